@@ -1,0 +1,125 @@
+import type { KindName, kinds } from './kind.ts';
+
+/** Where the values of a column come from. */
+export type Origin =
+  /** A JSON pointer relative to the row's record. */
+  | { readonly kind: 'path'; readonly path: string }
+  /** A column of the row that this row is nested in. */
+  | { readonly kind: 'parent'; readonly column: string }
+  /** The constant that the row's place sets (`set` of a nested table). */
+  | { readonly kind: 'place' }
+  /** The UTC time or date of a column of Unix seconds in the same table. */
+  | { readonly kind: 'time'; readonly column: string }
+  /** Fields that no column declares, as JSON with JSON-pointer keys. */
+  | { readonly kind: 'extra' };
+
+/** One column of a table, as data. */
+export interface ColumnDef<K extends KindName = KindName, N extends boolean = boolean> {
+  readonly name: string;
+  readonly kind: K;
+  readonly origin: Origin;
+  /** Whether null, or a missing field, is a value. */
+  readonly nullable: N;
+  readonly unit: string | undefined;
+  /** Computed by the server when it is read, not chain data: may change between two readings, so no content hash holds it. */
+  readonly decoration: boolean;
+  readonly doc: string;
+}
+
+/** A column before its table names it. */
+export class ColumnDraft<K extends KindName = KindName, N extends boolean = boolean> {
+  readonly kind: K;
+  readonly origin: Origin;
+  readonly doc: string;
+  readonly isNullable: N;
+  readonly unitName: string | undefined;
+  readonly isDecoration: boolean;
+
+  constructor(kind: K, origin: Origin, doc: string, isNullable: N, unitName?: string, isDecoration = false) {
+    this.kind = kind;
+    this.origin = origin;
+    this.doc = doc;
+    this.isNullable = isNullable;
+    this.unitName = unitName;
+    this.isDecoration = isDecoration;
+  }
+
+  /** Null, or a missing field, becomes NULL instead of an error. */
+  nullable(): ColumnDraft<K, true> {
+    return new ColumnDraft(this.kind, this.origin, this.doc, true, this.unitName, this.isDecoration);
+  }
+
+  /** The unit of a number: `nanoton`, `lt`, `seconds`, `gas`. */
+  unit(unitName: string): ColumnDraft<K, N> {
+    return new ColumnDraft(this.kind, this.origin, this.doc, this.isNullable, unitName, this.isDecoration);
+  }
+
+  /** Marks a column that the server computes when it is read. */
+  decoration(): ColumnDraft<K, N> {
+    return new ColumnDraft(this.kind, this.origin, this.doc, this.isNullable, this.unitName, true);
+  }
+
+  named(name: string): ColumnDef<K, N> {
+    return {
+      name,
+      kind: this.kind,
+      origin: this.origin,
+      nullable: this.isNullable,
+      unit: this.unitName,
+      decoration: this.isDecoration,
+      doc: this.doc,
+    };
+  }
+}
+
+function fromPath<K extends KindName>(kind: K) {
+  return (path: string, doc: string): ColumnDraft<K, false> =>
+    new ColumnDraft(kind, { kind: 'path', path }, doc, false);
+}
+
+export const base64Hash = fromPath('base64-hash');
+export const rawAddress = fromPath('raw-address');
+export const text = fromPath('text');
+export const json = fromPath('json');
+export const textComment = fromPath('text-comment');
+export const boc = fromPath('boc');
+export const bool = fromPath('bool');
+export const decimalInt64 = fromPath('decimal-int64');
+export const decimalUint64 = fromPath('decimal-uint64');
+export const decimal38 = fromPath('decimal-38');
+export const unixSecondsString = fromPath('unix-seconds-string');
+export const unixSeconds = fromPath('unix-seconds');
+export const int32 = fromPath('int32');
+export const uint32 = fromPath('uint32');
+export const int64Number = fromPath('int64-number');
+export const hexShard = fromPath('hex-shard');
+export const opcodeHex = fromPath('opcode-hex');
+
+/** A logical time: decimal string in the answer, BIGINT in tables. */
+export const lt = (path: string, doc: string): ColumnDraft<'decimal-int64', false> =>
+  decimalInt64(path, doc).unit('lt');
+
+/** An amount of TON that fits 64 bits. */
+export const nanoton = (path: string, doc: string): ColumnDraft<'decimal-int64', false> =>
+  decimalInt64(path, doc).unit('nanoton');
+
+/** The value of `column` in the row that this row is nested in. */
+export function fromParent<K extends KindName>(kind: K, column: string, doc: string): ColumnDraft<K, false> {
+  return new ColumnDraft(kind, { kind: 'parent', column }, doc, false);
+}
+
+/** Text that says where in its parent a nested row stood. */
+export function fromPlace(doc: string): ColumnDraft<'text', false> {
+  return new ColumnDraft('text', { kind: 'place' }, doc, false);
+}
+
+/** The types a column's kind has in TypeScript once a row is read back as an object. */
+export type ValueOf<K extends KindName> = (typeof kinds)[K]['physical'] extends 'utf8'
+  ? string
+  : (typeof kinds)[K]['physical'] extends 'binary'
+    ? Uint8Array
+    : (typeof kinds)[K]['physical'] extends 'bool'
+      ? boolean
+      : (typeof kinds)[K]['physical'] extends 'int32'
+        ? number
+        : bigint;

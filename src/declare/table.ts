@@ -1,0 +1,71 @@
+import { type ColumnDef, ColumnDraft } from './column.ts';
+
+/** Where the rows of a table stand in an answer. */
+export type RowsFrom =
+  /** An array in the envelope: `/transactions`. */
+  | { readonly kind: 'records'; readonly path: string }
+  /** Objects or arrays inside the records of another table, each place with the text its rows are told by. */
+  | { readonly kind: 'nested'; readonly of: string; readonly places: readonly Place[] }
+  /** The same records as another table, those for which at least one of the named columns is set. */
+  | { readonly kind: 'projection'; readonly of: string; readonly anyOf: readonly string[] };
+
+/** One place of nested rows: an object (`one`) or an array of objects (`many`). */
+export interface Place {
+  readonly path: string;
+  readonly count: 'one' | 'many';
+  readonly label: string;
+}
+
+/** A table, as data: everything else about it (DDL, Arrow schema, decoder, docs) follows from this. */
+export interface TableDef {
+  readonly name: string;
+  /** What one row is, in one sentence. */
+  readonly grain: string;
+  readonly rows: RowsFrom;
+  /** Columns that tell a row from all others. */
+  readonly key: readonly string[];
+  /** Order of rows in files. */
+  readonly sort: readonly string[];
+  /** Column of Unix seconds behind `block_time` and `block_date`; undefined for a table without time. */
+  readonly time: string | undefined;
+  readonly columns: readonly ColumnDef[];
+}
+
+export interface TableOptions {
+  readonly grain: string;
+  readonly rows: RowsFrom;
+  readonly key: readonly string[];
+  readonly sort: readonly string[];
+  readonly time?: string;
+  readonly columns: Readonly<Record<string, ColumnDraft>>;
+}
+
+/** Declares a table. `block_time` and `block_date` follow from `time`; `_extra` is added to every table with records. */
+export function table(name: string, options: TableOptions): TableDef {
+  const columns: ColumnDef[] = Object.entries(options.columns).map(([column, draft]) => draft.named(column));
+  if (options.time !== undefined) {
+    const origin = { kind: 'time', column: options.time } as const;
+    columns.push(
+      new ColumnDraft('timestamp', origin, `UTC time of ${options.time}`, false).named('block_time'),
+      new ColumnDraft('date', origin, `UTC date of ${options.time}; the partition of the files`, false).named(
+        'block_date',
+      ),
+    );
+  }
+  if (options.rows.kind !== 'projection') {
+    columns.push(
+      new ColumnDraft('json', { kind: 'extra' }, 'fields that no column declares, by JSON pointer', true).named(
+        '_extra',
+      ),
+    );
+  }
+  return {
+    name,
+    grain: options.grain,
+    rows: options.rows,
+    key: options.key,
+    sort: options.sort,
+    time: options.time,
+    columns,
+  };
+}

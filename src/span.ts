@@ -1,0 +1,62 @@
+/** An inclusive range of masterchain seqnos, the unit of progress: `from` and `to` both belong to it. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How many seqnos a span holds. */
+export function spanSize(span: Span): number {
+  return span.to - span.from + 1;
+}
+
+/** How many seqnos a list of disjoint spans holds. */
+export function totalSize(spans: readonly Span[]): number {
+  return spans.reduce((sum, span) => sum + spanSize(span), 0);
+}
+
+/** Sorted, disjoint spans that cover exactly what the given ones cover; neighbours are joined. */
+export function unionSpans(spans: readonly Span[]): readonly Span[] {
+  const sorted = [...spans].sort((a, b) => a.from - b.from);
+  const joined: Span[] = [];
+  for (const span of sorted) {
+    const last = joined.at(-1);
+    if (last !== undefined && span.from <= last.to + 1) {
+      joined[joined.length - 1] = { from: last.from, to: Math.max(last.to, span.to) };
+    } else {
+      joined.push(span);
+    }
+  }
+  return joined;
+}
+
+/** What of `asked` is not covered by `done`: the one value that decides what a run still has to fetch. */
+export function subtractSpans(asked: readonly Span[], done: readonly Span[]): readonly Span[] {
+  const holes = unionSpans(done);
+  const rest: Span[] = [];
+  for (const span of unionSpans(asked)) {
+    let from = span.from;
+    for (const hole of holes) {
+      if (hole.to < from) continue;
+      if (hole.from > span.to) break;
+      if (hole.from > from) rest.push({ from, to: hole.from - 1 });
+      from = hole.to + 1;
+    }
+    if (from <= span.to) rest.push({ from, to: span.to });
+  }
+  return rest;
+}
+
+/** What two lists of spans have in common. */
+export function intersectSpans(a: readonly Span[], b: readonly Span[]): readonly Span[] {
+  return subtractSpans(a, subtractSpans(a, b));
+}
+
+/** `1000:1499`, or `1000` for a span of one. */
+export function formatSpan(span: Span): string {
+  return span.from === span.to ? String(span.from) : `${span.from}:${span.to}`;
+}
+
+/** `1000:1499,1600`, or `nothing` for an empty list. */
+export function formatSpans(spans: readonly Span[]): string {
+  return spans.length === 0 ? 'nothing' : spans.map(formatSpan).join(',');
+}

@@ -1,0 +1,103 @@
+import type { Batch } from '../flatten/batch.ts';
+import type { Span } from '../span.ts';
+
+/** Cheap evidence of a table's rows, kept in the ledger and provable again from the files. */
+export interface TableEvidence {
+  readonly rows: number;
+  /** Sum modulo 2^64 of the first 64 bits of the md5 of each row's key columns; decimal text. */
+  readonly keyHash: string;
+  /** Sums of chosen columns (lt, fees); decimal text by column name. */
+  readonly sums: Readonly<Record<string, string>>;
+}
+
+/** One file of a table. `path` is relative to the warehouse, with forward slashes. */
+export interface TableFile {
+  readonly path: string;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** What a span added to one table. */
+export interface TableEntry extends TableEvidence {
+  /** Identifier of the list of columns the rows were written with. */
+  readonly schema: string;
+  /** Empty in the DuckDB store. */
+  readonly files: readonly TableFile[];
+}
+
+/** `counted`: rows equal the headers' counts. `quarantined`: a record could not be decoded; counts as not done. */
+export type Verdict = 'counted' | 'quarantined';
+
+/** One commit: the rows of a span, and the fact that they are complete. */
+export interface LedgerEntry {
+  readonly format: 1;
+  /** Position in the ledger, from 1. */
+  readonly number: number;
+  readonly id: string;
+  readonly network: string;
+  readonly pipeline: string;
+  readonly version: number;
+  readonly span: Span;
+  readonly verdict: Verdict;
+  readonly tables: Readonly<Record<string, TableEntry>>;
+  readonly requests: number;
+  readonly retries: number;
+  /** Ids of entries whose rows this one replaces. */
+  readonly supersedes: readonly string[];
+  /** ISO 8601, UTC. */
+  readonly committedAt: string;
+}
+
+/** What a commit needs beside the staged rows. */
+export type CommitDraft = Pick<
+  LedgerEntry,
+  'network' | 'pipeline' | 'version' | 'span' | 'verdict' | 'requests' | 'retries' | 'supersedes'
+>;
+
+/** Rows of a span on their way: written, but not visible to anybody before the commit. */
+export interface Stage {
+  /** Takes the rows over; the batch's memory may be reused afterwards. */
+  write(batch: Batch): Promise<void>;
+  /** Encodes what was written. No write may follow. */
+  finish(): Promise<StagedSpan>;
+  /** Removes everything that was written. */
+  discard(): Promise<void>;
+}
+
+/** Finished rows of a span, ready to be committed. Plain data, so that a worker thread can hand it over. */
+export interface StagedSpan {
+  readonly id: string;
+  readonly tables: Readonly<Record<string, StagedTable>>;
+}
+
+export interface StagedTable extends TableEvidence {
+  readonly schema: string;
+  /** Absolute path of each staged file, and where it belongs (relative to the warehouse). */
+  readonly files: readonly {
+    readonly stagedPath: string;
+    readonly path: string;
+    readonly rows: number;
+    readonly bytes: number;
+  }[];
+}
+
+/** Rows of a query; values as DuckDB's JavaScript types (bigint for BIGINT, DuckDBDecimalValue ...). */
+export interface QueryResult {
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+/** Where tables live, opened by the one process that may write. */
+export interface Store {
+  readonly kind: 'parquet' | 'duckdb';
+  /** Absolute. */
+  readonly path: string;
+  stage(pipeline: string, span: Span): Stage;
+  /** Makes the staged rows and the ledger entry visible in one step. */
+  commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
+  /** Entries that are not superseded, in order of commit. */
+  ledger(): readonly LedgerEntry[];
+  /** Reads over the committed rows: one relation per table. */
+  query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>;
+  close(): Promise<void>;
+}
