@@ -1,0 +1,15 @@
+import { masterchain, pipeline } from 'tonlake/pipeline';
+import { accountStates } from './tables/account_states.ts';
+import { messages } from './tables/messages.ts';
+import { transactions } from './tables/transactions.ts';
+
+export default pipeline({
+  name: 'transactions',
+  doc: 'Transactions with their messages and the account states they leave behind.',
+  endpoint: 'GET /transactionsByMasterchainBlock',
+  parameters: { sort: 'asc' },
+  walk: masterchain({ seqno: 'seqno', paged: true }),
+  needs: ['blocks'],
+  ignore: ['address_book', 'metadata'],
+  tables: [transactions, messages, accountStates],
+});

@@ -1,0 +1,238 @@
+import type { ColumnDef } from '../declare/column.ts';
+import { kinds, type Wire } from '../declare/kind.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import { DecodeError } from '../errors.ts';
+import { type BoolColumn, BytesColumn, WordsColumn } from './columns.ts';
+import { ProjectedRows, TableRows } from './rows.ts';
+
+/** What the scanner does with a value. */
+export const Op = {
+  skip: 0,
+  string: 1,
+  hash: 2,
+  decimal64: 3,
+  decimal128: 4,
+  integer: 5,
+  boolean: 6,
+  shard: 7,
+  opcode: 8,
+  base64: 9,
+  comment: 10,
+  object: 11,
+  one: 12,
+  many: 13,
+} as const;
+
+/** One key of an object, compiled. All keys share this one hidden class: different shapes made the scanner twice as slow. */
+export class Key {
+  readonly name: Uint8Array;
+  readonly length: number;
+  /** Position of the key that the server sends next. */
+  readonly next: number;
+  /** JSON pointer relative to the row. */
+  readonly pointer: string;
+  op: number = Op.skip;
+  expected = 'a JSON value';
+  /** 1 where null or nothing is an error. */
+  required = 0;
+  bytes: BytesColumn | null = null;
+  words: WordsColumn | null = null;
+  flags: BoolColumn | null = null;
+  /** Takes the value's JSON text, beside what `op` does. */
+  raw: BytesColumn | null = null;
+  min = 0;
+  max = 0;
+  bigMin = 0n;
+  bigMax = 0n;
+  node: Node | null = null;
+  rows: TableRows | null = null;
+  label: Uint8Array = new Uint8Array(0);
+
+  constructor(name: string, position: number, pointer: string) {
+    this.name = Uint8Array.from(Buffer.from(name));
+    this.length = this.name.length;
+    this.next = position + 1;
+    this.pointer = pointer;
+  }
+}
+
+/** An object of known keys. */
+export class Node {
+  readonly keys: Key[] = [];
+  readonly byName = new Map<string, Key>();
+  readonly pointer: string;
+  readonly rows: TableRows;
+
+  constructor(pointer: string, rows: TableRows) {
+    this.pointer = pointer;
+    this.rows = rows;
+  }
+
+  key(name: string): Key {
+    const known = this.byName.get(name);
+    if (known !== undefined) return known;
+    const key = new Key(name, this.keys.length, `${this.pointer}/${escapePointer(name)}`);
+    this.keys.push(key);
+    this.byName.set(name, key);
+    return key;
+  }
+}
+
+/** A declaration, ready for the scanner: where the records are, and what becomes of each of their fields. */
+export interface Plan {
+  readonly pipeline: PipelineDef;
+  /** Key of the envelope that holds the records. */
+  readonly recordsKey: string;
+  readonly ignored: ReadonlySet<string>;
+  readonly root: Node;
+  readonly required: ReadonlyMap<TableRows, number>;
+  readonly tables: readonly TableRows[];
+  readonly projections: readonly ProjectedRows[];
+}
+
+/** Compiles a pipeline's declaration. */
+export function compilePlan(pipeline: PipelineDef): Plan {
+  const base = pipeline.tables.find((table) => table.rows.kind === 'records');
+  if (base === undefined || base.rows.kind !== 'records') throw wrongDeclaration(pipeline, 'a table with records');
+  const root = new TableRows(base, undefined);
+  const tables = [root];
+  const projections: ProjectedRows[] = [];
+  const rootNode = new Node('', root);
+  for (const table of pipeline.tables) {
+    const { rows } = table;
+    if (rows.kind === 'projection') {
+      projections.push(new ProjectedRows(table, root, rows.anyOf));
+      addColumns(rootNode, root, table.columns, false);
+    } else if (rows.kind === 'nested') {
+      const nested = new TableRows(table, root);
+      tables.push(nested);
+      const node = new Node('', nested);
+      addColumns(node, nested, table.columns, true);
+      for (const place of rows.places) {
+        const key = walkTo(rootNode, place.path);
+        key.op = place.count === 'one' ? Op.one : Op.many;
+        key.expected = place.count === 'one' ? 'an object' : 'an array of objects';
+        key.node = node;
+        key.rows = nested;
+        key.label = Uint8Array.from(Buffer.from(place.label));
+      }
+    } else {
+      addColumns(rootNode, root, table.columns, true);
+    }
+  }
+  const required = new Map(tables.map((rows) => [rows, requiredCount(rows.table.columns)]));
+  return {
+    pipeline,
+    recordsKey: base.rows.path.slice(1),
+    ignored: new Set(pipeline.ignore),
+    root: rootNode,
+    required,
+    tables,
+    projections,
+  };
+}
+
+function requiredCount(columns: readonly ColumnDef[]): number {
+  return columns.filter((def) => def.origin.kind === 'path' && !def.nullable).length;
+}
+
+function addColumns(root: Node, rows: TableRows, columns: readonly ColumnDef[], own: boolean): void {
+  for (const def of columns) {
+    if (def.origin.kind !== 'path') continue;
+    const key = walkTo(root, def.origin.path);
+    const column = rows.columnAt(def.origin.path, def);
+    const { wire, physical, min, max } = kinds[def.kind];
+    if (own && !def.nullable) key.required = 1;
+    if (wire === 'json') {
+      key.raw = column as BytesColumn;
+      continue;
+    }
+    key.op = opOf(wire, physical === 'decimal128');
+    key.expected = expectation(wire, def.kind);
+    if (column instanceof BytesColumn) key.bytes = column;
+    else if (column instanceof WordsColumn) key.words = column;
+    else key.flags = column;
+    if (min !== undefined && max !== undefined) {
+      key.min = Number(min);
+      key.max = Number(max);
+      key.bigMin = min;
+      key.bigMax = max;
+    }
+  }
+}
+
+/** The key at a pointer; objects on the way are created. */
+function walkTo(root: Node, path: string): Key {
+  const names = path.slice(1).split('/').map(unescapePointer);
+  let node = root;
+  for (const name of names.slice(0, -1)) {
+    const key = node.key(name);
+    key.op = Op.object;
+    key.expected = 'an object';
+    key.node ??= new Node(key.pointer, node.rows);
+    node = key.node;
+  }
+  return node.key(names.at(-1) as string);
+}
+
+function opOf(wire: Exclude<Wire, 'json'>, wide: boolean): number {
+  switch (wire) {
+    case 'string':
+      return Op.string;
+    case 'hash-string':
+      return Op.hash;
+    case 'decimal-string':
+      return wide ? Op.decimal128 : Op.decimal64;
+    case 'integer':
+      return Op.integer;
+    case 'boolean':
+      return Op.boolean;
+    case 'hex-shard':
+      return Op.shard;
+    case 'hex-opcode':
+      return Op.opcode;
+    case 'base64':
+      return Op.base64;
+    case 'comment':
+      return Op.comment;
+  }
+}
+
+/** What a value of this wire form has to be, in the words of error messages. */
+export function expectation(wire: Wire, kind: string): string {
+  switch (wire) {
+    case 'string':
+      return 'a string';
+    case 'hash-string':
+      return 'a base64 hash of 44 characters';
+    case 'decimal-string':
+      return `a decimal string (${kind})`;
+    case 'integer':
+      return `an integer (${kind})`;
+    case 'boolean':
+      return 'true or false';
+    case 'hex-shard':
+      return 'a shard in upper-case hex';
+    case 'hex-opcode':
+      return 'an opcode of 0x and 8 hex digits';
+    case 'base64':
+      return 'a base64 string';
+    case 'comment':
+    case 'json':
+      return 'a JSON value';
+  }
+}
+
+function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function unescapePointer(name: string): string {
+  return name.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function wrongDeclaration(pipeline: PipelineDef, expected: string): DecodeError {
+  return new DecodeError(`decode ${pipeline.name}: expected ${expected} in the declaration, got none`, {
+    code: 'declaration',
+  });
+}

@@ -1,0 +1,193 @@
+import type { ColumnDef } from '../declare/column.ts';
+import type { TableDef } from '../declare/table.ts';
+import { DecodeError } from '../errors.ts';
+import type { Batch, Vector } from './batch.ts';
+import { type BoolColumn, BytesColumn, createColumn, type WordsColumn } from './columns.ts';
+
+export type AnyColumn = BytesColumn | WordsColumn | BoolColumn;
+
+/** A field without a column, on the row nearest to it. */
+interface Extra {
+  readonly row: number;
+  readonly pointer: string;
+  readonly json: string;
+}
+
+/** The growing rows of one table that is fed by records or by objects nested in them. */
+export class TableRows {
+  readonly table: TableDef;
+  readonly parent: TableRows | undefined;
+  /** How many rows are complete. */
+  count = 0;
+  /** Row of the parent that each row is nested in. */
+  parentRows = new Int32Array(1024);
+  private readonly byPath = new Map<string, AnyColumn>();
+  private readonly byName = new Map<string, AnyColumn>();
+  private readonly place: BytesColumn | undefined;
+  private extras: Extra[] = [];
+
+  constructor(table: TableDef, parent: TableRows | undefined) {
+    this.table = table;
+    this.parent = parent;
+    for (const def of table.columns) {
+      if (def.origin.kind === 'path') this.byName.set(def.name, this.columnAt(def.origin.path, def));
+    }
+    const place = table.columns.find((def) => def.origin.kind === 'place');
+    this.place = place === undefined ? undefined : new BytesColumn(place);
+  }
+
+  /** The column that holds the values at a path; two tables over the same records share it. */
+  columnAt(path: string, def: ColumnDef): AnyColumn {
+    const key = `${def.kind} ${path}`;
+    const known = this.byPath.get(key);
+    if (known !== undefined) return known;
+    const column = createColumn(def);
+    this.byPath.set(key, column);
+    return column;
+  }
+
+  /** The column of a declared name. */
+  named(name: string): AnyColumn {
+    const column = this.byName.get(name);
+    if (column === undefined) {
+      throw new DecodeError(`decode ${this.table.name}: expected a column with a path named ${name}, got none`, {
+        code: 'declaration',
+      });
+    }
+    return column;
+  }
+
+  /** Starts a nested row and returns its number; `label` tells its place. */
+  openNested(label: Uint8Array): number {
+    const row = this.count;
+    if (row >= this.parentRows.length) {
+      const parentRows = new Int32Array(this.parentRows.length * 2);
+      parentRows.set(this.parentRows);
+      this.parentRows = parentRows;
+    }
+    this.parentRows[row] = this.parent?.count ?? 0;
+    this.place?.put(row, label, 0, label.length);
+    return row;
+  }
+
+  addExtra(pointer: string, json: string): void {
+    this.extras.push({ row: this.count, pointer, json });
+  }
+
+  truncate(rows: number): void {
+    for (const column of this.byPath.values()) column.truncate(rows);
+    this.place?.truncate(rows);
+    while (this.extras.length > 0 && (this.extras.at(-1)?.row ?? 0) >= rows) this.extras.pop();
+    this.count = Math.min(this.count, rows);
+  }
+
+  clear(): void {
+    for (const column of this.byPath.values()) column.clear();
+    this.place?.clear();
+    this.extras = [];
+    this.count = 0;
+  }
+
+  byteSize(): number {
+    let bytes = this.count * 4 + (this.place?.byteSize() ?? 0);
+    for (const column of this.byPath.values()) bytes += column.byteSize();
+    return bytes;
+  }
+
+  /** The rows so far, as views that are valid until the next change. */
+  batch(): Batch {
+    const vectors = new Map<string, Vector>();
+    for (const def of this.table.columns) vectors.set(def.name, this.vectorOf(def, vectors));
+    return { table: this.table, rows: this.count, vectors: [...vectors.values()] };
+  }
+
+  private vectorOf(def: ColumnDef, before: ReadonlyMap<string, Vector>): Vector {
+    switch (def.origin.kind) {
+      case 'path':
+        return this.named(def.name).vector(this.count);
+      case 'place':
+        return (this.place as BytesColumn).vector(this.count);
+      case 'parent':
+        return (this.parent as TableRows).named(def.origin.column).gather(this.parentRows.subarray(0, this.count), def);
+      case 'time':
+        return timeVector(def, before.get(def.origin.column) as Vector, this.count);
+      case 'extra':
+        return this.extraVector(def);
+    }
+  }
+
+  private extraVector(def: ColumnDef): Vector {
+    const column = new BytesColumn(def);
+    const fields = new Map<number, string[]>();
+    for (const { row, pointer, json } of this.extras) {
+      const list = fields.get(row) ?? [];
+      list.push(`${JSON.stringify(pointer)}:${json}`);
+      fields.set(row, list);
+    }
+    for (const [row, list] of [...fields].sort(([a], [b]) => a - b)) column.putText(row, `{${list.join(',')}}`);
+    return column.vector(this.count);
+  }
+}
+
+/** A table over the same records as another one, restricted to those that have at least one of some columns. */
+export class ProjectedRows {
+  readonly table: TableDef;
+  private readonly base: TableRows;
+  private readonly columns: ReadonlyMap<string, AnyColumn>;
+  private readonly anyOf: readonly AnyColumn[];
+
+  constructor(table: TableDef, base: TableRows, anyOf: readonly string[]) {
+    this.table = table;
+    this.base = base;
+    const columns = new Map<string, AnyColumn>();
+    for (const def of table.columns) {
+      if (def.origin.kind === 'path') columns.set(def.name, base.columnAt(def.origin.path, def));
+    }
+    this.columns = columns;
+    this.anyOf = anyOf.map((name) => columns.get(name) as AnyColumn);
+  }
+
+  batch(): Batch {
+    const rows = this.matching();
+    const vectors = new Map<string, Vector>();
+    for (const def of this.table.columns) {
+      const vector =
+        def.origin.kind === 'time'
+          ? timeVector(def, vectors.get(def.origin.column) as Vector, rows.length)
+          : (this.columns.get(def.name) as AnyColumn).gather(rows, def);
+      vectors.set(def.name, vector);
+    }
+    return { table: this.table, rows: rows.length, vectors: [...vectors.values()] };
+  }
+
+  private matching(): Int32Array {
+    const rows = new Int32Array(this.base.count);
+    let found = 0;
+    for (let row = 0; row < rows.length; row++) {
+      if (this.anyOf.some((column) => column.isSet(row))) rows[found++] = row;
+    }
+    return rows.subarray(0, found);
+  }
+}
+
+const SECONDS_A_DAY = 86_400;
+const MICROS_A_SECOND = 1_000_000;
+const WORD = 4_294_967_296;
+
+/** UTC time (microseconds) or date (days) of a column of Unix seconds; seconds have 32 bits, so all fits a double exactly. */
+function timeVector(def: ColumnDef, seconds: Vector, rows: number): Vector {
+  const source = new Uint32Array(seconds.values.buffer, seconds.values.byteOffset, rows * 2);
+  const shared = { column: def, nullCount: seconds.nullCount, validity: seconds.validity, offsets: undefined };
+  if (def.kind === 'date') {
+    const days = new Int32Array(rows);
+    for (let row = 0; row < rows; row++) days[row] = Math.floor((source[2 * row] as number) / SECONDS_A_DAY);
+    return { ...shared, values: new Uint8Array(days.buffer) };
+  }
+  const words = new Uint32Array(rows * 2);
+  for (let row = 0; row < rows; row++) {
+    const micros = (source[2 * row] as number) * MICROS_A_SECOND;
+    words[2 * row] = micros % WORD;
+    words[2 * row + 1] = Math.floor(micros / WORD);
+  }
+  return { ...shared, values: new Uint8Array(words.buffer) };
+}
