@@ -66,7 +66,7 @@ function unit(at: number): number {
 
 /** The JSON text from one position to another as it is stored: no blanks outside strings, control characters escaped. */
 export function rawText(from: number, to: number, dirty: boolean): string {
-  const text = cursor.bytes.utf8Slice(from, to);
+  const text = cursor.bytes.toString('utf8', from, to);
   return dirty ? compactJson(text) : text;
 }
 

@@ -176,7 +176,7 @@ function readDecimal128(key: Key, row: number): void {
   const from = negative ? start + 1 : start;
   const to = digitsEnd(from);
   if (bytes[to] !== QUOTE || to - from > 38) throw REFUSED;
-  const value = BigInt(cursor.bytes.latin1Slice(start, to));
+  const value = BigInt(cursor.bytes.toString('latin1', start, to));
   if (value < key.bigMin || value > key.bigMax || (negative && value === 0n)) throw REFUSED;
   if (key.words?.putBigInt(row, value) !== true) throw REFUSED;
   cursor.at = to + 1;
@@ -268,7 +268,10 @@ function readComment(key: Key, row: number): void {
   cursor.dirty = false;
   skipValue();
   const length = cursor.at - from;
-  if (length < 30 || cursor.bytes.latin1Slice(from, Math.min(cursor.at, from + 4096)).indexOf('"text_comment"') < 0)
+  if (
+    length < 30 ||
+    cursor.bytes.toString('latin1', from, Math.min(cursor.at, from + 4096)).indexOf('"text_comment"') < 0
+  )
     return;
   const { dirty } = cursor;
   const body: unknown = JSON.parse(rawText(from, cursor.at, dirty));

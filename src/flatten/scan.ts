@@ -129,7 +129,7 @@ function scanRecords(plan: Plan, refused: RefusedRecord[]): number {
       skipValue();
       refused.push({
         index,
-        raw: cursor.bytes.utf8Slice(from, cursor.at),
+        raw: cursor.bytes.toString('utf8', from, cursor.at),
         pointer: (at as Key | null)?.pointer ?? '',
         expected: (at as Key | null)?.expected ?? 'a record with all required fields',
       });

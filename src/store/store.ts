@@ -1,5 +1,6 @@
 import type { Batch } from '../flatten/batch.ts';
 import type { Span } from '../span.ts';
+import type { StagerOptions } from './stage.ts';
 
 /** Cheap evidence of a table's rows, kept in the ledger and provable again from the files. */
 export interface TableEvidence {
@@ -72,13 +73,12 @@ export interface StagedSpan {
 
 export interface StagedTable extends TableEvidence {
   readonly schema: string;
-  /** Absolute path of each staged file, and where it belongs (relative to the warehouse). */
-  readonly files: readonly {
-    readonly stagedPath: string;
-    readonly path: string;
-    readonly rows: number;
-    readonly bytes: number;
-  }[];
+  readonly files: readonly StagedFile[];
+}
+
+/** A staged file: its absolute path, and where it belongs (relative to the warehouse; empty in the DuckDB store). */
+export interface StagedFile extends TableFile {
+  readonly stagedPath: string;
 }
 
 /** Rows of a query; values as DuckDB's JavaScript types (bigint for BIGINT, DuckDBDecimalValue ...). */
@@ -92,6 +92,8 @@ export interface Store {
   readonly kind: 'parquet' | 'duckdb';
   /** Absolute. */
   readonly path: string;
+  /** What a worker thread needs to make stages by itself: `new Stager(store.staging, effects.freshId)`. */
+  readonly staging: StagerOptions;
   stage(pipeline: string, span: Span): Stage;
   /** Makes the staged rows and the ledger entry visible in one step. */
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
@@ -99,5 +101,8 @@ export interface Store {
   ledger(): readonly LedgerEntry[];
   /** Reads over the committed rows: one relation per table. */
   query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>;
+  /** Removes files that were superseded longer than the grace period ago. @returns how many. */
+  clearSuperseded(): Promise<number>;
+  /** Waits for commits under way, brings the catalog up to date and gives the warehouse free. */
   close(): Promise<void>;
 }

@@ -1,0 +1,51 @@
+import { int32, text, unixSeconds } from '../declare/column.ts';
+import { masterchain, pipeline } from '../declare/pipeline.ts';
+import { table } from '../declare/table.ts';
+import type { Batch } from './batch.ts';
+import { Decoder } from './decoder.ts';
+
+/** A record that could not be decoded, kept as it was sent. */
+export interface Quarantined {
+  readonly pipeline: string;
+  readonly seqno: number;
+  /** `GET /transactionsByMasterchainBlock?seqno=5`: asks for the page again. */
+  readonly request: string;
+  readonly pointer: string;
+  readonly reason: string;
+  readonly raw: string;
+  /** Unix time in seconds. */
+  readonly foundAt: number;
+}
+
+/** Records that no table could hold. */
+export const quarantineTable = table('quarantine', {
+  grain: 'one record, or page, that could not be decoded; gone once a later run could',
+  rows: { kind: 'records', path: '/quarantine' },
+  key: ['pipeline', 'mc_block_seqno', 'pointer'],
+  sort: ['mc_block_seqno', 'pointer'],
+  time: 'found_at',
+  columns: {
+    pipeline: text('/pipeline', 'pipeline that read the record'),
+    mc_block_seqno: int32('/seqno', 'masterchain block that the record belongs to; counts as not done'),
+    request: text('/request', 'request whose answer held the record'),
+    pointer: text('/pointer', 'JSON pointer of the field, from the top of the answer'),
+    reason: text('/reason', 'what was expected and what was found'),
+    raw: text('/raw', 'the record as it was sent'),
+    found_at: unixSeconds('/foundAt', 'when it was read').unit('seconds'),
+  },
+});
+
+const quarantinePipeline = pipeline({
+  name: 'quarantine',
+  doc: 'Records that no table could hold.',
+  endpoint: 'GET /quarantine',
+  walk: masterchain({ seqno: 'seqno', paged: false }),
+  tables: [quarantineTable],
+});
+
+/** The rows of the quarantine table for some records. */
+export function quarantineBatch(records: readonly Quarantined[]): Batch {
+  const decoder = new Decoder(quarantinePipeline);
+  decoder.decode(Buffer.from(JSON.stringify({ quarantine: records })));
+  return decoder.batches()[0] as Batch;
+}

@@ -1,0 +1,63 @@
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { PipelineDef } from './declare/pipeline.ts';
+import type { TableDef } from './declare/table.ts';
+import { UsageError } from './errors.ts';
+import { quarantineTable } from './flatten/quarantine.ts';
+import { nearest } from './nearest.ts';
+
+/** All declared pipelines, by name: each file of `pipelines/` exports one. */
+export class Registry {
+  readonly pipelines: readonly PipelineDef[];
+
+  constructor(pipelines: readonly PipelineDef[]) {
+    this.pipelines = [...pipelines].sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  /** Every table of every pipeline, and the quarantine. */
+  get tables(): readonly TableDef[] {
+    return [...this.pipelines.flatMap((pipeline) => pipeline.tables), quarantineTable];
+  }
+
+  /** @throws {UsageError} that names the nearest right one. */
+  pipeline(name: string): PipelineDef {
+    const found = this.pipelines.find((candidate) => candidate.name === name);
+    if (found !== undefined) return found;
+    throw unknown('pipeline', name, this.pipelines.map((candidate) => candidate.name));
+  }
+
+  /** @throws {UsageError} that names the nearest right one. */
+  table(name: string): TableDef {
+    const found = this.tables.find((candidate) => candidate.name === name);
+    if (found !== undefined) return found;
+    throw unknown('table', name, this.tables.map((candidate) => candidate.name));
+  }
+
+  /** The named pipelines and all that they need, each after what it needs. */
+  inOrder(names: readonly string[]): readonly PipelineDef[] {
+    const ordered: PipelineDef[] = [];
+    const visit = (name: string): void => {
+      const pipeline = this.pipeline(name);
+      if (ordered.includes(pipeline)) return;
+      for (const need of pipeline.needs) visit(need);
+      ordered.push(pipeline);
+    };
+    for (const name of names) visit(name);
+    return ordered;
+  }
+}
+
+function unknown(what: string, name: string, choices: readonly string[]): UsageError {
+  return new UsageError(`usage: expected a ${what}, got ${JSON.stringify(name)}`, {
+    code: `unknown-${what}`,
+    hint: `did you mean ${nearest(name, choices)}? There are: ${choices.join(', ')}`,
+  });
+}
+
+/** Loads the pipelines that come with tonlake. */
+export async function loadRegistry(): Promise<Registry> {
+  const folder = new URL('../pipelines/', import.meta.url);
+  const files = (await readdir(fileURLToPath(folder))).filter((file) => /^[a-z_]+\.(js|ts)$/.test(file)).sort();
+  const modules = await Promise.all(files.map((file) => import(new URL(file, folder).href)));
+  return new Registry(modules.map((module: { readonly default: PipelineDef }) => module.default));
+}

@@ -1,0 +1,215 @@
+import type { Account } from './accounts.ts';
+import type { Body } from './bodies.ts';
+import { EPOCH_BLOCKS } from './clock.ts';
+import { must, type Rng } from './mix.ts';
+import type { Extra, Message, Status, Transaction } from './model.ts';
+import type { BlockPlan, ShardPlan } from './shards.ts';
+
+export const NO_EXTRA: Extra = new Map();
+
+export interface SendOptions {
+  readonly bounce?: boolean;
+  readonly bounced?: boolean;
+  readonly init?: Body;
+  readonly extra?: Extra;
+  readonly shownValue?: string;
+  readonly extraFlags?: string | null;
+}
+
+export interface ReceiveOptions {
+  /** Prefer the first block that can hold it, without a random delay. */
+  readonly prompt?: boolean;
+  readonly status?: Status;
+  readonly endStatus?: Status;
+}
+
+/** Collects the transactions and messages of one template, trace by trace. */
+export class Draft {
+  readonly transactions: Transaction[] = [];
+  readonly messages: Message[] = [];
+  readonly rng: Rng;
+  readonly #shards: ShardPlan;
+
+  constructor(shards: ShardPlan, rng: Rng) {
+    this.#shards = shards;
+    this.rng = rng;
+  }
+
+  /** A trace that begins with a message from outside. */
+  external(account: Account, slot: number, body: Body, init?: Body): Transaction {
+    const message = this.#message({
+      kind: 'external-in',
+      source: undefined,
+      destination: account,
+      body,
+      init,
+      value: 0,
+      shownValue: undefined,
+      extra: NO_EXTRA,
+      bounce: false,
+      bounced: false,
+      extraFlags: null,
+      importFee: this.rng.chance(0.5) ? 0 : this.rng.between(300_000, 900_000),
+      normalized: this.rng.chance(0.7),
+    });
+    const start = this.#nextBlock(account, slot);
+    return this.#transaction(account, message, undefined, start.slot, start.block, 0, undefined);
+  }
+
+  /** A tick or tock of a system account. */
+  tick(account: Account, slot: number, kind: 'tick' | 'tock'): Transaction {
+    const block = must(this.#shards.blockAt(slot, -1, account.idBits), 'masterchain block');
+    const made = this.#transaction(account, undefined, undefined, slot, block, 0, kind);
+    made.compute = { gasUsed: '0', gasFees: String(1000 + (slot % 90)), gasLimit: '35000000', gasCredit: undefined, mode: 0, vmSteps: 50 };
+    made.storage = { fee: 0, due: undefined, change: 'unchanged' };
+    return made;
+  }
+
+  /** Lets a transaction send a message inside the chain. */
+  send(from: Transaction, to: Account, value: number, body: Body, options: SendOptions = {}): Message {
+    const message = this.#message({
+      kind: 'internal',
+      source: from.account,
+      destination: to,
+      body,
+      init: options.init,
+      value,
+      shownValue: options.shownValue,
+      extra: options.extra ?? NO_EXTRA,
+      bounce: options.bounce ?? true,
+      bounced: options.bounced ?? false,
+      extraFlags: options.extraFlags === undefined ? this.rng.pick(['0', '0', '0', null, '3']) : options.extraFlags,
+      importFee: 0,
+      normalized: false,
+    });
+    message.from = from;
+    message.fwdFee = 266_669 + this.rng.below(600_000);
+    message.order = from.outgoing.push(message);
+    return message;
+  }
+
+  /** Lets a transaction send a message to nowhere: a log. */
+  log(from: Transaction, body: Body): Message {
+    const message = this.#message({
+      kind: 'external-out',
+      source: from.account,
+      destination: undefined,
+      body,
+      init: undefined,
+      value: 0,
+      shownValue: undefined,
+      extra: NO_EXTRA,
+      bounce: false,
+      bounced: false,
+      extraFlags: null,
+      importFee: 0,
+      normalized: false,
+    });
+    message.from = from;
+    message.order = from.outgoing.push(message);
+    return message;
+  }
+
+  /** The transaction that consumes a message: in the same block when its shard is the same, else after the sender's block is known. */
+  receive(message: Message, options: ReceiveOptions = {}): Transaction {
+    const parent = must(message.from, 'sender');
+    const account = must(message.destination, 'destination');
+    const slot = parent.cycle * EPOCH_BLOCKS + parent.slot;
+    const same = this.#shards.blockAt(slot % EPOCH_BLOCKS, account.workchain, account.idBits) === parent.block;
+    if (same && (options.prompt === true || this.rng.chance(0.7))) {
+      return this.#apply(this.#transaction(account, message, parent.root, slot, parent.block, parent.depth + 1, undefined), options);
+    }
+    const known = slot + (parent.block.included - parent.block.slot) + 1;
+    const next = this.#nextBlock(account, known + (options.prompt === true || this.rng.chance(0.6) ? 0 : this.rng.below(3)));
+    return this.#apply(this.#transaction(account, message, parent.root, next.slot, next.block, 0, undefined), options);
+  }
+
+  #apply(transaction: Transaction, options: ReceiveOptions): Transaction {
+    transaction.origStatus = options.status ?? transaction.origStatus;
+    transaction.endStatus = options.endStatus ?? options.status ?? transaction.endStatus;
+    return transaction;
+  }
+
+  #nextBlock(account: Account, slot: number): { readonly slot: number; readonly block: BlockPlan } {
+    for (let at = slot; at < slot + EPOCH_BLOCKS; at += 1) {
+      const block = this.#shards.blockAt(at % EPOCH_BLOCKS, account.workchain, account.idBits);
+      if (block !== undefined) return { slot: at, block };
+    }
+    throw new Error('sandbox: a shard without blocks');
+  }
+
+  #message(parts: Omit<Message, 'id' | 'fwdFee' | 'from' | 'to' | 'order'>): Message {
+    const message: Message = { ...parts, id: this.messages.length, fwdFee: 0, from: undefined, to: undefined, order: 0 };
+    this.messages.push(message);
+    return message;
+  }
+
+  #transaction(
+    account: Account,
+    incoming: Message | undefined,
+    root: Transaction | undefined,
+    slot: number,
+    block: BlockPlan,
+    depth: number,
+    tickTock: 'tick' | 'tock' | undefined,
+  ): Transaction {
+    const rng = this.rng;
+    const gas = rng.between(309, 52_000);
+    const external = incoming?.kind === 'external-in';
+    const status: Status = account.role === 'ghost' ? 'uninit' : account.role === 'frozen' ? 'frozen' : 'active';
+    const fields = {
+      id: this.transactions.length,
+      account,
+      incoming,
+      outgoing: [],
+      slot: slot % EPOCH_BLOCKS,
+      cycle: Math.floor(slot / EPOCH_BLOCKS),
+      block,
+      depth,
+      lt: 0,
+      tickTock,
+      outcome: { kind: 'ok' as const },
+      bounce: undefined,
+      origStatus: status,
+      endStatus: status,
+      destroyed: false,
+      storage: rng.chance(0.94)
+        ? { fee: rng.below(5000), due: rng.chance(0.04) ? rng.between(1, 99) : undefined, change: 'unchanged' as const }
+        : undefined,
+      creditDue: rng.chance(0.02) ? rng.between(1, 99) : undefined,
+      creditFirst: external || incoming?.bounce === false,
+      compute: {
+        gasUsed: String(gas),
+        gasFees: String(gas * 400),
+        gasLimit: external ? '0' : '1000000',
+        gasCredit: external ? '10000' : undefined,
+        mode: 0,
+        vmSteps: Math.floor(gas / 20),
+      },
+      activated: false,
+      fees: 0,
+      shownFees: undefined,
+      delta: 0,
+      feeExtra: NO_EXTRA,
+      balanceAfter: 0,
+      extraBefore: NO_EXTRA,
+      extraAfter: NO_EXTRA,
+      previous: undefined,
+      previousBack: 0,
+      lastInBlock: true,
+      stubbed: account.role === 'edge',
+      hugeActions: false,
+    };
+    const made: Transaction = root === undefined ? rooted(fields) : { ...fields, root };
+    if (incoming !== undefined) incoming.to = made;
+    this.transactions.push(made);
+    return made;
+  }
+}
+
+/** A transaction that is the root of its own trace. */
+function rooted(fields: Omit<Transaction, 'root'>): Transaction {
+  const made: Omit<Transaction, 'root'> & { root?: Transaction } = { ...fields };
+  const self: Transaction = Object.defineProperty(made, 'root', { value: made, enumerable: true }) as Transaction;
+  return self;
+}

@@ -1,0 +1,124 @@
+import { mix32, mixOf } from './mix.ts';
+
+/** What a hash stands for. Part of the hash itself, so that a lookup knows what it found. */
+export const HASH_KIND = {
+  transaction: 1,
+  message: 2,
+  normalized: 3,
+  state: 4,
+  stateData: 5,
+  vmInit: 6,
+  vmFinal: 7,
+  actions: 8,
+  blockRoot: 9,
+  blockFile: 10,
+  blockRand: 11,
+  blockCreator: 12,
+  account: 13,
+  frozen: 14,
+} as const;
+export type HashKind = (typeof HASH_KIND)[keyof typeof HASH_KIND];
+
+/** Which record of which epoch a hash names. */
+export interface Tag {
+  /** The template the record belongs to: 0 ordinary epochs, 1 giant blocks. */
+  readonly family: number;
+  readonly kind: number;
+  readonly id: number;
+  readonly epoch: number;
+}
+
+/** Epochs may be asked for down to this many before the first. */
+const EPOCH_SHIFT = 1024;
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const PAIRS = new Uint16Array(4096);
+for (let index = 0; index < 4096; index += 1) {
+  PAIRS[index] = BASE64.charCodeAt(index >> 6) | (BASE64.charCodeAt(index & 63) << 8);
+}
+
+/** Hashes whose first 12 bytes are the tag under a reversible keyed scrambling, so that a lookup by hash needs no table. */
+export class TagCodec {
+  readonly #seed: number;
+  a = 0;
+  b = 0;
+  c = 0;
+
+  constructor(seed: number) {
+    this.#seed = mixOf(seed, 0x7a6);
+  }
+
+  /** Leaves the three scrambled words in `a`, `b` and `c`. */
+  scramble(family: number, kind: number, id: number, epoch: number): void {
+    const seed = this.#seed;
+    const first = (epoch + EPOCH_SHIFT) | 0;
+    const second = (family << 30) | (kind << 24) | id;
+    const c = this.#check(first, second);
+    const a = first ^ mix32(c ^ seed);
+    this.a = a >>> 0;
+    this.b = (second ^ mix32((a + c) | 0)) >>> 0;
+    this.c = c;
+  }
+
+  #check(first: number, second: number): number {
+    return mix32(mix32(Math.imul(first, 0x9e3779b1) ^ this.#seed) + Math.imul(second, 0x85ebca77));
+  }
+
+  /** Writes the 16 base64 characters of the scrambled tag at `at`. */
+  write(into: Uint8Array, at: number, family: number, kind: number, id: number, epoch: number): void {
+    this.scramble(family, kind, id, epoch);
+    const { a, b, c } = this;
+    pair(into, at, a >>> 20);
+    pair(into, at + 2, (a >>> 8) & 4095);
+    pair(into, at + 4, ((a & 255) << 4) | (b >>> 28));
+    pair(into, at + 6, (b >>> 16) & 4095);
+    pair(into, at + 8, (b >>> 4) & 4095);
+    pair(into, at + 10, ((b & 15) << 8) | (c >>> 24));
+    pair(into, at + 12, (c >>> 12) & 4095);
+    pair(into, at + 14, c & 4095);
+  }
+
+  /** The 12 bytes as they are. */
+  bytes(family: number, kind: number, id: number, epoch: number): Buffer {
+    this.scramble(family, kind, id, epoch);
+    const out = Buffer.alloc(12);
+    out.writeUInt32BE(this.a, 0);
+    out.writeUInt32BE(this.b, 4);
+    out.writeUInt32BE(this.c, 8);
+    return out;
+  }
+
+  /** The last 28 characters of a hash: the same in every epoch. */
+  tail(family: number, kind: number, id: number): string {
+    const out = Buffer.alloc(20);
+    for (let word = 0; word < 5; word += 1) out.writeUInt32BE(mixOf(this.#seed, family, kind, id, word), word * 4);
+    return out.toString('base64');
+  }
+
+  /** The whole hash: base64, 44 characters. */
+  hash(family: number, kind: number, id: number, epoch: number): string {
+    return this.bytes(family, kind, id, epoch).toString('base64') + this.tail(family, kind, id);
+  }
+
+  /** What the first 12 bytes name; undefined when this seed never made them. */
+  decode(bytes: Uint8Array): Tag | undefined {
+    if (bytes.length < 12) return undefined;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const a = view.getUint32(0);
+    const c = view.getUint32(8);
+    const second = view.getUint32(4) ^ mix32((a + c) | 0);
+    const first = a ^ mix32(c ^ this.#seed);
+    if (this.#check(first, second) !== c) return undefined;
+    return {
+      family: (second >>> 30) & 1,
+      kind: (second >>> 24) & 63,
+      id: second & 0xffffff,
+      epoch: first - EPOCH_SHIFT,
+    };
+  }
+}
+
+function pair(into: Uint8Array, at: number, index: number): void {
+  const both = PAIRS[index] ?? 0;
+  into[at] = both & 255;
+  into[at + 1] = both >>> 8;
+}

@@ -1,0 +1,31 @@
+const SHORT: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
+
+/** A JSON string as the server writes it: HTML characters, control characters and lone surrogates as \\u escapes. */
+export function jsonText(text: string): string {
+  const body = text.replace(
+    /["\\\u0000-\u001f<>&\u2028\u2029]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+    (char) => SHORT[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `"${body}"`;
+}
+
+/** JSON text of a value built from text, numbers, booleans, null, lists and records; the keys of records are sorted. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+export function jsonOf(value: Json): string {
+  if (typeof value === 'string') return jsonText(value);
+  if (value === null || typeof value !== 'object') return String(value);
+  if (isList(value)) return `[${value.map(jsonOf).join(',')}]`;
+  const keys = Object.keys(value).sort();
+  return `{${keys.map((key) => `${jsonText(key)}:${jsonOf(value[key] ?? null)}`).join(',')}}`;
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,43 @@
+const LONGEST = 200;
+const MOST_READ = 65_536;
+
+/** What a body that is not an answer says: the text of an API or gateway error, the words of an HTML page, or the body. */
+export function readServerText(body: Buffer): string {
+  const text = body.subarray(0, MOST_READ).toString('utf8');
+  const record = parseObject(text);
+  for (const key of ['error', 'result', 'message']) {
+    const value = record?.[key];
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  if (!looksLikeHtml(body)) return text;
+  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1];
+  return title ?? text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
+}
+
+/** Whether a body is an error of the API itself: `{"error": "..."}`. */
+export function isApiError(body: Buffer): boolean {
+  return typeof parseObject(body.subarray(0, MOST_READ).toString('utf8'))?.['error'] === 'string';
+}
+
+/** Whether the first byte that is no blank opens a tag. */
+export function looksLikeHtml(body: Buffer): boolean {
+  return body.subarray(0, 256).toString('latin1').replace(/^ï»¿/, '').trimStart().startsWith('<');
+}
+
+/** Foreign text for a message: one line, no control characters, at most 200 characters, the key taken out first. */
+export function quoteText(text: string, redact: (text: string) => string): string {
+  const line = redact(text)
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim();
+  return line.length <= LONGEST ? line : `${line.slice(0, LONGEST - 3)}...`;
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    // An object of JSON.parse has string keys; what stands in them is checked by the caller.
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,30 @@
+import { setMaxListeners } from 'node:events';
+
+/** A signal that ends with any of others, and lets go of them when it is no longer needed. */
+export interface LinkedSignal {
+  readonly signal: AbortSignal;
+  abort(reason: unknown): void;
+  /** Must be called: a long-lived signal would keep every linked one otherwise (AbortSignal.any does on Node 20). */
+  release(): void;
+}
+
+export function linkSignals(signals: readonly (AbortSignal | undefined)[]): LinkedSignal {
+  const controller = new AbortController();
+  const links: (readonly [AbortSignal, () => void])[] = [];
+  for (const signal of signals) {
+    if (signal === undefined) continue;
+    const follow = (): void => controller.abort(signal.reason);
+    // Many requests share one signal on purpose: no warning about a leak.
+    setMaxListeners(0, signal);
+    if (signal.aborted) follow();
+    signal.addEventListener('abort', follow, { once: true });
+    links.push([signal, follow]);
+  }
+  return {
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
+    release: () => {
+      for (const [signal, follow] of links) signal.removeEventListener('abort', follow);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { ColumnDef } from '../declare/column.ts';
+import { kinds } from '../declare/kind.ts';
+import type { TableDef } from '../declare/table.ts';
+import { StoreError } from '../errors.ts';
+
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export function quoteText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** The declared column of that name. */
+export function columnOf(table: TableDef, name: string): ColumnDef {
+  const column = table.columns.find((candidate) => candidate.name === name);
+  if (column !== undefined) return column;
+  throw new StoreError(`store: table ${table.name} declares no column ${name}`, { code: 'bad-declaration' });
+}
+
+/**
+ * SQL for the text that stands for a row's values, the same wherever the rows live. Each value ends with `|`; nothing
+ * before it is null. Numbers and dates are integers in decimal, truth values `t` or `f`, texts their length in bytes,
+ * `:` and the text, bytes the same in upper-case hex.
+ */
+export function canonicalText(columns: readonly ColumnDef[]): string {
+  return `concat(${columns.map((column) => `${canonicalValue(column)}, '|'`).join(', ')})`;
+}
+
+function canonicalValue(column: ColumnDef): string {
+  const name = quoteName(column.name);
+  const { physical, sql } = kinds[column.kind];
+  switch (physical) {
+    case 'utf8':
+      return `strlen(${name}) || ':' || ${name}`;
+    case 'binary':
+      return `octet_length(${name}) || ':' || hex(${name})`;
+    case 'bool':
+      return `CASE ${name} WHEN true THEN 't' WHEN false THEN 'f' END`;
+    case 'int32':
+      return sql === 'DATE' ? `(${name} - DATE '1970-01-01')::VARCHAR` : `${name}::VARCHAR`;
+    case 'int64':
+      return sql === 'TIMESTAMP' ? `epoch_us(${name})::VARCHAR` : `${name}::VARCHAR`;
+    case 'decimal128':
+      return `${name}::VARCHAR`;
+  }
+}

@@ -1,0 +1,95 @@
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TableDef } from '../declare/table.ts';
+import { quoteName, quoteText } from './canonical.ts';
+import { Database } from './database.ts';
+import { syncPath } from './disk.ts';
+import { type LedgerFolder, layoutOf } from './ledger.ts';
+import { type FileGroup, selectFiles } from './relation.ts';
+import type { LedgerEntry } from './store.ts';
+
+/** Files of a table in force, by the columns they were written with. */
+export function groupFiles(warehouse: string, ledger: LedgerFolder, table: string): readonly FileGroup[] {
+  const groups = new Map<string, string[]>();
+  for (const entry of ledger.entries.effective) {
+    const part = entry.tables[table];
+    if (part === undefined) continue;
+    const paths = groups.get(part.schema) ?? [];
+    groups.set(part.schema, paths);
+    for (const file of part.files) paths.push(join(warehouse, file.path));
+  }
+  return [...groups].map(([schema, paths]) => ({ columns: ledger.schema(schema).columns, paths }));
+}
+
+/** SQL of the views of tables, and of `_commits`. */
+export function catalogViews(warehouse: string, ledger: LedgerFolder, tables: readonly TableDef[]): readonly string[] {
+  return [...tables.map((table) => tableView(warehouse, ledger, table)), commitsView(ledger.entries.effective)];
+}
+
+function tableView(warehouse: string, ledger: LedgerFolder, table: TableDef): string {
+  const select = selectFiles(table, groupFiles(warehouse, ledger, table.name));
+  return `CREATE OR REPLACE VIEW ${quoteName(table.name)} AS ${select}`;
+}
+
+const commitColumns = {
+  number: 'BIGINT',
+  id: 'VARCHAR',
+  pipeline: 'VARCHAR',
+  span_from: 'BIGINT',
+  span_to: 'BIGINT',
+  verdict: 'VARCHAR',
+  rows: 'JSON',
+  requests: 'BIGINT',
+  committed_at: 'VARCHAR',
+} as const;
+
+/** SQL of the view `_commits`: one row for each entry in force. */
+function commitsView(entries: readonly LedgerEntry[]): string {
+  const commits = entries.map((entry) => ({
+    number: entry.number,
+    id: entry.id,
+    pipeline: entry.pipeline,
+    span_from: entry.span.from,
+    span_to: entry.span.to,
+    verdict: entry.verdict,
+    rows: Object.fromEntries(Object.entries(entry.tables).map(([table, { rows }]) => [table, rows])),
+    requests: entry.requests,
+    committed_at: entry.committedAt,
+  }));
+  const columns = Object.keys(commitColumns).map((name) =>
+    name === 'committed_at' ? `c.${name}::TIMESTAMP AS ${name}` : `c.${name}`,
+  );
+  const json = quoteText(JSON.stringify(commits));
+  return `CREATE OR REPLACE VIEW _commits AS SELECT ${columns.join(', ')} FROM (SELECT unnest(from_json(${json}, ${quoteText(
+    JSON.stringify([commitColumns]),
+  )})) AS c)`;
+}
+
+/**
+ * Builds the catalog aside and puts it in place of the old one in one step. It holds views only, with absolute paths, so that
+ * any DuckDB can open it; an open reader keeps the old one.
+ */
+export async function writeCatalog(
+  warehouse: string,
+  ledger: LedgerFolder,
+  tables: readonly TableDef[],
+): Promise<void> {
+  const { stage, catalog } = layoutOf(warehouse);
+  // All at once, so that every view tells of the same commits.
+  const views = catalogViews(warehouse, ledger, tables);
+  const staged = join(stage, 'catalog.duckdb');
+  await rm(staged, { force: true });
+  await rm(`${staged}.wal`, { force: true });
+  const database = await Database.open(staged, { threads: '1' });
+  try {
+    for (const view of views) await database.run(view);
+    await database.run('CHECKPOINT');
+  } finally {
+    database.close();
+  }
+  await syncPath(staged);
+  // A log beside the old catalog was written by somebody else's session, and does not fit the new one.
+  await rm(`${catalog}.wal`, { force: true });
+  await rename(staged, catalog);
+  await syncPath(warehouse);
+}

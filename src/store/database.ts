@@ -1,0 +1,74 @@
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
+import type { QueryResult } from './store.ts';
+
+/** Runs one statement and reads its rows. */
+export type Query = (sql: string, parameters?: Readonly<Record<string, unknown>>) => Promise<QueryResult>;
+
+/** Nothing is fetched from a network: a query that needs an extension that is not there fails. */
+const offline = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' } as const;
+
+/** A DuckDB instance with one connection. */
+export class Database {
+  readonly #instance: DuckDBInstance;
+  readonly #connection: DuckDBConnection;
+  #isClosed = false;
+
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
+    this.#instance = instance;
+    this.#connection = connection;
+  }
+
+  static async open(path = ':memory:', settings: Readonly<Record<string, string>> = {}): Promise<Database> {
+    const instance = await DuckDBInstance.create(path, { ...offline, ...settings });
+    return new Database(instance, await instance.connect());
+  }
+
+  /** Another connection to the same instance, so that statements can run side by side. */
+  async connect(): Promise<Database> {
+    return new Database(this.#instance, await this.#instance.connect());
+  }
+
+  async run(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.#connection.run(sql, bindable(parameters));
+  }
+
+  readonly query: Query = async (sql, parameters) => {
+    const reader = await this.#connection.runAndReadAll(sql, bindable(parameters));
+    const names = reader.columnNames();
+    return {
+      columns: names.map((name, at) => ({ name, type: reader.columnType(at).toString() })),
+      rows: reader.getRows(),
+    };
+  };
+
+  /** Everything in `work` becomes visible together, or not at all. */
+  async transaction<T>(work: () => Promise<T>): Promise<T> {
+    await this.run('BEGIN TRANSACTION');
+    try {
+      const result = await work();
+      await this.run('COMMIT');
+      return result;
+    } catch (error) {
+      // Where COMMIT failed there is nothing to roll back any more; the first error is the one to tell.
+      await this.run('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Closes this connection only. */
+  disconnect(): void {
+    this.#connection.closeSync();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#connection.closeSync();
+    this.#instance.closeSync();
+  }
+}
+
+/** DuckDB itself checks what can be bound, and says so. */
+function bindable(parameters: Readonly<Record<string, unknown>> | undefined): Record<string, DuckDBValue> | undefined {
+  return parameters === undefined ? undefined : (parameters as Record<string, DuckDBValue>);
+}

@@ -1,0 +1,55 @@
+import { StoreError } from '../errors.ts';
+import type { Entries } from './entries.ts';
+import type { CommitDraft, LedgerEntry, StagedSpan, TableEntry } from './store.ts';
+
+export interface DraftEntryOptions {
+  readonly staged: StagedSpan;
+  readonly draft: CommitDraft;
+  readonly entries: Entries;
+  /** Network of the warehouse. */
+  readonly network: string;
+  /** Milliseconds since 1970. */
+  readonly committedAt: number;
+}
+
+/**
+ * The next entry of the ledger, before it is written.
+ * @throws {StoreError} when it would contradict what the warehouse holds.
+ */
+export function draftEntry(options: DraftEntryOptions): LedgerEntry {
+  const { staged, draft, entries } = options;
+  if (draft.network !== options.network) {
+    throw new StoreError(`store: the warehouse holds ${options.network}, not ${draft.network}`, {
+      code: 'other-network',
+    });
+  }
+  entries.requireEffective(draft.supersedes);
+  const tables: Record<string, TableEntry> = {};
+  for (const [name, { schema, rows, keyHash, sums, files }] of Object.entries(staged.tables)) {
+    if (draft.verdict === 'quarantined' && rows > 0 && name !== 'quarantine') {
+      throw new StoreError(`store: a quarantined span cannot hold rows of ${name}`, { code: 'quarantined-rows' });
+    }
+    tables[name] = {
+      rows,
+      keyHash,
+      sums,
+      schema,
+      files: files.filter(({ path }) => path !== '').map(({ path, rows, bytes }) => ({ path, rows, bytes })),
+    };
+  }
+  return {
+    format: 1,
+    number: entries.nextNumber,
+    id: staged.id,
+    network: draft.network,
+    pipeline: draft.pipeline,
+    version: draft.version,
+    span: { from: draft.span.from, to: draft.span.to },
+    verdict: draft.verdict,
+    tables,
+    requests: draft.requests,
+    retries: draft.retries,
+    supersedes: draft.supersedes,
+    committedAt: new Date(options.committedAt).toISOString(),
+  };
+}

@@ -1,0 +1,174 @@
+import { rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import PQueue from 'p-queue';
+import { StoreError } from '../errors.ts';
+import type { Span } from '../span.ts';
+import { quoteName } from './canonical.ts';
+import type { Database } from './database.ts';
+import { clearFolder, makeFolder } from './disk.ts';
+import { draftEntry } from './draft.ts';
+import type { Entries } from './entries.ts';
+import { guarded } from './failure.ts';
+import { requireNetwork, requireOwnEntries } from './ledger.ts';
+import { type Lock, takeLock } from './lock.ts';
+import {
+  createFile,
+  declareTables,
+  insertEntry,
+  openFile,
+  pathsOf,
+  readEntries,
+  readNetwork,
+  rowsOf,
+} from './onefile.ts';
+import type { StoreOptions } from './options.ts';
+import { readFiles } from './relation.ts';
+import { Stager, type StagerOptions } from './stage.ts';
+import type { CommitDraft, LedgerEntry, QueryResult, Stage, StagedSpan, Store } from './store.ts';
+
+/**
+ * Opens one DuckDB file for writing, and clears what a killed run left. Nobody else can read the file meanwhile.
+ * @throws {StoreError} when another process holds it, it is of another network, no DuckDB file, cannot be read or written, or
+ * its tables need a migration.
+ */
+export async function openDuckdbStore(options: StoreOptions): Promise<Store> {
+  const path = resolve(options.path);
+  return guarded(`warehouse ${path}`, () => DuckdbStore.open(path, options));
+}
+
+class DuckdbStore implements Store {
+  readonly kind = 'duckdb';
+  readonly path: string;
+  readonly staging: StagerOptions;
+  readonly #options: StoreOptions;
+  readonly #lock: Lock;
+  readonly #database: Database;
+  readonly #readers: Database;
+  readonly #entries: Entries;
+  readonly #stager: Stager;
+  readonly #commits = new PQueue({ concurrency: 1 });
+  readonly #queries = new PQueue({ concurrency: 1 });
+
+  private constructor(
+    path: string,
+    options: StoreOptions,
+    lock: Lock,
+    database: Database,
+    readers: Database,
+    entries: Entries,
+  ) {
+    this.path = path;
+    this.staging = { kind: 'duckdb', stagingPath: pathsOf(path).stage };
+    this.#options = options;
+    this.#lock = lock;
+    this.#database = database;
+    this.#readers = readers;
+    this.#entries = entries;
+    this.#stager = new Stager(this.staging, options.effects.freshId);
+  }
+
+  static async open(path: string, options: StoreOptions): Promise<DuckdbStore> {
+    const { network, effects, tables } = options;
+    const { lock: lockPath, stage } = pathsOf(path);
+    await makeFolder(dirname(path));
+    const command = options.command ?? ['tonlake', ...process.argv.slice(2)].join(' ');
+    const lock = await takeLock({ path: lockPath, subject: `warehouse ${path}`, command, effects });
+    let database: Database | undefined;
+    try {
+      await makeFolder(stage);
+      await clearFolder(stage);
+      await createFile(path, network);
+      database = await openFile(path, {
+        threads: '2',
+        memory_limit: '256MB',
+        temp_directory: join(stage, 'spill-database'),
+      });
+      requireNetwork(path, await readNetwork(database, path), network);
+      const entries = await readEntries(database, path);
+      requireOwnEntries(path, network, entries.all);
+      await declareTables(database, tables, path);
+      return new DuckdbStore(path, options, lock, database, await database.connect(), entries);
+    } catch (error) {
+      database?.close();
+      await rm(stage, { recursive: true, force: true });
+      await lock.release();
+      throw error;
+    }
+  }
+
+  stage(_pipeline: string, span: Span): Stage {
+    return this.#stager.stage(span);
+  }
+
+  async commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
+    return this.#commits.add(() => guarded(`warehouse ${this.path}`, () => this.#commitNext(staged, draft)));
+  }
+
+  ledger(): readonly LedgerEntry[] {
+    return this.#entries.effective;
+  }
+
+  async query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult> {
+    return this.#queries.add(() => guarded('query', () => this.#readers.query(sql, parameters)));
+  }
+
+  /** Superseded rows go with the commit that replaces them. */
+  async clearSuperseded(): Promise<number> {
+    return 0;
+  }
+
+  async close(): Promise<void> {
+    await this.#commits.onIdle();
+    await this.#queries.onIdle();
+    try {
+      await this.#stager.close();
+      this.#readers.disconnect();
+      await guarded(`warehouse ${this.path}`, () => this.#database.run('CHECKPOINT'));
+    } finally {
+      this.#database.close();
+      await rm(this.staging.stagingPath, { recursive: true, force: true });
+      await this.#lock.release();
+    }
+  }
+
+  /** Rows, ledger and removal of what is superseded in one transaction. */
+  async #commitNext(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
+    const { effects, network } = this.#options;
+    const step = this.#options.onStep ?? (async () => {});
+    const entries = this.#entries;
+    const entry = draftEntry({ staged, draft, entries, network, committedAt: effects.now() });
+    await this.#database.transaction(async () => {
+      for (const [name, { files }] of Object.entries(staged.tables)) {
+        await step('insert rows');
+        await this.#insertRows(
+          entry.number,
+          name,
+          files.map(({ stagedPath }) => stagedPath),
+        );
+      }
+      await step('delete superseded rows');
+      for (const old of entries.effective.filter(({ id }) => entry.supersedes.includes(id))) {
+        for (const name of Object.keys(old.tables)) {
+          await this.#database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry = ${old.number}`);
+        }
+      }
+      await step('insert entry');
+      await insertEntry(this.#database, entry);
+      await step('commit');
+    });
+    entries.add(entry);
+    await step('clear stage');
+    await rm(join(this.staging.stagingPath, staged.id), { recursive: true, force: true });
+    return entry;
+  }
+
+  async #insertRows(number: number, name: string, paths: readonly string[]): Promise<void> {
+    const table = this.#options.tables.find((candidate) => candidate.name === name);
+    if (table === undefined) throw new StoreError(`store: no table ${name} is declared`, { code: 'bad-declaration' });
+    if (paths.length === 0) return;
+    const order = table.sort.length === 0 ? '' : ` ORDER BY ${table.sort.map(quoteName).join(', ')}`;
+    await this.#database.run(
+      `INSERT INTO ${rowsOf(name)} BY NAME SELECT *, ${number} AS _entry FROM ${readFiles(paths)}${order}`,
+    );
+  }
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { StoreError } from '../errors.ts';
+import type { LedgerEntry } from './store.ts';
+
+const count = z.number().int().nonnegative();
+
+const entrySchema = z.object({
+  format: z.literal(1),
+  number: z.number().int().positive(),
+  id: z.string().min(1),
+  network: z.string(),
+  pipeline: z.string(),
+  version: z.number(),
+  span: z.object({ from: z.number().int(), to: z.number().int() }),
+  verdict: z.enum(['counted', 'quarantined']),
+  tables: z.record(
+    z.string(),
+    z.object({
+      rows: count,
+      keyHash: z.string(),
+      sums: z.record(z.string(), z.string()),
+      schema: z.string(),
+      files: z.array(z.object({ path: z.string(), rows: count, bytes: count })),
+    }),
+  ),
+  requests: count,
+  retries: count,
+  supersedes: z.array(z.string()),
+  committedAt: z.string(),
+});
+
+/**
+ * An entry from its JSON.
+ * @throws {StoreError} `bad-ledger` when the text is torn or no entry, or its number is not the expected one.
+ */
+export function parseEntry(text: string, subject: string, number: number): LedgerEntry {
+  try {
+    const entry = entrySchema.parse(JSON.parse(text));
+    if (entry.number === number) return entry;
+    throw new Error(`expected number ${number}, got ${entry.number}`);
+  } catch (error) {
+    throw badLedger(`${subject} is no ledger entry`, error);
+  }
+}
+
+export function badLedger(problem: string, cause?: unknown): StoreError {
+  return new StoreError(`store: ${problem}`, {
+    code: 'bad-ledger',
+    hint: 'restore the warehouse from a copy, or export into another --warehouse',
+    cause,
+  });
+}
+
+/** The ledger in memory: all entries in order of commit, and which of them are still in force. */
+export class Entries {
+  readonly #all: LedgerEntry[] = [];
+  readonly #successors = new Map<string, LedgerEntry>();
+  #effective: readonly LedgerEntry[] | undefined;
+
+  get all(): readonly LedgerEntry[] {
+    return this.#all;
+  }
+
+  get nextNumber(): number {
+    return this.#all.length + 1;
+  }
+
+  /** Entries that are not superseded, in order of commit. */
+  get effective(): readonly LedgerEntry[] {
+    this.#effective ??= this.#all.filter(({ id }) => !this.#successors.has(id));
+    return this.#effective;
+  }
+
+  /** The entry that took the place of another. */
+  successorOf(id: string): LedgerEntry | undefined {
+    return this.#successors.get(id);
+  }
+
+  add(entry: LedgerEntry): void {
+    this.#all.push(entry);
+    for (const id of entry.supersedes) this.#successors.set(id, entry);
+    this.#effective = undefined;
+  }
+
+  /** @throws {StoreError} when an entry cannot take the place of one of these. */
+  requireEffective(ids: readonly string[]): void {
+    const effective = new Set(this.effective.map(({ id }) => id));
+    for (const id of ids) {
+      if (effective.has(id)) continue;
+      throw new StoreError(`store: entry ${id} cannot be superseded: it is not in force`, { code: 'not-in-force' });
+    }
+  }
+}

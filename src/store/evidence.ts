@@ -1,0 +1,61 @@
+import { kinds } from '../declare/kind.ts';
+import type { TableDef } from '../declare/table.ts';
+import { canonicalText, columnOf, quoteName } from './canonical.ts';
+import type { Query } from './database.ts';
+import type { TableEvidence } from './store.ts';
+
+/** Columns whose sums are kept as evidence: amounts and logical times that are never null. */
+export function summedColumns(table: TableDef): readonly string[] {
+  return table.columns
+    .filter(
+      ({ unit, nullable, kind }) => (unit === 'nanoton' || unit === 'lt') && !nullable && kinds[kind].sql === 'BIGINT',
+    )
+    .map(({ name }) => name);
+}
+
+/** Evidence of the rows of each date; one part without date for a table without time. Sorted by date. */
+export interface DatedEvidence extends TableEvidence {
+  /** `2026-05-01`; undefined without time, null where the time is null. */
+  readonly date: string | null | undefined;
+}
+
+/**
+ * Counts the rows of `relation` (any SQL after FROM), and sums hashes of their keys: the first 8 bytes of the md5 of the key
+ * columns' canonical text, read as a little-endian number.
+ */
+export async function measureRows(query: Query, table: TableDef, relation: string): Promise<readonly DatedEvidence[]> {
+  const sums = summedColumns(table);
+  const date = table.time === undefined ? undefined : quoteName('block_date');
+  const key = canonicalText(table.key.map((name) => columnOf(table, name)));
+  const selected = [
+    date === undefined ? 'NULL' : `${date}::VARCHAR`,
+    'count(*)',
+    `coalesce(sum(md5_number_upper(${key})::HUGEINT), 0)::VARCHAR`,
+    ...sums.map((name) => `coalesce(sum(${quoteName(name)}), 0)::VARCHAR`),
+  ];
+  const groups = date === undefined ? '' : ` GROUP BY ${date} ORDER BY ${date}`;
+  const { rows } = await query(`SELECT ${selected.join(', ')} FROM ${relation}${groups}`);
+  return rows.map(([day, count, keyHash, ...values]) => ({
+    date: date === undefined ? undefined : day === null ? null : String(day),
+    rows: Number(count),
+    keyHash: BigInt.asUintN(64, BigInt(String(keyHash))).toString(),
+    sums: Object.fromEntries(sums.map((name, at) => [name, String(values[at])])),
+  }));
+}
+
+/** Evidence of rows that lie in several parts. */
+export function addEvidence(parts: readonly TableEvidence[], table: TableDef): TableEvidence {
+  let rows = 0;
+  let keyHash = 0n;
+  const sums = new Map(summedColumns(table).map((name) => [name, 0n]));
+  for (const part of parts) {
+    rows += part.rows;
+    keyHash += BigInt(part.keyHash);
+    for (const [name, value] of Object.entries(part.sums)) sums.set(name, (sums.get(name) ?? 0n) + BigInt(value));
+  }
+  return {
+    rows,
+    keyHash: BigInt.asUintN(64, keyHash).toString(),
+    sums: Object.fromEntries([...sums].map(([name, value]) => [name, value.toString()])),
+  };
+}

@@ -1,0 +1,63 @@
+import { oneLine, StoreError } from '../errors.ts';
+
+interface Cause {
+  readonly code: string;
+  readonly says: RegExp;
+  readonly text: string;
+  readonly hint: string;
+}
+
+const causes: readonly Cause[] = [
+  {
+    code: 'disk-full',
+    says: /ENOSPC|EDQUOT|no space left on device|disk quota exceeded|max_temp_directory_size/i,
+    text: 'the disk is full',
+    hint: 'free some space and run the same command again; what is committed is safe',
+  },
+  {
+    code: 'not-writable',
+    says: /EACCES|EPERM|EROFS|permission denied|read-only file system/i,
+    text: 'permission denied',
+    hint: 'choose another --warehouse, or give this user the right to read and write it',
+  },
+  {
+    code: 'wrong-path',
+    says: /ENOTDIR|EISDIR|is a directory|not a directory/i,
+    text: 'a part of the path is a file where a folder is needed, or the other way round',
+    hint: 'choose another --warehouse',
+  },
+  {
+    code: 'busy',
+    says: /could not set lock|conflicting lock/i,
+    text: 'another process holds the file',
+    hint: 'wait for it to end; a parquet warehouse can be read while it is written',
+  },
+  {
+    code: 'no-database',
+    says: /not a valid DuckDB database file/i,
+    text: 'it is not a DuckDB file',
+    hint: 'choose another --warehouse',
+  },
+];
+
+/** `error` as a StoreError whose message begins with `store: <subject>: `; a StoreError stays what it is. */
+export function asStoreError(error: unknown, subject: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const message = oneLine(error instanceof Error ? error.message : String(error));
+  const cause = causes.find(({ says }) => says.test(message));
+  if (cause === undefined) return new StoreError(`store: ${subject}: ${message}`, { code: 'failed', cause: error });
+  return new StoreError(`store: ${subject}: ${cause.text} (${message})`, {
+    code: cause.code,
+    hint: cause.hint,
+    cause: error,
+  });
+}
+
+/** Runs `work`; whatever it throws becomes a StoreError about `subject`. */
+export async function guarded<T>(subject: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asStoreError(error, subject);
+  }
+}

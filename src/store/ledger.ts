@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { StoreError } from '../errors.ts';
+import { ifAny, listFolder, putText } from './disk.ts';
+import { badLedger, Entries, parseEntry } from './entries.ts';
+import { type Schema, schemaId } from './schema.ts';
+import type { LedgerEntry } from './store.ts';
+
+const identitySchema = z.object({ format: z.literal(1), network: z.string(), createdAt: z.string() });
+
+/** What a warehouse is: `tonlake.json`. */
+export type Identity = Readonly<z.infer<typeof identitySchema>>;
+
+const schemaSchema = z.array(z.object({ name: z.string(), type: z.string() }));
+
+/** Files read at once. */
+const readers = 32;
+
+/** Paths inside a Parquet warehouse. */
+export function layoutOf(path: string) {
+  return {
+    identity: join(path, 'tonlake.json'),
+    ledger: join(path, '_ledger'),
+    stage: join(path, '_stage'),
+    lock: join(path, '_lock'),
+    tables: join(path, 'tables'),
+    catalog: join(path, 'warehouse.duckdb'),
+  } as const;
+}
+
+/** The ledger of a Parquet warehouse: numbered files that only ever appear whole, and are never changed. */
+export class LedgerFolder {
+  readonly path: string;
+  readonly entries = new Entries();
+  readonly #schemas = new Map<string, Schema>();
+
+  constructor(warehouse: string) {
+    this.path = layoutOf(warehouse).ledger;
+  }
+
+  /** The columns of a schema that an entry names. */
+  schema(id: string): Schema {
+    const schema = this.#schemas.get(id);
+    if (schema === undefined) throw badLedger(`${this.path} lacks schema-${id}.json`);
+    return schema;
+  }
+
+  /** Reads what was committed since the last time. @returns the new entries. */
+  async refresh(): Promise<readonly LedgerEntry[]> {
+    const names = await listFolder(this.path);
+    const numbers: number[] = [];
+    const schemas: string[] = [];
+    for (const name of names) {
+      const schema = /^schema-([0-9a-f]+)\.json$/.exec(name)?.[1];
+      if (schema !== undefined) schemas.push(schema);
+      else if (/^\d{8,}\.json$/.test(name)) numbers.push(Number.parseInt(name, 10));
+      else if (name.endsWith('.json') && !name.startsWith('.')) throw badLedger(`${join(this.path, name)} is foreign`);
+    }
+    const first = this.entries.nextNumber;
+    const fresh = numbers.filter((number) => number >= first).sort((a, b) => a - b);
+    const gap = fresh.findIndex((number, at) => number !== first + at);
+    if (gap >= 0 || numbers.length !== first - 1 + fresh.length) {
+      throw badLedger(`${this.path} lacks entry ${gap >= 0 ? first + gap : 'files that were there before'}`);
+    }
+    const unknown = schemas.filter((id) => !this.#schemas.has(id));
+    for (const schema of await this.#readEach(unknown, (id) => this.#readSchema(id)))
+      this.#schemas.set(schema.id, schema);
+    const entries = await this.#readEach(fresh, (number) => this.#readEntry(number));
+    for (const entry of entries) this.entries.add(entry);
+    return entries;
+  }
+
+  /** Writes a schema unless it is there. */
+  async putSchema(schema: Schema, staging: string): Promise<void> {
+    if (this.#schemas.has(schema.id)) return;
+    await putText(join(this.path, `schema-${schema.id}.json`), JSON.stringify(schema.columns), staging, schema.id);
+    this.#schemas.set(schema.id, schema);
+  }
+
+  entryPath(number: number): string {
+    return join(this.path, `${String(number).padStart(8, '0')}.json`);
+  }
+
+  async #readEntry(number: number): Promise<LedgerEntry> {
+    const path = this.entryPath(number);
+    return parseEntry(await readFile(path, 'utf8'), path, number);
+  }
+
+  async #readSchema(id: string): Promise<Schema> {
+    const path = join(this.path, `schema-${id}.json`);
+    const text = await readFile(path, 'utf8');
+    try {
+      const columns = schemaSchema.parse(JSON.parse(text));
+      if (schemaId(columns) === id) return { id, columns };
+      throw new Error('the columns do not give this identifier');
+    } catch (error) {
+      throw badLedger(`${path} is no schema`, error);
+    }
+  }
+
+  async #readEach<T, R>(from: readonly T[], read: (value: T) => Promise<R>): Promise<readonly R[]> {
+    const out: R[] = [];
+    for (let at = 0; at < from.length; at += readers) {
+      out.push(...(await Promise.all(from.slice(at, at + readers).map(read))));
+    }
+    return out;
+  }
+}
+
+/** The identity of the warehouse; undefined where there is none. */
+export async function readIdentity(warehouse: string): Promise<Identity | undefined> {
+  const { identity: path, ledger } = layoutOf(warehouse);
+  const text = await ifAny(readFile(path, 'utf8'));
+  if (text === undefined) {
+    if ((await listFolder(ledger)).length > 0) throw badLedger(`warehouse ${warehouse} has lost its tonlake.json`);
+    return undefined;
+  }
+  try {
+    return identitySchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw badLedger(`${path} does not say what the warehouse is`, error);
+  }
+}
+
+/** @throws {StoreError} `other-network` when the warehouse belongs to another network. */
+export function requireNetwork(warehouse: string, held: string, asked: string): void {
+  if (held === asked) return;
+  throw new StoreError(`store: warehouse ${warehouse} holds ${held}, not ${asked}`, {
+    code: 'other-network',
+    hint: 'choose another --warehouse, or the network that this one holds',
+  });
+}
+
+/** @throws {StoreError} `bad-ledger` when an entry is of another network than its warehouse. */
+export function requireOwnEntries(warehouse: string, network: string, entries: readonly LedgerEntry[]): void {
+  const foreign = entries.find((entry) => entry.network !== network);
+  if (foreign === undefined) return;
+  throw badLedger(
+    `warehouse ${warehouse} holds ${network}, but its ledger entry ${foreign.number} is of ${foreign.network}`,
+  );
+}

@@ -1,0 +1,36 @@
+import { resolve } from 'node:path';
+import { StoreError } from '../errors.ts';
+import { statIfAny } from './disk.ts';
+import { openDuckdbStore } from './duckdb.ts';
+import { guarded } from './failure.ts';
+import type { StoreOptions } from './options.ts';
+import { openParquetStore } from './parquet.ts';
+import type { Store } from './store.ts';
+
+/** What the warehouse at a path is: what lies there decides, and the name only where nothing does. */
+export async function detectStoreKind(
+  path: string,
+): Promise<{ readonly kind: Store['kind']; readonly exists: boolean }> {
+  const found = await guarded(`warehouse ${path}`, () => statIfAny(path));
+  if (found !== undefined) return { kind: found.isDirectory() ? 'parquet' : 'duckdb', exists: true };
+  return { kind: path.endsWith('.duckdb') ? 'duckdb' : 'parquet', exists: false };
+}
+
+/**
+ * Opens a warehouse for writing: a path that ends in `.duckdb` is the one-file store, any other a folder of Parquet files,
+ * unless `kind` says otherwise.
+ * @throws {StoreError} `wrong-kind` when `kind` contradicts what lies at the path, and as the two stores say.
+ */
+export async function openStore(options: StoreOptions & { readonly kind?: Store['kind'] }): Promise<Store> {
+  const path = resolve(options.path);
+  const found = await detectStoreKind(path);
+  const kind = options.kind ?? found.kind;
+  if (found.exists && kind !== found.kind) {
+    const is = found.kind === 'parquet' ? 'a folder' : 'a file';
+    throw new StoreError(`store: warehouse ${path} is ${is}, and cannot be opened as ${kind}`, {
+      code: 'wrong-kind',
+      hint: `leave --store out, or choose another --warehouse`,
+    });
+  }
+  return kind === 'parquet' ? openParquetStore(options) : openDuckdbStore(options);
+}

@@ -1,0 +1,19 @@
+import type { TableDef } from '../declare/table.ts';
+import type { Effects } from '../effects.ts';
+
+export interface StoreOptions {
+  /** Relative to the working folder, or absolute. Made if it does not exist. */
+  readonly path: string;
+  readonly network: string;
+  /** Every table that the warehouse may hold. */
+  readonly tables: readonly TableDef[];
+  readonly effects: Effects;
+  /** How long superseded files stay for readers that still hold them. Default one hour. */
+  readonly graceMs?: number;
+  /** What this process is doing, for the message that a second writer gets. Default: its command line. */
+  readonly command?: string;
+  /** Least time between two rebuilds of the catalog. Default 3 s. */
+  readonly catalogMs?: number;
+  /** Awaited before each step that a crash can part from the one before it; for tests. */
+  readonly onStep?: (step: string) => Promise<void>;
+}

@@ -1,0 +1,201 @@
+import { rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import PQueue from 'p-queue';
+import { StoreError } from '../errors.ts';
+import type { Span } from '../span.ts';
+import { writeCatalog } from './catalog.ts';
+import { makeFolder, putIfAbsent, putText, statIfAny, syncPath, writeSynced } from './disk.ts';
+import { draftEntry } from './draft.ts';
+import { badLedger } from './entries.ts';
+import { guarded } from './failure.ts';
+import { LedgerFolder, layoutOf, readIdentity, requireNetwork, requireOwnEntries } from './ledger.ts';
+import { clearFiles, clearLeftovers } from './leftovers.ts';
+import { type Lock, takeLock } from './lock.ts';
+import type { StoreOptions } from './options.ts';
+import { requireReadable, schemaOf } from './schema.ts';
+import { Stager, type StagerOptions } from './stage.ts';
+import type { CommitDraft, LedgerEntry, QueryResult, Stage, StagedSpan, Store } from './store.ts';
+import { WarehouseViews } from './views.ts';
+
+/**
+ * Opens a folder of Parquet files for writing, and clears what a killed run left.
+ * @throws {StoreError} when another process writes it, it is of another network, it cannot be read or written, or its
+ * tables need a migration.
+ */
+export async function openParquetStore(options: StoreOptions): Promise<Store> {
+  const path = resolve(options.path);
+  return guarded(`warehouse ${path}`, () => ParquetStore.open(path, options));
+}
+
+class ParquetStore implements Store {
+  readonly kind = 'parquet';
+  readonly path: string;
+  readonly staging: StagerOptions;
+  readonly #options: StoreOptions;
+  readonly #lock: Lock;
+  readonly #ledger: LedgerFolder;
+  readonly #stager: Stager;
+  readonly #views: WarehouseViews;
+  readonly #commits = new PQueue({ concurrency: 1 });
+  readonly #catalogs = new PQueue({ concurrency: 1 });
+  readonly #closing = new AbortController();
+  #catalogAt = Number.NEGATIVE_INFINITY;
+  #isCatalogStale = true;
+
+  private constructor(path: string, options: StoreOptions, lock: Lock, ledger: LedgerFolder) {
+    this.path = path;
+    this.#options = options;
+    this.#lock = lock;
+    this.#ledger = ledger;
+    this.staging = { kind: 'parquet', stagingPath: layoutOf(path).stage };
+    this.#stager = new Stager(this.staging, options.effects.freshId);
+    this.#views = new WarehouseViews(path, ledger, options.tables, {
+      threads: '2',
+      memory_limit: '256MB',
+      temp_directory: join(this.staging.stagingPath, 'spill-query'),
+    });
+  }
+
+  static async open(path: string, options: StoreOptions): Promise<ParquetStore> {
+    const { network, effects, tables, graceMs = 3_600_000 } = options;
+    const layout = layoutOf(path);
+    if ((await statIfAny(path))?.isDirectory() === false) {
+      throw new StoreError(`store: warehouse ${path} is a file, not a folder`, {
+        code: 'wrong-path',
+        hint: 'choose another --warehouse, or name a one-file warehouse with .duckdb at the end',
+      });
+    }
+    await makeFolder(path);
+    const command = options.command ?? ['tonlake', ...process.argv.slice(2)].join(' ');
+    const lock = await takeLock({ path: layout.lock, subject: `warehouse ${path}`, command, effects });
+    try {
+      for (const folder of [layout.stage, layout.ledger, layout.tables]) await makeFolder(folder);
+      const identity = await readIdentity(path);
+      if (identity === undefined) {
+        const text = JSON.stringify({ format: 1, network, createdAt: new Date(effects.now()).toISOString() });
+        await putText(layout.identity, `${text}\n`, layout.stage, 'identity');
+      } else {
+        requireNetwork(path, identity.network, network);
+      }
+      const ledger = new LedgerFolder(path);
+      requireOwnEntries(path, network, await ledger.refresh());
+      for (const table of tables) {
+        const schemas = new Set(ledger.entries.effective.map((entry) => entry.tables[table.name]?.schema));
+        for (const id of schemas) if (id !== undefined) requireReadable(table, ledger.schema(id).columns, path);
+      }
+      await clearLeftovers(path, ledger.entries, { now: effects.now(), ms: graceMs });
+      const store = new ParquetStore(path, options, lock, ledger);
+      await store.#writeCatalog();
+      return store;
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  stage(_pipeline: string, span: Span): Stage {
+    return this.#stager.stage(span);
+  }
+
+  async commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
+    const entry = await this.#commits.add(() =>
+      guarded(`warehouse ${this.path}`, () => this.#commitNext(staged, draft)),
+    );
+    this.#scheduleCatalog();
+    return entry;
+  }
+
+  ledger(): readonly LedgerEntry[] {
+    return this.#ledger.entries.effective;
+  }
+
+  async query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult> {
+    return this.#views.query(sql, parameters);
+  }
+
+  async clearSuperseded(): Promise<number> {
+    const { effects, graceMs = 3_600_000 } = this.#options;
+    return this.#commits.add(() => clearFiles(this.path, this.#ledger.entries, { now: effects.now(), ms: graceMs }));
+  }
+
+  async close(): Promise<void> {
+    await this.#commits.onIdle();
+    this.#closing.abort();
+    try {
+      await this.#catalogs.onIdle();
+      if (this.#isCatalogStale) await guarded(`warehouse ${this.path}`, () => this.#writeCatalog());
+    } finally {
+      await this.#stager.close();
+      await this.#views.close();
+      await rm(join(this.staging.stagingPath, 'spill-query'), { recursive: true, force: true });
+      await rm(join(this.staging.stagingPath, 'spill'), { recursive: true, force: true });
+      await this.#lock.release();
+    }
+  }
+
+  /** Files first, the entry that names them last: what no entry names does not exist. */
+  async #commitNext(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
+    const { effects, tables, network } = this.#options;
+    const step = this.#options.onStep ?? (async () => {});
+    const { entries } = this.#ledger;
+    const entry = draftEntry({ staged, draft, entries, network, committedAt: effects.now() });
+    const { stagingPath } = this.staging;
+    await step('write schemas');
+    for (const name of Object.keys(staged.tables)) {
+      const table = tables.find((candidate) => candidate.name === name);
+      if (table === undefined) throw new StoreError(`store: no table ${name} is declared`, { code: 'bad-declaration' });
+      await this.#ledger.putSchema(schemaOf(table), stagingPath);
+    }
+    await step('stage entry');
+    const stagedEntry = join(stagingPath, `entry-${staged.id}.json`);
+    await writeSynced(stagedEntry, `${JSON.stringify(entry)}\n`);
+    const folders = new Set<string>();
+    for (const { files } of Object.values(staged.tables)) {
+      for (const file of files) {
+        await step('move file');
+        const path = join(this.path, file.path);
+        await makeFolder(dirname(path));
+        await rename(file.stagedPath, path);
+        folders.add(dirname(path));
+      }
+    }
+    await step('sync folders');
+    for (const folder of folders) await syncPath(folder);
+    await step('put entry');
+    if (!(await putIfAbsent(stagedEntry, this.#ledger.entryPath(entry.number)))) {
+      throw badLedger(`another process has written entry ${entry.number} of ${this.#ledger.path}`);
+    }
+    entries.add(entry);
+    this.#isCatalogStale = true;
+    await step('sync ledger');
+    await syncPath(this.#ledger.path);
+    await step('clear stage');
+    await rm(join(stagingPath, staged.id), { recursive: true, force: true });
+    return entry;
+  }
+
+  /** One rebuild is ever waiting: what is committed until it begins will be in it. */
+  #scheduleCatalog(): void {
+    const { effects, catalogMs = 3000 } = this.#options;
+    if (this.#catalogs.size + this.#catalogs.pending > 0) return;
+    const waitMs = Math.max(0, this.#catalogAt + catalogMs - effects.monotonic());
+    const work = async () => {
+      if (waitMs > 0) await effects.sleep(waitMs, this.#closing.signal);
+      await this.#writeCatalog();
+    };
+    // A catalog that cannot be written now is written by `close`, which tells why if it still cannot.
+    this.#catalogs.add(work).catch(() => {});
+  }
+
+  async #writeCatalog(): Promise<void> {
+    this.#catalogAt = this.#options.effects.monotonic();
+    this.#isCatalogStale = false;
+    try {
+      await this.#options.onStep?.('write catalog');
+      await writeCatalog(this.path, this.#ledger, this.#options.tables);
+    } catch (error) {
+      this.#isCatalogStale = true;
+      throw error;
+    }
+  }
+}

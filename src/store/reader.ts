@@ -1,0 +1,128 @@
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { TableDef } from '../declare/table.ts';
+import { StoreError } from '../errors.ts';
+import { groupFiles } from './catalog.ts';
+import type { Database } from './database.ts';
+import { guarded } from './failure.ts';
+import { LedgerFolder, readIdentity, requireOwnEntries } from './ledger.ts';
+import { busyError, readLockOwner } from './lock.ts';
+import { openFile, pathsOf, readColumns, readEntries, readNetwork } from './onefile.ts';
+import { detectStoreKind } from './open.ts';
+import { requireReadable } from './schema.ts';
+import type { LedgerEntry, QueryResult, Store } from './store.ts';
+import { WarehouseViews } from './views.ts';
+
+/** A warehouse opened for reading only. */
+export interface Reader {
+  readonly kind: Store['kind'];
+  /** Absolute. */
+  readonly path: string;
+  readonly network: string;
+  /** One relation per table, and `_commits`. A Parquet warehouse shows what is committed at the moment of the call. */
+  query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>;
+  /** Entries in force, in order of commit. */
+  ledger(): Promise<readonly LedgerEntry[]>;
+  /** Absolute paths of the files that hold a table's rows; none in a DuckDB warehouse. */
+  files(table: string): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** Reading leaves nothing behind in the working folder, where DuckDB would spill by default. */
+const settings = { temp_directory: join(tmpdir(), 'tonlake-spill') };
+
+/**
+ * Opens a warehouse for reading. A Parquet warehouse can be read at any moment, also while it is written.
+ * @throws {StoreError} `no-warehouse` when nothing is there; `busy` when a writer holds a DuckDB file; `needs-migration`.
+ */
+export async function openReader(path: string, tables: readonly TableDef[]): Promise<Reader> {
+  const absolute = resolve(path);
+  const { kind, exists } = await detectStoreKind(absolute);
+  if (!exists) throw noWarehouse(absolute);
+  return guarded(`warehouse ${absolute}`, () =>
+    kind === 'parquet' ? openFolder(absolute, tables) : openOneFile(absolute, tables),
+  );
+}
+
+async function openFolder(path: string, tables: readonly TableDef[]): Promise<Reader> {
+  const identity = await readIdentity(path);
+  if (identity === undefined) throw noWarehouse(path);
+  const { network } = identity;
+  const ledger = new LedgerFolder(path);
+  const checked = new Set<string>();
+  // One refresh after the other: two at once would add the same entries twice.
+  let last: Promise<void> = Promise.resolve();
+  const refresh = (): Promise<void> => {
+    const next = last.then(async () => {
+      const fresh = await ledger.refresh();
+      requireOwnEntries(path, network, fresh);
+      for (const table of tables) {
+        for (const entry of fresh) {
+          const id = entry.tables[table.name]?.schema;
+          if (id === undefined || checked.has(`${table.name} ${id}`)) continue;
+          requireReadable(table, ledger.schema(id).columns, path);
+          checked.add(`${table.name} ${id}`);
+        }
+      }
+    });
+    last = next.catch(() => {});
+    return guarded(`warehouse ${path}`, () => next);
+  };
+  await refresh();
+  const views = new WarehouseViews(path, ledger, tables, settings);
+  return {
+    kind: 'parquet',
+    path,
+    network,
+    query: async (sql, parameters) => {
+      await refresh();
+      return views.query(sql, parameters);
+    },
+    ledger: async () => {
+      await refresh();
+      return ledger.entries.effective;
+    },
+    files: async (table) => {
+      await refresh();
+      return groupFiles(path, ledger, table).flatMap(({ paths }) => paths);
+    },
+    close: () => views.close(),
+  };
+}
+
+async function openOneFile(path: string, tables: readonly TableDef[]): Promise<Reader> {
+  const lock = pathsOf(path).lock;
+  const owner = await readLockOwner(lock);
+  if (owner !== undefined) {
+    const busy = busyError(`warehouse ${path}`, owner, lock);
+    throw new StoreError(busy.message, {
+      code: 'busy',
+      hint: 'a DuckDB file cannot be read while it is written: wait for it to end; a parquet warehouse (--store parquet) can',
+    });
+  }
+  const database: Database = await openFile(path, { ...settings, access_mode: 'READ_ONLY' });
+  try {
+    const network = await readNetwork(database, path);
+    const entries = await readEntries(database, path);
+    for (const table of tables) requireReadable(table, await readColumns(database, table.name), path);
+    return {
+      kind: 'duckdb',
+      path,
+      network,
+      query: (sql, parameters) => guarded('query', () => database.query(sql, parameters)),
+      ledger: async () => entries.effective,
+      files: async () => [],
+      close: async () => database.close(),
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function noWarehouse(path: string): StoreError {
+  return new StoreError(`store: there is no warehouse at ${path}`, {
+    code: 'no-warehouse',
+    hint: 'name one with --warehouse, or make one with tonlake run',
+  });
+}
