@@ -23,14 +23,22 @@ export class Registry {
   pipeline(name: string): PipelineDef {
     const found = this.pipelines.find((candidate) => candidate.name === name);
     if (found !== undefined) return found;
-    throw unknown('pipeline', name, this.pipelines.map((candidate) => candidate.name));
+    throw unknown(
+      'pipeline',
+      name,
+      this.pipelines.map((candidate) => candidate.name),
+    );
   }
 
   /** @throws {UsageError} that names the nearest right one. */
   table(name: string): TableDef {
     const found = this.tables.find((candidate) => candidate.name === name);
     if (found !== undefined) return found;
-    throw unknown('table', name, this.tables.map((candidate) => candidate.name));
+    throw unknown(
+      'table',
+      name,
+      this.tables.map((candidate) => candidate.name),
+    );
   }
 
   /** The named pipelines and all that they need, each after what it needs. */

@@ -1,7 +1,7 @@
 import type { ColumnDef } from '../declare/column.ts';
 import type { TableDef } from '../declare/table.ts';
 import { canonicalText, quoteName } from '../store/canonical.ts';
-import type { QueryResult } from '../store/store.ts';
+import type { Query } from '../store/store.ts';
 
 /** What a set of rows is, whatever their order and wherever they lie. */
 export interface ContentHash {
@@ -22,11 +22,7 @@ export function hashedColumns(table: TableDef): readonly ColumnDef[] {
  * Hashes the rows of a table.
  * @param where SQL condition for a part of the rows. Default: all.
  */
-export async function contentHash(
-  query: (sql: string) => Promise<QueryResult>,
-  table: TableDef,
-  where = 'true',
-): Promise<ContentHash> {
+export async function contentHash(query: Query, table: TableDef, where = 'true'): Promise<ContentHash> {
   const text = canonicalText(hashedColumns(table));
   // `md5_number_upper` is the first 8 bytes of the hash read little-endian, and `md5_number_lower` the last 8.
   const { rows } = await query(

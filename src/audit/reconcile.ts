@@ -1,5 +1,5 @@
-import type { Decoder, Mark } from '../flatten/decoder.ts';
 import type { BytesColumn, WordsColumn } from '../flatten/columns.ts';
+import type { Decoder, Mark } from '../flatten/decoder.ts';
 import type { Header } from './header.ts';
 
 /** One way in which the rows of a masterchain block and its headers disagree. */
@@ -14,14 +14,20 @@ export interface Difference {
  * Compares the transactions decoded since `mark` with the headers of one masterchain block: for every block exactly `tx_count`
  * rows, each with a logical time inside the block, none twice, none of another masterchain block.
  */
-export function reconcileBlock(decoder: Decoder, mark: Mark, seqno: number, headers: readonly Header[]): readonly Difference[] {
+export function reconcileBlock(
+  decoder: Decoder,
+  mark: Mark,
+  seqno: number,
+  headers: readonly Header[],
+): readonly Difference[] {
   const differences: Difference[] = [];
   const rows = readRows(decoder);
   const counted = new Map(headers.map((header) => [header, 0]));
   const seen = new Set<string>();
   for (let row = mark[0] as number; row < decoder.records; row++) {
     const hash = rows.hash(row);
-    if (seen.has(hash)) differences.push({ block: `masterchain block ${seqno}`, expected: `${hash} once`, got: 'it twice' });
+    if (seen.has(hash))
+      differences.push({ block: `masterchain block ${seqno}`, expected: `${hash} once`, got: 'it twice' });
     seen.add(hash);
     const header = headers.find((candidate) => rows.isIn(row, candidate));
     if (header === undefined || rows.mcSeqno(row) !== seqno) {
@@ -31,7 +37,11 @@ export function reconcileBlock(decoder: Decoder, mark: Mark, seqno: number, head
     counted.set(header, (counted.get(header) as number) + 1);
     const lt = rows.lt(row);
     if (lt < header.startLt || lt > header.endLt) {
-      differences.push({ block: name(header), expected: `lt ${header.startLt} to ${header.endLt}`, got: `${lt} of ${hash}` });
+      differences.push({
+        block: name(header),
+        expected: `lt ${header.startLt} to ${header.endLt}`,
+        got: `${lt} of ${hash}`,
+      });
     }
   }
   for (const [header, count] of counted) {
@@ -73,7 +83,7 @@ function readRows(decoder: Decoder) {
   };
   return {
     hash: (row: number): string => hash.bytes.toString('latin1', hash.offsets[row], hash.offsets[row + 1]),
-    lt: (row: number): bigint => ((BigInt(lt.words[2 * row + 1] as number) << 32n) | BigInt(lt.words[2 * row] as number)),
+    lt: (row: number): bigint => (BigInt(lt.words[2 * row + 1] as number) << 32n) | BigInt(lt.words[2 * row] as number),
     mcSeqno: (row: number): number => mcSeqno.words[row] as number,
     isIn: (row: number, header: Header): boolean => {
       const [low, high] = wordsOf(header.shard);

@@ -2,8 +2,11 @@ import type { TableDef } from './table.ts';
 
 /** The order of requests of a pipeline. */
 export type WalkDef =
-  /** One masterchain block after the other; `seqno` and `offset` are the parameters' names. */
-  { readonly kind: 'masterchain'; readonly seqno: string; readonly paged: boolean };
+  /** One masterchain block after the other; `seqno` is the parameter's name. */
+  { readonly kind: 'masterchain'; readonly seqno: string; readonly proof: Proof };
+
+/** How the rows of a masterchain block are proven whole: headers by their links, transactions by the headers' `tx_count`. */
+export type Proof = 'links' | 'tx_count';
 
 /** One declared walk of one endpoint that feeds one or more tables. */
 export interface PipelineDef {
@@ -47,6 +50,6 @@ export function pipeline(options: PipelineOptions): PipelineDef {
 }
 
 /** A walk that asks for each masterchain block by itself. */
-export function masterchain(options: { readonly seqno: string; readonly paged: boolean }): WalkDef {
+export function masterchain(options: { readonly seqno: string; readonly proof: Proof }): WalkDef {
   return { kind: 'masterchain', ...options };
 }

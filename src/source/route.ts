@@ -33,7 +33,7 @@ export function openRoute(options: RouteOptions): Route {
   const url = new URL(options.baseUrl);
   const path = url.pathname.replace(/\/$/, '');
   const proxy = resolveProxy(url, options.env);
-  const trust = options.caFile === undefined ? {} : { ca: readAuthorities(options.caFile, options.env) };
+  const trust = (options.caFile ?? '') === '' ? {} : { ca: readAuthorities(options.caFile ?? '', options.env) };
   const connect = { timeout: options.connectTimeoutMs, ...trust };
   const limits = {
     connections: options.connections,
@@ -98,7 +98,7 @@ function proxyAuthorization(proxy: URL): Readonly<Record<string, string>> {
 }
 
 /** A list given to TLS replaces the built-in one, so it has to hold everything that was trusted before. */
-function readAuthorities(file: string, env: Environment): readonly string[] & string[] {
+function readAuthorities(file: string, env: Environment): string[] {
   const extra = env['NODE_EXTRA_CA_CERTS'];
   const inherited = extra === undefined || extra === '' ? [] : [readOptional(extra)];
   try {

@@ -1,8 +1,5 @@
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
-import type { QueryResult } from './store.ts';
-
-/** Runs one statement and reads its rows. */
-export type Query = (sql: string, parameters?: Readonly<Record<string, unknown>>) => Promise<QueryResult>;
+import type { Query } from './store.ts';
 
 /** Nothing is fetched from a network: a query that needs an extension that is not there fails. */
 const offline = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' } as const;

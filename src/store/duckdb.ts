@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import PQueue from 'p-queue';
 import { StoreError } from '../errors.ts';
 import type { Span } from '../span.ts';
@@ -21,10 +21,10 @@ import {
   readNetwork,
   rowsOf,
 } from './onefile.ts';
-import type { StoreOptions } from './options.ts';
+import { type StoreOptions, warehousePath } from './options.ts';
 import { readFiles } from './relation.ts';
 import { Stager, type StagerOptions } from './stage.ts';
-import type { CommitDraft, LedgerEntry, QueryResult, Stage, StagedSpan, Store } from './store.ts';
+import type { CommitDraft, LedgerEntry, Query, Stage, StagedSpan, Store } from './store.ts';
 
 /**
  * Opens one DuckDB file for writing, and clears what a killed run left. Nobody else can read the file meanwhile.
@@ -32,7 +32,7 @@ import type { CommitDraft, LedgerEntry, QueryResult, Stage, StagedSpan, Store } 
  * its tables need a migration.
  */
 export async function openDuckdbStore(options: StoreOptions): Promise<Store> {
-  const path = resolve(options.path);
+  const path = warehousePath(options.path);
   return guarded(`warehouse ${path}`, () => DuckdbStore.open(path, options));
 }
 
@@ -108,9 +108,8 @@ class DuckdbStore implements Store {
     return this.#entries.effective;
   }
 
-  async query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult> {
-    return this.#queries.add(() => guarded('query', () => this.#readers.query(sql, parameters)));
-  }
+  readonly query: Query = (sql, parameters) =>
+    this.#queries.add(() => guarded('query', () => this.#readers.query(sql, parameters)));
 
   /** Superseded rows go with the commit that replaces them. */
   async clearSuperseded(): Promise<number> {

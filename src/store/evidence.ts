@@ -1,8 +1,7 @@
 import { kinds } from '../declare/kind.ts';
 import type { TableDef } from '../declare/table.ts';
 import { canonicalText, columnOf, quoteName } from './canonical.ts';
-import type { Query } from './database.ts';
-import type { TableEvidence } from './store.ts';
+import type { Query, TableEvidence } from './store.ts';
 
 /** Columns whose sums are kept as evidence: amounts and logical times that are never null. */
 export function summedColumns(table: TableDef): readonly string[] {

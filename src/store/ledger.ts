@@ -50,23 +50,19 @@ export class LedgerFolder {
   async refresh(): Promise<readonly LedgerEntry[]> {
     const names = await listFolder(this.path);
     const numbers: number[] = [];
-    const schemas: string[] = [];
     for (const name of names) {
-      const schema = /^schema-([0-9a-f]+)\.json$/.exec(name)?.[1];
-      if (schema !== undefined) schemas.push(schema);
-      else if (/^\d{8,}\.json$/.test(name)) numbers.push(Number.parseInt(name, 10));
-      else if (name.endsWith('.json') && !name.startsWith('.')) throw badLedger(`${join(this.path, name)} is foreign`);
+      if (/^\d{8,}\.json$/.test(name)) numbers.push(Number.parseInt(name, 10));
+      else if (!/^(schema-[0-9a-f]+\.json|\..*)$/.test(name)) throw badLedger(`${join(this.path, name)} is foreign`);
     }
+    // Every number up to the highest, listed or not: a listing may miss a file that is put while it is made.
     const first = this.entries.nextNumber;
-    const fresh = numbers.filter((number) => number >= first).sort((a, b) => a - b);
-    const gap = fresh.findIndex((number, at) => number !== first + at);
-    if (gap >= 0 || numbers.length !== first - 1 + fresh.length) {
-      throw badLedger(`${this.path} lacks entry ${gap >= 0 ? first + gap : 'files that were there before'}`);
-    }
-    const unknown = schemas.filter((id) => !this.#schemas.has(id));
-    for (const schema of await this.#readEach(unknown, (id) => this.#readSchema(id)))
+    const highest = numbers.reduce((most, number) => Math.max(most, number), 0);
+    const fresh = Array.from({ length: Math.max(0, highest - first + 1) }, (_, at) => first + at);
+    const entries = await readEach(fresh, (number) => this.#readEntry(number));
+    const named = entries.flatMap(({ tables }) => Object.values(tables).map(({ schema }) => schema));
+    const unknown = new Set(named.filter((id) => !this.#schemas.has(id)));
+    for (const schema of await readEach([...unknown], (id) => this.#readSchema(id)))
       this.#schemas.set(schema.id, schema);
-    const entries = await this.#readEach(fresh, (number) => this.#readEntry(number));
     for (const entry of entries) this.entries.add(entry);
     return entries;
   }
@@ -84,12 +80,15 @@ export class LedgerFolder {
 
   async #readEntry(number: number): Promise<LedgerEntry> {
     const path = this.entryPath(number);
-    return parseEntry(await readFile(path, 'utf8'), path, number);
+    const text = await ifAny(readFile(path, 'utf8'));
+    if (text === undefined) throw badLedger(`${path} is missing, but later entries are there`);
+    return parseEntry(text, path, number);
   }
 
   async #readSchema(id: string): Promise<Schema> {
     const path = join(this.path, `schema-${id}.json`);
-    const text = await readFile(path, 'utf8');
+    const text = await ifAny(readFile(path, 'utf8'));
+    if (text === undefined) throw badLedger(`${path} is missing, but an entry names it`);
     try {
       const columns = schemaSchema.parse(JSON.parse(text));
       if (schemaId(columns) === id) return { id, columns };
@@ -98,14 +97,14 @@ export class LedgerFolder {
       throw badLedger(`${path} is no schema`, error);
     }
   }
+}
 
-  async #readEach<T, R>(from: readonly T[], read: (value: T) => Promise<R>): Promise<readonly R[]> {
-    const out: R[] = [];
-    for (let at = 0; at < from.length; at += readers) {
-      out.push(...(await Promise.all(from.slice(at, at + readers).map(read))));
-    }
-    return out;
+async function readEach<T, R>(from: readonly T[], read: (value: T) => Promise<R>): Promise<readonly R[]> {
+  const out: R[] = [];
+  for (let at = 0; at < from.length; at += readers) {
+    out.push(...(await Promise.all(from.slice(at, at + readers).map(read))));
   }
+  return out;
 }
 
 /** The identity of the warehouse; undefined where there is none. */

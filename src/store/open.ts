@@ -1,9 +1,8 @@
-import { resolve } from 'node:path';
 import { StoreError } from '../errors.ts';
 import { statIfAny } from './disk.ts';
 import { openDuckdbStore } from './duckdb.ts';
 import { guarded } from './failure.ts';
-import type { StoreOptions } from './options.ts';
+import { type StoreOptions, warehousePath } from './options.ts';
 import { openParquetStore } from './parquet.ts';
 import type { Store } from './store.ts';
 
@@ -22,7 +21,7 @@ export async function detectStoreKind(
  * @throws {StoreError} `wrong-kind` when `kind` contradicts what lies at the path, and as the two stores say.
  */
 export async function openStore(options: StoreOptions & { readonly kind?: Store['kind'] }): Promise<Store> {
-  const path = resolve(options.path);
+  const path = warehousePath(options.path);
   const found = await detectStoreKind(path);
   const kind = options.kind ?? found.kind;
   if (found.exists && kind !== found.kind) {

@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import type { TableDef } from '../declare/table.ts';
 import type { Effects } from '../effects.ts';
+import { StoreError } from '../errors.ts';
 
 export interface StoreOptions {
   /** Relative to the working folder, or absolute. Made if it does not exist. */
@@ -16,4 +18,20 @@ export interface StoreOptions {
   readonly catalogMs?: number;
   /** Awaited before each step that a crash can part from the one before it; for tests. */
   readonly onStep?: (step: string) => Promise<void>;
+}
+
+/**
+ * The absolute path of a warehouse.
+ * @throws {StoreError} `wrong-path` when it holds a `?`: DuckDB takes what follows for options, and writes elsewhere.
+ */
+export function warehousePath(path: string): string {
+  const absolute = resolve(path);
+  if (!absolute.includes('?')) return absolute;
+  throw new StoreError(
+    `store: warehouse ${absolute} cannot be used: DuckDB does not open a path with a question mark`,
+    {
+      code: 'wrong-path',
+      hint: 'choose another --warehouse',
+    },
+  );
 }

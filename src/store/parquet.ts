@@ -1,5 +1,5 @@
 import { rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import PQueue from 'p-queue';
 import { StoreError } from '../errors.ts';
 import type { Span } from '../span.ts';
@@ -11,10 +11,10 @@ import { guarded } from './failure.ts';
 import { LedgerFolder, layoutOf, readIdentity, requireNetwork, requireOwnEntries } from './ledger.ts';
 import { clearFiles, clearLeftovers } from './leftovers.ts';
 import { type Lock, takeLock } from './lock.ts';
-import type { StoreOptions } from './options.ts';
+import { type StoreOptions, warehousePath } from './options.ts';
 import { requireReadable, schemaOf } from './schema.ts';
 import { Stager, type StagerOptions } from './stage.ts';
-import type { CommitDraft, LedgerEntry, QueryResult, Stage, StagedSpan, Store } from './store.ts';
+import type { CommitDraft, LedgerEntry, Query, Stage, StagedSpan, Store } from './store.ts';
 import { WarehouseViews } from './views.ts';
 
 /**
@@ -23,7 +23,7 @@ import { WarehouseViews } from './views.ts';
  * tables need a migration.
  */
 export async function openParquetStore(options: StoreOptions): Promise<Store> {
-  const path = resolve(options.path);
+  const path = warehousePath(options.path);
   return guarded(`warehouse ${path}`, () => ParquetStore.open(path, options));
 }
 
@@ -41,6 +41,7 @@ class ParquetStore implements Store {
   readonly #closing = new AbortController();
   #catalogAt = Number.NEGATIVE_INFINITY;
   #isCatalogStale = true;
+  #isCatalogWaiting = false;
 
   private constructor(path: string, options: StoreOptions, lock: Lock, ledger: LedgerFolder) {
     this.path = path;
@@ -109,9 +110,7 @@ class ParquetStore implements Store {
     return this.#ledger.entries.effective;
   }
 
-  async query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult> {
-    return this.#views.query(sql, parameters);
-  }
+  readonly query: Query = (sql, parameters) => this.#views.query(sql, parameters);
 
   async clearSuperseded(): Promise<number> {
     const { effects, graceMs = 3_600_000 } = this.#options;
@@ -174,13 +173,15 @@ class ParquetStore implements Store {
     return entry;
   }
 
-  /** One rebuild is ever waiting: what is committed until it begins will be in it. */
+  /** At most one rebuild is waiting: what is committed before it begins will be in it. */
   #scheduleCatalog(): void {
     const { effects, catalogMs = 3000 } = this.#options;
-    if (this.#catalogs.size + this.#catalogs.pending > 0) return;
+    if (this.#isCatalogWaiting) return;
+    this.#isCatalogWaiting = true;
     const waitMs = Math.max(0, this.#catalogAt + catalogMs - effects.monotonic());
     const work = async () => {
       if (waitMs > 0) await effects.sleep(waitMs, this.#closing.signal);
+      this.#isCatalogWaiting = false;
       await this.#writeCatalog();
     };
     // A catalog that cannot be written now is written by `close`, which tells why if it still cannot.

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { TableDef } from '../declare/table.ts';
 import { StoreError } from '../errors.ts';
 import { groupFiles } from './catalog.ts';
@@ -9,8 +9,9 @@ import { LedgerFolder, readIdentity, requireOwnEntries } from './ledger.ts';
 import { busyError, readLockOwner } from './lock.ts';
 import { openFile, pathsOf, readColumns, readEntries, readNetwork } from './onefile.ts';
 import { detectStoreKind } from './open.ts';
+import { warehousePath } from './options.ts';
 import { requireReadable } from './schema.ts';
-import type { LedgerEntry, QueryResult, Store } from './store.ts';
+import type { LedgerEntry, Query, Store } from './store.ts';
 import { WarehouseViews } from './views.ts';
 
 /** A warehouse opened for reading only. */
@@ -20,7 +21,7 @@ export interface Reader {
   readonly path: string;
   readonly network: string;
   /** One relation per table, and `_commits`. A Parquet warehouse shows what is committed at the moment of the call. */
-  query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>;
+  readonly query: Query;
   /** Entries in force, in order of commit. */
   ledger(): Promise<readonly LedgerEntry[]>;
   /** Absolute paths of the files that hold a table's rows; none in a DuckDB warehouse. */
@@ -36,7 +37,7 @@ const settings = { temp_directory: join(tmpdir(), 'tonlake-spill') };
  * @throws {StoreError} `no-warehouse` when nothing is there; `busy` when a writer holds a DuckDB file; `needs-migration`.
  */
 export async function openReader(path: string, tables: readonly TableDef[]): Promise<Reader> {
-  const absolute = resolve(path);
+  const absolute = warehousePath(path);
   const { kind, exists } = await detectStoreKind(absolute);
   if (!exists) throw noWarehouse(absolute);
   return guarded(`warehouse ${absolute}`, () =>
@@ -59,7 +60,8 @@ async function openFolder(path: string, tables: readonly TableDef[]): Promise<Re
       for (const table of tables) {
         for (const entry of fresh) {
           const id = entry.tables[table.name]?.schema;
-          if (id === undefined || checked.has(`${table.name} ${id}`)) continue;
+          const isOver = ledger.entries.successorOf(entry.id) !== undefined;
+          if (id === undefined || isOver || checked.has(`${table.name} ${id}`)) continue;
           requireReadable(table, ledger.schema(id).columns, path);
           checked.add(`${table.name} ${id}`);
         }

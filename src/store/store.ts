@@ -87,6 +87,9 @@ export interface QueryResult {
   readonly rows: readonly (readonly unknown[])[];
 }
 
+/** Runs one statement and reads its rows. Parameters are `$name` in the statement. */
+export type Query = (sql: string, parameters?: Readonly<Record<string, unknown>>) => Promise<QueryResult>;
+
 /** Where tables live, opened by the one process that may write. */
 export interface Store {
   readonly kind: 'parquet' | 'duckdb';
@@ -100,7 +103,7 @@ export interface Store {
   /** Entries that are not superseded, in order of commit. */
   ledger(): readonly LedgerEntry[];
   /** Reads over the committed rows: one relation per table. */
-  query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>;
+  readonly query: Query;
   /** Removes files that were superseded longer than the grace period ago. @returns how many. */
   clearSuperseded(): Promise<number>;
   /** Waits for commits under way, brings the catalog up to date and gives the warehouse free. */

@@ -86,7 +86,8 @@ function parseEnd(text: string, part: string): End {
   const [, sign = '', digits = '', unit = ''] = match;
   const scaled = Number(digits.replaceAll('_', '')) * (SCALE[unit.toUpperCase()] as number);
   const value = Math.round(scaled);
-  if (Math.abs(value - scaled) > 1e-6 || value > MAX_SEQNO || (sign !== '' && value === 0)) throw wrongRange(text, part);
+  if (Math.abs(value - scaled) > 1e-6 || value > MAX_SEQNO || (sign !== '' && value === 0))
+    throw wrongRange(text, part);
   if (sign === '-') return { kind: 'back', count: value };
   if (sign === '+') return { kind: 'ahead', count: value };
   return { kind: 'seqno', seqno: value };
@@ -102,10 +103,13 @@ export async function resolveRange(parts: readonly RangePart[], chain: ChainBoun
   for (const part of parts) {
     const span = await resolvePart(part, chain);
     if (span.from > span.to || span.from < 0) {
-      throw new UsageError(`usage: expected a range with blocks in it, got ${part.text}, which is ${span.from}:${span.to}`, {
-        code: 'wrong-range',
-        hint: `the head is ${await chain.head()}`,
-      });
+      throw new UsageError(
+        `usage: expected a range with blocks in it, got ${part.text}, which is ${span.from}:${span.to}`,
+        {
+          code: 'wrong-range',
+          hint: `the head is ${await chain.head()}`,
+        },
+      );
     }
     spans.push(span);
   }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { formatError, SourceError } from '../../src/errors.ts';
+import { openBudget } from '../../src/source/budget.ts';
 import type { RetryEvent } from '../../src/source/source.ts';
 import { fakeClock } from './clock.ts';
 import { BLOCKS, fetchText, html, json, open, rejection, serve, serveSteps } from './server.ts';
@@ -27,6 +28,17 @@ describe('asking again', () => {
     );
     await fetchText(open(server.baseUrl, { effects }));
     expect(effects.slept[0]).toBe(7000);
+  });
+
+  test('a 429 slows the budget for every request of the source', async () => {
+    const effects = fakeClock();
+    const budget = openBudget(10, effects);
+    const server = await serveSteps(json(429, { error: 'Ratelimit exceeded' }, { 'retry-after': '3' }), OK);
+    const source = open(server.baseUrl, { effects, budget });
+    const [first, second] = [fetchText(source), fetchText(source)];
+    await Promise.all([first, second]);
+    expect(budget.rps).toBeLessThan(6);
+    expect(effects.monotonic()).toBeGreaterThanOrEqual(3000);
   });
 
   test('a Retry-After of an hour fails at once and says so', async () => {
@@ -160,6 +172,14 @@ describe('connections that fail', () => {
         'hint: check --network, and that the server runs',
     );
     expect(effects.slept).toEqual([200, 400]);
+  });
+
+  test('an address that answered before is given time to come back', async () => {
+    const server = await serveSteps(OK);
+    const source = open(server.baseUrl);
+    await fetchText(source);
+    await server.stop();
+    expect(formatError(await rejection(fetchText(source)))).toMatch(/after 8 attempts in \d+ s/);
   });
 
   test('a dropped connection and a cut body are asked again', async () => {

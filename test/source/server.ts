@@ -14,6 +14,8 @@ export interface LocalServer {
   readonly headers: IncomingMessage['headers'][];
   /** How many connections were opened. */
   readonly sockets: { opened: number };
+  /** Stops listening and drops all connections. */
+  stop(): Promise<void>;
 }
 
 /** A real server on a free port of this machine, closed when the test ends. */
@@ -30,11 +32,12 @@ export async function serve(listener: RequestListener): Promise<LocalServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // A TCP server has an address with a port.
   const { port } = server.address() as AddressInfo;
-  onTestFinished(async () => {
+  const stop = async (): Promise<void> => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-  });
-  return { baseUrl: `http://127.0.0.1:${port}/api/v3`, port, requests, headers, sockets };
+  };
+  onTestFinished(stop);
+  return { baseUrl: `http://127.0.0.1:${port}/api/v3`, port, requests, headers, sockets, stop };
 }
 
 export type Step = (response: ServerResponse, request: IncomingMessage) => void;

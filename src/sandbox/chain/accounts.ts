@@ -128,7 +128,7 @@ export function makeCast(seed: number): Cast {
   const config = book.add('system', { address: `-1:${'5'.repeat(64)}` });
   const bank = book.add('bank');
   const wallets = book.addMany(64, 'wallet', (index) => ({ firstByte: (index * 4 + (seed & 3)) & 255 }));
-  const holders = book.addMany(220, 'holder');
+  const holders = book.addMany(250, 'holder', (index) => ({ firstByte: (index * 5) & 255 }));
   const masters = book.addMany(3, 'jetton-master');
   const jettonWallets = wallets
     .slice(0, 40)

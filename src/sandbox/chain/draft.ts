@@ -117,11 +117,11 @@ export class Draft {
     const slot = parent.cycle * EPOCH_BLOCKS + parent.slot;
     const same = this.#shards.blockAt(slot % EPOCH_BLOCKS, account.workchain, account.idBits) === parent.block;
     if (same && (options.prompt === true || this.rng.chance(0.7))) {
-      return this.#apply(this.#transaction(account, message, parent.root, slot, parent.block, parent.depth + 1, undefined), options);
+      return this.#apply(this.#transaction(account, message, parent.root ?? parent, slot, parent.block, parent.depth + 1, undefined), options);
     }
     const known = slot + (parent.block.included - parent.block.slot) + 1;
     const next = this.#nextBlock(account, known + (options.prompt === true || this.rng.chance(0.6) ? 0 : this.rng.below(3)));
-    return this.#apply(this.#transaction(account, message, parent.root, next.slot, next.block, 0, undefined), options);
+    return this.#apply(this.#transaction(account, message, parent.root ?? parent, next.slot, next.block, 0, undefined), options);
   }
 
   #apply(transaction: Transaction, options: ReceiveOptions): Transaction {
@@ -157,24 +157,25 @@ export class Draft {
     const gas = rng.between(309, 52_000);
     const external = incoming?.kind === 'external-in';
     const status: Status = account.role === 'ghost' ? 'uninit' : account.role === 'frozen' ? 'frozen' : 'active';
-    const fields = {
+    const made: Transaction = {
       id: this.transactions.length,
       account,
       incoming,
       outgoing: [],
+      root,
       slot: slot % EPOCH_BLOCKS,
       cycle: Math.floor(slot / EPOCH_BLOCKS),
       block,
       depth,
       lt: 0,
       tickTock,
-      outcome: { kind: 'ok' as const },
+      outcome: { kind: 'ok' },
       bounce: undefined,
       origStatus: status,
       endStatus: status,
       destroyed: false,
       storage: rng.chance(0.94)
-        ? { fee: rng.below(5000), due: rng.chance(0.04) ? rng.between(1, 99) : undefined, change: 'unchanged' as const }
+        ? { fee: rng.below(5000), due: rng.chance(0.04) ? rng.between(1, 99) : undefined, change: 'unchanged' }
         : undefined,
       creditDue: rng.chance(0.02) ? rng.between(1, 99) : undefined,
       creditFirst: external || incoming?.bounce === false,
@@ -200,16 +201,8 @@ export class Draft {
       stubbed: account.role === 'edge',
       hugeActions: false,
     };
-    const made: Transaction = root === undefined ? rooted(fields) : { ...fields, root };
     if (incoming !== undefined) incoming.to = made;
     this.transactions.push(made);
     return made;
   }
-}
-
-/** A transaction that is the root of its own trace. */
-function rooted(fields: Omit<Transaction, 'root'>): Transaction {
-  const made: Omit<Transaction, 'root'> & { root?: Transaction } = { ...fields };
-  const self: Transaction = Object.defineProperty(made, 'root', { value: made, enumerable: true }) as Transaction;
-  return self;
 }

@@ -57,7 +57,8 @@ export interface Transaction {
   readonly account: Account;
   readonly incoming: Message | undefined;
   readonly outgoing: Message[];
-  readonly root: Transaction;
+  /** The transaction its trace began with; undefined when it is that itself. */
+  readonly root: Transaction | undefined;
   /** Slot in which it runs, within the epoch. */
   slot: number;
   /** 1 when it runs one epoch after the epoch its trace began in. */

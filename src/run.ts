@@ -1,0 +1,129 @@
+import type { PipelineDef } from './declare/pipeline.ts';
+import { type Effects, realEffects } from './effects.ts';
+import { loadRegistry, type Registry } from './registry.ts';
+import { openSession, type SessionOptions } from './session.ts';
+import { intersectSpans, type Span, subtractSpans, totalSize } from './span.ts';
+import { openStore } from './store/open.ts';
+import { doneSpans } from './store/progress.ts';
+import type { Store } from './store/store.ts';
+import { RunTally } from './tally.ts';
+import { countPromised } from './walk/blocks.ts';
+import { chainBounds } from './walk/chain.ts';
+import type { RunEvent, SpanLimits, WalkContext } from './walk/context.ts';
+import { walkHeaders } from './walk/headers.ts';
+import { walkMasterchain } from './walk/masterchain.ts';
+import { parseRange, resolveRange } from './walk/range.ts';
+import { splitReachable } from './walk/reach.ts';
+
+export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry'> {
+  /** Names of pipelines; what they need runs before them. */
+  readonly pipelines: readonly string[];
+  /** Masterchain blocks, both ends inclusive: `47670000:47671000`, `-1000:`, `2026-05-01`; see `parseRange`. */
+  readonly range: string;
+  /** Folder of Parquet files, or a file that ends in `.duckdb`. Made if it does not exist. */
+  readonly warehouse: string;
+  readonly store?: Store['kind'] | undefined;
+  readonly registry?: Registry | undefined;
+  readonly effects?: Effects | undefined;
+  /** Aborted to end after the span in flight; nothing that was committed is lost. */
+  readonly stop?: AbortSignal | undefined;
+  readonly onEvent?: ((event: RunEvent) => void) | undefined;
+  readonly onRetry?: SessionOptions['onRetry'];
+}
+
+/** What a run did; also the last line of `--json`. */
+export interface RunReport {
+  readonly event: 'done';
+  readonly network: string;
+  /** The pipelines that were asked for, separated by commas. */
+  readonly pipeline: string;
+  /** Least and greatest masterchain seqno that was asked for. */
+  readonly from: number;
+  readonly to: number;
+  /** Rows committed by this run, by table. */
+  readonly rows: Readonly<Record<string, number>>;
+  readonly requests: number;
+  readonly retries: number;
+  /** Spans committed by this run. */
+  readonly spans: number;
+  /** Records in quarantine inside the range after this run. */
+  readonly quarantined: number;
+  /** Whether every asked block is done for every asked pipeline. */
+  readonly complete: boolean;
+  readonly seconds: number;
+}
+
+const LIMITS: SpanLimits = { seqnos: 20_000, records: 50_000, ms: 60_000 };
+
+/**
+ * Brings the asked range into the warehouse: for each pipeline, what is asked minus what is done.
+ *
+ * @throws {UsageError} {SourceError} {StoreError} {DecodeError} when the run cannot go on; what was committed stays
+ */
+export async function run(options: RunOptions): Promise<RunReport> {
+  const { effects = realEffects, registry = await loadRegistry(), stop = new AbortController().signal } = options;
+  const startedAt = effects.monotonic();
+  const pipelines = registry.inOrder(options.pipelines);
+  const parts = parseRange(options.range);
+  const session = await openSession({ ...options, effects });
+  try {
+    const chain = chainBounds(session.source);
+    const asked = await resolveRange(parts, chain);
+    const { network, source } = session;
+    const { tables } = registry;
+    const store = await openStore({ path: options.warehouse, network, tables, effects, ...kindOf(options.store) });
+    const tally = new RunTally(options.onEvent);
+    try {
+      for (const pipeline of pipelines) {
+        if (stop.aborted) break;
+        const missing = missingSpans(store, pipeline, pipelines, asked);
+        if (missing.length === 0) continue;
+        const ends = await chain.ends();
+        const reachable = splitReachable(pipeline, missing, ends, options.waitMs, tally.report);
+        const context: WalkContext = {
+          ...{ pipeline, network, source, store, effects, stop, report: tally.report },
+          ...{ limits: LIMITS, ahead: 4 * (options.concurrency ?? 8), first: ends.first },
+        };
+        await announce(context, asked, reachable);
+        await (pipeline.walk.proof === 'links' ? walkHeaders : walkMasterchain)(context, reachable);
+      }
+      return {
+        event: 'done',
+        network,
+        pipeline: options.pipelines.join(','),
+        from: asked[0]?.from ?? 0,
+        to: asked.at(-1)?.to ?? 0,
+        ...tally.totals(store, pipelines, asked, source.counts),
+        seconds: Math.round(effects.monotonic() - startedAt) / 1000,
+      };
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await session.close();
+  }
+}
+
+function kindOf(kind: Store['kind'] | undefined): { readonly kind?: Store['kind'] } {
+  return kind === undefined ? {} : { kind };
+}
+
+/** What is asked and not done; for a pipeline that needs others, only where those are done. */
+function missingSpans(
+  store: Store,
+  pipeline: PipelineDef,
+  pipelines: readonly PipelineDef[],
+  asked: readonly Span[],
+): readonly Span[] {
+  const missing = subtractSpans(asked, doneSpans(store.ledger(), pipeline.name));
+  const needed = pipelines.filter(({ name }) => pipeline.needs.includes(name));
+  return needed.reduce((spans, { name }) => intersectSpans(spans, doneSpans(store.ledger(), name)), missing);
+}
+
+async function announce(context: WalkContext, asked: readonly Span[], missing: readonly Span[]): Promise<void> {
+  const { pipeline, store, report } = context;
+  const isCounted = pipeline.walk.proof === 'tx_count';
+  const promised = isCounted ? await countPromised((sql, values) => store.query(sql, values), missing) : undefined;
+  const seqnos = totalSize(missing);
+  report({ event: 'start', pipeline: pipeline.name, asked, missing, seqnos, records: promised?.records });
+}

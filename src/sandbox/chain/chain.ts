@@ -1,0 +1,220 @@
+import { type Account, addressOf } from './accounts.ts';
+import { EPOCH_BLOCKS, epochOf, FIRST_SEQNO, GIANT_PERIOD, GIANT_SEQNO, ltOf, slotOf } from './clock.ts';
+import { type Epoch, makeEpoch } from './epoch.ts';
+import { makeGiant } from './giant.ts';
+import { must } from './mix.ts';
+import type { Message, Template, Transaction } from './model.ts';
+import { createdLt } from './settle.ts';
+import type { BlockPlan } from './shards.ts';
+import { HASH_KIND, TagCodec } from './tag.ts';
+
+/** A transaction in a certain epoch. */
+export interface TransactionRow {
+  readonly template: Template;
+  readonly transaction: Transaction;
+  readonly epoch: number;
+  readonly lt: number;
+  readonly account: string;
+}
+
+/** A message in a certain epoch: that of its sender, or of its receiver when it comes from outside. */
+export interface MessageRow {
+  readonly template: Template;
+  readonly message: Message;
+  readonly epoch: number;
+  /** -1 for messages from outside, which have none. */
+  readonly createdLt: number;
+}
+
+/** A block in a certain epoch. */
+export interface BlockRow {
+  readonly plan: BlockPlan;
+  readonly epoch: number;
+}
+
+/** Rows kept per slot, so that paging through one block does not sort it again. */
+const KEPT_SLOTS = 256;
+
+interface Grouped {
+  readonly template: Template;
+  readonly made: readonly (readonly Transaction[])[];
+  readonly included: readonly (readonly Transaction[])[];
+  readonly created: readonly (readonly Message[])[];
+}
+
+/** Blocks, transactions and messages of every seqno, found by arithmetic from the seed. */
+export class Chain {
+  readonly seed: number;
+  readonly codec: TagCodec;
+  readonly epoch: Epoch;
+  readonly #ordinary: Grouped;
+  readonly #blocks: readonly (readonly BlockPlan[])[];
+  readonly #rows = new Map<string, readonly TransactionRow[]>();
+  readonly #addresses = new Map<string, Account>();
+  #giant: Grouped | undefined;
+
+  constructor(seed: number) {
+    this.seed = seed;
+    this.codec = new TagCodec(seed);
+    this.epoch = makeEpoch(seed);
+    this.#ordinary = group(this.epoch, EPOCH_BLOCKS, (transaction) => transaction.slot);
+    const blocks = Array.from({ length: EPOCH_BLOCKS }, (): BlockPlan[] => []);
+    for (const plan of this.epoch.shards.blocks) must(blocks[plan.included], 'slot').push(plan);
+    this.#blocks = blocks;
+    for (const account of this.epoch.accounts) if (account.address !== undefined) this.#addresses.set(account.address, account);
+  }
+
+  /** Templates by family. Giant blocks are made when the first of them is asked for. */
+  template(family: number): Template {
+    return family === 0 ? this.epoch : this.#giants().template;
+  }
+
+  #giants(): Grouped {
+    if (this.#giant === undefined) {
+      const template = makeGiant(this.seed, this.epoch);
+      this.#giant = group(template, 1, () => 0);
+      for (const account of template.accounts) if (account.address !== undefined) this.#addresses.set(account.address, account);
+    }
+    return this.#giant;
+  }
+
+  /** The groups that act in a slot, with their epoch and position. */
+  #acting(slot: number): { readonly group: Grouped; readonly epoch: number; readonly at: number }[] {
+    const epoch = epochOf(slot);
+    const acting = [{ group: this.#ordinary, epoch, at: slot - epoch * EPOCH_BLOCKS }];
+    const giant = giantEpoch(slot);
+    if (giant !== undefined) acting.push({ group: this.#giants(), epoch: giant, at: 0 });
+    return acting;
+  }
+
+  /** Transactions of a masterchain block, by lt and account. */
+  includedIn(seqno: number): readonly TransactionRow[] {
+    return this.#sorted(`i${seqno}`, slotOf(seqno), (group, at) => group.included[at] ?? []);
+  }
+
+  /** Transactions made in a slot, by lt and account; their masterchain block is that of the slot or the next. */
+  madeIn(slot: number): readonly TransactionRow[] {
+    return this.#sorted(`m${slot}`, slot, (group, at) => group.made[at] ?? []);
+  }
+
+  /** How many transactions are made in a slot, without listing them. */
+  countMadeIn(slot: number): number {
+    return this.#acting(slot).reduce((sum, { group, at }) => sum + (group.made[at]?.length ?? 0), 0);
+  }
+
+  #sorted(key: string, slot: number, of: (group: Grouped, at: number) => readonly Transaction[]): readonly TransactionRow[] {
+    const known = this.#rows.get(key);
+    if (known !== undefined) return known;
+    const rows = this.#acting(slot)
+      .flatMap(({ group, epoch, at }) => of(group, at).map((transaction) => this.row(group.template, transaction, epoch)))
+      .sort(byLtAndAccount);
+    if (this.#rows.size >= KEPT_SLOTS) this.#rows.delete(must(this.#rows.keys().next().value, 'oldest key'));
+    this.#rows.set(key, rows);
+    return rows;
+  }
+
+  row(template: Template, transaction: Transaction, epoch: number): TransactionRow {
+    const lt = ltOf(template.phase + template.period * epoch) + transaction.lt;
+    return { template, transaction, epoch, lt, account: addressOf(transaction.account, epoch, this.codec) };
+  }
+
+  /** Messages whose sender runs in a slot, and inbound externals whose receiver does. */
+  createdIn(slot: number): readonly MessageRow[] {
+    return this.#acting(slot).flatMap(({ group, epoch, at }) =>
+      (group.created[at] ?? []).map((message) => this.messageRow(group.template, message, epoch)),
+    );
+  }
+
+  messageRow(template: Template, message: Message, epoch: number): MessageRow {
+    const start = ltOf(template.phase + template.period * epoch);
+    return { template, message, epoch, createdLt: message.from === undefined ? -1 : start + createdLt(message, message.from) };
+  }
+
+  /** Blocks that belong to a masterchain block, itself first. */
+  blocksOf(seqno: number): readonly BlockRow[] {
+    const epoch = epochOf(slotOf(seqno));
+    return (this.#blocks[slotOf(seqno) - epoch * EPOCH_BLOCKS] ?? []).map((plan) => ({ plan, epoch }));
+  }
+
+  /** The masterchain block and the newest block of every shard. */
+  stateOf(seqno: number): readonly BlockRow[] {
+    const epoch = epochOf(slotOf(seqno));
+    const at = slotOf(seqno) - epoch * EPOCH_BLOCKS;
+    const own = must(this.#blocks[at]?.[0], 'masterchain block');
+    return [own, ...this.epoch.shards.stateAt(at)].map((plan) => ({ plan, epoch }));
+  }
+
+  /** Transactions of one block. */
+  inBlock({ plan, epoch }: BlockRow): readonly TransactionRow[] {
+    const seqno = epoch * EPOCH_BLOCKS + plan.included + FIRST_SEQNO;
+    return this.includedIn(seqno).filter((row) => row.transaction.block === plan);
+  }
+
+  transactionByHash(hash: Uint8Array): TransactionRow | undefined {
+    const tag = this.codec.decode(hash);
+    if (tag?.kind !== HASH_KIND.transaction) return undefined;
+    const template = this.template(tag.family);
+    const transaction = template.transactions[tag.id];
+    if (transaction === undefined || !sameHash(this.codec, hash, tag)) return undefined;
+    return this.row(template, transaction, tag.epoch);
+  }
+
+  /** A message by its own or its normalized hash. */
+  messageByHash(hash: Uint8Array): MessageRow | undefined {
+    const tag = this.codec.decode(hash);
+    if (tag?.kind !== HASH_KIND.message && tag?.kind !== HASH_KIND.normalized) return undefined;
+    const template = this.template(tag.family);
+    const message = template.messages[tag.id];
+    if (message === undefined || !sameHash(this.codec, hash, tag)) return undefined;
+    if (tag.kind === HASH_KIND.normalized && !message.normalized) return undefined;
+    return this.messageRow(template, message, tag.epoch);
+  }
+
+  /** The block that has this root or file hash. */
+  blockByHash(hash: Uint8Array, kind: number): BlockRow | undefined {
+    const tag = this.codec.decode(hash);
+    const plan = tag?.kind === kind && tag.family === 0 ? this.epoch.shards.blocks[tag.id] : undefined;
+    return plan === undefined || tag === undefined ? undefined : { plan, epoch: tag.epoch };
+  }
+
+  /** The account of a raw address, with its epoch when it lives in one only. */
+  accountOf(address: string): { readonly account: Account; readonly epoch: number | undefined } | undefined {
+    this.#giants();
+    const fixed = this.#addresses.get(address);
+    if (fixed !== undefined) return { account: fixed, epoch: undefined };
+    const id = address.split(':')[1] ?? '';
+    const tag = this.codec.decode(Buffer.from(id.slice(2, 26), 'hex'));
+    const account = tag?.kind === HASH_KIND.account ? this.template(tag.family).accounts[tag.id] : undefined;
+    if (tag === undefined || account === undefined || addressOf(account, tag.epoch, this.codec) !== address) return undefined;
+    return { account, epoch: tag.epoch };
+  }
+}
+
+/** Number of the giant block of a slot, from 0; undefined when it has none. */
+export function giantEpoch(slot: number): number | undefined {
+  const epoch = (slot - slotOf(GIANT_SEQNO)) / GIANT_PERIOD;
+  return epoch >= 0 && Number.isInteger(epoch) ? epoch : undefined;
+}
+
+function byLtAndAccount(a: TransactionRow, b: TransactionRow): number {
+  return a.lt - b.lt || (a.account < b.account ? -1 : a.account > b.account ? 1 : 0);
+}
+
+function sameHash(codec: TagCodec, hash: Uint8Array, tag: { family: number; kind: number; id: number; epoch: number }): boolean {
+  return codec.hash(tag.family, tag.kind, tag.id, tag.epoch) === Buffer.from(hash).toString('base64');
+}
+
+function group(template: Template, slots: number, slotOfTransaction: (transaction: Transaction) => number): Grouped {
+  const lists = <T>(): T[][] => Array.from({ length: slots }, () => []);
+  const made = lists<Transaction>();
+  const included = lists<Transaction>();
+  const created = lists<Message>();
+  for (const transaction of template.transactions) {
+    const at = slotOfTransaction(transaction);
+    must(made[at], 'slot').push(transaction);
+    must(included[at + transaction.block.included - transaction.block.slot], 'slot').push(transaction);
+    if (transaction.incoming?.kind === 'external-in') must(created[at], 'slot').push(transaction.incoming);
+    must(created[at], 'slot').push(...transaction.outgoing);
+  }
+  return { template, made, included, created };
+}

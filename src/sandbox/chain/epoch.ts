@@ -1,0 +1,64 @@
+import { type Cast, makeCast } from './accounts.ts';
+import { EPOCH_BLOCKS } from './clock.ts';
+import { Draft } from './draft.ts';
+import { Rng } from './mix.ts';
+import type { Template } from './model.ts';
+import { assignLts, settle } from './settle.ts';
+import { AIRDROP_SLOT, planShards, type ShardPlan } from './shards.ts';
+import { airdrop, edges, life, SCENES, type Scene } from './traces.ts';
+
+/** The template of the ordinary epochs. */
+export interface Epoch extends Template {
+  readonly shards: ShardPlan;
+  readonly cast: Cast;
+}
+
+/** Plays one epoch: about 16 transactions a block, in bursts, some blocks without any but ticks and tocks. */
+export function makeEpoch(seed: number): Epoch {
+  const shards = planShards(seed);
+  const cast = makeCast(seed);
+  const draft = new Draft(shards, new Rng(seed, 0xe90c));
+  for (let slot = 0; slot < EPOCH_BLOCKS; slot += 1) {
+    draft.tick(cast.elector, slot, 'tick');
+    if (slot % 5 !== 3) draft.tick(cast.config, slot, slot % 2 === 0 ? 'tick' : 'tock');
+    draft.tick(cast.elector, slot, 'tock');
+  }
+  for (let slot = 0; slot < EPOCH_BLOCKS; slot += 1) playSlot(draft, cast, slot);
+  const ends = ['alive', 'destroyed', 'frozen', 'uninit'] as const;
+  cast.fresh.forEach((account, index) => {
+    life(draft, cast, account, 3 + index * 8, ends[index % ends.length] ?? 'alive');
+  });
+  for (const slot of [30, 31, 150]) edges(draft, cast, slot);
+  airdrop(draft, cast, AIRDROP_SLOT);
+  assignLts(draft.transactions, new Rng(seed, 0x17), true);
+  const drift = settle(draft.transactions, new Rng(seed, 0xba1), EPOCH_BLOCKS);
+  return {
+    family: 0,
+    period: EPOCH_BLOCKS,
+    phase: 0,
+    accounts: cast.book.list,
+    transactions: draft.transactions,
+    messages: draft.messages,
+    drift,
+    shards,
+    cast,
+  };
+}
+
+function playSlot(draft: Draft, cast: Cast, slot: number): void {
+  const { rng } = draft;
+  const kind = rng.next() % 100;
+  const scenes = kind < 14 ? 0 : kind < 88 ? rng.between(1, 5) : kind < 98 ? rng.between(5, 12) : rng.between(20, 45);
+  for (let index = 0; index < scenes; index += 1) pickScene(draft)(draft, cast, slot);
+}
+
+const TOTAL_WEIGHT = SCENES.reduce((sum, [, weight]) => sum + weight, 0);
+
+function pickScene(draft: Draft): Scene {
+  let at = draft.rng.below(TOTAL_WEIGHT);
+  for (const [scene, weight] of SCENES) {
+    if (at < weight) return scene;
+    at -= weight;
+  }
+  throw new Error('sandbox: scene weights do not add up');
+}

@@ -1,0 +1,139 @@
+import type { Account } from './accounts.ts';
+import { LT_STEP, MAX_BLOCKS } from './clock.ts';
+import { must, type Rng } from './mix.ts';
+import type { Extra, Message, Transaction } from './model.ts';
+
+/** Where in a slot shard blocks run their transactions, and where the masterchain does. */
+const SHARD_LT = 200_000;
+const MASTERCHAIN_LT = 1_600_000;
+const DEPTH_LT = 20_000;
+
+/** Gives every transaction its logical time: many accounts share one, an account never repeats one. */
+export function assignLts(transactions: readonly Transaction[], rng: Rng, jitter: boolean): void {
+  const order = [...transactions].sort((a, b) => a.slot - b.slot || a.depth - b.depth || b.cycle - a.cycle || a.id - b.id);
+  const last = new Map<Account, number>();
+  for (const transaction of order) {
+    const start = transaction.slot * LT_STEP + (transaction.account.workchain === -1 ? MASTERCHAIN_LT : SHARD_LT);
+    const spread = jitter && transaction.tickTock === undefined ? rng.pick([0, 0, 0, 10 * rng.below(40)]) : 0;
+    const cause = transaction.incoming;
+    const sender = cause?.from;
+    const after = transaction.depth > 0 && cause !== undefined && sender !== undefined ? createdLt(cause, sender) : 0;
+    transaction.lt = Math.max(
+      start + 1 + transaction.depth * DEPTH_LT + spread,
+      after + 1,
+      (last.get(transaction.account) ?? 0) + 1,
+    );
+    last.set(transaction.account, transaction.lt + transaction.outgoing.length);
+  }
+}
+
+/** Logical time of a message less the first one of its sender's epoch. */
+export function createdLt(message: Message, sender: Transaction): number {
+  return sender.lt + message.order;
+}
+
+/** Fees, links and balances. Returns what one repetition adds to each account. */
+export function settle(transactions: readonly Transaction[], rng: Rng, period: number): ReadonlyMap<Account, number> {
+  for (const transaction of transactions) setFees(transaction);
+  const chains = chainsOf(transactions);
+  const drift = new Map<Account, number>();
+  for (const [account, chain] of chains) if (account.role === 'fresh') settleChain(account, chain, rng, period);
+  for (const [account, chain] of chains) {
+    if (account.role !== 'fresh') drift.set(account, settleChain(account, chain, rng, period));
+  }
+  return drift;
+}
+
+function chainsOf(transactions: readonly Transaction[]): ReadonlyMap<Account, readonly Transaction[]> {
+  const chains = new Map<Account, Transaction[]>();
+  for (const transaction of [...transactions].sort((a, b) => a.lt - b.lt)) {
+    const chain = chains.get(transaction.account);
+    if (chain === undefined) chains.set(transaction.account, [transaction]);
+    else chain.push(transaction);
+  }
+  return chains;
+}
+
+function setFees(transaction: Transaction): void {
+  let fees = (transaction.storage?.fee ?? 0) + (transaction.incoming?.importFee ?? 0);
+  if (transaction.outcome.kind !== 'skipped' && transaction.shownFees === undefined && transaction.tickTock === undefined) {
+    fees += Number(transaction.compute.gasFees);
+  }
+  for (const message of transaction.outgoing) fees += message.kind === 'internal' ? actionFee(message) : 0;
+  transaction.fees = fees;
+}
+
+/** The part of forwarding that the sender's validators keep: a third of the whole. */
+export function actionFee(message: Message): number {
+  return Math.floor(message.fwdFee / 2);
+}
+
+function settleChain(account: Account, chain: readonly Transaction[], rng: Rng, period: number): number {
+  let balance = 0;
+  let least = 0;
+  for (const transaction of chain) {
+    const spent = transaction.outgoing.reduce((sum, message) => sum + message.value + message.fwdFee, 0);
+    const before = balance + (transaction.incoming?.value ?? 0) - transaction.fees;
+    const farewell = transaction.destroyed ? transaction.outgoing[0] : undefined;
+    if (farewell !== undefined) farewell.value = before - spent;
+    transaction.delta = before - balance - spent - (farewell?.value ?? 0);
+    balance += transaction.delta;
+    transaction.balanceAfter = balance;
+    least = Math.min(least, balance);
+  }
+  const start = account.role === 'fresh' ? 0 : startingBalance(balance, least, rng, period);
+  for (const transaction of chain) transaction.balanceAfter += start;
+  linkChain(account, chain);
+  settleExtra(account, chain);
+  return account.role === 'fresh' ? 0 : balance;
+}
+
+/** Enough that the account never falls below nothing before the last block that the sandbox allows. */
+function startingBalance(drift: number, least: number, rng: Rng, period: number): number {
+  return rng.between(0, 4_000_000_000) - least + Math.max(0, -drift) * Math.ceil(MAX_BLOCKS / period + 1);
+}
+
+function linkChain(account: Account, chain: readonly Transaction[]): void {
+  const cyclic = account.role !== 'fresh';
+  chain.forEach((transaction, index) => {
+    const before = index === 0 ? (cyclic ? chain.at(-1) : undefined) : chain[index - 1];
+    transaction.previous = before;
+    transaction.previousBack = index === 0 && cyclic ? 1 : 0;
+    transaction.lastInBlock = chain[index + 1]?.block !== transaction.block;
+  });
+}
+
+function settleExtra(account: Account, chain: readonly Transaction[]): void {
+  if (account.role === 'edge') return;
+  const moves = chain.map((transaction) => movesOf(transaction));
+  const held = new Map<string, bigint>();
+  const least = new Map<string, bigint>();
+  for (const move of moves) {
+    for (const [id, change] of move) {
+      const now = (held.get(id) ?? 0n) + change;
+      held.set(id, now);
+      if (now < (least.get(id) ?? 0n)) least.set(id, now);
+    }
+  }
+  let current: Extra = new Map([...least].map(([id, amount]) => [id, 3n - amount]));
+  chain.forEach((transaction, index) => {
+    transaction.extraBefore = current;
+    const next = new Map(current);
+    for (const [id, change] of must(moves[index], 'moves')) {
+      const now = (next.get(id) ?? 0n) + change;
+      if (now === 0n) next.delete(id);
+      else next.set(id, now);
+    }
+    current = next;
+    transaction.extraAfter = next;
+  });
+}
+
+function movesOf(transaction: Transaction): Map<string, bigint> {
+  const moves = new Map<string, bigint>();
+  for (const [id, amount] of transaction.incoming?.extra ?? []) moves.set(id, amount);
+  for (const message of transaction.outgoing) {
+    for (const [id, amount] of message.extra) moves.set(id, (moves.get(id) ?? 0n) - amount);
+  }
+  return moves;
+}

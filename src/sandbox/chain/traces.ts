@@ -1,0 +1,249 @@
+import type { Account, Cast } from './accounts.ts';
+import {
+  bounceBody,
+  commentBody,
+  emptyBody,
+  jettonBurnBody,
+  jettonInternalBody,
+  jettonTransferBody,
+  nftTransferBody,
+  noticeBody,
+  OPCODE,
+  plainBody,
+  shortBody,
+  signedBody,
+  stateInit,
+  unknownBody,
+} from './bodies.ts';
+import { COMMENTS } from './comments.ts';
+import type { Draft } from './draft.ts';
+import { must } from './mix.ts';
+import type { Bounce, Outcome, Transaction } from './model.ts';
+
+/** One way a trace can go, beginning in a slot. */
+export type Scene = (draft: Draft, cast: Cast, slot: number) => void;
+
+const TON = 1_000_000_000;
+
+function amount(draft: Draft): number {
+  return draft.rng.between(TON / 20, 5 * TON);
+}
+
+function queryId(draft: Draft): bigint {
+  if (draft.rng.chance(0.05)) return 18446744073709551615n;
+  return (BigInt(draft.rng.next()) << 32n) | BigInt(draft.rng.next());
+}
+
+function jettons(draft: Draft): bigint {
+  if (draft.rng.chance(0.03)) return 1329227995784915872903807060280344575n;
+  return BigInt(draft.rng.next()) * BigInt(draft.rng.between(1, 1_000_000));
+}
+
+/** A wallet that signs something. */
+function open(draft: Draft, account: Account, slot: number): Transaction {
+  return draft.external(account, slot, signedBody(draft.rng));
+}
+
+const transfer: Scene = (draft, cast, slot) => {
+  const { rng } = draft;
+  const root = open(draft, rng.pick(cast.wallets), slot);
+  const body = rng.chance(0.75) ? commentBody(rng.pick(COMMENTS)) : rng.chance(0.5) ? emptyBody() : shortBody(rng);
+  draft.receive(draft.send(root, rng.pick(cast.wallets), amount(draft), body, { bounce: rng.chance(0.5) }));
+};
+
+const jettonTransfer: Scene = (draft, cast, slot) => {
+  const { rng } = draft;
+  const from = rng.pick(cast.jettonWallets);
+  const to = rng.pick(cast.jettonWallets.filter((wallet) => wallet.parent === from.parent && wallet !== from));
+  const sender = must(from.owner, 'owner');
+  const receiver = must(to.owner, 'owner');
+  const query = queryId(draft);
+  const order = { queryId: query, amount: jettons(draft), forward: 1, comment: rng.chance(0.5) ? rng.pick(COMMENTS) : undefined };
+  const root = open(draft, sender, slot);
+  const ask = jettonTransferBody({ ...order, first: receiver, second: sender });
+  const first = draft.receive(draft.send(root, from, 60_000_000, ask));
+  if (rng.chance(0.08)) return fail(draft, first, { kind: 'failed', exitCode: 706 }, 'ok');
+  const inside = jettonInternalBody({ ...order, first: sender, second: sender });
+  const second = draft.receive(draft.send(first, to, 42_000_000, inside));
+  const notice = noticeBody(OPCODE.jettonNotify, 'jetton_notify', query, order.amount, sender);
+  draft.receive(draft.send(second, receiver, 1, notice, { bounce: false }));
+  const excess = plainBody(OPCODE.excesses, 'excess', query);
+  draft.receive(draft.send(second, sender, 27_000_000, excess, { bounce: false }));
+};
+
+const jettonBurn: Scene = (draft, cast, slot) => {
+  const wallet = draft.rng.pick(cast.jettonWallets);
+  const owner = must(wallet.owner, 'owner');
+  const query = queryId(draft);
+  const burned = jettons(draft);
+  const root = open(draft, owner, slot);
+  const burn = draft.receive(draft.send(root, wallet, 50_000_000, jettonBurnBody(query, burned, owner)));
+  if (draft.rng.chance(0.15)) return fail(draft, burn, { kind: 'failed', exitCode: 709 }, 'ok');
+  const notice = noticeBody(OPCODE.burnNotification, 'jetton_burn_notification', query, burned, owner);
+  const master = draft.receive(draft.send(burn, must(wallet.parent, 'master'), 35_000_000, notice));
+  draft.receive(draft.send(master, owner, 20_000_000, plainBody(OPCODE.excesses, 'excess', query), { bounce: false }));
+};
+
+const nftTransfer: Scene = (draft, cast, slot) => {
+  const item = draft.rng.pick(cast.items);
+  const owner = must(item.owner, 'owner');
+  const to = draft.rng.pick(cast.wallets);
+  const query = queryId(draft);
+  const move = draft.receive(draft.send(open(draft, owner, slot), item, 50_000_000, nftTransferBody(query, to, owner)));
+  if (draft.rng.chance(0.2)) return fail(draft, move, { kind: 'failed', exitCode: 401 }, 'ok');
+  const notice = noticeBody(OPCODE.ownershipAssigned, 'nft_ownership_assigned', query, 0n, owner);
+  draft.receive(draft.send(move, to, 1, notice, { bounce: false }));
+  draft.receive(draft.send(move, owner, 30_000_000, plainBody(OPCODE.excesses, 'excess', query), { bounce: false }));
+};
+
+/** A transaction that did not do what it was asked, and what it sends back. */
+function fail(draft: Draft, at: Transaction, outcome: Outcome, bounce: Bounce | undefined): void {
+  at.outcome = outcome;
+  at.bounce = bounce;
+  const cause = must(at.incoming, 'message');
+  if (bounce !== 'ok') return;
+  const back = Math.max(0, cause.value - (outcome.kind === 'skipped' ? 0 : Number(at.compute.gasFees)) - 1_000_000);
+  const bounced = draft.send(at, must(cause.source, 'source'), back, bounceBody(cause.body), {
+    bounce: false,
+    bounced: true,
+    extra: cause.extra,
+  });
+  draft.receive(bounced);
+}
+
+const noAccount: Scene = (draft, cast, slot) => {
+  const root = open(draft, draft.rng.pick(cast.wallets), slot);
+  const sent = draft.send(root, draft.rng.pick(cast.ghosts), 30_000_000 + draft.rng.below(TON), unknownBody(draft.rng));
+  fail(draft, draft.receive(sent), { kind: 'skipped', reason: 'no_state' }, 'ok');
+};
+
+const skips: Scene = (draft, cast, slot) => {
+  const { rng } = draft;
+  const root = open(draft, rng.pick(cast.wallets), slot);
+  const frozen = rng.chance(0.4);
+  const to = frozen ? rng.pick(cast.frozen) : rng.pick(cast.contracts);
+  const reason = frozen ? 'bad_state' : rng.pick(['no_gas', 'no_gas', 'suspended'] as const);
+  const at = draft.receive(draft.send(root, to, frozen ? TON : rng.between(1, 500_000), rng.chance(0.3) ? emptyBody() : unknownBody(rng)));
+  if (reason === 'no_gas') at.storage = { fee: 0, due: rng.between(1, 900), change: 'unchanged' };
+  fail(draft, at, { kind: 'skipped', reason }, frozen ? 'ok' : rng.chance(0.5) ? 'nofunds' : undefined);
+};
+
+const contractFails: Scene = (draft, cast, slot) => {
+  const { rng } = draft;
+  const root = open(draft, rng.pick(cast.wallets), slot);
+  const at = draft.receive(draft.send(root, rng.pick(cast.contracts), 20_000_000 + rng.below(TON), unknownBody(rng)));
+  const exitCode = rng.pick([9, 13, -14, 35, 65535, 0xfffe, -2147483648, 2147483647]);
+  fail(draft, at, rng.chance(0.5) ? { kind: 'failed', exitCode } : { kind: 'failed', exitCode, exitArg: rng.next() | 0 }, rng.pick(['ok', 'ok', 'nofunds', 'negfunds'] as const));
+};
+
+const actionFails: Scene = (draft, cast, slot) => {
+  const { rng } = draft;
+  if (rng.chance(0.5)) {
+    const root = open(draft, rng.pick(cast.wallets), slot);
+    root.outcome = { kind: 'action-failed', resultCode: rng.pick([37, 38, 34, 40]), resultArg: rng.below(4) };
+    return;
+  }
+  const root = open(draft, rng.pick(cast.wallets), slot);
+  const at = draft.receive(draft.send(root, rng.pick(cast.contracts), 3 * TON, unknownBody(rng)));
+  fail(draft, at, { kind: 'action-failed', resultCode: 37 }, undefined);
+};
+
+const swapWithLog: Scene = (draft, cast, slot) => {
+  const { rng } = draft;
+  const wallet = rng.pick(cast.wallets);
+  const at = draft.receive(draft.send(open(draft, wallet, slot), rng.pick(cast.contracts), amount(draft), unknownBody(rng)));
+  draft.log(at, rng.chance(0.2) ? emptyBody() : unknownBody(rng, rng.chance(0.5) ? 0x9c610de3 : 0x80000001));
+  const next = draft.receive(draft.send(at, rng.pick(cast.contracts), 90_000_000, unknownBody(rng, 0xffff0001)));
+  if (rng.chance(0.5)) draft.log(next, shortBody(rng));
+  draft.receive(draft.send(next, wallet, 40_000_000, plainBody(OPCODE.excesses, 'excess', queryId(draft)), { bounce: false }));
+};
+
+const extraCurrencies: Scene = (draft, cast, slot) => {
+  const { rng } = draft;
+  const extra = new Map([['100', 5n + BigInt(rng.below(1000))]]);
+  if (rng.chance(0.4)) extra.set('239', 1n << BigInt(rng.between(60, 200)));
+  const root = open(draft, must(cast.wallets[rng.below(4)], 'wallet'), slot);
+  const body = commentBody('extra currency there and back');
+  const at = draft.receive(draft.send(root, must(cast.contracts[0], 'contract'), 80_000_000, body, { extra }));
+  draft.receive(draft.send(at, root.account, 60_000_000, emptyBody(), { extra, bounce: false }));
+};
+
+const stake: Scene = (draft, cast, slot) => {
+  const wallet = draft.rng.pick(cast.wallets);
+  const query = queryId(draft);
+  const sent = draft.send(open(draft, wallet, slot), cast.elector, 3 * TON, plainBody(OPCODE.newStake, 'elector_new_stake', query));
+  const at = draft.receive(sent);
+  draft.receive(draft.send(at, wallet, TON, plainBody(0xf374484c, 'elector_new_stake_ok', query), { bounce: false }));
+};
+
+/** Scenes by how often each is played. */
+export const SCENES: readonly (readonly [Scene, number])[] = [
+  [transfer, 30],
+  [jettonTransfer, 26],
+  [swapWithLog, 10],
+  [nftTransfer, 8],
+  [jettonBurn, 6],
+  [noAccount, 5],
+  [contractFails, 5],
+  [skips, 4],
+  [actionFails, 3],
+  [extraCurrencies, 3],
+  [stake, 2],
+];
+
+/** From nothing to code to nothing or to frozen: the whole life of an account within an epoch. */
+export function life(draft: Draft, cast: Cast, account: Account, slot: number, end: 'destroyed' | 'frozen' | 'alive' | 'uninit'): void {
+  const { rng } = draft;
+  const funder = rng.pick(cast.wallets);
+  const first = draft.send(open(draft, funder, slot), account, TON, emptyBody(), { bounce: false });
+  const born = draft.receive(first, { status: 'nonexist', endStatus: 'uninit' });
+  born.outcome = { kind: 'skipped', reason: 'no_state' };
+  if (end === 'uninit') return;
+  const deployed = draft.external(account, slot + 12, signedBody(rng), stateInit(rng));
+  deployed.origStatus = 'uninit';
+  deployed.activated = true;
+  draft.receive(draft.send(deployed, funder, TON / 4, commentBody('first words')));
+  if (end === 'alive') return;
+  const again = draft.send(open(draft, funder, slot + 24), account, TON / 100, emptyBody(), { bounce: false });
+  const last = draft.receive(again);
+  if (end === 'frozen') {
+    last.endStatus = 'frozen';
+    last.storage = { fee: 4_000_000, due: 7_000_000, change: 'frozen' };
+    last.outcome = { kind: 'skipped', reason: 'no_state' };
+    return;
+  }
+  last.endStatus = 'nonexist';
+  last.destroyed = true;
+  draft.receive(draft.send(last, cast.bank, 0, commentBody('all that is left'), { bounce: false }));
+}
+
+/** Values at the ends of their types, on accounts whose balances the index does not show. */
+export function edges(draft: Draft, cast: Cast, slot: number): void {
+  const [one, two, three] = cast.edges;
+  const first = open(draft, must(one, 'edge'), slot);
+  first.compute = { gasUsed: '72057594037927935', gasFees: '9223372036854775807', gasLimit: '72057594037927935', gasCredit: '16777215', mode: -128, vmSteps: 4294967295 };
+  first.shownFees = '9223372036854775807';
+  const greatest = (1n << 248n) - 1n;
+  const sent = draft.send(first, must(two, 'edge'), 0, unknownBody(draft.rng, 0xfffffffe), {
+    shownValue: '9223372036854775807',
+    extraFlags: '1329227995784915872903807060280344575',
+    extra: new Map([['4294967295', greatest]]),
+  });
+  const second = draft.receive(sent);
+  second.compute = { gasUsed: '0', gasFees: '0', gasLimit: '0', gasCredit: '0', mode: 127, vmSteps: 0 };
+  second.hugeActions = true;
+  const back = draft.send(second, must(one, 'edge'), 0, unknownBody(draft.rng, 0), { extra: new Map([['4294967295', greatest]]) });
+  draft.receive(back);
+  const failed = draft.receive(draft.send(second, must(three, 'edge'), 1, unknownBody(draft.rng, 0x7fffffff)));
+  failed.outcome = { kind: 'failed', exitCode: -2147483648, exitArg: 2147483647 };
+  failed.bounce = 'negfunds';
+}
+
+/** One account pays many at once: as many messages as one transaction can send. */
+export function airdrop(draft: Draft, cast: Cast, slot: number): void {
+  const root = open(draft, cast.bank, slot);
+  cast.holders.forEach((holder, index) => {
+    const body = index % 3 === 0 ? emptyBody() : commentBody(must(COMMENTS[index % COMMENTS.length], 'comment'));
+    draft.receive(draft.send(root, holder, TON / 100 + index, body, { bounce: false }), { prompt: true });
+  });
+}

@@ -1,0 +1,95 @@
+import type { BlockRow, Chain } from '../chain/chain.ts';
+import { EPOCH_BLOCKS, LT_STEP, ltOf, seqnoOf, utimeOf } from '../chain/clock.ts';
+import { mixOf } from '../chain/mix.ts';
+import { type BlockName, type BlockPlan, GIANT_SLOT, MASTERCHAIN_SHARD } from '../chain/shards.ts';
+import { HASH_KIND, type HashKind } from '../chain/tag.ts';
+
+/** Where in a slot the lt range of masterchain blocks begins. */
+const MASTERCHAIN_LT = 1_600_000;
+
+/** What a block says of itself besides its identity. */
+export interface BlockFacts {
+  readonly shard: string;
+  readonly seqno: number;
+  readonly utime: number;
+  readonly startLt: number;
+  readonly endLt: number;
+  readonly count: number;
+  readonly masterchainSeqno: number;
+}
+
+export function seqnoAt(name: BlockName, epoch: number): number {
+  return name.seqno + name.step * epoch;
+}
+
+/** Makes block records. Counts and lt ranges come from the transactions of the block. */
+export class BlockPages {
+  readonly #chain: Chain;
+  readonly #ordinary = new Map<number, { readonly count: number; readonly end: number }>();
+
+  constructor(chain: Chain) {
+    this.#chain = chain;
+  }
+
+  facts(row: BlockRow): BlockFacts {
+    const { plan, epoch } = row;
+    const slot = epoch * EPOCH_BLOCKS + plan.slot;
+    const { count, end } = this.#extent(row);
+    return {
+      shard: plan.name.shard,
+      seqno: seqnoAt(plan.name, epoch),
+      utime: utimeOf(slot),
+      startLt: ltOf(slot) + startOf(plan),
+      endLt: ltOf(slot) + end,
+      count,
+      masterchainSeqno: seqnoOf(epoch * EPOCH_BLOCKS + plan.included),
+    };
+  }
+
+  #extent(row: BlockRow): { readonly count: number; readonly end: number } {
+    const { plan, epoch } = row;
+    const giant = plan.slot === GIANT_SLOT;
+    const known = giant ? undefined : this.#ordinary.get(plan.id);
+    if (known !== undefined) return known;
+    const rows = this.#chain.inBlock(row);
+    const start = ltOf(epoch * EPOCH_BLOCKS + plan.slot);
+    const ends = rows.map(({ lt, transaction }) => lt - start + transaction.outgoing.length + 1);
+    const extent = { count: rows.length, end: Math.max(startOf(plan) + 4, ...ends) };
+    if (!giant) this.#ordinary.set(plan.id, extent);
+    return extent;
+  }
+
+  /** The JSON of a block; `wrong` is added to its count of transactions. */
+  text(row: BlockRow, wrong = 0): string {
+    const { plan, epoch } = row;
+    const facts = this.facts(row);
+    const { workchain } = plan.name;
+    const hash = (kind: HashKind): string => this.#chain.codec.hash(0, kind, plan.id, epoch);
+    const made = seqnoOf(epoch * EPOCH_BLOCKS + plan.slot);
+    const key = workchain === -1 && plan.slot === 0;
+    const prevKey = plan.slot === 0 ? made - EPOCH_BLOCKS : made - plan.slot;
+    const prev = plan.prev.map((name) => nameText(name.workchain, name.shard, seqnoAt(name, epoch)));
+    return (
+      `{"workchain":${workchain},"shard":"${facts.shard}","seqno":${facts.seqno}` +
+      `,"root_hash":"${hash(HASH_KIND.blockRoot)}","file_hash":"${hash(HASH_KIND.blockFile)}"` +
+      `,"global_id":-239,"version":0,"after_merge":${plan.afterMerge},"before_split":${plan.beforeSplit}` +
+      `,"after_split":${plan.afterSplit},"want_merge":${plan.wantMerge},"want_split":${plan.wantSplit}` +
+      `,"key_block":${key},"vert_seqno_incr":false,"flags":1,"gen_utime":"${facts.utime}"` +
+      `,"start_lt":"${facts.startLt}","end_lt":"${facts.endLt}"` +
+      `,"validator_list_hash_short":${mixOf(this.#chain.seed, plan.id, epoch) | 0},"gen_catchain_seqno":${600_000 + epoch}` +
+      `,"min_ref_mc_seqno":${Math.max(0, made - 5)},"prev_key_block_seqno":${Math.max(0, prevKey)},"vert_seqno":1` +
+      `,"master_ref_seqno":${workchain === -1 ? 0 : made - 1},"rand_seed":"${hash(HASH_KIND.blockRand)}"` +
+      `,"created_by":"${hash(HASH_KIND.blockCreator)}","tx_count":${facts.count + wrong}` +
+      `,"masterchain_block_ref":${nameText(-1, MASTERCHAIN_SHARD, facts.masterchainSeqno)},"prev_blocks":[${prev.join(',')}]}`
+    );
+  }
+}
+
+function startOf(plan: BlockPlan): number {
+  if (plan.name.workchain === -1) return MASTERCHAIN_LT;
+  return mixOf(plan.id, plan.slot) % (LT_STEP / 12);
+}
+
+function nameText(workchain: number, shard: string, seqno: number): string {
+  return `{"workchain":${workchain},"shard":"${shard}","seqno":${seqno}}`;
+}

@@ -1,0 +1,66 @@
+import type { Effects } from './effects.ts';
+import { readApiKey, resolveNetwork } from './network.ts';
+import type { RetryEvent, Source } from './source/source.ts';
+
+export interface SessionOptions {
+  /** `mainnet`, `testnet`, `sandbox`, or a base address. */
+  readonly network: string;
+  /** Cap on requests per second; default 1 without a key, 10 with one, none for the sandbox and this machine. */
+  readonly rps?: number | undefined;
+  /** Requests under way at once; default 8. */
+  readonly concurrency?: number | undefined;
+  /** How long a block that is not indexed is waited for, in milliseconds; default 60 s. */
+  readonly waitMs?: number | undefined;
+  readonly effects: Effects;
+  /** Where the key, proxies and certificates are looked up; default `process.env`. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+}
+
+/** A network that is ready to be asked. */
+export interface Session {
+  readonly network: string;
+  readonly source: Source;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a network; for `sandbox` a server is started in this process. No request is sent yet.
+ *
+ * @throws {UsageError} for an unknown network, or an unusable key or proxy
+ */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  const network = resolveNetwork(options.network);
+  const env = options.env ?? process.env;
+  const apiKey = readApiKey(env);
+  const { openSource } = await import('./source/source.ts');
+  const sandbox = network.kind === 'sandbox' ? await startLocalSandbox() : undefined;
+  const source = openSource({
+    network,
+    baseUrl: sandbox?.url,
+    apiKey,
+    rps: options.rps,
+    concurrency: options.concurrency,
+    waitMs: options.waitMs,
+    noAddressBook: true,
+    noMetadata: true,
+    effects: options.effects,
+    signal: options.signal,
+    env,
+    onRetry: options.onRetry,
+  });
+  return {
+    network: network.name,
+    source,
+    close: async () => {
+      await source.close();
+      await sandbox?.close();
+    },
+  };
+}
+
+async function startLocalSandbox(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const { startSandbox } = await import('./sandbox/index.ts');
+  return startSandbox({ port: 0 });
+}
