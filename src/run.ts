@@ -7,9 +7,9 @@ import { openStore } from './store/open.ts';
 import { doneSpans } from './store/progress.ts';
 import type { Store } from './store/store.ts';
 import { RunTally } from './tally.ts';
-import { countPromised } from './walk/blocks.ts';
+import { countPromised, storeSink } from './walk/blocks.ts';
 import { chainBounds } from './walk/chain.ts';
-import type { RunEvent, SpanLimits, WalkContext } from './walk/context.ts';
+import type { SpanLimits, WalkContext, RunEvent as WalkEvent } from './walk/context.ts';
 import { walkHeaders } from './walk/headers.ts';
 import { walkMasterchain } from './walk/masterchain.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
@@ -27,9 +27,13 @@ export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry'> 
   readonly effects?: Effects | undefined;
   /** Aborted to end after the span in flight; nothing that was committed is lost. */
   readonly stop?: AbortSignal | undefined;
+  /** Told of everything that happens; the report comes last, also when the run fails half-way. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined;
   readonly onRetry?: SessionOptions['onRetry'];
 }
+
+/** What happens during a run. */
+export type RunEvent = WalkEvent | RunReport;
 
 /** What a run did; also the last line of `--json`. */
 export interface RunReport {
@@ -73,21 +77,27 @@ export async function run(options: RunOptions): Promise<RunReport> {
     const { tables } = registry;
     const store = await openStore({ path: options.warehouse, network, tables, effects, ...kindOf(options.store) });
     const tally = new RunTally(options.onEvent);
-    try {
+    const walkAll = async (): Promise<void> => {
       for (const pipeline of pipelines) {
-        if (stop.aborted) break;
+        if (stop.aborted) return;
         const missing = missingSpans(store, pipeline, pipelines, asked);
         if (missing.length === 0) continue;
         const ends = await chain.ends();
         const reachable = splitReachable(pipeline, missing, ends, options.waitMs, tally.report);
         const context: WalkContext = {
-          ...{ pipeline, network, source, store, effects, stop, report: tally.report },
+          ...{ pipeline, network, source, effects, stop, report: tally.report, sink: storeSink(store) },
           ...{ limits: LIMITS, ahead: 4 * (options.concurrency ?? 8), first: ends.first },
         };
-        await announce(context, asked, reachable);
+        await announce(context, store, asked, reachable);
         await (pipeline.walk.proof === 'links' ? walkHeaders : walkMasterchain)(context, reachable);
       }
-      return {
+    };
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      await walkAll().catch((error: unknown) => {
+        failure = { error };
+      });
+      const report: RunReport = {
         event: 'done',
         network,
         pipeline: options.pipelines.join(','),
@@ -96,6 +106,9 @@ export async function run(options: RunOptions): Promise<RunReport> {
         ...tally.totals(store, pipelines, asked, source.counts),
         seconds: Math.round(effects.monotonic() - startedAt) / 1000,
       };
+      options.onEvent?.(report);
+      if (failure !== undefined) throw failure.error;
+      return report;
     } finally {
       await store.close();
     }
@@ -120,8 +133,13 @@ function missingSpans(
   return needed.reduce((spans, { name }) => intersectSpans(spans, doneSpans(store.ledger(), name)), missing);
 }
 
-async function announce(context: WalkContext, asked: readonly Span[], missing: readonly Span[]): Promise<void> {
-  const { pipeline, store, report } = context;
+async function announce(
+  context: WalkContext,
+  store: Store,
+  asked: readonly Span[],
+  missing: readonly Span[],
+): Promise<void> {
+  const { pipeline, report } = context;
   const isCounted = pipeline.walk.proof === 'tx_count';
   const promised = isCounted ? await countPromised((sql, values) => store.query(sql, values), missing) : undefined;
   const seqnos = totalSize(missing);

@@ -40,18 +40,24 @@ interface WireBlock extends WireRef {
 /**
  * The headers of an answer with `{"blocks": [...]}`.
  *
- * @throws {AuditError} `not-headers` (retryable) when the answer is no such list.
+ * @throws {AuditError} `not-json` (retryable), or `not-headers` when the answer is something else
  */
-export function parseHeaders(body: Uint8Array, request: string): readonly Header[] {
+export function parseHeaders(body: Buffer, request: string): readonly Header[] {
+  let answer: unknown;
   try {
-    const answer: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString());
-    // The decoder checks each field of each block; what is read here is checked by the conversions below.
+    answer = JSON.parse(body.toString());
+  } catch (cause) {
+    const message = `audit blocks: expected JSON from ${request}, got ${body.length} bytes that are not`;
+    throw new AuditError(message, { code: 'not-json', retryable: true, cause });
+  }
+  try {
+    // Every field is checked by the decoder before it reaches a table; what is read here is checked by its conversion.
     const { blocks } = answer as { readonly blocks: readonly WireBlock[] };
     return blocks.map(headerOf);
   } catch (cause) {
     throw new AuditError(`audit blocks: expected a list of headers from ${request}, got something else`, {
       code: 'not-headers',
-      retryable: true,
+      hint: 'is this the base address of a TON Index v3 API? it ends in /api/v3',
       cause,
     });
   }

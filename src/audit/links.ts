@@ -7,11 +7,15 @@ export type ShardState = readonly Header[] | undefined;
 /** What is wrong with a list of headers. Empty lists mean that the list is proven whole. */
 export interface LinkGaps {
   /** Blocks that others refer to, or that the state at the end names, and that the list lacks. */
-  readonly missing: readonly string[];
+  readonly missing: readonly MissingBlock[];
   /** Blocks of the list that stand outside all chains. */
-  readonly stray: readonly string[];
-  /** Masterchain seqnos near the gaps: those to ask again. */
-  readonly seqnos: readonly number[];
+  readonly stray: readonly Header[];
+}
+
+export interface MissingBlock {
+  readonly id: string;
+  /** Masterchain block whose list refers to it, or that it is itself. Its own list is this one or an older one. */
+  readonly seenFrom: number;
 }
 
 /**
@@ -45,15 +49,8 @@ export function findLinkGaps(headers: readonly Header[], span: Span, before: Sha
     const id = `-1:-9223372036854775808:${seqno}`;
     if (!listed.has(id)) missing.set(id, seqno);
   }
-  const stray = headers.filter((header) => !seen.has(headerId(header)));
-  const seqnos = new Set(stray.map((header) => header.mcSeqno));
-  for (const from of missing.values()) {
-    seqnos.add(from);
-    if (from > span.from) seqnos.add(from - 1);
-  }
   return {
-    missing: [...missing.keys()],
-    stray: stray.map(headerId),
-    seqnos: [...seqnos].sort((a, b) => a - b),
+    missing: [...missing].map(([id, seenFrom]) => ({ id, seenFrom })),
+    stray: headers.filter((header) => !seen.has(headerId(header))),
   };
 }

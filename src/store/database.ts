@@ -52,6 +52,17 @@ export class Database {
     }
   }
 
+  /** Does `work`, and once more with a wider bound of memory where DuckDB's was too tight: a large span is not lost by it. */
+  async withMemory<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes('Out of Memory Error'))) throw error;
+      await this.run("SET memory_limit = '2GB'");
+      return work();
+    }
+  }
+
   /** Closes this connection only. */
   disconnect(): void {
     this.#connection.closeSync();

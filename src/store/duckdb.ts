@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import PQueue from 'p-queue';
-import { StoreError } from '../errors.ts';
 import type { Span } from '../span.ts';
 import { quoteName } from './canonical.ts';
 import type { Database } from './database.ts';
@@ -23,8 +22,9 @@ import {
 } from './onefile.ts';
 import { type StoreOptions, warehousePath } from './options.ts';
 import { readFiles } from './relation.ts';
+import { requireDeclared } from './schema.ts';
 import { Stager, type StagerOptions } from './stage.ts';
-import type { CommitDraft, LedgerEntry, Query, Stage, StagedSpan, Store } from './store.ts';
+import type { CommitDraft, LedgerEntry, Query, Stage, StagedSpan, StagedTable, Store } from './store.ts';
 
 /**
  * Opens one DuckDB file for writing, and clears what a killed run left. Nobody else can read the file meanwhile.
@@ -79,7 +79,8 @@ class DuckdbStore implements Store {
       await clearFolder(stage);
       await createFile(path, network);
       database = await openFile(path, {
-        threads: '2',
+        threads: '1',
+        enable_external_file_cache: 'false',
         memory_limit: '256MB',
         temp_directory: join(stage, 'spill-database'),
       });
@@ -136,14 +137,10 @@ class DuckdbStore implements Store {
     const step = this.#options.onStep ?? (async () => {});
     const entries = this.#entries;
     const entry = draftEntry({ staged, draft, entries, network, committedAt: effects.now() });
-    await this.#database.transaction(async () => {
-      for (const [name, { files }] of Object.entries(staged.tables)) {
+    const write = async () => {
+      for (const [name, table] of Object.entries(staged.tables)) {
         await step('insert rows');
-        await this.#insertRows(
-          entry.number,
-          name,
-          files.map(({ stagedPath }) => stagedPath),
-        );
+        await this.#insertRows(entry.number, name, table);
       }
       await step('delete superseded rows');
       for (const old of entries.effective.filter(({ id }) => entry.supersedes.includes(id))) {
@@ -154,20 +151,21 @@ class DuckdbStore implements Store {
       await step('insert entry');
       await insertEntry(this.#database, entry);
       await step('commit');
-    });
+    };
+    await this.#database.withMemory(() => this.#database.transaction(write));
     entries.add(entry);
     await step('clear stage');
     await rm(join(this.staging.stagingPath, staged.id), { recursive: true, force: true });
     return entry;
   }
 
-  async #insertRows(number: number, name: string, paths: readonly string[]): Promise<void> {
-    const table = this.#options.tables.find((candidate) => candidate.name === name);
-    if (table === undefined) throw new StoreError(`store: no table ${name} is declared`, { code: 'bad-declaration' });
-    if (paths.length === 0) return;
-    const order = table.sort.length === 0 ? '' : ` ORDER BY ${table.sort.map(quoteName).join(', ')}`;
+  async #insertRows(number: number, name: string, staged: StagedTable): Promise<void> {
+    const { sort } = requireDeclared(this.#options.tables, name, staged.schema);
+    if (staged.files.length === 0) return;
+    const source = readFiles(staged.files.map(({ stagedPath }) => stagedPath));
+    const order = staged.isSorted ? '' : ` ORDER BY ${sort.map(quoteName).join(', ')}`;
     await this.#database.run(
-      `INSERT INTO ${rowsOf(name)} BY NAME SELECT *, ${number} AS _entry FROM ${readFiles(paths)}${order}`,
+      `INSERT INTO ${rowsOf(name)} BY NAME SELECT *, ${number} AS _entry FROM ${source}${order}`,
     );
   }
 }

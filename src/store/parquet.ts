@@ -4,7 +4,7 @@ import PQueue from 'p-queue';
 import { StoreError } from '../errors.ts';
 import type { Span } from '../span.ts';
 import { writeCatalog } from './catalog.ts';
-import { makeFolder, putIfAbsent, putText, statIfAny, syncPath, writeSynced } from './disk.ts';
+import { clearFolder, makeFolder, putIfAbsent, putText, statIfAny, syncPath, writeSynced } from './disk.ts';
 import { draftEntry } from './draft.ts';
 import { badLedger } from './entries.ts';
 import { guarded } from './failure.ts';
@@ -12,7 +12,7 @@ import { LedgerFolder, layoutOf, readIdentity, requireNetwork, requireOwnEntries
 import { clearFiles, clearLeftovers } from './leftovers.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { type StoreOptions, warehousePath } from './options.ts';
-import { requireReadable, schemaOf } from './schema.ts';
+import { requireDeclared, requireReadable, schemaOf } from './schema.ts';
 import { Stager, type StagerOptions } from './stage.ts';
 import type { CommitDraft, LedgerEntry, Query, Stage, StagedSpan, Store } from './store.ts';
 import { WarehouseViews } from './views.ts';
@@ -52,6 +52,7 @@ class ParquetStore implements Store {
     this.#stager = new Stager(this.staging, options.effects.freshId);
     this.#views = new WarehouseViews(path, ledger, options.tables, {
       threads: '2',
+      enable_external_file_cache: 'false',
       memory_limit: '256MB',
       temp_directory: join(this.staging.stagingPath, 'spill-query'),
     });
@@ -126,8 +127,7 @@ class ParquetStore implements Store {
     } finally {
       await this.#stager.close();
       await this.#views.close();
-      await rm(join(this.staging.stagingPath, 'spill-query'), { recursive: true, force: true });
-      await rm(join(this.staging.stagingPath, 'spill'), { recursive: true, force: true });
+      await clearFolder(this.staging.stagingPath);
       await this.#lock.release();
     }
   }
@@ -140,10 +140,8 @@ class ParquetStore implements Store {
     const entry = draftEntry({ staged, draft, entries, network, committedAt: effects.now() });
     const { stagingPath } = this.staging;
     await step('write schemas');
-    for (const name of Object.keys(staged.tables)) {
-      const table = tables.find((candidate) => candidate.name === name);
-      if (table === undefined) throw new StoreError(`store: no table ${name} is declared`, { code: 'bad-declaration' });
-      await this.#ledger.putSchema(schemaOf(table), stagingPath);
+    for (const [name, { schema }] of Object.entries(staged.tables)) {
+      await this.#ledger.putSchema(schemaOf(requireDeclared(tables, name, schema)), stagingPath);
     }
     await step('stage entry');
     const stagedEntry = join(stagingPath, `entry-${staged.id}.json`);
@@ -178,8 +176,8 @@ class ParquetStore implements Store {
     const { effects, catalogMs = 3000 } = this.#options;
     if (this.#isCatalogWaiting) return;
     this.#isCatalogWaiting = true;
-    const waitMs = Math.max(0, this.#catalogAt + catalogMs - effects.monotonic());
     const work = async () => {
+      const waitMs = Math.max(0, this.#catalogAt + catalogMs - effects.monotonic());
       if (waitMs > 0) await effects.sleep(waitMs, this.#closing.signal);
       this.#isCatalogWaiting = false;
       await this.#writeCatalog();
@@ -189,7 +187,6 @@ class ParquetStore implements Store {
   }
 
   async #writeCatalog(): Promise<void> {
-    this.#catalogAt = this.#options.effects.monotonic();
     this.#isCatalogStale = false;
     try {
       await this.#options.onStep?.('write catalog');
@@ -197,6 +194,9 @@ class ParquetStore implements Store {
     } catch (error) {
       this.#isCatalogStale = true;
       throw error;
+    } finally {
+      // From its end, so that building a large one takes a small part of the time.
+      this.#catalogAt = this.#options.effects.monotonic();
     }
   }
 }

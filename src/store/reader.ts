@@ -29,8 +29,13 @@ export interface Reader {
   close(): Promise<void>;
 }
 
+let readers = 0;
+
 /** Reading leaves nothing behind in the working folder, where DuckDB would spill by default. */
-const settings = { temp_directory: join(tmpdir(), 'tonlake-spill') };
+function readerSettings(): Readonly<Record<string, string>> {
+  readers++;
+  return { temp_directory: join(tmpdir(), `tonlake-spill-${process.pid}-${readers}`) };
+}
 
 /**
  * Opens a warehouse for reading. A Parquet warehouse can be read at any moment, also while it is written.
@@ -71,7 +76,7 @@ async function openFolder(path: string, tables: readonly TableDef[]): Promise<Re
     return guarded(`warehouse ${path}`, () => next);
   };
   await refresh();
-  const views = new WarehouseViews(path, ledger, tables, settings);
+  const views = new WarehouseViews(path, ledger, tables, readerSettings());
   return {
     kind: 'parquet',
     path,
@@ -102,7 +107,7 @@ async function openOneFile(path: string, tables: readonly TableDef[]): Promise<R
       hint: 'a DuckDB file cannot be read while it is written: wait for it to end; a parquet warehouse (--store parquet) can',
     });
   }
-  const database: Database = await openFile(path, { ...settings, access_mode: 'READ_ONLY' });
+  const database: Database = await openFile(path, { ...readerSettings(), access_mode: 'READ_ONLY' });
   try {
     const network = await readNetwork(database, path);
     const entries = await readEntries(database, path);

@@ -42,3 +42,11 @@ export function requireReadable(table: TableDef, columns: readonly SchemaColumn[
     });
   }
 }
+
+/** The declaration of staged rows. @throws {StoreError} when it is not the one that they were written by. */
+export function requireDeclared(tables: readonly TableDef[], name: string, schema: string): TableDef {
+  const table = tables.find((candidate) => candidate.name === name);
+  if (table !== undefined && schemaOf(table).id === schema) return table;
+  const problem = table === undefined ? 'is not declared' : 'is declared otherwise than its staged rows';
+  throw new StoreError(`store: table ${name} ${problem}`, { code: 'bad-declaration' });
+}

@@ -11,6 +11,7 @@ import { guarded } from './failure.ts';
 import { PlainWriter } from './plain.ts';
 import { readFiles } from './relation.ts';
 import { schemaOf } from './schema.ts';
+import { OrderCheck } from './sorted.ts';
 import type { Stage, StagedFile, StagedSpan, StagedTable } from './store.ts';
 
 /** What a thread needs to write rows of spans by itself. Plain data, so that it can be handed to a worker thread. */
@@ -22,8 +23,14 @@ export interface StagerOptions {
   readonly memoryMb?: number;
 }
 
-/** Rows in a row group of a table's file. */
-const rowGroupRows = 122_880;
+/** Bounds of a row group of a table's file: DuckDB holds a whole one, before it is compressed, in memory. */
+const rowGroupLimit = { rows: 122_880, bytes: 32 * 2 ** 20 } as const;
+
+/** Rows in a row group, a multiple of DuckDB's vectors, for rows of that size. */
+function rowGroupRows(plainBytes: number, rows: number): number {
+  const fitting = Math.floor((rowGroupLimit.bytes * rows) / plainBytes / 2048) * 2048;
+  return Math.min(rowGroupLimit.rows, Math.max(2048, fitting));
+}
 
 /** Makes stages. One for each thread: it owns the DuckDB instance that encodes their files. */
 export class Stager {
@@ -51,9 +58,12 @@ export class Stager {
   async #connect(): Promise<Database> {
     const { stagingPath, memoryMb = 256 } = this.#options;
     this.#database ??= Database.open(':memory:', {
+      // One thread, and no cache of files that are read once: memory stays near the size of a span.
       threads: '1',
+      enable_external_file_cache: 'false',
       memory_limit: `${memoryMb}MB`,
-      temp_directory: join(stagingPath, 'spill'),
+      // Two instances that spill into one folder would overwrite each other's files.
+      temp_directory: join(stagingPath, `spill-${this.#freshId()}`),
     });
     return (await this.#database).connect();
   }
@@ -70,6 +80,7 @@ interface FolderStageOptions {
 class FolderStage implements Stage {
   readonly #options: FolderStageOptions;
   readonly #writers = new Map<string, PlainWriter>();
+  readonly #orders = new Map<string, OrderCheck>();
 
   constructor(options: FolderStageOptions) {
     this.#options = options;
@@ -79,6 +90,7 @@ class FolderStage implements Stage {
     await guarded(this.#subject(), async () => {
       const writer = this.#writers.get(batch.table.name) ?? (await this.#open(batch.table));
       await writer.write(batch);
+      this.#orders.get(batch.table.name)?.add(batch);
     });
   }
 
@@ -113,15 +125,17 @@ class FolderStage implements Stage {
     await mkdir(this.#options.folder, { recursive: true });
     const writer = await PlainWriter.open(join(this.#options.folder, `${table.name}.plain.parquet`), table);
     this.#writers.set(table.name, writer);
+    this.#orders.set(table.name, new OrderCheck(table));
     return writer;
   }
 
   async #finishTable(database: Database, writer: PlainWriter): Promise<StagedTable> {
     const { table, path, rows } = writer;
     const schema = schemaOf(table).id;
+    const isSorted = this.#orders.get(table.name)?.isSorted === true;
     if (rows === 0) {
       await rm(path);
-      return { schema, ...addEvidence([], table), files: [] };
+      return { schema, isSorted, ...addEvidence([], table), files: [] };
     }
     const source = readFiles([path]);
     const parts = await measureRows(database.query, table, source);
@@ -129,14 +143,15 @@ class FolderStage implements Stage {
     if (this.#options.kind === 'duckdb') {
       await syncPath(path);
       const bytes = (await statIfAny(path))?.size ?? 0;
-      return { schema, ...evidence, files: [{ stagedPath: path, path: '', rows, bytes }] };
+      return { schema, isSorted, ...evidence, files: [{ stagedPath: path, path: '', rows, bytes }] };
     }
+    const groupRows = rowGroupRows((await statIfAny(path))?.size ?? 0, rows);
     const files: StagedFile[] = [];
     for (const part of parts) {
-      files.push(await this.#encodeFile(database, table, source, part, parts.length === 1));
+      files.push(await this.#encodeFile(database, table, source, part, groupRows, parts.length === 1));
     }
     await rm(path);
-    return { schema, ...evidence, files };
+    return { schema, isSorted, ...evidence, files };
   }
 
   async #encodeFile(
@@ -144,6 +159,7 @@ class FolderStage implements Stage {
     table: TableDef,
     source: string,
     part: DatedEvidence,
+    groupRows: number,
     isWhole: boolean,
   ): Promise<StagedFile> {
     const { id, folder, span } = this.#options;
@@ -152,10 +168,10 @@ class FolderStage implements Stage {
     const stagedPath = join(folder, `${[table.name, ...partition].join('-')}.parquet`);
     const only = part.date === null ? 'IS NULL' : `= DATE ${quoteText(part.date ?? '')}`;
     const where = isWhole ? '' : ` WHERE ${quoteName('block_date')} ${only}`;
-    const order = table.sort.length === 0 ? '' : ` ORDER BY ${table.sort.map(quoteName).join(', ')}`;
-    await database.run(
-      `COPY (SELECT * FROM ${source}${where}${order}) TO ${quoteText(stagedPath)} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE ${rowGroupRows})`,
-    );
+    const order =
+      this.#orders.get(table.name)?.isSorted === true ? '' : ` ORDER BY ${table.sort.map(quoteName).join(', ')}`;
+    const copy = `COPY (SELECT * FROM ${source}${where}${order}) TO ${quoteText(stagedPath)} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE ${groupRows})`;
+    await database.withMemory(() => database.run(copy));
     await syncPath(stagedPath);
     const bytes = (await statIfAny(stagedPath))?.size ?? 0;
     const path = ['tables', table.name, ...partition, `${span.from}-${span.to}-${id}.parquet`].join('/');

@@ -73,6 +73,8 @@ export interface StagedSpan {
 
 export interface StagedTable extends TableEvidence {
   readonly schema: string;
+  /** Whether the rows were written in the table's order. */
+  readonly isSorted: boolean;
   readonly files: readonly StagedFile[];
 }
 

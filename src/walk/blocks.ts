@@ -1,9 +1,20 @@
 import type { Header } from '../audit/header.ts';
 import type { Span } from '../span.ts';
 import type { Store } from '../store/store.ts';
+import type { SpanSink } from './context.ts';
+
+/** A store as walks use it. */
+export function storeSink(store: Store): SpanSink {
+  return {
+    stage: (pipeline, span) => store.stage(pipeline, span),
+    commit: (staged, draft) => store.commit(staged, draft),
+    ledger: () => store.ledger(),
+    headers: (span) => readHeaders(store, span),
+  };
+}
 
 /** The committed headers of some masterchain blocks, by seqno. */
-export async function readHeaders(store: Store, span: Span): Promise<ReadonlyMap<number, readonly Header[]>> {
+async function readHeaders(store: Store, span: Span): Promise<ReadonlyMap<number, readonly Header[]>> {
   const { rows } = await store.query(
     `SELECT mc_block_seqno, workchain, shard::VARCHAR, seqno, tx_count, start_lt, end_lt
      FROM blocks WHERE mc_block_seqno BETWEEN $from AND $to ORDER BY mc_block_seqno`,

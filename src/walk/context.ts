@@ -1,8 +1,9 @@
+import type { Header } from '../audit/header.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Effects } from '../effects.ts';
 import type { Source } from '../source/source.ts';
 import type { Span } from '../span.ts';
-import type { Store } from '../store/store.ts';
+import type { CommitDraft, LedgerEntry, Stage, StagedSpan } from '../store/store.ts';
 
 /** When a span closes: as soon as one of these is reached. */
 export interface SpanLimits {
@@ -49,12 +50,21 @@ export type RunEvent =
     }
   | { readonly event: 'unknown-field'; readonly pipeline: string; readonly field: string; readonly count: number };
 
+/** Where a walk puts its spans, and where it finds the headers that it proves them by. */
+export interface SpanSink {
+  stage(pipeline: string, span: Span): Stage;
+  commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
+  ledger(): readonly LedgerEntry[];
+  /** Committed headers, by masterchain seqno. */
+  headers(span: Span): Promise<ReadonlyMap<number, readonly Header[]>>;
+}
+
 /** Everything a walk works with. */
 export interface WalkContext {
   readonly pipeline: PipelineDef;
   readonly network: string;
   readonly source: Source;
-  readonly store: Store;
+  readonly sink: SpanSink;
   readonly effects: Effects;
   readonly limits: SpanLimits;
   /** How many masterchain blocks are asked for ahead of the one that is being loaded. */

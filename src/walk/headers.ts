@@ -1,4 +1,4 @@
-import { type Header, parseHeaders } from '../audit/header.ts';
+import { type Header, headerId, parseHeaders } from '../audit/header.ts';
 import { findLinkGaps, type LinkGaps, type ShardState } from '../audit/links.ts';
 import { AuditError, TonlakeError } from '../errors.ts';
 import { Setback } from '../source/setback.ts';
@@ -10,7 +10,7 @@ import { keepRefused, reportProblem, reportUnknown } from './report.ts';
 import { SpanWriter } from './spanwriter.ts';
 
 /** Masterchain blocks that are proven together; each piece costs two requests for the states at its ends. */
-const PIECE = 1000;
+export const HEADER_PIECE = 1000;
 const ROUNDS = 3;
 
 interface HeaderPage {
@@ -28,8 +28,8 @@ export async function walkHeaders(context: WalkContext, missing: readonly Span[]
   const writer = new SpanWriter(context);
   try {
     for (const span of missing) {
-      for (let from = span.from; from <= span.to && !context.stop.aborted; from += PIECE) {
-        await walkPiece(context, writer, { from, to: Math.min(span.to, from + PIECE - 1) });
+      for (let from = span.from; from <= span.to && !context.stop.aborted; from += HEADER_PIECE) {
+        await walkPiece(context, writer, { from, to: Math.min(span.to, from + HEADER_PIECE - 1) });
       }
     }
     await writer.end();
@@ -98,23 +98,24 @@ async function proveAndAdd(
   const before = await stateAt(context, run.from - 1);
   const after = await stateAt(context, run.to);
   let gaps = gapsOf(pages, run, before, after);
-  for (let round = 1; round < ROUNDS && gaps.seqnos.length > 0; round++) {
-    for (const seqno of gaps.seqnos) pages.set(seqno, await fetchPage(context, seqno));
+  for (let round = 1; round < ROUNDS && !isWhole(gaps); round++) {
+    for (const seqno of await seqnosToAsk(context, gaps, run)) pages.set(seqno, await fetchPage(context, seqno));
     gaps = gapsOf(pages, run, before, after);
   }
-  if (gaps.seqnos.length === 0) {
+  if (isWhole(gaps)) {
     for (let seqno = run.from; seqno <= run.to; seqno++) await add(context, writer, pages.get(seqno) as HeaderPage);
     return;
   }
-  const error = new AuditError(`audit blocks ${run.from}:${run.to}: ${describeGaps(gaps)}`, {
-    code: 'unlinked',
-    hint: `ask again later: tonlake run blocks --range ${gaps.seqnos[0]}`,
-  });
-  for (const seqno of gaps.seqnos) {
+  for (const seqno of await seqnosToAsk(context, gaps, run)) {
+    const message = `audit ${context.pipeline.name} ${seqno}: ${describeGaps(gaps)}`;
+    reportProblem(context, { from: seqno, to: seqno }, new AuditError(message, { code: 'unlinked' }));
     pages.delete(seqno);
-    reportProblem(context, { from: seqno, to: seqno }, error);
   }
   for (const rest of runsOf(pages, run)) await proveAndAdd(context, writer, rest, pages);
+}
+
+function isWhole({ missing, stray }: LinkGaps): boolean {
+  return missing.length === 0 && stray.length === 0;
 }
 
 function gapsOf(pages: ReadonlyMap<number, HeaderPage>, run: Span, before: ShardState, after: ShardState): LinkGaps {
@@ -123,12 +124,40 @@ function gapsOf(pages: ReadonlyMap<number, HeaderPage>, run: Span, before: Shard
   return findLinkGaps(headers, run, before, after);
 }
 
+/** The masterchain blocks whose lists have to be asked for again: those of stray blocks, and those that a missing block is in. */
+async function seqnosToAsk(context: WalkContext, gaps: LinkGaps, run: Span): Promise<readonly number[]> {
+  const seqnos = new Set(gaps.stray.map((header) => header.mcSeqno));
+  for (const { id, seenFrom } of gaps.missing) {
+    const found = await findBlock(context, id);
+    const seqno = found?.mcSeqno ?? seenFrom;
+    seqnos.add(seqno >= run.from && seqno <= run.to ? seqno : seenFrom);
+  }
+  return [...seqnos].sort((a, b) => a - b);
+}
+
+async function findBlock(context: WalkContext, id: string): Promise<Header | undefined> {
+  const [workchain = '', shard = '', seqno = ''] = id.split(':');
+  const hex = BigInt.asUintN(64, BigInt(shard)).toString(16).toUpperCase();
+  const query = [
+    ['workchain', workchain],
+    ['shard', hex],
+    ['seqno', seqno],
+    ['limit', '10'],
+  ] as const;
+  return context.source.fetch(
+    { path: '/blocks', query, label: `${context.pipeline.name} ${id}` },
+    ({ body, request }) => parseHeaders(body, request).find((header) => headerId(header) === id),
+  );
+}
+
 function describeGaps({ missing, stray }: LinkGaps): string {
   const parts = [
-    missing.length === 0 ? '' : `${missing.length} blocks that others refer to are not listed (${missing[0]})`,
-    stray.length === 0 ? '' : `${stray.length} listed blocks are linked to nothing (${stray[0]})`,
+    missing[0] === undefined
+      ? ''
+      : `expected all linked blocks, got none for ${missing[0].id} (${missing.length} missing)`,
+    stray[0] === undefined ? '' : `expected linked blocks only, got ${headerId(stray[0])} (${stray.length} stray)`,
   ];
-  return parts.filter((part) => part !== '').join(' and ');
+  return parts.filter((part) => part !== '').join('; ');
 }
 
 async function stateAt(context: WalkContext, seqno: number): Promise<ShardState> {

@@ -3,7 +3,6 @@ import { describeDifferences, reconcileBlock } from '../audit/reconcile.ts';
 import { AuditError, DecodeError, TonlakeError, WalkError } from '../errors.ts';
 import type { RefusedRecord } from '../flatten/scan.ts';
 import { type Span, spanSize } from '../span.ts';
-import { readHeaders } from './blocks.ts';
 import type { WalkContext } from './context.ts';
 import { inOrder, seqnosOf } from './ordered.ts';
 import { keepBroken, keepRefused, reportProblem, reportUnknown } from './report.ts';
@@ -56,7 +55,7 @@ export async function walkMasterchain(context: WalkContext, missing: readonly Sp
 }
 
 async function walkChunk(context: WalkContext, writer: SpanWriter, chunk: Span): Promise<void> {
-  const headers = await readHeaders(context.store, chunk);
+  const headers = await context.sink.headers(chunk);
   const known = [...seqnosOf([chunk])].filter((seqno) => headers.has(seqno));
   if (known.length < spanSize(chunk)) reportHeaderless(context, chunk, headers);
   const load = (seqno: number, signal: AbortSignal) => tryPages(context, seqno, headers.get(seqno) ?? [], signal);

@@ -53,8 +53,8 @@ export class SpanWriter {
   }
 
   private async flush(): Promise<void> {
-    const { store, pipeline } = this.context;
-    this.stage ??= store.stage(pipeline.name, this.span as Span);
+    const { sink, pipeline } = this.context;
+    this.stage ??= sink.stage(pipeline.name, this.span as Span);
     for (const batch of this.decoder.batches()) await this.stage.write(batch);
     this.decoder.clear();
   }
@@ -79,7 +79,7 @@ export class SpanWriter {
     await this.close();
     await this.settled();
     const span = { from: seqno, to: seqno };
-    const stage = this.context.store.stage(this.context.pipeline.name, span);
+    const stage = this.context.sink.stage(this.context.pipeline.name, span);
     await stage.write(quarantineBatch(records));
     await this.commit(stage, span, 'quarantined');
   }
@@ -105,13 +105,13 @@ export class SpanWriter {
   }
 
   private async commit(stage: Stage, span: Span, verdict: Verdict): Promise<void> {
-    const { store, pipeline, network, source, report } = this.context;
+    const { sink, pipeline, network, source, report } = this.context;
     const staged = await stage.finish().catch(async (error: unknown) => {
       await stage.discard();
       throw error;
     });
     const { requests, retries } = source.counts;
-    const entry = await store.commit(staged, {
+    const entry = await sink.commit(staged, {
       network,
       pipeline: pipeline.name,
       version: pipeline.version,
@@ -119,7 +119,7 @@ export class SpanWriter {
       verdict,
       requests: requests - this.counted.requests,
       retries: retries - this.counted.retries,
-      supersedes: replacedBy(store.ledger(), pipeline.name, span),
+      supersedes: replacedBy(sink.ledger(), pipeline.name, span),
     });
     this.counted = { requests, retries };
     if (verdict === 'counted') {

@@ -102,10 +102,12 @@ test('of many that find a dead owner at the same time, exactly one takes over', 
 // Node 20 cannot read TypeScript in a child process.
 const canReadTypes = 'typescript' in process.features && Boolean(process.features.typescript);
 
-test.skipIf(!canReadTypes)('of many processes that find a dead owner at the same time, exactly one takes over', async () => {
-  const path = join(freshFolder(), '_lock');
-  await writeFile(path, JSON.stringify(owner));
-  const script = `
+test.skipIf(!canReadTypes)(
+  'of many processes that find a dead owner at the same time, exactly one takes over',
+  async () => {
+    const path = join(freshFolder(), '_lock');
+    await writeFile(path, JSON.stringify(owner));
+    const script = `
     import { takeLock } from ${JSON.stringify(new URL('../../src/store/lock.ts', import.meta.url).href)};
     import { realEffects } from ${JSON.stringify(new URL('../../src/effects.ts', import.meta.url).href)};
     process.stdin.once('data', async () => {
@@ -120,19 +122,21 @@ test.skipIf(!canReadTypes)('of many processes that find a dead owner at the same
     });
     console.log('up');
   `;
-  const children = Array.from({ length: 5 }, () => spawn(process.execPath, ['--input-type=module', '-e', script]));
-  const answers = children.map(async (child) => {
-    let text = '';
-    child.stdout.on('data', (chunk) => {
-      text += chunk;
+    const children = Array.from({ length: 5 }, () => spawn(process.execPath, ['--input-type=module', '-e', script]));
+    const answers = children.map(async (child) => {
+      let text = '';
+      child.stdout.on('data', (chunk) => {
+        text += chunk;
+      });
+      await once(child.stdout, 'data');
+      return { exit: once(child, 'exit'), text: () => text };
     });
-    await once(child.stdout, 'data');
-    return { exit: once(child, 'exit'), text: () => text };
-  });
-  const up = await Promise.all(answers);
-  for (const child of children) child.stdin.write('go\n');
-  await Promise.all(up.map(({ exit }) => exit));
-  const words = up.map(({ text }) => text().split('\n')[1]).sort();
-  expect(words).toEqual(['busy', 'busy', 'busy', 'busy', 'taken']);
-  expect(JSON.parse(await readFile(path, 'utf8'))).not.toMatchObject({ id: 'x' });
-}, 30_000);
+    const up = await Promise.all(answers);
+    for (const child of children) child.stdin.write('go\n');
+    await Promise.all(up.map(({ exit }) => exit));
+    const words = up.map(({ text }) => text().split('\n')[1]).sort();
+    expect(words).toEqual(['busy', 'busy', 'busy', 'busy', 'taken']);
+    expect(JSON.parse(await readFile(path, 'utf8'))).not.toMatchObject({ id: 'x' });
+  },
+  30_000,
+);

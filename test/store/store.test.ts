@@ -125,7 +125,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     const stage = store.stage('items', { from: 1, to: 5 });
     await stage.write(makeBatchOf(items, itemRows(1, 5)));
     await stage.discard();
-    expect(await listAll(store.staging.stagingPath)).toEqual(kind === 'parquet' ? [] : []);
+    expect(await listAll(store.staging.stagingPath)).toEqual([]);
     await store.close();
   });
 
@@ -138,6 +138,22 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     await stager.close();
     await store.commit(staged, draftOf({ from: 1, to: 9 }));
     expect((await countItems(store)).rows).toBe(9);
+    await store.close();
+  });
+
+  test('rows of a table that is declared otherwise, or not at all, are refused', async () => {
+    const store = await openTestStore(freshPath(kind), { tables: [items] });
+    await expect(commitItems(store, 1, 5)).rejects.toMatchObject({ message: 'store: table parts is not declared' });
+    const stage = store.stage('items', { from: 1, to: 5 });
+    await stage.write(
+      makeBatchOf(
+        changedItems((columns) => columns.slice(0, -1)),
+        itemRows(1, 5),
+      ),
+    );
+    await expect(store.commit(await stage.finish(), draftOf({ from: 1, to: 5 }))).rejects.toMatchObject({
+      message: 'store: table items is declared otherwise than its staged rows',
+    });
     await store.close();
   });
 

@@ -33,7 +33,8 @@ export const OPCODE = {
 
 /** A body of any cell. */
 export function bodyOf(root: Cell, decodedOpcode: string | null, decoded: Json): Body {
-  const opcode = root.bits.length < 32 ? null : `0x${Number.parseInt(root.bits.slice(0, 32), 2).toString(16).padStart(8, '0')}`;
+  const opcode =
+    root.bits.length < 32 ? null : `0x${Number.parseInt(root.bits.slice(0, 32), 2).toString(16).padStart(8, '0')}`;
   return { opcode, decodedOpcode, hash: root.hash.toString('base64'), boc: toBoc(root), decoded: jsonOf(decoded) };
 }
 
@@ -68,7 +69,9 @@ export function commentBody(comment: string): Body {
 export function signedBody(rng: Rng): Body {
   if (rng.chance(0.5)) return bodyOf(cell(byteBits(rng.bytes(100)), [cell(byteBits(rng.bytes(70)))]), null, null);
   const seqno = rng.below(100000);
-  const root = cell(uintBits(OPCODE.signed, 32) + uintBits(2147483409, 32) + uintBits(seqno, 32) + byteBits(rng.bytes(64)));
+  const root = cell(
+    uintBits(OPCODE.signed, 32) + uintBits(2147483409, 32) + uintBits(seqno, 32) + byteBits(rng.bytes(64)),
+  );
   return bodyOf(root, 'w5_external_signed_request', {
     '@type': 'w5_external_signed_request',
     request: { '@type': 'w5_signed_request', msg_seqno: String(seqno), wallet_id: '2147483409' },
@@ -78,7 +81,10 @@ export function signedBody(rng: Rng): Body {
 /** The first 256 bits of a bounced message. */
 export function bounceBody(bounced: Body): Body {
   const bits = bounced.opcode === null ? '' : uintBits(Number(bounced.opcode), 32);
-  return bodyOf(cell(uintBits(OPCODE.bounce, 32) + bits), 'bounce', { '@type': 'bounce', payload: { '@type': 'empty_cell' } });
+  return bodyOf(cell(uintBits(OPCODE.bounce, 32) + bits), 'bounce', {
+    '@type': 'bounce',
+    payload: { '@type': 'empty_cell' },
+  });
 }
 
 /** Operations that carry a query id and nothing else. */
@@ -120,7 +126,10 @@ function tokenBody(opcode: number, name: string, order: TokenOrder, fields: read
   const payload: Json =
     order.comment === undefined
       ? { '@type': 'first_from_either', value: { '@type': 'empty_cell' } }
-      : { '@type': 'second_from_either', value: { '@type': 'text_comment', comment: order.comment, type: 'text_comment' } };
+      : {
+          '@type': 'second_from_either',
+          value: { '@type': 'text_comment', comment: order.comment, type: 'text_comment' },
+        };
   return bodyOf(cell(bits, text === undefined ? [] : [text]), name, {
     '@type': name,
     amount: coinsJson(order.amount),

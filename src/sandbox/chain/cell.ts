@@ -33,7 +33,8 @@ function packBits(bits: string): Buffer {
   const rest = bits.length % 8;
   const padded = rest === 0 ? bits : `${bits}1${'0'.repeat(7 - rest)}`;
   const out = Buffer.alloc(padded.length / 8);
-  for (let index = 0; index < out.length; index += 1) out[index] = Number.parseInt(padded.slice(index * 8, index * 8 + 8), 2);
+  for (let index = 0; index < out.length; index += 1)
+    out[index] = Number.parseInt(padded.slice(index * 8, index * 8 + 8), 2);
   return out;
 }
 

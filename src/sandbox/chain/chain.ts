@@ -1,5 +1,5 @@
 import { type Account, addressOf } from './accounts.ts';
-import { EPOCH_BLOCKS, epochOf, FIRST_SEQNO, GIANT_PERIOD, GIANT_SEQNO, ltOf, slotOf } from './clock.ts';
+import { EPOCH_BLOCKS, epochOf, FIRST_SEQNO, GIANT_PERIOD, GIANT_SEQNO, ltOf, slotOf, utimeOf } from './clock.ts';
 import { type Epoch, makeEpoch } from './epoch.ts';
 import { makeGiant } from './giant.ts';
 import { must } from './mix.ts';
@@ -49,6 +49,7 @@ export class Chain {
   readonly epoch: Epoch;
   readonly #ordinary: Grouped;
   readonly #blocks: readonly (readonly BlockPlan[])[];
+  readonly #made: readonly (readonly BlockPlan[])[];
   readonly #rows = new Map<string, readonly TransactionRow[]>();
   readonly #addresses = new Map<string, Account>();
   #giant: Grouped | undefined;
@@ -61,7 +62,11 @@ export class Chain {
     const blocks = Array.from({ length: EPOCH_BLOCKS }, (): BlockPlan[] => []);
     for (const plan of this.epoch.shards.blocks) must(blocks[plan.included], 'slot').push(plan);
     this.#blocks = blocks;
-    for (const account of this.epoch.accounts) if (account.address !== undefined) this.#addresses.set(account.address, account);
+    const made = Array.from({ length: EPOCH_BLOCKS }, (): BlockPlan[] => []);
+    for (const plan of this.epoch.shards.blocks) must(made[plan.slot], 'slot').push(plan);
+    this.#made = made;
+    for (const account of this.epoch.accounts)
+      if (account.address !== undefined) this.#addresses.set(account.address, account);
   }
 
   /** Templates by family. Giant blocks are made when the first of them is asked for. */
@@ -73,7 +78,8 @@ export class Chain {
     if (this.#giant === undefined) {
       const template = makeGiant(this.seed, this.epoch);
       this.#giant = group(template, 1, () => 0);
-      for (const account of template.accounts) if (account.address !== undefined) this.#addresses.set(account.address, account);
+      for (const account of template.accounts)
+        if (account.address !== undefined) this.#addresses.set(account.address, account);
     }
     return this.#giant;
   }
@@ -102,11 +108,17 @@ export class Chain {
     return this.#acting(slot).reduce((sum, { group, at }) => sum + (group.made[at]?.length ?? 0), 0);
   }
 
-  #sorted(key: string, slot: number, of: (group: Grouped, at: number) => readonly Transaction[]): readonly TransactionRow[] {
+  #sorted(
+    key: string,
+    slot: number,
+    of: (group: Grouped, at: number) => readonly Transaction[],
+  ): readonly TransactionRow[] {
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     const rows = this.#acting(slot)
-      .flatMap(({ group, epoch, at }) => of(group, at).map((transaction) => this.row(group.template, transaction, epoch)))
+      .flatMap(({ group, epoch, at }) =>
+        of(group, at).map((transaction) => this.row(group.template, transaction, epoch)),
+      )
       .sort(byLtAndAccount);
     if (this.#rows.size >= KEPT_SLOTS) this.#rows.delete(must(this.#rows.keys().next().value, 'oldest key'));
     this.#rows.set(key, rows);
@@ -127,7 +139,12 @@ export class Chain {
 
   messageRow(template: Template, message: Message, epoch: number): MessageRow {
     const start = ltOf(template.phase + template.period * epoch);
-    return { template, message, epoch, createdLt: message.from === undefined ? -1 : start + createdLt(message, message.from) };
+    return {
+      template,
+      message,
+      epoch,
+      createdLt: message.from === undefined ? -1 : start + createdLt(message, message.from),
+    };
   }
 
   /** Blocks that belong to a masterchain block, itself first. */
@@ -142,6 +159,25 @@ export class Chain {
     const at = slotOf(seqno) - epoch * EPOCH_BLOCKS;
     const own = must(this.#blocks[at]?.[0], 'masterchain block');
     return [own, ...this.epoch.shards.stateAt(at)].map((plan) => ({ plan, epoch }));
+  }
+
+  /** Blocks of all workchains made in a slot. */
+  blocksMadeIn(slot: number): readonly BlockRow[] {
+    const epoch = epochOf(slot);
+    return (this.#made[slot - epoch * EPOCH_BLOCKS] ?? []).map((plan) => ({ plan, epoch }));
+  }
+
+  /** Whether a slot begins another second than the one before it in the direction of `step`. */
+  secondEnds(slot: number, step: 1 | -1): boolean {
+    return utimeOf(slot) !== utimeOf(slot - step);
+  }
+
+  /** The slots that blocks of any shard with this seqno can be made in. */
+  slotsOfSeqno(seqno: number): { readonly first: number; readonly last: number } {
+    const epochs = this.epoch.shards.blocks
+      .filter(({ name }) => seqno >= name.seqno && (seqno - name.seqno) % name.step === 0)
+      .map(({ name, slot }) => ((seqno - name.seqno) / name.step) * EPOCH_BLOCKS + slot);
+    return { first: Math.min(...epochs), last: Math.max(...epochs) };
   }
 
   /** Transactions of one block. */
@@ -185,7 +221,8 @@ export class Chain {
     const id = address.split(':')[1] ?? '';
     const tag = this.codec.decode(Buffer.from(id.slice(2, 26), 'hex'));
     const account = tag?.kind === HASH_KIND.account ? this.template(tag.family).accounts[tag.id] : undefined;
-    if (tag === undefined || account === undefined || addressOf(account, tag.epoch, this.codec) !== address) return undefined;
+    if (tag === undefined || account === undefined || addressOf(account, tag.epoch, this.codec) !== address)
+      return undefined;
     return { account, epoch: tag.epoch };
   }
 }
@@ -200,7 +237,11 @@ function byLtAndAccount(a: TransactionRow, b: TransactionRow): number {
   return a.lt - b.lt || (a.account < b.account ? -1 : a.account > b.account ? 1 : 0);
 }
 
-function sameHash(codec: TagCodec, hash: Uint8Array, tag: { family: number; kind: number; id: number; epoch: number }): boolean {
+function sameHash(
+  codec: TagCodec,
+  hash: Uint8Array,
+  tag: { family: number; kind: number; id: number; epoch: number },
+): boolean {
   return codec.hash(tag.family, tag.kind, tag.id, tag.epoch) === Buffer.from(hash).toString('base64');
 }
 

@@ -6,6 +6,10 @@ export const FIRST_SEQNO = 1;
 export const MAX_BLOCKS = 10_000_000;
 /** Logical time between two masterchain blocks. */
 export const LT_STEP = 2_000_000;
+/** Where in a slot shard blocks run their transactions; their ranges begin earlier, each at its own place. */
+export const SHARD_LT = 200_000;
+/** Where in a slot the range of the masterchain block begins, after all shard blocks made in it. */
+export const MASTERCHAIN_LT = 1_600_000;
 /** Masterchain seqno of the first giant block, and the blocks between two of them: a multiple of the epoch. */
 export const GIANT_SEQNO = 777;
 export const GIANT_PERIOD = 5000;

@@ -60,7 +60,14 @@ export class Draft {
   tick(account: Account, slot: number, kind: 'tick' | 'tock'): Transaction {
     const block = must(this.#shards.blockAt(slot, -1, account.idBits), 'masterchain block');
     const made = this.#transaction(account, undefined, undefined, slot, block, 0, kind);
-    made.compute = { gasUsed: '0', gasFees: String(1000 + (slot % 90)), gasLimit: '35000000', gasCredit: undefined, mode: 0, vmSteps: 50 };
+    made.compute = {
+      gasUsed: '0',
+      gasFees: String(1000 + (slot % 90)),
+      gasLimit: '35000000',
+      gasCredit: undefined,
+      mode: 0,
+      vmSteps: 50,
+    };
     made.storage = { fee: 0, due: undefined, change: 'unchanged' };
     return made;
   }
@@ -117,11 +124,20 @@ export class Draft {
     const slot = parent.cycle * EPOCH_BLOCKS + parent.slot;
     const same = this.#shards.blockAt(slot % EPOCH_BLOCKS, account.workchain, account.idBits) === parent.block;
     if (same && (options.prompt === true || this.rng.chance(0.7))) {
-      return this.#apply(this.#transaction(account, message, parent.root ?? parent, slot, parent.block, parent.depth + 1, undefined), options);
+      return this.#apply(
+        this.#transaction(account, message, parent.root ?? parent, slot, parent.block, parent.depth + 1, undefined),
+        options,
+      );
     }
     const known = slot + (parent.block.included - parent.block.slot) + 1;
-    const next = this.#nextBlock(account, known + (options.prompt === true || this.rng.chance(0.6) ? 0 : this.rng.below(3)));
-    return this.#apply(this.#transaction(account, message, parent.root ?? parent, next.slot, next.block, 0, undefined), options);
+    const next = this.#nextBlock(
+      account,
+      known + (options.prompt === true || this.rng.chance(0.6) ? 0 : this.rng.below(3)),
+    );
+    return this.#apply(
+      this.#transaction(account, message, parent.root ?? parent, next.slot, next.block, 0, undefined),
+      options,
+    );
   }
 
   #apply(transaction: Transaction, options: ReceiveOptions): Transaction {
@@ -139,7 +155,14 @@ export class Draft {
   }
 
   #message(parts: Omit<Message, 'id' | 'fwdFee' | 'from' | 'to' | 'order'>): Message {
-    const message: Message = { ...parts, id: this.messages.length, fwdFee: 0, from: undefined, to: undefined, order: 0 };
+    const message: Message = {
+      ...parts,
+      id: this.messages.length,
+      fwdFee: 0,
+      from: undefined,
+      to: undefined,
+      order: 0,
+    };
     this.messages.push(message);
     return message;
   }

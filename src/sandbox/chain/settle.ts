@@ -1,16 +1,16 @@
 import type { Account } from './accounts.ts';
-import { LT_STEP, MAX_BLOCKS } from './clock.ts';
+import { LT_STEP, MASTERCHAIN_LT, MAX_BLOCKS, SHARD_LT } from './clock.ts';
 import { must, type Rng } from './mix.ts';
 import type { Extra, Message, Transaction } from './model.ts';
 
-/** Where in a slot shard blocks run their transactions, and where the masterchain does. */
-const SHARD_LT = 200_000;
-const MASTERCHAIN_LT = 1_600_000;
+/** Logical time between a transaction and one that it causes in the same block. */
 const DEPTH_LT = 20_000;
 
 /** Gives every transaction its logical time: many accounts share one, an account never repeats one. */
 export function assignLts(transactions: readonly Transaction[], rng: Rng, jitter: boolean): void {
-  const order = [...transactions].sort((a, b) => a.slot - b.slot || a.depth - b.depth || b.cycle - a.cycle || a.id - b.id);
+  const order = [...transactions].sort(
+    (a, b) => a.slot - b.slot || a.depth - b.depth || b.cycle - a.cycle || a.id - b.id,
+  );
   const last = new Map<Account, number>();
   for (const transaction of order) {
     const start = transaction.slot * LT_STEP + (transaction.account.workchain === -1 ? MASTERCHAIN_LT : SHARD_LT);
@@ -56,7 +56,11 @@ function chainsOf(transactions: readonly Transaction[]): ReadonlyMap<Account, re
 
 function setFees(transaction: Transaction): void {
   let fees = (transaction.storage?.fee ?? 0) + (transaction.incoming?.importFee ?? 0);
-  if (transaction.outcome.kind !== 'skipped' && transaction.shownFees === undefined && transaction.tickTock === undefined) {
+  if (
+    transaction.outcome.kind !== 'skipped' &&
+    transaction.shownFees === undefined &&
+    transaction.tickTock === undefined
+  ) {
     fees += Number(transaction.compute.gasFees);
   }
   for (const message of transaction.outgoing) fees += message.kind === 'internal' ? actionFee(message) : 0;

@@ -58,7 +58,12 @@ const jettonTransfer: Scene = (draft, cast, slot) => {
   const sender = must(from.owner, 'owner');
   const receiver = must(to.owner, 'owner');
   const query = queryId(draft);
-  const order = { queryId: query, amount: jettons(draft), forward: 1, comment: rng.chance(0.5) ? rng.pick(COMMENTS) : undefined };
+  const order = {
+    queryId: query,
+    amount: jettons(draft),
+    forward: 1,
+    comment: rng.chance(0.5) ? rng.pick(COMMENTS) : undefined,
+  };
   const root = open(draft, sender, slot);
   const ask = jettonTransferBody({ ...order, first: receiver, second: sender });
   const first = draft.receive(draft.send(root, from, 60_000_000, ask));
@@ -123,7 +128,9 @@ const skips: Scene = (draft, cast, slot) => {
   const frozen = rng.chance(0.4);
   const to = frozen ? rng.pick(cast.frozen) : rng.pick(cast.contracts);
   const reason = frozen ? 'bad_state' : rng.pick(['no_gas', 'no_gas', 'suspended'] as const);
-  const at = draft.receive(draft.send(root, to, frozen ? TON : rng.between(1, 500_000), rng.chance(0.3) ? emptyBody() : unknownBody(rng)));
+  const at = draft.receive(
+    draft.send(root, to, frozen ? TON : rng.between(1, 500_000), rng.chance(0.3) ? emptyBody() : unknownBody(rng)),
+  );
   if (reason === 'no_gas') at.storage = { fee: 0, due: rng.between(1, 900), change: 'unchanged' };
   fail(draft, at, { kind: 'skipped', reason }, frozen ? 'ok' : rng.chance(0.5) ? 'nofunds' : undefined);
 };
@@ -133,7 +140,12 @@ const contractFails: Scene = (draft, cast, slot) => {
   const root = open(draft, rng.pick(cast.wallets), slot);
   const at = draft.receive(draft.send(root, rng.pick(cast.contracts), 20_000_000 + rng.below(TON), unknownBody(rng)));
   const exitCode = rng.pick([9, 13, -14, 35, 65535, 0xfffe, -2147483648, 2147483647]);
-  fail(draft, at, rng.chance(0.5) ? { kind: 'failed', exitCode } : { kind: 'failed', exitCode, exitArg: rng.next() | 0 }, rng.pick(['ok', 'ok', 'nofunds', 'negfunds'] as const));
+  fail(
+    draft,
+    at,
+    rng.chance(0.5) ? { kind: 'failed', exitCode } : { kind: 'failed', exitCode, exitArg: rng.next() | 0 },
+    rng.pick(['ok', 'ok', 'nofunds', 'negfunds'] as const),
+  );
 };
 
 const actionFails: Scene = (draft, cast, slot) => {
@@ -151,11 +163,15 @@ const actionFails: Scene = (draft, cast, slot) => {
 const swapWithLog: Scene = (draft, cast, slot) => {
   const { rng } = draft;
   const wallet = rng.pick(cast.wallets);
-  const at = draft.receive(draft.send(open(draft, wallet, slot), rng.pick(cast.contracts), amount(draft), unknownBody(rng)));
+  const at = draft.receive(
+    draft.send(open(draft, wallet, slot), rng.pick(cast.contracts), amount(draft), unknownBody(rng)),
+  );
   draft.log(at, rng.chance(0.2) ? emptyBody() : unknownBody(rng, rng.chance(0.5) ? 0x9c610de3 : 0x80000001));
   const next = draft.receive(draft.send(at, rng.pick(cast.contracts), 90_000_000, unknownBody(rng, 0xffff0001)));
   if (rng.chance(0.5)) draft.log(next, shortBody(rng));
-  draft.receive(draft.send(next, wallet, 40_000_000, plainBody(OPCODE.excesses, 'excess', queryId(draft)), { bounce: false }));
+  draft.receive(
+    draft.send(next, wallet, 40_000_000, plainBody(OPCODE.excesses, 'excess', queryId(draft)), { bounce: false }),
+  );
 };
 
 const extraCurrencies: Scene = (draft, cast, slot) => {
@@ -171,7 +187,12 @@ const extraCurrencies: Scene = (draft, cast, slot) => {
 const stake: Scene = (draft, cast, slot) => {
   const wallet = draft.rng.pick(cast.wallets);
   const query = queryId(draft);
-  const sent = draft.send(open(draft, wallet, slot), cast.elector, 3 * TON, plainBody(OPCODE.newStake, 'elector_new_stake', query));
+  const sent = draft.send(
+    open(draft, wallet, slot),
+    cast.elector,
+    3 * TON,
+    plainBody(OPCODE.newStake, 'elector_new_stake', query),
+  );
   const at = draft.receive(sent);
   draft.receive(draft.send(at, wallet, TON, plainBody(0xf374484c, 'elector_new_stake_ok', query), { bounce: false }));
 };
@@ -192,7 +213,13 @@ export const SCENES: readonly (readonly [Scene, number])[] = [
 ];
 
 /** From nothing to code to nothing or to frozen: the whole life of an account within an epoch. */
-export function life(draft: Draft, cast: Cast, account: Account, slot: number, end: 'destroyed' | 'frozen' | 'alive' | 'uninit'): void {
+export function life(
+  draft: Draft,
+  cast: Cast,
+  account: Account,
+  slot: number,
+  end: 'destroyed' | 'frozen' | 'alive' | 'uninit',
+): void {
   const { rng } = draft;
   const funder = rng.pick(cast.wallets);
   const first = draft.send(open(draft, funder, slot), account, TON, emptyBody(), { bounce: false });
@@ -221,7 +248,14 @@ export function life(draft: Draft, cast: Cast, account: Account, slot: number, e
 export function edges(draft: Draft, cast: Cast, slot: number): void {
   const [one, two, three] = cast.edges;
   const first = open(draft, must(one, 'edge'), slot);
-  first.compute = { gasUsed: '72057594037927935', gasFees: '9223372036854775807', gasLimit: '72057594037927935', gasCredit: '16777215', mode: -128, vmSteps: 4294967295 };
+  first.compute = {
+    gasUsed: '72057594037927935',
+    gasFees: '9223372036854775807',
+    gasLimit: '72057594037927935',
+    gasCredit: '16777215',
+    mode: -128,
+    vmSteps: 4294967295,
+  };
   first.shownFees = '9223372036854775807';
   const greatest = (1n << 248n) - 1n;
   const sent = draft.send(first, must(two, 'edge'), 0, unknownBody(draft.rng, 0xfffffffe), {
@@ -232,7 +266,9 @@ export function edges(draft: Draft, cast: Cast, slot: number): void {
   const second = draft.receive(sent);
   second.compute = { gasUsed: '0', gasFees: '0', gasLimit: '0', gasCredit: '0', mode: 127, vmSteps: 0 };
   second.hugeActions = true;
-  const back = draft.send(second, must(one, 'edge'), 0, unknownBody(draft.rng, 0), { extra: new Map([['4294967295', greatest]]) });
+  const back = draft.send(second, must(one, 'edge'), 0, unknownBody(draft.rng, 0), {
+    extra: new Map([['4294967295', greatest]]),
+  });
   draft.receive(back);
   const failed = draft.receive(draft.send(second, must(three, 'edge'), 1, unknownBody(draft.rng, 0x7fffffff)));
   failed.outcome = { kind: 'failed', exitCode: -2147483648, exitArg: 2147483647 };

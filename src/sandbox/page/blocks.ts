@@ -1,11 +1,8 @@
 import type { BlockRow, Chain } from '../chain/chain.ts';
-import { EPOCH_BLOCKS, LT_STEP, ltOf, seqnoOf, utimeOf } from '../chain/clock.ts';
+import { EPOCH_BLOCKS, ltOf, MASTERCHAIN_LT, SHARD_LT, seqnoOf, utimeOf } from '../chain/clock.ts';
 import { mixOf } from '../chain/mix.ts';
 import { type BlockName, type BlockPlan, GIANT_SLOT, MASTERCHAIN_SHARD } from '../chain/shards.ts';
 import { HASH_KIND, type HashKind } from '../chain/tag.ts';
-
-/** Where in a slot the lt range of masterchain blocks begins. */
-const MASTERCHAIN_LT = 1_600_000;
 
 /** What a block says of itself besides its identity. */
 export interface BlockFacts {
@@ -87,7 +84,7 @@ export class BlockPages {
 
 function startOf(plan: BlockPlan): number {
   if (plan.name.workchain === -1) return MASTERCHAIN_LT;
-  return mixOf(plan.id, plan.slot) % (LT_STEP / 12);
+  return mixOf(plan.id, plan.slot) % SHARD_LT;
 }
 
 function nameText(workchain: number, shard: string, seqno: number): string {

@@ -129,4 +129,3 @@ export class Form {
     return page.finish().toString('utf8');
   }
 }
-

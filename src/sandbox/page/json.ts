@@ -8,11 +8,14 @@ const SHORT: Readonly<Record<string, string>> = {
 
 /** A JSON string as the server writes it: HTML characters, control characters and lone surrogates as \\u escapes. */
 export function jsonText(text: string): string {
-  const body = text.replace(
-    /["\\\u0000-\u001f<>&\u2028\u2029]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
-    (char) => SHORT[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  const body = text.replace(/["\\<>&\u2028\u2029]|\p{Cs}|\p{Cc}/gu, (char) => SHORT[char] ?? escaped(char));
   return `"${body}"`;
+}
+
+/** The controls from 0x7f on are the only ones that JSON leaves as they are. */
+function escaped(char: string): string {
+  const code = char.charCodeAt(0);
+  return code >= 0x7f && code < 0xa0 ? char : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
 /** JSON text of a value built from text, numbers, booleans, null, lists and records; the keys of records are sorted. */

@@ -1,5 +1,5 @@
-import { EPOCH_BLOCKS } from '../chain/clock.ts';
 import type { Body } from '../chain/bodies.ts';
+import { EPOCH_BLOCKS } from '../chain/clock.ts';
 import type { Bounce, Extra, Message, Status, Template, Transaction } from '../chain/model.ts';
 import { actionFee, createdLt } from '../chain/settle.ts';
 import { HASH_KIND, type TagCodec } from '../chain/tag.ts';
@@ -7,8 +7,11 @@ import { Form } from './form.ts';
 import { jsonText } from './json.ts';
 
 /** Hash of the state of an account that does not exist. */
-const NO_STATE_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc80d09843593cac98da4', 'hex').toString('base64');
-const STUB = '"balance":null,"extra_currencies":null,"account_status":null,"frozen_hash":null,"data_hash":null,"code_hash":null}';
+const NO_STATE_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc80d09843593cac98da4', 'hex').toString(
+  'base64',
+);
+const STUB =
+  '"balance":null,"extra_currencies":null,"account_status":null,"frozen_hash":null,"data_hash":null,"code_hash":null}';
 
 /** Whether the first indexed repetition shows the record differently from all later ones. */
 export type Age = 'first' | 'later';
@@ -39,12 +42,18 @@ export class TransactionForms {
     const { account, previous, previousBack } = transaction;
     form.text('{"account":"').address(account).text('","hash":"').hash(HASH_KIND.transaction, transaction.id);
     form.text('","lt":"').lt(transaction.lt).text('","now":').utime(this.#slot(transaction));
-    form.text(',"mc_block_seqno":').seqno(this.#slot(transaction) + transaction.block.included - transaction.block.slot);
+    form
+      .text(',"mc_block_seqno":')
+      .seqno(this.#slot(transaction) + transaction.block.included - transaction.block.slot);
     const root = transaction.root ?? transaction;
     form.text(',"trace_id":"').hash(HASH_KIND.transaction, root.id, transaction.cycle - root.cycle);
     form.text('","prev_trans_hash":"');
     if (previous === undefined) form.text(`${'A'.repeat(43)}=","prev_trans_lt":"0`);
-    else form.hash(HASH_KIND.transaction, previous.id, previousBack).text('","prev_trans_lt":"').lt(previous.lt, previousBack);
+    else
+      form
+        .hash(HASH_KIND.transaction, previous.id, previousBack)
+        .text('","prev_trans_lt":"')
+        .lt(previous.lt, previousBack);
     form.text(`","orig_status":"${transaction.origStatus}","end_status":"${transaction.endStatus}"`);
     form.text(`,"total_fees":"${transaction.shownFees ?? transaction.fees}"`);
     form.text(`,"total_fees_extra_currencies":${extraText(transaction.feeExtra)},"description":`);
@@ -94,7 +103,9 @@ export class TransactionForms {
     const { opcode, decodedOpcode } = message.body;
     form.text(`,"opcode":${opcode === null ? 'null' : `"${opcode}"`}`);
     form.text(`,"decoded_opcode":${decodedOpcode === null ? 'null' : jsonText(decodedOpcode)}`);
-    const flags = internal ? `true,"bounce":${message.bounce},"bounced":${message.bounced}` : 'null,"bounce":null,"bounced":null';
+    const flags = internal
+      ? `true,"bounce":${message.bounce},"bounced":${message.bounced}`
+      : 'null,"bounce":null,"bounced":null';
     form.text(`,"ihr_disabled":${flags}`);
     form.text(`,"import_fee":${message.kind === 'external-in' ? `"${message.importFee}"` : 'null'}`);
     links();
@@ -106,7 +117,9 @@ export class TransactionForms {
 
   #description(form: Form, transaction: Transaction): void {
     const { outcome, storage, incoming } = transaction;
-    form.text(`{"type":"${transaction.tickTock === undefined ? 'ord' : 'tick_tock'}","aborted":${outcome.kind !== 'ok'}`);
+    form.text(
+      `{"type":"${transaction.tickTock === undefined ? 'ord' : 'tick_tock'}","aborted":${outcome.kind !== 'ok'}`,
+    );
     form.text(`,"destroyed":${transaction.destroyed}`);
     if (transaction.tickTock === undefined) form.text(`,"credit_first":${transaction.creditFirst}`);
     else form.text(`,"is_tock":${transaction.tickTock === 'tock'}`);
@@ -134,7 +147,9 @@ export class TransactionForms {
     }
     const success = outcome.kind !== 'failed';
     form.text(`,"compute_ph":{"skipped":false,"success":${success},"msg_state_used":${transaction.activated}`);
-    form.text(`,"account_activated":${transaction.activated},"gas_fees":"${compute.gasFees}","gas_used":"${compute.gasUsed}"`);
+    form.text(
+      `,"account_activated":${transaction.activated},"gas_fees":"${compute.gasFees}","gas_used":"${compute.gasUsed}"`,
+    );
     form.text(`,"gas_limit":"${compute.gasLimit}"`);
     if (compute.gasCredit !== undefined) form.text(`,"gas_credit":"${compute.gasCredit}"`);
     form.text(`,"mode":${compute.mode},"exit_code":${outcome.kind === 'failed' ? outcome.exitCode : 0}`);
@@ -150,7 +165,9 @@ export class TransactionForms {
     const sent = outgoing.filter((message) => !message.bounced);
     const internal = sent.filter((message) => message.kind === 'internal');
     const change = transaction.destroyed ? 'deleted' : 'unchanged';
-    form.text(`,"action":{"success":${!failed},"valid":${!failed || outcome.resultCode < 34},"no_funds":${failed && outcome.resultCode === 37}`);
+    form.text(
+      `,"action":{"success":${!failed},"valid":${!failed || outcome.resultCode < 34},"no_funds":${failed && outcome.resultCode === 37}`,
+    );
     form.text(`,"status_change":"${change}"`);
     if (internal.length > 0) {
       const kept = internal.reduce((sum, message) => sum + actionFee(message), 0);
@@ -161,7 +178,9 @@ export class TransactionForms {
     if (failed && outcome.resultArg !== undefined) form.text(`,"result_arg":${outcome.resultArg}`);
     else if (hugeActions) form.text(',"result_arg":2147483647');
     const actions = hugeActions ? 65535 : failed ? 1 : sent.length;
-    form.text(`,"tot_actions":${actions},"spec_actions":${hugeActions ? 65535 : 0},"skipped_actions":${hugeActions ? 65535 : 0}`);
+    form.text(
+      `,"tot_actions":${actions},"spec_actions":${hugeActions ? 65535 : 0},"skipped_actions":${hugeActions ? 65535 : 0}`,
+    );
     form.text(`,"msgs_created":${sent.length},"action_list_hash":"`).hash(HASH_KIND.actions, transaction.id);
     const size = hugeActions ? ['72057594037927935', '72057594037927935'] : [sent.length * 2, sent.length * 1024];
     form.text(`","tot_msg_size":{"cells":"${size[0]}","bits":"${size[1]}"}}`);
@@ -190,7 +209,8 @@ export class TransactionForms {
 
   #code(form: Form, of: Transaction, status: Status, back: number): void {
     form.text(`,"account_status":"${status}","frozen_hash":`);
-    if (status === 'frozen') form.text(`"${this.#codec.hash(this.#template.family, HASH_KIND.frozen, of.account.index, 0)}"`);
+    if (status === 'frozen')
+      form.text(`"${this.#codec.hash(this.#template.family, HASH_KIND.frozen, of.account.index, 0)}"`);
     else form.text('null');
     if (status !== 'active') {
       form.text(',"data_hash":null,"code_hash":null}');

@@ -22,6 +22,11 @@ export class PageWriter {
     return this.#bytes.subarray(0, this.#length);
   }
 
+  /** Empties it for another answer. */
+  clear(): void {
+    this.#length = 0;
+  }
+
   #room(more: number): void {
     if (this.#length + more <= this.#bytes.length) return;
     const bigger = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#length + more));

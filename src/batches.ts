@@ -1,0 +1,60 @@
+import { type BatchOf, BatchQueue } from './batchqueue.ts';
+import { realEffects } from './effects.ts';
+import { loadRegistry } from './registry.ts';
+import type { RunOptions } from './run.ts';
+import { openSession } from './session.ts';
+import { chainBounds } from './walk/chain.ts';
+import type { WalkContext } from './walk/context.ts';
+import { walkHeaders } from './walk/headers.ts';
+import { walkMasterchain } from './walk/masterchain.ts';
+import { parseRange, resolveRange } from './walk/range.ts';
+import { splitReachable } from './walk/reach.ts';
+
+export type BatchOptions = Pick<
+  RunOptions,
+  'network' | 'range' | 'rps' | 'concurrency' | 'waitMs' | 'effects' | 'env' | 'signal' | 'registry' | 'onEvent'
+> & {
+  /** Default `transactions`. */
+  readonly pipeline?: string;
+};
+
+/**
+ * Walks a range and hands out its rows as Arrow batches, without a warehouse. The rows of a span come only after they were
+ * compared with the block headers; the walk waits while the consumer is busy, and stops when it stops.
+ *
+ * @throws {UsageError} {SourceError} {DecodeError}, as `run`
+ */
+export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchOf> {
+  const { effects = realEffects, registry = await loadRegistry(), pipeline: name = 'transactions' } = options;
+  const parts = parseRange(options.range);
+  const session = await openSession({ ...options, effects });
+  const queue = new BatchQueue(effects.now);
+  const stop = new AbortController();
+  const walking = (async () => {
+    const chain = chainBounds(session.source);
+    const asked = await resolveRange(parts, chain);
+    const ends = await chain.ends();
+    for (const pipeline of registry.inOrder([name])) {
+      const context: WalkContext = {
+        ...{ pipeline, network: session.network, source: session.source, effects, stop: stop.signal },
+        ...{ sink: queue.sink(pipeline.name === name), first: ends.first },
+        ...{ limits: { seqnos: 1000, records: 10_000, ms: 10_000 }, ahead: 4 * (options.concurrency ?? 8) },
+        report: (event) => options.onEvent?.(event),
+      };
+      const reachable = splitReachable(pipeline, asked, ends, options.waitMs, context.report);
+      await (pipeline.walk.proof === 'links' ? walkHeaders : walkMasterchain)(context, reachable);
+    }
+  })();
+  walking.then(
+    () => queue.end(undefined),
+    (error: unknown) => queue.end({ error }),
+  );
+  try {
+    for (let next = await queue.take(); next !== undefined; next = await queue.take()) yield next;
+  } finally {
+    stop.abort();
+    queue.close();
+    await walking.catch(() => undefined);
+    await session.close();
+  }
+}

@@ -1,0 +1,131 @@
+import type { RecordBatch } from 'apache-arrow';
+import type { Header } from './audit/header.ts';
+import { toRecordBatch } from './flatten/arrow.ts';
+import type { Batch } from './flatten/batch.ts';
+import type { Span } from './span.ts';
+import type { Stage, StagedSpan } from './store/store.ts';
+import type { SpanSink } from './walk/context.ts';
+
+/** Rows of one table. */
+export interface BatchOf {
+  readonly table: string;
+  readonly batch: RecordBatch;
+}
+
+/** Hands the batches of committed spans from a walk to a consumer, one span at a time: the walk waits until all are taken. */
+export class BatchQueue {
+  private readonly staged = new Map<string, BatchOf[]>();
+  private readonly known = new Map<number, Header[]>();
+  private waiting: BatchOf[] = [];
+  private wake: (() => void) | undefined;
+  private drained: (() => void) | undefined;
+  private over: { readonly failure: { readonly error: unknown } | undefined } | undefined;
+  private isClosed = false;
+  private count = 0;
+  private readonly now: () => number;
+
+  constructor(now: () => number) {
+    this.now = now;
+  }
+
+  /** A sink whose rows go to the consumer, or, for headers that only prove others, nowhere. */
+  sink(isHandedOut: boolean): SpanSink {
+    return {
+      stage: () => this.stage(isHandedOut),
+      commit: async (staged, draft) => {
+        await this.give(this.staged.get(staged.id) ?? []);
+        this.staged.delete(staged.id);
+        const committedAt = new Date(this.now()).toISOString();
+        return { format: 1, number: this.count, id: staged.id, tables: staged.tables, committedAt, ...draft };
+      },
+      ledger: () => [],
+      headers: async (span) => this.headers(span),
+    };
+  }
+
+  /** The next batch; undefined at the end. @throws what the walk threw */
+  async take(): Promise<BatchOf | undefined> {
+    for (;;) {
+      const next = this.waiting.shift();
+      if (next !== undefined) return next;
+      this.drained?.();
+      if (this.over?.failure !== undefined) throw this.over.failure.error;
+      if (this.over !== undefined) return undefined;
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+  }
+
+  end(failure: { readonly error: unknown } | undefined): void {
+    this.over = { failure };
+    this.wake?.();
+  }
+
+  /** The consumer wants no more. */
+  close(): void {
+    this.isClosed = true;
+    this.waiting = [];
+    this.drained?.();
+  }
+
+  private stage(isHandedOut: boolean): Stage {
+    const id = String(++this.count);
+    const batches: BatchOf[] = [];
+    const tables: Record<string, StagedSpan['tables'][string]> = {};
+    return {
+      write: async (batch) => {
+        if (batch.table.name === 'blocks') this.remember(batch);
+        if (isHandedOut && batch.rows > 0) batches.push({ table: batch.table.name, batch: toRecordBatch(batch) });
+        const rows = (tables[batch.table.name]?.rows ?? 0) + batch.rows;
+        tables[batch.table.name] = { rows, keyHash: '0', sums: {}, schema: '', files: [], isSorted: false };
+      },
+      finish: async () => {
+        this.staged.set(id, batches);
+        return { id, tables };
+      },
+      discard: async () => {
+        this.staged.delete(id);
+      },
+    };
+  }
+
+  private async give(batches: readonly BatchOf[]): Promise<void> {
+    if (this.isClosed || batches.length === 0) return;
+    this.waiting.push(...batches);
+    this.wake?.();
+    await new Promise<void>((resolve) => {
+      this.drained = resolve;
+    });
+  }
+
+  private remember(batch: Batch): void {
+    const rows = toRecordBatch(batch);
+    for (let row = 0; row < batch.rows; row++) {
+      const cell = (name: string): unknown => rows.getChild(name)?.get(row);
+      const mcSeqno = Number(cell('mc_block_seqno'));
+      const list = this.known.get(mcSeqno) ?? [];
+      list.push({
+        workchain: Number(cell('workchain')),
+        shard: String(cell('shard')),
+        seqno: Number(cell('seqno')),
+        mcSeqno,
+        txCount: Number(cell('tx_count')),
+        startLt: BigInt(String(cell('start_lt'))),
+        endLt: BigInt(String(cell('end_lt'))),
+        prev: [],
+      });
+      this.known.set(mcSeqno, list);
+    }
+  }
+
+  private headers(span: Span): ReadonlyMap<number, readonly Header[]> {
+    const found = new Map<number, readonly Header[]>();
+    for (let seqno = span.from; seqno <= span.to; seqno++) {
+      const list = this.known.get(seqno);
+      if (list !== undefined) found.set(seqno, list);
+      this.known.delete(seqno);
+    }
+    return found;
+  }
+}

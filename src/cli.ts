@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+import { CommanderError } from 'commander';
+import { formatError, TonlakeError, UsageError } from './errors.ts';
+import { createProgram } from './program.ts';
+
+/** Faults of the command line that only the warehouse can tell. */
+const USAGE_CODES: ReadonlySet<string> = new Set(['other-network', 'wrong-kind']);
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  return error instanceof UsageError || (error instanceof TonlakeError && USAGE_CODES.has(error.code)) ? 2 : 1;
+}
+
+try {
+  await createProgram().parseAsync();
+} catch (error) {
+  if (!(error instanceof CommanderError)) process.stderr.write(`error: ${formatError(error)}\n`);
+  process.exitCode = exitCodeOf(error);
+}

@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
+
+/** `tonlake catalog`: rebuilds the views. */
+export function addCatalog(program: Command): void {
+  program
+    .command('catalog')
+    .description('rebuild warehouse.duckdb, the file of views that other DuckDB clients open')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tonlake catalog --network sandbox\n  duckdb -readonly data/sandbox/warehouse.duckdb',
+    )
+    .action(async (flags: CommonOptions) => {
+      const [{ loadRegistry }, { rebuildCatalog }] = await Promise.all([
+        import('../registry.ts'),
+        import('../store/rebuild.ts'),
+      ]);
+      const path = await rebuildCatalog(warehouseOf(flags), (await loadRegistry()).tables);
+      process.stdout.write(`${path}\n`);
+    });
+}

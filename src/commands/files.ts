@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
+
+/** `tonlake files`: what any Parquet reader needs. */
+export function addFiles(program: Command): void {
+  program
+    .command('files')
+    .description('list the Parquet files that hold a table at this moment, one path per line')
+    .argument('<table>', 'name of a table')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tonlake files transactions --network sandbox\n  tonlake files messages | xargs ls -l',
+    )
+    .action(async (table: string, flags: CommonOptions) => {
+      const [{ loadRegistry }, { openReader }, { requireSameNetwork }] = await Promise.all([
+        import('../registry.ts'),
+        import('../store/reader.ts'),
+        import('../status.ts'),
+      ]);
+      const registry = await loadRegistry();
+      const { name } = registry.table(table);
+      const reader = await openReader(warehouseOf(flags), registry.tables);
+      try {
+        requireSameNetwork(reader.path, reader.network, flags.network);
+        for (const path of await reader.files(name)) process.stdout.write(`${path}\n`);
+      } finally {
+        await reader.close();
+      }
+    });
+}

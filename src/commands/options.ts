@@ -1,0 +1,54 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { resolveNetwork } from '../network.ts';
+
+/** Options that mean the same on every command. */
+export interface CommonOptions {
+  readonly network?: string;
+  readonly warehouse?: string;
+}
+
+export const networkOption = (): Option =>
+  new Option('-n, --network <name>', 'mainnet, testnet, sandbox, or a base address').env('TONLAKE_NETWORK');
+
+export const warehouseOption = (): Option =>
+  new Option(
+    '-w, --warehouse <path>',
+    'folder of Parquet files, or a file that ends in .duckdb (default: data/<network>)',
+  ).env('TONLAKE_WAREHOUSE');
+
+export const DEFAULT_NETWORK = 'mainnet';
+
+/** The warehouse that the options mean: as given, or `data/<network>`. */
+export function warehouseOf(options: CommonOptions): string {
+  if (options.warehouse !== undefined) return options.warehouse;
+  const { name } = resolveNetwork(options.network ?? DEFAULT_NETWORK);
+  return `data/${name.replace(/^https?:\/\//, '').replace(/[^A-Za-z0-9.-]+/g, '-')}`;
+}
+
+export function parsePositive(value: string): number {
+  const number = Number(value);
+  if (!(number > 0)) throw new InvalidArgumentError('Expected a number above 0.');
+  return number;
+}
+
+export function parseCount(value: string): number {
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('Expected a whole number of at least 1.');
+  return number;
+}
+
+export function parseNonNegative(value: string): number {
+  const number = Number(value);
+  if (!(number >= 0)) throw new InvalidArgumentError('Expected a number of at least 0.');
+  return number;
+}
+
+/** How the user started tonlake, for lines that can be copied. */
+export function invocation(): string {
+  return process.env['npm_lifecycle_event'] === undefined ? 'tonlake' : 'npm run -s tonlake --';
+}
+
+/** A word of a command line, quoted where a shell would read it otherwise. */
+export function shellWord(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

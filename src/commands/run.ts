@@ -1,0 +1,84 @@
+import { type Command, Option } from 'commander';
+import { realEffects } from '../effects.ts';
+import type { RunOptions } from '../run.ts';
+import type { Store } from '../store/store.ts';
+import {
+  type CommonOptions,
+  DEFAULT_NETWORK,
+  networkOption,
+  parseCount,
+  parseNonNegative,
+  parsePositive,
+  warehouseOf,
+  warehouseOption,
+} from './options.ts';
+
+interface RunFlags extends CommonOptions {
+  readonly range: string;
+  readonly store?: Store['kind'];
+  readonly rps?: number;
+  readonly concurrency?: number;
+  readonly wait?: number;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+const HELP = `
+Ranges are masterchain seqnos, both ends inclusive:
+  47670000:47671000    47.67M:47.68M    47670000            these blocks
+  -1000:                                                    the last 1000 blocks up to the head
+  47670000:                                                 up to the head at the start
+  :+1000                                                    the next 1000 blocks after the head, as they come
+  2026-05-01           2026-05-01:2026-05-07                UTC days
+  1000:1099,1500:1599                                       several
+
+Examples:
+  tonlake run --network sandbox --range 1000:1999
+  tonlake run transactions --network testnet --range -1000: --rps 1
+  tonlake run --range 2026-05-01 --dry-run
+  tonlake run blocks --range 47.67M:47.68M --warehouse may.duckdb
+
+The API key is read from TONLAKE_API_KEY, or from the file that TONLAKE_API_KEY_FILE names.
+Exit codes: 0 done, 1 failed or incomplete, 2 wrong usage, 130 interrupted.`;
+
+/** `tonlake run`: brings a range into a warehouse. */
+export function addRun(program: Command): void {
+  program
+    .command('run')
+    .description('export a range of blocks: what is asked minus what is already done')
+    .argument('[pipeline...]', 'what to export; what it needs comes with it', ['transactions'])
+    .requiredOption('-r, --range <range>', 'blocks or UTC days to export')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .addOption(new Option('--store <kind>', 'kind of a new warehouse').choices(['parquet', 'duckdb']))
+    .option(
+      '--rps <n>',
+      'most requests per second (default: 1 without a key, 10 with one, no limit on this machine)',
+      parsePositive,
+    )
+    .option('--concurrency <n>', 'requests under way at once (default: 8)', parseCount)
+    .option('--wait <seconds>', 'how long to wait for a block that is not indexed yet (default: 60)', parseNonNegative)
+    .option('--dry-run', 'show what is done, what is missing and what it takes; change nothing')
+    .option('--json', 'one JSON object per line on standard output')
+    .addHelpText('after', HELP)
+    .action(async (pipelines: readonly string[], flags: RunFlags) => {
+      const options: RunOptions = {
+        pipelines,
+        range: flags.range,
+        network: flags.network ?? DEFAULT_NETWORK,
+        warehouse: warehouseOf(flags),
+        store: flags.store,
+        rps: flags.rps,
+        concurrency: flags.concurrency,
+        waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,
+        effects: realEffects,
+      };
+      if (flags.dryRun === true) {
+        const { dryRun } = await import('./dryrun.ts');
+        await dryRun(options, flags.json === true);
+      } else {
+        const { runLive } = await import('./live.ts');
+        await runLive(options, flags.json === true);
+      }
+    });
+}

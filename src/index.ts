@@ -1,0 +1,27 @@
+/** tonlake as a library: the same as the command line, without the command line. */
+
+export { type ContentHash, contentHash } from './audit/content.ts';
+export { type BatchOptions, readBatches } from './batches.ts';
+export type { BatchOf } from './batchqueue.ts';
+export type { ColumnDef } from './declare/column.ts';
+export type { PipelineDef } from './declare/pipeline.ts';
+export type { TableDef } from './declare/table.ts';
+export { type Effects, realEffects } from './effects.ts';
+export {
+  AuditError,
+  DecodeError,
+  formatError,
+  SourceError,
+  StoreError,
+  TonlakeError,
+  UsageError,
+  WalkError,
+} from './errors.ts';
+export { type PipelinePlan, planRun, type RunPlan } from './plan.ts';
+export { loadRegistry, type Registry } from './registry.ts';
+export { type RunEvent, type RunOptions, type RunReport, run } from './run.ts';
+export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/index.ts';
+export type { Span } from './span.ts';
+export { type PipelineStatus, readStatus, type WarehouseStatus } from './status.ts';
+export type { LedgerEntry, QueryResult } from './store/store.ts';
+export { openWarehouse, type Warehouse } from './warehouse.ts';

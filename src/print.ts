@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import type { QueryResult } from './store/store.ts';
+
+export type SqlFormat = 'box' | 'csv' | 'json';
+
+const NUMBER = /^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U[A-Z]*INT[A-Z]*|DECIMAL\(.*\)|FLOAT|DOUBLE)$/;
+const BOX_ROWS = 1000;
+
+/** Writes a result: a box for people, CSV (RFC 4180), or one JSON array of objects. Integers keep all their digits. */
+export async function printResult(result: QueryResult, format: SqlFormat, out: Writable): Promise<void> {
+  switch (format) {
+    case 'box':
+      return write(out, await boxOf(result));
+    case 'csv':
+      return writeRows(out, '', '', '\n', [csvLine(result.columns.map(({ name }) => name)), ...csvRows(result)]);
+    case 'json':
+      return writeRows(out, '[', ']\n', ',\n', jsonRows(result));
+  }
+}
+
+async function boxOf(result: QueryResult): Promise<string> {
+  const { default: Table } = await import('cli-table3');
+  const isNumber = result.columns.map(({ type }) => NUMBER.test(type));
+  const table = new Table({
+    head: result.columns.map(({ name }) => name),
+    colAligns: isNumber.map((right) => (right ? 'right' : 'left')),
+    style: { head: [], border: [], compact: true },
+  });
+  for (const row of result.rows.slice(0, BOX_ROWS)) table.push(row.map((value) => textOf(value) ?? 'NULL'));
+  const count = result.rows.length;
+  const more = count > BOX_ROWS ? `, of which ${BOX_ROWS} are shown; --format csv has all` : '';
+  return `${table.toString()}\n${count} ${count === 1 ? 'row' : 'rows'}${more}\n`;
+}
+
+function* csvRows(result: QueryResult): Generator<string> {
+  for (const row of result.rows) yield csvLine(row.map((value) => textOf(value) ?? ''));
+}
+
+function csvLine(cells: readonly string[]): string {
+  return cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',');
+}
+
+function* jsonRows(result: QueryResult): Generator<string> {
+  for (const row of result.rows) {
+    const fields = result.columns.map(({ name, type }, i) => `${JSON.stringify(name)}:${jsonOf(row[i], type)}`);
+    yield `{${fields.join(',')}}`;
+  }
+}
+
+/** Integers and decimals as bare digits: JSON has no bound for them, and a reader that has one is not ours to guess. */
+function jsonOf(value: unknown, type: string): string {
+  if (value === null || value === undefined) return 'null';
+  if (typeof value === 'boolean') return String(value);
+  if (NUMBER.test(type)) {
+    const digits = String(value);
+    return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(digits) ? digits : 'null';
+  }
+  return JSON.stringify(textOf(value));
+}
+
+function textOf(value: unknown): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  return typeof value === 'string' ? value : String(value);
+}
+
+async function writeRows(
+  out: Writable,
+  head: string,
+  tail: string,
+  between: string,
+  rows: Iterable<string>,
+): Promise<void> {
+  let text = head;
+  let isFirst = true;
+  for (const row of rows) {
+    text += isFirst ? row : between + row;
+    isFirst = false;
+    if (text.length > 1 << 16) {
+      await write(out, text);
+      text = '';
+    }
+  }
+  await write(out, text + (between === '\n' && !isFirst ? '\n' : '') + tail);
+}
+
+async function write(out: Writable, text: string): Promise<void> {
+  if (!out.write(text)) await once(out, 'drain');
+}

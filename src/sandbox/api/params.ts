@@ -1,0 +1,167 @@
+import { parseAddress, parseHash } from '../chain/address.ts';
+
+/** An answer that is an error of the server itself: `{"error": text}`. */
+export class ApiError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const TRUE = new Set(['1', 't', 'true', 'on']);
+const FALSE = new Set(['0', 'f', 'false']);
+
+/** The parameters of a request, read as the server reads them: the last repetition counts, an empty number is 0. */
+export class Params {
+  readonly #query: URLSearchParams;
+  readonly #headers: Readonly<Record<string, string | string[] | undefined>>;
+
+  constructor(query: URLSearchParams, headers: Readonly<Record<string, string | string[] | undefined>>) {
+    this.#query = query;
+    this.#headers = headers;
+  }
+
+  #last(name: string): string | undefined {
+    return this.#query.getAll(name).at(-1);
+  }
+
+  has(name: string): boolean {
+    return this.#query.has(name);
+  }
+
+  /** A switch that may come as a header or as its twin in the query. */
+  flag(header: string, name: string): boolean {
+    const given = this.#headers[header.toLowerCase()] ?? this.#last(name);
+    return typeof given === 'string' && TRUE.has(given.toLowerCase());
+  }
+
+  #number(name: string, pattern: RegExp, least: number, most: number): number | undefined {
+    const text = this.#last(name);
+    if (text === undefined) return undefined;
+    if (text === '') return 0;
+    const value = Number(text);
+    if (!pattern.test(text) || value < least || value > most) throw badValue(name);
+    return value;
+  }
+
+  int32(name: string): number | undefined {
+    return this.#number(name, /^[+-]?\d+$/, -2147483648, 2147483647);
+  }
+
+  /** A logical time. Beyond 2^53 all are equally far from what the sandbox holds. */
+  lt(name: string): number | undefined {
+    return this.#number(name, /^\d+$/, 0, 2 ** 64);
+  }
+
+  /** Seconds; a fraction is cut. */
+  utime(name: string): number | undefined {
+    const value = this.#number(name, /^\d+(\.\d*)?$/, 0, 4294967295.999);
+    return value === undefined ? undefined : Math.floor(value);
+  }
+
+  bool(name: string): boolean | undefined {
+    const text = this.#last(name)?.toLowerCase();
+    if (text === undefined || text === '') return undefined;
+    if (TRUE.has(text)) return true;
+    if (FALSE.has(text)) return false;
+    throw badValue(name);
+  }
+
+  text(name: string): string | undefined {
+    const text = this.#last(name);
+    return text === '' ? undefined : text;
+  }
+
+  /** A shard id as upper-case hex without padding: hex is tried before signed decimal. */
+  shard(name: string): string | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (/^(0x)?[0-9a-f]{1,16}$/i.test(text)) return upperHex(BigInt(`0x${text.replace(/^0x/i, '')}`));
+    if (/^-\d{1,19}$/.test(text)) return upperHex(BigInt.asUintN(64, BigInt(text)));
+    throw badValue(name);
+  }
+
+  /** An opcode as the server writes it: hex is tried before signed decimal. */
+  opcode(name: string): string | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const hex = /^(?:0x)?([0-9a-f]{1,8})$/i.exec(text);
+    const value =
+      hex !== null ? Number.parseInt(hex[1] ?? '0', 16) : /^-\d{1,10}$/.test(text) ? Number(text) >>> 0 : undefined;
+    if (value === undefined) throw badValue(name);
+    return `0x${value.toString(16).padStart(8, '0')}`;
+  }
+
+  hash(name: string): Buffer | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : (parseHash(text) ?? raise(badValue(name)));
+  }
+
+  /** A hash that is left out when it cannot be read. */
+  lenientHash(name: string): Buffer | undefined {
+    return parseHash(this.text(name) ?? '');
+  }
+
+  /** One address, or the word null. */
+  addressOrNull(name: string): string | null | undefined {
+    const text = this.text(name);
+    if (text === undefined || text === 'null') return text === undefined ? undefined : null;
+    return parseAddress(text) ?? raise(badValue(name));
+  }
+
+  addresses(name: string): readonly string[] {
+    return this.#list(name, parseAddress);
+  }
+
+  hashes(name: string): readonly Buffer[] {
+    return this.#list(name, parseHash);
+  }
+
+  #list<T>(name: string, parse: (text: string) => T | undefined): readonly T[] {
+    const found: T[] = [];
+    this.#query.getAll(name).forEach((text, index) => {
+      for (const part of parse(text) === undefined ? text.split(',') : [text]) {
+        if (part !== '') found.push(parse(part) ?? raise(badValue(`index ${index} of "${name}"`, '')));
+      }
+    });
+    return found;
+  }
+
+  /** A seqno that must be given: what cannot be read is 0. */
+  requiredSeqno(name: string): number {
+    const text = this.#last(name) ?? '';
+    const value = /^[+-]?\d+$/.test(text) ? Number(text) : 0;
+    return value >= -2147483648 && value <= 2147483647 ? value : 0;
+  }
+
+  /** Limit and offset, brought into their bounds. */
+  page(): { readonly limit: number; readonly offset: number } {
+    const limit = this.int32('limit') ?? 100;
+    const offset = this.int32('offset') ?? 0;
+    if (limit > 1000) throw new ApiError(500, `limit is not allowed: ${limit} > 1000`);
+    return { limit: Math.max(1, limit), offset: Math.max(0, offset) };
+  }
+
+  /** 1 for ascending, -1 for descending, undefined when nothing is said. */
+  sort(): 1 | -1 | undefined {
+    const text = this.#last('sort')?.toLowerCase();
+    if (text === undefined || text === '') return undefined;
+    if (text === 'asc' || text === 'a') return 1;
+    if (text === 'desc' || text === 'd') return -1;
+    throw new ApiError(500, 'wrong value for sort parameter');
+  }
+}
+
+function upperHex(value: bigint): string {
+  return value.toString(16).toUpperCase();
+}
+
+function badValue(what: string, quote = '"'): ApiError {
+  return new ApiError(422, `failed to decode: schema: error converting value for ${quote}${what}${quote}`);
+}
+
+function raise(error: Error): never {
+  throw error;
+}

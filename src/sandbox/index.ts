@@ -1,0 +1,123 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { UsageError } from '../errors.ts';
+import { ADMIN_PATH, administer } from './admin.ts';
+import { View } from './api/view.ts';
+import { MAX_BLOCKS } from './chain/clock.ts';
+import { Bucket, Chance, Holes } from './chance.ts';
+import { NO_FAULTS, type SandboxFaults } from './faults.ts';
+import { BASE_PATH, type Service, serve } from './server.ts';
+import { RequestLog } from './stats.ts';
+
+export { ALL_FAULTS, type BrokenRecord, type Lie, NO_FAULTS, parseFaults, type SandboxFaults } from './faults.ts';
+export type { RequestEntry, RequestLog, SandboxStats } from './stats.ts';
+
+export interface SandboxOptions {
+  /** Port on 127.0.0.1; 0, the default, takes a free one. */
+  readonly port?: number;
+  /** Decides everything that the network holds. Default 1. */
+  readonly seed?: number;
+  /** Masterchain seqno of the head at the start; the first is 1. Default 10,000, at most 10,000,000. */
+  readonly blocks?: number;
+  /** The head grows by one each so many milliseconds. Without it the head is fixed. */
+  readonly blockMs?: number;
+  /** Requests per second, a bucket of one second; more are answered 429. Default no limit. */
+  readonly rps?: number;
+  /** Compress for clients that accept gzip or brotli. Default false. */
+  readonly gzip?: boolean;
+  /** Requests without this key are answered 401. */
+  readonly apiKey?: string;
+  readonly faults?: Partial<SandboxFaults>;
+  /** Milliseconds of a clock that never goes back; decides growth, rate and holes. Default the real one. */
+  readonly nowMs?: () => number;
+}
+
+/** A running sandbox network. */
+export interface Sandbox {
+  /** Base address, `http://127.0.0.1:PORT/api/v3`. */
+  readonly url: string;
+  readonly port: number;
+  /** Masterchain seqno of the newest block. */
+  readonly head: () => number;
+  /** What was asked so far; can be reset. */
+  readonly requests: RequestLog;
+  readonly faults: () => SandboxFaults;
+  /** Changes the given switches and leaves the others as they are. Holes open anew when their switches change. */
+  setFaults(faults: Partial<SandboxFaults>): void;
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a network that imitates the API over HTTP on the loopback interface. Same seed, same bytes.
+ * @throws {UsageError} when the number of blocks is out of range or the port is taken.
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { seed = 1, blocks = 10_000, blockMs } = options;
+  if (!Number.isInteger(blocks) || blocks < 1 || blocks > MAX_BLOCKS) {
+    throw new UsageError(`usage sandbox: expected 1 to ${MAX_BLOCKS} blocks, got ${blocks}`, { code: 'bad-blocks' });
+  }
+  const nowMs = options.nowMs ?? (() => performance.now());
+  const startedAt = nowMs();
+  const head = (): number =>
+    blockMs === undefined ? blocks : Math.min(MAX_BLOCKS, blocks + Math.floor((nowMs() - startedAt) / blockMs));
+  let faults: SandboxFaults = { ...NO_FAULTS, rps: options.rps ?? 0, gzip: options.gzip ?? false, ...options.faults };
+  const holes = new Holes(seed, startedAt);
+  const setFaults = (change: Partial<SandboxFaults>): void => {
+    faults = { ...faults, ...change };
+    if (['holes', 'holeRate', 'holeAsks', 'holeMs'].some((name) => name in change)) holes.reopen(nowMs());
+  };
+  const log = new RequestLog();
+  const view = new View(
+    seed,
+    head,
+    (seqno) => holes.isOpen(faults, seqno, nowMs()),
+    () => faults,
+  );
+  const service: Service = {
+    view,
+    faults: () => faults,
+    apiKey: options.apiKey,
+    chance: new Chance(seed),
+    holes,
+    bucket: new Bucket(),
+    log,
+    nowMs,
+    sleep: (ms) => delay(ms),
+  };
+  const server = createServer({ maxHeaderSize: 1 << 20, keepAliveTimeout: 60_000 }, (request, response) => {
+    const path = request.url ?? '/';
+    const work = path.startsWith(`${ADMIN_PATH}/`)
+      ? administer({ faults: () => faults, setFaults, log }, request, response)
+      : serve(service, request, response);
+    work.catch(() => response.destroy());
+  });
+  const port = await listen(server, options.port ?? 0);
+  return {
+    url: `http://127.0.0.1:${port}${BASE_PATH}`,
+    port,
+    head,
+    requests: log,
+    faults: () => faults,
+    setFaults,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      const hint = 'choose another with --port';
+      reject(new UsageError(`usage sandbox: cannot listen on port ${port}`, { code: 'port-taken', hint, cause }));
+    });
+    server.listen(port, '127.0.0.1', () => {
+      const address: AddressInfo | string | null = server.address();
+      resolve(address !== null && typeof address === 'object' ? address.port : port);
+    });
+  });
+}

@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import type { TableDef } from '../declare/table.ts';
+import { realEffects } from '../effects.ts';
+import { openStore } from './open.ts';
+import { openReader } from './reader.ts';
+
+/**
+ * Brings the catalog of a Parquet warehouse up to date, for example after it was moved; a DuckDB warehouse is its own catalog.
+ *
+ * @returns path of the catalog
+ * @throws {StoreError} `no-warehouse`; `busy` while a run writes the warehouse, which keeps the catalog up to date by itself
+ */
+export async function rebuildCatalog(warehouse: string, tables: readonly TableDef[]): Promise<string> {
+  const reader = await openReader(warehouse, tables);
+  const { network, path, kind } = reader;
+  await reader.close();
+  if (kind === 'duckdb') return path;
+  const store = await openStore({ path, network, tables, effects: realEffects, kind });
+  await store.close();
+  return join(path, 'warehouse.duckdb');
+}

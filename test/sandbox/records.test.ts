@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { ask, HAS_SHARED, readShared } from './support.ts';
+
+interface Field {
+  readonly name: string;
+  readonly json: string;
+  readonly semantic?: string;
+  readonly nullable: boolean;
+  readonly omitted_when_null: boolean;
+  readonly record?: string;
+  readonly enum?: readonly string[];
+}
+
+type Node = Readonly<Record<string, unknown>>;
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 1000 });
+});
+afterAll(() => sandbox.close());
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Checks a value against the facts; returns what is wrong, each with its place. */
+class Checker {
+  readonly facts = readShared('api/records.json');
+  readonly problems: string[] = [];
+
+  check(name: string, value: unknown, path: string): void {
+    if (!isNode(value)) return this.#wrong(path, 'not an object');
+    const fields: readonly Field[] = this.facts.records[name].fields;
+    const known = new Set(fields.map((field) => field.name));
+    for (const key of Object.keys(value)) if (!known.has(key)) this.#wrong(`${path}.${key}`, 'not declared');
+    for (const field of fields) this.#field(field, value, `${path}.${field.name}`);
+  }
+
+  #field(field: Field, owner: Node, path: string): void {
+    if (!Object.hasOwn(owner, field.name)) {
+      if (!field.omitted_when_null) this.#wrong(path, 'missing');
+      return;
+    }
+    const value = owner[field.name];
+    if (value === null) {
+      if (!field.nullable) this.#wrong(path, 'null');
+    } else if (field.record !== undefined) {
+      if (Array.isArray(value)) for (const one of value) this.check(field.record, one, `${path}[]`);
+      else this.check(field.record, value, path);
+    } else this.#scalar(field, value, path);
+  }
+
+  #scalar(field: Field, value: unknown, path: string): void {
+    const types: Record<string, string> = {
+      int: 'number',
+      bool: 'boolean',
+      string: 'string',
+      object: 'object',
+      array: 'object',
+    };
+    // biome-ignore lint/suspicious/useValidTypeof: the type comes from the facts
+    if (typeof value !== types[field.json]) return this.#wrong(path, `a ${typeof value}`);
+    if (field.enum !== undefined && !field.enum.includes(String(value))) this.#wrong(path, String(value));
+    const semantic = this.facts.semantics[field.semantic ?? ''];
+    if (field.semantic === 'extra-currency-map') {
+      for (const [id, amount] of Object.entries(value ?? {}))
+        this.#range({ min: '0', max: String((1n << 248n) - 1n) }, amount, `${path}.${id}`);
+    } else if (typeof value !== 'object' && semantic !== undefined) this.#range(semantic, value, path);
+  }
+
+  #range(
+    semantic: { pattern?: string; min?: string | number; max?: string | number },
+    value: unknown,
+    path: string,
+  ): void {
+    const text = String(value);
+    if (semantic.pattern !== undefined && !new RegExp(semantic.pattern).test(text)) this.#wrong(path, text);
+    if (
+      semantic.min !== undefined &&
+      (!/^-?\d+$/.test(text) || BigInt(text) < BigInt(semantic.min) || BigInt(text) > BigInt(semantic.max ?? 0))
+    ) {
+      this.#wrong(path, text);
+    }
+  }
+
+  #wrong(path: string, what: string): void {
+    this.problems.push(`${path}: ${what}`);
+  }
+}
+
+describe.skipIf(!HAS_SHARED)('answers compared with ../shared (skipped where it is missing)', () => {
+  it('every block, transaction and message is what records.json says', async () => {
+    const checker = new Checker();
+    for (let seqno = 1; seqno <= 260; seqno += 1) {
+      const { body } = await ask(sandbox, `/transactionsByMasterchainBlock?seqno=${seqno}&limit=1000`);
+      const { transactions, address_book: book } = JSON.parse(body);
+      for (const row of transactions) checker.check('Transaction', row, `${seqno}/${row.hash}`);
+      for (const [address, row] of Object.entries(book)) checker.check('AddressBookRow', row, address);
+      const shards = JSON.parse((await ask(sandbox, `/masterchainBlockShards?seqno=${seqno}&limit=1000`)).body);
+      for (const row of shards.blocks) checker.check('Block', row, `${seqno}/${row.shard}`);
+    }
+    const page = JSON.parse((await ask(sandbox, '/messages?limit=1000&start_lt=1&sort=asc')).body);
+    for (const row of page.messages) checker.check('Message', row, row.hash);
+    for (const [address, row] of Object.entries(page.metadata)) checker.check('AddressMetadata', row, address);
+    expect(checker.problems.slice(0, 20)).toEqual([]);
+  });
+
+  it('phases and message fields are present as records.json tells by type and kind', async () => {
+    const { presence_by_description_type: phases, presence_by_message_kind: kinds } = readShared('api/records.json');
+    const { transactions } = JSON.parse((await ask(sandbox, '/transactions?limit=1000&offset=3000')).body);
+    for (const row of transactions) {
+      const { always, optional } = phases[row.description.type];
+      const keys = Object.keys(row.description).filter((key) => key !== 'type');
+      for (const key of always) expect(keys).toContain(key);
+      for (const key of keys) expect([...always, ...optional]).toContain(key);
+      for (const message of [...row.out_msgs, ...(row.in_msg === null ? [] : [row.in_msg])]) {
+        const kind =
+          kinds[message.source === null ? 'external_in' : message.destination === null ? 'external_out' : 'internal'];
+        for (const key of kind.set) expect([message.hash, key, message[key]]).not.toEqual([message.hash, key, null]);
+        for (const key of kind.null) expect([message.hash, key, message[key]]).toEqual([message.hash, key, null]);
+      }
+    }
+  });
+
+  it('keys come in the order in which the genuine server sends them', async () => {
+    const seen = new Set<string>();
+    const names = [
+      'blocks/server__1',
+      'masterchainBlockShardState/server__1',
+      'transactionsByMasterchainBlock/server__1',
+    ];
+    for (const name of [...names, 'transactions/server__1', 'messages/server__1']) {
+      eachPair(readShared(`fixtures/${name}.json`), '', (place, before, after) =>
+        seen.add(`${place}: ${before} ${after}`),
+      );
+    }
+    const problems: string[] = [];
+    for (const path of ['/blocks?limit=50', '/transactions?limit=1000&sort=asc', '/messages?limit=200&start_lt=1']) {
+      eachPair(JSON.parse((await ask(sandbox, path)).body), '', (place, before, after) => {
+        const known = seen.has(`${place}: ${after} ${before}`) && !seen.has(`${place}: ${before} ${after}`);
+        if (known) problems.push(`${place}: ${before} before ${after}`);
+      });
+    }
+    expect(problems.slice(0, 5)).toEqual([]);
+  });
+
+  it('key sets of rows equal those of the genuine server', async () => {
+    const keysOf = (row: Node): string => Object.keys(row).join(' ');
+    const theirs = readShared('fixtures/transactionsByMasterchainBlock/server__1.json');
+    const ours = JSON.parse((await ask(sandbox, '/transactionsByMasterchainBlock?seqno=60&limit=1000')).body);
+    expect(Object.keys(ours)).toEqual(Object.keys(theirs));
+    expect(new Set(ours.transactions.map(keysOf))).toEqual(new Set(theirs.transactions.map(keysOf)));
+    const block = readShared('fixtures/blocks/server__1.json').blocks[0];
+    const blocks = JSON.parse((await ask(sandbox, '/blocks?limit=100')).body).blocks;
+    expect(new Set(blocks.map(keysOf))).toEqual(new Set([keysOf(block)]));
+    expect(Object.keys(JSON.parse((await ask(sandbox, '/masterchainInfo')).body))).toEqual(['last', 'first']);
+  });
+});
+
+/** Calls with every two keys of every object, in their order; maps with free keys are left out. */
+function eachPair(value: unknown, place: string, found: (place: string, before: string, after: string) => void): void {
+  if (Array.isArray(value)) for (const one of value) eachPair(one, place, found);
+  if (!isNode(value) || /(address_book|metadata|decoded|currencies)$/.test(place)) return;
+  const keys = Object.keys(value);
+  keys.forEach((key, index) => {
+    for (const before of keys.slice(0, index)) found(place, before, key);
+    eachPair(value[key], `${place}/${key}`, found);
+  });
+}
