@@ -10,8 +10,8 @@ import { NO_FAULTS, type SandboxFaults } from './faults.ts';
 import { BASE_PATH, type Service, serve } from './server.ts';
 import { RequestLog } from './stats.ts';
 
-export { ALL_FAULTS, type BrokenRecord, type Lie, NO_FAULTS, parseFaults, type SandboxFaults } from './faults.ts';
-export type { RequestEntry, RequestLog, SandboxStats } from './stats.ts';
+export { ALL_FAULTS, NO_FAULTS, parseFaults, type SandboxFaults } from './faults.ts';
+export type { RequestLog } from './stats.ts';
 
 export interface SandboxOptions {
   /** Port on 127.0.0.1; 0, the default, takes a free one. */

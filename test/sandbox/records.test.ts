@@ -59,7 +59,6 @@ class Checker {
       object: 'object',
       array: 'object',
     };
-    // biome-ignore lint/suspicious/useValidTypeof: the type comes from the facts
     if (typeof value !== types[field.json]) return this.#wrong(path, `a ${typeof value}`);
     if (field.enum !== undefined && !field.enum.includes(String(value))) this.#wrong(path, String(value));
     const semantic = this.facts.semantics[field.semantic ?? ''];

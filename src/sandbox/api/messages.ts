@@ -5,18 +5,11 @@ import { HASH_KIND } from '../chain/tag.ts';
 import type { Met } from '../page/addresses.ts';
 import { SLOTS_PER_STATEMENT, slotBounds } from './blocks.ts';
 import { ApiError, type Params } from './params.ts';
-import type { View } from './view.ts';
-
-/** A message with what decides its place and what it shows. */
-interface Found extends MessageRow {
-  readonly hash: string;
-  readonly inbound: string | undefined;
-  readonly outbound: string | undefined;
-}
+import type { ListedMessage, View } from './view.ts';
 
 type Direction = 'in' | 'out' | undefined;
 /** How many inbound externals the server can sort within its time. */
-const EXTERNALS_PER_STATEMENT = 40_000;
+const EXTERNALS_PER_STATEMENT = 150_000;
 
 /** `/messages`: by creation and hash, those without creation first when descending and last when ascending. */
 export function messages(view: View, params: Params): Buffer {
@@ -43,10 +36,11 @@ export function messages(view: View, params: Params): Buffer {
   }
   const only = params.bool('only_externals') === true;
   const none = params.bool('exclude_externals') === true || hasBounds(params);
-  const externals = (): readonly Found[] => (none || direction === 'out' ? [] : inboundExternals(view, keep, sort));
-  const internals = (count: number): readonly Found[] =>
+  const externals = (): readonly ListedMessage[] =>
+    none || direction === 'out' ? [] : inboundExternals(view, keep, sort);
+  const internals = (count: number): readonly ListedMessage[] =>
     only || count <= 0 ? [] : scan(view, params, direction, keep, sort, count);
-  let rows: readonly Found[];
+  let rows: readonly ListedMessage[];
   if (sort === -1) {
     const first = externals();
     rows = [...first, ...internals(wanted - first.length)];
@@ -62,7 +56,7 @@ function hasBounds(params: Params): boolean {
 }
 
 /** A message as far as it is indexed: nothing when neither side is, and only the side that is asked for. */
-function resolve(view: View, row: MessageRow, direction: Direction): readonly Found[] {
+function resolve(view: View, row: MessageRow, direction: Direction): readonly ListedMessage[] {
   const { message, template, epoch } = row;
   const { sent, received, consumedIn } = view.sidesOf(row);
   const { codec } = view.chain;
@@ -79,12 +73,12 @@ function scan(
   view: View,
   params: Params,
   direction: Direction,
-  keep: (row: Found) => boolean,
+  keep: (row: ListedMessage) => boolean,
   sort: 1 | -1,
   count: number,
-): readonly Found[] {
+): readonly ListedMessage[] {
   const { first, last } = slotBounds(view, params, -EPOCH_BLOCKS);
-  const found: Found[] = [];
+  const found: ListedMessage[] = [];
   let scanned = 0;
   for (let slot = sort === 1 ? first : last; slot >= first && slot <= last && found.length < count; slot += sort) {
     scanned += 1;
@@ -99,29 +93,35 @@ function scan(
   return found;
 }
 
-function inboundExternals(view: View, keep: (row: Found) => boolean, sort: 1 | -1): readonly Found[] {
-  const found: Found[] = [];
-  for (let slot = slotOf(FIRST_SEQNO); slot <= slotOf(view.head()); slot += 1) {
-    for (const row of view.chain.createdIn(slot)) {
-      if (row.message.from === undefined) found.push(...resolve(view, row, undefined).filter(keep));
+/** All inbound externals by hash. They have no time, so the whole chain is read, once for each state of it. */
+function inboundExternals(view: View, keep: (row: ListedMessage) => boolean, sort: 1 | -1): readonly ListedMessage[] {
+  const rows = view.inboundExternals(() => {
+    const found: ListedMessage[] = [];
+    for (let slot = slotOf(FIRST_SEQNO); slot <= slotOf(view.head()); slot += 1) {
+      for (const row of view.chain.createdIn(slot)) {
+        if (row.message.from === undefined) found.push(...resolve(view, row, undefined));
+      }
+      if (found.length > EXTERNALS_PER_STATEMENT) throw new ApiError(500, 'timeout: context deadline exceeded');
     }
-    if (found.length > EXTERNALS_PER_STATEMENT) throw new ApiError(500, 'timeout: context deadline exceeded');
-  }
-  return ordered(found, sort);
+    return ordered(found, 1);
+  });
+  const kept = rows.filter(keep);
+  return sort === 1 ? kept : kept.reverse();
 }
 
-function ordered(rows: readonly Found[], sort: 1 | -1): readonly Found[] {
-  const key = (row: Found): number => (row.message.from === undefined ? Number.MAX_SAFE_INTEGER : row.createdLt);
+function ordered(rows: readonly ListedMessage[], sort: 1 | -1): readonly ListedMessage[] {
+  const key = (row: ListedMessage): number =>
+    row.message.from === undefined ? Number.MAX_SAFE_INTEGER : row.createdLt;
   return [...rows].sort((a, b) => sort * (key(a) - key(b) || (a.hash < b.hash ? -1 : 1)));
 }
 
-function messageFilter(view: View, params: Params): (row: Found) => boolean {
+function messageFilter(view: View, params: Params): (row: ListedMessage) => boolean {
   const opcode = params.opcode('opcode');
   const bodyHash = params.hash('body_hash')?.toString('base64');
   const [source, destination] = [params.addressOrNull('source'), params.addressOrNull('destination')];
   const [startLt, endLt] = [params.lt('start_lt'), params.lt('end_lt')];
   const [startUtime, endUtime] = [params.utime('start_utime'), params.utime('end_utime')];
-  const matches = (wanted: string | null | undefined, row: Found, side: 'source' | 'destination'): boolean => {
+  const matches = (wanted: string | null | undefined, row: ListedMessage, side: 'source' | 'destination'): boolean => {
     if (wanted === undefined) return true;
     const account = row.message[side];
     return account === undefined ? wanted === null : wanted === addressOf(account, row.epoch, view.chain.codec);
@@ -140,7 +140,7 @@ function messageFilter(view: View, params: Params): (row: Found) => boolean {
   };
 }
 
-function pageOf(view: View, params: Params, rows: readonly Found[]): Buffer {
+function pageOf(view: View, params: Params, rows: readonly ListedMessage[]): Buffer {
   const page = view.borrow();
   page.text('{"messages":[');
   rows.forEach((row, index) => {

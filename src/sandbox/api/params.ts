@@ -57,7 +57,7 @@ export class Params {
 
   /** Seconds; a fraction is cut. */
   utime(name: string): number | undefined {
-    const value = this.#number(name, /^\d+(\.\d*)?$/, 0, 4294967295.999);
+    const value = this.#number(name, /^\d+(\.\d*)?$/, 0, 2 ** 63);
     return value === undefined ? undefined : Math.floor(value);
   }
 
@@ -79,7 +79,7 @@ export class Params {
     const text = this.text(name);
     if (text === undefined) return undefined;
     if (/^(0x)?[0-9a-f]{1,16}$/i.test(text)) return upperHex(BigInt(`0x${text.replace(/^0x/i, '')}`));
-    if (/^-\d{1,19}$/.test(text)) return upperHex(BigInt.asUintN(64, BigInt(text)));
+    if (/^-?\d{1,19}$/.test(text)) return upperHex(BigInt.asUintN(64, BigInt(text)));
     throw badValue(name);
   }
 

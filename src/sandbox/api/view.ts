@@ -8,6 +8,13 @@ import { Form } from '../page/form.ts';
 import { TransactionForms } from '../page/transactions.ts';
 import { PageWriter } from '../page/writer.ts';
 
+/** A message with what decides its place in a listing and the transactions it shows. */
+export interface ListedMessage extends MessageRow {
+  readonly hash: string;
+  readonly inbound: string | undefined;
+  readonly outbound: string | undefined;
+}
+
 /** What the endpoints read: the chain up to a head, without the blocks that are not indexed yet. */
 export class View {
   readonly chain: Chain;
@@ -18,6 +25,7 @@ export class View {
   readonly #isHole: (seqno: number) => boolean;
   readonly #forms = new Map<number, TransactionForms>();
   #spare: PageWriter | undefined;
+  #externals: { readonly head: number; readonly rows: readonly ListedMessage[] } | undefined;
 
   constructor(seed: number, head: () => number, isHole: (seqno: number) => boolean, faults: () => SandboxFaults) {
     this.chain = new Chain(seed);
@@ -105,6 +113,16 @@ export class View {
       form.text(links);
     });
     form.seal().write(to, row.epoch);
+  }
+
+  /** The inbound externals of the whole chain; `list` reads them, again only when the head or a hole may have changed. */
+  inboundExternals(list: () => readonly ListedMessage[]): readonly ListedMessage[] {
+    const { holes, holeRate } = this.faults();
+    const head = this.head();
+    if (this.#externals?.head === head && holes.length === 0 && holeRate === 0) return this.#externals.rows;
+    const rows = list();
+    this.#externals = { head, rows };
+    return rows;
   }
 
   /** A writer to build one answer in; give it back when the bytes are copied. */

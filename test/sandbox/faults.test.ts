@@ -1,0 +1,224 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ALL_FAULTS, NO_FAULTS, parseFaults, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { ask, askBlocks, type Transaction, transactionsOf } from './support.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 1200 });
+});
+afterEach(() => sandbox.setFaults(NO_FAULTS));
+afterAll(() => sandbox.close());
+
+const PAGE = '/transactionsByMasterchainBlock?seqno=60&limit=1000&sort=asc';
+
+/** What became of asking: a status, or the word error when the body could not be read. */
+async function outcome(path: string, headers: Record<string, string> = {}): Promise<string> {
+  try {
+    const { status, body } = await ask(sandbox, path, headers);
+    if (status !== 200) return String(status);
+    JSON.parse(body);
+    return '200';
+  } catch (error) {
+    return error instanceof SyntaxError ? 'not json' : 'error';
+  }
+}
+
+describe('a fault', () => {
+  const cases: readonly [Partial<typeof NO_FAULTS>, string][] = [
+    [{ http429: 1 }, '429'],
+    [{ http500Timeout: 1 }, '500'],
+    [{ http502Html: 1 }, '502'],
+    [{ dropConnection: 1 }, 'error'],
+    [{ cutBody: 1 }, 'error'],
+    [{ truncatedJson: 1 }, 'not json'],
+  ];
+  it.each(cases)('%o spoils the same request twice at most', async (faults, expected) => {
+    sandbox.setFaults(faults);
+    const given: string[] = [];
+    for (let count = 0; count < 6; count += 1) given.push(await outcome(`${PAGE}&n=${JSON.stringify(faults)}`));
+    expect(given).toEqual([expected, expected, '200', expected, expected, '200']);
+  });
+
+  it('brokenGzip damages what is compressed, and only that', async () => {
+    sandbox.setFaults({ gzip: true, brokenGzip: 1 });
+    expect(await outcome(PAGE)).not.toBe('200');
+    expect(await outcome(`${PAGE}&plain`, { 'accept-encoding': 'identity' })).toBe('200');
+  });
+
+  it('429 can name a time to wait, 502 is a page of HTML', async () => {
+    sandbox.setFaults({ http429: 1, retryAfter: 2 });
+    expect((await ask(sandbox, '/masterchainInfo')).headers.get('retry-after')).toBe('2');
+    sandbox.setFaults({ http429: 0, http502Html: 1 });
+    const given = await ask(sandbox, '/blocks?mc_seqno=1');
+    expect(given.headers.get('content-type')).toBe('text/html');
+    expect(given.body).toContain('502 Bad Gateway');
+  });
+
+  it('comes at the same requests when everything is asked again in the same order', async () => {
+    const statuses = async (): Promise<number[]> => {
+      const twin = await startSandbox({ seed: 5, faults: { http500Timeout: 0.3 } });
+      const given: number[] = [];
+      for (let seqno = 1; seqno <= 40; seqno += 1) given.push((await ask(twin, `/blocks?mc_seqno=${seqno}`)).status);
+      await twin.close();
+      return given;
+    };
+    const first = await statuses();
+    expect(first.filter((status) => status === 500).length).toBeGreaterThan(4);
+    expect(await statuses()).toEqual(first);
+  });
+
+  it('slow makes an answer late', async () => {
+    sandbox.setFaults({ slow: 1, slowMs: 40 });
+    const before = performance.now();
+    await ask(sandbox, '/masterchainInfo');
+    expect(performance.now() - before).toBeGreaterThan(35);
+  });
+
+  it('shortBlocks gives status 200 and a list that is short or empty', async () => {
+    const whole = await askBlocks(sandbox, 'mc_seqno=60');
+    sandbox.setFaults({ shortBlocks: 1 });
+    expect((await askBlocks(sandbox, 'mc_seqno=60')).length).toBeLessThan(whole.length);
+  });
+
+  it('headLags lets the head go back a little', async () => {
+    sandbox.setFaults({ headLags: 1 });
+    const { last } = JSON.parse((await ask(sandbox, '/masterchainInfo')).body);
+    expect(last.seqno).toBeLessThan(1200);
+    expect(last.seqno).toBeGreaterThan(1190);
+  });
+
+  it('holes are 404, or an empty list, until they were asked for often enough', async () => {
+    sandbox.setFaults({ holes: [500], holeAsks: 3, holeMs: 60_000 });
+    expect((await ask(sandbox, '/masterchainBlockShards?seqno=500')).body).toBe('{"error":"blocks not found"}');
+    expect((await ask(sandbox, '/transactionsByMasterchainBlock?seqno=500')).body).toBe(
+      '{"error":"masterchain block 500 not found"}',
+    );
+    expect((await ask(sandbox, '/transactionsByMasterchainBlock?seqno=501')).status).toBe(200);
+    expect(await askBlocks(sandbox, 'mc_seqno=500')).not.toHaveLength(0);
+  });
+
+  it('holes close after a while', async () => {
+    let now = 0;
+    const other = await startSandbox({
+      blocks: 100,
+      nowMs: () => now,
+      faults: { holes: [50], holeAsks: 99, holeMs: 1000 },
+    });
+    expect((await ask(other, '/transactions?mc_seqno=50')).status).toBe(404);
+    now = 1001;
+    expect((await ask(other, '/transactions?mc_seqno=50')).status).toBe(200);
+    await other.close();
+  });
+
+  it('rawControls changes bytes and nothing else', async () => {
+    const seqnos = Array.from({ length: 60 }, (_, index) => index + 20);
+    let changed = 0;
+    for (const seqno of seqnos) {
+      const path = `/transactionsByMasterchainBlock?seqno=${seqno}&limit=1000`;
+      sandbox.setFaults({ rawControls: 0 });
+      const clean = (await ask(sandbox, path)).body;
+      sandbox.setFaults({ rawControls: 1 });
+      const raw = (await ask(sandbox, path)).body;
+      if (raw === clean) continue;
+      changed += 1;
+      expect(() => JSON.parse(raw)).toThrow();
+      const escaped = [...raw]
+        .map((char) => (char < ' ' ? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}` : char))
+        .join('');
+      expect(JSON.parse(escaped)).toEqual(JSON.parse(clean));
+    }
+    expect(changed).toBeGreaterThan(5);
+  });
+
+  it('extraField puts undeclared fields into every record', async () => {
+    sandbox.setFaults({ extraField: 1 });
+    const rows = await transactionsOf(sandbox, 60);
+    const messages = rows.flatMap((row) => [...row.out_msgs, ...(row.in_msg === null ? [] : [row.in_msg])]);
+    for (const record of [...rows, ...messages, ...(await askBlocks(sandbox, 'mc_seqno=60'))]) {
+      expect(record).toMatchObject({ suspended: false, new_in_2027: { a: [1, 2] } });
+    }
+  });
+
+  it('broken makes one record unreadable in the way it is told', async () => {
+    const clean = await transactionsOf(sandbox, 60);
+    sandbox.setFaults(parseFaults('broken=60:1:lt;60:2:now;60:3:overflow'));
+    const rows = await transactionsOf(sandbox, 60);
+    expect(rows[1]?.lt).toBe('12x');
+    expect(rows[2]?.now).toBe(String(clean[2]?.now));
+    expect(rows[3]?.total_fees).toBe('9223372036854775808');
+    expect(rows.filter((row, index) => JSON.stringify(row) !== JSON.stringify(clean[index]))).toHaveLength(3);
+  });
+
+  it('lies contradict the other answers for good', async () => {
+    const [blocks, rows] = [await askBlocks(sandbox, 'mc_seqno=60'), await transactionsOf(sandbox, 60)];
+    const total = (list: readonly { tx_count: number }[]): number =>
+      list.reduce((sum, block) => sum + block.tx_count, 0);
+    const seen = async (kind: string): Promise<[number, number, Transaction[]]> => {
+      sandbox.setFaults(parseFaults(`lies=60:${kind}`));
+      const list = await askBlocks(sandbox, 'mc_seqno=60');
+      return [list.length - blocks.length, total(list) - total(blocks), await transactionsOf(sandbox, 60)];
+    };
+    expect((await seen('count-up')).slice(0, 2)).toEqual([0, 1]);
+    expect((await seen('count-down')).slice(0, 2)).toEqual([0, -1]);
+    expect((await seen('missing-block'))[0]).toBe(-1);
+    expect((await seen('missing-transaction'))[2]).toHaveLength(rows.length - 1);
+    const doubled = (await seen('duplicate-transaction'))[2];
+    expect(doubled).toHaveLength(rows.length + 1);
+    expect(new Set(doubled.map((row) => row.hash)).size).toBe(rows.length);
+  });
+});
+
+describe('all faults together', () => {
+  it('let a client that asks again read every block as it is', async () => {
+    const clean = new Map<number, string>();
+    for (let seqno = 1; seqno <= 60; seqno += 1) clean.set(seqno, JSON.stringify(await transactionsOf(sandbox, seqno)));
+    sandbox.setFaults({ ...ALL_FAULTS, rawControls: 0, slowMs: 1 });
+    let failures = 0;
+    for (const [seqno, rows] of clean) {
+      for (let attempt = 0; ; attempt += 1) {
+        expect(attempt).toBeLessThan(8);
+        try {
+          if (JSON.stringify(await transactionsOf(sandbox, seqno)) === rows) break;
+        } catch {
+          failures += 1;
+        }
+      }
+    }
+    expect(failures).toBeGreaterThan(2);
+  });
+});
+
+describe('the switches', () => {
+  it('are read from one line', () => {
+    expect(parseFaults('http429=0.1, holes=1005;1010,gzip')).toEqual({ http429: 0.1, holes: [1005, 1010], gzip: true });
+    expect(parseFaults('all,slowMs=5')).toEqual({ ...ALL_FAULTS, slowMs: 5 });
+    expect(parseFaults('shortBlocks')).toEqual({ shortBlocks: ALL_FAULTS.shortBlocks });
+    expect(parseFaults('lies=7:missing-block')).toEqual({ lies: [{ seqno: 7, kind: 'missing-block' }] });
+  });
+
+  it('that do not exist are refused with the nearest that does', () => {
+    expect(() => parseFaults('htp429=1')).toThrow('no fault is named htp429');
+    expect(() => parseFaults('http429=often')).toThrow('expected a number for http429, got often');
+    expect(() => parseFaults('broken=5:0:hash')).toThrow('expected one of lt, now, overflow');
+  });
+
+  it('are set and read over HTTP, by query, by body, all at once', async () => {
+    const admin = `${sandbox.url.replace('/api/v3', '/admin')}/faults`;
+    const post = async (query: string, body?: string): Promise<unknown> => {
+      const response = await fetch(admin + query, body === undefined ? { method: 'POST' } : { method: 'POST', body });
+      return response.json();
+    };
+    expect(await post('?http429=0.05&gzip=1')).toMatchObject({ http429: 0.05, gzip: true });
+    expect(await post('', '{"holes":[3,4],"broken":[{"seqno":5,"index":0,"kind":"now"}]}')).toMatchObject({
+      holes: [3, 4],
+      broken: [{ seqno: 5, index: 0, kind: 'now' }],
+      http429: 0.05,
+    });
+    expect(await post('?all=1')).toEqual(ALL_FAULTS);
+    expect(await post('?all=0')).toEqual(NO_FAULTS);
+    expect(await (await fetch(admin)).json()).toEqual(NO_FAULTS);
+    expect(await post('?nosuch=1')).toEqual({
+      error: 'usage faults: no fault is named nosuch; hint: did you mean slow?',
+    });
+  });
+});

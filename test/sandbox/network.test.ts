@@ -1,0 +1,135 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
+import { ask, askTransactions, transactionsOf } from './support.ts';
+
+const running: Sandbox[] = [];
+async function start(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox(options);
+  running.push(sandbox);
+  return sandbox;
+}
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((sandbox) => sandbox.close()));
+});
+
+describe('a sandbox network', () => {
+  it('has seqnos 1 to 10,000, 400 ms apart, with a midnight in the middle', async () => {
+    const sandbox = await start();
+    const { last, first } = JSON.parse((await ask(sandbox, '/masterchainInfo')).body);
+    expect([first.seqno, last.seqno]).toEqual([1, 10_000]);
+    expect(Number(last.gen_utime) - Number(first.gen_utime)).toBe(4000);
+    const midnight = Date.UTC(2026, 4, 2) / 1000;
+    expect(Number(first.gen_utime)).toBeLessThan(midnight);
+    expect(Number(last.gen_utime)).toBeGreaterThan(midnight);
+  });
+
+  it('gives the same bytes for the same seed, and others for another', async () => {
+    const [one, same, other] = await Promise.all([start({ seed: 7 }), start({ seed: 7 }), start({ seed: 8 })]);
+    for (const path of [
+      '/transactionsByMasterchainBlock?seqno=4321&limit=1000',
+      '/masterchainBlockShardState?seqno=9',
+      '/messages?limit=50&start_lt=1',
+    ]) {
+      const body = (await ask(one, path)).body;
+      expect((await ask(same, path)).body).toBe(body);
+      expect((await ask(other, path)).body).not.toBe(body);
+    }
+  });
+
+  it('answers any seqno at once, whatever was asked before', async () => {
+    const [forward, backward] = await Promise.all([start({ blocks: 5_000_000 }), start({ blocks: 5_000_000 })]);
+    const seqnos = [4_999_999, 12, 2_500_777];
+    const bodies = await Promise.all(
+      seqnos.map(async (seqno) => (await ask(forward, `/transactions?mc_seqno=${seqno}`)).body),
+    );
+    const again = await Promise.all(
+      [...seqnos].reverse().map(async (seqno) => (await ask(backward, `/transactions?mc_seqno=${seqno}`)).body),
+    );
+    expect(again.reverse()).toEqual(bodies);
+  });
+
+  it('has a head that grows, and 404 above it', async () => {
+    let now = 0;
+    const sandbox = await start({ blocks: 10, blockMs: 400, nowMs: () => now });
+    expect(sandbox.head()).toBe(10);
+    expect((await ask(sandbox, '/transactionsByMasterchainBlock?seqno=12')).status).toBe(404);
+    const newest = (await askTransactions(sandbox, 'limit=1'))[0];
+    now = 900;
+    expect(sandbox.head()).toBe(12);
+    expect(JSON.parse((await ask(sandbox, '/masterchainInfo')).body).last.seqno).toBe(12);
+    expect((await transactionsOf(sandbox, 12)).length).toBeGreaterThan(0);
+    expect(Number((await askTransactions(sandbox, 'limit=1'))[0]?.lt)).toBeGreaterThan(Number(newest?.lt));
+  });
+
+  it('shows the receiver of a message only once its block is there', async () => {
+    let now = 0;
+    const sandbox = await start({ blocks: 100, blockMs: 1, nowMs: () => now });
+    const path = '/messages?limit=1000&exclude_externals=1&start_lt=66000190000000&end_lt=66000200000000&destination=';
+    const unconsumed = async (): Promise<number> => {
+      const rows: { in_msg_tx_hash?: string; destination: string | null }[] = JSON.parse(
+        (await ask(sandbox, path)).body,
+      ).messages;
+      return rows.filter((row) => row.in_msg_tx_hash === undefined && row.destination !== null).length;
+    };
+    expect(await unconsumed()).toBeGreaterThan(0);
+    now = 50;
+    expect(await unconsumed()).toBe(0);
+  });
+
+  it('refuses requests beyond its rate with the body of the gateway', async () => {
+    let now = 0;
+    const sandbox = await start({ rps: 3, nowMs: () => now });
+    const statuses = async (): Promise<number[]> => {
+      const given: number[] = [];
+      for (let count = 0; count < 5; count += 1) given.push((await ask(sandbox, '/masterchainInfo')).status);
+      return given;
+    };
+    expect(await statuses()).toEqual([200, 200, 200, 429, 429]);
+    now = 400;
+    expect((await statuses()).filter((status) => status === 200)).toHaveLength(1);
+    const refused = await ask(sandbox, '/masterchainInfo');
+    expect(JSON.parse(refused.body)).toEqual({ ok: false, result: 'Ratelimit exceed', code: 429 });
+  });
+
+  it('wants its key in the header or in the query', async () => {
+    const sandbox = await start({ apiKey: 'k' });
+    expect((await ask(sandbox, '/masterchainInfo')).status).toBe(401);
+    expect((await ask(sandbox, '/masterchainInfo', { 'X-Api-Key': 'wrong' })).status).toBe(401);
+    expect((await ask(sandbox, '/masterchainInfo', { 'x-api-key': 'k' })).status).toBe(200);
+    expect((await ask(sandbox, '/masterchainInfo?api_key=k')).status).toBe(200);
+  });
+
+  it('compresses for clients that ask for it', async () => {
+    const sandbox = await start({ gzip: true });
+    const path = '/transactionsByMasterchainBlock?seqno=60&limit=1000';
+    const plain = await ask(sandbox, path, { 'accept-encoding': 'identity' });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    for (const encoding of ['gzip', 'br']) {
+      const given = await ask(sandbox, path, { 'accept-encoding': encoding });
+      expect(given.headers.get('content-encoding')).toBe(encoding);
+      expect(given.body).toBe(plain.body);
+    }
+  });
+
+  it('counts what was asked, by path and status, and how fast', async () => {
+    const sandbox = await start();
+    await Promise.all([1, 2, 3].map((seqno) => ask(sandbox, `/blocks?mc_seqno=${seqno}`)));
+    await ask(sandbox, '/nosuch');
+    expect(sandbox.requests.stats()).toMatchObject({
+      requests: 4,
+      paths: { blocks: { 200: 3 }, nosuch: { 500: 1 } },
+      maxPerSecond: 4,
+    });
+    expect(sandbox.requests.entries().at(-1)).toEqual({ method: 'GET', path: 'nosuch', query: '', status: 500 });
+    const admin = sandbox.url.replace('/api/v3', '/admin');
+    expect(await (await fetch(`${admin}/stats`)).json()).toMatchObject({ requests: 4 });
+    await fetch(`${admin}/reset`, { method: 'POST' });
+    expect(sandbox.requests.stats()).toMatchObject({ requests: 0, paths: {} });
+  });
+
+  it('refuses a number of blocks that its arithmetic does not hold, and a port that is taken', async () => {
+    await expect(startSandbox({ blocks: 0 })).rejects.toThrow('expected 1 to 10000000 blocks, got 0');
+    const { port } = await start();
+    await expect(startSandbox({ port })).rejects.toThrow(`cannot listen on port ${port}`);
+  });
+});
