@@ -17,7 +17,7 @@ export default pipeline({
   doc: 'Headers of the masterchain block and of the shard blocks that it includes; every other walk is proven against them.',
   endpoint: 'GET /blocks',
   parameters: { sort: 'asc' },
-  walk: masterchain({ seqno: 'mc_seqno', proof: 'links' }),
+  walk: masterchain({ seqno: 'mc_seqno', proof: 'links', windows: { path: '/blocks', order: 'ties' } }),
   tables: [
     table('blocks', {
       grain: 'one block of any workchain',

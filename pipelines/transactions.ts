@@ -8,7 +8,7 @@ export default pipeline({
   doc: 'Transactions with their messages and the account states they leave behind.',
   endpoint: 'GET /transactionsByMasterchainBlock',
   parameters: { sort: 'asc' },
-  walk: masterchain({ seqno: 'seqno', proof: 'tx_count' }),
+  walk: masterchain({ seqno: 'seqno', proof: 'tx_count', windows: { path: '/transactions', order: 'total' } }),
   needs: ['blocks'],
   ignore: ['address_book', 'metadata'],
   tables: [transactions, messages, accountStates],

@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { type BatchOf, BatchQueue } from './batchqueue.ts';
 import { realEffects } from './effects.ts';
 import { loadRegistry } from './registry.ts';
@@ -5,14 +6,23 @@ import type { RunOptions } from './run.ts';
 import { openSession } from './session.ts';
 import { chainBounds } from './walk/chain.ts';
 import type { WalkContext } from './walk/context.ts';
-import { walkHeaders } from './walk/headers.ts';
-import { walkMasterchain } from './walk/masterchain.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { splitReachable } from './walk/reach.ts';
+import { walk } from './walk/walk.ts';
 
 export type BatchOptions = Pick<
   RunOptions,
-  'network' | 'range' | 'rps' | 'concurrency' | 'waitMs' | 'effects' | 'env' | 'signal' | 'registry' | 'onEvent'
+  | 'network'
+  | 'range'
+  | 'walk'
+  | 'rps'
+  | 'concurrency'
+  | 'waitMs'
+  | 'effects'
+  | 'env'
+  | 'signal'
+  | 'registry'
+  | 'onEvent'
 > & {
   /** Default `transactions`. */
   readonly pipeline?: string;
@@ -30,6 +40,7 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
   const session = await openSession({ ...options, effects });
   const queue = new BatchQueue(effects.now);
   const stop = new AbortController();
+  const asks = new PQueue({ concurrency: 2 * (options.concurrency ?? 8) });
   const walking = (async () => {
     const chain = chainBounds(session.source);
     const asked = await resolveRange(parts, chain);
@@ -38,11 +49,11 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
       const context: WalkContext = {
         ...{ pipeline, network: session.network, source: session.source, effects, stop: stop.signal },
         ...{ sink: queue.sink(pipeline.name === name), first: ends.first },
-        ...{ limits: { seqnos: 1000, records: 10_000, ms: 10_000 }, ahead: 4 * (options.concurrency ?? 8) },
+        ...{ mode: options.walk ?? 'auto', asks, spanAsks: 20 },
         report: (event) => options.onEvent?.(event),
       };
       const reachable = splitReachable(pipeline, asked, ends, options.waitMs, context.report);
-      await (pipeline.walk.proof === 'links' ? walkHeaders : walkMasterchain)(context, reachable);
+      await walk(context, reachable);
     }
   })();
   walking.then(

@@ -6,10 +6,12 @@ import { openSession } from './session.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize } from './span.ts';
 import { doneSpans } from './store/progress.ts';
 import { openReader, type Reader } from './store/reader.ts';
-import { countPromised } from './walk/blocks.ts';
+import { readHeaders } from './walk/blocks.ts';
 import { chainBounds } from './walk/chain.ts';
-import { HEADER_PIECE } from './walk/headers.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
+import { planRowAsks, planRowSpans } from './walk/rowplan.ts';
+import { HEADER_SPAN } from './walk/walk.ts';
+import { TARGET_ROWS } from './walk/windows.ts';
 
 /** What a run would do for one pipeline. */
 export interface PipelinePlan {
@@ -48,13 +50,17 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
         const seqnos = totalSize(missing);
         const shared = { pipeline: name, done: intersectSpans(asked, doneSpans(ledger, name)), missing, seqnos };
         if (walk.proof === 'links') {
-          const states = missing.reduce((sum, { from, to }) => sum + 2 * Math.ceil((to - from + 1) / HEADER_PIECE), 0);
-          plans.push({ ...shared, requests: seqnos + states, isExact: true });
+          plans.push({
+            ...shared,
+            requests: headerRequests(missing, options),
+            isExact: options.walk === 'masterchain',
+          });
         } else {
-          const known = intersectSpans(missing, doneSpans(ledger, 'blocks'));
-          const promised = reader === undefined ? { requests: 0 } : await countPromised(reader.query, known);
+          const known = reader === undefined ? [] : intersectSpans(missing, doneSpans(ledger, 'blocks'));
+          const exact = reader === undefined ? 0 : await rowRequests(reader, known, options);
           const unknown = seqnos - totalSize(known);
-          plans.push({ ...shared, requests: promised.requests + unknown, isExact: unknown === 0 });
+          const guessed = Math.ceil(unknown * (options.walk === 'masterchain' ? 1 : ROWS_A_BLOCK / TARGET_ROWS));
+          plans.push({ ...shared, requests: exact + guessed, isExact: unknown === 0 });
         }
       }
       const requests = plans.reduce((sum, plan) => sum + plan.requests, 0);
@@ -65,6 +71,28 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   } finally {
     await session.close();
   }
+}
+
+/** Transactions of a masterchain block where nothing else is known. */
+const ROWS_A_BLOCK = 16;
+const HEADERS_A_BLOCK = 4;
+
+function headerRequests(missing: readonly Span[], { walk }: RunOptions): number {
+  const states = missing.reduce((sum, { from, to }) => sum + 2 * Math.ceil((to - from + 1) / HEADER_SPAN), 0);
+  const seqnos = totalSize(missing);
+  return states + (walk === 'masterchain' ? seqnos : Math.ceil((seqnos * HEADERS_A_BLOCK) / TARGET_ROWS));
+}
+
+async function rowRequests(reader: Reader, known: readonly Span[], options: RunOptions): Promise<number> {
+  const mode = options.walk ?? 'auto';
+  let requests = 0;
+  for (const span of known) {
+    const headers = await readHeaders(reader.query, { from: span.from - 1, to: span.to + 1 });
+    for (const part of planRowSpans({ mode, spanAsks: Number.MAX_SAFE_INTEGER }, span, headers)) {
+      requests += planRowAsks(mode, part, headers).length;
+    }
+  }
+  return requests;
 }
 
 async function readerIfAny(path: string, tables: Parameters<typeof openReader>[1]): Promise<Reader | undefined> {

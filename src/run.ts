@@ -1,7 +1,9 @@
+import PQueue from 'p-queue';
 import type { PipelineDef } from './declare/pipeline.ts';
 import { type Effects, realEffects } from './effects.ts';
 import { loadRegistry, type Registry } from './registry.ts';
 import { openSession, type SessionOptions } from './session.ts';
+import type { Source } from './source/source.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize } from './span.ts';
 import { openStore } from './store/open.ts';
 import { doneSpans } from './store/progress.ts';
@@ -9,11 +11,10 @@ import type { Store } from './store/store.ts';
 import { RunTally } from './tally.ts';
 import { countPromised, storeSink } from './walk/blocks.ts';
 import { chainBounds } from './walk/chain.ts';
-import type { SpanLimits, WalkContext, RunEvent as WalkEvent } from './walk/context.ts';
-import { walkHeaders } from './walk/headers.ts';
-import { walkMasterchain } from './walk/masterchain.ts';
+import type { WalkContext, WalkEvent, WalkMode } from './walk/context.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { splitReachable } from './walk/reach.ts';
+import { walk } from './walk/walk.ts';
 
 export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry'> {
   /** Names of pipelines; what they need runs before them. */
@@ -23,6 +24,8 @@ export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry'> 
   /** Folder of Parquet files, or a file that ends in `.duckdb`. Made if it does not exist. */
   readonly warehouse: string;
   readonly store?: Store['kind'] | undefined;
+  /** How rows are asked for; all ways give the same rows. Default `auto`, the way with the fewest requests. */
+  readonly walk?: WalkMode | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
   /** Aborted to end after the span in flight; nothing that was committed is lost. */
@@ -57,7 +60,9 @@ export interface RunReport {
   readonly seconds: number;
 }
 
-const LIMITS: SpanLimits = { seqnos: 20_000, records: 50_000, ms: 60_000 };
+/** Time that the requests of one span may take, so that a slow source does not keep much uncommitted. */
+const SPAN_SECONDS = 60;
+const LEAST_SPAN_ASKS = 20;
 
 /**
  * Brings the asked range into the warehouse: for each pipeline, what is asked minus what is done.
@@ -77,6 +82,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
     const { tables } = registry;
     const store = await openStore({ path: options.warehouse, network, tables, effects, ...kindOf(options.store) });
     const tally = new RunTally(options.onEvent);
+    const asks = new PQueue({ concurrency: 2 * (options.concurrency ?? 8) });
     const walkAll = async (): Promise<void> => {
       for (const pipeline of pipelines) {
         if (stop.aborted) return;
@@ -86,10 +92,10 @@ export async function run(options: RunOptions): Promise<RunReport> {
         const reachable = splitReachable(pipeline, missing, ends, options.waitMs, tally.report);
         const context: WalkContext = {
           ...{ pipeline, network, source, effects, stop, report: tally.report, sink: storeSink(store) },
-          ...{ limits: LIMITS, ahead: 4 * (options.concurrency ?? 8), first: ends.first },
+          ...{ mode: options.walk ?? 'auto', asks, spanAsks: spanAsks(source), first: ends.first },
         };
         await announce(context, store, asked, reachable);
-        await (pipeline.walk.proof === 'links' ? walkHeaders : walkMasterchain)(context, reachable);
+        await walk(context, reachable);
       }
     };
     let failure: { readonly error: unknown } | undefined;
@@ -117,6 +123,11 @@ export async function run(options: RunOptions): Promise<RunReport> {
   }
 }
 
+/** Most requests of one span at the source's rate. */
+function spanAsks({ rps }: Source): number {
+  return rps === undefined ? Number.MAX_SAFE_INTEGER : Math.max(LEAST_SPAN_ASKS, Math.round(rps * SPAN_SECONDS));
+}
+
 function kindOf(kind: Store['kind'] | undefined): { readonly kind?: Store['kind'] } {
   return kind === undefined ? {} : { kind };
 }
@@ -141,7 +152,7 @@ async function announce(
 ): Promise<void> {
   const { pipeline, report } = context;
   const isCounted = pipeline.walk.proof === 'tx_count';
-  const promised = isCounted ? await countPromised((sql, values) => store.query(sql, values), missing) : undefined;
+  const records = isCounted ? await countPromised(store.query, missing) : undefined;
   const seqnos = totalSize(missing);
-  report({ event: 'start', pipeline: pipeline.name, asked, missing, seqnos, records: promised?.records });
+  report({ event: 'start', pipeline: pipeline.name, asked, missing, seqnos, records });
 }

@@ -3,15 +3,15 @@ import type { SourceCounts } from './source/source.ts';
 import { intersectSpans, type Span, subtractSpans } from './span.ts';
 import { doneSpans } from './store/progress.ts';
 import type { Store } from './store/store.ts';
-import type { RunEvent } from './walk/context.ts';
+import type { WalkEvent } from './walk/context.ts';
 
 /** Adds up what happens during a run, and passes it on. */
 export class RunTally {
-  readonly report: (event: RunEvent) => void;
+  readonly report: (event: WalkEvent) => void;
   private readonly rows = new Map<string, number>();
   private spans = 0;
 
-  constructor(listener: ((event: RunEvent) => void) | undefined) {
+  constructor(listener: ((event: WalkEvent) => void) | undefined) {
     this.report = (event) => {
       if (event.event === 'span') {
         this.spans++;

@@ -45,6 +45,7 @@ class LineProgress implements Progress {
 class LiveProgress implements Progress {
   private bar: cliProgress.SingleBar | undefined;
   private records = 0;
+  private isByRecords = false;
   private startedAt = 0;
 
   readonly show = (event: RunEvent): void => {
@@ -52,16 +53,20 @@ class LiveProgress implements Progress {
       this.records += event.records;
       const seconds = (performance.now() - this.startedAt) / 1000;
       const rate = this.records === 0 ? '' : `${formatCount(Math.round(this.records / Math.max(seconds, 0.1)))} rows/s`;
-      this.bar?.increment(1, { rate });
+      const step = this.isByRecords ? event.records : event.seqnos;
+      if (step > 0) this.bar?.increment(step, { rate });
       return;
     }
     if (event.event === 'start') {
       this.end();
       process.stderr.write(`${describeEvent(event)}\n`);
       this.records = 0;
+      this.isByRecords = event.records !== undefined;
+      const total = event.records ?? event.seqnos;
+      const unit = this.isByRecords ? 'rows' : 'blocks';
       this.startedAt = performance.now();
       this.bar = new cliProgress.SingleBar({
-        format: `${event.pipeline} {bar} {value}/{total} blocks  {rate}  {left} left`,
+        format: `${event.pipeline} {bar} {value}/{total} ${unit}  {rate}  {left} left`,
         barsize: 30,
         hideCursor: true,
         clearOnComplete: true,
@@ -70,8 +75,8 @@ class LiveProgress implements Progress {
           type === 'value' || type === 'total' ? formatCount(Number(value)) : String(value),
         stream: process.stderr,
       });
-      this.bar.on('redraw-pre', () => this.bar?.update({ left: formatDuration(this.left(event.seqnos)) }));
-      this.bar.start(event.seqnos, 0, { rate: '', left: '?' });
+      this.bar.on('redraw-pre', () => this.bar?.update({ left: formatDuration(this.left(total)) }));
+      this.bar.start(total, 0, { rate: '', left: '?' });
       return;
     }
     if (isTrouble(event)) {

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { realEffects } from '../effects.ts';
 import type { RunOptions } from '../run.ts';
 import type { Store } from '../store/store.ts';
+import type { WalkMode } from '../walk/context.ts';
 import {
   type CommonOptions,
   DEFAULT_NETWORK,
@@ -16,6 +17,7 @@ import {
 interface RunFlags extends CommonOptions {
   readonly range: string;
   readonly store?: Store['kind'];
+  readonly walk: WalkMode;
   readonly rps?: number;
   readonly concurrency?: number;
   readonly wait?: number;
@@ -51,6 +53,11 @@ export function addRun(program: Command): void {
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(new Option('--store <kind>', 'kind of a new warehouse').choices(['parquet', 'duckdb']))
+    .addOption(
+      new Option('--walk <way>', 'how rows are asked for; all give the same rows')
+        .choices(['auto', 'window', 'masterchain'])
+        .default('auto'),
+    )
     .option(
       '--rps <n>',
       'most requests per second (default: 1 without a key, 10 with one, no limit on this machine)',
@@ -68,6 +75,7 @@ export function addRun(program: Command): void {
         network: flags.network ?? DEFAULT_NETWORK,
         warehouse: warehouseOf(flags),
         store: flags.store,
+        walk: flags.walk,
         rps: flags.rps,
         concurrency: flags.concurrency,
         waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,

@@ -27,5 +27,13 @@ export {
   unixSecondsString,
 } from './column.ts';
 export { type Kind, type KindName, kinds, type Physical, type Wire } from './kind.ts';
-export { masterchain, type PipelineDef, type PipelineOptions, type Proof, pipeline, type WalkDef } from './pipeline.ts';
+export {
+  masterchain,
+  type PipelineDef,
+  type PipelineOptions,
+  type Proof,
+  pipeline,
+  type WalkDef,
+  type WindowsDef,
+} from './pipeline.ts';
 export { type Place, type RowsFrom, type TableDef, type TableOptions, table } from './table.ts';

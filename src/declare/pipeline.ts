@@ -1,9 +1,24 @@
 import type { TableDef } from './table.ts';
 
 /** The order of requests of a pipeline. */
-export type WalkDef =
-  /** One masterchain block after the other; `seqno` is the parameter's name. */
-  { readonly kind: 'masterchain'; readonly seqno: string; readonly proof: Proof };
+export interface WalkDef {
+  readonly kind: 'masterchain';
+  /** Name of the parameter that asks for the rows of one masterchain block. */
+  readonly seqno: string;
+  readonly proof: Proof;
+  /** Another way to the same rows: by windows of logical time. */
+  readonly windows: WindowsDef;
+}
+
+/** An endpoint that lists rows between `start_lt` and `end_lt`, both inclusive. */
+export interface WindowsDef {
+  readonly path: string;
+  /**
+   * `total`: rows come in a total order of logical time, so a full page is whole up to its last logical time.
+   * `ties`: they do not, so a full window is halved.
+   */
+  readonly order: 'total' | 'ties';
+}
 
 /** How the rows of a masterchain block are proven whole: headers by their links, transactions by the headers' `tx_count`. */
 export type Proof = 'links' | 'tx_count';
@@ -49,7 +64,7 @@ export function pipeline(options: PipelineOptions): PipelineDef {
   };
 }
 
-/** A walk that asks for each masterchain block by itself. */
-export function masterchain(options: { readonly seqno: string; readonly proof: Proof }): WalkDef {
+/** A walk over masterchain blocks: each by itself, or many at once by windows of logical time. */
+export function masterchain(options: Omit<WalkDef, 'kind'>): WalkDef {
   return { kind: 'masterchain', ...options };
 }

@@ -58,7 +58,8 @@ function dataOf(vector: Vector, length: number) {
   const type = arrowType(vector.column);
   const nullBitmap = vector.nullCount === 0 ? undefined : vector.validity.slice();
   const shared = { length, nullCount: vector.nullCount, ...(nullBitmap === undefined ? {} : { nullBitmap }) };
-  const bytes = vector.values.slice();
+  // `slice` of a Buffer would be a view.
+  const bytes = new Uint8Array(vector.values);
   if (vector.offsets !== undefined) {
     const valueOffsets = vector.offsets.slice();
     return type instanceof Binary

@@ -47,9 +47,21 @@ export class Decoder {
 
   /** The rows so far, in the order of the declaration's tables. The memory is the decoder's: valid until its next change. */
   batches(): readonly Batch[] {
+    return this.batchesOf(undefined);
+  }
+
+  /** Copies of chosen records, in the order given, and of the rows nested in them. */
+  choose(records: Int32Array): readonly Batch[] {
+    return this.batchesOf(records);
+  }
+
+  private batchesOf(records: Int32Array | undefined): readonly Batch[] {
     const made = new Map<string, Batch>();
-    for (const rows of this.plan.tables) made.set(rows.table.name, rows.batch());
-    for (const rows of this.plan.projections) made.set(rows.table.name, rows.batch());
+    for (const rows of this.plan.tables) {
+      const isNested = records !== undefined && rows.parent !== undefined;
+      made.set(rows.table.name, rows.batch(isNested ? rows.nestedIn(records) : records));
+    }
+    for (const rows of this.plan.projections) made.set(rows.table.name, rows.batch(records));
     return this.pipeline.tables.map((table) => made.get(table.name) as Batch);
   }
 

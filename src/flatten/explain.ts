@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { kinds } from '../declare/kind.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
-import { compactJson } from './jsontext.ts';
+import { compactJson, parseExact } from './jsontext.ts';
 import { Misfit, readCell, shown, valueAt } from './objects.ts';
 import { expectation } from './plan.ts';
 import type { RefusedRecord } from './scan.ts';
@@ -19,12 +19,12 @@ export interface Explanation {
 export function explainRefusal(pipeline: PipelineDef, refused: RefusedRecord): Explanation {
   const base = pipeline.tables.find((table) => table.rows.kind === 'records') as TableDef;
   const place = `${base.rows.kind === 'records' ? base.rows.path : ''}/${refused.index}`;
-  const record: unknown = JSON.parse(compactJson(refused.raw));
+  const record: unknown = parseExact(compactJson(refused.raw));
   const result = schemaOf(pipeline).safeParse(record);
   if (result.success) {
     return {
       pointer: place + refused.pointer,
-      reason: `expected ${refused.expected}, got a key twice or a number out of range`,
+      reason: `expected ${refused.expected}, got the key twice`,
     };
   }
   const issue = result.error.issues[0] as z.core.$ZodIssue;

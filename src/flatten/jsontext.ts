@@ -1,17 +1,17 @@
 import type { BytesColumn } from './columns.ts';
-import { afterEscape, BROKEN, cursor, hexDigit } from './skip.ts';
-
-const QUOTE = 34;
-const BACKSLASH = 92;
+import { BACKSLASH, broken, page, QUOTE } from './page.ts';
+import { afterEscape, HEX } from './skip.ts';
 
 /**
- * Appends the rest of a string, from `at` to its closing quote, to the column's bytes at `to`, with escapes undone: UTF-8, a
- * lone surrogate as U+FFFD. Moves the cursor behind the quote and returns the end of the bytes. @throws {BROKEN}
+ * Appends the rest of a string, from `start` to its closing quote, to the column's bytes at `to`, with escapes undone: UTF-8,
+ * a lone surrogate as U+FFFD. Returns the position behind the quote; the column's `end` is the end of the string.
+ *
+ * @throws {BROKEN}
  */
-export function appendString(column: BytesColumn, start: number, from: number): number {
-  const { bytes } = cursor;
+export function appendString(column: BytesColumn, start: number, to: number): number {
+  const { bytes } = page;
   let at = start;
-  column.end = from;
+  column.end = to;
   while (bytes[at] !== QUOTE) {
     if (bytes[at] === BACKSLASH) {
       at = appendEscape(column, at);
@@ -19,15 +19,13 @@ export function appendString(column: BytesColumn, start: number, from: number): 
     }
     const quote = bytes.indexOf(QUOTE, at);
     const slash = bytes.subarray(at, quote).indexOf(BACKSLASH);
-    const to = slash < 0 ? quote : at + slash;
-    column.reserve(to - at);
-    bytes.copy(column.bytes, column.end, at, to);
-    column.end += to - at;
-    at = to;
+    const end = slash < 0 ? quote : at + slash;
+    column.reserve(end - at);
+    bytes.copy(column.bytes, column.end, at, end);
+    column.end += end - at;
+    at = end;
   }
-  if (at >= cursor.end) throw BROKEN;
-  cursor.at = at + 1;
-  return column.end;
+  return at >= page.end ? broken(at) : at + 1;
 }
 
 const SHORT: ReadonlyMap<number, number> = new Map([
@@ -38,8 +36,9 @@ const SHORT: ReadonlyMap<number, number> = new Map([
   [116, 9],
 ]);
 
+/** Appends the character that an escape stands for and returns the position behind it. */
 function appendEscape(column: BytesColumn, at: number): number {
-  const { bytes } = cursor;
+  const { bytes } = page;
   let after = afterEscape(at);
   const letter = bytes[at + 1] as number;
   let code = letter === 117 ? unit(at + 2) : (SHORT.get(letter) ?? letter);
@@ -58,15 +57,15 @@ function appendEscape(column: BytesColumn, at: number): number {
 }
 
 function unit(at: number): number {
-  const { bytes } = cursor;
+  const { bytes } = page;
   let value = 0;
-  for (let i = at; i < at + 4; i++) value = value * 16 + hexDigit(bytes[i] as number);
+  for (let i = at; i < at + 4; i++) value = value * 16 + (HEX[bytes[i] as number] as number);
   return value;
 }
 
 /** The JSON text from one position to another as it is stored: no blanks outside strings, control characters escaped. */
 export function rawText(from: number, to: number, dirty: boolean): string {
-  const text = cursor.bytes.toString('utf8', from, to);
+  const text = page.bytes.toString('utf8', from, to);
   return dirty ? compactJson(text) : text;
 }
 
@@ -87,4 +86,47 @@ export function compactJson(text: string): string {
     }
   }
   return out;
+}
+
+/** A number that a double may not hold as it was sent. */
+export class Literal {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toJSON(): number {
+    return Number(this.text);
+  }
+}
+
+const STRING_OR_INEXACT = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const MARK = '\u0000literal ';
+
+/** Parses JSON so that integers of 16 digits and more, fractions, exponents and -0 stay as they were sent. */
+export function parseExact(text: string): unknown {
+  const marked = text.replace(STRING_OR_INEXACT, (token) =>
+    token.startsWith('"') || /^(0|-?[1-9]\d{0,14})$/.test(token) ? token : JSON.stringify(MARK + token),
+  );
+  return JSON.parse(marked, (_, value: unknown) =>
+    typeof value === 'string' && value.startsWith(MARK) ? new Literal(value.slice(MARK.length)) : value,
+  );
+}
+
+/**
+ * Writes the escapes of printable ASCII between two positions of the page as the characters themselves, with blanks behind,
+ * because hashes and numbers are read without escapes. False when there was none.
+ */
+export function undoPlainEscapes(from: number, to: number): boolean {
+  const text = page.bytes.toString('utf8', from, to);
+  const plain = text.replace(/\\(?:u00([2-7][0-9a-fA-F])|.)/g, (sequence, hex: string | undefined) => {
+    if (sequence === '\\/') return '/';
+    const character = hex === undefined ? '"' : String.fromCharCode(Number.parseInt(hex, 16));
+    return character === '"' || character === '\\' || character === '\u007f' ? sequence : character;
+  });
+  if (plain === text) return false;
+  const written = page.bytes.write(plain, from);
+  page.bytes.fill(32, from + written, to);
+  return true;
 }

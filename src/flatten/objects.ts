@@ -2,6 +2,7 @@ import type { ColumnDef } from '../declare/column.ts';
 import { type Kind, kinds } from '../declare/kind.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
+import { Literal } from './jsontext.ts';
 import { commentOf } from './leaf.ts';
 
 /** A value of a row read through `JSON.parse`: the slow, plain reading of a declaration, an oracle for the scanner. */
@@ -94,8 +95,10 @@ export function readCell(kind: Kind, value: unknown): Cell {
       const digits = isText(value, /^(0|-?[1-9][0-9]*)$/);
       return checked(value, digits === undefined ? undefined : inBounds(kind, BigInt(digits)));
     }
-    case 'integer':
-      return checked(value, Number.isInteger(value) ? inBounds(kind, BigInt(value as number)) : undefined);
+    case 'integer': {
+      const whole = integerOf(value);
+      return checked(value, whole === undefined ? undefined : inBounds(kind, whole));
+    }
     case 'boolean':
       return checked(value, typeof value === 'boolean' ? value : undefined);
     case 'hex-shard': {
@@ -128,6 +131,12 @@ function isText(value: unknown, pattern: RegExp): string | undefined {
   return typeof value === 'string' && pattern.test(value) ? value : undefined;
 }
 
+/** A whole number, as a double or as it was sent. */
+function integerOf(value: unknown): bigint | undefined {
+  if (value instanceof Literal) return /^-?[1-9]\d*$/.test(value.text) ? BigInt(value.text) : undefined;
+  return Number.isSafeInteger(value) ? BigInt(value as number) : undefined;
+}
+
 function inBounds(kind: Kind, value: bigint): bigint | undefined {
   const bits = kind.physical === 'int32' ? 31n : 63n;
   const { min = -(2n ** bits), max = 2n ** bits - 1n } = kind;
@@ -142,6 +151,7 @@ function wellFormed(text: string): string {
 /** A value as error messages show it: `17 (number)`. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
+  if (value instanceof Literal) return `${value.text} (number)`;
   const text = JSON.stringify(value);
   const cut = text.length > 80 ? `${text.slice(0, 80)}…` : text;
   return value === null ? 'null' : `${cut} (${Array.isArray(value) ? 'array' : typeof value})`;

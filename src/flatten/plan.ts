@@ -25,18 +25,25 @@ export const Op = {
 
 /** One key of an object, compiled. All keys share this one hidden class: different shapes made the scanner twice as slow. */
 export class Key {
-  readonly name: Uint8Array;
+  /** The words of `"name":` but the last one. */
+  readonly words: Int32Array;
+  /** The last word, and the bits of it that count. */
+  readonly lastWord: number;
+  readonly lastMask: number;
+  /** Bytes of `"name":`. */
   readonly length: number;
-  /** Position of the key that the server sends next. */
-  readonly next: number;
   /** JSON pointer relative to the row. */
   readonly pointer: string;
+  /** The key that came after this one the last time: servers write keys in constant order. */
+  next: Key | null = null;
+  /** The object, by its number, that this key was last met in. */
+  metIn = 0;
   op: number = Op.skip;
   expected = 'a JSON value';
   /** 1 where null or nothing is an error. */
   required = 0;
   bytes: BytesColumn | null = null;
-  words: WordsColumn | null = null;
+  numbers: WordsColumn | null = null;
   flags: BoolColumn | null = null;
   /** Takes the value's JSON text, beside what `op` does. */
   raw: BytesColumn | null = null;
@@ -48,10 +55,14 @@ export class Key {
   rows: TableRows | null = null;
   label: Uint8Array = new Uint8Array(0);
 
-  constructor(name: string, position: number, pointer: string) {
-    this.name = Uint8Array.from(Buffer.from(name));
-    this.length = this.name.length;
-    this.next = position + 1;
+  constructor(name: string, pointer: string) {
+    const bytes = Buffer.from(`${JSON.stringify(name)}:`);
+    this.length = bytes.length;
+    this.words = new Int32Array((bytes.length - 1) >> 2);
+    for (const i of this.words.keys()) this.words[i] = bytes.readInt32LE(4 * i);
+    const rest = bytes.subarray(4 * this.words.length);
+    this.lastWord = Buffer.concat([rest], 4).readInt32LE(0);
+    this.lastMask = Buffer.alloc(4).fill(255, 0, rest.length).readInt32LE(0);
     this.pointer = pointer;
   }
 }
@@ -62,6 +73,10 @@ export class Node {
   readonly byName = new Map<string, Key>();
   readonly pointer: string;
   readonly rows: TableRows;
+  /** The key that came first the last time. */
+  first: Key | null = null;
+  /** How many objects were read, to tell a key that comes twice. */
+  objects = 0;
 
   constructor(pointer: string, rows: TableRows) {
     this.pointer = pointer;
@@ -71,12 +86,25 @@ export class Node {
   key(name: string): Key {
     const known = this.byName.get(name);
     if (known !== undefined) return known;
-    const key = new Key(name, this.keys.length, `${this.pointer}/${escapePointer(name)}`);
+    const key = new Key(name, `${this.pointer}/${escapePointer(name)}`);
     this.keys.push(key);
     this.byName.set(name, key);
     return key;
   }
+
+  /** Starts an object and returns its number. */
+  open(): number {
+    if (this.objects === MOST_OBJECTS) {
+      for (const key of this.keys) key.metIn = 0;
+      this.objects = 0;
+    }
+    this.objects++;
+    return this.objects;
+  }
 }
+
+/** Beyond 2^31 an integer is no longer a machine word. */
+const MOST_OBJECTS = 2 ** 30;
 
 /** A declaration, ready for the scanner: where the records are, and what becomes of each of their fields. */
 export interface Plan {
@@ -85,7 +113,6 @@ export interface Plan {
   readonly recordsKey: string;
   readonly ignored: ReadonlySet<string>;
   readonly root: Node;
-  readonly required: ReadonlyMap<TableRows, number>;
   readonly tables: readonly TableRows[];
   readonly projections: readonly ProjectedRows[];
 }
@@ -120,20 +147,14 @@ export function compilePlan(pipeline: PipelineDef): Plan {
       addColumns(rootNode, root, table.columns, true);
     }
   }
-  const required = new Map(tables.map((rows) => [rows, requiredCount(rows.table.columns)]));
   return {
     pipeline,
     recordsKey: base.rows.path.slice(1),
     ignored: new Set(pipeline.ignore),
     root: rootNode,
-    required,
     tables,
     projections,
   };
-}
-
-function requiredCount(columns: readonly ColumnDef[]): number {
-  return columns.filter((def) => def.origin.kind === 'path' && !def.nullable).length;
 }
 
 function addColumns(root: Node, rows: TableRows, columns: readonly ColumnDef[], own: boolean): void {
@@ -150,7 +171,7 @@ function addColumns(root: Node, rows: TableRows, columns: readonly ColumnDef[], 
     key.op = opOf(wire, physical === 'decimal128');
     key.expected = expectation(wire, def.kind);
     if (column instanceof BytesColumn) key.bytes = column;
-    else if (column instanceof WordsColumn) key.words = column;
+    else if (column instanceof WordsColumn) key.numbers = column;
     else key.flags = column;
     if (min !== undefined && max !== undefined) {
       key.min = Number(min);
@@ -223,7 +244,8 @@ export function expectation(wire: Wire, kind: string): string {
   }
 }
 
-function escapePointer(name: string): string {
+/** A field name as a part of a JSON pointer. */
+export function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 

@@ -39,7 +39,7 @@ const quarantinePipeline = pipeline({
   name: 'quarantine',
   doc: 'Records that no table could hold.',
   endpoint: 'GET /quarantine',
-  walk: masterchain({ seqno: 'seqno', proof: 'links' }),
+  walk: masterchain({ seqno: 'seqno', proof: 'links', windows: { path: '/quarantine', order: 'ties' } }),
   tables: [quarantineTable],
 });
 

@@ -17,6 +17,8 @@ interface Extra {
 export class TableRows {
   readonly table: TableDef;
   readonly parent: TableRows | undefined;
+  /** How many values a row must have. */
+  readonly required: number;
   /** How many rows are complete. */
   count = 0;
   /** Row of the parent that each row is nested in. */
@@ -29,6 +31,7 @@ export class TableRows {
   constructor(table: TableDef, parent: TableRows | undefined) {
     this.table = table;
     this.parent = parent;
+    this.required = table.columns.filter((def) => def.origin.kind === 'path' && !def.nullable).length;
     for (const def of table.columns) {
       if (def.origin.kind === 'path') this.byName.set(def.name, this.columnAt(def.origin.path, def));
     }
@@ -66,12 +69,18 @@ export class TableRows {
       this.parentRows = parentRows;
     }
     this.parentRows[row] = this.parent?.count ?? 0;
-    this.place?.put(row, label, 0, label.length);
+    this.place?.putShort(row, label);
     return row;
   }
 
-  addExtra(pointer: string, json: string): void {
-    this.extras.push({ row: this.count, pointer, json });
+  /** Keeps a field of the row in hand. False when it has the same field already. */
+  addExtra(pointer: string, json: string): boolean {
+    const row = this.count;
+    for (let i = this.extras.length - 1; i >= 0 && this.extras[i]?.row === row; i--) {
+      if (this.extras[i]?.pointer === pointer) return false;
+    }
+    this.extras.push({ row, pointer, json });
+    return true;
   }
 
   truncate(rows: number): void {
@@ -94,29 +103,59 @@ export class TableRows {
     return bytes;
   }
 
-  /** The rows so far, as views that are valid until the next change. */
-  batch(): Batch {
+  /** The rows so far, as views that are valid until the next change; or copies of chosen rows, in the order given. */
+  batch(chosen?: Int32Array): Batch {
     const vectors = new Map<string, Vector>();
-    for (const def of this.table.columns) vectors.set(def.name, this.vectorOf(def, vectors));
-    return { table: this.table, rows: this.count, vectors: [...vectors.values()] };
+    for (const def of this.table.columns) vectors.set(def.name, this.vectorOf(def, chosen, vectors));
+    return { table: this.table, rows: chosen?.length ?? this.count, vectors: [...vectors.values()] };
   }
 
-  private vectorOf(def: ColumnDef, before: ReadonlyMap<string, Vector>): Vector {
-    switch (def.origin.kind) {
+  /** The rows nested in some rows of the parent, in the order of those. */
+  nestedIn(parents: Int32Array): Int32Array {
+    const starts = new Int32Array((this.parent?.count ?? 0) + 1);
+    for (let row = 0; row < this.count; row++) {
+      const after = (this.parentRows[row] as number) + 1;
+      starts[after] = (starts[after] as number) + 1;
+    }
+    for (let i = 1; i < starts.length; i++) starts[i] = (starts[i] as number) + (starts[i - 1] as number);
+    const rows = new Int32Array(this.count);
+    let found = 0;
+    for (const parent of parents) {
+      const to = starts[parent + 1] as number;
+      for (let row = starts[parent] as number; row < to; row++) rows[found++] = row;
+    }
+    return rows.subarray(0, found);
+  }
+
+  private vectorOf(def: ColumnDef, chosen: Int32Array | undefined, before: ReadonlyMap<string, Vector>): Vector {
+    const { origin } = def;
+    switch (origin.kind) {
       case 'path':
-        return this.named(def.name).vector(this.count);
-      case 'place':
-        return (this.place as BytesColumn).vector(this.count);
+        return chosen === undefined
+          ? this.named(def.name).vector(this.count)
+          : this.named(def.name).gather(chosen, def);
+      case 'place': {
+        const place = this.place as BytesColumn;
+        return chosen === undefined ? place.vector(this.count) : place.gather(chosen, def);
+      }
       case 'parent':
-        return (this.parent as TableRows).named(def.origin.column).gather(this.parentRows.subarray(0, this.count), def);
+        return (this.parent as TableRows).named(origin.column).gather(this.parentsOf(chosen), def);
       case 'time':
-        return timeVector(def, before.get(def.origin.column) as Vector, this.count);
-      case 'extra':
-        return this.extraVector(def);
+        return timeVector(def, before.get(origin.column) as Vector, chosen?.length ?? this.count);
+      case 'extra': {
+        const column = this.extraColumn(def);
+        return chosen === undefined ? column.vector(this.count) : column.gather(chosen, def);
+      }
     }
   }
 
-  private extraVector(def: ColumnDef): Vector {
+  private parentsOf(chosen: Int32Array | undefined): Int32Array {
+    return chosen === undefined
+      ? this.parentRows.subarray(0, this.count)
+      : chosen.map((row) => this.parentRows[row] as number);
+  }
+
+  private extraColumn(def: ColumnDef): BytesColumn {
     const column = new BytesColumn(def);
     const fields = new Map<number, string[]>();
     for (const { row, pointer, json } of this.extras) {
@@ -125,7 +164,7 @@ export class TableRows {
       fields.set(row, list);
     }
     for (const [row, list] of [...fields].sort(([a], [b]) => a - b)) column.putText(row, `{${list.join(',')}}`);
-    return column.vector(this.count);
+    return column;
   }
 }
 
@@ -147,8 +186,9 @@ export class ProjectedRows {
     this.anyOf = anyOf.map((name) => columns.get(name) as AnyColumn);
   }
 
-  batch(): Batch {
-    const rows = this.matching();
+  /** The matching rows so far; or of chosen rows of the base, in the order given. */
+  batch(chosen?: Int32Array): Batch {
+    const rows = this.matching(chosen);
     const vectors = new Map<string, Vector>();
     for (const def of this.table.columns) {
       const vector =
@@ -160,13 +200,9 @@ export class ProjectedRows {
     return { table: this.table, rows: rows.length, vectors: [...vectors.values()] };
   }
 
-  private matching(): Int32Array {
-    const rows = new Int32Array(this.base.count);
-    let found = 0;
-    for (let row = 0; row < rows.length; row++) {
-      if (this.anyOf.some((column) => column.isSet(row))) rows[found++] = row;
-    }
-    return rows.subarray(0, found);
+  private matching(chosen: Int32Array | undefined): Int32Array {
+    const among = chosen ?? Int32Array.from({ length: this.base.count }, (_, row) => row);
+    return among.filter((row) => this.anyOf.some((column) => column.isSet(row)));
   }
 }
 

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { DecodeError } from '../errors.ts';
-import { rawText } from './jsontext.ts';
-import { REFUSED, readLeaf } from './leaf.ts';
-import { type Key, type Node, Op, type Plan } from './plan.ts';
+import { rawText, undoPlainEscapes } from './jsontext.ts';
+import { readComment, readLeaf } from './leaf.ts';
+import { BROKEN, broken, load, page, QUOTE } from './page.ts';
+import { escapePointer, type Key, type Node, Op, type Plan } from './plan.ts';
+import { REFUSED } from './refused.ts';
 import type { TableRows } from './rows.ts';
-import { BROKEN, cursor, load, skipBlanks, skipValue } from './skip.ts';
-
-const QUOTE = 34;
+import { NULL, skipBlanks, skipValue } from './skip.ts';
 
 /** A record that does not fit its declaration. None of its rows were kept. */
 export interface RefusedRecord {
@@ -27,10 +27,15 @@ export interface ScannedPage {
   readonly unknown: ReadonlyMap<string, number>;
 }
 
+/** The value that is being read, or was read last; null when a field is missing. */
 let stoppedAt: Key | null = null;
+/** Required values that the row in hand has so far. */
 let required = 0;
-let requiredOf: ReadonlyMap<TableRows, number> = new Map();
 let unknown = new Map<string, number>();
+/** Fields without a column in the record in hand. */
+let met: string[] = [];
+/** Name of the last key that `readName` read. */
+let lastName = '';
 
 /**
  * Reads one page straight from its bytes into the columns of the plan's tables.
@@ -38,239 +43,247 @@ let unknown = new Map<string, number>();
  * @throws {DecodeError} `not-json` (worth asking again) or `wrong-shape` when the page as a whole is not what the plan says;
  * no row of it is kept then.
  */
-export function scanPage(plan: Plan, page: Uint8Array): ScannedPage {
+export function scanPage(plan: Plan, bytes: Uint8Array): ScannedPage {
   const marks = plan.tables.map((rows) => rows.count);
-  load(isUtf8(page) ? page : Buffer.from(new TextDecoder().decode(page)));
-  requiredOf = plan.required;
+  load(isUtf8(bytes) ? bytes : Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)));
   unknown = new Map();
   try {
     return scanEnvelope(plan);
   } catch (error) {
-    for (const [i, rows] of plan.tables.entries()) rows.truncate(marks[i] as number);
-    throw error === BROKEN ? notJson(plan, page) : error;
+    truncate(plan, marks);
+    throw error === BROKEN ? notJson(plan, bytes) : error;
   }
 }
 
+function truncate(plan: Plan, marks: readonly number[]): void {
+  for (const [i, rows] of plan.tables.entries()) rows.truncate(marks[i] as number);
+}
+
 function scanEnvelope(plan: Plan): ScannedPage {
+  const { bytes } = page;
   const refused: RefusedRecord[] = [];
   let records = -1;
-  skipBlanks();
-  if (cursor.bytes[cursor.at] !== 123) {
-    skipValue();
+  let at = skipBlanks(0);
+  if (bytes[at] !== 123) {
+    checkRest(skipValue(at));
     throw wrongShape(plan, 'an object', '');
   }
-  cursor.at++;
-  skipBlanks();
-  if (cursor.bytes[cursor.at] === 125) cursor.at++;
+  at = skipBlanks(at + 1);
+  if (bytes[at] === 125) at++;
   else {
     for (;;) {
-      const name = keyName();
-      if (name === plan.recordsKey && records < 0) {
-        if (cursor.bytes[cursor.at] !== 91) {
-          skipValue();
-          throw wrongShape(plan, 'an array', `/${plan.recordsKey}`);
+      at = readName(at);
+      const name = lastName;
+      if (name === plan.recordsKey) {
+        if (bytes[at] !== 91 || records >= 0) {
+          skipValue(at);
+          throw wrongShape(plan, 'an array, once,', `/${plan.recordsKey}`);
         }
-        records = scanRecords(plan, refused);
+        at = scanRecords(plan, at, refused);
+        records = page.records;
       } else {
-        skipValue();
-        if (!plan.ignored.has(name)) count(`envelope /${name}`);
+        at = skipValue(at);
+        if (!plan.ignored.has(name)) count(`envelope /${escapePointer(name)}`);
       }
-      skipBlanks();
-      const c = cursor.bytes[cursor.at++];
+      at = skipBlanks(at);
+      const c = bytes[at];
+      if (c !== 125 && c !== 44) broken(at);
+      at = skipBlanks(at + 1);
       if (c === 125) break;
-      if (c !== 44) throw BROKEN;
-      skipBlanks();
     }
   }
-  skipBlanks();
-  if (cursor.at !== cursor.end) throw BROKEN;
+  checkRest(at);
   if (records < 0) throw wrongShape(plan, 'an array', `/${plan.recordsKey}`);
   return { records, refused, unknown };
 }
 
-/** Reads a key and its colon; the cursor stands at the value then. */
-function keyName(): string {
-  const from = cursor.at;
-  if (cursor.bytes[from] !== QUOTE) throw BROKEN;
-  skipValue();
-  const { dirty } = cursor;
-  const name: string = JSON.parse(rawText(from, cursor.at, dirty));
-  skipBlanks();
-  if (cursor.bytes[cursor.at++] !== 58) throw BROKEN;
-  skipBlanks();
-  return name;
+function checkRest(at: number): void {
+  const end = skipBlanks(at);
+  if (end !== page.end) broken(end);
 }
 
-function scanRecords(plan: Plan, refused: RefusedRecord[]): number {
-  const { root, tables } = plan;
-  const main = root.rows;
+/** Reads a key and its colon into `lastName` and returns the position of the value. */
+function readName(from: number): number {
+  if (page.bytes[from] !== QUOTE) broken(from);
+  page.dirty = false;
+  let at = skipValue(from);
+  lastName = JSON.parse(rawText(from, at, page.dirty));
+  at = skipBlanks(at);
+  if (page.bytes[at] !== 58) broken(at);
+  return skipBlanks(at + 1);
+}
+
+/** Reads the list of records and returns the position behind it; their number is left in `page.records`. */
+function scanRecords(plan: Plan, start: number, refused: RefusedRecord[]): number {
+  const { bytes } = page;
   let index = 0;
-  cursor.at++;
-  skipBlanks();
-  if (cursor.bytes[cursor.at] === 93) {
-    cursor.at++;
-    return 0;
-  }
+  let at = skipBlanks(start + 1);
+  page.records = 0;
+  if (bytes[at] === 93) return at + 1;
   for (;;) {
-    const from = cursor.at;
-    const marks = tables.map((rows) => rows.count);
+    at = scanRecord(plan, at, index++, refused);
+    at = skipBlanks(at);
+    const c = bytes[at];
+    if (c === 93) break;
+    if (c !== 44) broken(at);
+    at = skipBlanks(at + 1);
+  }
+  page.records = index;
+  return at + 1;
+}
+
+function scanRecord(plan: Plan, from: number, index: number, refused: RefusedRecord[]): number {
+  const marks = plan.tables.map((rows) => rows.count);
+  try {
+    return scanRow(plan, from);
+  } catch (error) {
+    if (error !== REFUSED && error !== BROKEN) throw error;
+    truncate(plan, marks);
+  }
+  const to = skipValue(from);
+  const raw = page.bytes.toString('utf8', from, to);
+  if (undoPlainEscapes(from, to)) {
     try {
-      required = 0;
-      stoppedAt = null;
-      scanObject(root, main.count);
-      if (required !== requiredOf.get(main)) throw REFUSED;
-      main.count++;
+      return scanRow(plan, from);
     } catch (error) {
-      if (error !== REFUSED && error !== BROKEN) throw error;
-      const at: Key | null = stoppedAt;
-      for (const [i, rows] of tables.entries()) rows.truncate(marks[i] as number);
-      cursor.at = from;
-      cursor.dirty = false;
-      skipValue();
-      refused.push({
-        index,
-        raw: cursor.bytes.toString('utf8', from, cursor.at),
-        pointer: (at as Key | null)?.pointer ?? '',
-        expected: (at as Key | null)?.expected ?? 'a record with all required fields',
-      });
+      if (error !== REFUSED) throw error;
+      truncate(plan, marks);
     }
-    index++;
-    skipBlanks();
-    const c = cursor.bytes[cursor.at++];
-    if (c === 93) return index;
-    if (c !== 44) throw BROKEN;
-    skipBlanks();
   }
+  const pointer = stoppedAt?.pointer ?? '';
+  refused.push({ index, raw, pointer, expected: stoppedAt?.expected ?? 'an object whose keys come once' });
+  return to;
 }
 
-function scanObject(node: Node, row: number): void {
-  const { bytes } = cursor;
-  if (bytes[cursor.at] !== 123) throw REFUSED;
-  cursor.at++;
-  if ((bytes[cursor.at] as number) <= 32) skipBlanks();
-  if (bytes[cursor.at] === 125) {
-    cursor.at++;
-    return;
-  }
-  const { keys } = node;
-  let expected = 0;
-  for (;;) {
-    if (bytes[cursor.at] !== QUOTE) throw BROKEN;
-    let key = expected < keys.length ? (keys[expected] as Key) : null;
-    const start = cursor.at + 1;
-    if (key !== null && matches(key, start)) {
-      cursor.at = start + key.length + 1;
-      if (bytes[cursor.at] === 58) cursor.at++;
-      else skipColon();
-      if ((bytes[cursor.at] as number) <= 32) skipBlanks();
-    } else {
-      const name = keyName();
-      key = node.byName.get(name) ?? null;
-      if (key === null) keepUnknown(node, name);
-    }
-    if (key !== null) {
-      expected = key.next;
-      scanValue(key, row);
-    }
-    let c = bytes[cursor.at] as number;
-    if (c <= 32) {
-      skipBlanks();
-      c = bytes[cursor.at] as number;
-    }
-    cursor.at++;
-    if (c === 125) return;
-    if (c !== 44) throw BROKEN;
-    if ((bytes[cursor.at] as number) <= 32) skipBlanks();
-  }
-}
-
-function matches(key: Key, start: number): boolean {
-  const { bytes } = cursor;
-  const { name, length } = key;
-  if (bytes[start + length] !== QUOTE) return false;
-  for (let i = 0; i < length; i++) if (bytes[start + i] !== name[i]) return false;
-  return true;
-}
-
-function skipColon(): void {
-  skipBlanks();
-  if (cursor.bytes[cursor.at++] !== 58) throw BROKEN;
-}
-
-function scanValue(key: Key, row: number): void {
-  const c = cursor.bytes[cursor.at];
-  if (c === 110) {
-    skipValue();
-    return;
-  }
-  stoppedAt = key;
-  if (key.raw !== null) {
-    scanKept(key, row);
-  } else if (key.op < Op.object) {
-    readLeaf(key, row);
-  } else {
-    scanInside(key, row);
-  }
+function scanRow(plan: Plan, from: number): number {
+  const { rows } = plan.root;
+  required = 0;
   stoppedAt = null;
+  if (met.length > 0) met = [];
+  const at = scanObject(plan.root, rows.count, from);
+  if (required !== rows.required) refuse();
+  rows.count++;
+  for (const field of met) count(field);
+  return at;
+}
+
+function scanObject(node: Node, row: number, start: number): number {
+  const { bytes, view } = page;
+  if (bytes[start] !== 123) throw REFUSED;
+  let at = start + 1;
+  if ((bytes[at] as number) <= 32) at = skipBlanks(at);
+  if (bytes[at] === 125) return at + 1;
+  const object = node.open();
+  let before: Key | null = null;
+  let key = node.first;
+  for (;;) {
+    if (key === null || !standsAt(key, view, at)) {
+      key = keyAt(node, view, at);
+      if (key === null) {
+        at = readName(at);
+        key = node.byName.get(lastName) ?? null;
+      } else at += key.length;
+      if (key !== null) {
+        if (before === null) node.first = key;
+        else before.next = key;
+      }
+    } else at += key.length;
+    if ((bytes[at] as number) <= 32) at = skipBlanks(at);
+    if (key === null) at = keepUnknown(node, lastName, at);
+    else {
+      if (key.metIn === object) throw REFUSED;
+      key.metIn = object;
+      at = scanValue(key, row, at);
+      before = key;
+    }
+    let c = bytes[at] as number;
+    if (c <= 32) {
+      at = skipBlanks(at);
+      c = bytes[at] as number;
+    }
+    at++;
+    if (c === 125) return at;
+    if (c !== 44) broken(at);
+    if ((bytes[at] as number) <= 32) at = skipBlanks(at);
+    key = before === null ? node.first : before.next;
+  }
+}
+
+/** Whether the text at a position is this key with quotes and colon, without blanks. */
+function standsAt(key: Key, view: DataView, from: number): boolean {
+  const { words } = key;
+  let at = from;
+  for (let i = 0; i < words.length; i++, at += 4) if (view.getInt32(at, true) !== words[i]) return false;
+  return (view.getInt32(at, true) & key.lastMask) === key.lastWord;
+}
+
+function keyAt(node: Node, view: DataView, at: number): Key | null {
+  for (const key of node.keys) if (standsAt(key, view, at)) return key;
+  return null;
+}
+
+function scanValue(key: Key, row: number, at: number): number {
+  if (page.bytes[at] === 110) return page.view.getInt32(at, true) === NULL ? at + 4 : broken(at);
+  stoppedAt = key;
   required += key.required;
+  if (key.raw !== null) return scanKept(key, row, at);
+  return key.op < Op.object ? readLeaf(key, row, at) : scanInside(key, row, at);
 }
 
 /** A value whose JSON text is kept, beside what is read from inside it. */
-function scanKept(key: Key, row: number): void {
-  const from = cursor.at;
-  if (key.op !== Op.skip) {
-    if (key.op < Op.object) readLeaf(key, row);
-    else scanInside(key, row);
-    cursor.at = from;
-  }
-  cursor.dirty = false;
-  skipValue();
-  const kept = key.raw;
-  if (kept === null) return;
-  const fresh = cursor.dirty
-    ? kept.putText(row, rawText(from, cursor.at, true))
-    : kept.put(row, cursor.bytes, from, cursor.at);
-  if (!fresh) throw REFUSED;
+function scanKept(key: Key, row: number, from: number): number {
+  page.dirty = false;
+  const to = skipValue(from);
+  const fresh = page.dirty
+    ? key.raw?.putText(row, rawText(from, to, true))
+    : key.raw?.put(row, page.bytes, page.view, from, to);
+  if (fresh !== true) throw REFUSED;
+  if (key.op === Op.comment) return readComment(key, row, from, to);
+  if (key.op >= Op.object) return scanInside(key, row, from);
+  return key.op === Op.skip ? to : readLeaf(key, row, from);
 }
 
-function scanInside(key: Key, row: number): void {
-  const node = key.node as Node;
-  if (key.op === Op.object) return scanObject(node, row);
-  if (key.op === Op.one) return scanNested(key, node);
-  if (cursor.bytes[cursor.at] !== 91) throw REFUSED;
-  cursor.at++;
-  skipBlanks();
-  if (cursor.bytes[cursor.at] === 93) {
-    cursor.at++;
-    return;
-  }
+function scanInside(key: Key, row: number, start: number): number {
+  const { bytes } = page;
+  const { node, rows, label } = key;
+  if (node === null) throw REFUSED;
+  if (rows === null) return scanObject(node, row, start);
+  if (key.op === Op.one) return scanNested(node, rows, label, start);
+  if (bytes[start] !== 91) throw REFUSED;
+  let at = skipBlanks(start + 1);
+  if (bytes[at] === 93) return at + 1;
   for (;;) {
-    scanNested(key, node);
-    skipBlanks();
-    const c = cursor.bytes[cursor.at++];
-    if (c === 93) return;
-    if (c !== 44) throw BROKEN;
-    skipBlanks();
+    at = skipBlanks(scanNested(node, rows, label, at));
+    const c = bytes[at];
+    if (c === 93) return at + 1;
+    if (c !== 44) broken(at);
+    at = skipBlanks(at + 1);
   }
 }
 
-function scanNested(key: Key, node: Node): void {
-  const rows = key.rows as TableRows;
+function scanNested(node: Node, rows: TableRows, label: Uint8Array, from: number): number {
   const before = required;
   required = 0;
-  scanObject(node, rows.openNested(key.label));
-  if (required !== requiredOf.get(rows)) throw REFUSED;
+  const at = scanObject(node, rows.openNested(label), from);
+  if (required !== rows.required) refuse();
   required = before;
   rows.count++;
+  return at;
 }
 
-function keepUnknown(node: Node, name: string): void {
-  const from = cursor.at;
-  cursor.dirty = false;
-  skipValue();
-  const pointer = `${node.pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-  node.rows.addExtra(pointer, rawText(from, cursor.at, cursor.dirty));
-  count(`${node.rows.table.name} ${pointer}`);
+/** Refuses the record for no single value of its. */
+function refuse(): never {
+  stoppedAt = null;
+  throw REFUSED;
+}
+
+function keepUnknown(node: Node, name: string, from: number): number {
+  page.dirty = false;
+  const to = skipValue(from);
+  const pointer = `${node.pointer}/${escapePointer(name)}`;
+  if (!node.rows.addExtra(pointer, rawText(from, to, page.dirty))) refuse();
+  met.push(`${node.rows.table.name} ${pointer}`);
+  return to;
 }
 
 function count(field: string): void {
@@ -284,10 +297,10 @@ function wrongShape(plan: Plan, expected: string, pointer: string): DecodeError 
   );
 }
 
-function notJson(plan: Plan, page: Uint8Array): DecodeError {
-  const start = Buffer.from(page.subarray(0, 60)).toString('utf8').replace(/\s+/g, ' ');
+function notJson(plan: Plan, bytes: Uint8Array): DecodeError {
+  const start = Buffer.from(bytes.subarray(0, 60)).toString('utf8').replace(/\s+/g, ' ');
   return new DecodeError(
-    `decode ${plan.pipeline.name}: expected JSON, got ${page.length} bytes that are not JSON from byte ${cursor.at} on: ${start}`,
+    `decode ${plan.pipeline.name}: expected JSON, got ${bytes.length} bytes that are not JSON from byte ${page.brokenAt} on: ${start}`,
     { code: 'not-json', retryable: true },
   );
 }

@@ -1,132 +1,109 @@
-/**
- * The bytes under the scanner and a cursor over JSON that is checked but not kept. One page at a time, so the state belongs
- * to the module: locals of a closure or fields of an object made the scanner measurably slower.
- */
+import { BACKSLASH, broken, bytesBefore, controlsIn, endsIn, page, QUOTE, wordOf } from './page.ts';
 
-const QUOTE = 34;
-const BACKSLASH = 92;
+/** JSON that is checked but not kept. Each function takes the position of a value and returns the one behind it. */
+
 const MAX_DEPTH = 512;
-/** Quotes behind the page end every loop that looks for one, so that no loop needs a bound of its own. */
-const PADDING = 128;
+export const NULL = wordOf('null');
+export const TRUE = wordOf('true');
+/** `false` without its first letter. */
+export const ALSE = wordOf('alse');
 
-export const cursor = {
-  bytes: Buffer.alloc(1 << 16, QUOTE),
-  at: 0,
-  end: 0,
-  /** Set when blanks or raw control characters were passed: the text between is not yet the one to store. */
-  dirty: false,
-};
-
-/** Thrown for text that is no JSON; one object, because a stack trace for each bad record would cost more than the record. */
-export const BROKEN = new Error('not JSON');
-
-/** Points the cursor at the start of a page. The bytes are copied: a buffer that is always the same one keeps the loops fast. */
-export function load(page: Uint8Array): void {
-  if (cursor.bytes.length < page.length + PADDING) {
-    cursor.bytes = Buffer.allocUnsafeSlow(page.length + (page.length >> 2) + PADDING);
-  }
-  cursor.bytes.set(page, 0);
-  cursor.bytes.fill(QUOTE, page.length, page.length + PADDING);
-  cursor.at = 0;
-  cursor.end = page.length;
-  cursor.dirty = false;
-}
-
-export function skipBlanks(): void {
-  const { bytes } = cursor;
-  let at = cursor.at;
+export function skipBlanks(from: number): number {
+  const { bytes } = page;
+  let at = from;
   for (let c = bytes[at]; c === 32 || c === 10 || c === 13 || c === 9; c = bytes[at]) at++;
-  if (at !== cursor.at) cursor.dirty = true;
-  cursor.at = at;
+  if (at !== from) page.dirty = true;
+  return at;
 }
 
 /** Moves behind one whole value. @throws {BROKEN} */
-export function skipValue(): void {
-  skipNested(0);
+export function skipValue(at: number): number {
+  return skipNested(at, 0);
 }
 
-function skipNested(depth: number): void {
-  const c = cursor.bytes[cursor.at];
-  switch (c) {
+function skipNested(at: number, depth: number): number {
+  switch (page.bytes[at]) {
     case QUOTE:
-      return skipString();
+      return skipString(at);
     case 123:
-      return skipObject(depth);
+      return skipObject(at, depth);
     case 91:
-      return skipArray(depth);
+      return skipArray(at, depth);
     case 116:
-      return skipWord(0x74727565, 4);
+      return page.view.getInt32(at, true) === TRUE ? at + 4 : broken(at);
     case 110:
-      return skipWord(0x6e756c6c, 4);
+      return page.view.getInt32(at, true) === NULL ? at + 4 : broken(at);
     case 102:
-      cursor.at++;
-      return skipWord(0x616c7365, 4);
+      return page.view.getInt32(at + 1, true) === ALSE ? at + 5 : broken(at);
     default:
-      return skipNumber();
+      return skipNumber(at);
   }
 }
 
-function skipObject(depth: number): void {
-  if (depth > MAX_DEPTH) throw BROKEN;
-  cursor.at++;
-  skipBlanks();
-  if (cursor.bytes[cursor.at] === 125) {
-    cursor.at++;
-    return;
-  }
+function skipObject(from: number, depth: number): number {
+  const { bytes } = page;
+  if (depth > MAX_DEPTH) broken(from);
+  let at = from + 1;
+  if ((bytes[at] as number) <= 32) at = skipBlanks(at);
+  if (bytes[at] === 125) return at + 1;
   for (;;) {
-    if (cursor.bytes[cursor.at] !== QUOTE) throw BROKEN;
-    skipString();
-    skipBlanks();
-    if (cursor.bytes[cursor.at++] !== 58) throw BROKEN;
-    skipBlanks();
-    skipNested(depth + 1);
-    skipBlanks();
-    const c = cursor.bytes[cursor.at++];
-    if (c === 125) return;
-    if (c !== 44) throw BROKEN;
-    skipBlanks();
+    if (bytes[at] !== QUOTE) broken(at);
+    at = skipString(at);
+    if ((bytes[at] as number) <= 32) at = skipBlanks(at);
+    if (bytes[at] !== 58) broken(at);
+    at++;
+    if ((bytes[at] as number) <= 32) at = skipBlanks(at);
+    at = bytes[at] === QUOTE ? skipString(at) : skipNested(at, depth + 1);
+    if ((bytes[at] as number) <= 32) at = skipBlanks(at);
+    const c = bytes[at];
+    if (c === 125) return at + 1;
+    if (c !== 44) broken(at);
+    at++;
+    if ((bytes[at] as number) <= 32) at = skipBlanks(at);
   }
 }
 
-function skipArray(depth: number): void {
-  if (depth > MAX_DEPTH) throw BROKEN;
-  cursor.at++;
-  skipBlanks();
-  if (cursor.bytes[cursor.at] === 93) {
-    cursor.at++;
-    return;
-  }
+function skipArray(from: number, depth: number): number {
+  const { bytes } = page;
+  if (depth > MAX_DEPTH) broken(from);
+  let at = skipBlanks(from + 1);
+  if (bytes[at] === 93) return at + 1;
   for (;;) {
-    skipNested(depth + 1);
-    skipBlanks();
-    const c = cursor.bytes[cursor.at++];
-    if (c === 93) return;
-    if (c !== 44) throw BROKEN;
-    skipBlanks();
+    at = skipBlanks(skipNested(at, depth + 1));
+    const c = bytes[at];
+    if (c === 93) return at + 1;
+    if (c !== 44) broken(at);
+    at = skipBlanks(at + 1);
   }
 }
 
-function skipString(): void {
-  const { bytes } = cursor;
-  let at = cursor.at + 1;
+function skipString(from: number): number {
+  const { bytes, view } = page;
+  let at = from + 1;
   for (;;) {
+    const word = view.getInt32(at, true);
+    const marks = endsIn(word) | controlsIn(word);
+    if (marks === 0) {
+      at += 4;
+      continue;
+    }
+    at += bytesBefore(marks);
     const c = bytes[at] as number;
-    if (c === QUOTE) break;
-    if (c === BACKSLASH) {
-      at = afterEscape(at);
-    } else {
-      if (c < 32) cursor.dirty = true;
+    if (c === QUOTE) {
+      if (at >= page.end) broken(at);
+      return at + 1;
+    }
+    if (c === BACKSLASH) at = afterEscape(at);
+    else {
+      page.dirty = true;
       at++;
     }
   }
-  if (at >= cursor.end) throw BROKEN;
-  cursor.at = at + 1;
 }
 
 /** The position behind the escape that starts at `at`. @throws {BROKEN} */
 export function afterEscape(at: number): number {
-  const { bytes } = cursor;
+  const { bytes } = page;
   switch (bytes[at + 1]) {
     case 34:
     case 47:
@@ -138,45 +115,36 @@ export function afterEscape(at: number): number {
     case 116:
       return at + 2;
     case 117:
-      for (let i = at + 2; i < at + 6; i++) if (hexDigit(bytes[i] as number) < 0) throw BROKEN;
+      for (let i = at + 2; i < at + 6; i++) if ((HEX[bytes[i] as number] as number) < 0) broken(at);
       return at + 6;
     default:
-      throw BROKEN;
+      return broken(at);
   }
 }
 
-/** The value of a hex digit, or -1. */
-export function hexDigit(c: number): number {
-  if (c >= 48 && c <= 57) return c - 48;
-  if (c >= 97 && c <= 102) return c - 87;
-  if (c >= 65 && c <= 70) return c - 55;
-  return -1;
+/** The value of each hex digit, -1 for every other character. */
+export const HEX = new Int8Array(256).fill(-1);
+for (const [value, digit] of [...'0123456789abcdef'].entries()) {
+  HEX[digit.charCodeAt(0)] = value;
+  HEX[digit.toUpperCase().charCodeAt(0)] = value;
 }
 
-function skipWord(word: number, length: number): void {
-  if (cursor.bytes.readInt32BE(cursor.at) !== word) throw BROKEN;
-  cursor.at += length;
-}
-
-function skipNumber(): void {
-  const { bytes } = cursor;
-  let at = cursor.at;
-  if (bytes[at] === 45) at++;
-  if (bytes[at] === 48) at++;
-  else at = digits(at);
-  if (bytes[at] === 46) at = digits(at + 1);
+function skipNumber(from: number): number {
+  const { bytes } = page;
+  let at = bytes[from] === 45 ? from + 1 : from;
+  at = bytes[at] === 48 ? at + 1 : afterDigits(at);
+  if (bytes[at] === 46) at = afterDigits(at + 1);
   if (bytes[at] === 101 || bytes[at] === 69) {
     at++;
     if (bytes[at] === 43 || bytes[at] === 45) at++;
-    at = digits(at);
+    at = afterDigits(at);
   }
-  cursor.at = at;
+  return at;
 }
 
-function digits(from: number): number {
-  const { bytes } = cursor;
+function afterDigits(from: number): number {
+  const { bytes } = page;
   let at = from;
   for (let c = bytes[at] as number; c >= 48 && c <= 57; c = bytes[at] as number) at++;
-  if (at === from) throw BROKEN;
-  return at;
+  return at === from ? broken(at) : at;
 }

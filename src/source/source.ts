@@ -89,6 +89,8 @@ export interface Source {
    * @throws {SourceError} when the source gives no usable answer. Errors of `accept` and reasons of signals pass unchanged.
    */
   fetch<T>(ask: Ask, accept: (answer: Answer) => T | Promise<T>, options?: FetchOptions): Promise<T>;
+  /** Requests per second that are allowed; undefined for no limit. */
+  readonly rps: number | undefined;
   /** A snapshot of what was sent and received so far. */
   readonly counts: SourceCounts;
   /** Ends what is under way and closes all connections. */
@@ -130,7 +132,8 @@ export function openSource(options: SourceOptions): Source {
     caFile: options.caFile ?? env['TONLAKE_CA_FILE'],
     env: network.kind === 'sandbox' ? {} : env,
   });
-  const budget = options.budget ?? openBudget(resolveRps(options, key), effects);
+  const rps = resolveRps(options, key);
+  const budget = options.budget ?? openBudget(rps, effects);
   const queue = new PQueue({ concurrency });
   const closing = new AbortController();
   const headers = {
@@ -245,6 +248,7 @@ export function openSource(options: SourceOptions): Source {
         link.release();
       }
     },
+    rps,
     get counts() {
       return { ...tally, byPath: Object.fromEntries(tally.byPath) };
     },

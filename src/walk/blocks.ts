@@ -1,6 +1,6 @@
 import type { Header } from '../audit/header.ts';
 import type { Span } from '../span.ts';
-import type { Store } from '../store/store.ts';
+import type { Query, Store } from '../store/store.ts';
 import type { SpanSink } from './context.ts';
 
 /** A store as walks use it. */
@@ -9,13 +9,13 @@ export function storeSink(store: Store): SpanSink {
     stage: (pipeline, span) => store.stage(pipeline, span),
     commit: (staged, draft) => store.commit(staged, draft),
     ledger: () => store.ledger(),
-    headers: (span) => readHeaders(store, span),
+    headers: (span) => readHeaders(store.query, span),
   };
 }
 
 /** The committed headers of some masterchain blocks, by seqno. */
-async function readHeaders(store: Store, span: Span): Promise<ReadonlyMap<number, readonly Header[]>> {
-  const { rows } = await store.query(
+export async function readHeaders(query: Query, span: Span): Promise<ReadonlyMap<number, readonly Header[]>> {
+  const { rows } = await query(
     `SELECT mc_block_seqno, workchain, shard::VARCHAR, seqno, tx_count, start_lt, end_lt
      FROM blocks WHERE mc_block_seqno BETWEEN $from AND $to ORDER BY mc_block_seqno`,
     { from: span.from, to: span.to },
@@ -31,22 +31,15 @@ async function readHeaders(store: Store, span: Span): Promise<ReadonlyMap<number
   return headers;
 }
 
-/** Transactions that the headers of some spans promise, and the requests of one page each that they take. */
-export async function countPromised(
-  query: Store['query'],
-  spans: readonly Span[],
-): Promise<{ readonly records: number; readonly requests: number }> {
+/** Transactions that the headers of some spans promise. */
+export async function countPromised(query: Query, spans: readonly Span[]): Promise<number> {
   let records = 0;
-  let requests = 0;
   for (const { from, to } of spans) {
     const { rows } = await query(
-      `SELECT coalesce(sum(n), 0)::BIGINT, coalesce(sum(n // 1000 + 1), 0)::BIGINT FROM
-       (SELECT sum(tx_count)::BIGINT AS n FROM blocks WHERE mc_block_seqno BETWEEN $from AND $to GROUP BY mc_block_seqno)`,
+      'SELECT coalesce(sum(tx_count), 0)::BIGINT FROM blocks WHERE mc_block_seqno BETWEEN $from AND $to',
       { from, to },
     );
-    const [sum = 0n, pages = 0n] = rows[0] as readonly bigint[];
-    records += Number(sum);
-    requests += Number(pages);
+    records += Number(rows[0]?.[0] ?? 0n);
   }
-  return { records, requests };
+  return records;
 }

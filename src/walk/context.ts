@@ -1,3 +1,4 @@
+import type PQueue from 'p-queue';
 import type { Header } from '../audit/header.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Effects } from '../effects.ts';
@@ -5,16 +6,11 @@ import type { Source } from '../source/source.ts';
 import type { Span } from '../span.ts';
 import type { CommitDraft, LedgerEntry, Stage, StagedSpan } from '../store/store.ts';
 
-/** When a span closes: as soon as one of these is reached. */
-export interface SpanLimits {
-  readonly seqnos: number;
-  readonly records: number;
-  /** Time since its first row, so that a slow source does not keep much uncommitted. */
-  readonly ms: number;
-}
+/** How rows are asked for: each masterchain block by itself, many at once by windows of logical time, or what is cheaper. */
+export type WalkMode = 'masterchain' | 'window' | 'auto';
 
-/** What happens during a run, in the order it happens; one JSON line each with `--json`. */
-export type RunEvent =
+/** What happens during a walk, in the order it happens. */
+export type WalkEvent =
   | {
       readonly event: 'start';
       readonly pipeline: string;
@@ -24,14 +20,13 @@ export type RunEvent =
       /** Records that the headers promise; undefined where no headers are known. */
       readonly records: number | undefined;
     }
-  | { readonly event: 'progress'; readonly pipeline: string; readonly seqno: number; readonly records: number }
+  | { readonly event: 'progress'; readonly pipeline: string; readonly seqnos: number; readonly records: number }
   | {
       readonly event: 'span';
       readonly pipeline: string;
       readonly from: number;
       readonly to: number;
       readonly rows: Readonly<Record<string, number>>;
-      readonly requests: number;
     }
   | {
       readonly event: 'problem';
@@ -48,7 +43,13 @@ export type RunEvent =
       readonly pointer: string;
       readonly reason: string;
     }
-  | { readonly event: 'unknown-field'; readonly pipeline: string; readonly field: string; readonly count: number };
+  | {
+      readonly event: 'unknown-field';
+      readonly pipeline: string;
+      /** Table and JSON pointer. */
+      readonly field: string;
+      readonly count: number;
+    };
 
 /** Where a walk puts its spans, and where it finds the headers that it proves them by. */
 export interface SpanSink {
@@ -66,12 +67,14 @@ export interface WalkContext {
   readonly source: Source;
   readonly sink: SpanSink;
   readonly effects: Effects;
-  readonly limits: SpanLimits;
-  /** How many masterchain blocks are asked for ahead of the one that is being loaded. */
-  readonly ahead: number;
+  readonly mode: WalkMode;
+  /** Most requests of one span: bounds what a kill can cost. */
+  readonly spanAsks: number;
+  /** Requests under way or being decoded; the bound of what lies in memory. */
+  readonly asks: PQueue;
   /** First seqno of the index. */
   readonly first: number;
-  /** Aborted when the run shall end after the span in flight. */
+  /** Aborted when the run shall end soon: what is whole by then is committed. */
   readonly stop: AbortSignal;
-  readonly report: (event: RunEvent) => void;
+  readonly report: (event: WalkEvent) => void;
 }

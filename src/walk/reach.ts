@@ -2,7 +2,7 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import { WalkError } from '../errors.ts';
 import { formatSpans, type Span, subtractSpans } from '../span.ts';
 import type { IndexEnds } from './chain.ts';
-import type { RunEvent } from './context.ts';
+import type { WalkEvent } from './context.ts';
 
 /** Masterchain blocks come at most this often. */
 const BLOCK_MS = 200;
@@ -17,7 +17,7 @@ export function splitReachable(
   spans: readonly Span[],
   ends: IndexEnds,
   waitMs: number | undefined,
-  report: (event: RunEvent) => void,
+  report: (event: WalkEvent) => void,
 ): readonly Span[] {
   const horizon = ends.last + Math.ceil((waitMs ?? DEFAULT_WAIT_MS) / BLOCK_MS);
   const tell = (beyond: readonly Span[], code: string, fact: string, hint: string): void => {

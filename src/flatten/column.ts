@@ -1,0 +1,97 @@
+import type { ColumnDef } from '../declare/column.ts';
+import type { Vector } from './batch.ts';
+
+export const START_ROWS = 1024;
+
+/**
+ * A growing column in Arrow's layout. Rows are written in ascending order, each at most once; a row that is passed over is
+ * null. Every bit of `validity` is set until a row is passed over, so that writing a value costs no access to it.
+ */
+export abstract class Column {
+  readonly def: ColumnDef;
+  validity = new Uint8Array(START_ROWS >> 3).fill(255);
+  capacity = START_ROWS;
+  /** The row after the last one written or passed over. */
+  next = 0;
+  /** How many rows before `next` are null. */
+  nulls = 0;
+
+  constructor(def: ColumnDef) {
+    this.def = def;
+  }
+
+  /** Makes room for at least this row. */
+  abstract grow(row: number): void;
+  /** The first `rows` rows; a view that is valid until the column is changed. */
+  abstract vector(rows: number): Vector;
+  /** The given rows, in the given order, as a new vector of column `def`. */
+  abstract gather(rows: Int32Array, def: ColumnDef): Vector;
+  /** Bytes that the values take. */
+  abstract byteSize(): number;
+
+  /** Claims a row for a value. False when it was written already, or a later one was. */
+  claim(row: number): boolean {
+    if (row !== this.next && !this.passTo(row)) return false;
+    if (row >= this.capacity) this.grow(row);
+    this.next = row + 1;
+    return true;
+  }
+
+  /** Leaves the rows before `row` null. False when `row` was written already. */
+  passTo(row: number): boolean {
+    if (row < this.next) return false;
+    if (row > this.capacity) this.grow(row - 1);
+    const { validity } = this;
+    for (let i = this.next; i < row; i++) validity[i >> 3] = (validity[i >> 3] as number) & ~(1 << (i & 7));
+    this.nulls += row - this.next;
+    this.next = row;
+    return true;
+  }
+
+  isSet(row: number): boolean {
+    return row < this.next && (((this.validity[row >> 3] as number) >> (row & 7)) & 1) === 1;
+  }
+
+  /** Forgets all rows from `rows` on. */
+  truncate(rows: number): void {
+    const { validity } = this;
+    for (let row = rows; row < this.next; row++) {
+      if (!this.isSet(row)) this.nulls--;
+      validity[row >> 3] = (validity[row >> 3] as number) | (1 << (row & 7));
+    }
+    if (this.next > rows) this.next = rows;
+  }
+
+  /** Forgets everything but keeps the memory. */
+  clear(): void {
+    this.validity.fill(255, 0, (this.next + 7) >> 3);
+    this.next = 0;
+    this.nulls = 0;
+  }
+
+  protected growValidity(row: number): void {
+    let capacity = this.capacity;
+    while (capacity <= row) capacity *= 2;
+    const validity = new Uint8Array(capacity >> 3).fill(255);
+    validity.set(this.validity);
+    this.validity = validity;
+    this.capacity = capacity;
+  }
+
+  protected nullity(rows: number): Pick<Vector, 'column' | 'validity' | 'nullCount'> {
+    this.passTo(rows);
+    return { column: this.def, validity: this.validity.subarray(0, (rows + 7) >> 3), nullCount: this.nulls };
+  }
+
+  protected gatherNullity(rows: Int32Array, column: ColumnDef): Pick<Vector, 'column' | 'validity' | 'nullCount'> {
+    const validity = new Uint8Array((rows.length + 7) >> 3).fill(255);
+    let nullCount = 0;
+    for (let i = 0; i < rows.length; i++) {
+      if (!this.isSet(rows[i] as number)) {
+        validity[i >> 3] = (validity[i >> 3] as number) & ~(1 << (i & 7));
+        nullCount++;
+      }
+    }
+    return { column, validity, nullCount };
+  }
+}

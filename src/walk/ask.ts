@@ -1,0 +1,38 @@
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { Ask } from '../source/ask.ts';
+import type { LtWindow } from './windows.ts';
+
+/** Rows in a page; the most that the API gives. */
+export const PAGE_ROWS = 1000;
+
+/** One page that a walk asks for. */
+export type PageAsk =
+  | { readonly kind: 'window'; readonly window: LtWindow }
+  | { readonly kind: 'block'; readonly seqno: number; readonly offset: number };
+
+/** The request for a page. A block that is not indexed is waited for. */
+export function requestOf(pipeline: PipelineDef, ask: PageAsk): Ask {
+  const { walk, endpoint, parameters, name } = pipeline;
+  const rest = Object.entries(parameters);
+  if (ask.kind === 'window') {
+    const { from, to } = ask.window;
+    return {
+      path: walk.windows.path,
+      query: [['start_lt', String(from)], ['end_lt', String(to)], ['limit', String(PAGE_ROWS)], ...rest],
+      label: `${name} lt ${from}:${to}`,
+    };
+  }
+  const offset: readonly (readonly [string, string])[] = ask.offset === 0 ? [] : [['offset', String(ask.offset)]];
+  return {
+    path: endpoint.replace(/^GET /, ''),
+    query: [[walk.seqno, String(ask.seqno)], ['limit', String(PAGE_ROWS)], ...offset, ...rest],
+    missing: 'wait',
+    label: `${name} ${ask.seqno}`,
+  };
+}
+
+/** The pages of one masterchain block with so many rows, the last of them being short. */
+export function pagesOfBlock(seqno: number, rows: number): readonly PageAsk[] {
+  const pages = Math.floor(rows / PAGE_ROWS) + 1;
+  return Array.from({ length: pages }, (_, page) => ({ kind: 'block', seqno, offset: page * PAGE_ROWS }));
+}

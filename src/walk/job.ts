@@ -1,0 +1,209 @@
+import type { BadBlock } from '../audit/reconcile.ts';
+import { AuditError, DecodeError, TonlakeError } from '../errors.ts';
+import { quarantineBatch } from '../flatten/quarantine.ts';
+import { type Span, spanSize, subtractSpans, totalSize } from '../span.ts';
+import type { StagedSpan, Verdict } from '../store/store.ts';
+import { PAGE_ROWS, type PageAsk, requestOf } from './ask.ts';
+import type { WalkContext } from './context.ts';
+import type { Loader, PageReport, RefusedReport } from './loader.ts';
+import type { Meter } from './meter.ts';
+import type { SpanProof } from './proof.ts';
+import { halve } from './windows.ts';
+
+/** How often a block that does not balance is asked for again, by itself. */
+const REPAIRS = 2;
+const REPAIR_PAUSE_MS = 500;
+
+export interface SpanJobOptions {
+  readonly context: WalkContext;
+  readonly span: Span;
+  readonly loader: Loader;
+  readonly proof: SpanProof;
+  readonly asks: readonly PageAsk[];
+  readonly meter: Meter;
+}
+
+interface Refusal {
+  readonly request: string;
+  readonly records: readonly RefusedReport[];
+}
+
+/** One span from its requests to its commit. */
+export class SpanJob {
+  private readonly options: SpanJobOptions;
+  /** Why single blocks could not be had. */
+  private readonly failures = new Map<number, TonlakeError>();
+  private readonly refusals = new Map<number, Refusal>();
+
+  constructor(options: SpanJobOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Fetches, proves, repairs and commits. Blocks that cannot be proven are reported and left out; the rest of the span stays.
+   *
+   * @throws what made the source unusable, after everything that was proven by then is committed
+   */
+  async run(): Promise<void> {
+    const { asks, span, context, proof } = this.options;
+    let fatal = await this.askAll(asks);
+    let bad = await proof.audit();
+    for (let round = 1; round <= REPAIRS && bad.length > 0 && fatal === undefined && !context.stop.aborted; round++) {
+      if (round > 1) await context.effects.sleep(REPAIR_PAUSE_MS);
+      fatal = await this.repair(bad.map(({ seqno }) => seqno));
+      bad = await proof.audit();
+    }
+    await this.commit(bad);
+    context.report({ event: 'progress', pipeline: context.pipeline.name, seqnos: spanSize(span), records: 0 });
+    if (fatal !== undefined) throw fatal.error;
+    if (!context.stop.aborted) await this.settle(bad);
+  }
+
+  private async askAll(asks: readonly PageAsk[]): Promise<{ readonly error: unknown } | undefined> {
+    let fatal: { readonly error: unknown } | undefined;
+    const { asks: queue, stop } = this.options.context;
+    await Promise.all(
+      asks.map((ask) =>
+        queue.add(async () => {
+          if (fatal !== undefined || stop.aborted) return;
+          await this.ask(ask).catch((error: unknown) => {
+            fatal ??= { error };
+          });
+        }),
+      ),
+    );
+    return fatal;
+  }
+
+  private async repair(seqnos: readonly number[]): Promise<{ readonly error: unknown } | undefined> {
+    const { loader, proof } = this.options;
+    const asks: PageAsk[] = [];
+    for (const seqno of seqnos) {
+      await loader.drop(seqno);
+      this.failures.delete(seqno);
+      this.refusals.delete(seqno);
+      asks.push(...proof.repair(seqno));
+    }
+    return this.askAll(asks);
+  }
+
+  /** Asks for one page and loads it; what overflows is asked for in further pages. */
+  private async ask(ask: PageAsk): Promise<void> {
+    const { context, loader, proof } = this.options;
+    const { source, pipeline } = context;
+    const overflow = ask.kind === 'block' ? 'keep' : pipeline.walk.windows.order === 'total' ? 'cut' : 'refuse';
+    let request = '';
+    try {
+      const report = await source.fetch(requestOf(pipeline, ask), async (answer) => {
+        proof.see(ask, answer);
+        request = answer.request;
+        return loader.add(answer.body, overflow);
+      });
+      this.note(ask, request, report);
+      for (const rest of remainder(ask, report, overflow)) await this.ask(rest);
+    } catch (error) {
+      if (!isLocal(error)) throw error;
+      if (ask.kind === 'block') this.failures.set(ask.seqno, error);
+    }
+  }
+
+  private note(ask: PageAsk, request: string, report: PageReport): void {
+    const { context } = this.options;
+    const pipeline = context.pipeline.name;
+    for (const [field, count] of report.unknown) context.report({ event: 'unknown-field', pipeline, field, count });
+    context.report({ event: 'progress', pipeline, seqnos: 0, records: report.records });
+    // A window's refused record shows as an unbalanced block, which is then asked for by itself.
+    if (ask.kind === 'block' && report.refused.length > 0) {
+      this.refusals.set(ask.seqno, { request, records: report.refused });
+    }
+  }
+
+  private async commit(bad: readonly BadBlock[]): Promise<void> {
+    const { span, loader } = this.options;
+    const good = subtractSpans(
+      [span],
+      bad.map(({ seqno }) => ({ from: seqno, to: seqno })),
+    );
+    const staged = await loader.finish(good);
+    for (const [i, part] of good.entries()) await this.put(staged[i] as StagedSpan, part, 'counted');
+  }
+
+  private async put(staged: StagedSpan, span: Span, verdict: Verdict): Promise<void> {
+    const { context, meter } = this.options;
+    const { sink, pipeline, network, report } = context;
+    const supersedes = sink
+      .ledger()
+      .filter(
+        (entry) =>
+          entry.pipeline === pipeline.name &&
+          entry.verdict === 'quarantined' &&
+          totalSize(subtractSpans([entry.span], [span])) === 0,
+      )
+      .map((entry) => entry.id);
+    const entry = await sink.commit(staged, {
+      network,
+      pipeline: pipeline.name,
+      version: pipeline.version,
+      span,
+      verdict,
+      supersedes,
+      ...meter.take(),
+    });
+    if (verdict !== 'counted') return;
+    const rows = Object.fromEntries(Object.entries(entry.tables).map(([table, part]) => [table, part.rows]));
+    report({ event: 'span', pipeline: pipeline.name, from: span.from, to: span.to, rows });
+  }
+
+  /** Tells of every block that is not in: refused records go to the quarantine, everything else is a problem. */
+  private async settle(bad: readonly BadBlock[]): Promise<void> {
+    const { context } = this.options;
+    const { name } = context.pipeline;
+    for (const { seqno, reason } of bad) {
+      const refusal = this.refusals.get(seqno) ?? this.brokenPage(seqno);
+      if (refusal !== undefined) await this.quarantine(seqno, refusal);
+      else {
+        const message = `audit ${name} ${seqno}: ${reason}`;
+        const error = this.failures.get(seqno) ?? new AuditError(message, { code: 'unbalanced' });
+        const { code } = error;
+        context.report({ event: 'problem', pipeline: name, from: seqno, to: seqno, code, message: error.message });
+      }
+    }
+  }
+
+  /** A page that was no JSON, however often it was asked for. */
+  private brokenPage(seqno: number): Refusal | undefined {
+    const error = this.failures.get(seqno);
+    if (!(error instanceof DecodeError)) return undefined;
+    const { path, query } = requestOf(this.options.context.pipeline, { kind: 'block', seqno, offset: 0 });
+    const request = `GET ${path}?${query.map(([key, value]) => `${key}=${value}`).join('&')}`;
+    const raw = String(error.cause ?? '');
+    return { request, records: [{ pointer: '', reason: error.message, raw }] };
+  }
+
+  private async quarantine(seqno: number, { request, records }: Refusal): Promise<void> {
+    const { context } = this.options;
+    const pipeline = context.pipeline.name;
+    const foundAt = Math.floor(context.effects.now() / 1000);
+    const span = { from: seqno, to: seqno };
+    const stage = context.sink.stage(pipeline, span);
+    await stage.write(quarantineBatch(records.map((record) => ({ pipeline, seqno, request, ...record, foundAt }))));
+    await this.put(await stage.finish(), span, 'quarantined');
+    for (const { pointer, reason } of records)
+      context.report({ event: 'quarantine', pipeline, seqno, pointer, reason });
+  }
+}
+
+/** What a full page leaves to ask for. Nothing when its rows share one logical time: its blocks are then asked for singly. */
+function remainder(ask: PageAsk, report: PageReport, overflow: 'keep' | 'cut' | 'refuse'): readonly PageAsk[] {
+  if (ask.kind === 'block' || report.records < PAGE_ROWS) return [];
+  const { window } = ask;
+  if (overflow === 'refuse') return (halve(window) ?? []).map((half) => ({ kind: 'window', window: half }));
+  const last = BigInt(report.lastLt ?? window.from);
+  return last > window.from ? [{ kind: 'window', window: { from: last, to: window.to } }] : [];
+}
+
+/** A fault of single blocks, not of the source as a whole. */
+function isLocal(error: unknown): error is TonlakeError {
+  if (error instanceof DecodeError) return error.retryable;
+  return error instanceof TonlakeError && error.code === 'not-indexed';
+}

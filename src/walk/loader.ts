@@ -1,0 +1,140 @@
+import type { Header } from '../audit/header.ts';
+import { type BadBlock, reconcileSpan } from '../audit/reconcile.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { WordsColumn } from '../flatten/columns.ts';
+import { Decoder } from '../flatten/decoder.ts';
+import { explainRefusal } from '../flatten/explain.ts';
+import { sortRecords } from '../flatten/order.ts';
+import type { Span } from '../span.ts';
+import type { Stage, StagedSpan } from '../store/store.ts';
+import { PAGE_ROWS } from './ask.ts';
+
+/** Records handed to the stage at once; a row group of its files. */
+const CHUNK_RECORDS = 8192;
+
+/** A record that could not be decoded, and why. */
+export interface RefusedReport {
+  readonly pointer: string;
+  readonly reason: string;
+  readonly raw: string;
+}
+
+/** What a page held. Plain data, so that a worker thread can hand it over. */
+export interface PageReport {
+  readonly records: number;
+  readonly refused: readonly RefusedReport[];
+  /** Fields without a column, and how often they were met. */
+  readonly unknown: readonly (readonly [string, number])[];
+  /** Logical time, decimal, at which a full page was cut. */
+  readonly lastLt: string | undefined;
+}
+
+/** Takes the pages of one span in any order, and gives them back as staged rows of the blocks that proved sound. */
+export class Loader {
+  private readonly pipeline: PipelineDef;
+  private readonly decoder: Decoder;
+  private readonly makeStage: (span: Span) => Stage;
+  private span: Span = { from: 0, to: -1 };
+  private headers: readonly Header[] = [];
+  /** Rows before this one are dead if their masterchain block was dropped then. */
+  private dropped = new Map<number, number>();
+  private deadRows = new Set<number>();
+
+  constructor(pipeline: PipelineDef, makeStage: (span: Span) => Stage) {
+    this.pipeline = pipeline;
+    this.decoder = new Decoder(pipeline);
+    this.makeStage = makeStage;
+  }
+
+  /** Begins a span; what was loaded before is forgotten. */
+  async open(span: Span, headers: readonly Header[]): Promise<void> {
+    this.span = span;
+    this.headers = headers;
+    this.dropped = new Map();
+    this.deadRows = new Set();
+    this.decoder.clear();
+  }
+
+  /**
+   * Adds a page.
+   *
+   * @param overflow what becomes of a full page: `keep` all its rows; `cut` those at its last logical time, which come again
+   * with the next window; `refuse` all, because the window is asked for in halves
+   * @throws {DecodeError} when the page is no JSON (retryable) or of another shape; nothing of it is kept
+   */
+  async add(page: Uint8Array, overflow: 'keep' | 'cut' | 'refuse'): Promise<PageReport> {
+    const mark = this.decoder.mark();
+    const before = this.decoder.records;
+    const { records, refused, unknown } = this.decoder.decode(page);
+    const after = this.decoder.records;
+    const isFull = records >= PAGE_ROWS;
+    const lastLt = isFull && overflow === 'cut' && after > before ? this.ltOf(after - 1) : undefined;
+    if (lastLt !== undefined) {
+      for (let row = after - 1; row >= before && this.ltOf(row) === lastLt; row--) this.deadRows.add(row);
+    }
+    if (isFull && overflow === 'refuse') this.decoder.rollback(mark);
+    return {
+      records,
+      refused: refused.map((record) => ({ ...explainRefusal(this.pipeline, record), raw: record.raw })),
+      unknown: [...unknown],
+      lastLt: lastLt?.toString(),
+    };
+  }
+
+  /** Compares the rows so far with the headers that the span was opened with. */
+  async audit(): Promise<readonly BadBlock[]> {
+    const isAlive = (row: number): boolean => this.isAlive(row);
+    return reconcileSpan({ decoder: this.decoder, isAlive }, this.span, this.headers);
+  }
+
+  /** Forgets the rows of a masterchain block; it will be loaded again. */
+  async drop(seqno: number): Promise<void> {
+    this.dropped.set(seqno, this.decoder.records);
+  }
+
+  /** Stages the rows of each given span, sorted; other rows are forgotten. */
+  async finish(spans: readonly Span[]): Promise<readonly StagedSpan[]> {
+    const staged: StagedSpan[] = [];
+    for (const span of spans) staged.push(await this.stageRows(span));
+    this.decoder.clear();
+    return staged;
+  }
+
+  private async stageRows(span: Span): Promise<StagedSpan> {
+    const stage = this.makeStage(span);
+    try {
+      const rows = sortRecords(this.decoder, this.rowsOf(span));
+      for (let from = 0; from < Math.max(rows.length, 1); from += CHUNK_RECORDS) {
+        const chunk = rows.subarray(from, from + CHUNK_RECORDS);
+        for (const batch of this.decoder.choose(chunk)) await stage.write(batch);
+      }
+      return await stage.finish();
+    } catch (error) {
+      await stage.discard();
+      throw error;
+    }
+  }
+
+  private rowsOf(span: Span): Int32Array {
+    const { words } = this.decoder.column('mc_block_seqno') as WordsColumn;
+    const rows = new Int32Array(this.decoder.records);
+    let found = 0;
+    for (let row = 0; row < rows.length; row++) {
+      const seqno = words[row] as number;
+      if (seqno >= span.from && seqno <= span.to && this.isAlive(row)) rows[found++] = row;
+    }
+    return rows.subarray(0, found);
+  }
+
+  private isAlive(row: number): boolean {
+    if (this.deadRows.size > 0 && this.deadRows.has(row)) return false;
+    if (this.dropped.size === 0) return true;
+    const { words } = this.decoder.column('mc_block_seqno') as WordsColumn;
+    return row >= (this.dropped.get(words[row] as number) ?? 0);
+  }
+
+  private ltOf(row: number): bigint {
+    const { words } = this.decoder.column('lt') as WordsColumn;
+    return (BigInt(words[2 * row + 1] as number) << 32n) | BigInt(words[2 * row] as number);
+  }
+}

@@ -1,0 +1,137 @@
+import { type Header, headerId, parseHeaders } from '../audit/header.ts';
+import { findLinkGaps, type LinkGaps, type ShardState } from '../audit/links.ts';
+import type { BadBlock } from '../audit/reconcile.ts';
+import type { Answer } from '../source/ask.ts';
+import { Setback } from '../source/setback.ts';
+import type { Source } from '../source/source.ts';
+import type { Span } from '../span.ts';
+import { PAGE_ROWS, type PageAsk, pagesOfBlock } from './ask.ts';
+import type { Loader } from './loader.ts';
+
+/** How a span's rows are proven whole, and what is asked again where they are not. */
+export interface SpanProof {
+  /** Sees every page before it is loaded. @throws retryable errors for a page that is plainly short */
+  see(ask: PageAsk, answer: Answer): void;
+  /** Masterchain blocks of the span that are not proven. */
+  audit(): Promise<readonly BadBlock[]>;
+  /** Forgets a masterchain block and says how to ask for it alone. */
+  repair(seqno: number): readonly PageAsk[];
+}
+
+/** Transactions are proven by the headers' `tx_count`. */
+export function countProof(loader: Pick<Loader, 'audit'>, headers: ReadonlyMap<number, readonly Header[]>): SpanProof {
+  return {
+    see: () => undefined,
+    audit: () => loader.audit(),
+    repair: (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? [])),
+  };
+}
+
+/** Transactions that some headers promise. */
+export function promisedRows(headers: readonly Header[]): number {
+  return headers.reduce((sum, header) => sum + header.txCount, 0);
+}
+
+export interface LinkProofOptions {
+  readonly span: Span;
+  readonly before: ShardState;
+  readonly after: ShardState;
+  readonly source: Source;
+  readonly pipeline: string;
+}
+
+/** Headers are proven by their links: from the states at both ends of the span, through every block between. */
+export function linkProof({ span, before, after, source, pipeline }: LinkProofOptions): SpanProof {
+  const byBlock = new Map<number, readonly Header[]>();
+  const byWindow = new Map<number, Header[]>();
+
+  const all = (): readonly Header[] => {
+    const headers: Header[] = [];
+    for (let seqno = span.from; seqno <= span.to; seqno++) {
+      headers.push(...(byBlock.get(seqno) ?? byWindow.get(seqno) ?? []));
+    }
+    return headers;
+  };
+
+  return {
+    see(ask, { body, request }) {
+      const headers = parseHeaders(body, request);
+      if (ask.kind === 'block') {
+        requireMasterBlock(headers, ask.seqno, pipeline);
+        byBlock.set(
+          ask.seqno,
+          headers.filter((header) => header.mcSeqno === ask.seqno),
+        );
+      } else if (headers.length < PAGE_ROWS) {
+        for (const header of headers) {
+          const list = byWindow.get(header.mcSeqno);
+          if (list === undefined) byWindow.set(header.mcSeqno, [header]);
+          else list.push(header);
+        }
+      }
+    },
+    async audit() {
+      const headers = all();
+      const twice = findTwice(headers);
+      const gaps = findLinkGaps(headers, span, before, after);
+      return [...twice, ...(await blame(gaps, span, (id) => findBlock(source, id, pipeline)))];
+    },
+    repair(seqno) {
+      byBlock.delete(seqno);
+      byWindow.delete(seqno);
+      return pagesOfBlock(seqno, 0);
+    },
+  };
+}
+
+/** An empty list is a block that is not indexed yet; a list without its own masterchain block came back short. */
+function requireMasterBlock(headers: readonly Header[], seqno: number, pipeline: string): void {
+  if (headers.some((header) => header.workchain === -1 && header.seqno === seqno)) return;
+  throw new Setback(`${pipeline} ${seqno}`, {
+    code: 'not-indexed',
+    what: `block ${seqno} is still not indexed`,
+    hint: 'ask again later, or raise --wait',
+    pause: { kind: 'poll' },
+  });
+}
+
+function findTwice(headers: readonly Header[]): readonly BadBlock[] {
+  const seen = new Set<string>();
+  const bad: BadBlock[] = [];
+  for (const header of headers) {
+    const id = headerId(header);
+    if (seen.has(id)) bad.push({ seqno: header.mcSeqno, reason: `expected block ${id} once, got it twice` });
+    seen.add(id);
+  }
+  return bad;
+}
+
+/** The masterchain blocks whose lists are at fault: those of stray blocks, and those that a missing block belongs to. */
+async function blame(
+  { missing, stray }: LinkGaps,
+  span: Span,
+  find: (id: string) => Promise<Header | undefined>,
+): Promise<readonly BadBlock[]> {
+  const bad = new Map<number, string>();
+  for (const header of stray) bad.set(header.mcSeqno, `expected linked blocks only, got ${headerId(header)}`);
+  for (const { id, seenFrom } of missing) {
+    const found = (await find(id))?.mcSeqno ?? seenFrom;
+    const seqno = found >= span.from && found <= span.to ? found : seenFrom;
+    bad.set(seqno, `expected block ${id} that others refer to, got none`);
+  }
+  return [...bad].map(([seqno, reason]) => ({ seqno, reason }));
+}
+
+async function findBlock(source: Source, id: string, pipeline: string): Promise<Header | undefined> {
+  const [workchain = '', shard = '', seqno = ''] = id.split(':');
+  const hex = BigInt.asUintN(64, BigInt(shard)).toString(16).toUpperCase();
+  const query = [
+    ['workchain', workchain],
+    ['shard', hex],
+    ['seqno', seqno],
+    ['limit', '10'],
+  ] as const;
+  return source.fetch({ path: '/blocks', query, label: `${pipeline} ${id}` }, ({ body, request }) =>
+    parseHeaders(body, request).find((header) => headerId(header) === id),
+  );
+}

@@ -1,0 +1,44 @@
+import type { Header } from '../audit/header.ts';
+import type { Span } from '../span.ts';
+import { type PageAsk, pagesOfBlock } from './ask.ts';
+import type { WalkMode } from './context.ts';
+import { promisedRows } from './proof.ts';
+import { planLtWindows, planSpans, TARGET_ROWS } from './windows.ts';
+
+type Headers = ReadonlyMap<number, readonly Header[]>;
+
+/** Most records of a span: bounds memory, and the size of files. */
+const SPAN_RECORDS = 20_000;
+/** Most masterchain blocks of a span. */
+const SPAN_SEQNOS = 20_000;
+
+/** The headers of a span's masterchain blocks. */
+export function headersOf(span: Span, headers: Headers): readonly Header[] {
+  const own: Header[] = [];
+  for (let seqno = span.from; seqno <= span.to; seqno++) own.push(...(headers.get(seqno) ?? []));
+  return own;
+}
+
+/** Cuts a range into spans, each committed by itself. */
+export function planRowSpans(
+  { mode, spanAsks }: { readonly mode: WalkMode; readonly spanAsks: number },
+  range: Span,
+  headers: Headers,
+): readonly Span[] {
+  const seqnos = mode === 'masterchain' ? Math.min(SPAN_SEQNOS, spanAsks) : SPAN_SEQNOS;
+  const records = Math.min(SPAN_RECORDS, spanAsks * TARGET_ROWS);
+  return planSpans([range], (seqno) => promisedRows(headers.get(seqno) ?? []), { records, seqnos });
+}
+
+/** The pages to ask for, to have all rows of a span. */
+export function planRowAsks(mode: WalkMode, span: Span, headers: Headers): readonly PageAsk[] {
+  const blocks: PageAsk[] = [];
+  for (let seqno = span.from; seqno <= span.to; seqno++) {
+    blocks.push(...pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? [])));
+  }
+  if (mode === 'masterchain') return blocks;
+  const neighbours = [span.from - 1, span.to + 1].flatMap((seqno) => headers.get(seqno) ?? []);
+  const windows = planLtWindows(headersOf(span, headers), neighbours);
+  if (mode === 'auto' && windows.length >= blocks.length) return blocks;
+  return windows.map((window) => ({ kind: 'window', window }));
+}
