@@ -21,6 +21,7 @@ export interface SpanJobOptions {
   readonly proof: SpanProof;
   readonly asks: readonly PageAsk[];
   readonly meter: Meter;
+  readonly onEnd?: () => void;
 }
 
 interface Refusal {
@@ -45,6 +46,14 @@ export class SpanJob {
    * @throws what made the source unusable, after everything that was proven by then is committed
    */
   async run(): Promise<void> {
+    try {
+      await this.bringIn();
+    } finally {
+      this.options.onEnd?.();
+    }
+  }
+
+  private async bringIn(): Promise<void> {
     const { asks, span, context, proof } = this.options;
     let fatal = await this.askAll(asks);
     let bad = await proof.audit();

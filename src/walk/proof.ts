@@ -38,10 +38,12 @@ export interface LinkProofOptions {
   readonly after: ShardState;
   readonly source: Source;
   readonly pipeline: string;
+  /** Told how many headers the span has, as far as is known. */
+  readonly onCount?: (headers: number) => void;
 }
 
 /** Headers are proven by their links: from the states at both ends of the span, through every block between. */
-export function linkProof({ span, before, after, source, pipeline }: LinkProofOptions): SpanProof {
+export function linkProof({ span, before, after, source, pipeline, onCount }: LinkProofOptions): SpanProof {
   const byBlock = new Map<number, readonly Header[]>();
   const byWindow = new Map<number, Header[]>();
 
@@ -72,6 +74,7 @@ export function linkProof({ span, before, after, source, pipeline }: LinkProofOp
     },
     async audit() {
       const headers = all();
+      onCount?.(headers.length);
       const twice = findTwice(headers);
       const gaps = findLinkGaps(headers, span, before, after);
       return [...twice, ...(await blame(gaps, span, (id) => findBlock(source, id, pipeline)))];

@@ -18,6 +18,8 @@ const JOBS = 2;
 const CHUNK = 20_000;
 /** Most masterchain blocks of a span of headers; each span costs a request for the state at its end. */
 export const HEADER_SPAN = 5_000;
+/** Masterchain blocks of the first span of headers, which tells how dense they are. */
+const PROBE_BLOCKS = 200;
 /** Below this many masterchain blocks, windows of headers save nothing. */
 const FEW_BLOCKS = 4;
 
@@ -86,51 +88,94 @@ async function rowJob(
 }
 
 async function* headerJobs(context: WalkContext, missing: readonly Span[], meter: Meter): AsyncGenerator<Prepare> {
+  const density = new Density();
+  const state = rememberLast((seqno: number) =>
+    fetchShardState(context.source, seqno, `${context.pipeline.name} ${seqno}`),
+  );
   for (const whole of missing) {
-    const size = context.mode === 'masterchain' ? Math.min(HEADER_SPAN, context.spanAsks) : HEADER_SPAN;
     let from = whole.from;
     while (from <= whole.to) {
       if (context.stop.aborted) return;
-      // Where the index begins there is no state before: its first block is asked for by itself.
-      const to = from === context.first ? from : Math.min(whole.to, from + size - 1);
-      const span = { from, to };
-      yield () => headerJob(context, span, meter);
-      from = to + 1;
+      const span = { from, to: Math.min(whole.to, from + headerSpanSize(context, from, density) - 1) };
+      yield () => headerJob(context, span, meter, { density, state });
+      // The first windows tell how dense the headers are; the next ones are planned by that.
+      if (context.mode !== 'masterchain') await density.known;
+      from = span.to + 1;
     }
   }
 }
 
-async function headerJob(context: WalkContext, span: Span, meter: Meter): Promise<SpanJob> {
+function headerSpanSize({ mode, first, spanAsks }: WalkContext, from: number, density: Density): number {
+  // Where the index begins there is no state before: its first block is asked for by itself.
+  if (from === first) return 1;
+  if (mode === 'masterchain') return Math.min(HEADER_SPAN, spanAsks);
+  return density.headersPerBlock === undefined ? PROBE_BLOCKS : HEADER_SPAN;
+}
+
+/** How many headers a masterchain block brings, learnt from the spans so far. */
+class Density {
+  headersPerBlock: number | undefined;
+  readonly known: Promise<void>;
+  private settle: () => void = () => undefined;
+
+  constructor() {
+    this.known = new Promise((resolve) => {
+      this.settle = resolve;
+    });
+  }
+
+  learn(headers: number, blocks: number): void {
+    if (blocks >= PROBE_BLOCKS / 2) this.headersPerBlock = headers / blocks;
+    this.settle();
+  }
+
+  /** Ends the waiting for a first span that failed. */
+  giveUp(): void {
+    this.settle();
+  }
+}
+
+interface HeaderTools {
+  readonly density: Density;
+  /** The newest block of every shard at a masterchain block. */
+  readonly state: (seqno: number) => Promise<readonly Header[]>;
+}
+
+/** The state at the end of one span is the state before the next. */
+function rememberLast<T>(load: (key: number) => Promise<T>): (key: number) => Promise<T> {
+  let last: { readonly key: number; readonly value: T } | undefined;
+  return async (key) => {
+    if (last?.key !== key) last = { key, value: await load(key) };
+    return last.value;
+  };
+}
+
+async function headerJob(
+  context: WalkContext,
+  span: Span,
+  meter: Meter,
+  { density, state }: HeaderTools,
+): Promise<SpanJob> {
   const { source, pipeline, mode } = context;
-  const state = (seqno: number) => fetchShardState(source, seqno, `${pipeline.name} ${seqno}`);
   const before = span.from > context.first ? await state(span.from - 1) : undefined;
   const after = await state(span.to);
-  const isWindowed =
-    before !== undefined && (mode === 'window' || (mode === 'auto' && span.to - span.from >= FEW_BLOCKS));
+  const blocks = span.to - span.from + 1;
+  const isWindowed = before !== undefined && (mode === 'window' || (mode === 'auto' && blocks > FEW_BLOCKS));
   const asks: PageAsk[] = [];
   if (isWindowed) {
     const range = { from: (rangeOf(before)?.from ?? 0n) + 1n, to: greatestStart(after) };
-    const count = countBetween(before, after);
-    for (const window of planEvenWindows(range, count)) asks.push({ kind: 'window', window });
+    const headers = blocks * (density.headersPerBlock ?? after.length);
+    for (const window of planEvenWindows(range, headers)) asks.push({ kind: 'window', window });
   } else {
     for (let seqno = span.from; seqno <= span.to; seqno++) asks.push(...pagesOfBlock(seqno, 0));
   }
   const loader = new Loader(pipeline, (part) => context.sink.stage(pipeline.name, part));
   await loader.open(span, []);
-  const proof = linkProof({ span, before, after, source, pipeline: pipeline.name });
-  return new SpanJob({ context, span, loader, proof, asks, meter });
+  const onCount = (count: number) => density.learn(count, blocks);
+  const proof = linkProof({ span, before, after, source, pipeline: pipeline.name, onCount });
+  return new SpanJob({ context, span, loader, proof, asks, meter, onEnd: () => density.giveUp() });
 }
 
 function greatestStart(headers: readonly Header[]): bigint {
   return headers.reduce((most, { startLt }) => (startLt > most ? startLt : most), 0n);
-}
-
-/** About how many blocks lie between two states: shards count on, also through splits and merges. */
-function countBetween(before: readonly Header[], after: readonly Header[]): number {
-  const newest = (headers: readonly Header[], workchain: number): number =>
-    headers.reduce((most, header) => (header.workchain === workchain && header.seqno > most ? header.seqno : most), 0);
-  return after.reduce((sum, header) => {
-    const same = before.find((other) => other.workchain === header.workchain && other.shard === header.shard);
-    return sum + Math.max(0, header.seqno - (same?.seqno ?? newest(before, header.workchain)));
-  }, 0);
 }

@@ -7,51 +7,70 @@ export interface LtWindow {
   readonly to: bigint;
 }
 
-/** Rows that a window is planned for: enough below the 1000 of a full page that few windows overflow. */
-export const TARGET_ROWS = 965;
+/** Rows that a window is planned for where its end cuts through blocks: enough below a full page that few overflow. */
+export const TARGET_ROWS = 955;
+/** Rows that a window is planned for where it ends between blocks, so that their headers tell them exactly. */
+const EXACT_ROWS = 995;
+/** How full a window must be to end at the last gap between blocks instead of cutting through the next one. */
+const ENOUGH = 0.9;
 
 /**
- * Cuts the logical time of some blocks into windows of about `target` transactions each. A block's transactions are taken as
- * spread evenly over its range; blocks that overlap in time add up, also `neighbours` that are not asked for but fall into the
- * same time. The windows are disjoint and cover every asked block whole.
+ * Cuts the logical time of some blocks into windows of about `target` transactions each, between blocks where that is possible. A
+ * block's transactions are taken as spread evenly over its range; blocks that overlap in time add up, also `neighbours` that are
+ * not asked for but fall into the same time. The windows are disjoint and cover every asked block whole.
  */
 export function planLtWindows(
   headers: readonly Header[],
   neighbours: readonly Header[] = [],
   target: number = TARGET_ROWS,
 ): readonly LtWindow[] {
+  const exact = (target * EXACT_ROWS) / TARGET_ROWS;
   const slopes = slopesOf(headers, neighbours);
   const windows: LtWindow[] = [];
-  let from: bigint | undefined;
+  let from = slopes[0]?.lt ?? 0n;
   let rows = 0;
-  for (const [i, { lt, rate, isLast }] of slopes.entries()) {
-    from ??= lt;
-    if (isLast) {
-      windows.push({ from, to: lt - 1n });
+  let gap: { readonly lt: bigint; readonly rows: number } | undefined;
+  const cut = (lt: bigint): void => {
+    if (lt > from) windows.push({ from, to: lt - 1n });
+    from = lt;
+    gap = undefined;
+  };
+  for (const [i, { lt, rate }] of slopes.entries()) {
+    const next = slopes[i + 1];
+    if (next === undefined) {
+      cut(lt);
       break;
     }
-    const until = (slopes[i + 1] as Slope).lt;
+    if (rate < NOTHING) {
+      gap = { lt, rows };
+      continue;
+    }
     let at = lt;
-    let left = Number(until - at) * rate;
-    while (rows + left > target && rate > 0) {
+    let left = Number(next.lt - at) * rate;
+    while (rows + left > (gap === undefined ? target : exact)) {
+      if (gap !== undefined && gap.rows >= exact * ENOUGH) {
+        rows -= gap.rows;
+        cut(gap.lt);
+        continue;
+      }
       const step = BigInt(Math.max(1, Math.floor((target - rows) / rate)));
-      const cut = at + step < until ? at + step : until;
-      windows.push({ from, to: cut - 1n });
-      from = cut;
-      at = cut;
+      at = at + step < next.lt ? at + step : next.lt;
       rows = 0;
-      left = Number(until - at) * rate;
+      left = Number(next.lt - at) * rate;
+      cut(at);
     }
     rows += left;
   }
-  return windows.filter((window) => window.from <= window.to);
+  return windows;
 }
+
+/** Less than one transaction in a second of logical time is what rounding leaves of none. */
+const NOTHING = 1e-12;
 
 /** Transactions per unit of logical time from a moment on. */
 interface Slope {
   readonly lt: bigint;
   readonly rate: number;
-  readonly isLast: boolean;
 }
 
 function slopesOf(headers: readonly Header[], neighbours: readonly Header[]): readonly Slope[] {
@@ -71,9 +90,9 @@ function slopesOf(headers: readonly Header[], neighbours: readonly Header[]): re
   }
   const sorted = [...changes].sort(([a], [b]) => (a < b ? -1 : 1));
   let rate = 0;
-  return sorted.map(([lt, by], i) => {
+  return sorted.map(([lt, by]) => {
     rate = Math.max(0, rate + by);
-    return { lt, rate, isLast: i === sorted.length - 1 };
+    return { lt, rate };
   });
 }
 
@@ -89,8 +108,11 @@ export function rangeOf(headers: readonly Header[]): LtWindow | undefined {
   return { from, to };
 }
 
+/** Headers that a window is planned for: they come evenly. */
+const HEADER_ROWS = 965;
+
 /** Cuts a range of logical time into equal windows, so many that each holds about `target` of `rows` rows. */
-export function planEvenWindows(range: LtWindow, rows: number, target: number = TARGET_ROWS): readonly LtWindow[] {
+export function planEvenWindows(range: LtWindow, rows: number, target: number = HEADER_ROWS): readonly LtWindow[] {
   const count = BigInt(Math.max(1, Math.ceil(rows / target)));
   const width = range.to - range.from + 1n;
   return Array.from({ length: Number(count) }, (_, i) => ({
