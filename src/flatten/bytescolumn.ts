@@ -117,7 +117,7 @@ export class BytesColumn extends Column {
   }
 }
 
-/** Copies bytes, and up to three more. */
+/** Copies bytes, and up to three more: columns and pages have room behind what they hold. */
 function copyBytes(
   target: Uint8Array,
   targetView: DataView,
@@ -127,7 +127,7 @@ function copyBytes(
   from: number,
   length: number,
 ): void {
-  if (length > LONG_COPY || from + length + 3 > sourceView.byteLength) {
+  if (length > LONG_COPY) {
     target.set(source.subarray(from, from + length), to);
   } else {
     for (let i = 0; i < length; i += 4) targetView.setInt32(to + i, sourceView.getInt32(from + i, true), true);

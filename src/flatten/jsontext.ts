@@ -1,31 +1,38 @@
 import type { BytesColumn } from './columns.ts';
-import { BACKSLASH, broken, page, QUOTE } from './page.ts';
+import { BACKSLASH, broken, bytesBefore, endsIn, page, QUOTE } from './page.ts';
 import { afterEscape, HEX } from './skip.ts';
 
+/** Bytes of a string between two checks for room. */
+const CHUNK = 256;
+
 /**
- * Appends the rest of a string, from `start` to its closing quote, to the column's bytes at `to`, with escapes undone: UTF-8,
- * a lone surrogate as U+FFFD. Returns the position behind the quote; the column's `end` is the end of the string.
- *
- * @throws {BROKEN}
+ * Appends a string, from `start` to its closing quote, to the column's bytes with escapes undone: UTF-8, a lone surrogate as
+ * U+FFFD. Returns the position behind the quote; the column's `end` is the end of the string then. @throws {BROKEN}
  */
-export function appendString(column: BytesColumn, start: number, to: number): number {
-  const { bytes } = page;
+export function appendString(column: BytesColumn, start: number): number {
+  const { bytes, view } = page;
   let at = start;
-  column.end = to;
-  while (bytes[at] !== QUOTE) {
-    if (bytes[at] === BACKSLASH) {
-      at = appendEscape(column, at);
+  for (;;) {
+    column.reserve(CHUNK);
+    const target = column.view;
+    let to = column.end;
+    let marks = 0;
+    for (const limit = to + CHUNK; to < limit; at += 4, to += 4) {
+      const word = view.getInt32(at, true);
+      target.setInt32(to, word, true);
+      marks = endsIn(word);
+      if (marks !== 0) break;
+    }
+    if (marks === 0) {
+      column.end = to;
       continue;
     }
-    const quote = bytes.indexOf(QUOTE, at);
-    const slash = bytes.subarray(at, quote).indexOf(BACKSLASH);
-    const end = slash < 0 ? quote : at + slash;
-    column.reserve(end - at);
-    bytes.copy(column.bytes, column.end, at, end);
-    column.end += end - at;
-    at = end;
+    const plain = bytesBefore(marks);
+    at += plain;
+    column.end = to + plain;
+    if (bytes[at] === QUOTE) return at >= page.end ? broken(at) : at + 1;
+    at = appendEscape(column, at);
   }
-  return at >= page.end ? broken(at) : at + 1;
 }
 
 const SHORT: ReadonlyMap<number, number> = new Map([
@@ -51,6 +58,10 @@ function appendEscape(column: BytesColumn, at: number): number {
     }
   }
   column.reserve(4);
+  if (code < 128) {
+    column.bytes[column.end++] = code;
+    return after;
+  }
   // Node writes a lone surrogate as U+FFFD.
   column.end += column.bytes.write(String.fromCodePoint(code), column.end);
   return after;

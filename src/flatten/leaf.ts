@@ -1,13 +1,10 @@
 import { readBase64, readHash } from './base64.ts';
 import { appendString, rawText } from './jsontext.ts';
 import { readDecimal, readDecimal128, readInteger } from './numbers.ts';
-import { BACKSLASH, broken, bytesBefore, endsIn, page, QUOTE, wordOf } from './page.ts';
+import { BACKSLASH, bytesBefore, endsIn, page, QUOTE, wordOf } from './page.ts';
 import { type Key, Op } from './plan.ts';
 import { REFUSED } from './refused.ts';
 import { ALSE, HEX, skipValue, TRUE } from './skip.ts';
-
-/** Bytes of a string that are read word by word before a longer one is left to the engine. */
-const CHUNK = 256;
 
 /**
  * Writes the value at a position into row `row` of its column, and returns the position behind it.
@@ -41,34 +38,12 @@ export function readLeaf(key: Key, row: number, at: number): number {
   }
 }
 
-function readString(key: Key, row: number, start: number): number {
-  const { bytes, view } = page;
+function readString(key: Key, row: number, at: number): number {
   const column = key.bytes;
-  if (bytes[start] !== QUOTE || column === null || !column.claim(row)) throw REFUSED;
-  column.reserve(CHUNK);
-  const target = column.view;
-  const limit = column.end + CHUNK;
-  let at = start + 1;
-  let to = column.end;
-  for (; to < limit; at += 4, to += 4) {
-    const word = view.getInt32(at, true);
-    target.setInt32(to, word, true);
-    const marks = endsIn(word);
-    if (marks !== 0) {
-      const plain = bytesBefore(marks);
-      at += plain;
-      to += plain;
-      break;
-    }
-  }
-  if (bytes[at] !== QUOTE || to >= limit) {
-    at = appendString(column, at, to);
-    column.close(row, column.end);
-    return at;
-  }
-  if (at >= page.end) broken(at);
-  column.close(row, to);
-  return at + 1;
+  if (page.bytes[at] !== QUOTE || column === null || !column.claim(row)) throw REFUSED;
+  const behind = appendString(column, at + 1);
+  column.close(row, column.end);
+  return behind;
 }
 
 function readBoolean(key: Key, row: number, at: number): number {
@@ -127,8 +102,7 @@ export function readComment(key: Key, row: number, at: number, to: number): numb
   if (column === null || page.bytes[at] !== 123 || to - at < COMMENT.length) return to;
   if (startsWith(at, COMMENT_WORDS)) {
     if (!column.claim(row)) throw REFUSED;
-    const from = at + COMMENT.length;
-    const behind = appendString(column, from, column.end);
+    const behind = appendString(column, at + COMMENT.length);
     column.close(row, column.end);
     if (behind === to - 1) return to;
     column.truncate(row);

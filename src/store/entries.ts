@@ -12,7 +12,7 @@ const entrySchema = z.object({
   pipeline: z.string(),
   version: z.number(),
   span: z.object({ from: z.number().int(), to: z.number().int() }),
-  verdict: z.enum(['counted', 'quarantined']),
+  verdict: z.enum(['sealed', 'quarantined']),
   tables: z.record(
     z.string(),
     z.object({

@@ -26,8 +26,8 @@ export interface TableEntry extends TableEvidence {
   readonly files: readonly TableFile[];
 }
 
-/** `counted`: rows equal the headers' counts. `quarantined`: a record could not be decoded; counts as not done. */
-export type Verdict = 'counted' | 'quarantined';
+/** `sealed`: proven whole by the block headers. `quarantined`: a record could not be decoded; counts as not done. */
+export type Verdict = 'sealed' | 'quarantined';
 
 /** One commit: the rows of a span, and the fact that they are complete. */
 export interface LedgerEntry {

@@ -134,7 +134,7 @@ export class SpanJob {
       bad.map(({ seqno }) => ({ from: seqno, to: seqno })),
     );
     const staged = await loader.finish(good);
-    for (const [i, part] of good.entries()) await this.put(staged[i] as StagedSpan, part, 'counted');
+    for (const [i, part] of good.entries()) await this.put(staged[i] as StagedSpan, part, 'sealed');
   }
 
   private async put(staged: StagedSpan, span: Span, verdict: Verdict): Promise<void> {
@@ -158,7 +158,7 @@ export class SpanJob {
       supersedes,
       ...meter.take(),
     });
-    if (verdict !== 'counted') return;
+    if (verdict !== 'sealed') return;
     const rows = Object.fromEntries(Object.entries(entry.tables).map(([table, part]) => [table, part.rows]));
     report({ event: 'span', pipeline: pipeline.name, from: span.from, to: span.to, rows });
   }

@@ -58,7 +58,7 @@ export function draftOf(span: Span, more: Partial<CommitDraft> = {}): CommitDraf
     pipeline: 'items',
     version: 1,
     span,
-    verdict: 'counted',
+    verdict: 'sealed',
     requests: 1,
     retries: 0,
     supersedes: [],
