@@ -57,7 +57,7 @@ export default pipeline({
         vert_seqno: int32('/vert_seqno', 'vertical seqno'),
         master_ref_seqno: int32(
           '/master_ref_seqno',
-          'masterchain block that a shard block refers to, not the one that includes it; 0 for masterchain blocks; a masterchain block shows 0 or its own seqno',
+          'masterchain block that a shard block refers to, not the one that includes it; 0 or its own seqno for a masterchain block',
         ),
         rand_seed: base64Hash('/rand_seed', 'random seed of the block'),
         created_by: base64Hash('/created_by', 'public key of the validator'),

@@ -3,15 +3,24 @@ import { TonlakeError } from './errors.ts';
 import { loadRegistry } from './registry.ts';
 import type { RunOptions } from './run.ts';
 import { openSession } from './session.ts';
-import { intersectSpans, type Span, subtractSpans, totalSize } from './span.ts';
+import type { Source } from './source/source.ts';
+import { intersectSpans, type Span, spanSize, subtractSpans, totalSize } from './span.ts';
 import { doneSpans } from './store/progress.ts';
 import { openReader, type Reader } from './store/reader.ts';
 import { readHeaders } from './walk/blocks.ts';
 import { chainBounds } from './walk/chain.ts';
+import type { WalkMode } from './walk/context.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { planRowAsks, planRowSpans } from './walk/rowplan.ts';
+import { type HeaderSample, sampleHeaders } from './walk/sample.ts';
 import { HEADER_SPAN } from './walk/walk.ts';
-import { TARGET_ROWS } from './walk/windows.ts';
+import { HEADER_ROWS } from './walk/windows.ts';
+
+/** Rows that a window brings in practice, and bytes that a transaction takes with its messages and state in Parquet. */
+const ROWS_A_REQUEST = 945;
+const BYTES_A_TRANSACTION = 550;
+const BYTES_A_HEADER = 120;
+const RATES = [1, 10, 25, 100];
 
 /** What a run would do for one pipeline. */
 export interface PipelinePlan {
@@ -20,9 +29,9 @@ export interface PipelinePlan {
   readonly done: readonly Span[];
   readonly missing: readonly Span[];
   readonly seqnos: number;
-  readonly requests: number;
-  /** Whether the headers of everything that is missing are known; otherwise one page a block is assumed. */
-  readonly isExact: boolean;
+  readonly rows: number;
+  /** Requests by path. */
+  readonly requests: Readonly<Record<string, number>>;
 }
 
 export interface RunPlan {
@@ -30,41 +39,52 @@ export interface RunPlan {
   readonly network: string;
   readonly asked: readonly Span[];
   readonly pipelines: readonly PipelinePlan[];
+  /** All requests, and how many more or fewer it may be: a 95 % band where the figures come from a sample, else 0. */
   readonly requests: number;
+  readonly band: number;
+  /** `headers` where all headers of what is missing are known. */
+  readonly basis: 'headers' | 'sample';
+  /** Bytes of Parquet. */
+  readonly bytes: number;
+  /** Minutes at some rates, by requests per second. */
+  readonly minutes: Readonly<Record<string, number>>;
 }
 
-/** Says what `run` would do with the same options. Touches no file; asks the source only for what the range needs. */
+/** Says what `run` would do with the same options. Touches no file; where headers are unknown, it reads a sample of them. */
 export async function planRun(options: RunOptions): Promise<RunPlan> {
   const { effects = realEffects, registry = await loadRegistry() } = options;
   const pipelines = registry.inOrder(options.pipelines);
   const parts = parseRange(options.range);
   const session = await openSession({ ...options, effects });
   try {
-    const asked = await resolveRange(parts, chainBounds(session.source));
+    const chain = chainBounds(session.source);
+    const asked = await resolveRange(parts, chain);
     const reader = await readerIfAny(options.warehouse, registry.tables);
     try {
       const ledger = (await reader?.ledger()) ?? [];
       const plans: PipelinePlan[] = [];
+      let band = 0;
+      let isSampled = false;
       for (const { name, walk } of pipelines) {
         const missing = subtractSpans(asked, doneSpans(ledger, name));
-        const seqnos = totalSize(missing);
-        const shared = { pipeline: name, done: intersectSpans(asked, doneSpans(ledger, name)), missing, seqnos };
-        if (walk.proof === 'links') {
-          plans.push({
-            ...shared,
-            requests: headerRequests(missing, options),
-            isExact: options.walk === 'masterchain',
-          });
-        } else {
-          const known = reader === undefined ? [] : intersectSpans(missing, doneSpans(ledger, 'blocks'));
-          const exact = reader === undefined ? 0 : await rowRequests(reader, known, options);
-          const unknown = seqnos - totalSize(known);
-          const guessed = Math.ceil(unknown * (options.walk === 'masterchain' ? 1 : ROWS_A_BLOCK / TARGET_ROWS));
-          plans.push({ ...shared, requests: exact + guessed, isExact: unknown === 0 });
+        const known = intersectSpans(missing, doneSpans(ledger, 'blocks'));
+        const unknown = subtractSpans(missing, known);
+        const estimate = new Estimate(options.walk ?? 'auto');
+        if (reader !== undefined && walk.proof === 'tx_count') await estimate.addKnown(reader, known);
+        for (const span of unknown) {
+          const { first, last } = await chain.ends();
+          const within = intersectSpans([span], [{ from: first, to: last }]);
+          for (const part of within) {
+            const sample = await samples(session.source, part, first);
+            isSampled ||= !sample.isWhole;
+            estimate.addSample(walk.proof, part, sample);
+          }
         }
+        band += estimate.band;
+        const done = intersectSpans(asked, doneSpans(ledger, name));
+        plans.push({ pipeline: name, done, missing, seqnos: totalSize(missing), ...estimate.figures() });
       }
-      const requests = plans.reduce((sum, plan) => sum + plan.requests, 0);
-      return { event: 'plan', network: session.network, asked, pipelines: plans, requests };
+      return total(session.network, asked, plans, band, isSampled);
     } finally {
       await reader?.close();
     }
@@ -73,26 +93,111 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   }
 }
 
-/** Transactions of a masterchain block where nothing else is known. */
-const ROWS_A_BLOCK = 16;
-const HEADERS_A_BLOCK = 4;
-
-function headerRequests(missing: readonly Span[], { walk }: RunOptions): number {
-  const states = missing.reduce((sum, { from, to }) => sum + 2 * Math.ceil((to - from + 1) / HEADER_SPAN), 0);
-  const seqnos = totalSize(missing);
-  return states + (walk === 'masterchain' ? seqnos : Math.ceil((seqnos * HEADERS_A_BLOCK) / TARGET_ROWS));
+function total(
+  network: string,
+  asked: readonly Span[],
+  plans: readonly PipelinePlan[],
+  band: number,
+  isSampled: boolean,
+): RunPlan {
+  const inOne = plans.flatMap((plan) => Object.values(plan.requests)).reduce((sum, count) => sum + count, 0);
+  const requests = inOne === 0 ? 0 : inOne + 1;
+  const rowsOf = (name: string): number => plans.find((plan) => plan.pipeline === name)?.rows ?? 0;
+  return {
+    event: 'plan',
+    network,
+    asked,
+    pipelines: plans,
+    requests,
+    band: Math.ceil(band),
+    basis: isSampled ? 'sample' : 'headers',
+    bytes: rowsOf('transactions') * BYTES_A_TRANSACTION + rowsOf('blocks') * BYTES_A_HEADER,
+    minutes: Object.fromEntries(RATES.map((rps) => [rps, Math.round((requests / rps / 60) * 10) / 10])),
+  };
 }
 
-async function rowRequests(reader: Reader, known: readonly Span[], options: RunOptions): Promise<number> {
-  const mode = options.walk ?? 'auto';
-  let requests = 0;
-  for (const span of known) {
-    const headers = await readHeaders(reader.query, { from: span.from - 1, to: span.to + 1 });
-    for (const part of planRowSpans({ mode, spanAsks: Number.MAX_SAFE_INTEGER }, span, headers)) {
-      requests += planRowAsks(mode, part, headers).length;
+const remembered = new WeakMap<Source, Map<string, Promise<HeaderSample>>>();
+
+/** The sample of a span; both pipelines ask for the same one. */
+function samples(source: Source, span: Span, first: number): Promise<HeaderSample> {
+  const known = remembered.get(source) ?? new Map<string, Promise<HeaderSample>>();
+  remembered.set(source, known);
+  const key = `${span.from}:${span.to}`;
+  const sample = known.get(key) ?? sampleHeaders(source, span, first);
+  known.set(key, sample);
+  return sample;
+}
+
+/** Adds up the requests and rows of one pipeline. */
+class Estimate {
+  band = 0;
+  private readonly mode: WalkMode;
+  private readonly requests = new Map<string, number>();
+  private rows = 0;
+
+  constructor(mode: WalkMode) {
+    this.mode = mode;
+  }
+
+  figures(): Pick<PipelinePlan, 'rows' | 'requests'> {
+    return { rows: Math.round(this.rows), requests: Object.fromEntries(this.requests) };
+  }
+
+  /** Rows whose headers are committed: planned as the run will plan them. */
+  async addKnown(reader: Reader, spans: readonly Span[]): Promise<void> {
+    for (const span of spans) {
+      this.addPlanned(span, await readHeaders(reader.query, { from: span.from - 1, to: span.to + 1 }));
     }
   }
-  return requests;
+
+  addSample(proof: 'links' | 'tx_count', span: Span, sample: HeaderSample): void {
+    const blocks = spanSize(span);
+    if (proof === 'links') {
+      const headers = blocks * sample.headersPerBlock;
+      this.rows += headers;
+      this.count('/masterchainBlockShardState', Math.ceil(blocks / HEADER_SPAN) + 2);
+      this.count('/blocks', this.mode === 'masterchain' ? blocks : Math.ceil(headers / HEADER_ROWS) + 1);
+      return;
+    }
+    if (sample.isWhole) {
+      this.addPlanned(span, groupHeaders(sample));
+      return;
+    }
+    const rows = blocks * sample.rowsPerBlock;
+    this.rows += rows;
+    if (this.mode === 'masterchain')
+      this.count('/transactionsByMasterchainBlock', blocks + Math.floor(rows / 1000 / 50));
+    else {
+      this.count('/transactions', Math.ceil(rows / ROWS_A_REQUEST));
+      this.band += (blocks * sample.rowsBand) / ROWS_A_REQUEST;
+    }
+  }
+
+  private addPlanned(span: Span, headers: Parameters<typeof planRowSpans>[2]): void {
+    for (const part of planRowSpans({ mode: this.mode, spanAsks: Number.MAX_SAFE_INTEGER }, span, headers)) {
+      const asks = planRowAsks(this.mode, part, headers);
+      const windows = asks.filter((ask) => ask.kind === 'window').length;
+      if (windows > 0) this.count('/transactions', windows);
+      if (asks.length > windows) this.count('/transactionsByMasterchainBlock', asks.length - windows);
+    }
+    for (let seqno = span.from; seqno <= span.to; seqno++) {
+      for (const header of headers.get(seqno) ?? []) this.rows += header.txCount;
+    }
+  }
+
+  private count(path: string, requests: number): void {
+    this.requests.set(path, (this.requests.get(path) ?? 0) + requests);
+  }
+}
+
+function groupHeaders(sample: HeaderSample): Parameters<typeof planRowSpans>[2] {
+  const groups = new Map<number, HeaderSample['headers'][number][]>();
+  for (const header of sample.headers) {
+    const group = groups.get(header.mcSeqno) ?? [];
+    group.push(header);
+    groups.set(header.mcSeqno, group);
+  }
+  return groups;
 }
 
 async function readerIfAny(path: string, tables: Parameters<typeof openReader>[1]): Promise<Reader | undefined> {

@@ -109,7 +109,7 @@ export function rangeOf(headers: readonly Header[]): LtWindow | undefined {
 }
 
 /** Headers that a window is planned for: they come evenly. */
-const HEADER_ROWS = 965;
+export const HEADER_ROWS = 965;
 
 /** Cuts a range of logical time into equal windows, so many that each holds about `target` of `rows` rows. */
 export function planEvenWindows(range: LtWindow, rows: number, target: number = HEADER_ROWS): readonly LtWindow[] {

@@ -1,0 +1,101 @@
+import { type Header, headerId, parseHeaders } from '../audit/header.ts';
+import type { Source } from '../source/source.ts';
+import { type Span, spanSize } from '../span.ts';
+import { PAGE_ROWS } from './ask.ts';
+import { fetchShardState } from './chain.ts';
+import { halve, type LtWindow, rangeOf } from './windows.ts';
+
+/** Windows that a sample is taken from; each tells of about 200 masterchain blocks. */
+const SAMPLE_WINDOWS = 12;
+const BLOCKS_A_WINDOW = 200;
+
+/** Headers of some stretches of a range, spread evenly over it. */
+export interface HeaderSample {
+  readonly headers: readonly Header[];
+  /** Masterchain blocks that the sample holds whole. */
+  readonly blocks: number;
+  /** Whether these are all headers of the range. */
+  readonly isWhole: boolean;
+  /** Transactions of a masterchain block: mean over the sample, and half the width of its 95 % band, by stretches. */
+  readonly rowsPerBlock: number;
+  readonly rowsBand: number;
+  readonly headersPerBlock: number;
+}
+
+/**
+ * Samples the headers of a range in about 15 requests; a range that is short enough is read whole.
+ *
+ * @param first first masterchain block of the index
+ */
+export async function sampleHeaders(source: Source, span: Span, first: number): Promise<HeaderSample> {
+  const state = (seqno: number) => fetchShardState(source, seqno, `plan ${seqno}`);
+  const before = rangeOf(await state(Math.max(span.from - 1, first)));
+  const after = rangeOf(await state(span.to));
+  const range = { from: before?.from ?? 0n, to: after?.to ?? 0n };
+  const size = spanSize(span);
+  const isWhole = size <= SAMPLE_WINDOWS * BLOCKS_A_WINDOW;
+  const stretches = await Promise.all(stretchesOf(range, size).map((window) => listHeaders(source, window)));
+  const groups = stretches.map((headers) => wholeBlocks(headers, span, isWhole));
+  const headers = unique(groups.flatMap((group) => group.headers));
+  const blocks = isWhole ? size : groups.reduce((sum, group) => sum + group.blocks, 0);
+  const rows = headers.reduce((sum, header) => sum + header.txCount, 0);
+  return {
+    headers,
+    blocks,
+    isWhole,
+    rowsPerBlock: rows / Math.max(1, blocks),
+    rowsBand: isWhole ? 0 : bandOf(groups.map((group) => group.rows / Math.max(1, group.blocks))),
+    headersPerBlock: headers.length / Math.max(1, blocks),
+  };
+}
+
+function stretchesOf(range: LtWindow, size: number): readonly LtWindow[] {
+  const width = range.to - range.from + 1n;
+  const count = Math.min(SAMPLE_WINDOWS, Math.ceil(size / BLOCKS_A_WINDOW));
+  const share =
+    size <= SAMPLE_WINDOWS * BLOCKS_A_WINDOW
+      ? width / BigInt(count) + 1n
+      : (width * BigInt(BLOCKS_A_WINDOW)) / BigInt(size);
+  return Array.from({ length: count }, (_, i) => {
+    const middle = range.from + (width * BigInt(2 * i + 1)) / BigInt(2 * count);
+    return { from: middle - share / 2n, to: middle + share / 2n };
+  });
+}
+
+async function listHeaders(source: Source, window: LtWindow): Promise<readonly Header[]> {
+  const query = [
+    ['start_lt', String(window.from)],
+    ['end_lt', String(window.to)],
+    ['limit', String(PAGE_ROWS)],
+    ['sort', 'asc'],
+  ] as const;
+  const headers = await source.fetch({ path: '/blocks', query, label: 'plan' }, ({ body, request }) =>
+    parseHeaders(body, request),
+  );
+  const halves = headers.length < PAGE_ROWS ? undefined : halve(window);
+  if (halves === undefined) return headers;
+  const parts = await Promise.all(halves.map((half) => listHeaders(source, half)));
+  return parts.flat();
+}
+
+/** The headers of a stretch; unless all are wanted, without the masterchain blocks at its ends, which are not whole. */
+function wholeBlocks(headers: readonly Header[], span: Span, isAll: boolean) {
+  const seqnos = headers.filter((header) => header.workchain === -1).map((header) => header.seqno);
+  const margin = isAll ? 0 : 2;
+  const from = Math.max(span.from, isAll ? span.from : Math.min(...seqnos) + margin);
+  const to = Math.min(span.to, isAll ? span.to : Math.max(...seqnos) - margin);
+  const inside = headers.filter((header) => header.mcSeqno >= from && header.mcSeqno <= to);
+  const rows = inside.reduce((sum, header) => sum + header.txCount, 0);
+  return { headers: inside, blocks: Math.max(0, to - from + 1), rows };
+}
+
+function unique(headers: readonly Header[]): readonly Header[] {
+  return [...new Map(headers.map((header) => [headerId(header), header])).values()];
+}
+
+/** Half the width of the 95 % band of the mean. */
+function bandOf(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, values.length - 1);
+  return 1.96 * Math.sqrt(variance / values.length);
+}
