@@ -11,6 +11,12 @@ function exitCodeOf(error: unknown): number {
   return error instanceof UsageError || (error instanceof TonlakeError && USAGE_CODES.has(error.code)) ? 2 : 1;
 }
 
+// A reader such as head may go before everything is written; there is nobody left to tell.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(1);
+  throw error;
+});
+
 try {
   await createProgram().parseAsync();
 } catch (error) {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { UsageError } from './errors.ts';
+import { nearest, wordDistance } from './nearest.ts';
 import type { Environment } from './source/route.ts';
 import { Secret } from './source/secret.ts';
 
@@ -110,28 +111,13 @@ function unknownNetwork(name: string): UsageError {
 function suggest(name: string): string {
   const bare = /^[a-z0-9.-]+(:\d+)?(\/[\w./-]*)?$/i.test(name) && /[.:/]/.test(name);
   if (bare) return `--network http://${name}, or https://`;
-  const nearest = NAMED.map((network) => ({
-    name: network.name,
-    distance: editDistance(name.toLowerCase(), network.name),
-  }))
-    .sort((a, b) => a.distance - b.distance)
-    .find(({ distance }) => distance <= 3);
-  return nearest === undefined ? '--network sandbox needs neither a server nor a key' : `--network ${nearest.name}`;
+  const known = NAMED.map((network) => network.name);
+  const likely = nearest(name, known);
+  return wordDistance(name.toLowerCase(), likely) <= 3
+    ? `--network ${likely}`
+    : '--network sandbox needs neither a server nor a key';
 }
 
 function isLoopback(url: URL): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...b].entries()) {
-      const change = (row[j] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(change, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

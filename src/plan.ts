@@ -112,7 +112,7 @@ function total(
     band: Math.ceil(band),
     basis: isSampled ? 'sample' : 'headers',
     bytes: rowsOf('transactions') * BYTES_A_TRANSACTION + rowsOf('blocks') * BYTES_A_HEADER,
-    minutes: Object.fromEntries(RATES.map((rps) => [rps, Math.round((requests / rps / 60) * 10) / 10])),
+    minutes: Object.fromEntries(RATES.map((rps) => [rps, Math.round((requests / rps / 60) * 100) / 100])),
   };
 }
 

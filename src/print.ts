@@ -27,18 +27,34 @@ async function boxOf(result: QueryResult): Promise<string> {
     colAligns: isNumber.map((right) => (right ? 'right' : 'left')),
     style: { head: [], border: [], compact: true },
   });
-  for (const row of result.rows.slice(0, BOX_ROWS)) table.push(row.map((value) => textOf(value) ?? 'NULL'));
+  for (const row of result.rows.slice(0, BOX_ROWS)) table.push(row.map((value) => visible(textOf(value) ?? 'NULL')));
   const count = result.rows.length;
   const more = count > BOX_ROWS ? `, of which ${BOX_ROWS} are shown; --format csv has all` : '';
   return `${table.toString()}\n${count} ${count === 1 ? 'row' : 'rows'}${more}\n`;
 }
 
-function* csvRows(result: QueryResult): Generator<string> {
-  for (const row of result.rows) yield csvLine(row.map((value) => textOf(value) ?? ''));
+/** Comments of the chain may hold anything, also what a terminal obeys: control characters are shown as escapes. */
+function visible(text: string): string {
+  return text.replace(/[\p{Cc}\p{Bidi_C}]/gu, (character) =>
+    JSON.stringify(character)
+      .slice(1, -1)
+      .replace(/^[^\\]$/, escaped),
+  );
 }
 
-function csvLine(cells: readonly string[]): string {
-  return cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',');
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+function* csvRows(result: QueryResult): Generator<string> {
+  for (const row of result.rows) yield csvLine(row.map(textOf));
+}
+
+/** A null is nothing between two commas, an empty text is `""`. */
+function csvLine(cells: readonly (string | undefined)[]): string {
+  return cells
+    .map((cell) => (cell === '' || /[",\r\n]/.test(cell ?? '') ? `"${cell?.replaceAll('"', '""')}"` : cell))
+    .join(',');
 }
 
 function* jsonRows(result: QueryResult): Generator<string> {

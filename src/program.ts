@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addCatalog } from './commands/catalog.ts';
 import { addDescribe } from './commands/describe.ts';
+import { addFetch } from './commands/fetch.ts';
 import { addFiles } from './commands/files.ts';
-import { addRun } from './commands/run.ts';
+import { addPlan, addRun } from './commands/run.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addSql } from './commands/sql.ts';
 import { addStatus } from './commands/status.ts';
+import { oneLine } from './errors.ts';
 
 /** The command line as commander knows it; docs/cli.md is made from it. */
 export function createProgram(): Command {
@@ -16,9 +18,18 @@ export function createProgram(): Command {
     )
     .version(readVersion())
     .showSuggestionAfterError();
-  for (const add of [addRun, addStatus, addSql, addDescribe, addFiles, addCatalog, addSandbox]) add(program);
+  program.configureOutput({ outputError: (text, write) => write(usageLine(text)) });
+  for (const add of [addRun, addPlan, addStatus, addSql, addDescribe, addFiles, addFetch, addCatalog, addSandbox])
+    add(program);
   for (const command of [program, ...program.commands]) command.exitOverride();
   return program;
+}
+
+/** What commander says on two lines, on one: `error: usage: unknown command 'ru'; hint: did you mean run?`. */
+function usageLine(text: string): string {
+  const [, fault = text, guess = ''] = /^error: (.*?)\.?\s*(?:\(Did you mean (.*?)\?\)\s*)?$/is.exec(text) ?? [];
+  const hint = guess === '' ? '--help shows what there is' : `did you mean ${guess}?`;
+  return `error: usage: ${oneLine(fault)}; hint: ${hint}\n`;
 }
 
 /** The version of the package; its description lies two folders above the compiled file, one above the source. */

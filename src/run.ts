@@ -7,6 +7,7 @@ import type { Source } from './source/source.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize } from './span.ts';
 import { openStore } from './store/open.ts';
 import { doneSpans } from './store/progress.ts';
+import { requireSpace } from './store/space.ts';
 import type { Store } from './store/store.ts';
 import { RunTally } from './tally.ts';
 import { countPromised, storeSink } from './walk/blocks.ts';
@@ -51,6 +52,8 @@ export interface RunReport {
   readonly rows: Readonly<Record<string, number>>;
   readonly requests: number;
   readonly retries: number;
+  /** Requests planned from headers, for comparison with `requests`. */
+  readonly planned: number;
   /** Spans committed by this run. */
   readonly spans: number;
   /** Records in quarantine inside the range after this run. */
@@ -94,7 +97,8 @@ export async function run(options: RunOptions): Promise<RunReport> {
           ...{ pipeline, network, source, effects, stop, report: tally.report, sink: storeSink(store) },
           ...{ mode: options.walk ?? 'auto', asks, spanAsks: spanAsks(source), first: ends.first },
         };
-        await announce(context, store, asked, reachable);
+        const records = await announce(context, store, asked, reachable);
+        await requireSpace(options.warehouse, pipeline, records ?? totalSize(reachable));
         await walk(context, reachable);
       }
     };
@@ -149,10 +153,11 @@ async function announce(
   store: Store,
   asked: readonly Span[],
   missing: readonly Span[],
-): Promise<void> {
+): Promise<number | undefined> {
   const { pipeline, report } = context;
   const isCounted = pipeline.walk.proof === 'tx_count';
   const records = isCounted ? await countPromised(store.query, missing) : undefined;
   const seqnos = totalSize(missing);
   report({ event: 'start', pipeline: pipeline.name, asked, missing, seqnos, records });
+  return records;
 }

@@ -113,7 +113,11 @@ export function formatStatus(status: WarehouseStatus): string {
     lines.push(`  commits      ${formatCount(pipeline.commits)}, the last ${pipeline.lastCommit ?? 'never'}`);
   }
   if (status.quarantined > 0) {
-    lines.push('', `${formatCount(status.quarantined)} records in quarantine: tonlake sql "select * from quarantine"`);
+    const records = status.quarantined === 1 ? 'record' : 'records';
+    lines.push(
+      '',
+      `${formatCount(status.quarantined)} ${records} in quarantine: tonlake sql "select * from quarantine"`,
+    );
   }
   return `${lines.join('\n')}\n`;
 }

@@ -10,9 +10,11 @@ export class RunTally {
   readonly report: (event: WalkEvent) => void;
   private readonly rows = new Map<string, number>();
   private spans = 0;
+  private planned = 0;
 
   constructor(listener: ((event: WalkEvent) => void) | undefined) {
     this.report = (event) => {
+      if (event.event === 'planned') this.planned += event.requests;
       if (event.event === 'span') {
         this.spans++;
         for (const [table, rows] of Object.entries(event.rows)) {
@@ -35,6 +37,7 @@ export class RunTally {
     return {
       rows: Object.fromEntries(this.rows),
       requests: counts.requests,
+      planned: this.planned + (this.planned > 0 ? 1 : 0),
       retries: counts.retries,
       spans: this.spans,
       quarantined,

@@ -13,11 +13,14 @@ export function addCatalog(program: Command): void {
       '\nExamples:\n  tonlake catalog --network sandbox\n  duckdb -readonly data/sandbox/warehouse.duckdb',
     )
     .action(async (flags: CommonOptions) => {
-      const [{ loadRegistry }, { rebuildCatalog }] = await Promise.all([
+      const [{ loadRegistry }, { rebuildCatalog }, { requireSameNetwork }] = await Promise.all([
         import('../registry.ts'),
         import('../store/rebuild.ts'),
+        import('../status.ts'),
       ]);
-      const path = await rebuildCatalog(warehouseOf(flags), (await loadRegistry()).tables);
+      const path = await rebuildCatalog(warehouseOf(flags), (await loadRegistry()).tables, (held) =>
+        requireSameNetwork(held.path, held.network, flags.network),
+      );
       process.stdout.write(`${path}\n`);
     });
 }

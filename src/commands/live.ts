@@ -1,10 +1,13 @@
+import type { Logger } from 'pino';
+import { UsageError } from '../errors.ts';
 import { formatCount, formatDuration } from '../format.ts';
-import { type RunOptions, run } from '../run.ts';
+import { type RunEvent, type RunOptions, run } from '../run.ts';
 import { invocation, shellWord } from './options.ts';
 import { openProgress } from './progress.ts';
 
 /** Runs an export and shows it: JSON lines on standard output, or progress and a summary for people on standard error. */
-export async function runLive(options: RunOptions, isJson: boolean): Promise<void> {
+export async function runLive(options: RunOptions, isJson: boolean, logPath: string | undefined): Promise<void> {
+  const log = await openLog(logPath);
   const interrupts = watchInterrupts();
   const progress = openProgress(isJson);
   try {
@@ -12,10 +15,14 @@ export async function runLive(options: RunOptions, isJson: boolean): Promise<voi
       ...options,
       stop: interrupts.signal,
       onEvent: (event) => {
-        if (isJson && event.event !== 'progress') process.stdout.write(`${JSON.stringify(event)}\n`);
+        if (isJson && !isDetail(event)) process.stdout.write(`${JSON.stringify(event)}\n`);
+        if (!isDetail(event)) log?.info(event);
         progress.show(event);
       },
-      onRetry: progress.retry,
+      onRetry: (event) => {
+        log?.warn({ event: 'retry', ...event });
+        progress.retry(event);
+      },
     });
     progress.end();
     if (interrupts.signal.aborted) {
@@ -33,12 +40,28 @@ export async function runLive(options: RunOptions, isJson: boolean): Promise<voi
   }
 }
 
+/** Events that only a progress line needs. */
+function isDetail({ event }: RunEvent): boolean {
+  return event === 'progress' || event === 'planned';
+}
+
+async function openLog(path: string | undefined): Promise<Logger | undefined> {
+  if (path === undefined) return undefined;
+  const { default: pino } = await import('pino');
+  try {
+    return pino({ base: { pid: process.pid } }, pino.destination({ dest: path, sync: true, mkdir: true }));
+  } catch (cause) {
+    throw new UsageError(`usage: expected a file to log to, cannot write ${path}`, { code: 'no-log', cause });
+  }
+}
+
 function summary(report: Awaited<ReturnType<typeof run>>, options: RunOptions): string {
   const { network, pipeline, from, to, rows, requests, seconds } = report;
   const added = Object.entries(rows)
     .filter(([, count]) => count > 0)
     .map(([table, count]) => `${formatCount(count)} ${table}`);
-  const what = added.length === 0 ? 'nothing was missing' : added.join(', ');
+  const nothing = report.complete ? 'nothing was missing' : 'nothing was added';
+  const what = added.length === 0 ? nothing : added.join(', ');
   const state = report.complete ? 'complete' : 'incomplete';
   const head = `${state}: ${pipeline} ${from}:${to} on ${network}: ${what} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;
   const place = `--warehouse ${shellWord(options.warehouse)}`;

@@ -27,7 +27,7 @@ export function warehouseOf(options: CommonOptions): string {
 
 export function parsePositive(value: string): number {
   const number = Number(value);
-  if (!(number > 0)) throw new InvalidArgumentError('Expected a number above 0.');
+  if (!(number > 0 && number < Number.POSITIVE_INFINITY)) throw new InvalidArgumentError('Expected a number above 0.');
   return number;
 }
 
@@ -37,9 +37,24 @@ export function parseCount(value: string): number {
   return number;
 }
 
+export function parseWhole(value: string): number {
+  const number = Number(value);
+  if (value.trim() === '' || !Number.isSafeInteger(number) || number < 0) {
+    throw new InvalidArgumentError('Expected a whole number of at least 0.');
+  }
+  return number;
+}
+
+export function parsePort(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number > 65_535) throw new InvalidArgumentError('Expected a port from 0 to 65535.');
+  return number;
+}
+
 export function parseNonNegative(value: string): number {
   const number = Number(value);
-  if (!(number >= 0)) throw new InvalidArgumentError('Expected a number of at least 0.');
+  if (value.trim() === '' || !(number >= 0 && number < Number.POSITIVE_INFINITY))
+    throw new InvalidArgumentError('Expected a number of at least 0.');
   return number;
 }
 

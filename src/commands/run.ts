@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { realEffects } from '../effects.ts';
+import { UsageError } from '../errors.ts';
 import type { RunOptions } from '../run.ts';
 import type { Store } from '../store/store.ts';
 import type { WalkMode } from '../walk/context.ts';
@@ -15,7 +16,7 @@ import {
 } from './options.ts';
 
 interface RunFlags extends CommonOptions {
-  readonly range: string;
+  readonly range?: string;
   readonly store?: Store['kind'];
   readonly walk: WalkMode;
   readonly rps?: number;
@@ -23,6 +24,7 @@ interface RunFlags extends CommonOptions {
   readonly wait?: number;
   readonly dryRun?: boolean;
   readonly json?: boolean;
+  readonly log?: string;
 }
 
 const HELP = `
@@ -49,15 +51,11 @@ export function addRun(program: Command): void {
     .command('run')
     .description('export a range of blocks: what is asked minus what is already done')
     .argument('[pipeline...]', 'what to export; what it needs comes with it', ['transactions'])
-    .requiredOption('-r, --range <range>', 'blocks or UTC days to export')
+    .option('-r, --range <range>', 'blocks or UTC days to export; always needed')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(new Option('--store <kind>', 'kind of a new warehouse').choices(['parquet', 'duckdb']))
-    .addOption(
-      new Option('--walk <way>', 'how rows are asked for; all give the same rows')
-        .choices(['auto', 'window', 'masterchain'])
-        .default('auto'),
-    )
+    .addOption(walkOption())
     .option(
       '--rps <n>',
       'most requests per second (default: 1 without a key, 10 with one, no limit on this machine)',
@@ -67,26 +65,62 @@ export function addRun(program: Command): void {
     .option('--wait <seconds>', 'how long to wait for a block that is not indexed yet (default: 60)', parseNonNegative)
     .option('--dry-run', 'show what is done, what is missing and what it takes; change nothing')
     .option('--json', 'one JSON object per line on standard output')
+    .option('--log <path>', 'append every event and retry to a file, as JSON lines')
     .addHelpText('after', HELP)
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
-      const options: RunOptions = {
-        pipelines,
-        range: flags.range,
-        network: flags.network ?? DEFAULT_NETWORK,
-        warehouse: warehouseOf(flags),
-        store: flags.store,
-        walk: flags.walk,
-        rps: flags.rps,
-        concurrency: flags.concurrency,
-        waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,
-        effects: realEffects,
-      };
+      const options = runOptions(pipelines, flags);
       if (flags.dryRun === true) {
         const { dryRun } = await import('./dryrun.ts');
         await dryRun(options, flags.json === true);
       } else {
         const { runLive } = await import('./live.ts');
-        await runLive(options, flags.json === true);
+        await runLive(options, flags.json === true, flags.log);
       }
     });
+}
+
+/** `tonlake plan`: the quote of a run. */
+export function addPlan(program: Command): void {
+  program
+    .command('plan')
+    .description('say what a run would take: requests, rows, bytes, minutes; the same as run --dry-run')
+    .argument('[pipeline...]', 'what to export; what it needs comes with it', ['transactions'])
+    .option('-r, --range <range>', 'blocks or UTC days; always needed')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .addOption(walkOption())
+    .option('--rps <n>', 'most requests per second while planning', parsePositive)
+    .option('--json', 'one JSON object on standard output')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tonlake plan --network sandbox --range 1:\n  tonlake plan --range 2026-05-01 --json',
+    )
+    .action(async (pipelines: readonly string[], flags: RunFlags) => {
+      const { dryRun } = await import('./dryrun.ts');
+      await dryRun(runOptions(pipelines, flags), flags.json === true);
+    });
+}
+
+function walkOption(): Option {
+  return new Option('--walk <way>', 'how rows are asked for; all give the same rows')
+    .choices(['auto', 'window', 'masterchain'])
+    .default('auto');
+}
+
+function runOptions(pipelines: readonly string[], flags: RunFlags): RunOptions {
+  if (flags.range === undefined) {
+    throw new UsageError('usage: expected --range', { code: 'no-range', hint: '--range 1000:1999, or -1000:' });
+  }
+  return {
+    pipelines,
+    range: flags.range,
+    network: flags.network ?? DEFAULT_NETWORK,
+    warehouse: warehouseOf(flags),
+    store: flags.store,
+    walk: flags.walk,
+    rps: flags.rps,
+    concurrency: flags.concurrency,
+    waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,
+    effects: realEffects,
+  };
 }

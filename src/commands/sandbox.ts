@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { parseCount, parsePositive } from './options.ts';
+import { parseCount, parsePort, parsePositive, parseWhole } from './options.ts';
 
 interface SandboxFlags {
   readonly port: number;
@@ -26,8 +26,8 @@ export function addSandbox(program: Command): void {
   program
     .command('sandbox')
     .description('serve a deterministic network that imitates the API, for trials and tests')
-    .option('--port <port>', 'port on 127.0.0.1; 0 chooses a free one', Number, 8081)
-    .option('--seed <n>', 'what all blocks are computed from', Number, 1)
+    .option('--port <port>', 'port on 127.0.0.1; 0 chooses a free one', parsePort, 8081)
+    .option('--seed <n>', 'what all blocks are computed from', parseWhole, 1)
     .option('--blocks <n>', 'head at the start; the first block is 1', parseCount, 10_000)
     .option('--block-ms <ms>', 'a new block every so many milliseconds (default: the head stays)', parsePositive)
     .option('--rps <n>', 'answer 429 above this many requests in a second', parsePositive)

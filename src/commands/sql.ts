@@ -30,9 +30,14 @@ export function addSql(program: Command): void {
     .action(async (query: string | undefined, flags: SqlFlags) => {
       const { readFile } = await import('node:fs/promises');
       if ((query === undefined) === (flags.file === undefined)) {
-        throw new UsageError('usage: expected a query or --file, and not both', { code: 'no-query' });
+        throw new UsageError('usage: expected a query or --file, and not both', {
+          code: 'no-query',
+          hint: 'tonlake sql "select count(*) from transactions"',
+        });
       }
       const sql = query ?? (await readQueryFile(readFile, flags.file ?? ''));
+      if (sql.trim() === '')
+        throw new UsageError('usage: expected a query, got nothing', { code: 'no-query', hint: 'tonlake sql --help' });
       const [{ printResult }, { querySql }] = await Promise.all([import('../print.ts'), import('../query.ts')]);
       const result = await querySql(warehouseOf(flags), sql, flags.network);
       await printResult(result, flags.format, process.stdout);
@@ -46,6 +51,10 @@ async function readQueryFile(
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new UsageError(`usage: expected a file with a query, cannot read ${path}`, { code: 'no-query', cause });
+    throw new UsageError(`usage: expected a file with a query, cannot read ${path}`, {
+      code: 'no-query',
+      hint: 'give the path of a file, or the query itself without --file',
+      cause,
+    });
   }
 }

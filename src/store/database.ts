@@ -1,4 +1,9 @@
-import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
+import {
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBPreparedStatement,
+  type DuckDBValue,
+} from '@duckdb/node-api';
 import type { Query } from './store.ts';
 
 /** Nothing is fetched from a network: a query that needs an extension that is not there fails. */
@@ -30,13 +35,24 @@ export class Database {
   }
 
   readonly query: Query = async (sql, parameters) => {
-    const reader = await this.#connection.runAndReadAll(sql, bindable(parameters));
+    const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
+    const reader =
+      last === undefined ? await this.#connection.runAndReadAll(sql, bindable(parameters)) : await last.runAndReadAll();
     const names = reader.columnNames();
     return {
       columns: names.map((name, at) => ({ name, type: reader.columnType(at).toString() })),
       rows: reader.getRows(),
     };
   };
+
+  /** DuckDB would give the rows of the first statement of several; those of the last are wanted. @returns it, if there are several */
+  async #runAllButLast(sql: string): Promise<DuckDBPreparedStatement | undefined> {
+    if (!/;\s*\S/.test(sql)) return undefined;
+    const statements = await this.#connection.extractStatements(sql);
+    if (statements.count < 2) return undefined;
+    for (let at = 0; at < statements.count - 1; at++) await (await statements.prepare(at)).run();
+    return statements.prepare(statements.count - 1);
+  }
 
   /** Everything in `work` becomes visible together, or not at all. */
   async transaction<T>(work: () => Promise<T>): Promise<T> {

@@ -49,6 +49,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     tables,
     requests: draft.requests,
     retries: draft.retries,
+    ...(draft.planned === undefined ? {} : { planned: draft.planned }),
     supersedes: draft.supersedes,
     committedAt: new Date(options.committedAt).toISOString(),
   };

@@ -25,6 +25,7 @@ const entrySchema = z.object({
   ),
   requests: count,
   retries: count,
+  planned: count.optional(),
   supersedes: z.array(z.string()),
   committedAt: z.string(),
 });

@@ -43,6 +43,8 @@ export interface LedgerEntry {
   readonly tables: Readonly<Record<string, TableEntry>>;
   readonly requests: number;
   readonly retries: number;
+  /** Requests that were planned for the span from the headers; absent where nothing was planned. */
+  readonly planned?: number | undefined;
   /** Ids of entries whose rows this one replaces. */
   readonly supersedes: readonly string[];
   /** ISO 8601, UTC. */
@@ -52,7 +54,7 @@ export interface LedgerEntry {
 /** What a commit needs beside the staged rows. */
 export type CommitDraft = Pick<
   LedgerEntry,
-  'network' | 'pipeline' | 'version' | 'span' | 'verdict' | 'requests' | 'retries' | 'supersedes'
+  'network' | 'pipeline' | 'version' | 'span' | 'verdict' | 'requests' | 'retries' | 'planned' | 'supersedes'
 >;
 
 /** Rows of a span on their way: written, but not visible to anybody before the commit. */

@@ -20,6 +20,7 @@ export type WalkEvent =
       /** Records that the headers promise; undefined where no headers are known. */
       readonly records: number | undefined;
     }
+  | { readonly event: 'planned'; readonly pipeline: string; readonly requests: number }
   | { readonly event: 'progress'; readonly pipeline: string; readonly seqnos: number; readonly records: number }
   | {
       readonly event: 'span';

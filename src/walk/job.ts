@@ -55,6 +55,7 @@ export class SpanJob {
 
   private async bringIn(): Promise<void> {
     const { asks, span, context, proof } = this.options;
+    context.report({ event: 'planned', pipeline: context.pipeline.name, requests: asks.length });
     let fatal = await this.askAll(asks);
     let bad = await proof.audit();
     for (let round = 1; round <= REPAIRS && bad.length > 0 && fatal === undefined && !context.stop.aborted; round++) {
@@ -138,7 +139,7 @@ export class SpanJob {
   }
 
   private async put(staged: StagedSpan, span: Span, verdict: Verdict): Promise<void> {
-    const { context, meter } = this.options;
+    const { context, meter, asks } = this.options;
     const { sink, pipeline, network, report } = context;
     const supersedes = sink
       .ledger()
@@ -157,6 +158,7 @@ export class SpanJob {
       verdict,
       supersedes,
       ...meter.take(),
+      ...(verdict === 'sealed' && spanSize(span) === spanSize(this.options.span) ? { planned: asks.length } : {}),
     });
     if (verdict !== 'sealed') return;
     const rows = Object.fromEntries(Object.entries(entry.tables).map(([table, part]) => [table, part.rows]));

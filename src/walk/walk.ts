@@ -89,9 +89,10 @@ async function rowJob(
 
 async function* headerJobs(context: WalkContext, missing: readonly Span[], meter: Meter): AsyncGenerator<Prepare> {
   const density = new Density();
-  const state = rememberLast((seqno: number) =>
-    fetchShardState(context.source, seqno, `${context.pipeline.name} ${seqno}`),
-  );
+  const state = rememberLast((seqno: number) => {
+    context.report({ event: 'planned', pipeline: context.pipeline.name, requests: 1 });
+    return fetchShardState(context.source, seqno, `${context.pipeline.name} ${seqno}`);
+  });
   for (const whole of missing) {
     let from = whole.from;
     while (from <= whole.to) {

@@ -1,0 +1,55 @@
+import { UsageError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import type { Endpoint } from './endpoint.ts';
+import { accountEndpoints } from './endpoints/accounts.ts';
+import { chainEndpoints } from './endpoints/chain.ts';
+import { operationEndpoints } from './endpoints/operations.ts';
+import { serviceEndpoints } from './endpoints/services.ts';
+import { tokenEndpoints } from './endpoints/tokens.ts';
+
+/** Every endpoint, by the name of its client function: the one description that all calls are checked and typed by. */
+export const endpoints = {
+  ...chainEndpoints,
+  ...operationEndpoints,
+  ...accountEndpoints,
+  ...tokenEndpoints,
+  ...serviceEndpoints,
+};
+
+export type Endpoints = typeof endpoints;
+export type EndpointName = keyof Endpoints;
+
+export function endpointOf(name: EndpointName): Endpoint {
+  return endpoints[name];
+}
+
+/** All names, in the order of the description. */
+export const endpointNames: readonly EndpointName[] = Object.keys(endpoints).filter(isEndpointName);
+
+function isEndpointName(name: string): name is EndpointName {
+  return Object.hasOwn(endpoints, name);
+}
+
+/**
+ * The endpoint of a path, with or without its leading slash; where a path has two methods, the GET one unless told.
+ *
+ * @throws {UsageError} that names the nearest right one
+ */
+export function endpointByPath(path: string, method?: Endpoint['method']): EndpointName {
+  const asked = path.replace(/^\/+|\/+$/g, '');
+  const found = endpointNames
+    .filter((name) => endpointOf(name).path === `/${asked}`)
+    .sort((a, b) => endpointOf(a).method.localeCompare(endpointOf(b).method));
+  const name = found.find((candidate) => method === undefined || endpointOf(candidate).method === method);
+  if (name !== undefined) return name;
+  if (found[0] !== undefined) {
+    throw new UsageError(`usage: expected ${endpointOf(found[0]).method} for ${asked}, got ${method}`, {
+      code: 'wrong-method',
+    });
+  }
+  const paths = endpointNames.map((candidate) => endpointOf(candidate).path.slice(1));
+  throw new UsageError(`usage: expected an endpoint, got ${JSON.stringify(asked)}`, {
+    code: 'unknown-endpoint',
+    hint: `did you mean ${nearest(asked, paths)}? tonlake fetch lists them all`,
+  });
+}

@@ -1,0 +1,131 @@
+import { atLeastOne, bareRows, get, notWith, record, rows, rowsWithNames } from '../endpoint.ts';
+import { bounds, choice, many, need, needMany, one, page, sort } from '../parameter.ts';
+
+const direction = choice(['in', 'out']);
+
+/** Blocks, transactions and messages. */
+export const chainEndpoints = {
+  masterchainInfo: get('/masterchainInfo', {
+    group: 'Blockchain Data',
+    doc: 'The first and the last masterchain block of the index.',
+    parameters: {},
+    answer: record('MasterchainInfo'),
+  }),
+  blocks: get('/blocks', {
+    group: 'Blockchain Data',
+    doc: 'Headers of blocks; an unknown block is an empty list.',
+    parameters: {
+      workchain: one('int32'),
+      shard: one('shard'),
+      seqno: one('int32', 'within the shard'),
+      root_hash: one('hash'),
+      file_hash: one('hash'),
+      mc_seqno: one('int32', 'all blocks of this masterchain block, itself included'),
+      ...bounds('gen_utime', 'start_lt'),
+      ...page,
+      sort: choice(['asc', 'desc'], 'by gen_utime; without it there is no order'),
+    },
+    answer: bareRows('blocks', 'Block'),
+  }),
+  masterchainBlockShards: get('/masterchainBlockShards', {
+    group: 'Blockchain Data',
+    doc: 'All blocks of a masterchain block.',
+    parameters: {
+      seqno: need('int32', 'of the masterchain block'),
+      ...page,
+      sort: choice(['asc', 'desc'], 'by gen_utime; without it there is no order'),
+    },
+    answer: bareRows('blocks', 'Block'),
+    missing: 'wait',
+  }),
+  masterchainBlockShardState: get('/masterchainBlockShardState', {
+    group: 'Blockchain Data',
+    doc: 'The newest block of every shard at a masterchain block, and that block itself.',
+    parameters: { seqno: need('int32', 'of the masterchain block') },
+    answer: bareRows('blocks', 'Block'),
+    missing: 'wait',
+  }),
+  transactions: get('/transactions', {
+    group: 'Blockchain Data',
+    doc: 'Transactions, in the total order of lt and account.',
+    parameters: {
+      workchain: one('int32'),
+      shard: one('shard'),
+      seqno: one('int32', 'of the block, within the shard'),
+      mc_seqno: one('int32', 'of the masterchain block'),
+      account: many('address'),
+      exclude_account: many('address', 'the server takes it and ignores it', { inert: true }),
+      hash: many('hash'),
+      lt: one('uint64'),
+      ...bounds('now', 'lt'),
+      ...page,
+      sort,
+    },
+    answer: rowsWithNames('transactions', 'Transaction'),
+    missing: 'wait',
+  }),
+  transactionsByMasterchainBlock: get('/transactionsByMasterchainBlock', {
+    group: 'Blockchain Data',
+    doc: 'All transactions of a masterchain block and of the shard blocks that it includes.',
+    parameters: { seqno: need('int32', 'of the masterchain block'), ...page, sort },
+    answer: rowsWithNames('transactions', 'Transaction'),
+    missing: 'wait',
+  }),
+  transactionsByMessage: get('/transactionsByMessage', {
+    group: 'Blockchain Data',
+    doc: 'Transactions by a message of theirs; one that matches twice is listed twice, with messages in the last copy only.',
+    parameters: {
+      msg_hash: many('hash', 'plain or normalized'),
+      body_hash: one('hash'),
+      opcode: one('opcode', 'of inbound messages'),
+      direction,
+      source: one('address', 'of the message'),
+      destination: one('address', 'of the message'),
+      ...page,
+      sort,
+    },
+    rules: [atLeastOne('msg_hash', 'body_hash', 'opcode')],
+    answer: rowsWithNames('transactions', 'Transaction'),
+  }),
+  adjacentTransactions: get('/adjacentTransactions', {
+    group: 'Blockchain Data',
+    doc: 'The parent and the children of a transaction, by the messages between them.',
+    parameters: { hash: need('hash'), direction: choice(['in', 'out'], 'in is the parent, out are the children') },
+    answer: rowsWithNames('transactions', 'Transaction'),
+    missing: 'no rows',
+  }),
+  messages: get('/messages', {
+    group: 'Blockchain Data',
+    doc: 'Messages with the transactions that sent and consumed them; inbound externals sort first on desc.',
+    parameters: {
+      msg_hash: many('hash', 'plain or normalized'),
+      hash: one('hash', 'another name of msg_hash'),
+      body_hash: one('hash'),
+      source: one('address-or-null', 'null: inbound externals'),
+      destination: one('address-or-null', 'null: outbound externals'),
+      opcode: one('opcode'),
+      ...bounds('created_at', 'created_lt'),
+      direction: choice(['in', 'out'], 'hides the other transaction hash of each row'),
+      exclude_externals: one('bool', 'only messages with a created_lt'),
+      only_externals: one('bool', 'only inbound externals; they are outside every window'),
+      ...page,
+      sort,
+    },
+    rules: [
+      notWith('hash', ['msg_hash']),
+      notWith('only_externals', ['exclude_externals', 'start_utime', 'end_utime', 'start_lt', 'end_lt']),
+    ],
+    answer: rows('messages', 'Message'),
+  }),
+  pendingTransactions: get('/pendingTransactions', {
+    group: 'Blockchain Data',
+    doc: 'Emulated transactions of messages that are still under way; they may never be on chain.',
+    parameters: {
+      account: needMany('address'),
+      trace_id: many('hash', 'the server ignores it: account is required and wins', { inert: true }),
+    },
+    answer: rowsWithNames('transactions', 'Transaction'),
+    missing: 'no rows',
+    fixedMaps: true,
+  }),
+};

@@ -1,0 +1,169 @@
+import type { enums, variants } from './enums.ts';
+
+/** How a field stands in an answer (`json`; `wide` is an integer of up to 64 bits) and the DuckDB type that holds all its values. */
+interface FieldKindShape {
+  readonly json: 'string' | 'integer' | 'wide' | 'boolean' | 'texts' | 'object' | 'any';
+  readonly sql: string;
+}
+
+function defineKinds<const T extends Readonly<Record<string, FieldKindShape>>>(kinds: T): T {
+  return kinds;
+}
+
+/**
+ * What a field of an answer means. Values that may exceed every DuckDB number, such as what a get-method returns, are text
+ * there; so is what is not declared.
+ */
+export const fieldKinds = defineKinds({
+  'base64-hash': { json: 'string', sql: 'VARCHAR' },
+  'raw-address': { json: 'string', sql: 'VARCHAR' },
+  'address-or-foreign-text': { json: 'string', sql: 'VARCHAR' },
+  'hex-shard': { json: 'string', sql: 'VARCHAR' },
+  'opcode-hex': { json: 'string', sql: 'VARCHAR' },
+  'hex-0x-unpadded': { json: 'string', sql: 'VARCHAR' },
+  'hex-unpadded': { json: 'string', sql: 'VARCHAR' },
+  'base64-boc': { json: 'string', sql: 'VARCHAR' },
+  text: { json: 'string', sql: 'VARCHAR' },
+  lt: { json: 'string', sql: 'BIGINT' },
+  nanoton: { json: 'string', sql: 'BIGINT' },
+  'decimal-int32': { json: 'string', sql: 'INTEGER' },
+  'decimal-uint24': { json: 'string', sql: 'INTEGER' },
+  'decimal-uint56': { json: 'string', sql: 'BIGINT' },
+  'decimal-uint64': { json: 'string', sql: 'DECIMAL(20,0)' },
+  'decimal-uint120': { json: 'string', sql: 'DECIMAL(38,0)' },
+  'decimal-uint248': { json: 'string', sql: 'VARCHAR' },
+  'decimal-uint256': { json: 'string', sql: 'VARCHAR' },
+  'decimal-int257': { json: 'string', sql: 'VARCHAR' },
+  'decimal-numeric': { json: 'string', sql: 'VARCHAR' },
+  'seqno-as-string': { json: 'string', sql: 'BIGINT' },
+  'unix-seconds-string': { json: 'string', sql: 'BIGINT' },
+  'unix-seconds': { json: 'integer', sql: 'BIGINT' },
+  seqno: { json: 'integer', sql: 'BIGINT' },
+  workchain: { json: 'integer', sql: 'INTEGER' },
+  int8: { json: 'integer', sql: 'INTEGER' },
+  uint8: { json: 'integer', sql: 'INTEGER' },
+  uint16: { json: 'integer', sql: 'INTEGER' },
+  int32: { json: 'integer', sql: 'INTEGER' },
+  uint32: { json: 'integer', sql: 'BIGINT' },
+  'int64-number': { json: 'wide', sql: 'BIGINT' },
+  'uint64-number-unsafe': { json: 'wide', sql: 'DECIMAL(20,0)' },
+  bool: { json: 'boolean', sql: 'BOOLEAN' },
+  'extra-currency-map': { json: 'texts', sql: 'VARCHAR' },
+  'string-map': { json: 'texts', sql: 'VARCHAR' },
+  'json-object': { json: 'object', sql: 'VARCHAR' },
+  'decoded-body': { json: 'object', sql: 'VARCHAR' },
+  any: { json: 'any', sql: 'VARCHAR' },
+});
+
+export type FieldKind = keyof typeof fieldKinds;
+
+/** The fields of records, by record: each as text that `parseField` reads. */
+export type Fields = Readonly<Record<string, string>>;
+
+/**
+ * Declares records. A field is a kind, the name of a record, `enum:NAME`, or `by:FIELD:MAP` for a record that depends on the
+ * field beside it. Behind it stand `[]` for a list or `{}` for a map by text, then `|null` where the value may be null, or `?`
+ * where the field may be missing.
+ */
+export function defineRecords<const T extends Readonly<Record<string, Fields>>>(records: T): T {
+  return records;
+}
+
+/** A field, taken apart. */
+export interface Field {
+  readonly content:
+    | { readonly kind: 'value'; readonly name: FieldKind }
+    | { readonly kind: 'record'; readonly name: string }
+    | { readonly kind: 'enum'; readonly name: string }
+    | { readonly kind: 'variant'; readonly field: string; readonly map: string };
+  readonly container: 'none' | 'list' | 'map';
+  readonly nullable: boolean;
+  readonly optional: boolean;
+}
+
+/** Takes the text of a field apart. */
+export function parseField(text: string): Field {
+  const bare = text.replace(/(\?|\|null)$/, '');
+  const name = bare.replace(/(\[\]|\{\})$/, '');
+  return {
+    content: contentOf(name),
+    container: bare.endsWith('[]') ? 'list' : bare.endsWith('{}') ? 'map' : 'none',
+    nullable: text.endsWith('|null'),
+    optional: text.endsWith('?'),
+  };
+}
+
+function contentOf(name: string): Field['content'] {
+  if (isFieldKind(name)) return { kind: 'value', name };
+  const [head, first = '', second = ''] = name.split(':');
+  if (head === 'enum') return { kind: 'enum', name: first };
+  if (head === 'by') return { kind: 'variant', field: first, map: second };
+  return { kind: 'record', name };
+}
+
+function isFieldKind(name: string): name is FieldKind {
+  return Object.hasOwn(fieldKinds, name);
+}
+
+/** JSON as it is read here: integers beyond 2^53 are bigint, and so is every field of a 64-bit kind. */
+export type JsonValue = null | boolean | number | bigint | string | readonly JsonValue[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
+}
+
+interface JsonTypes {
+  readonly string: string;
+  readonly integer: number;
+  readonly wide: bigint;
+  readonly boolean: boolean;
+  readonly texts: Readonly<Record<string, string>>;
+  readonly object: JsonObject;
+  readonly any: JsonValue;
+}
+
+/** Text that is one of the known words, or a word of a newer server. */
+type Open<Words extends string> = Words | (string & Record<never, never>);
+
+type EnumWords<Name> = Name extends keyof typeof enums
+  ? Open<(typeof enums)[Name][number]>
+  : Name extends 'action_type'
+    ? Open<keyof (typeof variants)['action_details_by_type']>
+    : never;
+
+/** The types of all records that a text such as `A|B` names. */
+export type Named<Names, Records> = Names extends `${infer First}|${infer Rest}`
+  ? Named<First, Records> | Named<Rest, Records>
+  : Names extends keyof Records
+    ? RecordType<Records[Names], Records>
+    : never;
+
+type Variants<Map, Records> = Map extends keyof typeof variants
+  ? Named<(typeof variants)[Map][keyof (typeof variants)[Map]], Records>
+  : never;
+
+type One<Text, Records> = Text extends FieldKind
+  ? JsonTypes[(typeof fieldKinds)[Text]['json']]
+  : Text extends `enum:${infer Name}`
+    ? EnumWords<Name>
+    : Text extends `by:${string}:${infer Map}`
+      ? Variants<Map, Records>
+      : Named<Text, Records>;
+
+type Content<Text, Records> = Text extends `${infer Item}[]`
+  ? readonly One<Item, Records>[]
+  : Text extends `${infer Item}{}`
+    ? Readonly<Record<string, One<Item, Records>>>
+    : One<Text, Records>;
+
+type FieldValue<Text, Records> = Text extends `${infer Bare}?`
+  ? Content<Bare, Records>
+  : Text extends `${infer Bare}|null`
+    ? Content<Bare, Records> | null
+    : Content<Text, Records>;
+
+/** The type of a record of which the fields are declared as texts. */
+export type RecordType<F, Records> = {
+  readonly [Name in keyof F as F[Name] extends `${string}?` ? never : Name]: FieldValue<F[Name], Records>;
+} & {
+  readonly [Name in keyof F as F[Name] extends `${string}?` ? Name : never]?: FieldValue<F[Name], Records>;
+};

@@ -1,0 +1,55 @@
+import type { variants } from './enums.ts';
+import type { Fields, Named } from './field.ts';
+import { accountRecords } from './records/accounts.ts';
+import { actionRecords } from './records/actions.ts';
+import { chainRecords } from './records/chain.ts';
+import { cocoonDetails } from './records/cocoon.ts';
+import { actionDetails } from './records/details.ts';
+import { financeDetails } from './records/finance.ts';
+import { multisigRecords } from './records/multisig.ts';
+import { rawActionRecords } from './records/rawaction.ts';
+import { serviceRecords } from './records/services.ts';
+import { tokenRecords } from './records/tokens.ts';
+
+/** Every record that an answer can hold. */
+export const records = {
+  ...chainRecords,
+  ...accountRecords,
+  ...tokenRecords,
+  ...multisigRecords,
+  ...serviceRecords,
+  ...actionRecords,
+  ...actionDetails,
+  ...financeDetails,
+  ...cocoonDetails,
+  ...rawActionRecords,
+};
+
+type Records = typeof records;
+export type RecordName = keyof Records;
+
+/** A record of an answer, as the client hands it out: `RecordOf<'Transaction'>`. Fields of newer servers come with it untyped. */
+export type RecordOf<Name extends RecordName> = Named<Name, Records>;
+
+type ActionMap = (typeof variants)['action_details_by_type'];
+export type ActionType = keyof ActionMap;
+
+/** An action of one type, with the details of that type. */
+export type ActionOf<Type extends ActionType> = Omit<RecordOf<'Action'>, 'type' | 'details'> & {
+  readonly type: Type;
+  readonly details: Named<ActionMap[Type], Records>;
+};
+
+/** Tells the type of an action, so that its details can be read. */
+export function isActionOf<Type extends ActionType>(action: RecordOf<'Action'>, type: Type): action is ActionOf<Type> {
+  return action.type === type;
+}
+
+/** The fields of a record, in the order of the server; undefined for a name that is no record. */
+export function fieldsOf(name: string): Fields | undefined {
+  return isRecordName(name) ? records[name] : undefined;
+}
+
+export function isRecordName(name: string): name is RecordName {
+  return Object.hasOwn(records, name);
+}

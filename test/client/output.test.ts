@@ -1,0 +1,109 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { endpointOf } from '../../src/client/endpoints.ts';
+import { formatAnswer } from '../../src/client/output.ts';
+import { writeParquet } from '../../src/client/parquet.ts';
+import { realEffects } from '../../src/effects.ts';
+import { DecodeError, formatError, StoreError } from '../../src/errors.ts';
+import { Database } from '../../src/store/database.ts';
+import { rejection } from '../source/server.ts';
+
+const TOP = endpointOf('topAccountsByBalance');
+const BODY = Buffer.from(
+  '[{"account":"0:AB","balance":"9007199254740993","x":1.50,"y":{"b":18446744073709551616}},{"account":"a,\\"b\\"\\n","balance":"1"}]',
+);
+
+describe('an answer as text', () => {
+  test('is JSON as it was sent, or indented for people', () => {
+    expect(formatAnswer(TOP, BODY, 'json', false)).toBe(`${BODY}\n`);
+    expect(formatAnswer(TOP, Buffer.from('[{"a":1.50}]'), 'json', true)).toBe('[\n  {\n    "a": 1.50\n  }\n]\n');
+  });
+
+  test('is one object a line, with every digit', () => {
+    expect(formatAnswer(TOP, BODY, 'rows', false)).toBe(
+      '{"account":"0:AB","balance":"9007199254740993","x":1.50,"y":{"b":18446744073709551616}}\n' +
+        '{"account":"a,\\"b\\"\\n","balance":"1"}\n',
+    );
+  });
+
+  test('is CSV with the declared columns, and what is not declared in _extra', () => {
+    expect(formatAnswer(TOP, BODY, 'csv', false)).toBe(
+      'account,balance,_extra\n0:AB,9007199254740993,"{""x"":1.50,""y"":{""b"":18446744073709551616}}"\n"a,""b""\n",1,\n',
+    );
+  });
+
+  test('has the rows of maps with their keys, and a record as one row', () => {
+    const book = Buffer.from('{"0:AB":{"user_friendly":null,"domain":"","interfaces":["a"]}}');
+    expect(formatAnswer(endpointOf('addressBook'), book, 'csv', false)).toBe(
+      '_key,user_friendly,domain,interfaces,_extra\n0:AB,,"","[""a""]",\n',
+    );
+    const result = Buffer.from('{"gas_used":549,"exit_code":0,"stack":[]}');
+    expect(formatAnswer(endpointOf('runGetMethod'), result, 'rows', false)).toBe(
+      '{"gas_used":549,"exit_code":0,"stack":[]}\n',
+    );
+  });
+
+  test('has no rows where the server sends null, or says that it found nothing', () => {
+    const traces = endpointOf('pendingTraces');
+    expect(formatAnswer(traces, Buffer.from('{"traces":null}'), 'rows', false)).toBe('');
+    expect(formatAnswer(traces, Buffer.from('{"error":"not found"}'), 'rows', false)).toBe('');
+    expect(() => formatAnswer(traces, Buffer.from('{"trace":[]}'), 'rows', false)).toThrow(DecodeError);
+  });
+});
+
+describe('an answer as Parquet', () => {
+  test('has exact types, and is put in place whole', async () => {
+    const folder = await temporary();
+    const path = join(folder, "it's.parquet");
+    expect(await writeParquet(TOP, BODY, path, realEffects)).toBe(2);
+    expect(await readdir(folder)).toEqual(["it's.parquet"]);
+    const { columns, rows } = await query(`from '${path.replaceAll("'", "''")}'`);
+    expect(columns).toEqual([
+      { name: 'account', type: 'VARCHAR' },
+      { name: 'balance', type: 'BIGINT' },
+      { name: '_extra', type: 'VARCHAR' },
+    ]);
+    expect(rows).toEqual([
+      ['0:AB', 9007199254740993n, '{"x":1.50,"y":{"b":18446744073709551616}}'],
+      ['a,"b"\n', 1n, null],
+    ]);
+  });
+
+  test('has its columns also without rows', async () => {
+    const path = join(await temporary(), 'blocks.parquet');
+    expect(await writeParquet(endpointOf('blocks'), Buffer.from('{"blocks":[]}'), path, realEffects)).toBe(0);
+    const { columns, rows } = await query(`from '${path}'`);
+    expect(columns.slice(0, 5).map(({ type }) => type)).toEqual(['INTEGER', 'VARCHAR', 'BIGINT', 'VARCHAR', 'VARCHAR']);
+    expect(rows).toEqual([]);
+  });
+
+  test('is not written when a value does not fit, and what stood there stays', async () => {
+    const folder = await temporary();
+    const path = join(folder, 'top.parquet');
+    await writeParquet(TOP, BODY, path, realEffects);
+    const before = await readFile(path);
+    const tooLarge = Buffer.from('[{"account":"a","balance":"9223372036854775808"}]');
+    const error = await rejection(writeParquet(TOP, tooLarge, path, realEffects));
+    expect(error).toBeInstanceOf(StoreError);
+    expect(formatError(error)).toContain('9223372036854775808');
+    expect(await readFile(path)).toEqual(before);
+    expect(await readdir(folder)).toEqual(['top.parquet']);
+  });
+});
+
+async function temporary(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tonlake-output-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+async function query(sql: string): ReturnType<Database['query']> {
+  const database = await Database.open();
+  try {
+    return await database.query(sql);
+  } finally {
+    database.close();
+  }
+}

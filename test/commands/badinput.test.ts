@@ -1,0 +1,233 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { type Finished, freshFolder, startTonlake, tonlake } from '../cli.ts';
+import { exportRange, type Hashes, hashTables } from '../e2e/export.ts';
+
+/** Recognisable in whatever it gets into. */
+const KEY = 'KEY-b1a5f00d-recognisable';
+const RANGE = '1000:1009';
+
+let sandbox: Sandbox;
+let port: number;
+const servers: Server[] = [];
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  port = sandbox.port;
+});
+
+afterAll(async () => {
+  await sandbox.close();
+  for (const server of servers) server.close().closeAllConnections();
+});
+
+/** A server that answers whatever it is asked in one way. @returns its base address */
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v3`;
+}
+
+const always =
+  (status: number, type: string, body: string): RequestListener =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': type }).end(body);
+  };
+
+const runArgs = (network: string, warehouse: string): readonly string[] => [
+  ...['run', 'transactions', '--network', network, '--range', RANGE, '--warehouse', warehouse],
+];
+
+function expectOneLine({ code, stdout, stderr }: Finished, exitCode: number, says: RegExp): void {
+  expect(stderr).toMatch(/^error: [^\n]+; hint: [^\n]+\n$/);
+  expect(stderr).toMatch(says);
+  expect(stdout).not.toContain('complete:');
+  expect(code).toBe(exitCode);
+}
+
+describe('a source that is none', () => {
+  let path: string;
+  let held: Hashes;
+
+  beforeAll(async () => {
+    path = join(freshFolder(), 'w');
+    await exportRange(sandbox.url, '1000:1004', path);
+    held = await hashTables(path);
+  });
+
+  /** The same warehouse, whose network is an address, cannot be asked elsewhere: what it holds is looked at afterwards. */
+  async function expectNothingLost(): Promise<void> {
+    expect(await hashTables(path)).toEqual(held);
+    expect(readdirSync(join(path, '_stage'))).toEqual([]);
+  }
+
+  test.each([
+    { name: 'HTML with status 200', listener: always(200, 'text/html', '<html><title>Welcome</title></html>'), says: /HTML|JSON|base address/i },
+    { name: 'HTML with status 404', listener: always(404, 'text/html', '<html><title>Not Found</title></html>'), says: /404/ },
+    { name: 'JSON of another shape', listener: always(200, 'application/json', '{"ok":true,"result":[]}'), says: /shape|expected/ },
+    { name: 'a list in place of an object', listener: always(200, 'application/json', '[]'), says: /shape|expected/ },
+    { name: 'null', listener: always(200, 'application/json', 'null'), says: /shape|expected/ },
+  ])('$name: says so, and makes no rows', async ({ listener, says }) => {
+    const fresh = join(freshFolder(), 'w');
+    const finished = await tonlake([...runArgs(await serve(listener), fresh), '--json']);
+    expect(finished.stderr).toMatch(/^error: [^\n]+; hint: [^\n]+\n$/);
+    expect(finished.stderr).toMatch(says);
+    expect(finished.code).toBe(1);
+    expect(JSON.parse(finished.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ event: 'done', complete: false });
+    const { code, stdout } = await tonlake(['status', '--warehouse', fresh]);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing is committed yet') });
+  });
+
+  test('an address where nothing listens is told at once', async () => {
+    const url = await serve(() => undefined);
+    await new Promise((resolve) => servers.pop()?.close(resolve));
+    const finished = await tonlake(runArgs(url, join(freshFolder(), 'w')));
+    expectOneLine(finished, 1, /nothing listens at http:\/\/127\.0\.0\.1:\d+ after 3 attempts/);
+  });
+
+  test('truncated JSON is asked for again until attempts run out, and what was there stays', async () => {
+    sandbox.setFaults({ truncatedJson: 1 });
+    const again = await exportRange(sandbox.url, RANGE, path);
+    // A URL fails at most twice in a row: the run goes through.
+    expect(again).toMatchObject({ code: 0, report: { complete: true } });
+    expect(again.report.retries).toBeGreaterThan(2);
+    sandbox.setFaults(NO_FAULTS);
+    held = await hashTables(path);
+  });
+
+  test('a source that dies half-way leaves a warehouse that can be read, and that the same command completes', async () => {
+    await sandbox.close();
+    const finished = await tonlake([...runArgs(sandbox.url, path), '--range', '1000:1029']);
+    expectOneLine(finished, 1, /nothing listens/);
+    await expectNothingLost();
+    sandbox = await startSandbox({ port });
+    expect(await exportRange(sandbox.url, '1000:1029', path)).toMatchObject({ code: 0, report: { complete: true } });
+  });
+});
+
+describe('a key', () => {
+  let locked: Sandbox;
+
+  beforeAll(async () => {
+    locked = await startSandbox({ apiKey: KEY });
+  });
+
+  afterAll(async () => {
+    await locked.close();
+  });
+
+  test('that is missing or refused is told once, with what to set', async () => {
+    const missing = await tonlake(runArgs(locked.url, join(freshFolder(), 'w')));
+    expectOneLine(missing, 1, /401.*hint: set TONLAKE_API_KEY/);
+    const env = { TONLAKE_API_KEY: 'KEY-wrong' };
+    const refused = await tonlake(runArgs(locked.url, join(freshFolder(), 'w')), { env });
+    expectOneLine(refused, 1, /401.*the API key was refused/);
+    expect(refused.stderr).not.toContain('KEY-wrong');
+  });
+
+  test('occurs in no output, file or error', async () => {
+    const folder = freshFolder();
+    const path = join(folder, 'w');
+    const file = join(freshFolder(), 'key');
+    writeFileSync(file, `${KEY}\n`);
+    const outputs = [
+      await tonlake([...runArgs(locked.url, path), '--json'], { env: { TONLAKE_API_KEY: KEY } }),
+      await tonlake([...runArgs(locked.url, path), '--range', '1000:1019'], { env: { TONLAKE_API_KEY_FILE: file } }),
+      await tonlake(['status', '--warehouse', path], { env: { TONLAKE_API_KEY: KEY } }),
+    ];
+    const echo = await serve((request, response) => {
+      response.writeHead(500, { 'content-type': 'application/json', 'retry-after': '301' });
+      response.end(JSON.stringify({ error: `timeout: key ${String(request.headers['x-api-key'])} at ${request.url}` }));
+    });
+    const echoed = await tonlake([...runArgs(echo, join(folder, 'v')), '--json'], { env: { TONLAKE_API_KEY: KEY } });
+    expect(outputs.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(echoed.code).toBe(1);
+    expect(echoed.stderr).toContain('[redacted]');
+    for (const { stdout, stderr } of [...outputs, echoed]) expect(stdout + stderr).not.toContain(KEY);
+    const found = spawnSync('grep', ['-rl', KEY, folder]);
+    expect({ found: found.stdout.toString(), status: found.status }).toEqual({ found: '', status: 1 });
+  });
+});
+
+describe('a warehouse that cannot be used', () => {
+  test('of another network is refused by every command, and stays as it is', async () => {
+    const path = join(freshFolder(), 'w');
+    await exportRange(sandbox.url, RANGE, path);
+    const before = await hashTables(path);
+    for (const args of [
+      runArgs('sandbox', path),
+      ['status', '--network', 'sandbox', '--warehouse', path],
+      ['sql', 'select 1', '--network', 'sandbox', '--warehouse', path],
+      ['files', 'blocks', '--network', 'sandbox', '--warehouse', path],
+      ['catalog', '--network', 'sandbox', '--warehouse', path],
+    ]) {
+      expectOneLine(await tonlake(args), 2, new RegExp(`holds ${sandbox.url}, not sandbox`));
+    }
+    expect(await hashTables(path)).toEqual(before);
+  });
+
+  test('a file that is no DuckDB file stays as it is', async () => {
+    const path = join(freshFolder(), 'notes.duckdb');
+    writeFileSync(path, 'dear diary');
+    expectOneLine(await tonlake(runArgs(sandbox.url, path)), 1, /is not a DuckDB file/);
+    expectOneLine(await tonlake(['sql', 'select 1', '--warehouse', path]), 1, /is not a DuckDB file/);
+    expectOneLine(await tonlake([...runArgs(sandbox.url, path), '--store', 'parquet']), 2, /is a file/);
+    expect(readFileSync(path, 'utf8')).toBe('dear diary');
+    expect(readdirSync(join(path, '..'))).toEqual(['notes.duckdb']);
+  });
+
+  test('a DuckDB file of somebody else stays as it is', async () => {
+    const path = join(freshFolder(), 'theirs.duckdb');
+    const instance = await DuckDBInstance.create(path);
+    const connection = await instance.connect();
+    await connection.run('create table precious as select 42 as answer');
+    connection.closeSync();
+    instance.closeSync();
+    const before = readFileSync(path);
+    expectOneLine(await tonlake(runArgs(sandbox.url, path)), 1, /no warehouse of tonlake/);
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(readdirSync(join(path, '..'))).toEqual(['theirs.duckdb']);
+  });
+
+  test('a path below a file, or that is not there, is told', async () => {
+    const folder = freshFolder();
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    expectOneLine(await tonlake(runArgs(sandbox.url, join(file, 'w'))), 1, /file where a folder is needed/);
+    expectOneLine(await tonlake(['status', '--warehouse', join(folder, 'none')]), 1, /there is no warehouse at/);
+    expect(readdirSync(folder)).toEqual(['file']);
+  });
+
+  test.skipIf(process.getuid?.() === 0)('a folder without the right to write is told (not as root)', async () => {
+    const folder = freshFolder();
+    mkdirSync(join(folder, 'closed'), { mode: 0o500 });
+    expectOneLine(await tonlake(runArgs(sandbox.url, join(folder, 'closed', 'w'))), 1, /permission denied/);
+  });
+
+  test.each(['w', 'w.duckdb'])('a second writer on %s is told who the first is', async (name) => {
+    const path = join(freshFolder(), name);
+    sandbox.setFaults({ slow: 1, slowMs: 30_000 });
+    sandbox.requests.reset();
+    const first = startTonlake([...runArgs(sandbox.url, path), '--json']);
+    await firstRequest();
+    sandbox.setFaults(NO_FAULTS);
+    const second = await tonlake(runArgs(sandbox.url, path));
+    expectOneLine(second, 1, new RegExp(`is being written by process ${first.pid} since .*kill -INT ${first.pid}`));
+    first.kill('SIGKILL');
+    await first.finished;
+    // The lock of a dead process is no lock.
+    expect(await tonlake(runArgs(sandbox.url, path))).toMatchObject({ code: 0 });
+  });
+});
+
+/** The warehouse is opened before the first request. */
+async function firstRequest(): Promise<void> {
+  while (sandbox.requests.stats().requests === 0) await new Promise((resolve) => setImmediate(resolve));
+}

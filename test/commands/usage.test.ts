@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { freshFolder, startTonlake, tonlake } from '../cli.ts';
+
+const RUN = ['run', '--network', 'sandbox', '--range', '1000:1009'];
+
+describe('wrong usage ends with one line, a hint and exit code 2', () => {
+  test.each([
+    { args: ['--foo'], says: /unknown option '--foo'/ },
+    { args: ['rnu'], says: /unknown command 'rnu'; hint: did you mean run\?/ },
+    { args: ['run', '--network', 'sandbox'], says: /expected --range; hint: --range/ },
+    { args: ['run', '--rnage', '1'], says: /unknown option '--rnage'; hint: did you mean --range\?/ },
+    { args: [...RUN, '--store', 'csv'], says: /'csv' is invalid.*parquet, duckdb/ },
+    { args: [...RUN, '--rps', '0'], says: /above 0/ },
+    { args: [...RUN, '--rps', 'fast'], says: /above 0/ },
+    { args: [...RUN, '--concurrency', '1.5'], says: /whole number/ },
+    { args: [...RUN, '--wait', '-1'], says: /at least 0/ },
+    { args: ['run', 'transaktions', ...RUN.slice(1)], says: /expected a pipeline.*did you mean transactions\?/ },
+    { args: ['run', '--network', 'testnett', '--range', '1'], says: /expected a network .*"testnett"; hint: --network testnet/ },
+    { args: ['run', '--network', 'http://u:secret@x/api/v3', '--range', '1'], says: /base address alone/ },
+    { args: ['run', '--network', 'sandbox', '--range', '5:1'], says: /range that grows, got 5:1; hint: did you mean 1:5\?/ },
+    { args: ['run', '--network', 'sandbox', '--range', '2026-02-30'], says: /expected a range.*2026-02-30/ },
+    { args: ['run', '--network', 'sandbox', '--range', '20000:'], says: /range with blocks.*hint: the head is 10000/ },
+    { args: ['run', '--network', 'sandbox', '--range', 'last week'], says: /expected a range such as/ },
+    { args: ['sql'], says: /expected a query or --file/ },
+    { args: ['sql', ' '], says: /expected a query, got nothing/ },
+    { args: ['sql', '--file', '/nowhere/q.sql'], says: /cannot read \/nowhere\/q\.sql/ },
+    { args: ['sql', 'select 1', '--format', 'xml'], says: /box, csv, json/ },
+    { args: ['describe', 'mesages'], says: /expected a table, got "mesages"; hint: did you mean messages\?/ },
+    { args: ['files'], says: /missing required argument 'table'/ },
+    { args: ['files', 'blcks'], says: /did you mean blocks\?/ },
+    { args: ['status', 'extra'], says: /too many arguments/ },
+    { args: ['sandbox', '--port', 'x'], says: /expected a port/i },
+    { args: ['sandbox', '--port', '0', '--seed', 'x'], says: /whole number/ },
+    { args: ['sandbox', '--port', '0', '--blocks', '0'], says: /whole number/ },
+    { args: ['sandbox', '--port', '0', '--faults', 'http42=1'], says: /no fault is named http42; hint: did you mean http429\?/ },
+  ])('tonlake $args', async ({ args, says }) => {
+    const { code, stdout, stderr } = await tonlake(args, { cwd: freshFolder() });
+    expect(stderr).toMatch(/^error: usage[^\n]*\n$/);
+    // A wrong range carries the right forms in its message.
+    expect(stderr).toMatch(/; hint: \S|expected a range such as/);
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toContain('secret');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  test('an unusable key is refused without being told', async () => {
+    const env = { TONLAKE_API_KEY: 'a key with blanks' };
+    const { code, stderr } = await tonlake(['run', '--range', '1'], { env, cwd: freshFolder() });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error: usage: expected a key in TONLAKE_API_KEY.*; hint: [^\n]*\n$/);
+    expect(stderr).not.toContain('a key with');
+  });
+});
+
+test.each(['run', 'status', 'sql', 'describe', 'files', 'catalog', 'sandbox'])('tonlake %s --help shows examples', async (name) => {
+  const { code, stdout, stderr } = await tonlake([name, '--help']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(new RegExp(`Examples:\\n  tonlake ${name}`));
+  if (name !== 'sandbox') {
+    expect(stdout).toContain('--network');
+    expect(stdout).toContain('--warehouse');
+  }
+});
+
+test.each([
+  { args: ['--range', '-3:'] },
+  { args: ['--range=-3:'] },
+  { args: ['-r', '-3:'] },
+])('a range that begins with a minus is taken as $args', async ({ args }) => {
+  const folder = freshFolder();
+  const path = join(folder, 'w');
+  const { code, stdout, stderr } = await tonlake(['run', '--network', 'sandbox', '--warehouse', path, '--dry-run', ...args]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('9998:10000 on sandbox');
+});
+
+test('network and warehouse are also taken from the environment', async () => {
+  const path = join(freshFolder(), 'w');
+  const env = { TONLAKE_NETWORK: 'sandbox', TONLAKE_WAREHOUSE: path };
+  expect(await tonlake(['run', 'blocks', '--range', '1000:1001'], { env })).toMatchObject({ code: 0 });
+  const { stdout } = await tonlake(['status'], { env });
+  expect(stdout).toContain(`sandbox in ${path} (parquet)`);
+});
+
+test('a reader that goes early, as head does, ends the program without a word', async () => {
+  const path = join(freshFolder(), 'w');
+  await tonlake(['run', 'blocks', '--network', 'sandbox', '--range', '1000:1000', '--warehouse', path]);
+  const run = startTonlake(['sql', 'select * from range(500000)', '--format', 'csv', '--warehouse', path]);
+  run.closeOutput();
+  expect(await run.finished).toMatchObject({ code: 1, stderr: '' });
+});

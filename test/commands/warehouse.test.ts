@@ -1,0 +1,180 @@
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { freshFolder, tonlake } from '../cli.ts';
+import { hashTables } from '../e2e/export.ts';
+
+let folder: string;
+let path: string;
+
+const VALUES = `select 9223372036854775807::BIGINT as big, -170141183460469231731687303715884105727::HUGEINT as huge,
+  99999999999999999999999999999999999999::DECIMAL(38,0) as amount, 1.50::DECIMAL(9,2) as price, true as yes,
+  '\\xAA\\x00a"'::BLOB as body, TIMESTAMP '2026-05-01 01:02:03.5' as at, DATE '2026-05-01' as day,
+  null as none, '' as empty, 'a "b"' || chr(10) || 'c,d' as said, '{"a":[1]}'::JSON as extra, [1, 2] as list`;
+
+beforeAll(async () => {
+  folder = freshFolder();
+  path = join(folder, 'w');
+  const run = ['run', '--network', 'sandbox', '--range', '1000:1009', '--warehouse'];
+  expect((await tonlake([...run, path])).code).toBe(0);
+  expect((await tonlake([...run, join(folder, 'w.duckdb')])).code).toBe(0);
+});
+
+const sql = (query: string, ...more: readonly string[]) => tonlake(['sql', query, '--warehouse', path, ...more]);
+
+describe('tonlake sql', () => {
+  test('json is one array of objects, with every digit', async () => {
+    const { code, stdout, stderr } = await sql(VALUES, '--format', 'json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(
+      '[{"big":9223372036854775807,"huge":-170141183460469231731687303715884105727,' +
+        '"amount":99999999999999999999999999999999999999,"price":1.50,"yes":true,"body":"\\\\xAA\\\\x00a\\\\x22",' +
+        '"at":"2026-05-01 01:02:03.5","day":"2026-05-01","none":null,"empty":"","said":"a \\"b\\"\\nc,d",' +
+        '"extra":"{\\"a\\":[1]}","list":"[1, 2]"}]\n',
+    );
+    expect((await sql('select 1 as a union all select 2 order by 1', '--format', 'json')).stdout).toBe('[{"a":1},\n{"a":2}]\n');
+    expect((await sql('select 1 as a where false', '--format', 'json')).stdout).toBe('[]\n');
+  });
+
+  test('csv quotes what must be quoted, and tells an empty text from a null', async () => {
+    const { stdout } = await sql(VALUES, '--format', 'csv');
+    expect(stdout).toBe(
+      'big,huge,amount,price,yes,body,at,day,none,empty,said,extra,list\n' +
+        '9223372036854775807,-170141183460469231731687303715884105727,99999999999999999999999999999999999999,1.50,true,' +
+        '\\xAA\\x00a\\x22,2026-05-01 01:02:03.5,2026-05-01,,"","a ""b""\nc,d","{""a"":[1]}","[1, 2]"\n',
+    );
+    expect((await sql('select 1 as a where false', '--format', 'csv')).stdout).toBe('a\n');
+  });
+
+  test('box is a table, in which nothing of the chain can steer the terminal', async () => {
+    const { stdout } = await sql("select 7 as n, chr(27) || '[31m' || chr(10) as said, null as none");
+    expect(stdout).toBe(
+      [
+        '┌───┬──────────────┬──────┐',
+        '│ n │ said         │ none │',
+        '├───┼──────────────┼──────┤',
+        '│ 7 │ \\u001b[31m\\n │ NULL │',
+        '└───┴──────────────┴──────┘',
+        '1 row',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('--file runs a file of statements and shows the rows of the last', async () => {
+    const file = join(folder, 'report.sql');
+    writeFileSync(file, '-- question: how many?\nset variable least = 1005;\nselect count(distinct mc_block_seqno) as n\nfrom blocks where mc_block_seqno >= getvariable(\'least\');\n');
+    const { stdout, stderr } = await tonlake(['sql', '--file', file, '--warehouse', path, '--format', 'csv']);
+    expect({ stdout, stderr }).toEqual({ stdout: 'n\n5\n', stderr: '' });
+  });
+
+  test('a wrong query is one line with a hint', async () => {
+    const { code, stdout, stderr } = await sql('select *\nfrom transactionz');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^error: store: query: [^\n]*transactionz[^\n]*; hint: tonlake describe[^\n]*\n$/);
+  });
+
+  test('a query cannot change a warehouse', async () => {
+    const before = await hashTables(path);
+    for (const name of ['w', 'w.duckdb']) {
+      const warehouse = join(folder, name);
+      const { code } = await tonlake(['sql', 'delete from transactions', '--warehouse', warehouse]);
+      expect(code).toBe(1);
+      expect(await hashTables(warehouse)).toEqual(before);
+    }
+  });
+});
+
+test.each(['blocks', 'transactions', 'messages', 'account_states'])('tonlake files lists what holds %s', async (table) => {
+  const { code, stdout, stderr } = await tonlake(['files', table, '--warehouse', path]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const files = stdout.trimEnd().split('\n');
+  expect(files.every((file) => isAbsolute(file) && existsSync(file))).toBe(true);
+  const list = files.map((file) => `'${file}'`).join(', ');
+  const counts = await sql(
+    `select (select count(*) from read_parquet([${list}])) = (select count(*) from ${table}) as same, (select count(*) from ${table}) > 0 as some`,
+    '--format',
+    'csv',
+  );
+  expect(counts.stdout).toBe('same,some\ntrue,true\n');
+});
+
+test('tonlake files of a DuckDB warehouse lists nothing', async () => {
+  expect(await tonlake(['files', 'blocks', '--warehouse', join(folder, 'w.duckdb')])).toMatchObject({ code: 0, stdout: '' });
+});
+
+describe('tonlake describe', () => {
+  test('shows the tables, and the columns of one', async () => {
+    const all = await tonlake(['describe']);
+    expect(all.code).toBe(0);
+    for (const table of ['blocks', 'transactions', 'messages', 'account_states', 'quarantine']) {
+      expect(all.stdout).toMatch(new RegExp(`^${table} `, 'm'));
+    }
+    const one = await tonlake(['describe', 'transactions']);
+    expect(one.stdout).toMatch(/^key \(.+\), sorted by \(.+\), partitioned by block_date$/m);
+    expect(one.stdout).toMatch(/^lt +BIGINT +\S/m);
+  });
+
+  test('--json names every column as the warehouse has it', async () => {
+    const { stdout } = await tonlake(['describe', 'messages', '--json']);
+    const [{ table, columns }] = JSON.parse(stdout);
+    expect(table).toBe('messages');
+    const real = await sql('select column_name, column_type from (describe messages)', '--format', 'json');
+    expect(columns.map(({ name, type }: Record<string, string>) => ({ column_name: name, column_type: type }))).toEqual(
+      JSON.parse(real.stdout),
+    );
+  });
+});
+
+test('tonlake status --json is one object', async () => {
+  for (const store of ['parquet', 'duckdb']) {
+    const warehouse = store === 'parquet' ? path : join(folder, 'w.duckdb');
+    const { code, stdout, stderr } = await tonlake(['status', '--json', '--warehouse', warehouse]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const shared = {
+      done: [{ from: 1000, to: 1009 }],
+      holes: [],
+      quarantined: [],
+      blocks: 10,
+      files: expect.any(Number),
+      bytes: expect.any(Number),
+      commits: 1,
+      lastCommit: expect.stringMatching(/^\d{4}-.*Z$/),
+    };
+    const counts = { transactions: expect.any(Number), messages: expect.any(Number), account_states: expect.any(Number) };
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ network: 'sandbox', warehouse, store, quarantined: 0 },
+      pipelines: [
+        { pipeline: 'blocks', rows: { blocks: expect.any(Number) }, ...shared },
+        { pipeline: 'transactions', rows: counts, ...shared },
+      ],
+    });
+  }
+});
+
+describe('tonlake catalog', () => {
+  async function countThroughCatalog(warehouse: string): Promise<bigint> {
+    const instance = await DuckDBInstance.create(join(warehouse, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
+    const connection = await instance.connect();
+    try {
+      const reader = await connection.runAndReadAll('select count(*) from transactions');
+      return reader.getRows()[0]?.[0] as bigint;
+    } finally {
+      connection.closeSync();
+      instance.closeSync();
+    }
+  }
+
+  test('lets other DuckDB clients read a warehouse that was moved', async () => {
+    const from = join(freshFolder(), 'w');
+    expect((await tonlake(['run', '--network', 'sandbox', '--range', '1000:1004', '--warehouse', from])).code).toBe(0);
+    const count = await countThroughCatalog(from);
+    const to = join(freshFolder(), "moved it's");
+    renameSync(from, to);
+    await expect(countThroughCatalog(to)).rejects.toThrow();
+    const { code, stdout, stderr } = await tonlake(['catalog', '--warehouse', to]);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${join(to, 'warehouse.duckdb')}\n`, stderr: '' });
+    expect(await countThroughCatalog(to)).toBe(count);
+  });
+});
