@@ -6,9 +6,9 @@ import type { RunOptions } from './run.ts';
 import { openSession } from './session.ts';
 import { chainBounds } from './walk/chain.ts';
 import type { WalkContext } from './walk/context.ts';
+import { walkAndMend } from './walk/mend.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { splitReachable } from './walk/reach.ts';
-import { walk } from './walk/walk.ts';
 
 export type BatchOptions = Pick<
   RunOptions,
@@ -49,11 +49,11 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
       const context: WalkContext = {
         ...{ pipeline, network: session.network, source: session.source, effects, stop: stop.signal },
         ...{ sink: queue.sink(pipeline.name === name), first: ends.first },
-        ...{ mode: options.walk ?? 'auto', asks, spanAsks: 20 },
+        ...{ mode: options.walk ?? 'auto', asks, spanAsks: 20, replaces: [] },
         report: (event) => options.onEvent?.(event),
       };
       const reachable = splitReachable(pipeline, asked, ends, options.waitMs, context.report);
-      await walk(context, reachable);
+      await walkAndMend([context], reachable);
     }
   })();
   walking.then(

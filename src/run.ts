@@ -13,9 +13,9 @@ import { RunTally } from './tally.ts';
 import { countPromised, storeSink } from './walk/blocks.ts';
 import { chainBounds } from './walk/chain.ts';
 import type { WalkContext, WalkEvent, WalkMode } from './walk/context.ts';
+import { walkAndMend } from './walk/mend.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { splitReachable } from './walk/reach.ts';
-import { walk } from './walk/walk.ts';
 
 export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry'> {
   /** Names of pipelines; what they need runs before them. */
@@ -86,6 +86,10 @@ export async function run(options: RunOptions): Promise<RunReport> {
     const store = await openStore({ path: options.warehouse, network, tables, effects, ...kindOf(options.store) });
     const tally = new RunTally(options.onEvent);
     const asks = new PQueue({ concurrency: 2 * (options.concurrency ?? 8) });
+    const contextOf = (pipeline: PipelineDef, first: number): WalkContext => ({
+      ...{ pipeline, network, source, effects, stop, asks, first, report: tally.report, sink: storeSink(store) },
+      ...{ mode: options.walk ?? 'auto', spanAsks: spanAsks(source), replaces: [] },
+    });
     const walkAll = async (): Promise<void> => {
       for (const pipeline of pipelines) {
         if (stop.aborted) return;
@@ -93,13 +97,13 @@ export async function run(options: RunOptions): Promise<RunReport> {
         if (missing.length === 0) continue;
         const ends = await chain.ends();
         const reachable = splitReachable(pipeline, missing, ends, options.waitMs, tally.report);
-        const context: WalkContext = {
-          ...{ pipeline, network, source, effects, stop, report: tally.report, sink: storeSink(store) },
-          ...{ mode: options.walk ?? 'auto', asks, spanAsks: spanAsks(source), first: ends.first },
-        };
-        const records = await announce(context, store, asked, reachable);
+        const records = await announce(tally, pipeline, store, asked, reachable);
         await requireSpace(options.warehouse, pipeline, records ?? totalSize(reachable));
-        await walk(context, reachable);
+        const contexts = [pipeline, ...pipelines.filter(({ name }) => pipeline.needs.includes(name))];
+        await walkAndMend(
+          contexts.map((each) => contextOf(each, ends.first)),
+          reachable,
+        );
       }
     };
     let failure: { readonly error: unknown } | undefined;
@@ -149,15 +153,15 @@ function missingSpans(
 }
 
 async function announce(
-  context: WalkContext,
+  tally: RunTally,
+  pipeline: PipelineDef,
   store: Store,
   asked: readonly Span[],
   missing: readonly Span[],
 ): Promise<number | undefined> {
-  const { pipeline, report } = context;
   const isCounted = pipeline.walk.proof === 'tx_count';
   const records = isCounted ? await countPromised(store.query, missing) : undefined;
   const seqnos = totalSize(missing);
-  report({ event: 'start', pipeline: pipeline.name, asked, missing, seqnos, records });
+  tally.report({ event: 'start', pipeline: pipeline.name, asked, missing, seqnos, records });
   return records;
 }

@@ -73,6 +73,8 @@ export interface WalkContext {
   readonly spanAsks: number;
   /** Requests under way or being decoded; the bound of what lies in memory. */
   readonly asks: PQueue;
+  /** Ids of entries that the new ones take the place of. */
+  readonly replaces: readonly string[];
   /** First seqno of the index. */
   readonly first: number;
   /** Aborted when the run shall end soon: what is whole by then is committed. */

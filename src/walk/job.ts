@@ -24,6 +24,12 @@ export interface SpanJobOptions {
   readonly onEnd?: () => void;
 }
 
+/** A masterchain block that is not in, and why. */
+export interface BlockProblem {
+  readonly seqno: number;
+  readonly error: TonlakeError;
+}
+
 interface Refusal {
   readonly request: string;
   readonly records: readonly RefusedReport[];
@@ -41,19 +47,20 @@ export class SpanJob {
   }
 
   /**
-   * Fetches, proves, repairs and commits. Blocks that cannot be proven are reported and left out; the rest of the span stays.
+   * Fetches, proves, repairs and commits. Blocks that cannot be proven are left out; the rest of the span stays.
    *
+   * @returns the blocks that could not be proven
    * @throws what made the source unusable, after everything that was proven by then is committed
    */
-  async run(): Promise<void> {
+  async run(): Promise<readonly BlockProblem[]> {
     try {
-      await this.bringIn();
+      return await this.bringIn();
     } finally {
       this.options.onEnd?.();
     }
   }
 
-  private async bringIn(): Promise<void> {
+  private async bringIn(): Promise<readonly BlockProblem[]> {
     const { asks, span, context, proof } = this.options;
     context.report({ event: 'planned', pipeline: context.pipeline.name, requests: asks.length });
     let fatal = await this.askAll(asks);
@@ -66,7 +73,7 @@ export class SpanJob {
     await this.commit(bad);
     context.report({ event: 'progress', pipeline: context.pipeline.name, seqnos: spanSize(span), records: 0 });
     if (fatal !== undefined) throw fatal.error;
-    if (!context.stop.aborted) await this.settle(bad);
+    return context.stop.aborted ? [] : this.settle(bad);
   }
 
   private async askAll(asks: readonly PageAsk[]): Promise<{ readonly error: unknown } | undefined> {
@@ -129,7 +136,10 @@ export class SpanJob {
   }
 
   private async commit(bad: readonly BadBlock[]): Promise<void> {
-    const { span, loader } = this.options;
+    const { context, span, loader } = this.options;
+    const isReplacing = context.replaces.length > 0;
+    // Half a replacement would leave the other half twice.
+    if (isReplacing && bad.length > 0) return;
     const good = subtractSpans(
       [span],
       bad.map(({ seqno }) => ({ from: seqno, to: seqno })),
@@ -146,7 +156,7 @@ export class SpanJob {
       .filter(
         (entry) =>
           entry.pipeline === pipeline.name &&
-          entry.verdict === 'quarantined' &&
+          (entry.verdict === 'quarantined' || context.replaces.includes(entry.id)) &&
           totalSize(subtractSpans([entry.span], [span])) === 0,
       )
       .map((entry) => entry.id);
@@ -165,20 +175,19 @@ export class SpanJob {
     report({ event: 'span', pipeline: pipeline.name, from: span.from, to: span.to, rows });
   }
 
-  /** Tells of every block that is not in: refused records go to the quarantine, everything else is a problem. */
-  private async settle(bad: readonly BadBlock[]): Promise<void> {
-    const { context } = this.options;
-    const { name } = context.pipeline;
+  /** Refused records go to the quarantine; every other block that is not in is a problem, for the walk to tell. */
+  private async settle(bad: readonly BadBlock[]): Promise<readonly BlockProblem[]> {
+    const { name } = this.options.context.pipeline;
+    const problems: BlockProblem[] = [];
     for (const { seqno, reason } of bad) {
       const refusal = this.refusals.get(seqno) ?? this.brokenPage(seqno);
       if (refusal !== undefined) await this.quarantine(seqno, refusal);
       else {
-        const message = `audit ${name} ${seqno}: ${reason}`;
-        const error = this.failures.get(seqno) ?? new AuditError(message, { code: 'unbalanced' });
-        const { code } = error;
-        context.report({ event: 'problem', pipeline: name, from: seqno, to: seqno, code, message: error.message });
+        const error = new AuditError(`audit ${name} ${seqno}: ${reason}`, { code: 'unbalanced' });
+        problems.push({ seqno, error: this.failures.get(seqno) ?? error });
       }
     }
+    return problems;
   }
 
   /** A page that was no JSON, however often it was asked for. */

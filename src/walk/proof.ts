@@ -109,7 +109,10 @@ function findTwice(headers: readonly Header[]): readonly BadBlock[] {
   return bad;
 }
 
-/** The masterchain blocks whose lists are at fault: those of stray blocks, and those that a missing block belongs to. */
+/**
+ * The masterchain blocks whose lists are at fault: those of stray blocks, and those that a missing block belongs to. What nobody
+ * knows belongs to the nearest masterchain block before that is missing itself, or else to the one that refers to it.
+ */
 async function blame(
   { missing, stray }: LinkGaps,
   span: Span,
@@ -117,8 +120,9 @@ async function blame(
 ): Promise<readonly BadBlock[]> {
   const bad = new Map<number, string>();
   for (const header of stray) bad.set(header.mcSeqno, `expected linked blocks only, got ${headerId(header)}`);
+  const absent = missing.filter(({ id }) => id.startsWith('-1:')).map(({ seenFrom }) => seenFrom);
   for (const { id, seenFrom } of missing) {
-    const found = (await find(id))?.mcSeqno ?? seenFrom;
+    const found = (await find(id))?.mcSeqno ?? Math.max(...absent.filter((seqno) => seqno <= seenFrom));
     const seqno = found >= span.from && found <= span.to ? found : seenFrom;
     bad.set(seqno, `expected block ${id} that others refer to, got none`);
   }

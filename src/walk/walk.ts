@@ -1,11 +1,11 @@
 import PQueue from 'p-queue';
 import type { Header } from '../audit/header.ts';
-import { WalkError } from '../errors.ts';
+import { TonlakeError, WalkError } from '../errors.ts';
 import type { Span } from '../span.ts';
 import { type PageAsk, pagesOfBlock } from './ask.ts';
 import { fetchShardState } from './chain.ts';
 import type { WalkContext } from './context.ts';
-import { SpanJob } from './job.ts';
+import { type BlockProblem, SpanJob } from './job.ts';
 import { Loader } from './loader.ts';
 import { Meter } from './meter.ts';
 import { countProof, linkProof } from './proof.ts';
@@ -23,19 +23,27 @@ const PROBE_BLOCKS = 200;
 /** Below this many masterchain blocks, windows of headers save nothing. */
 const FEW_BLOCKS = 4;
 
-/** Brings some spans of a pipeline in, as its declaration proves them. */
-export async function walk(context: WalkContext, missing: readonly Span[]): Promise<void> {
+/**
+ * Brings some spans of a pipeline in, as its declaration proves them.
+ *
+ * @returns the blocks that could not be proven
+ */
+export async function walk(context: WalkContext, missing: readonly Span[]): Promise<readonly BlockProblem[]> {
+  const problems: BlockProblem[] = [];
   const jobs = new PQueue({ concurrency: JOBS });
   const meter = new Meter(context.source);
   let failure: { readonly error: unknown } | undefined;
-  const start = async (prepare: () => Promise<SpanJob>): Promise<void> => {
+  const start = async (prepare: Prepare): Promise<void> => {
     await jobs.onSizeLessThan(1);
     if (failure !== undefined || context.stop.aborted) return;
     const job = await prepare();
     void jobs.add(() =>
-      job.run().catch((error: unknown) => {
-        failure ??= { error };
-      }),
+      job.run().then(
+        (found) => problems.push(...found),
+        (error: unknown) => {
+          failure ??= { error };
+        },
+      ),
     );
   };
   const plans =
@@ -46,9 +54,11 @@ export async function walk(context: WalkContext, missing: readonly Span[]): Prom
     await jobs.onIdle();
   }
   if (failure !== undefined) throw failure.error;
+  return problems.sort((a, b) => a.seqno - b.seqno);
 }
 
-type Prepare = () => Promise<SpanJob>;
+/** A span, ready to be brought in. */
+type Prepare = () => Promise<Pick<SpanJob, 'run'>>;
 
 async function* rowJobs(context: WalkContext, missing: readonly Span[], meter: Meter): AsyncGenerator<Prepare> {
   for (const whole of missing) {
@@ -97,19 +107,61 @@ async function* headerJobs(context: WalkContext, missing: readonly Span[], meter
     let from = whole.from;
     while (from <= whole.to) {
       if (context.stop.aborted) return;
-      const span = { from, to: Math.min(whole.to, from + headerSpanSize(context, from, density) - 1) };
-      yield () => headerJob(context, span, meter, { density, state });
+      const wished = { from, to: Math.min(whole.to, from + headerSpanSize(context, from, density) - 1) };
+      const ends = await provableEnds(wished, context.first, state);
+      if ('error' in ends) {
+        yield async () => ({ run: async () => [ends] });
+        from++;
+        continue;
+      }
+      yield () => headerJob(context, ends, meter, density);
       // The first windows tell how dense the headers are; the next ones are planned by that.
       if (context.mode !== 'masterchain') await density.known;
-      from = span.to + 1;
+      from = ends.span.to + 1;
     }
   }
 }
 
-function headerSpanSize({ mode, first, spanAsks }: WalkContext, from: number, density: Density): number {
+/** A span of headers with the states that it is proven by. */
+interface HeaderEnds {
+  readonly span: Span;
+  /** Undefined where the index begins. */
+  readonly before: readonly Header[] | undefined;
+  readonly after: readonly Header[];
+}
+
+/** As much of a span as there are states for: a masterchain block that is a hole cannot be an end. */
+async function provableEnds(
+  { from, to }: Span,
+  first: number,
+  state: (seqno: number) => Promise<readonly Header[]>,
+): Promise<HeaderEnds | BlockProblem> {
+  try {
+    const before = from > first ? await state(from - 1) : undefined;
+    for (let end = to; ; end--) {
+      try {
+        return { span: { from, to: end }, before, after: await state(end) };
+      } catch (error) {
+        if (end === from || !isHole(error)) throw error;
+      }
+    }
+  } catch (error) {
+    if (isHole(error)) return { seqno: from, error };
+    throw error;
+  }
+}
+
+function isHole(error: unknown): error is TonlakeError {
+  return error instanceof TonlakeError && error.code === 'not-indexed';
+}
+
+function headerSpanSize({ mode, first, spanAsks, replaces }: WalkContext, from: number, density: Density): number {
+  // What replaces an entry covers it as a whole.
+  const isReplacing = replaces.length > 0;
   // Where the index begins there is no state before: its first block is asked for by itself.
   if (from === first) return 1;
   if (mode === 'masterchain') return Math.min(HEADER_SPAN, spanAsks);
+  if (isReplacing) return HEADER_SPAN;
   return density.headersPerBlock === undefined ? PROBE_BLOCKS : HEADER_SPAN;
 }
 
@@ -136,12 +188,6 @@ class Density {
   }
 }
 
-interface HeaderTools {
-  readonly density: Density;
-  /** The newest block of every shard at a masterchain block. */
-  readonly state: (seqno: number) => Promise<readonly Header[]>;
-}
-
 /** The state at the end of one span is the state before the next. */
 function rememberLast<T>(load: (key: number) => Promise<T>): (key: number) => Promise<T> {
   let last: { readonly key: number; readonly value: T } | undefined;
@@ -153,13 +199,11 @@ function rememberLast<T>(load: (key: number) => Promise<T>): (key: number) => Pr
 
 async function headerJob(
   context: WalkContext,
-  span: Span,
+  { span, before, after }: HeaderEnds,
   meter: Meter,
-  { density, state }: HeaderTools,
+  density: Density,
 ): Promise<SpanJob> {
   const { source, pipeline, mode } = context;
-  const before = span.from > context.first ? await state(span.from - 1) : undefined;
-  const after = await state(span.to);
   const blocks = span.to - span.from + 1;
   const isWindowed = before !== undefined && (mode === 'window' || (mode === 'auto' && blocks > FEW_BLOCKS));
   const asks: PageAsk[] = [];
