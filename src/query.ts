@@ -1,20 +1,39 @@
-import { StoreError } from './errors.ts';
+import { coverageGaps, describeGap, relationsOf } from './coverage.ts';
+import { AuditError, StoreError } from './errors.ts';
 import { loadRegistry } from './registry.ts';
 import { requireSameNetwork } from './status.ts';
 import { openReader } from './store/reader.ts';
 import type { QueryResult } from './store/store.ts';
 
+export interface QueryOptions {
+  /** When given, the warehouse must hold it. */
+  readonly network?: string | undefined;
+  /** Refuses a query over tables that are not whole, instead of warning. */
+  readonly strict?: boolean | undefined;
+  /** Told of tables of the query that are not whole. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
 /**
  * Runs one query over a warehouse.
  *
- * @param network when given, the warehouse must hold it
  * @throws {StoreError} when there is no warehouse or the query is wrong
+ * @throws {AuditError} `not-whole` with `strict`, when a table of the query has gaps
  */
-export async function querySql(warehouse: string, sql: string, network?: string): Promise<QueryResult> {
+export async function querySql(warehouse: string, sql: string, options: QueryOptions = {}): Promise<QueryResult> {
   const registry = await loadRegistry();
   const reader = await openReader(warehouse, registry.tables);
   try {
-    requireSameNetwork(reader.path, reader.network, network);
+    requireSameNetwork(reader.path, reader.network, options.network);
+    const all = registry.tables.map(({ name }) => name);
+    const gaps = coverageGaps(await reader.ledger(), registry, await relationsOf(reader.query, sql, all));
+    if (options.strict === true && gaps[0] !== undefined) {
+      throw new AuditError(`audit: ${gaps.map(describeGap).join('; ')}`, {
+        code: 'not-whole',
+        hint: 'tonlake run for the missing range, or leave --strict out',
+      });
+    }
+    for (const gap of gaps) options.onWarning?.(describeGap(gap));
     return await reader.query(sql).catch((error: unknown) => {
       throw withHint(error);
     });

@@ -2,10 +2,10 @@ import { StoreError } from './errors.ts';
 import { formatBytes, formatCount } from './format.ts';
 import { resolveNetwork } from './network.ts';
 import { loadRegistry } from './registry.ts';
-import { formatSpans, type Span, subtractSpans, totalSize } from './span.ts';
+import { formatSpans, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from './span.ts';
 import { doneSpans, quarantinedSpans } from './store/progress.ts';
 import { openReader } from './store/reader.ts';
-import type { LedgerEntry } from './store/store.ts';
+import type { LedgerEntry, Query } from './store/store.ts';
 
 /** What a warehouse holds of one pipeline. */
 export interface PipelineStatus {
@@ -20,8 +20,18 @@ export interface PipelineStatus {
   readonly files: number;
   readonly bytes: number;
   readonly commits: number;
+  /** How much of each UTC day is sealed, by the masterchain blocks whose headers the warehouse holds. */
+  readonly days: readonly DayCoverage[];
   /** ISO 8601, UTC. */
   readonly lastCommit: string | undefined;
+}
+
+/** Masterchain blocks of one UTC day. */
+export interface DayCoverage {
+  readonly date: string;
+  readonly from: number;
+  readonly to: number;
+  readonly sealed: number;
 }
 
 export interface WarehouseStatus {
@@ -45,13 +55,14 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
   try {
     requireSameNetwork(reader.path, reader.network, network);
     const ledger = await reader.ledger();
+    const days = await readDays(reader.query);
     const names = [...new Set(ledger.map((entry) => entry.pipeline))].sort();
     return {
       network: reader.network,
       warehouse: reader.path,
       store: reader.kind,
       quarantined: ledger.reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0),
-      pipelines: names.map((name) => statusOf(ledger, name)),
+      pipelines: names.map((name) => statusOf(ledger, name, days)),
     };
   } finally {
     await reader.close();
@@ -67,7 +78,19 @@ export function requireSameNetwork(path: string, held: string, asked: string | u
   });
 }
 
-function statusOf(ledger: readonly LedgerEntry[], pipeline: string): PipelineStatus {
+async function readDays(query: Query): Promise<readonly (Span & { readonly date: string })[]> {
+  const { rows } = await query(
+    `SELECT block_date::VARCHAR, min(mc_block_seqno), max(mc_block_seqno) FROM blocks
+     WHERE workchain = -1 GROUP BY ALL ORDER BY ALL`,
+  );
+  return rows.map(([date, from, to]) => ({ date: String(date), from: Number(from), to: Number(to) }));
+}
+
+function statusOf(
+  ledger: readonly LedgerEntry[],
+  pipeline: string,
+  days: readonly (Span & { readonly date: string })[],
+): PipelineStatus {
   const entries = ledger.filter((entry) => entry.pipeline === pipeline);
   const done = doneSpans(ledger, pipeline);
   const quarantined = quarantinedSpans(ledger, pipeline);
@@ -89,6 +112,7 @@ function statusOf(ledger: readonly LedgerEntry[], pipeline: string): PipelineSta
     files: files.length,
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     commits: entries.length,
+    days: days.map((day) => ({ ...day, sealed: totalSize(intersectSpans([day], done)) })),
     lastCommit: entries.at(-1)?.committedAt,
   };
 }
@@ -102,6 +126,7 @@ export function formatStatus(status: WarehouseStatus): string {
     lines.push(
       '',
       pipeline.pipeline,
+      `  ${coverageLine(pipeline)}`,
       `  done         ${formatSpans(pipeline.done)} (${formatCount(pipeline.blocks)} masterchain blocks)`,
       `  holes        ${formatSpans(pipeline.holes)}`,
       `  quarantined  ${formatSpans(pipeline.quarantined)}`,
@@ -109,6 +134,12 @@ export function formatStatus(status: WarehouseStatus): string {
     );
     if (status.store === 'parquet') {
       lines.push(`  files        ${formatCount(pipeline.files)} (${formatBytes(pipeline.bytes)})`);
+    }
+    if (pipeline.days.length > 1) {
+      for (const { date, from: first, to: last, sealed } of pipeline.days) {
+        const share = Math.floor((100 * sealed) / (last - first + 1));
+        lines.push(`  ${date}   ${first}:${last} ${share} % sealed`);
+      }
     }
     lines.push(`  commits      ${formatCount(pipeline.commits)}, the last ${pipeline.lastCommit ?? 'never'}`);
   }
@@ -120,4 +151,22 @@ export function formatStatus(status: WarehouseStatus): string {
     );
   }
   return `${lines.join('\n')}\n`;
+}
+
+const MAP_CELLS = 60;
+
+/** One line from the first to the last block: █ sealed, ▒ partly, ! quarantined, · missing. */
+function coverageLine({ done, holes, quarantined }: PipelineStatus): string {
+  const all = unionSpans([...done, ...holes, ...quarantined]);
+  const from = all[0]?.from ?? 0;
+  const to = all.at(-1)?.to ?? 0;
+  const cells = Math.min(MAP_CELLS, to - from + 1);
+  const width = (to - from + 1) / cells;
+  const marks = Array.from({ length: cells }, (_, i) => {
+    const cell = [{ from: from + Math.floor(i * width), to: from + Math.floor((i + 1) * width) - 1 }];
+    if (intersectSpans(cell, quarantined).length > 0) return '!';
+    const sealed = totalSize(intersectSpans(cell, done));
+    return sealed === totalSize(cell) ? '█' : sealed > 0 ? '▒' : '·';
+  });
+  return `${from} ${marks.join('')} ${to}`;
 }

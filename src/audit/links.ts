@@ -8,8 +8,10 @@ export type ShardState = readonly Header[] | undefined;
 export interface LinkGaps {
   /** Blocks that others refer to, or that the state at the end names, and that the list lacks. */
   readonly missing: readonly MissingBlock[];
-  /** Blocks of the list that stand outside all chains. */
+  /** Newest blocks of chains that lead to nothing at the end of the span. */
   readonly stray: readonly Header[];
+  /** Blocks that do not link to the block before them. */
+  readonly unlinked: readonly Header[];
 }
 
 export interface MissingBlock {
@@ -25,32 +27,95 @@ export interface MissingBlock {
  * @param before state at `span.from - 1`; undefined when the index begins with the span
  * @param after state at `span.to`
  */
-export function findLinkGaps(headers: readonly Header[], span: Span, before: ShardState, after: ShardState): LinkGaps {
-  const listed = new Map(headers.map((header) => [headerId(header), header]));
-  const known = new Set((before ?? []).map(headerId));
-  const seen = new Set<string>();
-  const missing = new Map<string, number>();
-  const todo = (after ?? headers.filter((header) => header.mcSeqno === span.to)).map((header) => ({
-    id: headerId(header),
-    from: span.to,
-  }));
-  for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
-    const { id, from } = next;
-    if (known.has(id) || seen.has(id)) continue;
-    seen.add(id);
-    const header = listed.get(id);
-    if (header !== undefined) {
-      for (const prev of header.prev) todo.push({ id: prev, from: header.mcSeqno });
-    } else if (before !== undefined || from > span.from) {
-      missing.set(id, from);
+export function findLinkGaps(
+  headers: readonly Header[],
+  span: Span,
+  before: ShardState,
+  after: readonly Header[],
+): LinkGaps {
+  const walker = new LinkWalker(headers, span, before);
+  for (const header of after) walker.follow(headerId(header), span.to);
+  const tops: Header[] = [];
+  for (let top = walker.nextTop(); top !== undefined; top = walker.nextTop()) {
+    tops.push(top);
+    walker.follow(headerId(top), top.mcSeqno);
+  }
+  for (let seqno = span.from; seqno <= span.to; seqno++) walker.requireListed(masterId(seqno), seqno);
+  const unlinked = headers.filter((header) => !linksToPredecessor(header));
+  const faulty = [...walker.missing.keys(), ...unlinked.map(headerId), ...walker.dangling.map(headerId)];
+  const broken = new Set(faulty.map(positionOf));
+  return {
+    missing: [...walker.missing].map(([id, seenFrom]) => ({ id, seenFrom })),
+    // A chain that ends right below a block that is at fault itself is explained by that block.
+    stray: tops.filter(({ workchain, seqno }) => !broken.has(`${workchain}:${seqno + 1}`)),
+    unlinked,
+  };
+}
+
+/** Follows links from block to block, and remembers what it met. */
+class LinkWalker {
+  readonly missing = new Map<string, number>();
+  /** Listed blocks that refer to a missing one. */
+  readonly dangling: Header[] = [];
+  private readonly listed: ReadonlyMap<string, Header>;
+  private readonly known: ReadonlySet<string>;
+  private readonly seen = new Set<string>();
+  private readonly descending: Header[];
+  private readonly span: Span;
+  private readonly hasStart: boolean;
+
+  constructor(headers: readonly Header[], span: Span, before: ShardState) {
+    this.listed = new Map(headers.map((header) => [headerId(header), header]));
+    this.known = new Set((before ?? []).map(headerId));
+    this.descending = [...headers].sort((a, b) => a.seqno - b.seqno || a.mcSeqno - b.mcSeqno);
+    this.span = span;
+    this.hasStart = before !== undefined;
+  }
+
+  follow(top: string, topFrom: number): void {
+    const todo: { readonly id: string; readonly from: number; readonly by: Header | undefined }[] = [
+      { id: top, from: topFrom, by: undefined },
+    ];
+    for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
+      const { id, from, by } = next;
+      if (this.known.has(id) || this.seen.has(id)) continue;
+      const header = this.listed.get(id);
+      if (header !== undefined) {
+        this.seen.add(id);
+        for (const prev of header.prev) todo.push({ id: prev, from: header.mcSeqno, by: header });
+      } else if (this.hasStart || from > this.span.from) {
+        this.missing.set(id, Math.min(from, this.missing.get(id) ?? from));
+        if (by !== undefined) this.dangling.push(by);
+      }
     }
   }
-  for (let seqno = span.from; seqno <= span.to; seqno++) {
-    const id = `-1:-9223372036854775808:${seqno}`;
-    if (!listed.has(id)) missing.set(id, seqno);
+
+  /** The newest listed block that no chain has led to. */
+  nextTop(): Header | undefined {
+    for (let top = this.descending.pop(); top !== undefined; top = this.descending.pop()) {
+      if (!this.seen.has(headerId(top))) return top;
+    }
+    return undefined;
   }
-  return {
-    missing: [...missing].map(([id, seenFrom]) => ({ id, seenFrom })),
-    stray: headers.filter((header) => !seen.has(headerId(header))),
-  };
+
+  requireListed(id: string, seqno: number): void {
+    if (!this.listed.has(id)) this.missing.set(id, seqno);
+  }
+}
+
+/** Every block but the first links to one or two blocks of its workchain, the newest of which is the one before it. */
+function linksToPredecessor({ workchain, seqno, prev }: Header): boolean {
+  if (seqno <= 1 && prev.length === 0) return true;
+  const seqnos = prev.map((id) => Number(id.split(':')[2]));
+  return prev.every((id) => id.startsWith(`${workchain}:`)) && Math.max(...seqnos) === seqno - 1 && prev.length <= 2;
+}
+
+function masterId(seqno: number): string {
+  return `-1:-9223372036854775808:${seqno}`;
+}
+
+/** Workchain and seqno of an id, whatever the shard. */
+function positionOf(id: string): string {
+  const [workchain, , seqno] = id.split(':');
+  return `${workchain}:${seqno}`;
 }

@@ -6,6 +6,7 @@ import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from 
 interface SqlFlags extends CommonOptions {
   readonly format: SqlFormat;
   readonly file?: string;
+  readonly strict?: boolean;
 }
 
 const HELP = `
@@ -26,6 +27,7 @@ export function addSql(program: Command): void {
     .addOption(warehouseOption())
     .addOption(new Option('--format <format>', 'form of the result').choices(['box', 'csv', 'json']).default('box'))
     .option('-f, --file <path>', 'read the query from a file')
+    .option('--strict', 'refuse when a table of the query has missing or quarantined blocks')
     .addHelpText('after', HELP)
     .action(async (query: string | undefined, flags: SqlFlags) => {
       const { readFile } = await import('node:fs/promises');
@@ -39,7 +41,11 @@ export function addSql(program: Command): void {
       if (sql.trim() === '')
         throw new UsageError('usage: expected a query, got nothing', { code: 'no-query', hint: 'tonlake sql --help' });
       const [{ printResult }, { querySql }] = await Promise.all([import('../print.ts'), import('../query.ts')]);
-      const result = await querySql(warehouseOf(flags), sql, flags.network);
+      const result = await querySql(warehouseOf(flags), sql, {
+        network: flags.network,
+        strict: flags.strict,
+        onWarning: (message) => process.stderr.write(`warning: ${message}\n`),
+      });
       await printResult(result, flags.format, process.stdout);
     });
 }

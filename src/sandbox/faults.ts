@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { LIE_KINDS, type Lie } from './lies/kinds.ts';
 
 /** A record that no decoder can take: its kind says which field is wrong. */
 export interface BrokenRecord {
@@ -8,12 +9,6 @@ export interface BrokenRecord {
   readonly index: number;
   /** `lt`: not a number; `now`: a string; `overflow`: fees beyond 64 bits. */
   readonly kind: 'lt' | 'now' | 'overflow';
-}
-
-/** An answer that contradicts the others about one masterchain block, for good. */
-export interface Lie {
-  readonly seqno: number;
-  readonly kind: 'count-up' | 'count-down' | 'missing-block' | 'missing-transaction' | 'duplicate-transaction';
 }
 
 /** What can go wrong. Rates are from 0 to 1 per request; no URL fails more than twice in a row. */
@@ -59,6 +54,7 @@ export interface SandboxFaults {
   readonly holeAsks: number;
   readonly holeMs: number;
   readonly broken: readonly BrokenRecord[];
+  /** Contradictions that stay; see `LIES`. */
   readonly lies: readonly Lie[];
 }
 
@@ -109,7 +105,6 @@ export const ALL_FAULTS: SandboxFaults = {
 type FaultName = keyof SandboxFaults;
 const NAMES: readonly string[] = Object.keys(NO_FAULTS);
 const BROKEN_KINDS = ['lt', 'now', 'overflow'] as const;
-const LIE_KINDS = ['count-up', 'count-down', 'missing-block', 'missing-transaction', 'duplicate-transaction'] as const;
 
 /**
  * Reads switches such as `http429=0.1,holes=1005;1010,gzip`. A name alone takes the value it has among all faults, `all` takes them all.
@@ -172,9 +167,9 @@ function brokenOf(text: string): BrokenRecord {
   };
 }
 
-/** `1005:missing-block` */
+/** `1005:shard-header-missing` */
 function lieOf(text: string): Lie {
-  const [seqno = '', kind = 'count-up'] = text.split(':');
+  const [seqno = '', kind = 'mc-count-up'] = text.split(':');
   return { seqno: numberOf('lies', seqno), kind: oneOf('lies', LIE_KINDS, kind) };
 }
 

@@ -11,7 +11,11 @@ import { BASE_PATH, type Service, serve } from './server.ts';
 import { RequestLog } from './stats.ts';
 
 export { ALL_FAULTS, NO_FAULTS, parseFaults, type SandboxFaults } from './faults.ts';
+export { DEEP_LIES, LIE_KINDS, LIES, type Lie, type LieKind } from './lies/kinds.ts';
 export type { RequestLog } from './stats.ts';
+
+/** Actions come at least a second after their block. */
+const ACTION_LAG = 3;
 
 export interface SandboxOptions {
   /** Port on 127.0.0.1; 0, the default, takes a free one. */
@@ -28,7 +32,11 @@ export interface SandboxOptions {
   readonly gzip?: boolean;
   /** Requests without this key are answered 401. */
   readonly apiKey?: string;
+  /** Blocks behind the head until the actions of a block are there. Default 3 when the head grows, else 0. */
+  readonly actionLag?: number;
   readonly faults?: Partial<SandboxFaults>;
+  /** A masterchain block with more than 3,000 jetton transfers at one lt; it, or the next with a shard block. Default none. */
+  readonly tieSeqno?: number;
   /** Milliseconds of a clock that never goes back; decides growth, rate and holes. Default the real one. */
   readonly nowMs?: () => number;
 }
@@ -74,6 +82,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     head,
     (seqno) => holes.isOpen(faults, seqno, nowMs()),
     () => faults,
+    { tieSeqno: options.tieSeqno, actionLag: options.actionLag ?? (blockMs === undefined ? 0 : ACTION_LAG) },
   );
   const service: Service = {
     view,

@@ -37,6 +37,16 @@ export interface Service {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
+/** One request, read. */
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly url: URL;
+  readonly started: number;
+  /** The body of a POST. */
+  readonly posted: string;
+}
+
 interface Answer {
   readonly status: number;
   readonly type: string;
@@ -54,8 +64,9 @@ export async function serve(service: Service, request: IncomingMessage, response
   const path = url.pathname.slice(BASE_PATH.length).replace(/^\//, '');
   let status = 0;
   try {
+    const posted = method === 'POST' ? await textOf(request) : '';
     request.resume();
-    status = await respond(service, request, response, method, path, url, started);
+    status = await respond(service, request, response, { method, path, url, started, posted });
   } finally {
     log.end({ method, path, query: url.search, status });
   }
@@ -65,11 +76,9 @@ async function respond(
   service: Service,
   request: IncomingMessage,
   response: ServerResponse,
-  method: string,
-  path: string,
-  url: URL,
-  started: number,
+  asked: Asked,
 ): Promise<number> {
+  const { path, url, started } = asked;
   const faults = service.faults();
   const refused = refusal(service, request, url, started);
   if (refused !== undefined) return send(response, refused, undefined, undefined, started, service);
@@ -80,8 +89,14 @@ async function respond(
     request.socket.destroy();
     return 0;
   }
-  const answered = spoiled(fate.spoiler, faults) ?? make(service, request, method, path, url, fate);
+  const answered = spoiled(fate.spoiler, faults) ?? make(service, request, asked, fate);
   return send(response, answered, encoding, fate, started, service);
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
 }
 
 function refusal(service: Service, request: IncomingMessage, url: URL, started: number): Answer | undefined {
@@ -122,14 +137,20 @@ function spoiled(spoiler: Spoiler | undefined, faults: SandboxFaults): Answer | 
   }
 }
 
-function make(service: Service, request: IncomingMessage, method: string, path: string, url: URL, fate: Fate): Answer {
+function make(service: Service, request: IncomingMessage, asked: Asked, fate: Fate): Answer {
+  const { method, path, url } = asked;
   const params = new Params(url.searchParams, request.headers);
   for (const name of ['seqno', 'mc_seqno']) {
     if (name === 'mc_seqno' || path !== 'blocks')
       service.holes.asked(service.faults(), Number(url.searchParams.get(name) ?? Number.NaN));
   }
   try {
-    const body = answer(service.view, method, path, params, { shuffle: fate.roll, lag: fate.lag });
+    const body = answer(service.view, method, path, params, {
+      shuffle: fate.roll,
+      lag: fate.lag,
+      body: asked.posted,
+      contentType: request.headers['content-type'],
+    });
     return { status: 200, type: JSON_TYPE, body: tamper(body, fate) };
   } catch (error) {
     if (error instanceof ApiError)

@@ -35,7 +35,7 @@ export function promisedRows(headers: readonly Header[]): number {
 export interface LinkProofOptions {
   readonly span: Span;
   readonly before: ShardState;
-  readonly after: ShardState;
+  readonly after: readonly Header[];
   readonly source: Source;
   readonly pipeline: string;
   /** Told how many headers the span has, as far as is known. */
@@ -114,12 +114,18 @@ function findTwice(headers: readonly Header[]): readonly BadBlock[] {
  * knows belongs to the nearest masterchain block before that is missing itself, or else to the one that refers to it.
  */
 async function blame(
-  { missing, stray }: LinkGaps,
+  { missing, stray, unlinked }: LinkGaps,
   span: Span,
   find: (id: string) => Promise<Header | undefined>,
 ): Promise<readonly BadBlock[]> {
   const bad = new Map<number, string>();
   for (const header of stray) bad.set(header.mcSeqno, `expected linked blocks only, got ${headerId(header)}`);
+  for (const header of unlinked) {
+    bad.set(
+      header.mcSeqno,
+      `expected block ${headerId(header)} to link to the one before it, got ${header.prev.join(' and ') || 'no link'}`,
+    );
+  }
   const absent = missing.filter(({ id }) => id.startsWith('-1:')).map(({ seenFrom }) => seenFrom);
   for (const { id, seenFrom } of missing) {
     const found = (await find(id))?.mcSeqno ?? Math.max(...absent.filter((seqno) => seqno <= seenFrom));

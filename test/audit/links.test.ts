@@ -28,13 +28,13 @@ const chain: readonly Header[] = [
   master(14),
   header(0, WHOLE, 105, 14, [blockId(0, LEFT, 104), blockId(0, RIGHT, 102)]),
 ];
-const before = [master(10), header(0, WHOLE, 100, 10, [])];
+const before = [master(10), header(0, WHOLE, 100, 10, [blockId(0, WHOLE, 99)])];
 const after = [chain[8] as Header, chain[9] as Header];
 const span = { from: 11, to: 14 };
 
 describe('the proof of headers by their links', () => {
   test('a whole list through a split and a merge has no gaps', () => {
-    expect(findLinkGaps(chain, span, before, after)).toEqual({ missing: [], stray: [] });
+    expect(findLinkGaps(chain, span, before, after)).toEqual({ missing: [], stray: [], unlinked: [] });
   });
 
   test.each(chain.map((block) => [headerId(block), block] as const))(
@@ -56,6 +56,23 @@ describe('the proof of headers by their links', () => {
     expect(findLinkGaps([...chain, stranger], span, before, after)).toMatchObject({
       stray: [stranger],
     });
+  });
+
+  test.each([
+    ['nothing', []],
+    ['itself', [blockId(0, LEFT, 103)]],
+    ['a block of another workchain', [blockId(-1, MASTER, 102)]],
+    ['a block further back', [blockId(0, WHOLE, 101)]],
+  ])('a block that links to %s is at fault, and not those below it', (_, prev) => {
+    const wrong = { ...(chain[6] as Header), prev };
+    const gaps = findLinkGaps(
+      chain.map((block) => (block === chain[6] ? wrong : block)),
+      span,
+      before,
+      after,
+    );
+    expect(gaps.unlinked).toEqual([wrong]);
+    expect(gaps.stray).toEqual([]);
   });
 
   test('where the index begins, links to older blocks are no gaps', () => {

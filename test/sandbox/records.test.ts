@@ -1,92 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { Checker, isNode, type Node } from './checker.ts';
 import { ask, HAS_SHARED, readShared } from './support.ts';
-
-interface Field {
-  readonly name: string;
-  readonly json: string;
-  readonly semantic?: string;
-  readonly nullable: boolean;
-  readonly omitted_when_null: boolean;
-  readonly record?: string;
-  readonly enum?: readonly string[];
-}
-
-type Node = Readonly<Record<string, unknown>>;
 
 let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await startSandbox({ blocks: 1000 });
 });
 afterAll(() => sandbox.close());
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Checks a value against the facts; returns what is wrong, each with its place. */
-class Checker {
-  readonly facts = readShared('api/records.json');
-  readonly problems: string[] = [];
-
-  check(name: string, value: unknown, path: string): void {
-    if (!isNode(value)) return this.#wrong(path, 'not an object');
-    const fields: readonly Field[] = this.facts.records[name].fields;
-    const known = new Set(fields.map((field) => field.name));
-    for (const key of Object.keys(value)) if (!known.has(key)) this.#wrong(`${path}.${key}`, 'not declared');
-    for (const field of fields) this.#field(field, value, `${path}.${field.name}`);
-  }
-
-  #field(field: Field, owner: Node, path: string): void {
-    if (!Object.hasOwn(owner, field.name)) {
-      if (!field.omitted_when_null) this.#wrong(path, 'missing');
-      return;
-    }
-    const value = owner[field.name];
-    if (value === null) {
-      if (!field.nullable) this.#wrong(path, 'null');
-    } else if (field.record !== undefined) {
-      if (Array.isArray(value)) for (const one of value) this.check(field.record, one, `${path}[]`);
-      else this.check(field.record, value, path);
-    } else this.#scalar(field, value, path);
-  }
-
-  #scalar(field: Field, value: unknown, path: string): void {
-    const types: Record<string, string> = {
-      int: 'number',
-      bool: 'boolean',
-      string: 'string',
-      object: 'object',
-      array: 'object',
-    };
-    if (typeof value !== types[field.json]) return this.#wrong(path, `a ${typeof value}`);
-    if (field.enum !== undefined && !field.enum.includes(String(value))) this.#wrong(path, String(value));
-    const semantic = this.facts.semantics[field.semantic ?? ''];
-    if (field.semantic === 'extra-currency-map') {
-      for (const [id, amount] of Object.entries(value ?? {}))
-        this.#range({ min: '0', max: String((1n << 248n) - 1n) }, amount, `${path}.${id}`);
-    } else if (typeof value !== 'object' && semantic !== undefined) this.#range(semantic, value, path);
-  }
-
-  #range(
-    semantic: { pattern?: string; min?: string | number; max?: string | number },
-    value: unknown,
-    path: string,
-  ): void {
-    const text = String(value);
-    if (semantic.pattern !== undefined && !new RegExp(semantic.pattern).test(text)) this.#wrong(path, text);
-    if (
-      semantic.min !== undefined &&
-      (!/^-?\d+$/.test(text) || BigInt(text) < BigInt(semantic.min) || BigInt(text) > BigInt(semantic.max ?? 0))
-    ) {
-      this.#wrong(path, text);
-    }
-  }
-
-  #wrong(path: string, what: string): void {
-    this.problems.push(`${path}: ${what}`);
-  }
-}
 
 describe.skipIf(!HAS_SHARED)('answers compared with ../shared (skipped where it is missing)', () => {
   it('every block, transaction and message is what records.json says', async () => {

@@ -140,3 +140,13 @@ export function nameOf(block: BlockId): string {
 export function readShared(path: string): any {
   return JSON.parse(readFileSync(SHARED + path, 'utf8'));
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, checked against the facts where they are at hand
+export type Answer = any;
+
+/** The parsed body of an answer that must be 200. */
+export async function askJson(sandbox: Sandbox, path: string): Promise<Answer> {
+  const { status, body } = await ask(sandbox, path);
+  if (status !== 200) throw new Error(`${path}: ${status} ${body.slice(0, 200)}`);
+  return JSON.parse(body);
+}

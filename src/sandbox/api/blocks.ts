@@ -1,7 +1,8 @@
 import type { BlockRow } from '../chain/chain.ts';
-import { EPOCH_BLOCKS, FIRST_SEQNO, seqnoOf, slotOf, slotOfLt, slotsOfUtime } from '../chain/clock.ts';
+import { FIRST_SEQNO, slotOf, slotOfLt, slotsOfUtime } from '../chain/clock.ts';
 import { must, Rng } from '../chain/mix.ts';
 import { HASH_KIND } from '../chain/tag.ts';
+import { includedBy } from '../lies/told.ts';
 import { ApiError, type Params } from './params.ts';
 import type { View } from './view.ts';
 
@@ -20,7 +21,7 @@ export function masterchainBlockShards(view: View, params: Params, shuffle: numb
   const { limit, offset } = params.page();
   const sort = params.sort();
   const rows = view.isIndexed(seqno)
-    ? ordered(view, blocksOf(view, seqno), sort, shuffle).slice(offset, offset + limit)
+    ? view.cutBlocks(ordered(view, view.told.blocksOf(seqno), sort, shuffle).slice(offset, offset + limit))
     : [];
   if (rows.length === 0) throw new ApiError(404, 'blocks not found');
   return listText(view, rows);
@@ -29,8 +30,9 @@ export function masterchainBlockShards(view: View, params: Params, shuffle: numb
 /** `/masterchainBlockShardState`: by workchain, signed shard id, seqno. */
 export function masterchainBlockShardState(view: View, params: Params): string {
   const seqno = params.requiredSeqno('seqno');
-  if (!view.isIndexed(seqno)) throw new ApiError(404, 'blocks not found');
-  const rows = [...view.chain.stateOf(seqno)].sort((a, b) => {
+  const state = view.isIndexed(seqno) ? view.told.stateOf(seqno) : undefined;
+  if (state === undefined) throw new ApiError(404, 'blocks not found');
+  const rows = [...state].sort((a, b) => {
     const [x, y] = [signedShard(a), signedShard(b)];
     return a.plan.name.workchain - b.plan.name.workchain || (x < y ? -1 : x > y ? 1 : 0);
   });
@@ -57,9 +59,9 @@ export function blocks(view: View, params: Params, shuffle: number): string {
     const rows = hashes.map(({ hash, kind }) => (hash === undefined ? undefined : view.chain.blockByHash(hash, kind)));
     const [row] = rows;
     const same = rows.every((other) => other !== undefined && other.plan === row?.plan && other.epoch === row.epoch);
-    if (row !== undefined && same && isIndexed(view, row) && keep(row)) found.push(row);
+    if (row !== undefined && same && isIndexed(view, row)) found.push(...view.told.shownBlock(row).filter(keep));
   } else if (mcSeqno !== undefined) {
-    if (view.isIndexed(mcSeqno)) found.push(...blocksOf(view, mcSeqno).filter(keep));
+    if (view.isIndexed(mcSeqno)) found.push(...view.told.blocksOf(mcSeqno).filter(keep));
   } else {
     const { first, last } = slotBounds(view, params);
     const step = sort === -1 ? -1 : 1;
@@ -69,22 +71,14 @@ export function blocks(view: View, params: Params, shuffle: number): string {
       if (scanned > SLOTS_PER_STATEMENT) throw new ApiError(500, 'timeout: context deadline exceeded');
       // Blocks made in one second are ties, so a second is read whole before the page may end.
       if (found.length >= wanted && view.chain.secondEnds(slot, step)) break;
-      for (const row of view.chain.blocksMadeIn(slot)) if (isIndexed(view, row) && keep(row)) found.push(row);
+      for (const row of view.told.blocksMadeIn(slot)) if (isIndexed(view, row) && keep(row)) found.push(row);
     }
   }
-  return listText(view, ordered(view, found, sort, shuffle).slice(offset, wanted));
-}
-
-/** Blocks of a masterchain block, less what a lie leaves out. */
-function blocksOf(view: View, seqno: number): readonly BlockRow[] {
-  const rows = view.chain.blocksOf(seqno);
-  return view.faults().lies.some((lie) => lie.seqno === seqno && lie.kind === 'missing-block')
-    ? rows.slice(0, -1)
-    : rows;
+  return listText(view, view.cutBlocks(ordered(view, found, sort, shuffle).slice(offset, wanted)));
 }
 
 function isIndexed(view: View, row: BlockRow): boolean {
-  return view.isIndexed(seqnoOf(row.epoch * EPOCH_BLOCKS + row.plan.included));
+  return view.isIndexed(includedBy(row));
 }
 
 /** Ties of equal time come in another order with each request. */
@@ -101,13 +95,7 @@ function ordered(
 }
 
 function listText(view: View, rows: readonly BlockRow[]): string {
-  const { lies } = view.faults();
-  const texts = rows.map((row) => {
-    const seqno = seqnoOf(row.epoch * EPOCH_BLOCKS + row.plan.included);
-    const lie = lies.find((one) => one.seqno === seqno && row.plan.name.workchain === -1);
-    return view.blocks.text(row, lie?.kind === 'count-up' ? 1 : lie?.kind === 'count-down' ? -1 : 0);
-  });
-  return `{"blocks":[${texts.join(',')}]}`;
+  return `{"blocks":[${rows.map((row) => view.blocks.text(row)).join(',')}]}`;
 }
 
 function blockFilter(view: View, params: Params): (row: BlockRow) => boolean {
@@ -118,8 +106,8 @@ function blockFilter(view: View, params: Params): (row: BlockRow) => boolean {
   const [startUtime, endUtime] = [params.utime('start_utime'), params.utime('end_utime')];
   return (row) => {
     if (workchain !== undefined && row.plan.name.workchain !== workchain) return false;
-    if (shard !== undefined && row.plan.name.shard !== shard) return false;
     const facts = view.blocks.facts(row);
+    if (shard !== undefined && facts.shard !== shard) return false;
     return (
       (seqno === undefined || facts.seqno === seqno) &&
       (startLt === undefined || facts.startLt >= startLt) &&
@@ -132,18 +120,27 @@ function blockFilter(view: View, params: Params): (row: BlockRow) => boolean {
 
 /** The slots in which what the bounds of a request allow can be made. */
 export function slotBounds(view: View, params: Params, least = -1): { readonly first: number; readonly last: number } {
-  const [startLt, endLt, lt] = [params.lt('start_lt'), params.lt('end_lt'), params.lt('lt')];
+  const window = windowBounds(view, params, least);
+  const lt = params.lt('lt');
+  const seqno = params.int32('seqno');
+  const named = seqno === undefined ? undefined : view.told.slotsOfSeqno(seqno);
+  return {
+    first: Math.max(window.first, slotOfLt(lt ?? 0), named?.first ?? least),
+    last: Math.min(window.last, slotOfLt(lt ?? Number.MAX_SAFE_INTEGER), named?.last ?? Number.MAX_SAFE_INTEGER),
+  };
+}
+
+/** The slots that the bounds of lt and time allow. */
+export function windowBounds(
+  view: View,
+  params: Params,
+  least = -1,
+): { readonly first: number; readonly last: number } {
+  const [startLt, endLt] = [params.lt('start_lt'), params.lt('end_lt')];
   const [startUtime, endUtime] = [params.utime('start_utime'), params.utime('end_utime')];
   const time = slotsOfUtime(startUtime ?? 0, endUtime ?? 4294967295);
-  const seqno = params.int32('seqno');
-  const named = seqno === undefined ? undefined : view.chain.slotsOfSeqno(seqno);
   return {
-    first: Math.max(least, time.first, slotOfLt(startLt ?? 0), slotOfLt(lt ?? 0), named?.first ?? least),
-    last: Math.min(
-      slotOf(view.head()),
-      time.last,
-      ...[endLt, lt].map((bound) => slotOfLt(bound ?? Number.MAX_SAFE_INTEGER)),
-      named?.last ?? Number.MAX_SAFE_INTEGER,
-    ),
+    first: Math.max(least, time.first, slotOfLt(startLt ?? 0)),
+    last: Math.min(slotOf(view.head()), time.last, slotOfLt(endLt ?? Number.MAX_SAFE_INTEGER)),
   };
 }

@@ -3,7 +3,7 @@ import type { MessageRow } from '../chain/chain.ts';
 import { EPOCH_BLOCKS, FIRST_SEQNO, slotOf } from '../chain/clock.ts';
 import { HASH_KIND } from '../chain/tag.ts';
 import type { Met } from '../page/addresses.ts';
-import { SLOTS_PER_STATEMENT, slotBounds } from './blocks.ts';
+import { SLOTS_PER_STATEMENT, windowBounds } from './blocks.ts';
 import { ApiError, type Params } from './params.ts';
 import type { ListedMessage, View } from './view.ts';
 
@@ -77,7 +77,7 @@ function scan(
   sort: 1 | -1,
   count: number,
 ): readonly ListedMessage[] {
-  const { first, last } = slotBounds(view, params, -EPOCH_BLOCKS);
+  const { first, last } = windowBounds(view, params, -EPOCH_BLOCKS);
   const found: ListedMessage[] = [];
   let scanned = 0;
   for (let slot = sort === 1 ? first : last; slot >= first && slot <= last && found.length < count; slot += sort) {

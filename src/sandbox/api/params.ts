@@ -111,6 +111,17 @@ export class Params {
     return parseAddress(text) ?? raise(badValue(name));
   }
 
+  /** All values of a list of plain strings, whose commas are part of them. */
+  texts(name: string): readonly string[] {
+    return this.#query.getAll(name).filter((text) => text !== '');
+  }
+
+  /** A list of at most one address: the last that is given. */
+  firstAddress(name: string): readonly string[] {
+    const text = this.text(name);
+    return text === undefined ? [] : [parseAddress(text) ?? raise(badValue(name))];
+  }
+
   addresses(name: string): readonly string[] {
     return this.#list(name, parseAddress);
   }
@@ -137,10 +148,10 @@ export class Params {
   }
 
   /** Limit and offset, brought into their bounds. */
-  page(): { readonly limit: number; readonly offset: number } {
+  page(status = 500): { readonly limit: number; readonly offset: number } {
     const limit = this.int32('limit') ?? 100;
     const offset = this.int32('offset') ?? 0;
-    if (limit > 1000) throw new ApiError(500, `limit is not allowed: ${limit} > 1000`);
+    if (limit > 1000) throw new ApiError(status, `limit is not allowed: ${limit} > 1000`);
     return { limit: Math.max(1, limit), offset: Math.max(0, offset) };
   }
 

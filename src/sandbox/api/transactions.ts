@@ -1,7 +1,6 @@
 import type { TransactionRow } from '../chain/chain.ts';
-import { EPOCH_BLOCKS, epochOf, GIANT_SEQNO, slotOf } from '../chain/clock.ts';
+import { EPOCH_BLOCKS, epochOf } from '../chain/clock.ts';
 import type { Met } from '../page/addresses.ts';
-import { seqnoAt } from '../page/blocks.ts';
 import { SLOTS_PER_STATEMENT, slotBounds } from './blocks.ts';
 import { ApiError, type Params } from './params.ts';
 import type { View } from './view.ts';
@@ -11,9 +10,9 @@ type Keep = (row: TransactionRow) => boolean;
 /** `/transactionsByMasterchainBlock` */
 export function transactionsByMasterchainBlock(view: View, params: Params): Buffer {
   const seqno = params.requiredSeqno('seqno');
-  if (!view.isIndexed(seqno)) throw new ApiError(404, `masterchain block ${seqno} not found`);
+  if (!view.hasTransactions(seqno)) throw new ApiError(404, `masterchain block ${seqno} not found`);
   const { limit, offset } = params.page();
-  const rows = directed(included(view, seqno), params.sort() ?? -1);
+  const rows = directed(view.told.includedIn(seqno), params.sort() ?? -1);
   return pageOf(view, params, rows.slice(offset, offset + limit));
 }
 
@@ -23,14 +22,15 @@ export function transactions(view: View, params: Params): Buffer {
   const hashes = params.hashes('hash');
   const lt = params.lt('lt');
   const keep = transactionFilter(view, params);
-  if (mcSeqno !== undefined && !view.isIndexed(mcSeqno))
+  if (mcSeqno !== undefined && !view.hasTransactions(mcSeqno))
     throw new ApiError(404, `masterchain block ${mcSeqno} not found`);
   const { limit, offset } = params.page();
   const sort = params.sort() ?? -1;
   if (hashes.length > 0) {
     const keys = new Map<string, TransactionRow>();
     for (const hash of hashes) {
-      const row = view.chain.transactionByHash(hash);
+      const known = view.chain.transactionByHash(hash);
+      const row = known && view.told.shown(known);
       const wrong = mcSeqno !== undefined && row !== undefined && view.masterchainSeqno(row) !== mcSeqno;
       if (row !== undefined && !wrong && view.isVisible(row) && keep(row)) keys.set(hash.toString('base64'), row);
     }
@@ -38,7 +38,7 @@ export function transactions(view: View, params: Params): Buffer {
     return pageOf(view, params, sorted.slice(offset, offset + limit));
   }
   if (mcSeqno !== undefined) {
-    const rows = included(view, mcSeqno).filter(keep);
+    const rows = view.told.includedIn(mcSeqno).filter(keep);
     return pageOf(view, params, directed(rows, sort, lt !== undefined).slice(offset, offset + limit));
   }
   return pageOf(view, params, scan(view, params, keep, sort, lt !== undefined, offset, limit));
@@ -56,7 +56,7 @@ function scan(
 ): readonly TransactionRow[] {
   const { first, last } = slotBounds(view, params);
   const places = accountPlaces(view, params.addresses('account'));
-  const plain = isUnfiltered(params);
+  const plain = isUnfiltered(params) && view.told.isPlain;
   const found: TransactionRow[] = [];
   let skip = offset;
   let scanned = 0;
@@ -71,7 +71,7 @@ function scan(
         continue;
       }
     }
-    const rows = view.chain.madeIn(slot).filter((row) => keep(row) && view.isVisible(row));
+    const rows = view.told.madeIn(slot).filter((row) => keep(row) && view.isVisible(row));
     for (const row of directed(rows, sort, byLt)) {
       if (skip > 0) skip -= 1;
       else found.push(row);
@@ -92,16 +92,16 @@ function accountPlaces(view: View, addresses: readonly string[]): ((slot: number
   if (addresses.length === 0) return undefined;
   const places = new Set<number>();
   const epochs = new Set<number | undefined>();
-  let giant = false;
+  const rare = new Set<number>();
   for (const address of addresses) {
     const known = view.chain.accountOf(address);
     if (known === undefined) continue;
     epochs.add(known.epoch);
-    if (known.account.family === 1) giant = true;
+    if (known.account.family > 0) rare.add(known.account.family);
     else for (const { account, slot } of view.chain.epoch.transactions) if (account === known.account) places.add(slot);
   }
   return (slot) => {
-    if (giant && slot % EPOCH_BLOCKS === slotOf(GIANT_SEQNO) % EPOCH_BLOCKS) return true;
+    if (rare.size > 0 && view.chain.isRare(slot)) return true;
     const epoch = epochOf(slot);
     return places.has(slot - epoch * EPOCH_BLOCKS) && (epochs.has(undefined) || epochs.has(epoch));
   };
@@ -111,19 +111,22 @@ function transactionFilter(view: View, params: Params): Keep {
   const workchain = params.int32('workchain');
   const shard = params.shard('shard');
   const seqno = params.int32('seqno');
+  const inBlock = workchain !== undefined || shard !== undefined || seqno !== undefined;
   const accounts = new Set(params.addresses('account'));
   params.addresses('exclude_account');
   const lt = params.lt('lt');
   const [startLt, endLt] = [params.lt('start_lt'), params.lt('end_lt')];
   const [startUtime, endUtime] = [params.utime('start_utime'), params.utime('end_utime')];
   return (row) => {
-    const { name } = row.transaction.block;
     if (accounts.size > 0 && !accounts.has(row.account)) return false;
-    if (workchain !== undefined && name.workchain !== workchain) return false;
-    if (shard !== undefined && name.shard !== shard) return false;
     if (lt !== undefined && row.lt !== lt) return false;
     if ((startLt !== undefined && row.lt < startLt) || (endLt !== undefined && row.lt > endLt)) return false;
-    if (seqno !== undefined && seqnoAt(name, view.ordinaryEpoch(row)) !== seqno) return false;
+    if (inBlock) {
+      const ref = view.told.refOf(row);
+      if (workchain !== undefined && ref.workchain !== workchain) return false;
+      if (shard !== undefined && ref.shard !== shard) return false;
+      if (seqno !== undefined && ref.seqno !== seqno) return false;
+    }
     const now = view.nowOf(row);
     return (startUtime === undefined || now >= startUtime) && (endUtime === undefined || now <= endUtime);
   };
@@ -136,16 +139,8 @@ function directed(rows: readonly TransactionRow[], sort: 1 | -1, byLt = false): 
   return [...rows].sort((a, b) => b.lt - a.lt || (a.account < b.account ? -1 : 1));
 }
 
-/** Transactions of a masterchain block, with what a lie adds or leaves out. */
-function included(view: View, seqno: number): readonly TransactionRow[] {
-  const rows = view.chain.includedIn(seqno);
-  const lie = view.faults().lies.find((one) => one.seqno === seqno);
-  if (lie?.kind === 'missing-transaction') return rows.slice(0, -1);
-  if (lie?.kind === 'duplicate-transaction') return [...rows.slice(0, -1), ...rows.slice(-1), ...rows.slice(-1)];
-  return rows;
-}
-
-function pageOf(view: View, params: Params, rows: readonly TransactionRow[]): Buffer {
+function pageOf(view: View, params: Params, all: readonly TransactionRow[]): Buffer {
+  const rows = view.cutTransactions(all);
   const page = view.borrow();
   page.text('{"transactions":[');
   const { broken } = view.faults();

@@ -1,7 +1,12 @@
-import { Chain, type MessageRow, type TransactionRow } from '../chain/chain.ts';
-import { EPOCH_BLOCKS, epochOf, FIRST_SEQNO, seqnoOf, utimeOf } from '../chain/clock.ts';
+import { type ActionRow, Actions } from '../actions/actions.ts';
+import { parseAddress } from '../chain/address.ts';
+import { type BlockRow, Chain, type MessageRow, type TransactionRow } from '../chain/chain.ts';
+import { EPOCH_BLOCKS, FIRST_SEQNO, seqnoOf, utimeOf } from '../chain/clock.ts';
 import type { Transaction } from '../chain/model.ts';
+import { HASH_KIND } from '../chain/tag.ts';
+import { endSeqno, type TraceRow } from '../chain/traceindex.ts';
 import type { SandboxFaults } from '../faults.ts';
+import { includedBy, Told } from '../lies/told.ts';
 import { AddressBookPages } from '../page/addresses.ts';
 import { BlockPages } from '../page/blocks.ts';
 import { Form } from '../page/form.ts';
@@ -15,25 +20,55 @@ export interface ListedMessage extends MessageRow {
   readonly outbound: string | undefined;
 }
 
+import { Standings } from './standing.ts';
+
+/** What a network may have beyond its seed. */
+export interface ViewOptions {
+  readonly tieSeqno?: number | undefined;
+  /** Blocks until the actions of a block are written. */
+  readonly actionLag?: number;
+}
+
 /** What the endpoints read: the chain up to a head, without the blocks that are not indexed yet. */
 export class View {
   readonly chain: Chain;
   readonly blocks: BlockPages;
   readonly addresses: AddressBookPages;
+  readonly actions: Actions;
+  readonly standings: Standings;
+  readonly #actionLag: number;
+  /** The chain as it is told, lies included. */
+  readonly told: Told;
   readonly head: () => number;
   readonly faults: () => SandboxFaults;
   readonly #isHole: (seqno: number) => boolean;
   readonly #forms = new Map<number, TransactionForms>();
   #spare: PageWriter | undefined;
+  #bodies: ReadonlyMap<string, string> | undefined;
   #externals: { readonly head: number; readonly rows: readonly ListedMessage[] } | undefined;
 
-  constructor(seed: number, head: () => number, isHole: (seqno: number) => boolean, faults: () => SandboxFaults) {
-    this.chain = new Chain(seed);
+  constructor(
+    seed: number,
+    head: () => number,
+    isHole: (seqno: number) => boolean,
+    faults: () => SandboxFaults,
+    options: ViewOptions = {},
+  ) {
+    this.chain = new Chain(seed, options.tieSeqno);
+    this.actions = new Actions(this.chain);
+    this.standings = new Standings(this);
+    this.#actionLag = options.actionLag ?? 0;
     this.blocks = new BlockPages(this.chain);
     this.addresses = new AddressBookPages(this.chain.codec);
     this.head = head;
     this.#isHole = isHole;
     this.faults = faults;
+    this.told = new Told(
+      this.chain,
+      this.blocks,
+      () => faults().lies,
+      (row) => this.masterchainSeqno(row),
+    );
   }
 
   /** Whether a masterchain block and all that belongs to it is there. */
@@ -41,9 +76,35 @@ export class View {
     return seqno >= FIRST_SEQNO && seqno <= this.head() && !this.#isHole(seqno);
   }
 
+  /** Whether the transactions of a masterchain block can be asked for. */
+  hasTransactions(seqno: number): boolean {
+    return this.isIndexed(seqno) && !this.told.isTold(seqno, 'hole-forever');
+  }
+
+  /** What is left of a list of blocks that a lie shortens. */
+  cutBlocks(rows: readonly BlockRow[]): readonly BlockRow[] {
+    if (this.told.isPlain) return rows;
+    if (rows.some((row) => this.told.isTold(includedBy(row), 'blocks-empty'))) return [];
+    const half = rows.some((row) => this.told.isTold(includedBy(row), 'blocks-half'));
+    return half ? rows.slice(0, Math.floor(rows.length / 2)) : rows;
+  }
+
+  /** What is left of a list of transactions that a lie shortens. */
+  cutTransactions(rows: readonly TransactionRow[]): readonly TransactionRow[] {
+    if (this.told.isPlain) return rows;
+    if (rows.some((row) => this.told.isTold(this.masterchainSeqno(row), 'transactions-empty'))) return [];
+    const half = rows.some((row) => this.told.isTold(this.masterchainSeqno(row), 'transactions-half'));
+    return half ? rows.slice(0, Math.floor(rows.length / 2)) : rows;
+  }
+
+  /** Actions of a trace; none until they are written. */
+  classified(trace: TraceRow): readonly ActionRow[] {
+    return endSeqno(trace) > this.head() - this.#actionLag ? [] : this.actions.of(trace);
+  }
+
   /** Masterchain seqno that includes a transaction. */
   masterchainSeqno(row: TransactionRow): number {
-    return this.seqnoIn(row.template.period, row.template.phase, row.transaction, row.epoch);
+    return row.shown?.seqno ?? this.seqnoIn(row.template.period, row.template.phase, row.transaction, row.epoch);
   }
 
   seqnoIn(period: number, phase: number, transaction: Transaction, epoch: number): number {
@@ -77,21 +138,28 @@ export class View {
   }
 
   writeTransaction(to: PageWriter, row: TransactionRow): void {
-    this.forms(row)
-      .of(row.transaction, row.epoch === 0 ? 'first' : 'later')
-      .write(to, row.epoch);
+    if (row.shown?.edit !== undefined) to.text(row.shown.edit(this.transactionText(row)));
+    else this.#form(row).write(to, row.epoch);
+  }
+
+  #form(row: TransactionRow): Form {
+    return this.forms(row).of(row.transaction, row.epoch === 0 ? 'first' : 'later');
   }
 
   /** The JSON of one transaction. */
   transactionText(row: TransactionRow): string {
-    return this.forms(row)
-      .of(row.transaction, row.epoch === 0 ? 'first' : 'later')
-      .textAt(row.epoch);
+    return this.#form(row).textAt(row.epoch);
   }
 
-  /** The ordinary epoch that a row falls into. */
-  ordinaryEpoch(row: TransactionRow): number {
-    return epochOf(row.template.phase + row.template.period * row.epoch);
+  transactionHash({ template, transaction, epoch }: TransactionRow): string {
+    return this.chain.codec.hash(template.family, HASH_KIND.transaction, transaction.id, epoch);
+  }
+
+  /** Hash of the transaction that the trace of a row began with. */
+  traceId({ template, transaction, epoch }: TransactionRow): string {
+    const root = transaction.root ?? transaction;
+    const began = epoch - transaction.cycle + root.cycle;
+    return this.chain.codec.hash(template.family, HASH_KIND.transaction, root.id, began);
   }
 
   /** Unix seconds of a row. */
@@ -123,6 +191,17 @@ export class View {
     const rows = list();
     this.#externals = { head, rows };
     return rows;
+  }
+
+  /** What the decoder makes of the bodies that occur in ordinary epochs. */
+  knownBodies(): ReadonlyMap<string, string> {
+    this.#bodies ??= new Map(this.chain.epoch.messages.map(({ body }) => [body.boc, body.decoded]));
+    return this.#bodies;
+  }
+
+  /** Raw form of an address; undefined when it is none. */
+  normalized(text: string): string | undefined {
+    return parseAddress(text);
   }
 
   /** A writer to build one answer in; give it back when the bytes are copied. */

@@ -15,7 +15,8 @@ export type Role =
   | 'ghost'
   | 'frozen'
   | 'edge'
-  | 'fresh';
+  | 'fresh'
+  | 'service';
 
 export interface Account {
   /** Position in the template's list of accounts. */
@@ -93,6 +94,23 @@ export class AccountBook {
     for (let word = 0; word < 8; word += 1) words.writeUInt32BE(mixOf(name, kinds, word), word * 4);
     return words.toString('base64');
   }
+}
+
+/** The wallet contracts of the sandbox. */
+const WALLET_KINDS = [
+  { type: 'wallet v3 r2', id: 698983191, name: 'wallet_v3r2' },
+  { type: 'wallet v4 r2', id: 698983191, name: 'wallet_v4r2' },
+  { type: 'wallet v5 r1', id: 2147483409, name: 'wallet_v5r1' },
+] as const;
+
+/** Which wallet contract an account has; undefined when it has none. */
+export function walletKind({ role, index }: Account): (typeof WALLET_KINDS)[number] | undefined {
+  return role === 'wallet' || role === 'holder' ? WALLET_KINDS[index % 3] : undefined;
+}
+
+/** Whether a name resolves to a wallet: see the DNS items of the registry. */
+export function hasDomain({ role, index }: Account): boolean {
+  return role === 'wallet' && index % 16 === 3;
 }
 
 /** Raw address of an account in an epoch. */

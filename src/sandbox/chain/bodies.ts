@@ -14,6 +14,26 @@ export interface Body {
   readonly boc: string;
   /** JSON text of what the server decodes it to. */
   readonly decoded: string;
+  /** Text for people. */
+  readonly comment?: string;
+  /** Jettons that a wallet is told it got. */
+  readonly credited?: bigint;
+  /** What a token contract is told to do. */
+  readonly order?: TokenFacts;
+}
+
+/** An order to a jetton wallet or an NFT item, as the listings of transfers and burns tell it. */
+export interface TokenFacts {
+  readonly kind: 'jetton_transfer' | 'jetton_burn' | 'nft_transfer';
+  readonly queryId: bigint;
+  readonly amount: bigint;
+  /** The new owner; undefined for a burn. */
+  readonly to: Account | undefined;
+  readonly response: Account;
+  readonly forward: number;
+  readonly comment: string | undefined;
+  /** Bag of cells of a payload that is stored by reference. */
+  readonly payload: string | undefined;
 }
 
 export const OPCODE = {
@@ -62,7 +82,7 @@ export function unknownBody(rng: Rng, opcode = rng.next()): Body {
 /** A text comment. */
 export function commentBody(comment: string): Body {
   const root = snake(uintBits(OPCODE.comment, 32), Buffer.from(comment, 'utf8'));
-  return bodyOf(root, 'text_comment', { '@type': 'text_comment', comment, type: 'text_comment' });
+  return { ...bodyOf(root, 'text_comment', { '@type': 'text_comment', comment, type: 'text_comment' }), comment };
 }
 
 /** What a wallet signs, from outside. */
@@ -130,7 +150,18 @@ function tokenBody(opcode: number, name: string, order: TokenOrder, fields: read
           '@type': 'second_from_either',
           value: { '@type': 'text_comment', comment: order.comment, type: 'text_comment' },
         };
-  return bodyOf(cell(bits, text === undefined ? [] : [text]), name, {
+  const { queryId, amount, forward, comment, first, second } = order;
+  const facts: TokenFacts = {
+    kind: 'jetton_transfer',
+    queryId,
+    amount,
+    to: first,
+    response: second,
+    forward,
+    comment,
+    payload: text && toBoc(text),
+  };
+  const body = bodyOf(cell(bits, text === undefined ? [] : [text]), name, {
     '@type': name,
     amount: coinsJson(order.amount),
     [fields[0]]: addressJson(order.first),
@@ -140,17 +171,20 @@ function tokenBody(opcode: number, name: string, order: TokenOrder, fields: read
     query_id: String(order.queryId),
     ...(custom === '' ? {} : { custom_payload: { '@type': 'nothing_from_maybe' } }),
   });
+  return custom === '' ? { ...body, credited: amount } : { ...body, order: facts };
 }
 
 export function jettonBurnBody(queryId: bigint, amount: bigint, response: Account): Body {
   const bits = uintBits(OPCODE.jettonBurn, 32) + uintBits(queryId, 64) + coinBits(amount);
-  return bodyOf(cell(`${bits}${addressBits(must(response.address, 'fixed address'))}0`), 'jetton_burn', {
+  const body = bodyOf(cell(`${bits}${addressBits(must(response.address, 'fixed address'))}0`), 'jetton_burn', {
     '@type': 'jetton_burn',
     amount: coinsJson(amount),
     custom_payload: { '@type': 'nothing_from_maybe' },
     query_id: String(queryId),
     response_destination: addressJson(response),
   });
+  const none = { to: undefined, forward: 0, comment: undefined, payload: undefined };
+  return { ...body, order: { kind: 'jetton_burn', queryId, amount, response, ...none } };
 }
 
 /** Notices to an owner or a master: query id, amount, who. */
@@ -170,7 +204,7 @@ export function nftTransferBody(queryId: bigint, newOwner: Account, response: Ac
     uintBits(queryId, 64) +
     addressBits(must(newOwner.address, 'fixed address')) +
     addressBits(must(response.address, 'fixed address'));
-  return bodyOf(cell(`${bits}0${coinBits(1)}0`), 'nft_transfer', {
+  const body = bodyOf(cell(`${bits}0${coinBits(1)}0`), 'nft_transfer', {
     '@type': 'nft_transfer',
     custom_payload: { '@type': 'nothing_from_maybe' },
     forward_amount: coinsJson(1n),
@@ -179,6 +213,8 @@ export function nftTransferBody(queryId: bigint, newOwner: Account, response: Ac
     query_id: String(queryId),
     response_destination: addressJson(response),
   });
+  const rest = { amount: 0n, forward: 1, comment: undefined, payload: undefined };
+  return { ...body, order: { kind: 'nft_transfer', queryId, to: newOwner, response, ...rest } };
 }
 
 function coinsJson(amount: bigint): Json {

@@ -28,6 +28,8 @@ export class Draft {
   readonly transactions: Transaction[] = [];
   readonly messages: Message[] = [];
   readonly rng: Rng;
+  /** Who owns an NFT item by now, and from which slot on it may move again. */
+  readonly holders = new Map<Account, { readonly owner: Account; readonly free: number }>();
   readonly #shards: ShardPlan;
 
   constructor(shards: ShardPlan, rng: Rng) {

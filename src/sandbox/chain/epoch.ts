@@ -5,7 +5,7 @@ import { Rng } from './mix.ts';
 import type { Template } from './model.ts';
 import { assignLts, settle } from './settle.ts';
 import { AIRDROP_SLOT, planShards, type ShardPlan } from './shards.ts';
-import { airdrop, edges, life, SCENES, type Scene } from './traces.ts';
+import { airdrop, edges, HOMECOMING_SLOT, life, returnItems, SCENES, type Scene } from './traces.ts';
 
 /** The template of the ordinary epochs. */
 export interface Epoch extends Template {
@@ -23,7 +23,10 @@ export function makeEpoch(seed: number): Epoch {
     if (slot % 5 !== 3) draft.tick(cast.config, slot, slot % 2 === 0 ? 'tick' : 'tock');
     draft.tick(cast.elector, slot, 'tock');
   }
-  for (let slot = 0; slot < EPOCH_BLOCKS; slot += 1) playSlot(draft, cast, slot);
+  for (let slot = 0; slot < EPOCH_BLOCKS; slot += 1) {
+    if (slot === HOMECOMING_SLOT) returnItems(draft, slot);
+    playSlot(draft, cast, slot);
+  }
   const ends = ['alive', 'destroyed', 'frozen', 'uninit'] as const;
   cast.fresh.forEach((account, index) => {
     life(draft, cast, account, 3 + index * 8, ends[index % ends.length] ?? 'alive');

@@ -16,12 +16,13 @@ export const HASH_KIND = {
   blockCreator: 12,
   account: 13,
   frozen: 14,
+  action: 15,
 } as const;
 export type HashKind = (typeof HASH_KIND)[keyof typeof HASH_KIND];
 
 /** Which record of which epoch a hash names. */
 export interface Tag {
-  /** The template the record belongs to: 0 ordinary epochs, 1 giant blocks. */
+  /** The template the record belongs to: 0 ordinary epochs, 1 giant blocks, 2 the block of ties. */
   readonly family: number;
   readonly kind: number;
   readonly id: number;
@@ -109,7 +110,7 @@ export class TagCodec {
     const first = a ^ mix32(c ^ this.#seed);
     if (this.#check(first, second) !== c) return undefined;
     return {
-      family: (second >>> 30) & 1,
+      family: second >>> 30,
       kind: (second >>> 24) & 63,
       id: second & 0xffffff,
       epoch: first - EPOCH_SHIFT,

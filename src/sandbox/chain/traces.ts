@@ -91,15 +91,33 @@ const jettonBurn: Scene = (draft, cast, slot) => {
 
 const nftTransfer: Scene = (draft, cast, slot) => {
   const item = draft.rng.pick(cast.items);
-  const owner = must(item.owner, 'owner');
-  const to = draft.rng.pick(cast.wallets);
+  if (slot <= HOMECOMING_SLOT - MOVE_SLOTS)
+    moveItem(draft, item, draft.rng.pick(cast.wallets), slot, draft.rng.chance(0.2));
+};
+
+/** Slot in which NFT items go home, to stay there until the epoch ends. */
+export const HOMECOMING_SLOT = 225;
+/** Slots that a transfer of an item may take. */
+const MOVE_SLOTS = 14;
+
+/** Brings all NFT items home, so that every epoch begins with the same owners. */
+export function returnItems(draft: Draft, slot: number): void {
+  for (const [item, { owner }] of draft.holders) {
+    if (owner !== item.owner) moveItem(draft, item, must(item.owner, 'owner'), slot, false);
+  }
+}
+
+function moveItem(draft: Draft, item: Account, to: Account, slot: number, fails: boolean): void {
+  const { owner, free } = draft.holders.get(item) ?? { owner: must(item.owner, 'owner'), free: MOVE_SLOTS };
+  if (slot < free || owner === to) return;
+  draft.holders.set(item, { owner: fails ? owner : to, free: slot + MOVE_SLOTS });
   const query = queryId(draft);
   const move = draft.receive(draft.send(open(draft, owner, slot), item, 50_000_000, nftTransferBody(query, to, owner)));
-  if (draft.rng.chance(0.2)) return fail(draft, move, { kind: 'failed', exitCode: 401 }, 'ok');
+  if (fails) return fail(draft, move, { kind: 'failed', exitCode: 401 }, 'ok');
   const notice = noticeBody(OPCODE.ownershipAssigned, 'nft_ownership_assigned', query, 0n, owner);
   draft.receive(draft.send(move, to, 1, notice, { bounce: false }));
   draft.receive(draft.send(move, owner, 30_000_000, plainBody(OPCODE.excesses, 'excess', query), { bounce: false }));
-};
+}
 
 /** A transaction that did not do what it was asked, and what it sends back. */
 function fail(draft: Draft, at: Transaction, outcome: Outcome, bounce: Bounce | undefined): void {

@@ -1,12 +1,11 @@
-import { type Account, addressOf } from '../chain/accounts.ts';
+import { type Account, addressOf, hasDomain, walletKind } from '../chain/accounts.ts';
 import { friendlyAddress } from '../chain/address.ts';
 import type { Message, Transaction } from '../chain/model.ts';
 import type { TagCodec } from '../chain/tag.ts';
-import { jsonOf } from './json.ts';
+import { jsonOf, type OrderedRecord, orderedJson } from './json.ts';
 import type { PageWriter } from './writer.ts';
 
 const INTERFACES: Partial<Record<Account['role'], readonly string[]>> = {
-  wallet: ['wallet_v4r2'],
   'jetton-wallet': ['jetton_wallet'],
   'jetton-master': ['jetton_master'],
   'nft-item': ['nft_item'],
@@ -25,13 +24,17 @@ export class AddressBookPages {
     this.#codec = codec;
   }
 
-  meet(met: Met, account: Account | undefined, epoch: number): void {
-    if (account !== undefined) met.set(addressOf(account, epoch, this.#codec), account);
+  /** Notes an account; returns its raw address. */
+  meet(met: Met, account: Account, epoch: number): string {
+    const address = addressOf(account, epoch, this.#codec);
+    met.set(address, account);
+    return address;
   }
 
   meetMessage(met: Met, message: Message, epoch: number): void {
-    this.meet(met, message.source, epoch);
-    this.meet(met, message.destination, epoch);
+    for (const account of [message.source, message.destination]) {
+      if (account !== undefined) this.meet(met, account, epoch);
+    }
   }
 
   meetTransaction(met: Met, transaction: Transaction, epoch: number): void {
@@ -60,24 +63,35 @@ export class AddressBookPages {
   #entry(address: string, account: Account | undefined): Buffer {
     const known = this.#entries.get(address);
     if (known !== undefined) return known;
-    const role = account?.role ?? 'ghost';
-    const wallet = role === 'wallet' || role === 'holder' || role === 'bank' || role === 'ghost' || role === 'fresh';
-    const row = {
-      user_friendly: friendlyAddress(address, !wallet),
-      domain:
-        role === 'wallet' && account !== undefined && account.index % 16 === 3 ? `wallet-${account.index}.ton` : null,
-      interfaces: role === 'system' ? null : (INTERFACES[role] ?? []),
-    };
-    const entry = Buffer.from(
-      `"${address}":{"user_friendly":"${row.user_friendly}","domain":${jsonOf(row.domain)},"interfaces":${jsonOf(row.interfaces)}}`,
-    );
+    const entry = Buffer.from(`"${address}":${orderedJson(this.rowOf(address, account))}`);
     if (this.#entries.size > 20_000) this.#entries.clear();
     this.#entries.set(address, entry);
     return entry;
   }
 
+  /** What the address book says of an address. */
+  rowOf(address: string, account: Account | undefined): OrderedRecord {
+    const role = account?.role ?? 'ghost';
+    const wallet = role === 'wallet' || role === 'holder' || role === 'bank' || role === 'ghost' || role === 'fresh';
+    return {
+      user_friendly: friendlyAddress(address, !wallet),
+      domain: account !== undefined && hasDomain(account) ? `wallet-${account.index}.ton` : null,
+      interfaces: account === undefined ? [] : this.interfacesOf(account),
+    };
+  }
+
+  interfacesOf(account: Account): readonly string[] | null {
+    const wallet = walletKind(account);
+    if (wallet !== undefined) return [wallet.name];
+    return account.role === 'system' ? null : (INTERFACES[account.role] ?? []);
+  }
+
   /** `"metadata":{..}`: token contracts, and the masters of the jetton wallets among them. */
   writeMetadata(to: PageWriter, met: Met): void {
+    to.text(`"metadata":${this.metadataText(met)}`);
+  }
+
+  metadataText(met: Met): string {
     const tokens: Met = new Map();
     for (const [address, account] of met) {
       if (tokenType(account) === undefined) continue;
@@ -86,7 +100,7 @@ export class AddressBookPages {
         tokens.set(account.parent.address, account.parent);
     }
     const entries = [...tokens].sort(([a], [b]) => (a < b ? -1 : 1));
-    to.text(`"metadata":{${entries.map(([address, account]) => `"${address}":${metadataText(account)}`).join(',')}}`);
+    return `{${entries.map(([address, account]) => `"${address}":${metadataText(account)}`).join(',')}}`;
   }
 }
 

@@ -1,8 +1,11 @@
 import type { BlockRow, Chain } from '../chain/chain.ts';
 import { EPOCH_BLOCKS, ltOf, MASTERCHAIN_LT, SHARD_LT, seqnoOf, utimeOf } from '../chain/clock.ts';
 import { mixOf } from '../chain/mix.ts';
-import { type BlockName, type BlockPlan, GIANT_SLOT, MASTERCHAIN_SHARD } from '../chain/shards.ts';
+import { type BlockName, type BlockPlan, MASTERCHAIN_SHARD } from '../chain/shards.ts';
 import { HASH_KIND, type HashKind } from '../chain/tag.ts';
+
+/** Added to the id of a block that a lie makes up. */
+const COPY_ID = 0x800000;
 
 /** What a block says of itself besides its identity. */
 export interface BlockFacts {
@@ -40,12 +43,13 @@ export class BlockPages {
       endLt: ltOf(slot) + end,
       count,
       masterchainSeqno: seqnoOf(epoch * EPOCH_BLOCKS + plan.included),
+      ...row.shown,
     };
   }
 
   #extent(row: BlockRow): { readonly count: number; readonly end: number } {
     const { plan, epoch } = row;
-    const giant = plan.slot === GIANT_SLOT;
+    const giant = this.#chain.isRare(epoch * EPOCH_BLOCKS + plan.slot);
     const known = giant ? undefined : this.#ordinary.get(plan.id);
     if (known !== undefined) return known;
     const rows = this.#chain.inBlock(row);
@@ -56,16 +60,19 @@ export class BlockPages {
     return extent;
   }
 
-  /** The JSON of a block; `wrong` is added to its count of transactions. */
-  text(row: BlockRow, wrong = 0): string {
-    const { plan, epoch } = row;
+  /** The JSON of a block. */
+  text(row: BlockRow): string {
+    const { plan, epoch, shown } = row;
     const facts = this.facts(row);
     const { workchain } = plan.name;
-    const hash = (kind: HashKind): string => this.#chain.codec.hash(0, kind, plan.id, epoch);
+    const hash = (kind: HashKind): string =>
+      this.#chain.codec.hash(0, kind, plan.id + (shown?.copy ?? 0) * COPY_ID, epoch);
     const made = seqnoOf(epoch * EPOCH_BLOCKS + plan.slot);
     const key = workchain === -1 && plan.slot === 0;
     const prevKey = plan.slot === 0 ? made - EPOCH_BLOCKS : made - plan.slot;
-    const prev = plan.prev.map((name) => nameText(name.workchain, name.shard, seqnoAt(name, epoch)));
+    const prev =
+      shown?.prev?.map((name) => nameText(name.workchain, name.shard, name.seqno)) ??
+      plan.prev.map((name) => nameText(name.workchain, name.shard, seqnoAt(name, epoch)));
     return (
       `{"workchain":${workchain},"shard":"${facts.shard}","seqno":${facts.seqno}` +
       `,"root_hash":"${hash(HASH_KIND.blockRoot)}","file_hash":"${hash(HASH_KIND.blockFile)}"` +
@@ -76,7 +83,7 @@ export class BlockPages {
       `,"validator_list_hash_short":${mixOf(this.#chain.seed, plan.id, epoch) | 0},"gen_catchain_seqno":${600_000 + epoch}` +
       `,"min_ref_mc_seqno":${Math.max(0, made - 5)},"prev_key_block_seqno":${Math.max(0, prevKey)},"vert_seqno":1` +
       `,"master_ref_seqno":${workchain === -1 ? 0 : made - 1},"rand_seed":"${hash(HASH_KIND.blockRand)}"` +
-      `,"created_by":"${hash(HASH_KIND.blockCreator)}","tx_count":${facts.count + wrong}` +
+      `,"created_by":"${hash(HASH_KIND.blockCreator)}","tx_count":${facts.count}` +
       `,"masterchain_block_ref":${nameText(-1, MASTERCHAIN_SHARD, facts.masterchainSeqno)},"prev_blocks":[${prev.join(',')}]}`
     );
   }

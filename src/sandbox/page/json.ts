@@ -29,6 +29,33 @@ export function jsonOf(value: Json): string {
   return `{${keys.map((key) => `${jsonText(key)}:${jsonOf(value[key] ?? null)}`).join(',')}}`;
 }
 
+/** As `jsonOf`, with the keys in the order they were put; a key whose value is undefined is left out. */
+export type OrderedRecord = { readonly [key: string]: Ordered | undefined };
+export type Ordered = string | number | bigint | boolean | null | Verbatim | readonly Ordered[] | OrderedRecord;
+
+/** JSON text that is written as it is. */
+export class Verbatim {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export function orderedJson(value: Ordered): string {
+  if (typeof value === 'string') return jsonText(value);
+  if (value === null || typeof value !== 'object') return String(value);
+  if (value instanceof Verbatim) return value.text;
+  if (isOrderedList(value)) return `[${value.map(orderedJson).join(',')}]`;
+  const parts: string[] = [];
+  for (const [key, one] of Object.entries(value)) if (one !== undefined) parts.push(`"${key}":${orderedJson(one)}`);
+  return `{${parts.join(',')}}`;
+}
+
+function isOrderedList(value: readonly Ordered[] | OrderedRecord): value is readonly Ordered[] {
+  return Array.isArray(value);
+}
+
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }

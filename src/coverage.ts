@@ -1,0 +1,65 @@
+import type { Registry } from './registry.ts';
+import { formatSpans, type Span, subtractSpans, unionSpans } from './span.ts';
+import { doneSpans, quarantinedSpans } from './store/progress.ts';
+import type { LedgerEntry, Query } from './store/store.ts';
+
+/** What is not sealed of a pipeline, between the first and the last block that the warehouse holds. */
+export interface CoverageGap {
+  readonly pipeline: string;
+  readonly missing: readonly Span[];
+  readonly quarantined: readonly Span[];
+}
+
+/** The gaps of the pipelines that feed some tables. The range is that of the whole warehouse, so that tables compare. */
+export function coverageGaps(
+  ledger: readonly LedgerEntry[],
+  registry: Registry,
+  tables: readonly string[],
+): readonly CoverageGap[] {
+  const all = unionSpans(ledger.map((entry) => entry.span));
+  const [first] = all;
+  const last = all.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const whole = [{ from: first.from, to: last.to }];
+  return registry.pipelines
+    .filter((pipeline) => pipeline.tables.some(({ name }) => tables.includes(name)))
+    .map(({ name }) => {
+      const quarantined = quarantinedSpans(ledger, name);
+      return {
+        pipeline: name,
+        quarantined,
+        missing: subtractSpans(whole, [...doneSpans(ledger, name), ...quarantined]),
+      };
+    })
+    .filter(({ missing, quarantined }) => missing.length + quarantined.length > 0);
+}
+
+/** `transactions is not whole in 1000:1999: missing 1500:1520`, one line a gap. */
+export function describeGap({ pipeline, missing, quarantined }: CoverageGap): string {
+  const parts = [
+    missing.length === 0 ? '' : `missing ${formatSpans(missing)}`,
+    quarantined.length === 0 ? '' : `quarantined ${formatSpans(quarantined)}`,
+  ];
+  return `${pipeline} is not whole: ${parts.filter((part) => part !== '').join('; ')}`;
+}
+
+/** Names of the relations that a query reads; all of them where DuckDB cannot say (it can for selects). */
+export async function relationsOf(query: Query, sql: string, all: readonly string[]): Promise<readonly string[]> {
+  try {
+    const { rows } = await query('SELECT json_serialize_sql($sql)::VARCHAR', { sql });
+    const tree: unknown = JSON.parse(String(rows[0]?.[0]));
+    if (typeof tree === 'object' && tree !== null && 'error' in tree && tree.error === true) return all;
+    return [...new Set(tableNames(tree))];
+  } catch {
+    return all;
+  }
+}
+
+function tableNames(node: unknown): readonly string[] {
+  if (Array.isArray(node)) return node.flatMap(tableNames);
+  if (typeof node !== 'object' || node === null) return [];
+  const own =
+    'table_name' in node && typeof node.table_name === 'string' && 'type' in node && node.type === 'BASE_TABLE';
+  const below = Object.values(node).flatMap(tableNames);
+  return own ? [String(node.table_name), ...below] : below;
+}

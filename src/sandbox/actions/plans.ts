@@ -1,0 +1,218 @@
+import type { Account, Cast } from '../chain/accounts.ts';
+import { OPCODE } from '../chain/bodies.ts';
+import type { Message, Transaction } from '../chain/model.ts';
+import type { TracePlan } from '../chain/traceindex.ts';
+import type { Ordered, OrderedRecord } from '../page/json.ts';
+import { makeDetails, rngOf } from './details.ts';
+import { TYPES } from './shapes.ts';
+
+/** What a trace is said to have done. */
+export interface ActionPlan {
+  readonly id: number;
+  /** Type as stored, and as shown where that differs. */
+  readonly type: string;
+  readonly shownType: string;
+  /** Types of the actions that contain it. */
+  readonly ancestors: readonly string[];
+  readonly members: readonly Transaction[];
+  readonly success: boolean;
+  /** Undefined when the server has no form for its details and sends its raw row. */
+  readonly details: ((tell: Tell) => OrderedRecord) | undefined;
+}
+
+/** Addresses of accounts in the epoch that is told about, noted for the address book. */
+export type Tell = (account: Account | undefined) => string | null;
+
+/** Types that are given to traces in turn, because none of the sandbox has them by itself. */
+const MADE_UP = Object.keys(TYPES);
+
+/** Decides the actions of all traces of a template. */
+export function planActions(
+  plans: readonly TracePlan[],
+  cast: Cast,
+  seed: number,
+): ReadonlyMap<TracePlan, readonly ActionPlan[]> {
+  let turn = 0;
+  let id = 0;
+  const found = new Map<TracePlan, readonly ActionPlan[]>();
+  for (const plan of plans) {
+    if (plan.root.tickTock !== undefined && plan.members.length === 1) continue;
+    const actions = naturalActions(plan, () => id++);
+    const called = actions.length === 1 && actions[0]?.type === 'call_contract' ? actions[0] : undefined;
+    if (called !== undefined && plan.root.account.role === 'wallet') {
+      turn += 1;
+      if (turn % 4 !== 0) {
+        const type = MADE_UP[(turn - 1 - Math.floor(turn / 4)) % MADE_UP.length] ?? '';
+        const compound = madeUp(plan, type, id++, cast, seed);
+        found.set(plan, [compound, { ...called, ancestors: [type] }]);
+        continue;
+      }
+    }
+    found.set(plan, actions);
+  }
+  return found;
+}
+
+function madeUp(plan: TracePlan, type: string, id: number, cast: Cast, seed: number): ActionPlan {
+  const record = TYPES[type] ?? '';
+  const called = plan.members.find((member) => member !== plan.root)?.account ?? plan.root.account;
+  return {
+    id,
+    type,
+    shownType: type,
+    ancestors: [],
+    members: plan.members,
+    success: plan.members.every((member) => member.outcome.kind === 'ok'),
+    details:
+      record === ''
+        ? undefined
+        : (tell) =>
+            makeDetails(
+              record,
+              { cast, caller: plan.root.account, called, meet: (account) => tell(account) ?? '' },
+              rngOf(seed, plan.template.family, id),
+            ),
+  };
+}
+
+function naturalActions(plan: TracePlan, nextId: () => number): readonly ActionPlan[] {
+  const { root } = plan;
+  const actions: ActionPlan[] = [];
+  const add = (
+    type: string,
+    members: readonly Transaction[],
+    details: ActionPlan['details'],
+    shownType = type,
+  ): void => {
+    const success = members.every((member) => member.outcome.kind === 'ok');
+    actions.push({ id: nextId(), type, shownType, ancestors: [], members, success, details });
+  };
+  if (root.activated) {
+    add('contract_deploy', [root], (tell) => ({ destination: tell(root.account) ?? '' }));
+  }
+  for (const message of root.outgoing) {
+    if (message.kind !== 'internal' || message.to === undefined) continue;
+    const { order, opcode } = message.body;
+    const members = below(plan, message.to);
+    if (order?.kind === 'jetton_transfer') add(order.kind, members, (tell) => jettonTransfer(message, tell));
+    else if (order?.kind === 'jetton_burn') add(order.kind, members, (tell) => jettonBurn(message, tell));
+    else if (order?.kind === 'nft_transfer') add(order.kind, members, (tell) => nftTransfer(message, tell));
+    else if (opcode === `0x${OPCODE.newStake.toString(16)}`) {
+      add('election_deposit', members, (tell) => ({ stake_holder: tell(root.account), amount: String(message.value) }));
+    } else {
+      const plain = message.body.comment !== undefined || message.body.decoded.includes('"empty_cell"');
+      const type = plain ? 'ton_transfer' : 'call_contract';
+      const details = plain ? tonTransfer : callContract;
+      add(
+        type,
+        [root, message.to],
+        (tell) => details(message, tell),
+        message.extra.size > 0 ? 'extra_currency_transfer' : type,
+      );
+    }
+  }
+  if (actions.length === 0) add('unknown', plan.members, undefined);
+  return actions;
+}
+
+/** A transaction and all that follow from it. */
+function below(plan: TracePlan, top: Transaction): readonly Transaction[] {
+  const found = new Set([top]);
+  for (const member of plan.members) {
+    const from = member.incoming?.from;
+    if (from !== undefined && found.has(from)) found.add(member);
+  }
+  return [...found];
+}
+
+function extraOf(message: Message): Ordered {
+  const keys = [...message.extra.keys()].sort();
+  return Object.fromEntries(keys.map((key) => [key, String(message.extra.get(key))]));
+}
+
+function tonTransfer(message: Message, tell: Tell): OrderedRecord {
+  return {
+    source: tell(message.source),
+    destination: tell(message.destination),
+    value: message.shownValue ?? String(message.value),
+    value_extra_currencies: extraOf(message),
+    comment: message.body.comment ?? null,
+    encrypted: false,
+  };
+}
+
+function callContract(message: Message, tell: Tell): OrderedRecord {
+  return {
+    opcode: message.body.opcode ?? undefined,
+    source: tell(message.source) ?? undefined,
+    destination: tell(message.destination) ?? undefined,
+    value: message.shownValue ?? String(message.value),
+    extra_currencies: message.extra.size > 0 ? extraOf(message) : null,
+  };
+}
+
+/** The jetton wallet that a transfer went to. */
+function receiverWallet(message: Message): Account | undefined {
+  return message.to?.outgoing.find((sent) => sent.destination?.role === 'jetton-wallet')?.destination;
+}
+
+function jettonTransfer(message: Message, tell: Tell): OrderedRecord {
+  const { order } = message.body;
+  return {
+    asset: tell(message.destination?.parent),
+    sender: tell(message.source),
+    receiver: tell(order?.to),
+    sender_jetton_wallet: tell(message.destination),
+    receiver_jetton_wallet: tell(receiverWallet(message)),
+    amount: String(order?.amount ?? 0),
+    comment: order?.comment ?? null,
+    is_encrypted_comment: order?.comment === undefined ? null : false,
+    query_id: String(order?.queryId ?? 0),
+    response_destination: tell(order?.response),
+    custom_payload: null,
+    forward_payload: order?.payload ?? null,
+    forward_amount: String(order?.forward ?? 0),
+  };
+}
+
+function jettonBurn(message: Message, tell: Tell): OrderedRecord {
+  return {
+    owner: tell(message.source),
+    owner_jetton_wallet: tell(message.destination),
+    asset: tell(message.destination?.parent),
+    amount: String(message.body.order?.amount ?? 0),
+  };
+}
+
+const NOT_SOLD = {
+  marketplace: null,
+  real_old_owner: null,
+  marketplace_address: null,
+  payout_amount: null,
+  payout_address: null,
+  payout_comment: null,
+  payout_comment_encrypted: null,
+  payout_comment_encoded: null,
+  royalty_amount: null,
+  royalty_address: null,
+};
+
+function nftTransfer(message: Message, tell: Tell): OrderedRecord {
+  const { order } = message.body;
+  return {
+    nft_collection: tell(message.destination?.parent),
+    nft_item: tell(message.destination),
+    nft_item_index: String(message.destination?.index ?? 0),
+    old_owner: tell(message.source) ?? undefined,
+    new_owner: tell(order?.to),
+    is_purchase: false,
+    query_id: String(order?.queryId ?? 0),
+    response_destination: tell(order?.response),
+    custom_payload: null,
+    forward_payload: null,
+    forward_amount: String(order?.forward ?? 0),
+    comment: null,
+    is_encrypted_comment: null,
+    ...NOT_SOLD,
+  };
+}

@@ -1,0 +1,111 @@
+import type { ActionRow } from '../actions/actions.ts';
+import { supportedTypes } from '../actions/sets.ts';
+import { utimeOf } from '../chain/clock.ts';
+import { endSeqno, endSlot, memberEpoch, type TraceRow } from '../chain/traceindex.ts';
+import { ApiError, type Params } from './params.ts';
+import { Reply } from './reply.ts';
+import { scanSlots, sorted } from './scan.ts';
+import { traceFilter, traceKeys } from './traces.ts';
+import type { View } from './view.ts';
+
+/** Distinct whole transactions that one answer carries at most. */
+const MOST_TRANSACTIONS = 100;
+const BROKEN = 'ERROR: missing FROM-clause entry for table (SQLSTATE 42P01)';
+
+/** `/actions` */
+export function actions(view: View, params: Params): Buffer {
+  const mcSeqno = params.int32('mc_seqno');
+  const [wanted, unwanted] = [typesOf(params, 'action_type'), typesOf(params, 'exclude_action_type')];
+  const supported = supportedTypes(params.texts('supported_action_types'));
+  refuseBroken(params, mcSeqno, wanted.size + unwanted.size > 0);
+  const ids = new Set(params.hashes('action_id').map((hash) => hash.toString('base64')));
+  const replaced = ids.size > 0 || (params.hashes('trace_id').length > 0 && !params.has('account'));
+  const keys = ids.size > 0 ? actionTraces(view, params) : traceKeys(view, params);
+  if (mcSeqno !== undefined && !replaced && !view.hasTransactions(mcSeqno)) {
+    throw new ApiError(404, `masterchain block ${mcSeqno} not found`);
+  }
+  const keepTrace = replaced ? (trace: TraceRow) => view.isIndexed(endSeqno(trace)) : traceFilter(view, params);
+  const hashes = new Set(params.hashes('tx_hash').map((hash) => hash.toString('base64')));
+  const keep = (row: ActionRow): boolean => {
+    const { type, ancestors, members } = row.plan;
+    if (ids.size > 0 && !ids.has(row.actionId)) return false;
+    if (ancestors.some((one) => supported.has(one))) return false;
+    if (wanted.size > 0 ? !wanted.has(type) : !supported.has(type)) return false;
+    if (unwanted.has(type)) return false;
+    return hashes.size === 0 || members.some((member) => hashes.has(view.actions.hashOf(row.trace, member)));
+  };
+  const rowsOf = (list: readonly TraceRow[]): readonly ActionRow[] =>
+    list
+      .filter(keepTrace)
+      .flatMap((trace) => view.classified(trace))
+      .filter(keep);
+  const byTime = !replaced && (params.has('start_utime') || params.has('end_utime'));
+  const order = {
+    keyOf: ({ trace }: ActionRow) => (byTime ? utimeOf(endSlot(trace)) : trace.endLt),
+    tieOf: (row: ActionRow) => `${row.traceId} ${byTime ? row.endUtime : row.endLt} ${row.actionId}`,
+    sort: params.sort() ?? -1,
+    shuffle: 0,
+  } as const;
+  const { limit, offset } = params.page();
+  const direct = keys ?? (mcSeqno === undefined ? undefined : view.chain.traces.endingIn(mcSeqno));
+  const rows =
+    direct === undefined
+      ? scanSlots(view, params, { ...order, byTime, rowsIn: (slot) => rowsOf(view.chain.traces.endLtIn(slot)) })
+      : sorted(rowsOf(direct), order).slice(offset, offset + limit);
+  return listed(view, params, rows);
+}
+
+function actionTraces(view: View, params: Params): readonly TraceRow[] {
+  const found = params.hashes('action_id').map((hash) => view.actions.traceOfAction(hash));
+  const known = new Map(
+    found.flatMap((trace) => (trace === undefined ? [] : [[`${trace.plan.root.id} ${trace.epoch}`, trace]])),
+  );
+  return [...known.values()];
+}
+
+function typesOf(params: Params, name: string): ReadonlySet<string> {
+  const types = params.texts(name);
+  if (types.some((type) => !/^[A-Za-z0-9_.]+$/.test(type))) {
+    throw new ApiError(422, `${name} contains invalid characters`);
+  }
+  return new Set(types);
+}
+
+/** Filters whose statements the server builds wrongly. */
+function refuseBroken(params: Params, mcSeqno: number | undefined, byType: boolean): void {
+  const [account, transaction, message] = ['account', 'tx_hash', 'msg_hash'].map(
+    (name) => params.text(name) !== undefined,
+  );
+  const named = params.text('trace_id') !== undefined || params.text('action_id') !== undefined;
+  const block = mcSeqno !== undefined;
+  const broken = named ? byType : (account && (block || transaction || message)) || (transaction && (message || block));
+  if (broken) throw new ApiError(500, BROKEN);
+}
+
+function listed(view: View, params: Params, rows: readonly ActionRow[]): Buffer {
+  const reply = new Reply(view, params);
+  const whole = params.bool('include_transactions') === true ? wholeTransactions(view, reply, rows) : undefined;
+  const texts = rows.map((row) =>
+    view.actions.text(row, {
+      meet: (account, epoch) => reply.meet(account, epoch),
+      traceEndUtime: utimeOf(endSlot(row.trace)),
+      traceEndSeqno: endSeqno(row.trace),
+      accounts: params.bool('include_accounts') === true,
+      transactions: whole,
+    }),
+  );
+  return reply.list('actions', texts, true);
+}
+
+function wholeTransactions(view: View, reply: Reply, rows: readonly ActionRow[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { trace, plan } of rows) {
+    for (const member of plan.members) {
+      if (found.size >= MOST_TRANSACTIONS) return found;
+      const row = view.chain.row(trace.plan.template, member, memberEpoch(trace, member));
+      view.addresses.meetTransaction(reply.met, member, row.epoch);
+      found.set(view.actions.hashOf(trace, member), view.transactionText(row));
+    }
+  }
+  return found;
+}

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { OPCODE } from '../chain/bodies.ts';
+import { addressBits, byteBits, cell, toBoc } from '../chain/cell.ts';
+import { type Ordered, type OrderedRecord, orderedJson, Verbatim } from '../page/json.ts';
+import { bocOf } from './accounts.ts';
+import { itemRows } from './nfts.ts';
+import { ApiError, type Params } from './params.ts';
+import type { View } from './view.ts';
+
+const MOST_VALUES = 1000;
+
+/** Names of operations by their opcode. */
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [OPCODE.comment, 'text_comment'],
+  [OPCODE.jettonTransfer, 'jetton_transfer'],
+  [OPCODE.jettonInternal, 'jetton_internal_transfer'],
+  [OPCODE.jettonNotify, 'jetton_notify'],
+  [OPCODE.jettonBurn, 'jetton_burn'],
+  [OPCODE.burnNotification, 'jetton_burn_notification'],
+  [OPCODE.nftTransfer, 'nft_transfer'],
+  [OPCODE.ownershipAssigned, 'nft_ownership_assigned'],
+  [OPCODE.excesses, 'excess'],
+  [OPCODE.bounce, 'bounce'],
+]);
+
+/** The JSON body of a POST. @throws {ApiError} 422 when it is none. */
+export function jsonBody(body: string, contentType: string | undefined): Readonly<Record<string, unknown>> {
+  if (contentType?.startsWith('application/json') !== true) throw new ApiError(422, 'Unprocessable Entity');
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch (error) {
+    throw new ApiError(422, error instanceof Error ? error.message : 'unreadable JSON');
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw new ApiError(422, 'expected a JSON object');
+  }
+  return Object.fromEntries(Object.entries(parsed));
+}
+
+/** GET `/decode` */
+export function decode(view: View, params: Params): string {
+  return decoded(view, params.texts('opcodes'), params.texts('bodies'));
+}
+
+/** POST `/decode` */
+export function decodePosted(view: View, body: Readonly<Record<string, unknown>>): string {
+  const list = (name: string): readonly string[] => {
+    const given = body[name];
+    return Array.isArray(given) ? given.map(String) : [];
+  };
+  return decoded(view, list('opcodes'), list('bodies'));
+}
+
+function decoded(view: View, opcodes: readonly string[], bodies: readonly string[]): string {
+  for (const [name, list] of [
+    ['opcodes', opcodes],
+    ['bodies', bodies],
+  ] as const) {
+    if (list.length > MOST_VALUES) throw new ApiError(422, `${name} list exceeds maximum length of ${MOST_VALUES}`);
+  }
+  const names = opcodes.map((text, index) => NAMES.get(opcodeOf(text, index)) ?? 'unknown');
+  const known = view.knownBodies();
+  const rows = bodies.map((text): Ordered => {
+    const boc = /^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex').toString('base64') : text;
+    const found = known.get(boc);
+    return found === undefined || found === 'null' ? { error: 'unknown message body' } : new Verbatim(found);
+  });
+  return orderedJson({ opcodes: names, bodies: rows });
+}
+
+function opcodeOf(text: string, index: number): number {
+  if (/^(0x)?[0-9a-f]{1,8}$/i.test(text)) return Number.parseInt(text.replace(/^0x/i, ''), 16);
+  if (/^-?\d{1,10}$/.test(text)) return Number(text) >>> 0;
+  throw new ApiError(422, `invalid opcode format at index ${index}: ${text}`);
+}
+
+/** POST `/message`: accepts everything and sends nothing. */
+export function sendMessage(body: Readonly<Record<string, unknown>>): string {
+  const { boc } = body;
+  if (typeof boc !== 'string' || boc === '') throw new ApiError(401, 'boc is required');
+  const hash = createHash('sha256').update(Buffer.from(boc, 'base64')).digest();
+  const norm = createHash('sha256').update(hash).digest();
+  return orderedJson({ message_hash: hash.toString('base64'), message_hash_norm: norm.toString('base64') });
+}
+
+/** POST `/estimateFee`: by the size of the body. */
+export function estimateFee(body: Readonly<Record<string, unknown>>): string {
+  const { address, body: boc } = body;
+  if (typeof address !== 'string' || address === '') throw new ApiError(422, 'address is required');
+  const bytes = typeof boc === 'string' ? Buffer.from(boc, 'base64').length : 0;
+  const fees = { in_fwd_fee: 400_000 + bytes * 1000, storage_fee: 3549, gas_fee: 1_234_000, fwd_fee: 0 };
+  return orderedJson({ source_fees: fees, destination_fees: [] });
+}
+
+/** POST `/runGetMethod`: the get-methods of wallets and tokens, as the latest states tell them. */
+export function runGetMethod(view: View, body: Readonly<Record<string, unknown>>): string {
+  const { address, method } = body;
+  if (typeof address !== 'string' || address === '') throw new ApiError(401, 'address is required');
+  if (typeof method !== 'string' || method === '') throw new ApiError(401, 'method is required');
+  const standing = view.standings.find(view.normalized(address) ?? '');
+  if (standing === undefined || standing.status !== 'active') return result(-13, []);
+  const { account } = standing;
+  const slice = (raw: string | undefined): OrderedRecord => ({
+    type: 'slice',
+    value: toBoc(cell(raw === undefined ? '00' : addressBits(raw))),
+  });
+  const code = { type: 'cell', value: bocOf(account.codeHash) };
+  const item = method === 'get_nft_data' ? itemRows(view).find((row) => row.standing.account === account) : undefined;
+  if (method === 'seqno' && (account.role === 'wallet' || account.role === 'holder')) {
+    return result(0, [num(BigInt(view.standings.walletSeqno(standing)))]);
+  }
+  if (method === 'get_public_key' && (account.role === 'wallet' || account.role === 'holder')) {
+    return result(0, [num(BigInt(`0x${Buffer.from(standing.stateHash, 'base64').toString('hex')}`))]);
+  }
+  if (method === 'get_wallet_data' && account.role === 'jetton-wallet') {
+    const quiet = view.chain.registry.wallets.find((one) => one.account === account);
+    const balance = quiet === undefined ? view.standings.jettonsOf(standing) : BigInt(quiet.jettons);
+    return result(0, [num(balance), slice(account.owner?.address), slice(account.parent?.address), code]);
+  }
+  if (method === 'get_jetton_data' && account.role === 'jetton-master') {
+    return result(0, [num(10n ** 18n), num(-1n), slice(undefined), { type: 'cell', value: contentBoc() }, code]);
+  }
+  if (item !== undefined) {
+    const parts = [slice(account.parent?.address), slice(item.owner?.address)];
+    return result(0, [num(-1n), num(BigInt(item.index)), ...parts, { type: 'cell', value: contentBoc() }]);
+  }
+  if (method === 'get_collection_data' && account.role === 'nft-collection') {
+    return result(0, [num(220n), { type: 'cell', value: contentBoc() }, slice(undefined)]);
+  }
+  return result(11, []);
+}
+
+function contentBoc(): string {
+  return toBoc(cell(byteBits(Buffer.from('\u0001https://example.com/token.json'))));
+}
+
+function num(value: bigint): OrderedRecord {
+  return { type: 'num', value: value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}` };
+}
+
+function result(exitCode: number, stack: readonly OrderedRecord[]): string {
+  return orderedJson({ gas_used: 549 + stack.length * 100, exit_code: exitCode, stack });
+}

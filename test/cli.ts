@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+
+/** The compiled command line; `npm run build` makes it. */
+const CLI = fileURLToPath(new URL('../dist/src/cli.js', import.meta.url));
+
+export interface CliOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Standard input; stays open until `end` when it is not given. */
+  readonly input?: string;
+  /** Flags of Node itself. */
+  readonly node?: readonly string[];
+}
+
+export interface Finished {
+  /** Undefined when a signal ended the process. */
+  readonly code: number | undefined;
+  readonly signal: NodeJS.Signals | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command under way. */
+export interface Running {
+  readonly pid: number;
+  /** Resolves as soon as what was printed so far matches. @throws when the process ends before. */
+  until(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<void>;
+  /** Sends a line, and closes standard input. */
+  end(): void;
+  /** Reads no more of what is printed, as `head` does. */
+  closeOutput(): void;
+  kill(signal: NodeJS.Signals): void;
+  readonly finished: Promise<Finished>;
+}
+
+const folders: string[] = [];
+const running = new Set<ChildProcess>();
+
+/** A new empty folder, gone after the file's tests. */
+export function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tonlake-cli-'));
+  folders.push(folder);
+  return folder;
+}
+
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Starts the real program, without any setting of ours in its environment. */
+export function startTonlake(args: readonly string[], options: CliOptions = {}): Running {
+  return startNode([...(options.node ?? []), CLI, ...args], options);
+}
+
+/** Starts a Node process. */
+export function startNode(args: readonly string[], options: CliOptions = {}): Running {
+  const outside = Object.entries(process.env).filter(([name]) => !/^(TONLAKE_|HTTPS?_PROXY$|NODE_|VITEST|npm_)/i.test(name));
+  const child = spawn(process.execPath, args, {
+    cwd: options.cwd,
+    env: { ...Object.fromEntries(outside), ...options.env },
+    stdio: 'pipe',
+  });
+  running.add(child);
+  const printed = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text;
+    });
+  }
+  child.stdin.on('error', () => undefined);
+  if (options.input !== undefined) child.stdin.end(options.input);
+  const finished = new Promise<Finished>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      running.delete(child);
+      resolve({ code: code ?? undefined, signal: signal ?? undefined, ...printed });
+    });
+  });
+  return {
+    pid: child.pid ?? 0,
+    finished,
+    end: () => {
+      child.stdin.end('\n');
+    },
+    closeOutput: () => {
+      child.stdout.destroy();
+    },
+    kill: (signal) => {
+      child.kill(signal);
+    },
+    until: (stream, pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (!pattern.test(printed[stream])) return;
+          child[stream].off('data', look);
+          resolve();
+        };
+        child[stream].on('data', look);
+        child.once('close', () => reject(new Error(`ended without ${pattern}: ${printed.stdout}${printed.stderr}`)));
+        look();
+      }),
+  };
+}
+
+/** Runs the real program to its end. */
+export async function tonlake(args: readonly string[], options: CliOptions = {}): Promise<Finished> {
+  return startTonlake(args, options).finished;
+}

@@ -1,0 +1,63 @@
+import { type RunReport, contentHash, loadRegistry, openWarehouse } from '../../src/index.ts';
+import { type CliOptions, type Finished, tonlake } from '../cli.ts';
+
+/** Rows and content hash of each table. */
+export type Hashes = Readonly<Record<string, string>>;
+
+/** Rows and content hash of every table of the chain; the quarantine tells of runs, not of the chain. */
+export async function hashTables(path: string): Promise<Hashes> {
+  const { tables } = await loadRegistry();
+  const warehouse = await openWarehouse(path);
+  try {
+    const hashes: Record<string, string> = {};
+    for (const table of tables.filter(({ name }) => name !== 'quarantine')) {
+      const { rows, hash } = await contentHash(warehouse.query, table);
+      hashes[table.name] = `${rows} rows, ${hash}`;
+    }
+    return hashes;
+  } finally {
+    await warehouse.close();
+  }
+}
+
+/** The rows of one query, every value as text. */
+export async function query(path: string, sql: string): Promise<readonly (readonly string[])[]> {
+  const warehouse = await openWarehouse(path);
+  try {
+    const { rows } = await warehouse.query(sql);
+    return rows.map((row) => row.map(String));
+  } finally {
+    await warehouse.close();
+  }
+}
+
+export interface Exported extends Finished {
+  readonly events: readonly Readonly<Record<string, unknown>>[];
+  /** The last line. */
+  readonly report: RunReport;
+}
+
+/** `tonlake run transactions --json`. */
+export async function exportRange(
+  network: string,
+  range: string,
+  warehouse: string,
+  more: readonly string[] = [],
+  options: CliOptions = {},
+): Promise<Exported> {
+  return readExport(
+    await tonlake(
+      ['run', 'transactions', '--network', network, '--range', range, '--warehouse', warehouse, '--json', ...more],
+      options,
+    ),
+  );
+}
+
+/** What a run with `--json` printed. */
+export function readExport(finished: Finished): Exported {
+  const events = finished.stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+  return { ...finished, events, report: events.at(-1) };
+}

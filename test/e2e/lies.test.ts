@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { contentHash } from '../../src/audit/content.ts';
+import { type Effects, realEffects } from '../../src/effects.ts';
+import { loadRegistry } from '../../src/registry.ts';
+import { type RunEvent, run } from '../../src/run.ts';
+import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { DEEP_LIES, LIE_KINDS, type LieKind } from '../../src/sandbox/lies/kinds.ts';
+import { formatSpans, type Span, spanSize } from '../../src/span.ts';
+import { readStatus } from '../../src/status.ts';
+import type { WalkMode } from '../../src/walk/context.ts';
+import { openWarehouse } from '../../src/warehouse.ts';
+
+/** A block in the middle of the range, with several shards and enough transactions for every lie. */
+const LIAR = 66;
+const RANGE: Span = { from: 60, to: 72 };
+
+/** Time that passes only when somebody sleeps. */
+function hurried(): Effects {
+  let now = 0;
+  return {
+    ...realEffects,
+    monotonic: () => now,
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      now += ms;
+    },
+  };
+}
+
+let sandbox: Sandbox;
+let folder: string;
+let truth: string;
+
+async function hashOf(warehouse: string): Promise<string> {
+  const registry = await loadRegistry();
+  const opened = await openWarehouse(warehouse);
+  try {
+    const parts: string[] = [];
+    for (const name of ['blocks', 'transactions', 'messages', 'account_states']) {
+      const { rows, hash } = await contentHash(opened.query, registry.table(name));
+      parts.push(`${name} ${rows} ${hash}`);
+    }
+    return parts.join('\n');
+  } finally {
+    await opened.close();
+  }
+}
+
+async function runInto(warehouse: string, walk: WalkMode) {
+  const events: RunEvent[] = [];
+  const report = await run({
+    ...{ pipelines: ['transactions'], network: sandbox.url, range: `${RANGE.from}:${RANGE.to}`, warehouse, walk },
+    ...{ effects: hurried(), waitMs: 2000, onEvent: (event: RunEvent) => events.push(event) },
+  });
+  return { report, problems: events.filter((event) => event.event === 'problem') };
+}
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ port: 0, blocks: 200 });
+  folder = await mkdtemp(join(tmpdir(), 'tonlake-lies-'));
+  await runInto(join(folder, 'truth'), 'masterchain');
+  truth = await hashOf(join(folder, 'truth'));
+});
+
+afterAll(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Lies that only the links between transactions contradict, which `verify --deep` follows. */
+const shallow = LIE_KINDS.filter((kind) => !DEEP_LIES.has(kind) && kind !== 'hash-changes');
+
+describe.each(['masterchain', 'window'] as const)('a source that lies about one block, walked by %s', (walk) => {
+  test.each(shallow)(
+    '%s: the block is not sealed, and is whole once the source tells the truth',
+    async (kind: LieKind) => {
+      const warehouse = join(folder, `${walk}-${kind}`);
+      sandbox.setFaults({ lies: [{ seqno: LIAR, kind }] });
+      const lied = await runInto(warehouse, walk);
+      sandbox.setFaults(NO_FAULTS);
+      if (lied.report.complete) {
+        // A lie that shows only in lists that were not asked for, or only in passing, must have left no trace.
+        expect(await hashOf(warehouse)).toBe(truth);
+        expect([
+          'hole-forever',
+          'state-shard-missing',
+          'state-older',
+          'blocks-half',
+          'blocks-empty',
+          'transactions-half',
+          'transactions-empty',
+          'state-never',
+        ]).toContain(kind);
+        return;
+      }
+      expect(lied.problems.length).toBeGreaterThan(0);
+      const status = await readStatus(warehouse);
+      const sealed = status.pipelines.find(({ pipeline }) => pipeline === 'transactions')?.done ?? [];
+      const kept = sealed.reduce((sum, span) => sum + spanSize(span), 0);
+      expect(kept, `sealed ${formatSpans(sealed)}`).toBeGreaterThanOrEqual(spanSize(RANGE) - 4);
+      const mended = await runInto(warehouse, walk);
+      expect(mended.problems).toEqual([]);
+      expect(mended.report.complete).toBe(true);
+      expect(await hashOf(warehouse)).toBe(truth);
+    },
+  );
+});

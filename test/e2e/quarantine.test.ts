@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { freshFolder, tonlake } from '../cli.ts';
+import { exportRange, type Hashes, hashTables, query } from './export.ts';
+
+const RANGE = '1000:1029';
+const BROKEN = { seqno: 1010, index: 1, kind: 'lt' } as const;
+
+let sandbox: Sandbox;
+let wanted: Hashes;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  const path = join(freshFolder(), 'w');
+  await exportRange(sandbox.url, RANGE, path);
+  wanted = await hashTables(path);
+});
+
+afterAll(async () => {
+  await sandbox.close();
+});
+
+beforeEach(() => {
+  sandbox.setFaults(NO_FAULTS);
+  sandbox.requests.reset();
+});
+
+async function statusOf(path: string): Promise<Record<string, unknown>> {
+  const { code, stdout } = await tonlake(['status', '--warehouse', path, '--json']);
+  expect(code).toBe(0);
+  return JSON.parse(stdout);
+}
+
+test.each(['w', 'w.duckdb'])('a record that cannot be decoded waits in the quarantine of %s until it can', async (name) => {
+  sandbox.setFaults({ broken: [BROKEN] });
+  const path = join(freshFolder(), name);
+  const { code, report, events, stderr } = await exportRange(sandbox.url, RANGE, path);
+  expect(code).toBe(1);
+  expect(report).toMatchObject({ quarantined: 1, complete: false });
+  expect(events).toContainEqual(expect.objectContaining({ event: 'quarantine', seqno: 1010, pointer: '/transactions/1/lt' }));
+  expect(stderr).toMatch(/^quarantined: transactions 1010: .* at \/transactions\/1\/lt\n$/);
+
+  const kept = await query(path, 'select pipeline, mc_block_seqno, pointer, reason, request, raw from quarantine');
+  expect(kept).toHaveLength(1);
+  const [pipeline, seqno, pointer, reason, request, raw] = kept[0] ?? [];
+  expect({ pipeline, seqno, pointer }).toEqual({ pipeline: 'transactions', seqno: '1010', pointer: '/transactions/1/lt' });
+  expect(reason).toMatch(/expected .*, got /);
+  expect(request).toContain('GET /transactionsByMasterchainBlock?seqno=1010');
+  expect(JSON.parse(raw ?? '')).toMatchObject({ mc_block_seqno: 1010, lt: expect.anything() });
+  const half = `select count(*) from transactions where mc_block_seqno = 1010
+    union all select count(*) from messages where tx_mc_block_seqno = 1010`;
+  expect(await query(path, half)).toEqual([['0'], ['0']]);
+
+  const held = { from: 1010, to: 1010 };
+  expect(await statusOf(path)).toMatchObject({
+    quarantined: 1,
+    pipelines: [
+      { pipeline: 'blocks', quarantined: [], holes: [] },
+      { pipeline: 'transactions', quarantined: [held], done: [{ from: 1000, to: 1009 }, { from: 1011, to: 1029 }] },
+    ],
+  });
+  const told = await tonlake(['status', '--warehouse', path]);
+  expect(told.stdout).toMatch(/quarantined +1010\n/);
+  expect(told.stdout).toMatch(/1 records? in quarantine/);
+
+  // Asked again while it is still broken: one entry, not two.
+  expect((await exportRange(sandbox.url, RANGE, path)).report).toMatchObject({ quarantined: 1, complete: false });
+  expect(await query(path, 'select count(*) from quarantine')).toEqual([['1']]);
+
+  sandbox.setFaults({ broken: [] });
+  sandbox.requests.reset();
+  const mended = await exportRange(sandbox.url, RANGE, path);
+  expect(mended).toMatchObject({ code: 0, stderr: '', report: { quarantined: 0, complete: true } });
+  expect(sandbox.requests.stats().paths).not.toHaveProperty('blocks');
+  expect(await query(path, 'select count(*) from quarantine')).toEqual([['0']]);
+  expect(await statusOf(path)).toMatchObject({ quarantined: 0 });
+  expect(await hashTables(path)).toEqual(wanted);
+});
+
+test('a field that nobody declared is kept in _extra of its row and told once', async () => {
+  sandbox.setFaults({ extraField: 1 });
+  const path = join(freshFolder(), 'w');
+  const { code, report, events } = await exportRange(sandbox.url, '1000:1009', path);
+  expect(code).toBe(0);
+  expect(report.complete).toBe(true);
+  const told = events.filter(({ event }) => event === 'unknown-field');
+  expect(told.map(({ field }) => field)).toContain('transactions /suspended');
+  for (const table of ['blocks', 'transactions', 'messages']) {
+    const field = `_extra->>'$."/new_in_2027"'`;
+    const rows = await query(path, `select count(*), count(${field}), min(${field}) from ${table}`);
+    const [count, kept, value] = rows[0] ?? [];
+    expect(kept, table).toBe(count);
+    expect(JSON.parse(value ?? ''), table).toEqual({ a: [1, 2] });
+  }
+  sandbox.setFaults({ extraField: 0 });
+  const clean = join(freshFolder(), 'w');
+  await exportRange(sandbox.url, '1000:1009', clean);
+  expect(await hashTables(path)).toEqual(await hashTables(clean));
+});
