@@ -1,12 +1,14 @@
-import PQueue from 'p-queue';
 import { type BatchOf, BatchQueue } from './batchqueue.ts';
 import { realEffects } from './effects.ts';
 import { loadRegistry } from './registry.ts';
 import type { RunOptions } from './run.ts';
 import { openSession } from './session.ts';
+import { requireMasterchain } from './walk/ask.ts';
 import { chainBounds } from './walk/chain.ts';
 import type { WalkContext } from './walk/context.ts';
 import { walkAndMend } from './walk/mend.ts';
+import { PageQueue } from './walk/pagequeue.ts';
+import { threadLoaders } from './walk/pool.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { splitReachable } from './walk/reach.ts';
 
@@ -40,15 +42,16 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
   const session = await openSession({ ...options, effects });
   const queue = new BatchQueue(effects.now);
   const stop = new AbortController();
-  const asks = new PQueue({ concurrency: 2 * (options.concurrency ?? 8) });
+  const asks = new PageQueue(2 * (options.concurrency ?? 8));
   const walking = (async () => {
     const chain = chainBounds(session.source);
     const asked = await resolveRange(parts, chain);
     const ends = await chain.ends();
-    for (const pipeline of registry.inOrder([name])) {
+    for (const pipeline of registry.inOrder([name]).map(requireMasterchain)) {
+      const sink = queue.sink(pipeline.name === name);
       const context: WalkContext = {
         ...{ pipeline, network: session.network, source: session.source, effects, stop: stop.signal },
-        ...{ sink: queue.sink(pipeline.name === name), first: ends.first },
+        ...{ sink, first: ends.first, loaders: threadLoaders((of, span) => sink.stage(of, span)) },
         ...{ mode: options.walk ?? 'auto', asks, spanAsks: 20, replaces: [] },
         report: (event) => options.onEvent?.(event),
       };

@@ -21,7 +21,9 @@ export function coverageGaps(
   const last = all.at(-1);
   if (first === undefined || last === undefined) return [];
   const whole = [{ from: first.from, to: last.to }];
+  const walked = new Set(ledger.map((entry) => entry.pipeline));
   return registry.pipelines
+    .filter(({ name }) => walked.has(name))
     .filter((pipeline) => pipeline.tables.some(({ name }) => tables.includes(name)))
     .map(({ name }) => {
       const quarantined = quarantinedSpans(ledger, name);
@@ -46,7 +48,7 @@ export function describeGap({ pipeline, missing, quarantined }: CoverageGap): st
 /** Names of the relations that a query reads; all of them where DuckDB cannot say (it can for selects). */
 export async function relationsOf(query: Query, sql: string, all: readonly string[]): Promise<readonly string[]> {
   try {
-    const { rows } = await query('SELECT json_serialize_sql($sql)::VARCHAR', { sql });
+    const { rows } = await query('SELECT json_serialize_sql($sql::VARCHAR)::VARCHAR', { sql });
     const tree: unknown = JSON.parse(String(rows[0]?.[0]));
     if (typeof tree === 'object' && tree !== null && 'error' in tree && tree.error === true) return all;
     return [...new Set(tableNames(tree))];

@@ -1,3 +1,4 @@
+import { type EndpointName, endpointNames, endpointOf } from './client/endpoints.ts';
 import { kinds } from './declare/kind.ts';
 import type { PipelineDef } from './declare/pipeline.ts';
 import type { TableDef } from './declare/table.ts';
@@ -79,4 +80,52 @@ export function tablesMarkdown(registry: Registry): string {
     );
   }
   return parts.join('\n');
+}
+
+/** Endpoints that feed no table, each with what they are for. */
+const WITHOUT_TABLE: Partial<Readonly<Record<EndpointName, string>>> = {
+  masterchainInfo: 'no rows of its own: where every walk begins and ends',
+  masterchainBlockShards: 'the rows of `/blocks?mc_seqno=`, which `blocks` brings',
+  pendingTransactions: 'predictions, no history',
+  pendingTraces: 'predictions, no history',
+  pendingActions: 'predictions, no history',
+  sendMessageToNetwork: 'sends to the network, so no pipeline may call it',
+};
+
+/** Endpoints that came after the first description of the API. */
+const LATER: readonly EndpointName[] = ['nftSales', 'decodeByPost'];
+
+/** docs/endpoints.md: every endpoint with its pipeline, tables, client function and test. */
+export function endpointsMarkdown(registry: Registry): string {
+  const row = (name: EndpointName): string => {
+    const { method, path } = endpointOf(name);
+    const feeds = registry.pipelines.filter((pipeline) => pathsOf(pipeline).includes(path));
+    const tables = feeds.flatMap((pipeline) => pipeline.tables.map((table) => `\`${table.name}\``));
+    const what = feeds.length === 0 ? (WITHOUT_TABLE[name] ?? '') : feeds.map((one) => `\`${one.name}\``).join(', ');
+    const test = feeds.length === 0 ? 'test/client/endpoints.test.ts' : 'test/pipelines/sandbox.test.ts';
+    return `| ${method} \`${path}\` | ${what} | ${tables.join(', ')} | \`${name}\` | ${test} |`;
+  };
+  const head = ['| endpoint | pipeline | tables | client function | test |', '|---|---|---|---|---|'];
+  return [
+    '# Endpoints',
+    '',
+    'Made from the declarations in `pipelines/` and `src/client/endpoints/` by `npm run docs`. `tonlake fetch` calls each of them',
+    'as it is. Recorded answers of each go through its tables in test/pipelines/recorded.test.ts, and through the client in',
+    'test/client/recorded.test.ts.',
+    '',
+    ...head,
+    ...endpointNames.filter((name) => !LATER.includes(name)).map(row),
+    '',
+    'Beside the 36 of the first description of the API:',
+    '',
+    ...head,
+    ...LATER.map(row),
+    '',
+  ].join('\n');
+}
+
+/** The paths that a pipeline asks. */
+function pathsOf({ endpoint, walk }: PipelineDef): readonly string[] {
+  const own = endpoint.replace(/^[A-Z]+ /, '');
+  return walk.kind === 'masterchain' ? [own, walk.windows.path] : [own];
 }

@@ -26,6 +26,7 @@ export { type PipelinePlan, planRun, type RunPlan } from './plan.ts';
 export { loadRegistry, type Registry } from './registry.ts';
 export { type RunEvent, type RunOptions, type RunReport, run } from './run.ts';
 export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/index.ts';
+export { type BudgetStatus, budgetStatus } from './source/budgetstatus.ts';
 export type { Span } from './span.ts';
 export { type PipelineStatus, readStatus, type WarehouseStatus } from './status.ts';
 export type { LedgerEntry, QueryResult } from './store/store.ts';

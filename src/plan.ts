@@ -1,3 +1,4 @@
+import { isMasterchain, type PipelineDef } from './declare/pipeline.ts';
 import { realEffects } from './effects.ts';
 import { TonlakeError } from './errors.ts';
 import { loadRegistry } from './registry.ts';
@@ -65,8 +66,14 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
       const plans: PipelinePlan[] = [];
       let band = 0;
       let isSampled = false;
-      for (const { name, walk } of pipelines) {
+      for (const pipeline of pipelines) {
+        const { name } = pipeline;
         const missing = subtractSpans(asked, doneSpans(ledger, name));
+        if (!isMasterchain(pipeline)) {
+          plans.push({ ...unproven(pipeline, missing), done: intersectSpans(asked, doneSpans(ledger, name)) });
+          continue;
+        }
+        const { walk } = pipeline;
         const known = intersectSpans(missing, doneSpans(ledger, 'blocks'));
         const unknown = subtractSpans(missing, known);
         const estimate = new Estimate(options.walk ?? 'auto');
@@ -91,6 +98,13 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   } finally {
     await session.close();
   }
+}
+
+/** What is known beforehand of rows that no header counts: requests of a walk block by block, and nothing else. */
+function unproven({ name, endpoint, walk }: PipelineDef, missing: readonly Span[]): Omit<PipelinePlan, 'done'> {
+  const seqnos = totalSize(missing);
+  const path = endpoint.replace(/^[A-Z]+ /, '');
+  return { pipeline: name, missing, seqnos, rows: 0, requests: walk.kind === 'block' ? { [path]: seqnos } : {} };
 }
 
 function total(

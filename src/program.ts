@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addCatalog } from './commands/catalog.ts';
+import { addCompact } from './commands/compact.ts';
 import { addDescribe } from './commands/describe.ts';
 import { addFetch } from './commands/fetch.ts';
 import { addFiles } from './commands/files.ts';
@@ -19,7 +20,18 @@ export function createProgram(): Command {
     .version(readVersion())
     .showSuggestionAfterError();
   program.configureOutput({ outputError: (text, write) => write(usageLine(text)) });
-  for (const add of [addRun, addPlan, addStatus, addSql, addDescribe, addFiles, addFetch, addCatalog, addSandbox])
+  for (const add of [
+    addRun,
+    addPlan,
+    addStatus,
+    addSql,
+    addDescribe,
+    addFiles,
+    addFetch,
+    addCatalog,
+    addCompact,
+    addSandbox,
+  ])
     add(program);
   for (const command of [program, ...program.commands]) command.exitOverride();
   return program;

@@ -33,10 +33,11 @@ export async function querySql(warehouse: string, sql: string, options: QueryOpt
         hint: 'tonlake run for the missing range, or leave --strict out',
       });
     }
-    for (const gap of gaps) options.onWarning?.(describeGap(gap));
-    return await reader.query(sql).catch((error: unknown) => {
+    const result = await reader.query(sql).catch((error: unknown) => {
       throw withHint(error);
     });
+    for (const gap of gaps) options.onWarning?.(describeGap(gap));
+    return result;
   } finally {
     await reader.close();
   }

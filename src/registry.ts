@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { PipelineDef } from './declare/pipeline.ts';
 import type { TableDef } from './declare/table.ts';
 import { UsageError } from './errors.ts';
+import { lookupsTable } from './flatten/lookups.ts';
 import { quarantineTable } from './flatten/quarantine.ts';
 import { nearest } from './nearest.ts';
 
@@ -14,9 +15,9 @@ export class Registry {
     this.pipelines = [...pipelines].sort((a, b) => a.name.localeCompare(b.name));
   }
 
-  /** Every table of every pipeline, and the quarantine. */
+  /** Every table of every pipeline, those of lookups and of the quarantine. */
   get tables(): readonly TableDef[] {
-    return [...this.pipelines.flatMap((pipeline) => pipeline.tables), quarantineTable];
+    return [...this.pipelines.flatMap((pipeline) => pipeline.tables), lookupsTable, quarantineTable];
   }
 
   /** @throws {UsageError} that names the nearest right one. */

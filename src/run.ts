@@ -1,5 +1,4 @@
-import PQueue from 'p-queue';
-import type { PipelineDef } from './declare/pipeline.ts';
+import { isMasterchain, type MasterchainPipeline, type PipelineDef, proofOf } from './declare/pipeline.ts';
 import { type Effects, realEffects } from './effects.ts';
 import { loadRegistry, type Registry } from './registry.ts';
 import { openSession, type SessionOptions } from './session.ts';
@@ -13,9 +12,12 @@ import { RunTally } from './tally.ts';
 import { countPromised, storeSink } from './walk/blocks.ts';
 import { chainBounds } from './walk/chain.ts';
 import type { WalkContext, WalkEvent, WalkMode } from './walk/context.ts';
+import { walkList } from './walk/lists.ts';
 import { walkAndMend } from './walk/mend.ts';
+import { PageQueue } from './walk/pagequeue.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { splitReachable } from './walk/reach.ts';
+import { openLoaders } from './walk/workerpool.ts';
 
 export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry'> {
   /** Names of pipelines; what they need runs before them. */
@@ -27,6 +29,12 @@ export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry'> 
   readonly store?: Store['kind'] | undefined;
   /** How rows are asked for; all ways give the same rows. Default `auto`, the way with the fewest requests. */
   readonly walk?: WalkMode | undefined;
+  /** Threads that decode pages; 0 for none beside this one. Default: one less than cores, at least one and at most two. */
+  readonly workers?: number | undefined;
+  /** Select of the keys that a lookup is for, instead of the declared one; its columns are named like the parameters. */
+  readonly from?: string | undefined;
+  /** Keep earlier readings of lists that change, instead of replacing them. Default false. */
+  readonly history?: boolean | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
   /** Aborted to end after the span in flight; nothing that was committed is lost. */
@@ -85,21 +93,35 @@ export async function run(options: RunOptions): Promise<RunReport> {
     const { tables } = registry;
     const store = await openStore({ path: options.warehouse, network, tables, effects, ...kindOf(options.store) });
     const tally = new RunTally(options.onEvent);
-    const asks = new PQueue({ concurrency: 2 * (options.concurrency ?? 8) });
-    const contextOf = (pipeline: PipelineDef, first: number): WalkContext => ({
+    const asks = new PageQueue(2 * (options.concurrency ?? 8));
+    const loaders = openLoaders({ workers: options.workers, stage: (name, span) => store.stage(name, span) });
+    const contextOf = (pipeline: MasterchainPipeline, first: number): WalkContext => ({
       ...{ pipeline, network, source, effects, stop, asks, first, report: tally.report, sink: storeSink(store) },
-      ...{ mode: options.walk ?? 'auto', spanAsks: spanAsks(source), replaces: [] },
+      ...{ mode: options.walk ?? 'auto', spanAsks: spanAsks(source), replaces: [], loaders },
     });
+    const listRun = {
+      ...{ pipelines, registry, store, network, source, effects, stop, asked, report: tally.report },
+      ...{ warehouse: options.warehouse, waitMs: options.waitMs, history: options.history ?? false },
+      ...{ concurrency: options.concurrency ?? 8, spanAsks: spanAsks(source) },
+    };
     const walkAll = async (): Promise<void> => {
       for (const pipeline of pipelines) {
         if (stop.aborted) return;
+        if (!isMasterchain(pipeline)) {
+          const from = options.pipelines.includes(pipeline.name) ? options.from : undefined;
+          await walkList({ pipeline, ...listRun, from, chain });
+          continue;
+        }
         const missing = missingSpans(store, pipeline, pipelines, asked);
         if (missing.length === 0) continue;
         const ends = await chain.ends();
         const reachable = splitReachable(pipeline, missing, ends, options.waitMs, tally.report);
         const records = await announce(tally, pipeline, store, asked, reachable);
         await requireSpace(options.warehouse, pipeline, records ?? totalSize(reachable));
-        const contexts = [pipeline, ...pipelines.filter(({ name }) => pipeline.needs.includes(name))];
+        const contexts = [
+          pipeline,
+          ...pipelines.filter(({ name }) => pipeline.needs.includes(name)).filter(isMasterchain),
+        ];
         await walkAndMend(
           contexts.map((each) => contextOf(each, ends.first)),
           reachable,
@@ -117,13 +139,14 @@ export async function run(options: RunOptions): Promise<RunReport> {
         pipeline: options.pipelines.join(','),
         from: asked[0]?.from ?? 0,
         to: asked.at(-1)?.to ?? 0,
-        ...tally.totals(store, pipelines, asked, source.counts),
+        ...tally.totals(store, pipelines, asked, source.counts, options.from === undefined ? [] : options.pipelines),
         seconds: Math.round(effects.monotonic() - startedAt) / 1000,
       };
       options.onEvent?.(report);
       if (failure !== undefined) throw failure.error;
       return report;
     } finally {
+      await loaders.close();
       await store.close();
     }
   } finally {
@@ -159,7 +182,7 @@ async function announce(
   asked: readonly Span[],
   missing: readonly Span[],
 ): Promise<number | undefined> {
-  const isCounted = pipeline.walk.proof === 'tx_count';
+  const isCounted = proofOf(pipeline) === 'tx_count';
   const records = isCounted ? await countPromised(store.query, missing) : undefined;
   const seqnos = totalSize(missing);
   tally.report({ event: 'start', pipeline: pipeline.name, asked, missing, seqnos, records });

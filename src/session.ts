@@ -1,12 +1,15 @@
 import type { Effects } from './effects.ts';
 import { readApiKey, resolveNetwork } from './network.ts';
+import type { Lane } from './source/pool.ts';
 import type { RetryEvent, Source } from './source/source.ts';
 
 export interface SessionOptions {
   /** `mainnet`, `testnet`, `sandbox`, or a base address. */
   readonly network: string;
-  /** Cap on requests per second; default 1 without a key, 10 with one, none for the sandbox and this machine. */
-  readonly rps?: number | undefined;
+  /** Cap on requests per second, or `auto`; default 1 without a key, 10 with one, none for the sandbox and this machine. */
+  readonly rps?: number | 'auto' | undefined;
+  /** Who goes first where several processes ask the same network: interactive, tail, backfill. Default backfill. */
+  readonly lane?: Lane | undefined;
   /** Requests under way at once; default 8. */
   readonly concurrency?: number | undefined;
   /** How long a block that is not indexed is waited for, in milliseconds; default 60 s. */
@@ -41,6 +44,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     baseUrl: sandbox?.url,
     apiKey,
     rps: options.rps,
+    lane: options.lane ?? 'backfill',
     concurrency: options.concurrency,
     waitMs: options.waitMs,
     noAddressBook: true,

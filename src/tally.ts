@@ -10,23 +10,43 @@ export class RunTally {
   readonly report: (event: WalkEvent) => void;
   private readonly rows = new Map<string, number>();
   private spans = 0;
+  private readonly unknown = new Set<string>();
+  private readonly troubled = new Set<string>();
   private planned = 0;
 
   constructor(listener: ((event: WalkEvent) => void) | undefined) {
     this.report = (event) => {
       if (event.event === 'planned') this.planned += event.requests;
+      if (event.event === 'problem') this.troubled.add(event.pipeline);
       if (event.event === 'span') {
         this.spans++;
         for (const [table, rows] of Object.entries(event.rows)) {
           this.rows.set(table, (this.rows.get(table) ?? 0) + rows);
         }
       }
-      listener?.(event);
+      if (event.event !== 'unknown-field' || this.isNews(`${event.pipeline} ${event.field}`)) listener?.(event);
     };
   }
 
-  /** The figures of the run's last line. */
-  totals(store: Store, pipelines: readonly PipelineDef[], asked: readonly Span[], counts: SourceCounts) {
+  /** Whether a field without a column is met for the first time in this run. */
+  private isNews(field: string): boolean {
+    const isKnown = this.unknown.has(field);
+    this.unknown.add(field);
+    return !isKnown;
+  }
+
+  /**
+   * The figures of the run's last line.
+   *
+   * @param free pipelines whose keys were given, so that no block tells whether they are done
+   */
+  totals(
+    store: Store,
+    pipelines: readonly PipelineDef[],
+    asked: readonly Span[],
+    counts: SourceCounts,
+    free: readonly string[] = [],
+  ) {
     const ledger = store.ledger();
     for (const table of pipelines.flatMap((pipeline) => pipeline.tables)) {
       this.rows.set(table.name, this.rows.get(table.name) ?? 0);
@@ -41,7 +61,9 @@ export class RunTally {
       retries: counts.retries,
       spans: this.spans,
       quarantined,
-      complete: pipelines.every(({ name }) => subtractSpans(asked, doneSpans(ledger, name)).length === 0),
+      complete: pipelines.every(({ name }) =>
+        free.includes(name) ? !this.troubled.has(name) : subtractSpans(asked, doneSpans(ledger, name)).length === 0,
+      ),
     };
   }
 }

@@ -60,7 +60,9 @@ export function startTonlake(args: readonly string[], options: CliOptions = {}):
 
 /** Starts a Node process. */
 export function startNode(args: readonly string[], options: CliOptions = {}): Running {
-  const outside = Object.entries(process.env).filter(([name]) => !/^(TONLAKE_|HTTPS?_PROXY$|NODE_|VITEST|npm_)/i.test(name));
+  const outside = Object.entries(process.env).filter(
+    ([name]) => !/^(TONLAKE_|HTTPS?_PROXY$|NODE_|VITEST|npm_)/i.test(name),
+  );
   const child = spawn(process.execPath, args, {
     cwd: options.cwd,
     env: { ...Object.fromEntries(outside), ...options.env },

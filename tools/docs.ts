@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { tablesMarkdown } from '../src/describe.ts';
+import { endpointsMarkdown, tablesMarkdown } from '../src/describe.ts';
 import { createProgram } from '../src/program.ts';
 import { loadRegistry } from '../src/registry.ts';
 
@@ -17,8 +17,10 @@ function cliMarkdown(program: Command): string {
   return parts.join('\n');
 }
 
+const registry = await loadRegistry();
 const made: Readonly<Record<string, string>> = {
-  'docs/tables.md': tablesMarkdown(await loadRegistry()),
+  'docs/tables.md': tablesMarkdown(registry),
+  'docs/endpoints.md': endpointsMarkdown(registry),
   'docs/cli.md': cliMarkdown(createProgram()),
 };
 

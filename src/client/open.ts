@@ -8,7 +8,7 @@ export interface ApiOptions {
   /** `mainnet`, `testnet`, `sandbox`, or a base address. */
   readonly network: string;
   /** Cap on requests per second; default 1 without a key, 10 with one, none for the sandbox and this machine. */
-  readonly rps?: number | undefined;
+  readonly rps?: number | 'auto' | undefined;
   /** How long a block that is not indexed is waited for, in milliseconds; default 60 s. */
   readonly waitMs?: number | undefined;
   readonly effects?: Effects | undefined;
@@ -39,7 +39,18 @@ export async function openApi(options: ApiOptions): Promise<Api> {
   const apiKey = readApiKey(env);
   const sandbox = network.kind === 'sandbox' ? await startLocalSandbox() : undefined;
   try {
-    const source = openSource({ network, baseUrl: sandbox?.url, apiKey, rps, waitMs, effects, signal, env, onRetry });
+    const source = openSource({
+      lane: 'interactive',
+      network,
+      baseUrl: sandbox?.url,
+      apiKey,
+      rps,
+      waitMs,
+      effects,
+      signal,
+      env,
+      onRetry,
+    });
     return {
       network: network.name,
       client: createClient(source),

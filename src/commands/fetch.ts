@@ -5,13 +5,13 @@ import type { Given } from '../client/request.ts';
 import { realEffects } from '../effects.ts';
 import { oneLine, UsageError } from '../errors.ts';
 import type { Ask } from '../source/ask.ts';
-import { DEFAULT_NETWORK, networkOption, parseNonNegative, parsePositive } from './options.ts';
+import { DEFAULT_NETWORK, networkOption, parseNonNegative, parseRps } from './options.ts';
 
 interface FetchFlags {
   readonly network?: string;
   readonly format: TextFormat | 'parquet';
   readonly output?: string;
-  readonly rps?: number;
+  readonly rps?: number | 'auto';
   readonly wait: number;
   readonly post?: boolean;
   readonly parameters?: boolean;
@@ -44,7 +44,7 @@ export function addFetch(program: Command): void {
         .default('json'),
     )
     .option('-o, --output <path>', 'write to a file, which is put in place whole')
-    .option('--rps <n>', 'most requests per second, retries included', parsePositive)
+    .option('--rps <n>', 'most requests per second, retries included', parseRps)
     .option('--wait <seconds>', 'how long to wait for a block that is not indexed yet', parseNonNegative, 0)
     .option('--parameters', 'list the parameters of the endpoint')
     .option('--post', 'send decode as a POST, for more than a request line holds')

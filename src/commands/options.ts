@@ -67,3 +67,8 @@ export function invocation(): string {
 export function shellWord(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
+
+/** Requests per second, or `auto` to find what the source allows. */
+export function parseRps(value: string): number | 'auto' {
+  return value === 'auto' ? 'auto' : parsePositive(value);
+}

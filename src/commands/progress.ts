@@ -121,6 +121,8 @@ function describeEvent(event: RunEvent): string | undefined {
     }
     case 'problem':
       return `problem: ${event.message}`;
+    case 'unknown-field':
+      return `unknown field: ${event.field}, kept in _extra`;
     case 'quarantine':
       return `quarantined: ${event.pipeline} ${event.seqno}: ${event.reason} at ${event.pointer}`;
     default:

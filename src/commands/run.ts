@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { realEffects } from '../effects.ts';
 import { UsageError } from '../errors.ts';
 import type { RunOptions } from '../run.ts';
+import { LANES, type Lane } from '../source/pool.ts';
 import type { Store } from '../store/store.ts';
 import type { WalkMode } from '../walk/context.ts';
 import {
@@ -10,7 +11,8 @@ import {
   networkOption,
   parseCount,
   parseNonNegative,
-  parsePositive,
+  parseRps,
+  parseWhole,
   warehouseOf,
   warehouseOption,
 } from './options.ts';
@@ -19,8 +21,10 @@ interface RunFlags extends CommonOptions {
   readonly range?: string;
   readonly store?: Store['kind'];
   readonly walk: WalkMode;
-  readonly rps?: number;
+  readonly rps?: number | 'auto';
+  readonly lane: Lane;
   readonly concurrency?: number;
+  readonly workers?: number;
   readonly wait?: number;
   readonly dryRun?: boolean;
   readonly json?: boolean;
@@ -58,10 +62,12 @@ export function addRun(program: Command): void {
     .addOption(walkOption())
     .option(
       '--rps <n>',
-      'most requests per second (default: 1 without a key, 10 with one, no limit on this machine)',
-      parsePositive,
+      'most requests per second, or auto to find the limit (default: 1 without a key, 10 with one, none on this machine)',
+      parseRps,
     )
+    .addOption(laneOption())
     .option('--concurrency <n>', 'requests under way at once (default: 8)', parseCount)
+    .option('--workers <n>', 'threads that decode pages; 0 for none (default: one less than cores, 1 or 2)', parseWhole)
     .option('--wait <seconds>', 'how long to wait for a block that is not indexed yet (default: 60)', parseNonNegative)
     .option('--dry-run', 'show what is done, what is missing and what it takes; change nothing')
     .option('--json', 'one JSON object per line on standard output')
@@ -89,7 +95,8 @@ export function addPlan(program: Command): void {
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(walkOption())
-    .option('--rps <n>', 'most requests per second while planning', parsePositive)
+    .option('--rps <n>', 'most requests per second while planning', parseRps)
+    .addOption(laneOption())
     .option('--json', 'one JSON object on standard output')
     .addHelpText(
       'after',
@@ -99,6 +106,12 @@ export function addPlan(program: Command): void {
       const { dryRun } = await import('./dryrun.ts');
       await dryRun(runOptions(pipelines, flags), flags.json === true);
     });
+}
+
+function laneOption(): Option {
+  return new Option('--lane <lane>', 'who goes first where processes share the budget of a network')
+    .choices(LANES)
+    .default('backfill');
 }
 
 function walkOption(): Option {
@@ -119,7 +132,9 @@ function runOptions(pipelines: readonly string[], flags: RunFlags): RunOptions {
     store: flags.store,
     walk: flags.walk,
     rps: flags.rps,
+    lane: flags.lane,
     concurrency: flags.concurrency,
+    workers: flags.workers,
     waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,
     effects: realEffects,
   };

@@ -6,6 +6,8 @@ export type Origin =
   | { readonly kind: 'path'; readonly path: string }
   /** A column of the row that this row is nested in. */
   | { readonly kind: 'parent'; readonly column: string }
+  /** What the request asked for, or when: the walk gives it, the answer does not hold it. */
+  | { readonly kind: 'ask'; readonly name: string }
   /** The constant that the row's place sets (`set` of a nested table). */
   | { readonly kind: 'place' }
   /** The UTC time or date of a column of Unix seconds in the same table. */
@@ -87,6 +89,8 @@ export const bool = fromPath('bool');
 export const decimalInt64 = fromPath('decimal-int64');
 export const decimalUint64 = fromPath('decimal-uint64');
 export const decimal38 = fromPath('decimal-38');
+export const decimal257 = fromPath('decimal-257');
+export const uint64Number = fromPath('uint64-number');
 export const unixSecondsString = fromPath('unix-seconds-string');
 export const unixSeconds = fromPath('unix-seconds');
 export const int32 = fromPath('int32');
@@ -106,6 +110,35 @@ export const nanoton = (path: string, doc: string): ColumnDraft<'decimal-int64',
 /** The value of `column` in the row that this row is nested in. */
 export function fromParent<K extends KindName>(kind: K, column: string, doc: string): ColumnDraft<K, false> {
   return new ColumnDraft(kind, { kind: 'parent', column }, doc, false);
+}
+
+/**
+ * An integer of up to 257 bits: as text, and beside it, with `_decimal` behind the name, as a number where it has at most 38 digits.
+ */
+export function wideInteger(name: string, path: string, doc: string): Readonly<Record<string, ColumnDraft>> {
+  const twin = new ColumnDraft(
+    'decimal-38-of-257',
+    { kind: 'path', path },
+    `${name} as a number; null beyond 38 digits`,
+    true,
+  );
+  return { [name]: decimal257(path, doc), [`${name}_decimal`]: twin };
+}
+
+/** A value that the walk knows of the request: a parameter by its name, `read_at` (microseconds) or `as_of` (seqno). */
+export function fromAsk<K extends KindName>(kind: K, name: string, doc: string): ColumnDraft<K, false> {
+  return new ColumnDraft(kind, { kind: 'ask', name }, doc, false);
+}
+
+/** Columns of a table whose rows change: when they were read, and which block was the newest then. */
+export function reading(): {
+  readonly _read_at: ColumnDraft<'timestamp', false>;
+  readonly _as_of_seqno: ColumnDraft<'int32', false>;
+} {
+  return {
+    _read_at: fromAsk('timestamp', 'read_at', 'UTC time at which the reading began'),
+    _as_of_seqno: fromAsk('int32', 'as_of', 'newest masterchain block when the reading began'),
+  };
 }
 
 /** Text that says where in its parent a nested row stood. */

@@ -9,6 +9,7 @@ export type Wire =
   | 'hex-shard'
   | 'hex-opcode'
   | 'base64'
+  | 'wide-decimal'
   | 'integer'
   | 'boolean'
   | 'json'
@@ -89,6 +90,28 @@ export const kinds = defineKinds({
     min: -DECIMAL38_MAX,
     max: DECIMAL38_MAX,
     meaning: 'integer of up to 38 digits, a decimal string in the answer',
+  },
+  'decimal-257': {
+    wire: 'wide-decimal',
+    physical: 'utf8',
+    sql: 'VARCHAR',
+    meaning: 'integer of any size, as decimal text: what a get-method returns may have 257 bits',
+  },
+  'decimal-38-of-257': {
+    wire: 'wide-decimal',
+    physical: 'decimal128',
+    sql: 'DECIMAL(38,0)',
+    min: -DECIMAL38_MAX,
+    max: DECIMAL38_MAX,
+    meaning: 'the same as a number; null beyond 38 digits',
+  },
+  'uint64-number': {
+    wire: 'integer',
+    physical: 'decimal128',
+    sql: 'DECIMAL(20,0)',
+    min: 0n,
+    max: 18446744073709551615n,
+    meaning: 'unsigned 64-bit integer, a bare number in the answer',
   },
   'unix-seconds-string': {
     wire: 'decimal-string',

@@ -2,12 +2,18 @@ import { type ColumnDef, ColumnDraft } from './column.ts';
 
 /** Where the rows of a table stand in an answer. */
 export type RowsFrom =
-  /** An array in the envelope: `/transactions`. */
-  | { readonly kind: 'records'; readonly path: string }
+  /** An array in the envelope: `/transactions`; with a shape, `/rows` of the envelope that the answer is made into. */
+  | { readonly kind: 'records'; readonly path: string; readonly shape?: Shape }
   /** Objects or arrays inside the records of another table, each place with the text its rows are told by. */
   | { readonly kind: 'nested'; readonly of: string; readonly places: readonly Place[] }
   /** The same records as another table, those for which at least one of the named columns is set. */
   | { readonly kind: 'projection'; readonly of: string; readonly anyOf: readonly string[] };
+
+/**
+ * Answers without a list of records, made into `{"rows": [...]}`. `list`: a bare list. `one`: the answer is the record. `map`: an
+ * object whose entries become `{"key": ..., "value": ...}`. `bodies`: the list at `/bodies`, whose items become `{"value": ...}`.
+ */
+export type Shape = 'list' | 'one' | 'map' | 'bodies';
 
 /** One place of nested rows: an object (`one`) or an array of objects (`many`). */
 export interface Place {
@@ -28,6 +34,8 @@ export interface TableDef {
   readonly sort: readonly string[];
   /** Column of Unix seconds behind `block_time` and `block_date`; undefined for a table without time. */
   readonly time: string | undefined;
+  /** Fields of a record that are not kept, by JSON pointer, each with the reason. */
+  readonly without: Readonly<Record<string, string>>;
   readonly columns: readonly ColumnDef[];
 }
 
@@ -37,6 +45,7 @@ export interface TableOptions {
   readonly key: readonly string[];
   readonly sort: readonly string[];
   readonly time?: string;
+  readonly without?: Readonly<Record<string, string>>;
   readonly columns: Readonly<Record<string, ColumnDraft>>;
 }
 
@@ -66,6 +75,7 @@ export function table(name: string, options: TableOptions): TableDef {
     key: options.key,
     sort: options.sort,
     time: options.time,
+    without: options.without ?? {},
     columns,
   };
 }

@@ -1,4 +1,5 @@
 import type { ColumnDef } from '../declare/column.ts';
+import type { Arena } from './arena.ts';
 import type { Vector } from './batch.ts';
 import { Column, START_ROWS } from './column.ts';
 import { viewOf } from './page.ts';
@@ -93,18 +94,20 @@ export class BytesColumn extends Column {
     return { ...nullity, offsets: this.offsets.subarray(0, rows + 1), values: this.bytes.subarray(0, this.end) };
   }
 
-  gather(rows: Int32Array, def: ColumnDef): Vector {
-    const nullity = this.gatherNullity(rows, def);
+  gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
+    const nullity = this.gatherNullity(rows, def, arena);
     const { offsets: starts, next } = this;
-    const offsets = new Int32Array(rows.length + 1);
+    const words = arena.words(rows.length + 1);
+    const offsets = new Int32Array(words.buffer, words.byteOffset, words.length);
+    offsets[0] = 0;
     let size = 0;
     for (let i = 0; i < rows.length; i++) {
       const row = rows[i] as number;
       if (row < next) size += (starts[row + 1] as number) - (starts[row] as number);
       offsets[i + 1] = size;
     }
-    const values = Buffer.allocUnsafeSlow(size + SLACK);
-    const view = viewOf(values);
+    const values = arena.take(size);
+    const view = new DataView(values.buffer, values.byteOffset);
     for (let i = 0; i < rows.length; ) {
       const first = rows[i] as number;
       const to = offsets[i] as number;
@@ -113,7 +116,7 @@ export class BytesColumn extends Column {
       const length = (offsets[i] as number) - to;
       if (length > 0) copyBytes(values, view, to, this.bytes, this.view, starts[first] as number, length);
     }
-    return { ...nullity, offsets, values: values.subarray(0, size) };
+    return { ...nullity, offsets, values };
   }
 }
 

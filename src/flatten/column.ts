@@ -1,4 +1,5 @@
 import type { ColumnDef } from '../declare/column.ts';
+import type { Arena } from './arena.ts';
 import type { Vector } from './batch.ts';
 
 export const START_ROWS = 1024;
@@ -24,8 +25,8 @@ export abstract class Column {
   abstract grow(row: number): void;
   /** The first `rows` rows; a view that is valid until the column is changed. */
   abstract vector(rows: number): Vector;
-  /** The given rows, in the given order, as a new vector of column `def`. */
-  abstract gather(rows: Int32Array, def: ColumnDef): Vector;
+  /** The given rows, in the given order, as a vector of column `def` in the arena's memory. */
+  abstract gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector;
   /** Bytes that the values take. */
   abstract byteSize(): number;
 
@@ -83,15 +84,27 @@ export abstract class Column {
     return { column: this.def, validity: this.validity.subarray(0, (rows + 7) >> 3), nullCount: this.nulls };
   }
 
-  protected gatherNullity(rows: Int32Array, column: ColumnDef): Pick<Vector, 'column' | 'validity' | 'nullCount'> {
-    const validity = new Uint8Array((rows.length + 7) >> 3).fill(255);
+  protected gatherNullity(
+    rows: Int32Array,
+    column: ColumnDef,
+    arena: Arena,
+  ): Pick<Vector, 'column' | 'validity' | 'nullCount'> {
+    const validity = arena.take((rows.length + 7) >> 3).fill(255);
     let nullCount = 0;
-    for (let i = 0; i < rows.length; i++) {
-      if (!this.isSet(rows[i] as number)) {
-        validity[i >> 3] = (validity[i >> 3] as number) & ~(1 << (i & 7));
-        nullCount++;
+    if (this.nulls > 0 || !isBelow(rows, this.next)) {
+      for (let i = 0; i < rows.length; i++) {
+        if (!this.isSet(rows[i] as number)) {
+          validity[i >> 3] = (validity[i >> 3] as number) & ~(1 << (i & 7));
+          nullCount++;
+        }
       }
     }
     return { column, validity, nullCount };
   }
+}
+
+function isBelow(rows: Int32Array, bound: number): boolean {
+  let greatest = -1;
+  for (let i = 0; i < rows.length; i++) if ((rows[i] as number) > greatest) greatest = rows[i] as number;
+  return greatest < bound;
 }

@@ -1,5 +1,6 @@
 import type { ColumnDef } from '../declare/column.ts';
 import { kinds, type Physical } from '../declare/kind.ts';
+import type { Arena } from './arena.ts';
 import type { Vector } from './batch.ts';
 import { BytesColumn } from './bytescolumn.ts';
 import { Column, START_ROWS } from './column.ts';
@@ -67,14 +68,18 @@ export class WordsColumn extends Column {
     return { ...nullity, offsets: undefined, values: new Uint8Array(this.words.buffer, 0, rows * this.width * 4) };
   }
 
-  gather(rows: Int32Array, def: ColumnDef): Vector {
+  gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
     const { width, words } = this;
-    const gathered = new Uint32Array(rows.length * width);
-    for (let i = 0; i < rows.length; i++) {
-      const row = rows[i] as number;
-      for (let w = 0; w < width; w++) gathered[i * width + w] = words[row * width + w] as number;
+    const gathered = arena.words(rows.length * width);
+    if (width === 2) gatherPairs(words, rows, gathered);
+    else {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i] as number;
+        for (let w = 0; w < width; w++) gathered[i * width + w] = words[row * width + w] as number;
+      }
     }
-    return { ...this.gatherNullity(rows, def), offsets: undefined, values: new Uint8Array(gathered.buffer) };
+    const values = new Uint8Array(gathered.buffer, gathered.byteOffset, gathered.byteLength);
+    return { ...this.gatherNullity(rows, def, arena), offsets: undefined, values };
   }
 }
 
@@ -106,14 +111,22 @@ export class BoolColumn extends Column {
     return { ...nullity, offsets: undefined, values: this.bits.subarray(0, (rows + 7) >> 3) };
   }
 
-  gather(rows: Int32Array, def: ColumnDef): Vector {
-    const values = new Uint8Array((rows.length + 7) >> 3);
+  gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
+    const values = arena.take((rows.length + 7) >> 3).fill(0);
     for (let i = 0; i < rows.length; i++) {
       const row = rows[i] as number;
       const set = this.isSet(row) && (((this.bits[row >> 3] as number) >> (row & 7)) & 1) === 1;
       if (set) values[i >> 3] = (values[i >> 3] as number) | (1 << (i & 7));
     }
-    return { ...this.gatherNullity(rows, def), offsets: undefined, values };
+    return { ...this.gatherNullity(rows, def, arena), offsets: undefined, values };
+  }
+}
+
+function gatherPairs(words: Uint32Array, rows: Int32Array, gathered: Uint32Array): void {
+  for (let i = 0; i < rows.length; i++) {
+    const from = 2 * (rows[i] as number);
+    gathered[2 * i] = words[from] as number;
+    gathered[2 * i + 1] = words[from + 1] as number;
   }
 }
 

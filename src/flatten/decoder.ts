@@ -1,7 +1,9 @@
 import type { PipelineDef } from '../declare/pipeline.ts';
+import { Arena } from './arena.ts';
 import type { Batch } from './batch.ts';
 import { compilePlan, type Plan } from './plan.ts';
-import type { AnyColumn } from './rows.ts';
+import { reshape } from './reshape.ts';
+import type { AnyColumn, Given, TableRows } from './rows.ts';
 import { type ScannedPage, scanPage } from './scan.ts';
 
 /** How many rows each table held at a moment. */
@@ -11,6 +13,8 @@ export type Mark = readonly number[];
 export class Decoder {
   readonly pipeline: PipelineDef;
   private readonly plan: Plan;
+  /** Memory of the records chosen last. */
+  private readonly arena = new Arena();
 
   constructor(pipeline: PipelineDef) {
     this.pipeline = pipeline;
@@ -20,10 +24,15 @@ export class Decoder {
   /**
    * Adds the records of a page (UTF-8 JSON). A record that does not fit the declaration adds nothing and is reported.
    *
+   * @param given what the walk knows of the request: for all records, or for each by its position
    * @throws {DecodeError} when the page as a whole is no JSON (retryable) or of another shape; nothing is added then.
    */
-  decode(page: Uint8Array): ScannedPage {
-    return scanPage(this.plan, page);
+  decode(page: Uint8Array, given?: Given | readonly Given[]): ScannedPage {
+    const { shape, root, pipeline } = this.plan;
+    const before = root.rows.count;
+    const scanned = scanPage(this.plan, shape === undefined ? page : reshape(pipeline, shape, page));
+    if (given !== undefined) fillRows(root.rows, before, given, scanned);
+    return scanned;
   }
 
   mark(): Mark {
@@ -50,18 +59,20 @@ export class Decoder {
     return this.batchesOf(undefined);
   }
 
-  /** Copies of chosen records, in the order given, and of the rows nested in them. */
+  /** Copies of chosen records, in the order given, and of the rows nested in them. Valid until the next call. */
   choose(records: Int32Array): readonly Batch[] {
+    this.arena.reset();
     return this.batchesOf(records);
   }
 
   private batchesOf(records: Int32Array | undefined): readonly Batch[] {
     const made = new Map<string, Batch>();
+    const arena = records === undefined ? new Arena() : this.arena;
     for (const rows of this.plan.tables) {
       const isNested = records !== undefined && rows.parent !== undefined;
-      made.set(rows.table.name, rows.batch(isNested ? rows.nestedIn(records) : records));
+      made.set(rows.table.name, rows.batch(isNested ? rows.nestedIn(records) : records, arena));
     }
-    for (const rows of this.plan.projections) made.set(rows.table.name, rows.batch(records));
+    for (const rows of this.plan.projections) made.set(rows.table.name, rows.batch(records, arena));
     return this.pipeline.tables.map((table) => made.get(table.name) as Batch);
   }
 
@@ -73,4 +84,18 @@ export class Decoder {
   clear(): void {
     for (const rows of this.plan.tables) rows.clear();
   }
+}
+
+function fillRows(rows: TableRows, before: number, given: Given | readonly Given[], { refused }: ScannedPage): void {
+  if (!isList(given)) {
+    rows.fill(before, given);
+    return;
+  }
+  const bad = new Set(refused.map(({ index }) => index));
+  let row = before;
+  for (const [index, one] of given.entries()) if (!bad.has(index)) rows.fillOne(row++, one);
+}
+
+function isList(given: Given | readonly Given[]): given is readonly Given[] {
+  return Array.isArray(given);
 }

@@ -63,12 +63,16 @@ interface Tree {
 }
 
 function addColumns(tree: Tree, table: TableDef): void {
+  const kept = table.columns.flatMap(({ kind, origin }) =>
+    kinds[kind].wire === 'json' && origin.kind === 'path' ? [`${origin.path}/`] : [],
+  );
   for (const def of table.columns) {
-    if (def.origin.kind !== 'path') continue;
+    const { origin } = def;
+    if (origin.kind !== 'path' || kept.some((path) => origin.path.startsWith(path))) continue;
     const kind = kinds[def.kind];
     if (kind.wire === 'json' || kind.wire === 'comment') continue;
     const fits = z.custom((value) => isReadable(() => readCell(kind, value)), expectation(kind.wire, kind.name));
-    put(tree, def.origin.path, def.nullable || table.rows.kind === 'projection' ? fits.nullish() : fits);
+    put(tree, origin.path, def.nullable || table.rows.kind === 'projection' ? fits.nullish() : fits);
   }
 }
 

@@ -1,6 +1,6 @@
 import { readBase64, readHash } from './base64.ts';
 import { appendString, rawText } from './jsontext.ts';
-import { readDecimal, readDecimal128, readInteger } from './numbers.ts';
+import { readDecimal, readDecimal128, readInteger, readInteger128, readWide } from './numbers.ts';
 import { BACKSLASH, bytesBefore, endsIn, page, QUOTE, wordOf } from './page.ts';
 import { type Key, Op } from './plan.ts';
 import { REFUSED } from './refused.ts';
@@ -11,8 +11,8 @@ import { ALSE, HEX, skipValue, TRUE } from './skip.ts';
  *
  * @throws {REFUSED} when it does not fit.
  */
-export function readLeaf(key: Key, row: number, at: number): number {
-  switch (key.op) {
+export function readLeaf(key: Key, row: number, at: number, op: number = key.op): number {
+  switch (op) {
     case Op.string:
       return readString(key, row, at);
     case Op.hash:
@@ -31,10 +31,31 @@ export function readLeaf(key: Key, row: number, at: number): number {
       return readBase64(key, row, at);
     case Op.decimal128:
       return readDecimal128(key, row, at);
+    case Op.integer128:
+      return readInteger128(key, row, at);
+    case Op.lenient:
+      return isOfType(key.inner, page.bytes[at]) ? readLeaf(key, row, at, key.inner) : skipValue(at);
+    case Op.wide:
+      return readWide(key, row, at);
     case Op.comment:
       return readComment(key, row, at, skipValue(at));
     default:
       return skipValue(at);
+  }
+}
+
+/** Whether the first byte of a value is that of the JSON type that an operation reads. */
+function isOfType(op: number, byte: number | undefined): boolean {
+  switch (op) {
+    case Op.boolean:
+      return byte === 116 || byte === 102;
+    case Op.integer:
+    case Op.integer128:
+      return byte === 45 || (byte !== undefined && byte >= 48 && byte <= 57);
+    case Op.comment:
+      return true;
+    default:
+      return byte === QUOTE;
   }
 }
 

@@ -8,6 +8,8 @@ const WORD = 4_294_967_296;
 const HALF_WORD = 2_147_483_648;
 /** Digits that a double holds exactly. */
 const SAFE_DIGITS = 15;
+/** Digits of a DECIMAL(38,0). */
+const MOST_DIGITS = 38;
 
 export function readDecimal(key: Key, row: number, at: number): number {
   const { bytes } = page;
@@ -78,8 +80,23 @@ function writeLong(key: Key, row: number, from: number, to: number, negative: bo
 export function readDecimal128(key: Key, row: number, at: number): number {
   const { bytes } = page;
   if (bytes[at] !== QUOTE) throw REFUSED;
-  const negative = bytes[at + 1] === MINUS;
-  const from = negative ? at + 2 : at + 1;
+  const to = writeInteger128(key, row, at + 1);
+  if (bytes[to] !== QUOTE) throw REFUSED;
+  return to + 1;
+}
+
+/** A bare number of up to 38 digits. */
+export function readInteger128(key: Key, row: number, at: number): number {
+  const to = writeInteger128(key, row, at);
+  const c = page.bytes[to] as number;
+  if (c === 46 || c === 101 || c === 69) throw REFUSED;
+  return to;
+}
+
+function writeInteger128(key: Key, row: number, start: number): number {
+  const { bytes } = page;
+  const negative = bytes[start] === MINUS;
+  const from = negative ? start + 1 : start;
   let to = from;
   let magnitude = 0;
   for (let digit = (bytes[to] as number) - ZERO; digit >= 0 && digit <= 9; digit = (bytes[to] as number) - ZERO) {
@@ -87,14 +104,29 @@ export function readDecimal128(key: Key, row: number, at: number): number {
     to++;
   }
   const length = to - from;
-  if (bytes[to] !== QUOTE || length === 0 || length > 38) throw REFUSED;
+  if (length === 0 || length > MOST_DIGITS) throw REFUSED;
   if (bytes[from] === ZERO && (length > 1 || negative)) throw REFUSED;
   if (length <= SAFE_DIGITS && !negative) {
     const high = magnitude < WORD ? 0 : Math.floor(magnitude / WORD);
     if (key.numbers?.put128(row, magnitude - high * WORD, high) !== true) throw REFUSED;
-    return to + 1;
+    return to;
   }
-  const value = BigInt(bytes.toString('latin1', at + 1, to));
+  const value = BigInt(bytes.toString('latin1', start, to));
   if (value < key.bigMin || value > key.bigMax || key.numbers?.putBigInt(row, value) !== true) throw REFUSED;
+  return to;
+}
+
+/** A decimal string of any length, as text and, as far as it fits, as a number. */
+export function readWide(key: Key, row: number, at: number): number {
+  const { bytes, view } = page;
+  if (bytes[at] !== QUOTE) throw REFUSED;
+  const negative = bytes[at + 1] === MINUS;
+  const from = negative ? at + 2 : at + 1;
+  let to = from;
+  while ((bytes[to] as number) >= ZERO && (bytes[to] as number) <= ZERO + 9) to++;
+  const length = to - from;
+  if (length === 0 || bytes[to] !== QUOTE || (bytes[from] === ZERO && (length > 1 || negative))) throw REFUSED;
+  if (key.bytes !== null && !key.bytes.put(row, bytes, view, at + 1, to)) throw REFUSED;
+  if (key.numbers !== null && length <= MOST_DIGITS) writeInteger128(key, row, at + 1);
   return to + 1;
 }

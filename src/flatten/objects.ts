@@ -65,6 +65,7 @@ function cellOf(def: ColumnDef, record: unknown, parent: Row, label: string, row
       const seconds = row[def.origin.column] as bigint;
       return def.kind === 'date' ? seconds / 86_400n : seconds * 1_000_000n;
     }
+    case 'ask':
     case 'extra':
       return null;
   }
@@ -94,6 +95,11 @@ export function readCell(kind: Kind, value: unknown): Cell {
     case 'decimal-string': {
       const digits = isText(value, /^(0|-?[1-9][0-9]*)$/);
       return checked(value, digits === undefined ? undefined : inBounds(kind, BigInt(digits)));
+    }
+    case 'wide-decimal': {
+      const digits = isText(value, /^(0|-?[1-9][0-9]*)$/);
+      if (kind.physical === 'utf8' || digits === undefined) return checked(value, digits);
+      return inBounds(kind, BigInt(digits)) ?? null;
     }
     case 'integer': {
       const whole = integerOf(value);

@@ -1,6 +1,7 @@
 import type { ColumnDef } from '../declare/column.ts';
 import { kinds, type Wire } from '../declare/kind.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
+import type { Shape } from '../declare/table.ts';
 import { DecodeError } from '../errors.ts';
 import { type BoolColumn, BytesColumn, WordsColumn } from './columns.ts';
 import { ProjectedRows, TableRows } from './rows.ts';
@@ -18,9 +19,12 @@ export const Op = {
   opcode: 8,
   base64: 9,
   comment: 10,
-  object: 11,
-  one: 12,
-  many: 13,
+  integer128: 11,
+  wide: 12,
+  lenient: 13,
+  object: 14,
+  one: 15,
+  many: 16,
 } as const;
 
 /** One key of an object, compiled. All keys share this one hidden class: different shapes made the scanner twice as slow. */
@@ -39,6 +43,8 @@ export class Key {
   /** The object, by its number, that this key was last met in. */
   metIn = 0;
   op: number = Op.skip;
+  /** What `lenient` does with a value of the expected JSON type. */
+  inner: number = Op.skip;
   expected = 'a JSON value';
   /** 1 where null or nothing is an error. */
   required = 0;
@@ -73,6 +79,8 @@ export class Node {
   readonly byName = new Map<string, Key>();
   readonly pointer: string;
   readonly rows: TableRows;
+  /** The object's JSON text is kept as a whole, so that fields without a column are kept with it. */
+  isKept = false;
   /** The key that came first the last time. */
   first: Key | null = null;
   /** How many objects were read, to tell a key that comes twice. */
@@ -111,6 +119,8 @@ export interface Plan {
   readonly pipeline: PipelineDef;
   /** Key of the envelope that holds the records. */
   readonly recordsKey: string;
+  /** What the answer is made into before it is read. */
+  readonly shape: Shape | undefined;
   readonly ignored: ReadonlySet<string>;
   readonly root: Node;
   readonly tables: readonly TableRows[];
@@ -145,11 +155,14 @@ export function compilePlan(pipeline: PipelineDef): Plan {
       }
     } else {
       addColumns(rootNode, root, table.columns, true);
+      for (const pointer of Object.keys(table.without)) walkTo(rootNode, pointer);
     }
   }
+  markKept(rootNode);
   return {
     pipeline,
     recordsKey: base.rows.path.slice(1),
+    shape: base.rows.shape,
     ignored: new Set(pipeline.ignore),
     root: rootNode,
     tables,
@@ -182,6 +195,21 @@ function addColumns(root: Node, rows: TableRows, columns: readonly ColumnDef[], 
   }
 }
 
+/**
+ * Marks the objects inside values whose text is kept. A field inside that is of another JSON type than its column (details of
+ * actions share names, not types) leaves the column null, because nothing is lost.
+ */
+function markKept(node: Node, isInside = false): void {
+  node.isKept = isInside;
+  for (const key of node.keys) {
+    if (isInside && key.op < Op.lenient && key.op !== Op.skip) {
+      key.inner = key.op;
+      key.op = Op.lenient;
+    }
+    if (key.op === Op.object && key.node !== null) markKept(key.node, isInside || key.raw !== null);
+  }
+}
+
 /** The key at a pointer; objects on the way are created. */
 function walkTo(root: Node, path: string): Key {
   const names = path.slice(1).split('/').map(unescapePointer);
@@ -204,8 +232,10 @@ function opOf(wire: Exclude<Wire, 'json'>, wide: boolean): number {
       return Op.hash;
     case 'decimal-string':
       return wide ? Op.decimal128 : Op.decimal64;
+    case 'wide-decimal':
+      return Op.wide;
     case 'integer':
-      return Op.integer;
+      return wide ? Op.integer128 : Op.integer;
     case 'boolean':
       return Op.boolean;
     case 'hex-shard':
@@ -228,6 +258,8 @@ export function expectation(wire: Wire, kind: string): string {
       return 'a base64 hash of 44 characters';
     case 'decimal-string':
       return `a decimal string (${kind})`;
+    case 'wide-decimal':
+      return 'a decimal string';
     case 'integer':
       return `an integer (${kind})`;
     case 'boolean':

@@ -1,10 +1,19 @@
 import type { ColumnDef } from '../declare/column.ts';
 import type { TableDef } from '../declare/table.ts';
 import { DecodeError } from '../errors.ts';
+import { Arena } from './arena.ts';
 import type { Batch, Vector } from './batch.ts';
-import { type BoolColumn, BytesColumn, createColumn, type WordsColumn } from './columns.ts';
+import { type BoolColumn, BytesColumn, createColumn, WordsColumn } from './columns.ts';
 
 export type AnyColumn = BytesColumn | WordsColumn | BoolColumn;
+
+/** What the walk knows of a request, by name; a number as bigint, an absent or null value is NULL. */
+export type Given = Readonly<Record<string, string | bigint | null>>;
+
+function putGiven(column: AnyColumn, row: number, value: string | bigint): void {
+  if (typeof value === 'string' && column instanceof BytesColumn) column.putText(row, value);
+  else if (typeof value === 'bigint' && column instanceof WordsColumn) column.putBigInt(row, value);
+}
 
 /** A field without a column, on the row nearest to it. */
 interface Extra {
@@ -27,6 +36,7 @@ export class TableRows {
   private readonly byName = new Map<string, AnyColumn>();
   private readonly place: BytesColumn | undefined;
   private extras: Extra[] = [];
+  private starts: Int32Array | undefined;
 
   constructor(table: TableDef, parent: TableRows | undefined) {
     this.table = table;
@@ -34,6 +44,7 @@ export class TableRows {
     this.required = table.columns.filter((def) => def.origin.kind === 'path' && !def.nullable).length;
     for (const def of table.columns) {
       if (def.origin.kind === 'path') this.byName.set(def.name, this.columnAt(def.origin.path, def));
+      if (def.origin.kind === 'ask') this.byName.set(def.name, this.columnAt(`ask ${def.origin.name}`, def));
     }
     const place = table.columns.find((def) => def.origin.kind === 'place');
     this.place = place === undefined ? undefined : new BytesColumn(place);
@@ -47,6 +58,24 @@ export class TableRows {
     const column = createColumn(def);
     this.byPath.set(key, column);
     return column;
+  }
+
+  /** Sets the columns that the walk knows, from a row on. */
+  fill(from: number, given: Given): void {
+    for (const def of this.table.columns) {
+      const value = def.origin.kind === 'ask' ? given[def.origin.name] : undefined;
+      if (value === undefined || value === null) continue;
+      const column = this.named(def.name);
+      for (let row = from; row < this.count; row++) putGiven(column, row, value);
+    }
+  }
+
+  /** Sets the columns that the walk knows of one row; rows come in ascending order. */
+  fillOne(row: number, given: Given): void {
+    for (const def of this.table.columns) {
+      const value = def.origin.kind === 'ask' ? given[def.origin.name] : undefined;
+      if (value !== undefined && value !== null && row < this.count) putGiven(this.named(def.name), row, value);
+    }
   }
 
   /** The column of a declared name. */
@@ -88,6 +117,7 @@ export class TableRows {
     this.place?.truncate(rows);
     while (this.extras.length > 0 && (this.extras.at(-1)?.row ?? 0) >= rows) this.extras.pop();
     this.count = Math.min(this.count, rows);
+    this.starts = undefined;
   }
 
   clear(): void {
@@ -95,6 +125,7 @@ export class TableRows {
     this.place?.clear();
     this.extras = [];
     this.count = 0;
+    this.starts = undefined;
   }
 
   byteSize(): number {
@@ -103,48 +134,64 @@ export class TableRows {
     return bytes;
   }
 
-  /** The rows so far, as views that are valid until the next change; or copies of chosen rows, in the order given. */
-  batch(chosen?: Int32Array): Batch {
+  /** The rows so far, as views that are valid until the next change; or chosen rows, in the order given and the arena's memory. */
+  batch(chosen?: Int32Array, arena = new Arena()): Batch {
     const vectors = new Map<string, Vector>();
-    for (const def of this.table.columns) vectors.set(def.name, this.vectorOf(def, chosen, vectors));
+    for (const def of this.table.columns) vectors.set(def.name, this.vectorOf(def, chosen, vectors, arena));
     return { table: this.table, rows: chosen?.length ?? this.count, vectors: [...vectors.values()] };
   }
 
   /** The rows nested in some rows of the parent, in the order of those. */
   nestedIn(parents: Int32Array): Int32Array {
+    const starts = this.nestedStarts();
+    let size = 0;
+    for (const parent of parents) size += (starts[parent + 1] as number) - (starts[parent] as number);
+    const rows = new Int32Array(size);
+    let found = 0;
+    for (const parent of parents) {
+      const to = starts[parent + 1] as number;
+      for (let row = starts[parent] as number; row < to; row++) rows[found++] = row;
+    }
+    return rows;
+  }
+
+  /** For each row of the parent, the first row nested in it or in a later one. */
+  private nestedStarts(): Int32Array {
+    if (this.starts?.length === (this.parent?.count ?? 0) + 1) return this.starts;
     const starts = new Int32Array((this.parent?.count ?? 0) + 1);
     for (let row = 0; row < this.count; row++) {
       const after = (this.parentRows[row] as number) + 1;
       starts[after] = (starts[after] as number) + 1;
     }
     for (let i = 1; i < starts.length; i++) starts[i] = (starts[i] as number) + (starts[i - 1] as number);
-    const rows = new Int32Array(this.count);
-    let found = 0;
-    for (const parent of parents) {
-      const to = starts[parent + 1] as number;
-      for (let row = starts[parent] as number; row < to; row++) rows[found++] = row;
-    }
-    return rows.subarray(0, found);
+    this.starts = starts;
+    return starts;
   }
 
-  private vectorOf(def: ColumnDef, chosen: Int32Array | undefined, before: ReadonlyMap<string, Vector>): Vector {
+  private vectorOf(
+    def: ColumnDef,
+    chosen: Int32Array | undefined,
+    before: ReadonlyMap<string, Vector>,
+    arena: Arena,
+  ): Vector {
     const { origin } = def;
     switch (origin.kind) {
       case 'path':
+      case 'ask':
         return chosen === undefined
           ? this.named(def.name).vector(this.count)
-          : this.named(def.name).gather(chosen, def);
+          : this.named(def.name).gather(chosen, def, arena);
       case 'place': {
         const place = this.place as BytesColumn;
-        return chosen === undefined ? place.vector(this.count) : place.gather(chosen, def);
+        return chosen === undefined ? place.vector(this.count) : place.gather(chosen, def, arena);
       }
       case 'parent':
-        return (this.parent as TableRows).named(origin.column).gather(this.parentsOf(chosen), def);
+        return (this.parent as TableRows).named(origin.column).gather(this.parentsOf(chosen), def, arena);
       case 'time':
-        return timeVector(def, before.get(origin.column) as Vector, chosen?.length ?? this.count);
+        return timeVector(def, before.get(origin.column) as Vector, chosen?.length ?? this.count, arena);
       case 'extra': {
         const column = this.extraColumn(def);
-        return chosen === undefined ? column.vector(this.count) : column.gather(chosen, def);
+        return chosen === undefined ? column.vector(this.count) : column.gather(chosen, def, arena);
       }
     }
   }
@@ -186,15 +233,15 @@ export class ProjectedRows {
     this.anyOf = anyOf.map((name) => columns.get(name) as AnyColumn);
   }
 
-  /** The matching rows so far; or of chosen rows of the base, in the order given. */
-  batch(chosen?: Int32Array): Batch {
+  /** The matching rows so far; or of chosen rows of the base, in the order given. All in the arena's memory. */
+  batch(chosen?: Int32Array, arena = new Arena()): Batch {
     const rows = this.matching(chosen);
     const vectors = new Map<string, Vector>();
     for (const def of this.table.columns) {
       const vector =
         def.origin.kind === 'time'
-          ? timeVector(def, vectors.get(def.origin.column) as Vector, rows.length)
-          : (this.columns.get(def.name) as AnyColumn).gather(rows, def);
+          ? timeVector(def, vectors.get(def.origin.column) as Vector, rows.length, arena)
+          : (this.columns.get(def.name) as AnyColumn).gather(rows, def, arena);
       vectors.set(def.name, vector);
     }
     return { table: this.table, rows: rows.length, vectors: [...vectors.values()] };
@@ -211,19 +258,23 @@ const MICROS_A_SECOND = 1_000_000;
 const WORD = 4_294_967_296;
 
 /** UTC time (microseconds) or date (days) of a column of Unix seconds; seconds have 32 bits, so all fits a double exactly. */
-function timeVector(def: ColumnDef, seconds: Vector, rows: number): Vector {
+function timeVector(def: ColumnDef, seconds: Vector, rows: number, arena: Arena): Vector {
   const source = new Uint32Array(seconds.values.buffer, seconds.values.byteOffset, rows * 2);
   const shared = { column: def, nullCount: seconds.nullCount, validity: seconds.validity, offsets: undefined };
   if (def.kind === 'date') {
-    const days = new Int32Array(rows);
+    const days = arena.words(rows);
     for (let row = 0; row < rows; row++) days[row] = Math.floor((source[2 * row] as number) / SECONDS_A_DAY);
-    return { ...shared, values: new Uint8Array(days.buffer) };
+    return { ...shared, values: bytesOf(days) };
   }
-  const words = new Uint32Array(rows * 2);
+  const words = arena.words(rows * 2);
   for (let row = 0; row < rows; row++) {
     const micros = (source[2 * row] as number) * MICROS_A_SECOND;
     words[2 * row] = micros % WORD;
     words[2 * row + 1] = Math.floor(micros / WORD);
   }
-  return { ...shared, values: new Uint8Array(words.buffer) };
+  return { ...shared, values: bytesOf(words) };
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

@@ -247,7 +247,7 @@ function scanInside(key: Key, row: number, start: number): number {
   const { bytes } = page;
   const { node, rows, label } = key;
   if (node === null) throw REFUSED;
-  if (rows === null) return scanObject(node, row, start);
+  if (rows === null) return node.isKept && bytes[start] !== 123 ? skipValue(start) : scanObject(node, row, start);
   if (key.op === Op.one) return scanNested(node, rows, label, start);
   if (bytes[start] !== 91) throw REFUSED;
   let at = skipBlanks(start + 1);
@@ -280,6 +280,7 @@ function refuse(): never {
 function keepUnknown(node: Node, name: string, from: number): number {
   page.dirty = false;
   const to = skipValue(from);
+  if (node.isKept) return to;
   const pointer = `${node.pointer}/${escapePointer(name)}`;
   if (!node.rows.addExtra(pointer, rawText(from, to, page.dirty))) refuse();
   met.push(`${node.rows.table.name} ${pointer}`);

@@ -17,7 +17,7 @@ export interface SandboxFaults {
   readonly http429: number;
   /** Seconds named in `Retry-After` of a 429; 0 sends none. */
   readonly retryAfter: number;
-  /** 500 that speaks of a timeout. */
+  /** 500 that speaks of a timeout; 422 on `/accountStates`, `/walletStates` and `/dns/records`. */
   readonly http500Timeout: number;
   /** 502 with a page of HTML. */
   readonly http502Html: number;

@@ -18,6 +18,8 @@ const KEY_BODY = '{"ok": false, "code": 401, "error": "API key does not exist"}'
 const HTML_BODY =
   '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n';
 const JSON_TYPE = 'application/json';
+/** Endpoints that answer every failure with 422, also a timeout. */
+const ALWAYS_422 = new Set(['accountStates', 'walletStates', 'dns/records']);
 /** Answers smaller than this are sent as they are. */
 const LEAST_COMPRESSED = 256;
 
@@ -89,7 +91,7 @@ async function respond(
     request.socket.destroy();
     return 0;
   }
-  const answered = spoiled(fate.spoiler, faults) ?? make(service, request, asked, fate);
+  const answered = spoiled(fate.spoiler, faults, path) ?? make(service, request, asked, fate);
   return send(response, answered, encoding, fate, started, service);
 }
 
@@ -124,12 +126,16 @@ function canAct(spoiler: Spoiler, path: string, encoding: 'gzip' | 'br' | undefi
   }
 }
 
-function spoiled(spoiler: Spoiler | undefined, faults: SandboxFaults): Answer | undefined {
+function spoiled(spoiler: Spoiler | undefined, faults: SandboxFaults, path: string): Answer | undefined {
   switch (spoiler) {
     case 'http429':
       return rateLimited(faults);
     case 'http500Timeout':
-      return { status: 500, type: JSON_TYPE, body: '{"error":"timeout: context deadline exceeded"}' };
+      return {
+        status: ALWAYS_422.has(path) ? 422 : 500,
+        type: JSON_TYPE,
+        body: '{"error":"timeout: context deadline exceeded"}',
+      };
     case 'http502Html':
       return { status: 502, type: 'text/html', body: HTML_BODY };
     default:

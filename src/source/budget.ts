@@ -1,10 +1,15 @@
 import type { Effects } from '../effects.ts';
-import { Pace } from './pace.ts';
+import type { RateMemory } from './auto.ts';
+import { type Lane, Pool } from './pool.ts';
+import { Turnstile } from './turnstile.ts';
+import { Waiters } from './waiters.ts';
 
 /** Leave to start one request. */
 export interface Leave {
-  /** On the monotonic clock, milliseconds. */
+  /** On the clock of whoever gave it, milliseconds. */
   readonly startedAt: number;
+  /** Who gave it; absent within one process. */
+  readonly term?: number | undefined;
 }
 
 /** Who may start a request, and when. All sources of one network share one. */
@@ -15,84 +20,35 @@ export interface Budget {
   slow(leave: Leave, holdMs: number | undefined): void;
   /** Requests per second at the moment; Infinity without a limit. */
   readonly rps: number;
+  /** Gives the turn back to others. Nothing may be taken afterwards. */
+  close(): Promise<void>;
 }
 
-interface Waiter {
-  readonly admit: (leave: Leave) => void;
-  readonly fail: (reason: unknown) => void;
-}
+/** A told rate, `auto` to find it, or undefined for no limit. */
+export type Rps = number | 'auto' | undefined;
 
-/** A budget for this process: first come, first served. */
-export function openBudget(rps: number | undefined, effects: Effects): Budget {
-  const pace = new Pace(rps);
-  const waiters = new Set<Waiter>();
-  let rest: AbortController | undefined;
-
-  /** Serves the waiters one by one; one sleep at a time, so that a 429 also holds back whoever waits already. */
-  async function serve(nap: AbortController): Promise<void> {
-    while (waiters.size > 0) {
-      const now = effects.monotonic();
-      const at = pace.nextStart(now);
-      if (at > now) {
-        await effects.sleep(at - now, nap.signal);
-        continue;
-      }
-      const [waiter] = waiters;
-      if (waiter === undefined) break;
-      waiters.delete(waiter);
-      pace.recordStart(now);
-      waiter.admit({ startedAt: now });
-    }
-  }
-
-  function wake(): void {
-    if (rest !== undefined) return;
-    const nap = new AbortController();
-    rest = nap;
-    serve(nap)
-      .catch((reason: unknown) => {
-        if (nap.signal.aborted) return;
-        for (const waiter of waiters) waiter.fail(reason);
-        waiters.clear();
-      })
-      .finally(() => {
-        if (rest === nap) rest = undefined;
-        if (waiters.size > 0) wake();
-      });
-  }
-
+/** A budget of this process alone: first come, first served. */
+export function openBudget(rps: Rps, effects: Effects, memory?: RateMemory, lane: Lane = 'backfill'): Budget {
+  const waiters = new Waiters();
+  const turnstile = new Turnstile({ pool: new Pool(memory), effects });
+  const seat = turnstile.join(
+    { pid: process.pid, command: 'tonlake', lane, rps },
+    {
+      go: (ticket, startedAt) => waiters.admit(ticket, { startedAt }),
+      fail: (reason) => waiters.failAll(reason),
+    },
+  );
   return {
     take: (signal) =>
-      new Promise((resolve, reject) => {
-        if (signal.aborted) {
-          reject(signal.reason);
-          return;
-        }
-        const leaveQueue = (): void => {
-          waiters.delete(waiter);
-          if (waiters.size === 0) {
-            rest?.abort();
-            rest = undefined;
-          }
-          reject(signal.reason);
-        };
-        const waiter: Waiter = {
-          admit: (leave) => {
-            signal.removeEventListener('abort', leaveQueue);
-            resolve(leave);
-          },
-          fail: (reason) => {
-            signal.removeEventListener('abort', leaveQueue);
-            reject(reason);
-          },
-        };
-        signal.addEventListener('abort', leaveQueue, { once: true });
-        waiters.add(waiter);
-        wake();
-      }),
-    slow: (leave, holdMs) => pace.slow(leave.startedAt, effects.monotonic(), holdMs),
+      waiters.take(
+        signal,
+        (ticket) => turnstile.ask(seat, ticket),
+        (ticket) => turnstile.drop(seat, ticket),
+      ),
+    slow: (leave, holdMs) => turnstile.slow(leave.startedAt, holdMs),
     get rps() {
-      return pace.rateAt(effects.monotonic());
+      return turnstile.pool.rateAt(effects.monotonic());
     },
+    close: async () => turnstile.close(),
   };
 }

@@ -1,74 +1,69 @@
-/** Share of the limit that is used: leaves a limiter that counts by its own clock 15 ms of slack in every second. */
-const FILL = 0.985;
-/** Share of a second's requests that may start at once after a pause, so that late timers cost no throughput. */
-const BURST = 0.1;
-/** Share of the cap that comes back per second without a 429. */
-const RECOVERY_PER_SECOND = 0.02;
-const SLOWEST_RPS = 0.1;
-/** Without a cap there is no rate to halve: a 429 only stops the starts for a moment. */
-const UNCAPPED_HOLD_MS = 100;
+import { FixedRate, gapMs, type Rate } from './rate.ts';
+
+/** No more than `ceil(rps)` starts within it; longer than a second by what a request may take longer on its way than the next. */
+const WINDOW_MS = 1007;
+/** A start that is late by no more than this does not put off those after it. */
+const CATCH_UP_MS = 250;
 
 /**
  * When requests may start, as arithmetic on a clock that the caller reads.
  *
  * Promise: every half-open window of one second holds at most `ceil(rps)` starts, whatever the demand; and while there is
- * demand, at least 97 % of `rps` start (FILL), as long as starts are at most some milliseconds late.
+ * demand, at least 97 % of `rps` start, as long as starts are at most some milliseconds late.
  */
 export class Pace {
-  readonly #cap: number;
-  #rate: number;
-  #slowedAt = Number.NEGATIVE_INFINITY;
+  readonly #rate: Rate;
   #heldUntil = Number.NEGATIVE_INFINITY;
   #due = Number.NEGATIVE_INFINITY;
-  readonly #starts: number[] = [];
+  #starts: number[] = [];
 
-  /** @param rps Requests per second, above 0; undefined for no limit. */
-  constructor(rps: number | undefined) {
-    this.#cap = rps ?? Number.POSITIVE_INFINITY;
-    this.#rate = this.#cap;
+  /** @param rate Requests per second, above 0; undefined for no limit; or a policy. */
+  constructor(rate: number | undefined | Rate) {
+    this.#rate = typeof rate === 'object' ? rate : new FixedRate(rate);
   }
 
-  /** Requests per second at this time: the cap, or less for a while after a 429. */
+  /** Requests per second at this time. */
   rateAt(now: number): number {
-    if (this.#rate === this.#cap) return this.#cap;
-    return Math.min(this.#cap, this.#rate + (this.#cap * RECOVERY_PER_SECOND * (now - this.#slowedAt)) / 1000);
+    return this.#rate.at(now);
+  }
+
+  /** Until when a 429 holds back all starts. */
+  get heldUntil(): number {
+    return this.#heldUntil;
   }
 
   /** The earliest time from `now` on at which one request may start. */
   nextStart(now: number): number {
     const free = Math.max(now, this.#heldUntil);
-    const rate = this.rateAt(now);
+    const rate = this.#rate.at(now);
     if (rate === Number.POSITIVE_INFINITY) return free;
-    const gapMs = gap(rate);
-    const burst = Math.max(1, rate * BURST);
-    const inWindow = Math.ceil(rate);
-    const oldest = this.#starts.at(-inWindow);
-    const windowFree = oldest === undefined || this.#starts.length < inWindow ? free : oldest + inWindow * gapMs;
-    return Math.max(free, this.#due - (burst - 1) * gapMs, windowFree);
+    const oldest = this.#starts.at(-Math.ceil(rate));
+    return Math.max(free, this.#due, oldest === undefined ? free : oldest + WINDOW_MS);
   }
 
   /** Takes note that a request starts. */
   recordStart(now: number): void {
-    if (this.#cap === Number.POSITIVE_INFINITY) return;
-    this.#due = Math.max(now, this.#due) + gap(this.rateAt(now));
+    this.#rate.recordStart(now);
+    const rate = this.#rate.at(now);
+    if (rate === Number.POSITIVE_INFINITY) return;
+    this.#due = (now - this.#due <= CATCH_UP_MS ? this.#due : now) + gapMs(rate);
     this.#starts.push(now);
-    if (this.#starts.length > Math.ceil(this.#cap)) this.#starts.shift();
+    const old = this.#starts.findIndex((start) => start > now - WINDOW_MS);
+    if (old > 64) this.#starts = this.#starts.slice(old);
   }
 
-  /**
-   * The source answered 429 to a request that started at `startedAt`: halves the rate, once for all requests that were
-   * under way together, and holds every start for `holdMs` (default: one gap at the new rate).
-   */
+  /** Goes on after somebody else who kept the same pace and whose last start was at `lastStart`. */
+  resume(lastStart: number): void {
+    const rate = this.#rate.at(lastStart);
+    if (rate === Number.POSITIVE_INFINITY) return;
+    const gap = gapMs(rate);
+    this.#due = lastStart + gap;
+    this.#starts = Array.from({ length: Math.ceil(rate) }, (_, back) => lastStart - back * gap).reverse();
+  }
+
+  /** The source answered 429 to a request that started at `startedAt`, and asked for a pause of `holdMs`, or for none. */
   slow(startedAt: number, now: number, holdMs: number | undefined): void {
-    const capped = this.#cap !== Number.POSITIVE_INFINITY;
-    if (capped && startedAt >= this.#slowedAt) {
-      this.#rate = Math.max(Math.min(SLOWEST_RPS, this.#cap), this.rateAt(now) / 2);
-      this.#slowedAt = now;
-    }
-    this.#heldUntil = Math.max(this.#heldUntil, now + (holdMs ?? (capped ? gap(this.#rate) : UNCAPPED_HOLD_MS)));
+    const ownMs = this.#rate.slow(startedAt, now);
+    this.#heldUntil = Math.max(this.#heldUntil, now + (holdMs ?? ownMs));
   }
-}
-
-function gap(rate: number): number {
-  return 1000 / (rate * FILL);
 }

@@ -18,6 +18,8 @@ export interface Situation {
   readonly missing: 'wait' | 'answer' | undefined;
   /** Whether a key was sent. */
   readonly keyed: boolean;
+  /** Whether this source has given a usable answer before; undefined counts as yes. */
+  readonly answered?: boolean;
   /** Wall clock, milliseconds since 1970, for a Retry-After that is a date. */
   readonly now: number;
 }
@@ -38,7 +40,7 @@ const UNKNOWN_PATH_AS_500 = /Cannot (GET|POST|HEAD|PUT|DELETE)\b|Method Not Allo
 /** The reaction to every status and body the API and its gateways are known to send. */
 export function reactTo(reply: Reply, situation: Situation): Reaction {
   const { status } = reply;
-  if (status >= 200 && status < 300) return reactToSuccess(reply);
+  if (status >= 200 && status < 300) return reactToSuccess(reply, situation);
   if (status === 404) return reactToMissing(reply, situation);
   return fault(reply, describeFailure(reply, situation));
 }
@@ -52,14 +54,16 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-function reactToSuccess(reply: Reply): Reaction {
+function reactToSuccess(reply: Reply, situation: Situation): Reaction {
+  // Where no answer ever came from, the address is more likely wrong than out of order.
+  const pause: Pause = { kind: situation.answered === false ? 'brief' : 'backoff' };
   if (looksLikeHtml(reply.body) || /html/i.test(reply.contentType)) {
     const what = `expected JSON, got HTML with status ${reply.status}`;
-    return fault(reply, { code: 'not-json', what, hint: ADDRESS_HINT, pause: { kind: 'backoff' } });
+    return fault(reply, { code: 'not-json', what, hint: ADDRESS_HINT, pause });
   }
   if (reply.body.length === 0) {
     const what = `expected JSON, got an empty body with status ${reply.status}`;
-    return fault(reply, { code: 'not-json', what, hint: ADDRESS_HINT, pause: { kind: 'backoff' } });
+    return fault(reply, { code: 'not-json', what, hint: ADDRESS_HINT, pause });
   }
   return { kind: 'answer' };
 }

@@ -5,8 +5,9 @@ import { SourceError, UsageError } from '../errors.ts';
 import type { Network } from '../network.ts';
 import { type Answer, type Ask, formatTarget, labelOf } from './ask.ts';
 import { ACCEPT_ENCODING, BodyFailure, decompress } from './body.ts';
-import { type Budget, type Leave, openBudget } from './budget.ts';
+import type { Budget, Leave } from './budget.ts';
 import { describeNetworkFailure, strip } from './failure.ts';
+import type { Lane } from './pool.ts';
 import { quoteText } from './quote.ts';
 import { parseRetryAfter, type Reply, reactTo } from './reaction.ts';
 import { MAX_PAUSE_MS, retry } from './retry.ts';
@@ -14,6 +15,7 @@ import { type Environment, openRoute } from './route.ts';
 import { type Secret, scrubError } from './secret.ts';
 import { type Fault, Setback } from './setback.ts';
 import { linkSignals } from './signal.ts';
+import { openSourceBudget } from './sourcebudget.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -35,8 +37,10 @@ export interface SourceOptions {
   readonly baseUrl?: string | undefined;
   /** Sent in the X-Api-Key header; never to the sandbox. */
   readonly apiKey?: Secret | undefined;
-  /** Cap on requests per second; Infinity for none. Default: the network's, by whether there is a key. */
-  readonly rps?: number | undefined;
+  /** Cap on requests per second; `auto` finds the limit, Infinity for none. Default: the network's, by whether there is a key. */
+  readonly rps?: number | 'auto' | undefined;
+  /** Shares the network's budget with all processes of this machine, in this lane. Default: a budget of its own. */
+  readonly lane?: Lane | undefined;
   /** Default: one of its own. Sources of the same network should share one. */
   readonly budget?: Budget | undefined;
   /** Requests under way at once, default 8. */
@@ -89,7 +93,7 @@ export interface Source {
    * @throws {SourceError} when the source gives no usable answer. Errors of `accept` and reasons of signals pass unchanged.
    */
   fetch<T>(ask: Ask, accept: (answer: Answer) => T | Promise<T>, options?: FetchOptions): Promise<T>;
-  /** Requests per second that are allowed; undefined for no limit. */
+  /** Requests per second that are allowed at the moment; undefined for no limit. */
   readonly rps: number | undefined;
   /** A snapshot of what was sent and received so far. */
   readonly counts: SourceCounts;
@@ -132,8 +136,8 @@ export function openSource(options: SourceOptions): Source {
     caFile: options.caFile ?? env['TONLAKE_CA_FILE'],
     env: network.kind === 'sandbox' ? {} : env,
   });
-  const rps = resolveRps(options, key);
-  const budget = options.budget ?? openBudget(rps, effects);
+  const { rps, lane } = options;
+  const budget = options.budget ?? openSourceBudget({ network, baseUrl, key, rps, lane, env, effects });
   const queue = new PQueue({ concurrency });
   const closing = new AbortController();
   const headers = {
@@ -147,6 +151,7 @@ export function openSource(options: SourceOptions): Source {
   };
   const tally = { requests: 0, retries: 0, bytes: 0, byPath: new Map<string, number>() };
   let reached = false;
+  let answered = false;
 
   function setback(tag: Tag, fault: Fault, cause?: unknown): Setback {
     const detail = fault.detail === undefined ? undefined : quoteText(fault.detail, redact);
@@ -214,13 +219,14 @@ export function openSource(options: SourceOptions): Source {
 
   function judge(tag: Tag, leave: Leave, reply: Reply, wireBytes: number): Answer {
     const now = effects.now();
-    const situation = { path: tag.ask.path, missing: tag.ask.missing, keyed: key !== undefined, now };
+    const situation = { path: tag.ask.path, missing: tag.ask.missing, keyed: key !== undefined, answered, now };
     if (reply.status === 429) {
       const holdMs = parseRetryAfter(reply.retryAfter, now);
       budget.slow(leave, holdMs === undefined ? undefined : Math.min(holdMs, MAX_PAUSE_MS));
     }
     const reaction = reactTo(reply, situation);
     if (reaction.kind === 'fault') throw setback(tag, reaction.fault);
+    answered = true;
     return { status: reply.status, body: reply.body, wireBytes, request: tag.request };
   }
 
@@ -248,26 +254,18 @@ export function openSource(options: SourceOptions): Source {
         link.release();
       }
     },
-    rps,
+    get rps() {
+      return budget.rps === Number.POSITIVE_INFINITY ? undefined : budget.rps;
+    },
     get counts() {
       return { ...tally, byPath: Object.fromEntries(tally.byPath) };
     },
     async close() {
       closing.abort(new SourceError('source: closed', { code: 'closed' }));
+      if (options.budget === undefined) await budget.close();
       await route.dispatcher.destroy();
     },
   };
-}
-
-function resolveRps(options: SourceOptions, key: Secret | undefined): number | undefined {
-  const limits = options.network.defaultRps;
-  const rps = options.rps ?? (key === undefined ? limits?.withoutKey : limits?.withKey);
-  if (rps === undefined || rps === Number.POSITIVE_INFINITY) return undefined;
-  if (rps > 0) return rps;
-  throw new UsageError(`usage: expected a rate above 0 requests per second, got ${rps}`, {
-    code: 'bad-rps',
-    hint: '--rps 1',
-  });
 }
 
 function atLeast(name: string, value: number, least: number): number {

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -24,6 +26,13 @@ export async function ifAny<T>(value: Promise<T>): Promise<T | undefined> {
     if (failedWith(error, 'ENOENT')) return undefined;
     throw error;
   }
+}
+
+/** SHA-256 of a file's bytes, 64 hex digits. */
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk);
+  return hash.digest('hex');
 }
 
 /** Makes what a file or folder holds safe against loss of power. */

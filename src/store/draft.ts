@@ -34,7 +34,9 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
       keyHash,
       sums,
       schema,
-      files: files.filter(({ path }) => path !== '').map(({ path, rows, bytes }) => ({ path, rows, bytes })),
+      files: files
+        .filter(({ path }) => path !== '')
+        .map(({ path, rows, bytes, sha256 }) => ({ path, rows, bytes, ...(sha256 === undefined ? {} : { sha256 }) })),
     };
   }
   return {
@@ -50,6 +52,8 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     requests: draft.requests,
     retries: draft.retries,
     ...(draft.planned === undefined ? {} : { planned: draft.planned }),
+    ...(draft.asOf === undefined ? {} : { asOf: draft.asOf }),
+    ...(draft.scope === undefined ? {} : { scope: draft.scope }),
     supersedes: draft.supersedes,
     committedAt: new Date(options.committedAt).toISOString(),
   };

@@ -24,7 +24,7 @@ import { type StoreOptions, warehousePath } from './options.ts';
 import { readFiles } from './relation.ts';
 import { requireDeclared } from './schema.ts';
 import { Stager, type StagerOptions } from './stage.ts';
-import type { CommitDraft, LedgerEntry, Query, Stage, StagedSpan, StagedTable, Store } from './store.ts';
+import type { CommitDraft, FileStage, LedgerEntry, Query, StagedSpan, StagedTable, Store } from './store.ts';
 
 /**
  * Opens one DuckDB file for writing, and clears what a killed run left. Nobody else can read the file meanwhile.
@@ -87,6 +87,7 @@ class DuckdbStore implements Store {
       requireNetwork(path, await readNetwork(database, path), network);
       const entries = await readEntries(database, path);
       requireOwnEntries(path, network, entries.all);
+      entries.setAside(options.setAside ?? []);
       await declareTables(database, tables, path);
       return new DuckdbStore(path, options, lock, database, await database.connect(), entries);
     } catch (error) {
@@ -97,7 +98,7 @@ class DuckdbStore implements Store {
     }
   }
 
-  stage(_pipeline: string, span: Span): Stage {
+  stage(_pipeline: string, span: Span): FileStage {
     return this.#stager.stage(span);
   }
 
@@ -143,7 +144,7 @@ class DuckdbStore implements Store {
         await this.#insertRows(entry.number, name, table);
       }
       await step('delete superseded rows');
-      for (const old of entries.effective.filter(({ id }) => entry.supersedes.includes(id))) {
+      for (const old of entries.all.filter(({ id }) => entry.supersedes.includes(id))) {
         for (const name of Object.keys(old.tables)) {
           await this.#database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry = ${old.number}`);
         }

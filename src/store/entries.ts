@@ -20,12 +20,14 @@ const entrySchema = z.object({
       keyHash: z.string(),
       sums: z.record(z.string(), z.string()),
       schema: z.string(),
-      files: z.array(z.object({ path: z.string(), rows: count, bytes: count })),
+      files: z.array(z.object({ path: z.string(), rows: count, bytes: count, sha256: z.string().optional() })),
     }),
   ),
   requests: count,
   retries: count,
   planned: count.optional(),
+  asOf: z.object({ from: z.number().int(), to: z.number().int() }).optional(),
+  scope: z.string().optional(),
   supersedes: z.array(z.string()),
   committedAt: z.string(),
 });
@@ -44,10 +46,10 @@ export function parseEntry(text: string, subject: string, number: number): Ledge
   }
 }
 
-export function badLedger(problem: string, cause?: unknown): StoreError {
+export function badLedger(problem: string, cause?: unknown, hint?: string): StoreError {
   return new StoreError(`store: ${problem}`, {
     code: 'bad-ledger',
-    hint: 'restore the warehouse from a copy, or export into another --warehouse',
+    hint: hint ?? 'tonlake verify names all damage, and --repair mends it',
     cause,
   });
 }
@@ -56,6 +58,7 @@ export function badLedger(problem: string, cause?: unknown): StoreError {
 export class Entries {
   readonly #all: LedgerEntry[] = [];
   readonly #successors = new Map<string, LedgerEntry>();
+  readonly #aside = new Set<string>();
   #effective: readonly LedgerEntry[] | undefined;
 
   get all(): readonly LedgerEntry[] {
@@ -66,15 +69,26 @@ export class Entries {
     return this.#all.length + 1;
   }
 
-  /** Entries that are not superseded, in order of commit. */
+  /** Entries that are neither superseded nor set aside, in order of commit. */
   get effective(): readonly LedgerEntry[] {
-    this.#effective ??= this.#all.filter(({ id }) => !this.#successors.has(id));
+    this.#effective ??= this.#all.filter(({ id }) => !this.#successors.has(id) && !this.#aside.has(id));
     return this.#effective;
   }
 
   /** The entry that took the place of another. */
   successorOf(id: string): LedgerEntry | undefined {
     return this.#successors.get(id);
+  }
+
+  /** Entries that are damaged: not in force any more, but to be superseded still. */
+  setAside(ids: Iterable<string>): void {
+    for (const id of ids) if (!this.#successors.has(id)) this.#aside.add(id);
+    this.#effective = undefined;
+  }
+
+  /** Whether an entry is set aside and not superseded yet. */
+  isAside(id: string): boolean {
+    return this.#aside.has(id) && !this.#successors.has(id);
   }
 
   add(entry: LedgerEntry): void {
@@ -87,7 +101,7 @@ export class Entries {
   requireEffective(ids: readonly string[]): void {
     const effective = new Set(this.effective.map(({ id }) => id));
     for (const id of ids) {
-      if (effective.has(id)) continue;
+      if (effective.has(id) || this.isAside(id)) continue;
       throw new StoreError(`store: entry ${id} cannot be superseded: it is not in force`, { code: 'not-in-force' });
     }
   }

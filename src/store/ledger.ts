@@ -29,6 +29,12 @@ export function layoutOf(path: string) {
   } as const;
 }
 
+/** An entry, or a schema (without number), that cannot be read. */
+export interface LedgerProblem {
+  readonly number: number | undefined;
+  readonly error: unknown;
+}
+
 /** The ledger of a Parquet warehouse: numbered files that only ever appear whole, and are never changed. */
 export class LedgerFolder {
   readonly path: string;
@@ -46,8 +52,13 @@ export class LedgerFolder {
     return schema;
   }
 
-  /** Reads what was committed since the last time. @returns the new entries. */
-  async refresh(): Promise<readonly LedgerEntry[]> {
+  /**
+   * Reads what was committed since the last time.
+   * @param tell is told of an entry or a schema that is missing or broken, which is left out then. Default: throws. The ledger
+   * must not be read again afterwards.
+   * @returns the new entries.
+   */
+  async refresh(tell?: (problem: LedgerProblem) => void): Promise<readonly LedgerEntry[]> {
     const names = await listFolder(this.path);
     const numbers: number[] = [];
     for (const name of names) {
@@ -58,11 +69,20 @@ export class LedgerFolder {
     const first = this.entries.nextNumber;
     const highest = numbers.reduce((most, number) => Math.max(most, number), 0);
     const fresh = Array.from({ length: Math.max(0, highest - first + 1) }, (_, at) => first + at);
-    const entries = await readEach(fresh, (number) => this.#readEntry(number));
+    const told = async <T>(read: Promise<T>, number?: number): Promise<T | undefined> => {
+      if (tell === undefined) return read;
+      return read.catch((error: unknown) => {
+        tell({ number, error });
+        return undefined;
+      });
+    };
+    const found = await readEach(fresh, (number) => told(this.#readEntry(number), number));
+    const entries = found.filter((entry) => entry !== undefined);
     const named = entries.flatMap(({ tables }) => Object.values(tables).map(({ schema }) => schema));
     const unknown = new Set(named.filter((id) => !this.#schemas.has(id)));
-    for (const schema of await readEach([...unknown], (id) => this.#readSchema(id)))
-      this.#schemas.set(schema.id, schema);
+    for (const schema of await readEach([...unknown], (id) => told(this.#readSchema(id)))) {
+      if (schema !== undefined) this.#schemas.set(schema.id, schema);
+    }
     for (const entry of entries) this.entries.add(entry);
     return entries;
   }

@@ -31,6 +31,7 @@ export async function clearFiles(
   const needed = new Set(entries.effective.flatMap(filesOf));
   const kept = new Set<string>();
   for (const entry of entries.all) {
+    if (entries.isAside(entry.id)) for (const path of filesOf(entry)) kept.add(path);
     const successor = entries.successorOf(entry.id);
     if (successor === undefined || grace.now - Date.parse(successor.committedAt) >= grace.ms) continue;
     for (const path of filesOf(entry)) kept.add(path);
@@ -45,8 +46,14 @@ export async function clearFiles(
     removed++;
   }
   const [lost] = needed;
-  if (lost !== undefined) throw badLedger(`warehouse ${warehouse} lacks ${lost}, which its ledger names`);
+  if (lost !== undefined) {
+    throw badLedger(`warehouse ${warehouse} lacks ${lost}, which its ledger names`, undefined, repairHint(warehouse));
+  }
   return removed;
+}
+
+function repairHint(warehouse: string): string {
+  return `tonlake verify --repair --warehouse ${warehouse}`;
 }
 
 function filesOf(entry: LedgerEntry): string[] {

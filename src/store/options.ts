@@ -16,6 +16,8 @@ export interface StoreOptions {
   readonly command?: string;
   /** Least time between two rebuilds of the catalog. Default 3 s. */
   readonly catalogMs?: number;
+  /** Ids of damaged entries: they are taken as not in force, so that their spans count as missing and can be superseded. */
+  readonly setAside?: ReadonlySet<string>;
   /** Awaited before each step that a crash can part from the one before it; for tests. */
   readonly onStep?: (step: string) => Promise<void>;
 }

@@ -14,7 +14,7 @@ import { type Lock, takeLock } from './lock.ts';
 import { type StoreOptions, warehousePath } from './options.ts';
 import { requireDeclared, requireReadable, schemaOf } from './schema.ts';
 import { Stager, type StagerOptions } from './stage.ts';
-import type { CommitDraft, LedgerEntry, Query, Stage, StagedSpan, Store } from './store.ts';
+import type { CommitDraft, FileStage, LedgerEntry, Query, StagedSpan, Store } from './store.ts';
 import { WarehouseViews } from './views.ts';
 
 /**
@@ -81,6 +81,7 @@ class ParquetStore implements Store {
       }
       const ledger = new LedgerFolder(path);
       requireOwnEntries(path, network, await ledger.refresh());
+      ledger.entries.setAside(options.setAside ?? []);
       for (const table of tables) {
         const schemas = new Set(ledger.entries.effective.map((entry) => entry.tables[table.name]?.schema));
         for (const id of schemas) if (id !== undefined) requireReadable(table, ledger.schema(id).columns, path);
@@ -95,7 +96,7 @@ class ParquetStore implements Store {
     }
   }
 
-  stage(_pipeline: string, span: Span): Stage {
+  stage(_pipeline: string, span: Span): FileStage {
     return this.#stager.stage(span);
   }
 

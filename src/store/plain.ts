@@ -1,7 +1,8 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, openSync, writevSync } from 'node:fs';
 import type { ColumnDef } from '../declare/column.ts';
 import { kinds } from '../declare/kind.ts';
 import type { TableDef } from '../declare/table.ts';
+import { Arena } from '../flatten/arena.ts';
 import type { Batch } from '../flatten/batch.ts';
 import { encodeLevels, encodeValues } from './plainvalues.ts';
 import { ThriftWriter } from './thrift.ts';
@@ -20,80 +21,78 @@ interface RowGroup {
   readonly chunks: readonly Chunk[];
 }
 
+/** Memory of the batch that is being written; writing does not yield, so one for all files. */
+const arena = new Arena();
+
 /**
  * Appends batches to an uncompressed Parquet file in PLAIN encoding, one row group for each. It is a form for the way from
- * our memory into DuckDB, which reads it for next to nothing: it has no statistics, no dictionary and no compression.
+ * our memory into DuckDB, which reads it for next to nothing: it has no statistics, no dictionary and no compression. Bytes are
+ * handed to the system's cache at once, without a detour through other threads.
  */
 export class PlainWriter {
   readonly table: TableDef;
   readonly path: string;
-  readonly #file: FileHandle;
+  readonly #file: number;
   readonly #groups: RowGroup[] = [];
   #position = 0;
+  #isClosed = false;
 
-  private constructor(table: TableDef, path: string, file: FileHandle) {
+  constructor(path: string, table: TableDef) {
     this.table = table;
     this.path = path;
-    this.#file = file;
-  }
-
-  static async open(path: string, table: TableDef): Promise<PlainWriter> {
-    const writer = new PlainWriter(table, path, await open(path, 'wx'));
-    await writer.#append([magic]);
-    return writer;
+    this.#file = openSync(path, 'wx');
+    this.#append([magic]);
   }
 
   get rows(): number {
     return this.#groups.reduce((sum, group) => sum + group.rows, 0);
   }
 
-  /** Writes the rows as one row group. The batch's memory may be reused once this resolves. */
-  async write(batch: Batch): Promise<void> {
+  /** Writes the rows as one row group. The batch's memory may be reused afterwards. */
+  write(batch: Batch): void {
     if (batch.rows === 0) return;
+    arena.reset();
     const parts: Uint8Array[] = [];
     const chunks: Chunk[] = [];
     let offset = this.#position;
     for (const vector of batch.vectors) {
-      const levels = encodeLevels(vector, batch.rows);
-      const values = encodeValues(vector, batch.rows);
+      const levels = encodeLevels(vector, batch.rows, arena);
+      const values = encodeValues(vector, batch.rows, arena);
       const header = encodePageHeader(batch.rows, levels.length + values.length);
       const bytes = header.length + levels.length + values.length;
       parts.push(header, levels, values);
       chunks.push({ offset, bytes });
       offset += bytes;
     }
-    await this.#append(parts);
+    this.#append(parts);
     this.#groups.push({ rows: batch.rows, chunks });
   }
 
   /** Writes the footer and closes the file. */
-  async finish(): Promise<void> {
+  finish(): void {
     const footer = encodeFooter(this.table.columns, this.#groups);
     const length = Buffer.alloc(4);
     length.writeUInt32LE(footer.length);
     try {
-      await this.#append([footer, length, magic]);
+      this.#append([footer, length, magic]);
     } finally {
-      await this.#file.close();
+      this.abandon();
     }
   }
 
-  /** Closes the file as it is: it stays unreadable. */
-  async abandon(): Promise<void> {
-    await this.#file.close();
+  /** Closes the file as it is: without its footer it stays unreadable. */
+  abandon(): void {
+    if (!this.#isClosed) closeSync(this.#file);
+    this.#isClosed = true;
   }
 
-  async #append(parts: readonly Uint8Array[]): Promise<void> {
+  #append(parts: readonly Uint8Array[]): void {
     const size = parts.reduce((sum, part) => sum + part.length, 0);
-    const { bytesWritten } = await this.#file.writev(parts, this.#position);
+    let done = writevSync(this.#file, parts, this.#position);
     // A disk that is nearly full takes a part of the bytes; asking again tells why.
-    if (bytesWritten < size) {
-      const rest = Buffer.concat(parts).subarray(bytesWritten);
-      let done = 0;
-      while (done < rest.length) {
-        const step = await this.#file.write(rest, done, rest.length - done, this.#position + bytesWritten + done);
-        done += step.bytesWritten;
-      }
+    if (done < size) {
+      const rest = Buffer.concat(parts);
+      while (done < size) done += writevSync(this.#file, [rest.subarray(done)], this.#position + done);
     }
     this.#position += size;
   }

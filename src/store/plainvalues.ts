@@ -1,115 +1,121 @@
 import type { Physical } from '../declare/kind.ts';
 import { kinds } from '../declare/kind.ts';
+import type { Arena } from '../flatten/arena.ts';
 import type { Vector } from '../flatten/batch.ts';
 import { encodeVarint } from './thrift.ts';
 
 /** Parquet's definition levels of an optional column: Arrow's validity bitmap is their bit-packed form. */
-export function encodeLevels(vector: Vector, rows: number): Uint8Array {
+export function encodeLevels(vector: Vector, rows: number, arena: Arena): Uint8Array {
   const bitmap = (rows + 7) >> 3;
   const allSame = vector.nullCount === 0 || vector.nullCount === rows;
   const header = encodeVarint(allSame ? rows * 2 : bitmap * 2 + 1);
   const size = header.length + (allSame ? 1 : bitmap);
-  const out = new Uint8Array(4 + size);
-  new DataView(out.buffer).setUint32(0, size, true);
+  const out = arena.take(4 + size);
+  new DataView(out.buffer, out.byteOffset).setUint32(0, size, true);
   out.set(header, 4);
   if (allSame) out[out.length - 1] = vector.nullCount === 0 ? 1 : 0;
   else out.set(vector.validity.subarray(0, bitmap), 4 + header.length);
   return out;
 }
 
-/** Parquet's PLAIN encoding of the values that are not null. May be a view of the vector's memory. */
-export function encodeValues(vector: Vector, rows: number): Uint8Array {
+/** Parquet's PLAIN encoding of the values that are not null, in the arena's memory or, where it is the same, the vector's. */
+export function encodeValues(vector: Vector, rows: number, arena: Arena): Uint8Array {
   const physical: Physical = kinds[vector.column.kind].physical;
   switch (physical) {
     case 'utf8':
     case 'binary':
-      return encodeBytes(vector, rows);
+      return encodeBytes(vector, rows, arena);
     case 'bool':
-      return encodeBits(vector, rows);
+      return encodeBits(vector, rows, arena);
     case 'int32':
-      return encodeWords(vector, rows, 1);
+      return encodeWords(vector, rows, 1, arena);
     case 'int64':
-      return encodeWords(vector, rows, 2);
+      return encodeWords(vector, rows, 2, arena);
     case 'decimal128':
-      return reverseDecimals(encodeWords(vector, rows, 4));
+      return reverseDecimals(encodeWords(vector, rows, 4, arena), arena);
   }
 }
 
 function isSet(validity: Uint8Array, row: number): boolean {
-  return ((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
+  return (((validity[row >> 3] as number) >> (row & 7)) & 1) === 1;
 }
 
-function encodeBytes(vector: Vector, rows: number): Uint8Array {
+/** Longer values are left to the engine; below, its call costs more than the loop. */
+const LONG_COPY = 192;
+
+function encodeBytes(vector: Vector, rows: number, arena: Arena): Uint8Array {
   const { validity, values } = vector;
   const offsets = vector.offsets ?? new Int32Array(rows + 1);
   const dense = vector.nullCount === 0;
   let size = 4 * (rows - vector.nullCount);
-  if (dense) size += (offsets[rows] ?? 0) - (offsets[0] ?? 0);
+  if (dense) size += (offsets[rows] as number) - (offsets[0] as number);
   else {
     for (let row = 0; row < rows; row++) {
-      if (isSet(validity, row)) size += (offsets[row + 1] ?? 0) - (offsets[row] ?? 0);
+      if (isSet(validity, row)) size += (offsets[row + 1] as number) - (offsets[row] as number);
     }
   }
-  const out = new Uint8Array(size);
+  const out = arena.take(size);
+  const target = new DataView(out.buffer, out.byteOffset);
+  const source = new DataView(values.buffer, values.byteOffset);
+  // Words of four bytes may reach behind the last value.
+  const safe = source.byteLength - 3;
   let at = 0;
   for (let row = 0; row < rows; row++) {
     if (!dense && !isSet(validity, row)) continue;
-    const start = offsets[row] ?? 0;
-    const end = offsets[row + 1] ?? 0;
+    const start = offsets[row] as number;
+    const end = offsets[row + 1] as number;
     const length = end - start;
-    out[at++] = length & 255;
-    out[at++] = (length >> 8) & 255;
-    out[at++] = (length >> 16) & 255;
-    out[at++] = length >>> 24;
-    // Below this length a loop is cheaper than the call of `set` with its view.
-    if (length <= 96) {
-      for (let from = start; from < end; from++) out[at++] = values[from] ?? 0;
+    target.setInt32(at, length, true);
+    at += 4;
+    if (length > LONG_COPY) out.set(values.subarray(start, end), at);
+    else if (end < safe) {
+      for (let i = 0; i < length; i += 4) target.setInt32(at + i, source.getInt32(start + i, true), true);
     } else {
-      out.set(values.subarray(start, end), at);
-      at += length;
+      for (let i = 0; i < length; i++) out[at + i] = values[start + i] as number;
     }
+    at += length;
   }
   return out;
 }
 
-function encodeBits(vector: Vector, rows: number): Uint8Array {
+function encodeBits(vector: Vector, rows: number, arena: Arena): Uint8Array {
   const { validity, values } = vector;
   if (vector.nullCount === 0) return values.subarray(0, (rows + 7) >> 3);
-  const out = new Uint8Array((rows - vector.nullCount + 7) >> 3);
+  const out = arena.take((rows - vector.nullCount + 7) >> 3).fill(0);
   let at = 0;
   for (let row = 0; row < rows; row++) {
     if (!isSet(validity, row)) continue;
-    if (isSet(values, row)) out[at >> 3] = (out[at >> 3] ?? 0) | (1 << (at & 7));
+    if (isSet(values, row)) out[at >> 3] = (out[at >> 3] as number) | (1 << (at & 7));
     at++;
   }
   return out;
 }
 
 /** Values of `width` 32-bit words each, without those of null rows. */
-function encodeWords(vector: Vector, rows: number, width: 1 | 2 | 4): Uint8Array {
+function encodeWords(vector: Vector, rows: number, width: 1 | 2 | 4, arena: Arena): Uint8Array {
   const bytes = vector.values.subarray(0, rows * width * 4);
   if (vector.nullCount === 0) return bytes;
   const words = asWords(bytes);
-  const out = new Uint32Array((rows - vector.nullCount) * width);
+  const out = arena.words((rows - vector.nullCount) * width);
   let at = 0;
   for (let row = 0; row < rows; row++) {
     if (!isSet(vector.validity, row)) continue;
-    for (let word = row * width; word < (row + 1) * width; word++) out[at++] = words[word] ?? 0;
+    for (let word = row * width; word < (row + 1) * width; word++) out[at++] = words[word] as number;
   }
-  return new Uint8Array(out.buffer);
+  return new Uint8Array(out.buffer, out.byteOffset, out.byteLength);
 }
 
 /** Parquet's decimals are big-endian, Arrow's little-endian. */
-function reverseDecimals(bytes: Uint8Array): Uint8Array {
+function reverseDecimals(bytes: Uint8Array, arena: Arena): Uint8Array {
   const words = asWords(bytes);
-  const out = new Uint32Array(words.length);
+  const out = arena.words(words.length);
   for (let at = 0; at < words.length; at += 4) {
-    out[at] = words[at + 3] ?? 0;
-    out[at + 1] = words[at + 2] ?? 0;
-    out[at + 2] = words[at + 1] ?? 0;
-    out[at + 3] = words[at] ?? 0;
+    out[at] = words[at + 3] as number;
+    out[at + 1] = words[at + 2] as number;
+    out[at + 2] = words[at + 1] as number;
+    out[at + 3] = words[at] as number;
   }
-  return Buffer.from(out.buffer).swap32();
+  return Buffer.from(out.buffer, out.byteOffset, out.byteLength).swap32();
 }
 
 function asWords(bytes: Uint8Array): Uint32Array {

@@ -4,7 +4,9 @@ import type { LedgerEntry } from './store.ts';
 /** The spans of a pipeline that count as done. */
 export function doneSpans(ledger: readonly LedgerEntry[], pipeline: string): readonly Span[] {
   return unionSpans(
-    ledger.filter((entry) => entry.pipeline === pipeline && entry.verdict === 'sealed').map((entry) => entry.span),
+    ledger
+      .filter((entry) => entry.pipeline === pipeline && entry.verdict === 'sealed' && entry.scope === undefined)
+      .map((entry) => entry.span),
   );
 }
 

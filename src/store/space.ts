@@ -1,17 +1,17 @@
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { PipelineDef } from '../declare/pipeline.ts';
+import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import { StoreError } from '../errors.ts';
 import { formatBytes } from '../format.ts';
 
 /** Bytes on disk that a record of a pipeline takes with everything nested in it, staging included; measured, rounded up. */
-const BYTES_A_RECORD = { tx_count: 1_000, links: 2_000 } as const;
+const BYTES_A_RECORD = { tx_count: 1_000, links: 2_000, none: 2_000 } as const;
 /** What must stay free beyond the estimate. */
 const RESERVE = 64 * 1024 * 1024;
 
 /** Bytes that some records of a pipeline will take. */
 export function estimateBytes(pipeline: PipelineDef, records: number): number {
-  return records * BYTES_A_RECORD[pipeline.walk.proof];
+  return records * BYTES_A_RECORD[proofOf(pipeline) ?? 'none'];
 }
 
 /**

@@ -5,16 +5,16 @@ import type { Batch } from '../flatten/batch.ts';
 import type { Span } from '../span.ts';
 import { quoteName, quoteText } from './canonical.ts';
 import { Database } from './database.ts';
-import { statIfAny, syncPath } from './disk.ts';
+import { hashFile, statIfAny, syncPath } from './disk.ts';
+import { encodingOf, partitionOf, pathOfFile } from './encoding.ts';
 import { addEvidence, type DatedEvidence, measureRows } from './evidence.ts';
 import { guarded } from './failure.ts';
-import { PlainWriter } from './plain.ts';
+import { PlainFolder } from './plainfolder.ts';
 import { readFiles } from './relation.ts';
 import { schemaOf } from './schema.ts';
-import { OrderCheck } from './sorted.ts';
-import type { Stage, StagedFile, StagedSpan, StagedTable } from './store.ts';
+import type { FileStage, StagedFile, StagedSpan, StagedTable } from './store.ts';
 
-/** What a thread needs to write rows of spans by itself. Plain data, so that it can be handed to a worker thread. */
+/** Where stages lie, and what they are for. */
 export interface StagerOptions {
   readonly kind: 'parquet' | 'duckdb';
   /** Absolute path of the folder of staged files. */
@@ -23,16 +23,7 @@ export interface StagerOptions {
   readonly memoryMb?: number;
 }
 
-/** Bounds of a row group of a table's file: DuckDB holds a whole one, before it is compressed, in memory. */
-const rowGroupLimit = { rows: 122_880, bytes: 32 * 2 ** 20 } as const;
-
-/** Rows in a row group, a multiple of DuckDB's vectors, for rows of that size. */
-function rowGroupRows(plainBytes: number, rows: number): number {
-  const fitting = Math.floor((rowGroupLimit.bytes * rows) / plainBytes / 2048) * 2048;
-  return Math.min(rowGroupLimit.rows, Math.max(2048, fitting));
-}
-
-/** Makes stages. One for each thread: it owns the DuckDB instance that encodes their files. */
+/** Makes stages. It owns the DuckDB instance that encodes their files. */
 export class Stager {
   readonly #options: StagerOptions;
   readonly #freshId: () => string;
@@ -43,7 +34,7 @@ export class Stager {
     this.#freshId = freshId;
   }
 
-  stage(span: Span): Stage {
+  stage(span: Span): FileStage {
     const id = this.#freshId();
     const folder = join(this.#options.stagingPath, id);
     return new FolderStage({ id, folder, span, kind: this.#options.kind, connect: () => this.#connect() });
@@ -77,32 +68,44 @@ interface FolderStageOptions {
   readonly connect: () => Promise<Database>;
 }
 
-class FolderStage implements Stage {
+class FolderStage implements FileStage {
   readonly #options: FolderStageOptions;
-  readonly #writers = new Map<string, PlainWriter>();
-  readonly #orders = new Map<string, OrderCheck>();
+  readonly #plain: PlainFolder;
+  readonly #tables = new Map<string, TableDef>();
+  readonly #adopted: { readonly table: string; readonly path: string; readonly isSorted: boolean }[] = [];
 
   constructor(options: FolderStageOptions) {
     this.#options = options;
+    this.#plain = new PlainFolder(options.folder);
+  }
+
+  get folder(): string {
+    return this.#options.folder;
   }
 
   async write(batch: Batch): Promise<void> {
-    await guarded(this.#subject(), async () => {
-      const writer = this.#writers.get(batch.table.name) ?? (await this.#open(batch.table));
-      await writer.write(batch);
-      this.#orders.get(batch.table.name)?.add(batch);
-    });
+    this.#tables.set(batch.table.name, batch.table);
+    await this.#plain.write(batch);
+  }
+
+  async adopt(table: TableDef, path: string, isSorted = false): Promise<void> {
+    this.#tables.set(table.name, table);
+    this.#adopted.push({ table: table.name, path, isSorted });
+    await mkdir(this.#options.folder, { recursive: true });
   }
 
   async finish(): Promise<StagedSpan> {
     return guarded(this.#subject(), async () => {
       const tables: Record<string, StagedTable> = {};
-      if (this.#writers.size === 0) return { id: this.#options.id, tables };
+      if (this.#tables.size === 0) return { id: this.#options.id, tables };
+      const written = [...(await this.#plain.finish()), ...this.#adopted];
       const database = await this.#options.connect();
       try {
-        for (const [name, writer] of this.#writers) {
-          await writer.finish();
-          tables[name] = await this.#finishTable(database, writer);
+        for (const [name, table] of this.#tables) {
+          const parts = written.filter((part) => part.table === name);
+          const isSorted = parts.length === 1 && parts.every((part) => part.isSorted);
+          const paths = parts.map(({ path }) => path);
+          tables[name] = await this.#finishTable(database, table, paths, isSorted);
         }
       } finally {
         database.disconnect();
@@ -113,44 +116,42 @@ class FolderStage implements Stage {
   }
 
   async discard(): Promise<void> {
-    for (const writer of this.#writers.values()) await writer.abandon().catch(() => {});
-    await rm(this.#options.folder, { recursive: true, force: true });
+    await this.#plain.discard();
   }
 
   #subject(): string {
     return `stage ${this.#options.folder}`;
   }
 
-  async #open(table: TableDef): Promise<PlainWriter> {
-    await mkdir(this.#options.folder, { recursive: true });
-    const writer = await PlainWriter.open(join(this.#options.folder, `${table.name}.plain.parquet`), table);
-    this.#writers.set(table.name, writer);
-    this.#orders.set(table.name, new OrderCheck(table));
-    return writer;
-  }
-
-  async #finishTable(database: Database, writer: PlainWriter): Promise<StagedTable> {
-    const { table, path, rows } = writer;
+  async #finishTable(
+    database: Database,
+    table: TableDef,
+    paths: readonly string[],
+    isSorted: boolean,
+  ): Promise<StagedTable> {
     const schema = schemaOf(table).id;
-    const isSorted = this.#orders.get(table.name)?.isSorted === true;
-    if (rows === 0) {
-      await rm(path);
-      return { schema, isSorted, ...addEvidence([], table), files: [] };
-    }
-    const source = readFiles([path]);
-    const parts = await measureRows(database.query, table, source);
+    const source = readFiles(paths);
+    const parts = paths.length === 0 ? [] : await measureRows(database.query, table, source);
     const evidence = addEvidence(parts, table);
-    if (this.#options.kind === 'duckdb') {
-      await syncPath(path);
-      const bytes = (await statIfAny(path))?.size ?? 0;
-      return { schema, isSorted, ...evidence, files: [{ stagedPath: path, path: '', rows, bytes }] };
+    if (evidence.rows === 0) {
+      for (const path of paths) await rm(path);
+      return { schema, isSorted, ...evidence, files: [] };
     }
-    const groupRows = rowGroupRows((await statIfAny(path))?.size ?? 0, rows);
+    const sizes = await Promise.all(paths.map(async (path) => (await statIfAny(path))?.size ?? 0));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    const { rows } = evidence;
+    if (this.#options.kind === 'duckdb') {
+      for (const path of paths) await syncPath(path);
+      const files = paths.map((stagedPath) => ({ stagedPath, path: '', rows, bytes }));
+      return { schema, isSorted, ...evidence, files };
+    }
+    const encoding = encodingOf(bytes, rows);
     const files: StagedFile[] = [];
     for (const part of parts) {
-      files.push(await this.#encodeFile(database, table, source, part, groupRows, parts.length === 1));
+      const shape = { encoding, isWhole: parts.length === 1, isSorted };
+      files.push(await this.#encodeFile(database, table, source, part, shape));
     }
-    await rm(path);
+    for (const path of paths) await rm(path);
     return { schema, isSorted, ...evidence, files };
   }
 
@@ -159,22 +160,23 @@ class FolderStage implements Stage {
     table: TableDef,
     source: string,
     part: DatedEvidence,
-    groupRows: number,
-    isWhole: boolean,
+    { encoding, isWhole, isSorted }: { encoding: string; isWhole: boolean; isSorted: boolean },
   ): Promise<StagedFile> {
     const { id, folder, span } = this.#options;
-    const date = part.date === undefined ? undefined : (part.date ?? '__HIVE_DEFAULT_PARTITION__');
-    const partition = date === undefined ? [] : [`block_date=${date}`];
-    const stagedPath = join(folder, `${[table.name, ...partition].join('-')}.parquet`);
+    const stagedPath = join(folder, `${[table.name, ...partitionOf(part.date)].join('-')}.parquet`);
     const only = part.date === null ? 'IS NULL' : `= DATE ${quoteText(part.date ?? '')}`;
     const where = isWhole ? '' : ` WHERE ${quoteName('block_date')} ${only}`;
-    const order =
-      this.#orders.get(table.name)?.isSorted === true ? '' : ` ORDER BY ${table.sort.map(quoteName).join(', ')}`;
-    const copy = `COPY (SELECT * FROM ${source}${where}${order}) TO ${quoteText(stagedPath)} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE ${groupRows})`;
+    const order = isSorted ? '' : ` ORDER BY ${table.sort.map(quoteName).join(', ')}`;
+    const copy = `COPY (SELECT * FROM ${source}${where}${order}) TO ${quoteText(stagedPath)} (${encoding})`;
     await database.withMemory(() => database.run(copy));
     await syncPath(stagedPath);
     const bytes = (await statIfAny(stagedPath))?.size ?? 0;
-    const path = ['tables', table.name, ...partition, `${span.from}-${span.to}-${id}.parquet`].join('/');
-    return { stagedPath, path, rows: part.rows, bytes };
+    return {
+      stagedPath,
+      path: pathOfFile(table.name, part.date, span, id),
+      rows: part.rows,
+      bytes,
+      sha256: await hashFile(stagedPath),
+    };
   }
 }

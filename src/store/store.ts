@@ -1,3 +1,4 @@
+import type { TableDef } from '../declare/table.ts';
 import type { Batch } from '../flatten/batch.ts';
 import type { Span } from '../span.ts';
 import type { StagerOptions } from './stage.ts';
@@ -16,6 +17,8 @@ export interface TableFile {
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
+  /** SHA-256 of the file, 64 hex digits. DuckDB reads most flipped bytes as other values, without an error. Absent from old entries. */
+  readonly sha256?: string | undefined;
 }
 
 /** What a span added to one table. */
@@ -45,6 +48,10 @@ export interface LedgerEntry {
   readonly retries: number;
   /** Requests that were planned for the span from the headers; absent where nothing was planned. */
   readonly planned?: number | undefined;
+  /** Newest masterchain block before and after the rows were read; absent where rows never change. */
+  readonly asOf?: Span | undefined;
+  /** What was asked for, where it was not everything in the span: the entry counts for nothing as done then. */
+  readonly scope?: string | undefined;
   /** Ids of entries whose rows this one replaces. */
   readonly supersedes: readonly string[];
   /** ISO 8601, UTC. */
@@ -54,7 +61,17 @@ export interface LedgerEntry {
 /** What a commit needs beside the staged rows. */
 export type CommitDraft = Pick<
   LedgerEntry,
-  'network' | 'pipeline' | 'version' | 'span' | 'verdict' | 'requests' | 'retries' | 'planned' | 'supersedes'
+  | 'network'
+  | 'pipeline'
+  | 'version'
+  | 'span'
+  | 'verdict'
+  | 'requests'
+  | 'retries'
+  | 'planned'
+  | 'asOf'
+  | 'scope'
+  | 'supersedes'
 >;
 
 /** Rows of a span on their way: written, but not visible to anybody before the commit. */
@@ -65,6 +82,14 @@ export interface Stage {
   finish(): Promise<StagedSpan>;
   /** Removes everything that was written. */
   discard(): Promise<void>;
+}
+
+/** A stage that also takes rows that lie in files already. */
+export interface FileStage extends Stage {
+  /** Folder that the stage owns: files in it go with it. */
+  readonly folder: string;
+  /** Takes over a Parquet file with exactly the table's columns; `isSorted` when its rows are in the table's order. */
+  adopt(table: TableDef, path: string, isSorted?: boolean): Promise<void>;
 }
 
 /** Finished rows of a span, ready to be committed. Plain data, so that a worker thread can hand it over. */
@@ -99,9 +124,9 @@ export interface Store {
   readonly kind: 'parquet' | 'duckdb';
   /** Absolute. */
   readonly path: string;
-  /** What a worker thread needs to make stages by itself: `new Stager(store.staging, effects.freshId)`. */
+  /** Where stages lie. */
   readonly staging: StagerOptions;
-  stage(pipeline: string, span: Span): Stage;
+  stage(pipeline: string, span: Span): FileStage;
   /** Makes the staged rows and the ledger entry visible in one step. */
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
   /** Entries that are not superseded, in order of commit. */

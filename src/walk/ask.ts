@@ -1,4 +1,5 @@
-import type { PipelineDef } from '../declare/pipeline.ts';
+import { isMasterchain, type MasterchainPipeline, type PipelineDef } from '../declare/pipeline.ts';
+import { UsageError } from '../errors.ts';
 import type { Ask } from '../source/ask.ts';
 import type { LtWindow } from './windows.ts';
 
@@ -11,9 +12,9 @@ export type PageAsk =
   | { readonly kind: 'block'; readonly seqno: number; readonly offset: number };
 
 /** The request for a page. A block that is not indexed is waited for. */
-export function requestOf(pipeline: PipelineDef, ask: PageAsk): Ask {
-  const { walk, endpoint, parameters, name } = pipeline;
-  const rest = Object.entries(parameters);
+export function requestOf(pipeline: MasterchainPipeline, ask: PageAsk): Ask {
+  const { walk, endpoint, name } = pipeline;
+  const rest = fixedQuery(pipeline);
   if (ask.kind === 'window') {
     const { from, to } = ask.window;
     return {
@@ -29,6 +30,22 @@ export function requestOf(pipeline: PipelineDef, ask: PageAsk): Ask {
     missing: 'wait',
     label: `${name} ${ask.seqno}`,
   };
+}
+
+/** @throws {UsageError} for a pipeline whose rows are not proven by headers */
+export function requireMasterchain(pipeline: PipelineDef): MasterchainPipeline {
+  if (isMasterchain(pipeline)) return pipeline;
+  throw new UsageError(`usage: expected a pipeline that is proven by headers, got ${pipeline.name}`, {
+    code: 'wrong-walk',
+    hint: 'blocks or transactions',
+  });
+}
+
+/** The parameters that every request of a pipeline has. */
+export function fixedQuery({ parameters }: PipelineDef): readonly (readonly [name: string, value: string])[] {
+  return Object.entries(parameters).flatMap(([name, value]) =>
+    (typeof value === 'string' ? [value] : value).map((one) => [name, one] as const),
+  );
 }
 
 /** The pages of one masterchain block with so many rows, the last of them being short. */

@@ -1,10 +1,11 @@
-import type PQueue from 'p-queue';
 import type { Header } from '../audit/header.ts';
-import type { PipelineDef } from '../declare/pipeline.ts';
+import type { MasterchainPipeline } from '../declare/pipeline.ts';
 import type { Effects } from '../effects.ts';
 import type { Source } from '../source/source.ts';
 import type { Span } from '../span.ts';
 import type { CommitDraft, LedgerEntry, Stage, StagedSpan } from '../store/store.ts';
+import type { PageQueue } from './pagequeue.ts';
+import type { LoaderPool } from './port.ts';
 
 /** How rows are asked for: each masterchain block by itself, many at once by windows of logical time, or what is cheaper. */
 export type WalkMode = 'masterchain' | 'window' | 'auto';
@@ -63,7 +64,7 @@ export interface SpanSink {
 
 /** Everything a walk works with. */
 export interface WalkContext {
-  readonly pipeline: PipelineDef;
+  readonly pipeline: MasterchainPipeline;
   readonly network: string;
   readonly source: Source;
   readonly sink: SpanSink;
@@ -72,7 +73,8 @@ export interface WalkContext {
   /** Most requests of one span: bounds what a kill can cost. */
   readonly spanAsks: number;
   /** Requests under way or being decoded; the bound of what lies in memory. */
-  readonly asks: PQueue;
+  readonly asks: PageQueue;
+  readonly loaders: LoaderPool;
   /** Ids of entries that the new ones take the place of. */
   readonly replaces: readonly string[];
   /** First seqno of the index. */

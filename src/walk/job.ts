@@ -5,8 +5,9 @@ import { type Span, spanSize, subtractSpans, totalSize } from '../span.ts';
 import type { StagedSpan, Verdict } from '../store/store.ts';
 import { PAGE_ROWS, type PageAsk, requestOf } from './ask.ts';
 import type { WalkContext } from './context.ts';
-import type { Loader, PageReport, RefusedReport } from './loader.ts';
+import type { PageReport, RefusedReport } from './loader.ts';
 import type { Meter } from './meter.ts';
+import type { LoaderPort, Overflow } from './port.ts';
 import type { SpanProof } from './proof.ts';
 import { halve } from './windows.ts';
 
@@ -17,7 +18,7 @@ const REPAIR_PAUSE_MS = 500;
 export interface SpanJobOptions {
   readonly context: WalkContext;
   readonly span: Span;
-  readonly loader: Loader;
+  readonly loader: LoaderPort;
   readonly proof: SpanProof;
   readonly asks: readonly PageAsk[];
   readonly meter: Meter;
@@ -56,6 +57,7 @@ export class SpanJob {
     try {
       return await this.bringIn();
     } finally {
+      this.options.loader.release();
       this.options.onEnd?.();
     }
   }
@@ -66,8 +68,11 @@ export class SpanJob {
     let fatal = await this.askAll(asks);
     let bad = await proof.audit();
     for (let round = 1; round <= REPAIRS && bad.length > 0 && fatal === undefined && !context.stop.aborted; round++) {
+      // A block that is not indexed has been waited for already.
+      const again = bad.filter(({ seqno }) => this.failures.get(seqno)?.code !== 'not-indexed');
+      if (again.length === 0) break;
       if (round > 1) await context.effects.sleep(REPAIR_PAUSE_MS);
-      fatal = await this.repair(bad.map(({ seqno }) => seqno));
+      fatal = await this.repair(again.map(({ seqno }) => seqno));
       bad = await proof.audit();
     }
     await this.commit(bad);
@@ -114,6 +119,7 @@ export class SpanJob {
       const report = await source.fetch(requestOf(pipeline, ask), async (answer) => {
         proof.see(ask, answer);
         request = answer.request;
+        context.asks.learn(answer.body.length);
         return loader.add(answer.body, overflow);
       });
       this.note(ask, request, report);
@@ -214,7 +220,7 @@ export class SpanJob {
 }
 
 /** What a full page leaves to ask for. Nothing when its rows share one logical time: its blocks are then asked for singly. */
-function remainder(ask: PageAsk, report: PageReport, overflow: 'keep' | 'cut' | 'refuse'): readonly PageAsk[] {
+function remainder(ask: PageAsk, report: PageReport, overflow: Overflow): readonly PageAsk[] {
   if (ask.kind === 'block' || report.records < PAGE_ROWS) return [];
   const { window } = ask;
   if (overflow === 'refuse') return (halve(window) ?? []).map((half) => ({ kind: 'window', window: half }));

@@ -1,16 +1,24 @@
 import type { Header } from '../audit/header.ts';
 import { type BadBlock, reconcileSpan } from '../audit/reconcile.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
+import type { Batch } from '../flatten/batch.ts';
 import type { WordsColumn } from '../flatten/columns.ts';
 import { Decoder } from '../flatten/decoder.ts';
-import { explainRefusal } from '../flatten/explain.ts';
 import { sortRecords } from '../flatten/order.ts';
+import type { RefusedRecord } from '../flatten/scan.ts';
 import type { Span } from '../span.ts';
-import type { Stage, StagedSpan } from '../store/store.ts';
 import { PAGE_ROWS } from './ask.ts';
 
-/** Records handed to the stage at once; a row group of its files. */
-const CHUNK_RECORDS = 8192;
+/** Records handed over at once: two of DuckDB's vectors. */
+const CHUNK_RECORDS = 4096;
+
+/** Where the sorted rows of a span go. */
+export interface RowSink<T> {
+  /** The batch's memory is used again afterwards. */
+  write(batch: Batch): Promise<void>;
+  finish(): Promise<T>;
+  discard(): Promise<void>;
+}
 
 /** A record that could not be decoded, and why. */
 export interface RefusedReport {
@@ -29,21 +37,22 @@ export interface PageReport {
   readonly lastLt: string | undefined;
 }
 
-/** Takes the pages of one span in any order, and gives them back as staged rows of the blocks that proved sound. */
-export class Loader {
+/**
+ * Takes the pages of one span in any order, and writes the rows of the blocks that proved sound, sorted. It can be opened again
+ * and again; its memory stays as large as the largest span so far.
+ */
+export class Loader<T> {
   private readonly pipeline: PipelineDef;
   private readonly decoder: Decoder;
-  private readonly makeStage: (span: Span) => Stage;
   private span: Span = { from: 0, to: -1 };
   private headers: readonly Header[] = [];
   /** Rows before this one are dead if their masterchain block was dropped then. */
   private dropped = new Map<number, number>();
   private deadRows = new Set<number>();
 
-  constructor(pipeline: PipelineDef, makeStage: (span: Span) => Stage) {
+  constructor(pipeline: PipelineDef) {
     this.pipeline = pipeline;
     this.decoder = new Decoder(pipeline);
-    this.makeStage = makeStage;
   }
 
   /** Begins a span; what was loaded before is forgotten. */
@@ -75,7 +84,7 @@ export class Loader {
     if (isFull && overflow === 'refuse') this.decoder.rollback(mark);
     return {
       records,
-      refused: refused.map((record) => ({ ...explainRefusal(this.pipeline, record), raw: record.raw })),
+      refused: refused.length === 0 ? [] : await this.explain(refused),
       unknown: [...unknown],
       lastLt: lastLt?.toString(),
     };
@@ -92,27 +101,32 @@ export class Loader {
     this.dropped.set(seqno, this.decoder.records);
   }
 
-  /** Stages the rows of each given span, sorted; other rows are forgotten. */
-  async finish(spans: readonly Span[]): Promise<readonly StagedSpan[]> {
-    const staged: StagedSpan[] = [];
-    for (const span of spans) staged.push(await this.stageRows(span));
+  /** Writes the rows of each given span, sorted; other rows are forgotten. */
+  async finish(spans: readonly Span[], open: (span: Span, at: number) => RowSink<T>): Promise<readonly T[]> {
+    const finished: T[] = [];
+    for (const [at, span] of spans.entries()) finished.push(await this.writeRows(span, open(span, at)));
     this.decoder.clear();
-    return staged;
+    return finished;
   }
 
-  private async stageRows(span: Span): Promise<StagedSpan> {
-    const stage = this.makeStage(span);
+  private async writeRows(span: Span, sink: RowSink<T>): Promise<T> {
     try {
       const rows = sortRecords(this.decoder, this.rowsOf(span));
       for (let from = 0; from < Math.max(rows.length, 1); from += CHUNK_RECORDS) {
         const chunk = rows.subarray(from, from + CHUNK_RECORDS);
-        for (const batch of this.decoder.choose(chunk)) await stage.write(batch);
+        for (const batch of this.decoder.choose(chunk)) await sink.write(batch);
       }
-      return await stage.finish();
+      return await sink.finish();
     } catch (error) {
-      await stage.discard();
+      await sink.discard();
       throw error;
     }
+  }
+
+  /** Loads what explains only when there is something to explain: it takes longer than all the rest. */
+  private async explain(refused: readonly RefusedRecord[]): Promise<readonly RefusedReport[]> {
+    const { explainRefusal } = await import('../flatten/explain.ts');
+    return refused.map((record) => ({ ...explainRefusal(this.pipeline, record), raw: record.raw }));
   }
 
   private rowsOf(span: Span): Int32Array {

@@ -6,7 +6,8 @@ import { Setback } from '../source/setback.ts';
 import type { Source } from '../source/source.ts';
 import type { Span } from '../span.ts';
 import { PAGE_ROWS, type PageAsk, pagesOfBlock } from './ask.ts';
-import type { Loader } from './loader.ts';
+import { fetchShardState } from './chain.ts';
+import type { LoaderPort } from './port.ts';
 
 /** How a span's rows are proven whole, and what is asked again where they are not. */
 export interface SpanProof {
@@ -19,7 +20,10 @@ export interface SpanProof {
 }
 
 /** Transactions are proven by the headers' `tx_count`. */
-export function countProof(loader: Pick<Loader, 'audit'>, headers: ReadonlyMap<number, readonly Header[]>): SpanProof {
+export function countProof(
+  loader: Pick<LoaderPort, 'audit'>,
+  headers: ReadonlyMap<number, readonly Header[]>,
+): SpanProof {
   return {
     see: () => undefined,
     audit: () => loader.audit(),
@@ -55,6 +59,16 @@ export function linkProof({ span, before, after, source, pipeline, onCount }: Li
     return headers;
   };
 
+  /** Blocks that a missing masterchain block parts from their successors: the states right before such blocks name them. */
+  const newestBeforeHoles = async ({ missing, stray }: LinkGaps): Promise<ReadonlySet<string>> => {
+    const newest = new Set<string>();
+    for (const seqno of stray.length === 0 ? [] : absentSeqnos(missing)) {
+      if (seqno <= span.from) continue;
+      for (const header of await fetchShardState(source, seqno - 1, pipeline)) newest.add(headerId(header));
+    }
+    return newest;
+  };
+
   return {
     see(ask, { body, request }) {
       const headers = parseHeaders(body, request);
@@ -77,7 +91,9 @@ export function linkProof({ span, before, after, source, pipeline, onCount }: Li
       onCount?.(headers.length);
       const twice = findTwice(headers);
       const gaps = findLinkGaps(headers, span, before, after);
-      return [...twice, ...(await blame(gaps, span, (id) => findBlock(source, id, pipeline)))];
+      const newest = await newestBeforeHoles(gaps);
+      const stray = gaps.stray.filter((header) => !newest.has(headerId(header)));
+      return [...twice, ...(await blame({ ...gaps, stray }, span, (id) => findBlock(source, id, pipeline)))];
     },
     repair(seqno) {
       byBlock.delete(seqno);
@@ -126,13 +142,18 @@ async function blame(
       `expected block ${headerId(header)} to link to the one before it, got ${header.prev.join(' and ') || 'no link'}`,
     );
   }
-  const absent = missing.filter(({ id }) => id.startsWith('-1:')).map(({ seenFrom }) => seenFrom);
+  const absent = absentSeqnos(missing);
   for (const { id, seenFrom } of missing) {
     const found = (await find(id))?.mcSeqno ?? Math.max(...absent.filter((seqno) => seqno <= seenFrom));
     const seqno = found >= span.from && found <= span.to ? found : seenFrom;
     bad.set(seqno, `expected block ${id} that others refer to, got none`);
   }
   return [...bad].map(([seqno, reason]) => ({ seqno, reason }));
+}
+
+/** Masterchain blocks that are missing themselves. */
+function absentSeqnos(missing: LinkGaps['missing']): readonly number[] {
+  return missing.filter(({ id }) => id.startsWith('-1:')).map(({ id }) => Number(id.split(':')[2]));
 }
 
 async function findBlock(source: Source, id: string, pipeline: string): Promise<Header | undefined> {

@@ -7,8 +7,8 @@ import { planLtWindows, planSpans, TARGET_ROWS } from './windows.ts';
 
 type Headers = ReadonlyMap<number, readonly Header[]>;
 
-/** Most records of a span: bounds memory and the size of files. What just fits 20 windows, so that the last is not a small one. */
-const SPAN_RECORDS = 19_600;
+/** Most records of a span: bounds memory and the size of files. What just fits ten windows, so that the last is not a small one. */
+const SPAN_RECORDS = 9_800;
 /** Most masterchain blocks of a span. */
 const SPAN_SEQNOS = 20_000;
 

@@ -6,16 +6,13 @@ import { type PageAsk, pagesOfBlock } from './ask.ts';
 import { fetchShardState } from './chain.ts';
 import type { WalkContext } from './context.ts';
 import { type BlockProblem, SpanJob } from './job.ts';
-import { Loader } from './loader.ts';
 import { Meter } from './meter.ts';
 import { countProof, linkProof } from './proof.ts';
 import { headersOf, planRowAsks, planRowSpans } from './rowplan.ts';
 import { planEvenWindows, rangeOf } from './windows.ts';
 
-/** Spans under way at once: one is encoded and committed while the next is fetched. */
-const JOBS = 2;
 /** Masterchain blocks whose headers are read from the store at once. */
-const CHUNK = 20_000;
+const CHUNK = 5_000;
 /** Most masterchain blocks of a span of headers; each span costs a request for the state at its end. */
 export const HEADER_SPAN = 5_000;
 /** Masterchain blocks of the first span of headers, which tells how dense they are. */
@@ -30,7 +27,7 @@ const FEW_BLOCKS = 4;
  */
 export async function walk(context: WalkContext, missing: readonly Span[]): Promise<readonly BlockProblem[]> {
   const problems: BlockProblem[] = [];
-  const jobs = new PQueue({ concurrency: JOBS });
+  const jobs = new PQueue({ concurrency: context.loaders.spans });
   const meter = new Meter(context.source);
   let failure: { readonly error: unknown } | undefined;
   const start = async (prepare: Prepare): Promise<void> => {
@@ -91,7 +88,7 @@ async function rowJob(
   headers: ReadonlyMap<number, readonly Header[]>,
   meter: Meter,
 ): Promise<SpanJob> {
-  const loader = new Loader(context.pipeline, (part) => context.sink.stage(context.pipeline.name, part));
+  const loader = await context.loaders.take(context.pipeline);
   await loader.open(span, headersOf(span, headers));
   const asks = planRowAsks(context.mode, span, headers);
   return new SpanJob({ context, span, loader, proof: countProof(loader, headers), asks, meter });
@@ -214,7 +211,7 @@ async function headerJob(
   } else {
     for (let seqno = span.from; seqno <= span.to; seqno++) asks.push(...pagesOfBlock(seqno, 0));
   }
-  const loader = new Loader(pipeline, (part) => context.sink.stage(pipeline.name, part));
+  const loader = await context.loaders.take(pipeline);
   await loader.open(span, []);
   const onCount = (count: number) => density.learn(count, blocks);
   const proof = linkProof({ span, before, after, source, pipeline: pipeline.name, onCount });

@@ -69,9 +69,21 @@ describe('a source that is none', () => {
   }
 
   test.each([
-    { name: 'HTML with status 200', listener: always(200, 'text/html', '<html><title>Welcome</title></html>'), says: /HTML|JSON|base address/i },
-    { name: 'HTML with status 404', listener: always(404, 'text/html', '<html><title>Not Found</title></html>'), says: /404/ },
-    { name: 'JSON of another shape', listener: always(200, 'application/json', '{"ok":true,"result":[]}'), says: /shape|expected/ },
+    {
+      name: 'HTML with status 200',
+      listener: always(200, 'text/html', '<html><title>Welcome</title></html>'),
+      says: /HTML|JSON|base address/i,
+    },
+    {
+      name: 'HTML with status 404',
+      listener: always(404, 'text/html', '<html><title>Not Found</title></html>'),
+      says: /404/,
+    },
+    {
+      name: 'JSON of another shape',
+      listener: always(200, 'application/json', '{"ok":true,"result":[]}'),
+      says: /shape|expected/,
+    },
     { name: 'a list in place of an object', listener: always(200, 'application/json', '[]'), says: /shape|expected/ },
     { name: 'null', listener: always(200, 'application/json', 'null'), says: /shape|expected/ },
   ])('$name: says so, and makes no rows', async ({ listener, says }) => {
@@ -80,7 +92,10 @@ describe('a source that is none', () => {
     expect(finished.stderr).toMatch(/^error: [^\n]+; hint: [^\n]+\n$/);
     expect(finished.stderr).toMatch(says);
     expect(finished.code).toBe(1);
-    expect(JSON.parse(finished.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ event: 'done', complete: false });
+    expect(JSON.parse(finished.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      event: 'done',
+      complete: false,
+    });
     const { code, stdout } = await tonlake(['status', '--warehouse', fresh]);
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing is committed yet') });
   });

@@ -1,4 +1,4 @@
-import { type RunReport, contentHash, loadRegistry, openWarehouse } from '../../src/index.ts';
+import { contentHash, loadRegistry, openWarehouse, type RunReport } from '../../src/index.ts';
 import { type CliOptions, type Finished, tonlake } from '../cli.ts';
 
 /** Rows and content hash of each table. */

@@ -32,51 +32,67 @@ async function statusOf(path: string): Promise<Record<string, unknown>> {
   return JSON.parse(stdout);
 }
 
-test.each(['w', 'w.duckdb'])('a record that cannot be decoded waits in the quarantine of %s until it can', async (name) => {
-  sandbox.setFaults({ broken: [BROKEN] });
-  const path = join(freshFolder(), name);
-  const { code, report, events, stderr } = await exportRange(sandbox.url, RANGE, path);
-  expect(code).toBe(1);
-  expect(report).toMatchObject({ quarantined: 1, complete: false });
-  expect(events).toContainEqual(expect.objectContaining({ event: 'quarantine', seqno: 1010, pointer: '/transactions/1/lt' }));
-  expect(stderr).toMatch(/^quarantined: transactions 1010: .* at \/transactions\/1\/lt\n$/);
+test.each(['w', 'w.duckdb'])(
+  'a record that cannot be decoded waits in the quarantine of %s until it can',
+  async (name) => {
+    sandbox.setFaults({ broken: [BROKEN] });
+    const path = join(freshFolder(), name);
+    const { code, report, events, stderr } = await exportRange(sandbox.url, RANGE, path);
+    expect(code).toBe(1);
+    expect(report).toMatchObject({ quarantined: 1, complete: false });
+    expect(events).toContainEqual(
+      expect.objectContaining({ event: 'quarantine', seqno: 1010, pointer: '/transactions/1/lt' }),
+    );
+    expect(stderr).toMatch(/^quarantined: transactions 1010: .* at \/transactions\/1\/lt\n$/);
 
-  const kept = await query(path, 'select pipeline, mc_block_seqno, pointer, reason, request, raw from quarantine');
-  expect(kept).toHaveLength(1);
-  const [pipeline, seqno, pointer, reason, request, raw] = kept[0] ?? [];
-  expect({ pipeline, seqno, pointer }).toEqual({ pipeline: 'transactions', seqno: '1010', pointer: '/transactions/1/lt' });
-  expect(reason).toMatch(/expected .*, got /);
-  expect(request).toContain('GET /transactionsByMasterchainBlock?seqno=1010');
-  expect(JSON.parse(raw ?? '')).toMatchObject({ mc_block_seqno: 1010, lt: expect.anything() });
-  const half = `select count(*) from transactions where mc_block_seqno = 1010
+    const kept = await query(path, 'select pipeline, mc_block_seqno, pointer, reason, request, raw from quarantine');
+    expect(kept).toHaveLength(1);
+    const [pipeline, seqno, pointer, reason, request, raw] = kept[0] ?? [];
+    expect({ pipeline, seqno, pointer }).toEqual({
+      pipeline: 'transactions',
+      seqno: '1010',
+      pointer: '/transactions/1/lt',
+    });
+    expect(reason).toMatch(/expected .*, got /);
+    expect(request).toContain('GET /transactionsByMasterchainBlock?seqno=1010');
+    expect(JSON.parse(raw ?? '')).toMatchObject({ mc_block_seqno: 1010, lt: expect.anything() });
+    const half = `select count(*) from transactions where mc_block_seqno = 1010
     union all select count(*) from messages where tx_mc_block_seqno = 1010`;
-  expect(await query(path, half)).toEqual([['0'], ['0']]);
+    expect(await query(path, half)).toEqual([['0'], ['0']]);
 
-  const held = { from: 1010, to: 1010 };
-  expect(await statusOf(path)).toMatchObject({
-    quarantined: 1,
-    pipelines: [
-      { pipeline: 'blocks', quarantined: [], holes: [] },
-      { pipeline: 'transactions', quarantined: [held], done: [{ from: 1000, to: 1009 }, { from: 1011, to: 1029 }] },
-    ],
-  });
-  const told = await tonlake(['status', '--warehouse', path]);
-  expect(told.stdout).toMatch(/quarantined +1010\n/);
-  expect(told.stdout).toMatch(/1 records? in quarantine/);
+    const held = { from: 1010, to: 1010 };
+    expect(await statusOf(path)).toMatchObject({
+      quarantined: 1,
+      pipelines: [
+        { pipeline: 'blocks', quarantined: [], holes: [] },
+        {
+          pipeline: 'transactions',
+          quarantined: [held],
+          done: [
+            { from: 1000, to: 1009 },
+            { from: 1011, to: 1029 },
+          ],
+        },
+      ],
+    });
+    const told = await tonlake(['status', '--warehouse', path]);
+    expect(told.stdout).toMatch(/quarantined +1010\n/);
+    expect(told.stdout).toMatch(/1 records? in quarantine/);
 
-  // Asked again while it is still broken: one entry, not two.
-  expect((await exportRange(sandbox.url, RANGE, path)).report).toMatchObject({ quarantined: 1, complete: false });
-  expect(await query(path, 'select count(*) from quarantine')).toEqual([['1']]);
+    // Asked again while it is still broken: one entry, not two.
+    expect((await exportRange(sandbox.url, RANGE, path)).report).toMatchObject({ quarantined: 1, complete: false });
+    expect(await query(path, 'select count(*) from quarantine')).toEqual([['1']]);
 
-  sandbox.setFaults({ broken: [] });
-  sandbox.requests.reset();
-  const mended = await exportRange(sandbox.url, RANGE, path);
-  expect(mended).toMatchObject({ code: 0, stderr: '', report: { quarantined: 0, complete: true } });
-  expect(sandbox.requests.stats().paths).not.toHaveProperty('blocks');
-  expect(await query(path, 'select count(*) from quarantine')).toEqual([['0']]);
-  expect(await statusOf(path)).toMatchObject({ quarantined: 0 });
-  expect(await hashTables(path)).toEqual(wanted);
-});
+    sandbox.setFaults({ broken: [] });
+    sandbox.requests.reset();
+    const mended = await exportRange(sandbox.url, RANGE, path);
+    expect(mended).toMatchObject({ code: 0, stderr: '', report: { quarantined: 0, complete: true } });
+    expect(sandbox.requests.stats().paths).not.toHaveProperty('blocks');
+    expect(await query(path, 'select count(*) from quarantine')).toEqual([['0']]);
+    expect(await statusOf(path)).toMatchObject({ quarantined: 0 });
+    expect(await hashTables(path)).toEqual(wanted);
+  },
+);
 
 test('a field that nobody declared is kept in _extra of its row and told once', async () => {
   sandbox.setFaults({ extraField: 1 });

@@ -69,6 +69,7 @@ function expression(table: TableDef, base: TableDef, def: ColumnDef): string {
       const time = `(timestamp '1970-01-01' + to_seconds(${expression(table, base, named(table, origin.column))}))`;
       return def.kind === 'date' ? `datediff('day', date '1970-01-01', ${time}::date)` : `epoch_us(${time})`;
     }
+    case 'ask':
     case 'extra':
       return 'null';
   }
@@ -91,6 +92,12 @@ function value(record: string, pointer: string, def: ColumnDef): string {
       return `${text}::boolean`;
     case 'decimal-uint64':
       return `${text}::ubigint`;
+    case 'decimal-257':
+      return text;
+    case 'uint64-number':
+      return `${text}::ubigint`;
+    case 'decimal-38-of-257':
+      return `try_cast(${text} as decimal(38, 0))`;
     case 'decimal-38':
       return `${text}::decimal(38, 0)`;
     case 'hex-shard':

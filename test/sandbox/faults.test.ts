@@ -39,6 +39,13 @@ describe('a fault', () => {
     expect(given).toEqual([expected, expected, '200', expected, expected, '200']);
   });
 
+  it('http500Timeout is 422 where the server answers every failure so', async () => {
+    sandbox.setFaults({ http500Timeout: 1 });
+    expect(await outcome('/accountStates?address=x')).toBe('422');
+    expect(await outcome('/dns/records?domain=x')).toBe('422');
+    expect(await outcome('/jetton/masters')).toBe('500');
+  });
+
   it('brokenGzip damages what is compressed, and only that', async () => {
     sandbox.setFaults({ gzip: true, brokenGzip: 1 });
     expect(await outcome(PAGE)).not.toBe('200');

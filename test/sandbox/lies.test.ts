@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIE_KINDS, LIES, type LieKind, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import {
+  DEEP_LIES,
+  LIE_KINDS,
+  LIES,
+  type Lie,
+  type LieKind,
+  NO_FAULTS,
+  type Sandbox,
+  startSandbox,
+} from '../../src/sandbox/index.ts';
 import { ask, type Block, nameOf, type Transaction } from './support.ts';
 
 let N = 300;
@@ -96,6 +105,18 @@ describe('a lie', () => {
     }
     if (!/-(half|empty)$/.test(kind) || kind === 'prev-empty') expect(changes.size).toBe(1);
     expect(LIES[kind].length).toBeGreaterThan(10);
+  });
+
+  it.each([...DEEP_LIES])('%s agrees with every header: the same rows at the same places', async (kind) => {
+    const lie: Lie = { seqno: N, kind };
+    sandbox.setFaults({ lies: [lie] });
+    const placed = (texts: readonly string[]): string[] =>
+      texts.map((text) => JSON.parse(text)).map((row: Transaction) => `${row.hash} ${row.lt} ${nameOf(row.block_ref)}`);
+    const told = await read([`/transactions?mc_seqno=${N}`, `/transactions?mc_seqno=${N + 1}`]);
+    sandbox.setFaults(NO_FAULTS);
+    const known = await read([`/transactions?mc_seqno=${N}`, `/transactions?mc_seqno=${N + 1}`]);
+    expect(placed(told)).toEqual(placed(known));
+    expect(told).not.toEqual(known);
   });
 
   it('taken back leaves no trace', async () => {

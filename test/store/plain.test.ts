@@ -27,9 +27,9 @@ afterAll(async () => {
 
 async function writeBatches(table: TableDef, batches: readonly (readonly (readonly Value[])[])[]): Promise<string> {
   const path = join(folder, `${files++}.parquet`);
-  const writer = await PlainWriter.open(path, table);
-  for (const rows of batches) await writer.write(makeBatch(table, rows));
-  await writer.finish();
+  const writer = new PlainWriter(path, table);
+  for (const rows of batches) writer.write(makeBatch(table, rows));
+  writer.finish();
   return path;
 }
 

@@ -1,0 +1,30 @@
+import { json, lookup, pipeline, rawAddress, reading, table, text } from 'tonlake/pipeline';
+
+export default pipeline({
+  name: 'address_book',
+  doc: 'User-friendly forms, domains and interfaces of accounts.',
+  endpoint: 'GET /addressBook',
+  walk: lookup({
+    keys: ['address'],
+    batch: 100,
+    query: `SELECT account AS address, max(mc_block_seqno) AS seqno FROM transactions
+    WHERE mc_block_seqno BETWEEN $from AND $to GROUP BY account`,
+  }),
+  needs: ['transactions'],
+  ignore: ['address_book', 'metadata'],
+  tables: [
+    table('address_book', {
+      grain: 'one account at one reading',
+      rows: { kind: 'records', path: '/rows', shape: 'map' },
+      key: ['address', '_read_at'],
+      sort: ['address'],
+      columns: {
+        address: rawAddress('/key', 'account as it was asked for'),
+        user_friendly: text('/value/user_friendly', 'address for people, base64url').nullable(),
+        domain: text('/value/domain', 'a domain that stands for it').nullable(),
+        interfaces: json('/value/interfaces', 'what the server takes it for').nullable(),
+        ...reading(),
+      },
+    }),
+  ],
+});

@@ -1,0 +1,30 @@
+import { fromAsk, json, lookup, pipeline, reading, table, textComment } from 'tonlake/pipeline';
+
+export default pipeline({
+  name: 'decoded_messages',
+  doc: 'Bodies of messages as the server’s decoder reads them.',
+  endpoint: 'POST /decode',
+  walk: lookup({
+    keys: ['bodies'],
+    batch: 100,
+    carried: ['body_hash'],
+    query: `SELECT any_value(to_base64(body_boc)) AS bodies, body_hash FROM messages
+    WHERE body_boc IS NOT NULL AND body_hash IS NOT NULL AND tx_mc_block_seqno BETWEEN $from AND $to GROUP BY body_hash`,
+  }),
+  needs: ['transactions'],
+  ignore: ['address_book', 'metadata'],
+  tables: [
+    table('decoded_messages', {
+      grain: 'one body at one reading',
+      rows: { kind: 'records', path: '/rows', shape: 'bodies' },
+      key: ['body_hash', '_read_at'],
+      sort: ['body_hash'],
+      columns: {
+        body_hash: fromAsk('base64-hash', 'body_hash', 'hash of the body'),
+        decoded: json('/value', 'the body as the server decodes it').decoration().nullable(),
+        comment: textComment('/value', 'text comment of the body').decoration().nullable(),
+        ...reading(),
+      },
+    }),
+  ],
+});

@@ -1,0 +1,35 @@
+import { fromAsk, json, lookup, pipeline, reading, table, uint64Number } from 'tonlake/pipeline';
+
+export default pipeline({
+  name: 'fee_estimates',
+  doc: 'What external messages that were sent would cost if they were sent now.',
+  endpoint: 'POST /estimateFee',
+  parameters: { ignore_chksig: 'true' },
+  walk: lookup({
+    keys: ['address', 'body'],
+    carried: ['msg_hash'],
+    query: `SELECT destination AS address, to_base64(body_boc) AS body, min(msg_hash) AS msg_hash FROM messages
+    WHERE direction = 'in' AND source IS NULL AND destination IS NOT NULL AND body_boc IS NOT NULL
+      AND tx_mc_block_seqno BETWEEN $from AND $to GROUP BY ALL`,
+  }),
+  needs: ['transactions'],
+  ignore: ['address_book', 'metadata'],
+  tables: [
+    table('fee_estimates', {
+      grain: 'one message at one reading',
+      rows: { kind: 'records', path: '/rows', shape: 'one' },
+      key: ['msg_hash', '_read_at'],
+      sort: ['msg_hash'],
+      columns: {
+        msg_hash: fromAsk('base64-hash', 'msg_hash', 'message'),
+        address: fromAsk('raw-address', 'address', 'account that gets it'),
+        in_fwd_fee: uint64Number('/source_fees/in_fwd_fee', 'fee for taking the message in').unit('nanoton'),
+        storage_fee: uint64Number('/source_fees/storage_fee', 'storage fees due').unit('nanoton'),
+        gas_fee: uint64Number('/source_fees/gas_fee', 'fee for gas').unit('nanoton'),
+        fwd_fee: uint64Number('/source_fees/fwd_fee', 'fee for what it sends on').unit('nanoton'),
+        destination_fees: json('/destination_fees', 'the same fees for the receivers of what it sends on').nullable(),
+        ...reading(),
+      },
+    }),
+  ],
+});

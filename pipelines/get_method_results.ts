@@ -1,0 +1,32 @@
+import { fromAsk, int64Number, json, lookup, pipeline, reading, table } from 'tonlake/pipeline';
+
+export default pipeline({
+  name: 'get_method_results',
+  doc: 'What get-methods return now: by default seqno of the accounts that got external messages.',
+  endpoint: 'POST /runGetMethod',
+  walk: lookup({
+    keys: ['address', 'method', 'stack'],
+    query: `SELECT destination AS address, 'seqno' AS method, '[]' AS stack, max(tx_mc_block_seqno) AS seqno FROM messages
+    WHERE direction = 'in' AND source IS NULL AND destination IS NOT NULL
+      AND tx_mc_block_seqno BETWEEN $from AND $to GROUP BY destination`,
+  }),
+  needs: ['transactions'],
+  ignore: ['address_book', 'metadata'],
+  tables: [
+    table('get_method_results', {
+      grain: 'one call of a get-method',
+      rows: { kind: 'records', path: '/rows', shape: 'one' },
+      key: ['address', 'method', 'arguments', '_read_at'],
+      sort: ['address', 'method'],
+      columns: {
+        address: fromAsk('raw-address', 'address', 'contract'),
+        method: fromAsk('text', 'method', 'name of the get-method'),
+        arguments: fromAsk('json', 'stack', 'its arguments, as a stack'),
+        gas_used: int64Number('/gas_used', 'gas used').unit('gas'),
+        exit_code: int64Number('/exit_code', '0 and 1 are success'),
+        stack: json('/stack', 'what it returned'),
+        ...reading(),
+      },
+    }),
+  ],
+});

@@ -1,0 +1,50 @@
+import {
+  base64Hash,
+  boc,
+  bool,
+  decimal38,
+  decimalUint64,
+  json,
+  lt,
+  ltWindows,
+  pipeline,
+  rawAddress,
+  table,
+  unixSeconds,
+} from 'tonlake/pipeline';
+
+export default pipeline({
+  name: 'jetton_burns',
+  doc: 'Orders that destroy jettons; aborted ones are listed too, with tx_aborted true.',
+  endpoint: 'GET /jetton/burns',
+  parameters: { sort: 'asc' },
+  walk: ltWindows({ ties: { kind: 'content', opcode: 0x595f07bc, parameter: 'jetton_wallet' } }),
+  ignore: ['address_book', 'metadata'],
+  tables: [
+    table('jetton_burns', {
+      grain: 'one burn order, told by the transaction on the jetton wallet',
+      rows: { kind: 'records', path: '/jetton_burns' },
+      key: ['tx_hash'],
+      sort: ['tx_lt', 'jetton_wallet'],
+      time: 'tx_now',
+      columns: {
+        tx_hash: base64Hash('/transaction_hash', 'transaction on the jetton wallet'),
+        tx_lt: lt('/transaction_lt', 'logical time of that transaction'),
+        tx_now: unixSeconds('/transaction_now', 'time of that transaction').unit('seconds'),
+        tx_aborted: bool(
+          '/transaction_aborted',
+          'the order failed: nothing was burnt; absent from servers of 2024',
+        ).nullable(),
+        query_id: decimalUint64('/query_id', 'chosen by the sender').nullable(),
+        amount: decimal38('/amount', 'in the smallest unit of the jetton'),
+        owner: rawAddress('/owner', 'owner of the jetton wallet'),
+        jetton_wallet: rawAddress('/jetton_wallet', 'jetton wallet that burns'),
+        jetton_master: rawAddress('/jetton_master', 'jetton'),
+        response_destination: rawAddress('/response_destination', 'who gets what is left of the value').nullable(),
+        custom_payload: boc('/custom_payload', 'as sent').nullable(),
+        decoded_custom_payload: json('/decoded_custom_payload', 'as the server decodes it').decoration().nullable(),
+        trace_id: base64Hash('/trace_id', 'trace of the transaction').nullable(),
+      },
+    }),
+  ],
+});

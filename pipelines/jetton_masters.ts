@@ -1,0 +1,40 @@
+import {
+  base64Hash,
+  bool,
+  json,
+  lt,
+  pipeline,
+  rawAddress,
+  reading,
+  snapshot,
+  table,
+  wideInteger,
+} from 'tonlake/pipeline';
+
+export default pipeline({
+  name: 'jetton_masters',
+  doc: 'Jettons as they are now, in the order of their first sighting.',
+  endpoint: 'GET /jetton/masters',
+  walk: snapshot({ newer: 'last_transaction_lt' }),
+  ignore: ['address_book', 'metadata'],
+  tables: [
+    table('jetton_masters', {
+      grain: 'one jetton at one reading',
+      rows: { kind: 'records', path: '/jetton_masters' },
+      key: ['address', '_read_at'],
+      sort: ['address'],
+      columns: {
+        address: rawAddress('/address', 'contract of the jetton'),
+        ...wideInteger('total_supply', '/total_supply', 'what the contract says there is, in the smallest unit'),
+        mintable: bool('/mintable', 'more can be made'),
+        admin_address: rawAddress('/admin_address', 'who may change it').nullable(),
+        jetton_content: json('/jetton_content', 'name, symbol, decimals or the address of such facts').nullable(),
+        jetton_wallet_code_hash: base64Hash('/jetton_wallet_code_hash', 'code of its wallets'),
+        code_hash: base64Hash('/code_hash', 'code of the contract'),
+        data_hash: base64Hash('/data_hash', 'data of the contract'),
+        last_transaction_lt: lt('/last_transaction_lt', 'logical time of its last transaction'),
+        ...reading(),
+      },
+    }),
+  ],
+});

@@ -1,0 +1,57 @@
+import {
+  base64Hash,
+  boc,
+  bool,
+  decimal38,
+  decimalUint64,
+  json,
+  lt,
+  ltWindows,
+  pipeline,
+  rawAddress,
+  table,
+  textComment,
+  unixSeconds,
+} from 'tonlake/pipeline';
+
+export default pipeline({
+  name: 'jetton_transfers',
+  doc: 'Orders that move jettons, as verified jetton wallets processed them; aborted ones are never listed.',
+  endpoint: 'GET /jetton/transfers',
+  parameters: { sort: 'asc' },
+  walk: ltWindows({ ties: { kind: 'content', opcode: 0x0f8a7ea5, parameter: 'jetton_wallet' } }),
+  ignore: ['address_book', 'metadata'],
+  tables: [
+    table('jetton_transfers', {
+      grain:
+        'one transfer order, told by the transaction on the jetton wallet of the sender; it may still fail later in its trace',
+      rows: { kind: 'records', path: '/jetton_transfers' },
+      key: ['tx_hash'],
+      sort: ['tx_lt', 'jetton_wallet'],
+      time: 'tx_now',
+      columns: {
+        tx_hash: base64Hash('/transaction_hash', 'transaction on the jetton wallet of the sender'),
+        tx_lt: lt('/transaction_lt', 'logical time of that transaction'),
+        tx_now: unixSeconds('/transaction_now', 'time of that transaction').unit('seconds'),
+        tx_aborted: bool('/transaction_aborted', 'always false here; absent from servers of 2024').nullable(),
+        query_id: decimalUint64('/query_id', 'chosen by the sender').nullable(),
+        amount: decimal38('/amount', 'in the smallest unit of the jetton'),
+        source: rawAddress('/source', 'owner who sends'),
+        destination: rawAddress('/destination', 'owner who receives').nullable(),
+        jetton_wallet: rawAddress('/source_wallet', 'jetton wallet of the sender'),
+        jetton_master: rawAddress('/jetton_master', 'jetton'),
+        response_destination: rawAddress('/response_destination', 'who gets what is left of the value').nullable(),
+        custom_payload: boc('/custom_payload', 'as sent').nullable(),
+        decoded_custom_payload: json('/decoded_custom_payload', 'as the server decodes it').decoration().nullable(),
+        forward_ton_amount: decimal38('/forward_ton_amount', 'sent on to the receiver').unit('nanoton').nullable(),
+        forward_payload: boc(
+          '/forward_payload',
+          'sent on to the receiver; null where it stands inside the body',
+        ).nullable(),
+        decoded_forward_payload: json('/decoded_forward_payload', 'as the server decodes it').decoration().nullable(),
+        comment: textComment('/decoded_forward_payload', 'text comment of the forward payload').decoration().nullable(),
+        trace_id: base64Hash('/trace_id', 'trace of the transaction').nullable(),
+      },
+    }),
+  ],
+});

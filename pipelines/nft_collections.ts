@@ -1,0 +1,27 @@
+import { base64Hash, json, lt, pipeline, rawAddress, reading, snapshot, table, wideInteger } from 'tonlake/pipeline';
+
+export default pipeline({
+  name: 'nft_collections',
+  doc: 'NFT collections as they are now, in the order of their first sighting.',
+  endpoint: 'GET /nft/collections',
+  walk: snapshot({ newer: 'last_transaction_lt' }),
+  ignore: ['address_book', 'metadata'],
+  tables: [
+    table('nft_collections', {
+      grain: 'one collection at one reading',
+      rows: { kind: 'records', path: '/nft_collections' },
+      key: ['address', '_read_at'],
+      sort: ['address'],
+      columns: {
+        address: rawAddress('/address', 'contract of the collection'),
+        owner_address: rawAddress('/owner_address', 'owner').nullable(),
+        last_transaction_lt: lt('/last_transaction_lt', 'logical time of its last transaction'),
+        ...wideInteger('next_item_index', '/next_item_index', 'number of the next item, often -1'),
+        collection_content: json('/collection_content', 'name and other facts, or the address of them').nullable(),
+        data_hash: base64Hash('/data_hash', 'data of the contract'),
+        code_hash: base64Hash('/code_hash', 'code of the contract'),
+        ...reading(),
+      },
+    }),
+  ],
+});

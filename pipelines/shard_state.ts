@@ -1,0 +1,23 @@
+import { block, fromAsk, pipeline, table } from 'tonlake/pipeline';
+import { blockColumns } from './tables/block_columns.ts';
+
+export default pipeline({
+  name: 'shard_state',
+  doc: 'The newest block of every shard at each masterchain block, and that block itself.',
+  endpoint: 'GET /masterchainBlockShardState',
+  walk: block({ seqno: 'seqno', column: 'mc_seqno' }),
+  tables: [
+    table('shard_state', {
+      grain:
+        'the newest block of one shard as a masterchain block knows it; a shard without a new block repeats its old one',
+      rows: { kind: 'records', path: '/blocks' },
+      key: ['mc_seqno', 'workchain', 'shard', 'seqno'],
+      sort: ['mc_seqno', 'workchain', 'shard', 'seqno'],
+      time: 'gen_utime',
+      columns: {
+        mc_seqno: fromAsk('int32', 'seqno', 'masterchain block whose shards were asked for'),
+        ...blockColumns,
+      },
+    }),
+  ],
+});

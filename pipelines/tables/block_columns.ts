@@ -1,0 +1,42 @@
+import { base64Hash, bool, hexShard, int32, int64Number, json, lt, unixSecondsString } from 'tonlake/pipeline';
+
+/** The fields of a block's header. */
+export const blockColumns = {
+  workchain: int32('/workchain', '-1 is the masterchain, 0 the basechain'),
+  shard: hexShard('/shard', 'shard that the block belongs to'),
+  seqno: int32('/seqno', 'sequence number within the shard'),
+  root_hash: base64Hash('/root_hash', 'hash of the block as a cell'),
+  file_hash: base64Hash('/file_hash', 'hash of the serialized block'),
+  mc_block_workchain: int32('/masterchain_block_ref/workchain', 'always -1'),
+  mc_block_shard: hexShard('/masterchain_block_ref/shard', 'always the whole masterchain'),
+  mc_block_seqno: int32(
+    '/masterchain_block_ref/seqno',
+    'masterchain block that includes this block; itself for a masterchain block',
+  ),
+  global_id: int32('/global_id', 'network: -239 is mainnet, -3 testnet'),
+  version: int64Number('/version', 'version of the block format'),
+  after_merge: bool('/after_merge', 'first block after two shards became one'),
+  before_split: bool('/before_split', 'last block before the shard splits'),
+  after_split: bool('/after_split', 'first block after the shard split'),
+  want_merge: bool('/want_merge', 'the validators propose a merge'),
+  want_split: bool('/want_split', 'the validators propose a split'),
+  key_block: bool('/key_block', 'holds a change of the configuration'),
+  vert_seqno_incr: bool('/vert_seqno_incr', 'the vertical seqno grows here'),
+  flags: int32('/flags', 'bit set of the header'),
+  gen_utime: unixSecondsString('/gen_utime', 'time of the block').unit('seconds'),
+  start_lt: lt('/start_lt', 'first logical time of the block'),
+  end_lt: lt('/end_lt', 'last logical time of the block'),
+  validator_list_hash_short: int32('/validator_list_hash_short', 'unsigned on chain, shown signed'),
+  gen_catchain_seqno: int32('/gen_catchain_seqno', 'catchain session that made the block'),
+  min_ref_mc_seqno: int32('/min_ref_mc_seqno', 'oldest masterchain block that is referred to'),
+  prev_key_block_seqno: int32('/prev_key_block_seqno', 'last key block before this one'),
+  vert_seqno: int32('/vert_seqno', 'vertical seqno'),
+  master_ref_seqno: int32(
+    '/master_ref_seqno',
+    'masterchain block that a shard block refers to, not the one that includes it; 0 or its own seqno for a masterchain block',
+  ),
+  rand_seed: base64Hash('/rand_seed', 'random seed of the block'),
+  created_by: base64Hash('/created_by', 'public key of the validator'),
+  tx_count: int64Number('/tx_count', 'number of transactions; what an export must hold to be whole'),
+  prev_blocks: json('/prev_blocks', 'references to the block before, or to two after a merge').nullable(),
+};

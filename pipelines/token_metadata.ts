@@ -1,0 +1,50 @@
+import { bool, fromParent, json, lookup, pipeline, rawAddress, reading, table, text } from 'tonlake/pipeline';
+
+export default pipeline({
+  name: 'token_metadata',
+  doc: 'Facts about token contracts that transfers touched: names, symbols, images. Others are left out.',
+  endpoint: 'GET /metadata',
+  walk: lookup({
+    keys: ['address'],
+    batch: 100,
+    query: `SELECT DISTINCT unnest([jetton_master, jetton_wallet]) AS address FROM jetton_transfers
+    UNION SELECT DISTINCT unnest([nft_item_address, nft_collection_address]) FROM nft_transfers`,
+  }),
+  needs: ['jetton_transfers', 'nft_transfers'],
+  ignore: ['address_book', 'metadata'],
+  tables: [
+    table('token_metadata', {
+      grain: 'one token contract at one reading',
+      rows: { kind: 'records', path: '/rows', shape: 'map' },
+      key: ['address', '_read_at'],
+      sort: ['address'],
+      columns: {
+        address: rawAddress('/key', 'token contract; may be one that was not asked for'),
+        is_indexed: bool('/value/is_indexed', 'whether its facts were fetched already'),
+        token_info: json('/value/token_info', 'the facts; the rows of token_info').nullable(),
+        ...reading(),
+      },
+    }),
+    table('token_info', {
+      grain: 'one role of a token contract at one reading',
+      rows: { kind: 'nested', of: 'token_metadata', places: [{ path: '/value/token_info', count: 'many', label: '' }] },
+      key: ['address', 'type', '_read_at'],
+      sort: ['address', 'type'],
+      columns: {
+        address: fromParent('raw-address', 'address', 'token contract'),
+        type: text('/type', 'nft_items, nft_collections, jetton_masters, jetton_wallets').nullable(),
+        valid: bool('/valid', 'whether the facts could be read').nullable(),
+        name: text('/name', 'name').nullable(),
+        symbol: text('/symbol', 'symbol').nullable(),
+        description: text('/description', 'description').nullable(),
+        image: text('/image', 'address of an image').nullable(),
+        nft_index: text('/nft_index', 'number in its collection, decimal').nullable(),
+        is_nsfw: bool('/is_nsfw', 'not for everybody').nullable(),
+        is_scam: bool('/is_scam', 'reported as a fraud').nullable(),
+        extra: json('/extra', 'further facts, as its issuer gives them').nullable(),
+        _read_at: fromParent('timestamp', '_read_at', 'UTC time at which the reading began'),
+        _as_of_seqno: fromParent('int32', '_as_of_seqno', 'newest masterchain block when the reading began'),
+      },
+    }),
+  ],
+});

@@ -1,0 +1,34 @@
+import { json, lookup, pipeline, reading, table } from 'tonlake/pipeline';
+import { transactionColumns } from './tables/transactions.ts';
+
+export default pipeline({
+  name: 'transactions_by_message',
+  doc: 'Transactions at the other end of messages that cross the edges of what was exported.',
+  endpoint: 'GET /transactionsByMessage',
+  walk: lookup({
+    keys: ['msg_hash'],
+    batch: 100,
+    limit: 1000,
+    copies: 'last',
+    query: `SELECT DISTINCT msg_hash FROM messages AS one
+    WHERE source IS NOT NULL AND destination IS NOT NULL AND tx_mc_block_seqno BETWEEN $from AND $to
+      AND NOT EXISTS (SELECT 1 FROM messages AS other WHERE other.msg_hash = one.msg_hash AND other.direction <> one.direction)`,
+  }),
+  needs: ['transactions'],
+  ignore: ['address_book', 'metadata'],
+  tables: [
+    table('transactions_by_message', {
+      grain: 'one transaction at one reading',
+      rows: { kind: 'records', path: '/transactions' },
+      key: ['hash', '_read_at'],
+      sort: ['lt', 'account'],
+      time: 'now',
+      columns: {
+        ...transactionColumns,
+        in_msg: json('/in_msg', 'message that it received').nullable(),
+        out_msgs: json('/out_msgs', 'messages that it sent').nullable(),
+        ...reading(),
+      },
+    }),
+  ],
+});

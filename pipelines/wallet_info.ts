@@ -1,0 +1,34 @@
+import { base64Hash, fromAsk, lookup, lt, nanoton, pipeline, reading, table, text, uint32 } from 'tonlake/pipeline';
+
+export default pipeline({
+  name: 'wallet_info',
+  doc: 'Wallets that got external messages, in the form of the older API; other contracts are refused, see lookups.',
+  endpoint: 'GET /walletInformation',
+  walk: lookup({
+    keys: ['address'],
+    query: `SELECT destination AS address, max(tx_mc_block_seqno) AS seqno FROM messages
+    WHERE direction = 'in' AND source IS NULL AND destination IS NOT NULL
+      AND tx_mc_block_seqno BETWEEN $from AND $to GROUP BY destination`,
+  }),
+  needs: ['transactions'],
+  ignore: ['address_book', 'metadata'],
+  tables: [
+    table('wallet_info', {
+      grain: 'one wallet at one reading',
+      rows: { kind: 'records', path: '/rows', shape: 'one' },
+      key: ['address', '_read_at'],
+      sort: ['address'],
+      columns: {
+        address: fromAsk('raw-address', 'address', 'wallet'),
+        balance: nanoton('/balance', 'balance'),
+        wallet_type: text('/wallet_type', 'wallet v1 r1 to wallet v5 r1').nullable(),
+        seqno: uint32('/seqno', 'number of the next message').nullable(),
+        wallet_id: uint32('/wallet_id', 'tells wallets of one key apart').nullable(),
+        last_transaction_lt: lt('/last_transaction_lt', 'logical time of its last transaction'),
+        last_transaction_hash: base64Hash('/last_transaction_hash', 'its last transaction'),
+        status: text('/status', 'uninit, frozen, active'),
+        ...reading(),
+      },
+    }),
+  ],
+});

@@ -1,0 +1,120 @@
+import { type PipelineDef, proofOf } from '../../declare/pipeline.ts';
+import type { TableDef } from '../../declare/table.ts';
+import type { Registry } from '../../registry.ts';
+import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../../span.ts';
+import { auditDeep, type DeepEdges } from './deep.ts';
+import type { Finding } from './finding.ts';
+import { auditHeaders } from './headers.ts';
+import { type Held, messageOf } from './held.ts';
+import { auditMessages, auditProjection, auditTransactions, setMessages, setTransactions } from './rows.ts';
+import { setHeaders, setRuns, setView } from './scope.ts';
+import type { EntryState } from './state.ts';
+
+/** What leaves the ranges that a warehouse holds, and is therefore no finding. */
+export type Edges = { readonly linksBefore: number } & Partial<DeepEdges>;
+
+export interface AuditOptions {
+  readonly held: Held;
+  readonly registry: Registry;
+  readonly states: readonly EntryState[];
+  /** Masterchain blocks to look at. */
+  readonly limits: readonly Span[];
+  readonly isDeep: boolean;
+  readonly report: (finding: Finding) => void;
+}
+
+/** Compares the tables with each other, where they can be read. */
+export async function auditRows(options: AuditOptions): Promise<{ readonly edges: Edges }> {
+  const { registry, isDeep } = options;
+  let edges: Edges = { linksBefore: 0 };
+  for (const pipeline of registry.pipelines) {
+    const [main] = pipeline.tables;
+    if (main === undefined || !options.states.some(({ entry }) => entry.pipeline === pipeline.name)) continue;
+    await guard(options, pipeline, async () => {
+      if (pipeline.name === 'blocks') edges = { ...edges, ...(await auditBlocks(options, main)) };
+      if (proofOf(pipeline) === 'tx_count')
+        edges = { ...edges, ...(await auditCounted(options, pipeline, main, isDeep)) };
+    });
+  }
+  return { edges };
+}
+
+/** Damaged files can hold anything: what the audits cannot digest is a finding, not the end. */
+async function guard({ report }: AuditOptions, { name }: PipelineDef, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    report({ kind: 'file-unreadable', pipeline: name, expected: 'rows that can be compared', got: messageOf(error) });
+  }
+}
+
+async function auditBlocks(options: AuditOptions, blocks: TableDef): Promise<Edges> {
+  const { held, report } = options;
+  await setViewOf(options, blocks);
+  await setRuns(held, runsOf(options, 'blocks', ['blocks']));
+  const { findings, linksBefore } = await auditHeaders(held, blocks);
+  for (const finding of findings) report(finding);
+  return { linksBefore };
+}
+
+async function auditCounted(
+  options: AuditOptions,
+  pipeline: PipelineDef,
+  main: TableDef,
+  isDeep: boolean,
+): Promise<Partial<DeepEdges>> {
+  const { held, registry, report, limits } = options;
+  const tell = (findings: readonly Finding[]): void => findings.forEach(report);
+  const blocks = registry.table('blocks');
+  await setViewOf(options, blocks);
+  for (const table of pipeline.tables) await setViewOf(options, table);
+  const runs = runsOf(options, pipeline.name, [main.name]);
+  const headed = unionSpans(held.entries.filter((entry) => entry.pipeline === 'blocks').map(({ span }) => span));
+  for (const span of subtractSpans(intersectSpans(runs, limits), headed)) {
+    const got = `none of ${formatSpans([span])}`;
+    report({ kind: 'no-headers', pipeline: pipeline.name, span, expected: 'headers of the same blocks', got });
+  }
+  const proven = intersectSpans(runs, runsOf(options, 'blocks', ['blocks']));
+  await setRuns(held, proven);
+  await setHeaders(held, blocks);
+  await setTransactions(held, main, isDeep);
+  tell(await auditTransactions(held));
+  for (const table of pipeline.tables.filter(({ rows }) => rows.kind === 'projection')) {
+    await setRuns(held, intersectSpans(proven, runsOf(options, pipeline.name, [main.name, table.name])));
+    tell(await auditProjection(held, pipeline, table));
+  }
+  const messages = pipeline.tables.find(({ name }) => name === 'messages');
+  if (messages === undefined) return {};
+  const both = intersectSpans(proven, runsOf(options, pipeline.name, [main.name, messages.name]));
+  if (formatSpans(both) !== formatSpans(proven)) {
+    await setRuns(held, both);
+    await setHeaders(held, blocks);
+    await setTransactions(held, main, isDeep);
+  } else await setRuns(held, proven);
+  await setMessages(held, messages, isDeep);
+  tell(await auditMessages(held));
+  if (!isDeep) return {};
+  const { findings, edges } = await auditDeep(held);
+  tell(findings);
+  return edges;
+}
+
+/** Blocks of a pipeline where all the named tables can be read. */
+function runsOf({ states, limits }: AuditOptions, pipeline: string, tables: readonly string[]): readonly Span[] {
+  const readable = states.filter(
+    ({ entry, tables: found }) =>
+      entry.pipeline === pipeline &&
+      entry.verdict === 'sealed' &&
+      tables.every((name) => (found.get(name)?.trust ?? 'unreadable') !== 'unreadable'),
+  );
+  return intersectSpans(unionSpans(readable.map(({ entry }) => entry.span)), limits);
+}
+
+async function setViewOf({ held, states }: AuditOptions, table: TableDef): Promise<void> {
+  const readable = states.filter(({ tables }) => (tables.get(table.name)?.trust ?? 'unreadable') !== 'unreadable');
+  await setView(
+    held,
+    table,
+    readable.map(({ entry }) => entry),
+  );
+}

@@ -1,0 +1,232 @@
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import PQueue from 'p-queue';
+import { isMasterchain } from '../../declare/pipeline.ts';
+import { type Effects, realEffects } from '../../effects.ts';
+import { loadRegistry, type Registry } from '../../registry.ts';
+import { type Span, unionSpans } from '../../span.ts';
+import { requireSameNetwork } from '../../status.ts';
+import type { LedgerEntry } from '../../store/store.ts';
+import { type ContentHash, contentHash } from '../content.ts';
+import { auditRows, type Edges } from './audits.ts';
+import type { Finding } from './finding.ts';
+import { boundColumn, type Held, openHeld } from './held.ts';
+import { limitTo } from './range.ts';
+import { setView } from './scope.ts';
+import { type EntryState, readEntryState } from './state.ts';
+
+export interface VerifyOptions {
+  /** Folder of Parquet files, or a DuckDB file. */
+  readonly warehouse: string;
+  /** When given, the warehouse must hold it. */
+  readonly network?: string | undefined;
+  /** Masterchain blocks to be proven, as for `run`; open ends and days are those of the warehouse. Default: all that are done. */
+  readonly range?: string | undefined;
+  /** Also the chain of every account, and both ends of every internal message. */
+  readonly deep?: boolean | undefined;
+  /** Also the content hash of every table over the range, to be compared with another warehouse. */
+  readonly content?: boolean | undefined;
+  /** Bound of DuckDB's memory in megabytes; what does not fit goes to the temporary folder. Default 512. */
+  readonly memoryMb?: number | undefined;
+  readonly registry?: Registry | undefined;
+  readonly effects?: Effects | undefined;
+  /** Told of each finding as soon as it is known, and of each repair. */
+  readonly onEvent?: ((event: VerifyEvent) => void) | undefined;
+}
+
+export type VerifyEvent =
+  | ({ readonly event: 'finding' } & Finding)
+  | {
+      readonly event: 'repaired';
+      readonly pipeline: string;
+      readonly span: Span;
+      /** Masterchain blocks that were asked for again. */
+      readonly refetched: readonly Span[];
+      readonly requests: number;
+      /** Damaged rows that were taken out, because what they were asked for is not known any more. */
+      readonly removed?: boolean;
+    }
+  | VerifyReport;
+
+/** What a verification came to; also the last line of `--json`. */
+export interface VerifyReport {
+  readonly event: 'verified';
+  readonly network: string;
+  readonly warehouse: string;
+  /** Whether every done span of the range is proven. */
+  readonly proven: boolean;
+  readonly findings: number;
+  /** Done spans that were looked at, by pipeline. */
+  readonly spans: Readonly<Record<string, readonly Span[]>>;
+  readonly entries: number;
+  readonly files: number;
+  /** Files without a checksum in the ledger: a changed value outside of keys, logical times and fees would go unnoticed. */
+  readonly unsigned: number;
+  readonly edges: Edges;
+  readonly content?: Readonly<Record<string, ContentHash>> | undefined;
+  /** Requests that a repair made. */
+  readonly requests?: number | undefined;
+  readonly seconds: number;
+}
+
+/** What a verification found, in a form that a repair can work with. */
+export interface Inspection {
+  readonly report: VerifyReport;
+  readonly findings: readonly Finding[];
+  readonly states: readonly EntryState[];
+  readonly held: Held;
+}
+
+/**
+ * Proves a warehouse from its own files, without a network.
+ *
+ * @throws {UsageError} for a range that it cannot hold
+ * @throws {StoreError} when there is no warehouse, or it is being written (a DuckDB file only)
+ */
+export async function verifyWarehouse(options: VerifyOptions): Promise<VerifyReport> {
+  const report = await inspectWarehouse(options, async (inspection) => inspection.report);
+  options.onEvent?.(report);
+  return report;
+}
+
+/** As `verifyWarehouse`; what was found is handed to `use` while the warehouse is still open for reading. */
+export async function inspectWarehouse<T>(
+  options: VerifyOptions,
+  use: (inspection: Inspection) => Promise<T>,
+): Promise<T> {
+  const { effects = realEffects, registry = await loadRegistry() } = options;
+  const startedAt = effects.monotonic();
+  const spill = join(tmpdir(), `tonlake-verify-${process.pid}-${effects.freshId()}`);
+  const held = await openHeld({
+    path: options.warehouse,
+    registry,
+    spill,
+    memoryMb: options.memoryMb ?? 512,
+  });
+  try {
+    requireSameNetwork(held.path, held.network, options.network);
+    const findings: Finding[] = [];
+    const report = (finding: Finding): void => {
+      findings.push(finding);
+      options.onEvent?.({ event: 'finding', ...finding });
+    };
+    for (const finding of held.findings) report(finding);
+    const limits = await limitTo(held, registry, options.range, report);
+    const chosen = held.entries.filter(({ span }) => limits.some(({ from, to }) => span.from <= to && span.to >= from));
+    for (const finding of findOverlaps(registry, chosen)) report(finding);
+    const states = await readStates(held, registry, chosen, report);
+    const { edges } = await auditRows({ held, registry, states, limits, isDeep: options.deep === true, report });
+    const content = options.content === true ? await hashContent(held, registry, limits, options.range) : undefined;
+    const files = chosen.flatMap(({ tables }) => Object.values(tables)).flatMap((table) => table.files);
+    return await use({
+      held,
+      states,
+      findings,
+      report: {
+        event: 'verified',
+        network: held.network,
+        warehouse: held.path,
+        proven: findings.length === 0,
+        findings: findings.length,
+        spans: doneByPipeline(chosen),
+        entries: chosen.length,
+        files: files.length,
+        unsigned: files.filter(({ sha256 }) => sha256 === undefined).length,
+        edges,
+        ...(content === undefined ? {} : { content }),
+        seconds: Math.round(effects.monotonic() - startedAt) / 1000,
+      },
+    });
+  } finally {
+    held.close();
+    await rm(spill, { recursive: true, force: true });
+  }
+}
+
+/** The files of a span are small, so that one query does not keep two cores busy: two spans are read at once. */
+const READERS = 2;
+
+async function readStates(
+  held: Held,
+  registry: Registry,
+  entries: readonly LedgerEntry[],
+  report: (finding: Finding) => void,
+): Promise<readonly EntryState[]> {
+  const idle = await Promise.all(Array.from({ length: READERS }, () => held.database.connect()));
+  const turns = new PQueue({ concurrency: READERS });
+  try {
+    const read = await turns.addAll(
+      entries.map((entry) => async () => {
+        const database = idle.pop() ?? held.database;
+        const findings: Finding[] = [];
+        const state = await readEntryState({ ...held, database }, registry, entry, (finding) => findings.push(finding));
+        idle.push(database);
+        return { state, findings };
+      }),
+    );
+    for (const { findings } of read) for (const finding of findings) report(finding);
+    return read.map(({ state }) => state);
+  } finally {
+    for (const database of idle) database.disconnect();
+  }
+}
+
+function doneByPipeline(entries: readonly LedgerEntry[]): Readonly<Record<string, readonly Span[]>> {
+  const done: Record<string, Span[]> = {};
+  for (const { pipeline, span, verdict } of entries) {
+    if (verdict !== 'sealed') continue;
+    done[pipeline] ??= [];
+    done[pipeline].push(span);
+  }
+  return Object.fromEntries(Object.entries(done).map(([pipeline, spans]) => [pipeline, unionSpans(spans)]));
+}
+
+/** Entries in force of one pipeline must not share blocks: their rows would be there twice. Lists may be read again and again. */
+function findOverlaps(registry: Registry, entries: readonly LedgerEntry[]): readonly Finding[] {
+  const findings: Finding[] = [];
+  const last = new Map<string, LedgerEntry>();
+  const bound = new Set(registry.pipelines.filter(isMasterchain).map(({ name }) => name));
+  const own = entries.filter(({ pipeline }) => bound.has(pipeline));
+  for (const entry of own.sort((a, b) => a.span.from - b.span.from)) {
+    const before = last.get(entry.pipeline);
+    if (before !== undefined && entry.span.from <= before.span.to) {
+      findings.push({
+        kind: 'overlap',
+        pipeline: entry.pipeline,
+        span: { from: entry.span.from, to: Math.min(before.span.to, entry.span.to) },
+        entry: entry.number,
+        expected: 'each block in one entry in force',
+        got: `entries ${before.number} and ${entry.number}`,
+      });
+    }
+    if (before === undefined || entry.span.to > before.span.to) last.set(entry.pipeline, entry);
+  }
+  return findings;
+}
+
+async function hashContent(
+  held: Held,
+  registry: Registry,
+  limits: readonly Span[],
+  range: string | undefined,
+): Promise<Readonly<Record<string, ContentHash>>> {
+  const hashes: Record<string, ContentHash> = {};
+  for (const table of registry.tables) {
+    if (table.name === 'quarantine') continue;
+    const entries = held.entries.filter(({ tables }) => tables[table.name] !== undefined);
+    if (entries.length === 0) continue;
+    const column = boundColumn(registry, table);
+    // Of a list there is no part that a range would stand for.
+    if (column === undefined && range !== undefined) continue;
+    const parts = limits.map(({ from, to }) => `${column ?? ''} BETWEEN ${from} AND ${to}`);
+    const where = column === undefined ? 'true' : parts.join(' OR ');
+    try {
+      await setView(held, table, entries);
+      hashes[table.name] = await contentHash(held.database.query, table, where === '' ? 'false' : where);
+    } catch {
+      // What cannot be read is a finding already, and has no hash.
+    }
+  }
+  return hashes;
+}

@@ -1,0 +1,47 @@
+import { fromAsk, int32, text } from '../declare/column.ts';
+import { lookup, pipeline } from '../declare/pipeline.ts';
+import { table } from '../declare/table.ts';
+import type { Batch } from './batch.ts';
+import { Decoder } from './decoder.ts';
+
+/** A key whose reading is over. */
+export interface LookedUp {
+  readonly pipeline: string;
+  readonly key: string;
+  /** Why the source refused it; null when it answered, with rows or without. */
+  readonly error: string | null;
+  readonly asOf: number;
+  /** Unix time in milliseconds. */
+  readonly readAt: number;
+}
+
+/** What lookups asked for: also the keys that no row came back for. */
+export const lookupsTable = table('lookups', {
+  grain: 'one reading of one key by one lookup, also where no row came back',
+  rows: { kind: 'records', path: '/lookups' },
+  key: ['pipeline', 'key', '_read_at'],
+  sort: ['pipeline', 'key'],
+  columns: {
+    pipeline: text('/pipeline', 'pipeline that looked it up'),
+    key: text('/key', 'values of the parameters, blanks between; the SHA-256 in hex of one beyond 300 characters'),
+    error: text('/error', 'why the source refused the key; null when it answered, with rows or without').nullable(),
+    _as_of_seqno: int32('/asOf', 'newest masterchain block when the reading began'),
+    _read_at: fromAsk('timestamp', 'read_at', 'UTC time at which the reading began'),
+  },
+});
+
+const lookups = pipeline({
+  name: 'lookups',
+  doc: 'What lookups asked for.',
+  endpoint: 'GET /lookups',
+  walk: lookup({ keys: ['key'], query: 'select key from lookups' }),
+  tables: [lookupsTable],
+});
+
+/** The rows of the lookups table for some readings. */
+export function lookupsBatch(readings: readonly LookedUp[]): Batch {
+  const decoder = new Decoder(lookups);
+  const given = readings.map(({ readAt }) => ({ read_at: BigInt(readAt) * 1000n }));
+  decoder.decode(Buffer.from(JSON.stringify({ lookups: readings.map(({ readAt: _, ...reading }) => reading) })), given);
+  return decoder.batches()[0] as Batch;
+}

@@ -1,0 +1,94 @@
+import type { TableDef } from '../declare/table.ts';
+import type { Span } from '../span.ts';
+import { schemaOf } from './schema.ts';
+import type { LedgerEntry, TableFile } from './store.ts';
+
+/** Entries of one pipeline whose spans follow each other, to be made one. */
+export interface CompactGroup {
+  readonly pipeline: string;
+  readonly span: Span;
+  /** In the order of their spans; at least two. */
+  readonly entries: readonly LedgerEntry[];
+}
+
+export interface CompactPlanOptions {
+  readonly tables: readonly TableDef[];
+  /** Bytes that a merged file shall have at most. */
+  readonly targetBytes: number;
+  /** Only entries that lie inside one of these; undefined for all. */
+  readonly range: readonly Span[] | undefined;
+}
+
+/** A merged entry has so many files of the target's size at most: that much work a kill can cost. */
+const MOST_TARGETS = 4;
+
+/**
+ * Which entries to merge. Entries with a file of half the target stay as they are, so that a warehouse that grows is not written
+ * again and again.
+ */
+export function planCompaction(ledger: readonly LedgerEntry[], options: CompactPlanOptions): readonly CompactGroup[] {
+  const groups: CompactGroup[] = [];
+  let open: LedgerEntry[] = [];
+  const close = (): void => {
+    const [first, last] = [open[0], open.at(-1)];
+    if (first !== undefined && last !== undefined && first !== last) {
+      groups.push({ pipeline: first.pipeline, span: { from: first.span.from, to: last.span.to }, entries: open });
+    }
+    open = [];
+  };
+  const sorted = ledger
+    .filter((entry) => isMergeable(entry, options))
+    .sort((a, b) => compare(a.pipeline, b.pipeline) || a.span.from - b.span.from);
+  for (const entry of sorted) {
+    const last = open.at(-1);
+    if (last !== undefined && !(isNext(last, entry) && fits([...open, entry], options.targetBytes))) close();
+    open.push(entry);
+  }
+  close();
+  return groups;
+}
+
+function isMergeable(entry: LedgerEntry, { tables, range, targetBytes }: CompactPlanOptions): boolean {
+  const { verdict, scope, asOf, span } = entry;
+  if (verdict !== 'sealed' || scope !== undefined || asOf !== undefined) return false;
+  if (range !== undefined && !range.some(({ from, to }) => span.from >= from && span.to <= to)) return false;
+  return Object.entries(entry.tables).every(([name, { schema, files }]) => {
+    const table = tables.find((candidate) => candidate.name === name);
+    return table !== undefined && schemaOf(table).id === schema && files.every(({ bytes }) => bytes < targetBytes / 2);
+  });
+}
+
+function isNext(before: LedgerEntry, entry: LedgerEntry): boolean {
+  const isSame = before.pipeline === entry.pipeline && before.version === entry.version;
+  return isSame && before.span.to + 1 === entry.span.from;
+}
+
+function fits(entries: readonly LedgerEntry[], targetBytes: number): boolean {
+  let total = 0;
+  for (const files of groupFiles(entries).values()) {
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    if (bytes > targetBytes) return false;
+    total += bytes;
+  }
+  return total <= targetBytes * MOST_TARGETS;
+}
+
+/** Files that become one, by the folder that they lie in: a table's, or its date's. */
+export function groupFiles(entries: readonly LedgerEntry[]): ReadonlyMap<string, readonly TableFile[]> {
+  const groups = new Map<string, TableFile[]>();
+  for (const entry of entries) {
+    for (const { files } of Object.values(entry.tables)) {
+      for (const file of files) {
+        const folder = file.path.slice(0, file.path.lastIndexOf('/'));
+        const group = groups.get(folder);
+        if (group === undefined) groups.set(folder, [file]);
+        else group.push(file);
+      }
+    }
+  }
+  return groups;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

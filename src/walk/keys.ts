@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { relationsOf } from '../coverage.ts';
+import type { LookupWalk } from '../declare/pipeline.ts';
+import { UsageError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import type { Span } from '../span.ts';
+import type { ListContext, ListRun } from './lists.ts';
+
+/** One key that is looked up. */
+export interface Key {
+  /** Tells it from all others; a long one is shortened to its hash. */
+  readonly text: string;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** Longest key that is kept as it is. */
+const LONG_KEY = 300;
+
+/** The keys that a query finds and that were not read since they changed. @throws {UsageError} */
+export async function findKeys(
+  context: ListContext,
+  walk: LookupWalk,
+  query: string,
+  span: Span,
+): Promise<readonly Key[]> {
+  const { store } = context;
+  const wanted = await store.query(`SELECT * FROM (${bare(query)})`, boundOf(query, span));
+  const names = wanted.columns.map(({ name }) => name);
+  const seqnoAt = names.indexOf('seqno');
+  const done = await readDone(context);
+  const keys = new Map<string, Key>();
+  for (const row of wanted.rows) {
+    const values: Record<string, string> = {};
+    for (const name of [...walk.keys, ...walk.carried]) {
+      const value = row[names.indexOf(name)];
+      if (value !== null && value !== undefined) values[name] = String(value);
+    }
+    if (walk.keys.some((name) => values[name] === undefined || values[name] === '')) continue;
+    const text = keyText(walk.keys.map((name) => values[name] ?? ''));
+    const asOf = done.get(text);
+    const changed = seqnoAt < 0 ? 0 : Number(row[seqnoAt]);
+    if (asOf === undefined || asOf < changed) keys.set(text, { text, values });
+  }
+  return [...keys.values()];
+}
+
+function bare(query: string): string {
+  return query.replace(/;\s*$/, '');
+}
+
+/** The ends of the range, as far as a query names them. */
+export function boundOf(query: string, { from, to }: Span): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries({ from, to }).filter(([name]) => query.includes(`$${name}`)));
+}
+
+function keyText(values: readonly string[]): string {
+  const text = values.join(' ');
+  return text.length <= LONG_KEY ? text : createHash('sha256').update(text).digest('hex');
+}
+
+async function readDone({ store, pipeline }: ListContext): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await store.query(
+    'SELECT "key", max(_as_of_seqno) FROM lookups WHERE pipeline = $pipeline GROUP BY ALL',
+    { pipeline: pipeline.name },
+  );
+  return new Map(rows.map(([key, asOf]) => [String(key), Number(asOf)]));
+}
+
+function requireColumns(pipeline: string, { keys, carried }: LookupWalk, names: readonly string[]): void {
+  const known = [...keys, ...carried, 'seqno'];
+  const missing = [...keys, ...carried].filter((name) => !names.includes(name));
+  const foreign = names.filter((name) => !known.includes(name));
+  if (missing.length === 0 && foreign.length === 0) return;
+  const [wrong] = foreign;
+  const hint = wrong === undefined ? '' : `did you mean ${nearest(wrong, known)}? `;
+  throw new UsageError(
+    `usage ${pipeline}: expected a query with the columns ${known.slice(0, -1).join(', ')}, got ${names.join(', ')}`,
+    { code: 'wrong-keys', hint: `${hint}a further column seqno tells when a key changed last` },
+  );
+}
+
+/** Refuses a query over tables that hold nothing yet, or that finds no keys. @throws {UsageError} */
+export async function requireKeys(
+  { store, registry, pipeline }: ListRun,
+  walk: LookupWalk,
+  query: string,
+): Promise<void> {
+  const relations = await relationsOf(store.query, query, []);
+  const ledger = store.ledger();
+  for (const name of relations) {
+    const source = registry.pipelines.find(({ tables }) => tables.some((table) => table.name === name));
+    if (source === undefined || ledger.some((entry) => entry.pipeline === source.name)) continue;
+    throw new UsageError(`usage ${pipeline.name}: expected table ${name} to be exported before, got nothing of it`, {
+      code: 'no-source',
+      hint: `tonlake run ${source.name} with the same range`,
+    });
+  }
+  const { columns } = await store.query(`SELECT * FROM (${bare(query)}) LIMIT 0`, boundOf(query, { from: 0, to: 0 }));
+  requireColumns(
+    pipeline.name,
+    walk,
+    columns.map(({ name }) => name),
+  );
+}

@@ -1,0 +1,116 @@
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { Effects } from '../effects.ts';
+import type { Registry } from '../registry.ts';
+import type { Source } from '../source/source.ts';
+import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../span.ts';
+import { doneSpans } from '../store/progress.ts';
+import { requireSpace } from '../store/space.ts';
+import type { LedgerEntry, Store } from '../store/store.ts';
+import { fetchEnds, type IndexEnds } from './chain.ts';
+import type { WalkEvent } from './context.ts';
+import { requireKeys } from './keys.ts';
+import { walkKeys } from './lookup.ts';
+import { walkLt } from './ltwalk.ts';
+import { Meter } from './meter.ts';
+import { walkBlocks } from './perblock.ts';
+import { splitReachable } from './reach.ts';
+import { walkSnapshot } from './snapshot.ts';
+
+/** A run of one pipeline whose rows no header counts. */
+export interface ListRun {
+  readonly pipeline: PipelineDef;
+  /** All pipelines of the run. */
+  readonly pipelines: readonly PipelineDef[];
+  readonly registry: Registry;
+  readonly store: Store;
+  readonly warehouse: string;
+  readonly network: string;
+  readonly source: Source;
+  readonly effects: Effects;
+  readonly stop: AbortSignal;
+  readonly asked: readonly Span[];
+  readonly chain: { readonly ends: () => Promise<IndexEnds> };
+  readonly concurrency: number;
+  /** Most requests of one span: bounds what a kill can cost. */
+  readonly spanAsks: number;
+  readonly waitMs: number | undefined;
+  /** A query of keys instead of the declared one. */
+  readonly from: string | undefined;
+  /** Whether readings of lists that change are kept. */
+  readonly history: boolean;
+  readonly report: (event: WalkEvent) => void;
+}
+
+/** What the walks over lists work with. */
+export interface ListContext extends ListRun {
+  /** First and newest block when the walk began. */
+  readonly ends: IndexEnds;
+  readonly meter: Meter;
+}
+
+/** Blocks to bring in, and entries that are read again because their rows could still change when they were read. */
+export interface Due {
+  readonly missing: readonly Span[];
+  readonly again: readonly LedgerEntry[];
+}
+
+/** Brings the asked range of one pipeline in, as its kind of walk does it. */
+export async function walkList(run: ListRun): Promise<void> {
+  const { pipeline, report, asked, waitMs } = run;
+  const { walk } = pipeline;
+  const missing = missingOf(run);
+  const isLive = walk.kind === 'snapshot' || ('lookBack' in walk && walk.lookBack > 0) || run.from !== undefined;
+  if (missing.length === 0 && !isLive) return;
+  if (walk.kind === 'lookup') await requireKeys(run, walk, run.from ?? walk.query);
+  const ends = isLive || walk.kind === 'lookup' ? await fetchEnds(run.source) : await run.chain.ends();
+  const again = outdated(run, ends.last);
+  if (missing.length === 0 && again.length === 0 && run.from === undefined) return;
+  const isOfBlocks = walk.kind === 'block' || walk.kind === 'lt';
+  const reachable = isOfBlocks ? splitReachable(pipeline, missing, ends, waitMs, report) : missing;
+  const seqnos = totalSize(reachable);
+  report({ event: 'start', pipeline: pipeline.name, asked, missing: reachable, seqnos, records: undefined });
+  await requireSpace(run.warehouse, pipeline, seqnos);
+  const context: ListContext = { ...run, ends, meter: new Meter(run.source) };
+  switch (walk.kind) {
+    case 'block':
+      return walkBlocks(context, walk, { missing: reachable, again });
+    case 'lt':
+      return walkLt(context, walk, { missing: reachable, again });
+    case 'snapshot':
+      return walkSnapshot(context, walk);
+    case 'lookup':
+      return walkKeys(context, walk, reachable);
+    case 'masterchain':
+      return;
+  }
+}
+
+/** What is asked and not done, as far as what it needs is done. */
+function missingOf({ pipeline, pipelines, store, asked }: ListRun): readonly Span[] {
+  const ledger = store.ledger();
+  const missing = subtractSpans(asked, doneSpans(ledger, pipeline.name));
+  const needed = pipelines.filter(({ name }) => pipeline.needs.includes(name));
+  return needed.reduce((spans, { name }) => intersectSpans(spans, doneSpans(ledger, name)), missing);
+}
+
+/** Entries in the asked range whose rows may be others now. */
+function outdated({ pipeline, store, asked }: ListRun, head: number): readonly LedgerEntry[] {
+  const { walk, name } = pipeline;
+  return store.ledger().filter(({ pipeline: of, span, asOf, scope }) => {
+    if (of !== name || scope !== undefined || asOf === undefined || asOf.from >= head) return false;
+    if (walk.kind === 'snapshot') return true;
+    if (!('lookBack' in walk) || intersectSpans([span], asked).length === 0) return false;
+    return span.to > asOf.from - walk.lookBack;
+  });
+}
+
+/** Cuts spans where the rows stop being final, so that only the last part is read again. */
+export function cutAtFinal(spans: readonly Span[], lookBack: number, head: number): readonly Span[] {
+  const final = head - lookBack;
+  const isCut = lookBack > 0 && spans.some(({ from, to }) => from <= final && to > final);
+  if (!isCut) return unionSpans(spans);
+  return [
+    ...intersectSpans(spans, [{ from: 0, to: final }]),
+    ...intersectSpans(spans, [{ from: final + 1, to: Number.MAX_SAFE_INTEGER }]),
+  ];
+}

@@ -1,0 +1,178 @@
+import { AuditError } from '../errors.ts';
+import { BytesColumn, WordsColumn } from '../flatten/columns.ts';
+import { Decoder } from '../flatten/decoder.ts';
+import { explainRefusal } from '../flatten/explain.ts';
+import { sortRecords } from '../flatten/order.ts';
+import { quarantineBatch } from '../flatten/quarantine.ts';
+import type { AnyColumn, Given } from '../flatten/rows.ts';
+import { type Span, spanSize, subtractSpans, totalSize } from '../span.ts';
+import type { Stage, StagedSpan, Verdict } from '../store/store.ts';
+import type { ListContext } from './lists.ts';
+
+/** Records handed to the stage at once. */
+const CHUNK_RECORDS = 8192;
+
+/** A record that could not be decoded, where it came from, and why. */
+export interface RefusedRow {
+  readonly request: string;
+  readonly pointer: string;
+  readonly reason: string;
+  readonly raw: string;
+}
+
+/** What a page held. */
+export interface PageRows {
+  /** Records, refused ones included. */
+  readonly records: number;
+  /** The rows of the page: from one, to before another. */
+  readonly from: number;
+  readonly to: number;
+  readonly refused: readonly RefusedRow[];
+}
+
+/** The rows of one commit on their way from pages to a stage. */
+export class Pages {
+  readonly decoder: Decoder;
+  private readonly context: ListContext;
+
+  constructor(context: ListContext) {
+    this.context = context;
+    this.decoder = new Decoder(context.pipeline);
+  }
+
+  /**
+   * Adds a page.
+   *
+   * @param full records of a full page, of which nothing is kept; default: everything is
+   * @throws {DecodeError} when the page is no JSON (retryable) or of another shape; nothing of it is kept
+   */
+  add(
+    body: Uint8Array,
+    request: string,
+    given: Given | readonly Given[],
+    full: number = Number.POSITIVE_INFINITY,
+  ): PageRows {
+    const { pipeline, report } = this.context;
+    const mark = this.decoder.mark();
+    const from = this.decoder.records;
+    const { records, refused, unknown } = this.decoder.decode(body, given);
+    if (records >= full) {
+      this.decoder.rollback(mark);
+      return { records, from, to: from, refused: [] };
+    }
+    for (const [field, count] of unknown) {
+      report({ event: 'unknown-field', pipeline: pipeline.name, field, count });
+    }
+    return {
+      records,
+      from,
+      to: this.decoder.records,
+      refused: refused.map((record) => ({ request, ...explainRefusal(pipeline, record), raw: record.raw })),
+    };
+  }
+
+  /** Writes some rows, sorted. */
+  async stage(stage: Stage, rows: Int32Array): Promise<void> {
+    const sorted = sortRecords(this.decoder, rows);
+    for (let from = 0; from < Math.max(sorted.length, 1); from += CHUNK_RECORDS) {
+      for (const batch of this.decoder.choose(sorted.subarray(from, from + CHUNK_RECORDS))) await stage.write(batch);
+    }
+  }
+
+  clear(): void {
+    this.decoder.clear();
+  }
+
+  /** Text that tells a row from all others by some columns. */
+  keyOf(columns: readonly string[]): (row: number) => string {
+    const values = columns.map((name) => textOf(this.decoder.column(name)));
+    return (row) => values.map((value) => value(row)).join('|');
+  }
+
+  /** @throws {AuditError} when two of the rows have one key */
+  requireDistinct(rows: Int32Array, span: Span): void {
+    const { pipeline } = this.context;
+    const [table] = pipeline.tables;
+    const keyOf = this.keyOf(table?.key ?? []);
+    const seen = new Set<string>();
+    for (const row of rows) {
+      const key = keyOf(row);
+      if (seen.has(key)) {
+        const message = `audit ${pipeline.name} ${span.from}:${span.to}: expected rows with keys of their own, got ${key} twice`;
+        throw new AuditError(message, { code: 'double-key', hint: 'the source changed while it was read: ask again' });
+      }
+      seen.add(key);
+    }
+  }
+
+  all(): Int32Array {
+    return Int32Array.from({ length: this.decoder.records }, (_, row) => row);
+  }
+}
+
+/** The value of a row as text; equal values have an equal text. */
+export function textOf(column: AnyColumn): (row: number) => string {
+  if (column instanceof BytesColumn) {
+    return (row) =>
+      column.isSet(row) ? column.bytes.toString('utf8', column.offsets[row], column.offsets[row + 1]) : '';
+  }
+  if (column instanceof WordsColumn) {
+    const { width } = column;
+    return (row) => (column.isSet(row) ? column.words.subarray(row * width, (row + 1) * width).join('.') : '');
+  }
+  return (row) => (column.isSet(row) ? String((((column.bits[row >> 3] as number) >> (row & 7)) & 1) === 1) : '');
+}
+
+/** What a commit of a list needs beside its rows. */
+export interface ListCommit {
+  readonly span: Span;
+  readonly verdict?: Verdict;
+  /** Newest block before the rows were read, and after. */
+  readonly asOf?: Span | undefined;
+  readonly scope?: string | undefined;
+  /** Entries that this one takes the place of, beside the quarantined ones inside its span. */
+  readonly supersedes?: readonly string[];
+}
+
+/** Makes the staged rows visible, and tells of it. */
+export async function commitList(context: ListContext, staged: StagedSpan, commit: ListCommit): Promise<void> {
+  const { store, pipeline, network, meter, report } = context;
+  const { span, verdict = 'sealed', asOf, scope, supersedes = [] } = commit;
+  const poor = store
+    .ledger()
+    .filter(
+      (entry) =>
+        entry.pipeline === pipeline.name &&
+        entry.verdict === 'quarantined' &&
+        !supersedes.includes(entry.id) &&
+        totalSize(subtractSpans([entry.span], [span])) === 0,
+    );
+  const entry = await store.commit(staged, {
+    ...{ network, pipeline: pipeline.name, version: pipeline.version, span, verdict, asOf, scope, ...meter.take() },
+    supersedes: [...supersedes, ...poor.map(({ id }) => id)],
+  });
+  if (verdict !== 'sealed') return;
+  const rows = Object.fromEntries(Object.entries(entry.tables).map(([table, part]) => [table, part.rows]));
+  report({ event: 'span', pipeline: pipeline.name, from: span.from, to: span.to, rows });
+  report({ event: 'progress', pipeline: pipeline.name, seqnos: spanSize(span), records: 0 });
+}
+
+/** Puts records that could not be decoded into the quarantine, instead of the rows of a span. */
+export async function quarantineSpan(context: ListContext, span: Span, refused: readonly RefusedRow[]): Promise<void> {
+  const stage = context.store.stage(context.pipeline.name, span);
+  await stageRefused(context, stage, span.from, refused);
+  await commitList(context, await stage.finish(), { span, verdict: 'quarantined' });
+}
+
+/** Writes refused records beside the rows of a commit, and tells of them. */
+export async function stageRefused(
+  { pipeline: { name }, effects, report }: ListContext,
+  stage: Stage,
+  seqno: number,
+  refused: readonly RefusedRow[],
+): Promise<void> {
+  if (refused.length === 0) return;
+  const foundAt = Math.floor(effects.now() / 1000);
+  await stage.write(quarantineBatch(refused.map((record) => ({ pipeline: name, seqno, ...record, foundAt }))));
+  for (const { pointer, reason } of refused) report({ event: 'quarantine', pipeline: name, seqno, pointer, reason });
+}

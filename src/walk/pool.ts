@@ -1,0 +1,79 @@
+import type { Span } from '../span.ts';
+import type { Stage, StagedSpan } from '../store/store.ts';
+import { Loader } from './loader.ts';
+import type { LoaderPool, LoaderPort } from './port.ts';
+
+/** Things that can be lent to one at a time. */
+export class Shelf<T> {
+  private readonly make: () => T;
+  private readonly free: T[] = [];
+  private readonly waiting: ((thing: T) => void)[] = [];
+  private left: number;
+
+  /** @param most how many are made at most, each when it is first needed */
+  constructor(most: number, make: () => T) {
+    this.left = most;
+    this.make = make;
+  }
+
+  /** One that nobody else has; waits until there is one. */
+  async take(): Promise<T> {
+    const known = this.free.pop();
+    if (known !== undefined) return known;
+    if (this.left > 0) {
+      this.left--;
+      return this.make();
+    }
+    return new Promise((resolve) => {
+      this.waiting.push(resolve);
+    });
+  }
+
+  giveBack(thing: T): void {
+    const next = this.waiting.shift();
+    if (next === undefined) this.free.push(thing);
+    else next(thing);
+  }
+}
+
+/** Spans under way at once in one thread: one is encoded and committed while the next is fetched. */
+const SPANS = 2;
+
+/** Loaders in this thread. */
+export function threadLoaders(stage: (pipeline: string, span: Span) => Stage): LoaderPool {
+  const shelves = new Map<string, Shelf<Loader<StagedSpan>>>();
+  return {
+    spans: SPANS,
+    take: async (pipeline) => {
+      const shelf = shelves.get(pipeline.name) ?? new Shelf(SPANS, () => new Loader<StagedSpan>(pipeline));
+      shelves.set(pipeline.name, shelf);
+      const loader = await shelf.take();
+      return portOf(
+        loader,
+        (span) => stage(pipeline.name, span),
+        once(() => shelf.giveBack(loader)),
+      );
+    },
+    close: async () => {},
+  };
+}
+
+function portOf(loader: Loader<StagedSpan>, stage: (span: Span) => Stage, release: () => void): LoaderPort {
+  return {
+    open: (span, headers) => loader.open(span, headers),
+    add: (page, overflow) => loader.add(page, overflow),
+    audit: () => loader.audit(),
+    drop: (seqno) => loader.drop(seqno),
+    finish: (spans) => loader.finish(spans, stage).finally(release),
+    release,
+  };
+}
+
+/** Does something the first time it is called. */
+export function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}

@@ -1,0 +1,34 @@
+import type { Header } from '../audit/header.ts';
+import type { BadBlock } from '../audit/reconcile.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { Span } from '../span.ts';
+import type { StagedSpan } from '../store/store.ts';
+import type { PageReport } from './loader.ts';
+
+/** What becomes of a full page: see `Loader.add`. */
+export type Overflow = 'keep' | 'cut' | 'refuse';
+
+/** A loader, wherever it runs. It belongs to one span at a time. */
+export interface LoaderPort {
+  /** Begins a span; what was loaded before is forgotten. */
+  open(span: Span, headers: readonly Header[]): Promise<void>;
+  /** Adds a page and takes its memory over. @throws {DecodeError} as `Loader.add` */
+  add(page: Uint8Array, overflow: Overflow): Promise<PageReport>;
+  /** Compares the rows so far with the headers that the span was opened with. */
+  audit(): Promise<readonly BadBlock[]>;
+  /** Forgets the rows of a masterchain block; it will be loaded again. */
+  drop(seqno: number): Promise<void>;
+  /** Stages the rows of each given span; other rows are forgotten, and the loader goes back to its pool. */
+  finish(spans: readonly Span[]): Promise<readonly StagedSpan[]>;
+  /** Gives the loader back to its pool, if it is not there yet. */
+  release(): void;
+}
+
+/** Loaders for spans, of which so many can be under way at once as there are loaders, and one more that is encoded. */
+export interface LoaderPool {
+  /** Spans that may be under way at once. */
+  readonly spans: number;
+  /** A loader that nobody else uses; waits until one is free. */
+  take(pipeline: PipelineDef): Promise<LoaderPort>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,160 @@
+import PQueue from 'p-queue';
+import type { SnapshotWalk } from '../declare/pipeline.ts';
+import { BytesColumn, WordsColumn } from '../flatten/columns.ts';
+import type { Given } from '../flatten/rows.ts';
+import type { Ask } from '../source/ask.ts';
+import type { Span } from '../span.ts';
+import type { Stage } from '../store/store.ts';
+import { fixedQuery } from './ask.ts';
+import { fetchEnds } from './chain.ts';
+import { boundOf } from './keys.ts';
+import type { ListContext } from './lists.ts';
+import { commitList, Pages, type RefusedRow, stageRefused } from './pages.ts';
+
+/** Rows in memory before they are written aside. */
+const MOST_ROWS = 50_000;
+
+/** Reads a list that changes as it is now, and stores it with the time of the reading. */
+export async function walkSnapshot(context: ListContext, walk: SnapshotWalk): Promise<void> {
+  const { store, pipeline, asked, ends, effects, history, stop } = context;
+  const span = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
+  const given: Given = { read_at: BigInt(Math.round(effects.now())) * 1000n, as_of: BigInt(ends.last) };
+  const older = store.ledger().filter((entry) => entry.pipeline === pipeline.name && entry.scope === undefined);
+  const stage = store.stage(pipeline.name, span);
+  try {
+    const reading = new Reading(context, walk, stage, given);
+    if (walk.parents === undefined) await reading.readOne();
+    else await reading.readAll(await parentsOf(context, walk.parents.query), walk.parents.parameter);
+    if (stop.aborted) return await stage.discard();
+    await reading.finish();
+    const { last } = await fetchEnds(context.source);
+    const supersedes = history ? [] : older.map(({ id }) => id);
+    const covered = history ? span : hull([span, ...older.map((entry) => entry.span)]);
+    await commitList(context, await stage.finish(), { span: covered, asOf: { from: ends.last, to: last }, supersedes });
+  } catch (error) {
+    await stage.discard();
+    throw error;
+  }
+}
+
+function hull(spans: readonly Span[]): Span {
+  return { from: Math.min(...spans.map(({ from }) => from)), to: Math.max(...spans.map(({ to }) => to)) };
+}
+
+async function parentsOf({ store, asked }: ListContext, query: string): Promise<readonly string[]> {
+  const range = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
+  const { rows } = await store.query(query, boundOf(query, range));
+  return [...new Set(rows.map(([parent]) => String(parent)))].sort();
+}
+
+/** One reading of a list, or of the lists of some parents. */
+class Reading {
+  private readonly context: ListContext;
+  private readonly walk: SnapshotWalk;
+  private readonly stage: Stage;
+  private readonly given: Given;
+  private readonly pages: Pages;
+  private readonly key: readonly string[];
+  /** Keys of rows that are written already. */
+  private readonly written = new Set<string>();
+  private refused: RefusedRow[] = [];
+
+  constructor(context: ListContext, walk: SnapshotWalk, stage: Stage, given: Given) {
+    this.context = context;
+    this.walk = walk;
+    this.stage = stage;
+    this.given = given;
+    this.pages = new Pages(context);
+    const [table] = context.pipeline.tables;
+    this.key = (table?.key ?? []).filter((name) => name !== '_read_at');
+  }
+
+  /** A list by itself. Rows that were added while it was read may have come before its end: its tail is read again. */
+  async readOne(): Promise<void> {
+    const { limit, most } = this.walk;
+    const rows = await this.readPages([], 0);
+    if (most !== undefined) return;
+    const { last } = await fetchEnds(this.context.source);
+    if (last > this.context.ends.last) await this.readPages([], Math.max(0, rows - limit));
+  }
+
+  async readAll(parents: readonly string[], parameter: string): Promise<void> {
+    const { concurrency, report, pipeline } = this.context;
+    report({ event: 'planned', pipeline: pipeline.name, requests: parents.length });
+    const queue = new PQueue({ concurrency });
+    let fatal: { readonly error: unknown } | undefined;
+    for (const parent of parents) {
+      await queue.onSizeLessThan(2 * concurrency);
+      if (fatal !== undefined) break;
+      // Rows of a list are written only between lists.
+      if (this.pages.decoder.records > MOST_ROWS) {
+        await queue.onIdle();
+        await this.flush();
+      }
+      void queue.add(() =>
+        this.readPages([[parameter, parent]], 0).catch((error: unknown) => {
+          fatal ??= { error };
+        }),
+      );
+    }
+    await queue.onIdle();
+    if (fatal !== undefined) throw fatal.error;
+  }
+
+  /** Writes what is left. */
+  async finish(): Promise<void> {
+    await this.flush();
+    await stageRefused(this.context, this.stage, this.context.ends.last, this.refused);
+  }
+
+  private async readPages(filter: readonly (readonly [string, string])[], start: number): Promise<number> {
+    const { context, walk, pages } = this;
+    const { limit, most = Number.POSITIVE_INFINITY } = walk;
+    for (let offset = start; offset < most && !context.stop.aborted; offset += limit) {
+      const ask = this.askOf(filter, offset, Math.min(limit, most - offset));
+      const page = await context.source.fetch(ask, ({ body, request }) => pages.add(body, request, this.given));
+      this.refused.push(...page.refused);
+      context.report({ event: 'progress', pipeline: context.pipeline.name, seqnos: 0, records: page.records });
+      if (page.records < limit) return offset + page.records;
+      if (filter.length === 0 && pages.decoder.records > MOST_ROWS) await this.flush();
+    }
+    return most;
+  }
+
+  private askOf(filter: readonly (readonly [string, string])[], offset: number, limit: number): Ask {
+    const { pipeline } = this.context;
+    const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
+    return {
+      path: pipeline.endpoint.replace(/^GET /, ''),
+      query: [...filter, ['limit', String(limit)], ...skip, ...fixedQuery(pipeline)],
+      label: `${pipeline.name} ${filter.map(([, value]) => `${value} `).join('')}from ${offset}`,
+    };
+  }
+
+  /** Writes the rows so far, each key once: where one was read twice, the newer. */
+  private async flush(): Promise<void> {
+    const { pages, written } = this;
+    const keyOf = pages.keyOf(this.key);
+    const isNewer = this.newer();
+    const chosen = new Map<string, number>();
+    for (const row of pages.all()) {
+      const key = keyOf(row);
+      const other = chosen.get(key);
+      if (written.has(key) || (other !== undefined && !isNewer(row, other))) continue;
+      chosen.set(key, row);
+    }
+    await pages.stage(this.stage, Int32Array.from(chosen.values()));
+    pages.clear();
+    for (const key of chosen.keys()) written.add(key);
+  }
+
+  /** Whether a row is newer than one that was read before it. */
+  private newer(): (row: number, than: number) => boolean {
+    const { newer } = this.walk;
+    const column = newer === undefined ? undefined : this.pages.decoder.column(newer);
+    if (!(column instanceof WordsColumn) || column instanceof BytesColumn) return () => true;
+    const at = (row: number): bigint =>
+      (BigInt((column.words[2 * row + 1] as number) | 0) << 32n) | BigInt(column.words[2 * row] as number);
+    return (row, than) => at(row) >= at(than);
+  }
+}

@@ -1,0 +1,185 @@
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import PQueue from 'p-queue';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import { WalkError } from '../errors.ts';
+import type { Span } from '../span.ts';
+import type { PlainTable } from '../store/plainfolder.ts';
+import type { FileStage, StagedSpan } from '../store/store.ts';
+import { once, Shelf, threadLoaders } from './pool.ts';
+import type { LoaderPool, LoaderPort } from './port.ts';
+import { type Call, decodeError, type Reply, type Request } from './workerwire.ts';
+
+/** Two decode more than the largest plan of the source gives; more would only take memory. */
+const MOST_BY_DEFAULT = 2;
+
+/**
+ * Workers without an option: one core is left to fetching and encoding, which take as much time as decoding. None where only
+ * sources are there, which no worker can load.
+ */
+function defaultWorkers(): number {
+  return import.meta.url.endsWith('.ts') ? 0 : Math.min(MOST_BY_DEFAULT, Math.max(1, availableParallelism() - 1));
+}
+
+export interface LoaderOptions {
+  /** Threads; 0 for none beside this one. Default as {@link defaultWorkers} says. */
+  readonly workers: number | undefined;
+  readonly stage: (pipeline: string, span: Span) => FileStage;
+  /** What the threads run; for tests. */
+  readonly file?: URL;
+}
+
+/** Loaders in worker threads, or in this one. */
+export function openLoaders({ workers = defaultWorkers(), stage, file }: LoaderOptions): LoaderPool {
+  return workers === 0 ? threadLoaders(stage) : workerLoaders(workers, stage, file ?? workerFile());
+}
+
+/**
+ * Loaders in worker threads, started when they are needed. A worker decodes the pages of a span and writes its sorted rows into
+ * PLAIN files; DuckDB's own threads encode those, one span at a time, which bounds the memory of it.
+ */
+function workerLoaders(count: number, stage: LoaderOptions['stage'], file: URL): LoaderPool {
+  const workers = new Set<LoaderWorker>();
+  const shelf = new Shelf(count, () => {
+    const worker = new LoaderWorker(file);
+    workers.add(worker);
+    return worker;
+  });
+  const encoding = new PQueue({ concurrency: 1 });
+  return {
+    spans: count + 1,
+    take: async (pipeline) => {
+      const worker = await shelf.take();
+      const release = once(() => shelf.giveBack(worker));
+      const open = (span: Span): FileStage => stage(pipeline.name, span);
+      return portOf({ worker, pipeline, release, open, encoding });
+    },
+    close: async () => {
+      await Promise.all([...workers].map((worker) => worker.close()));
+    },
+  };
+}
+
+interface PortOptions {
+  readonly worker: LoaderWorker;
+  readonly pipeline: PipelineDef;
+  readonly release: () => void;
+  readonly open: (span: Span) => FileStage;
+  readonly encoding: PQueue;
+}
+
+function portOf({ worker, pipeline, release, open, encoding }: PortOptions): LoaderPort {
+  // What a worker answers is what the loader's method of the same name gives.
+  const ask = <T>(call: Call, transfer: readonly ArrayBuffer[] = []): Promise<T> =>
+    worker.ask(pipeline, call, transfer) as Promise<T>;
+  return {
+    open: (span, headers) => ask({ kind: 'open', span, headers }),
+    add: (bytes, overflow) => {
+      const page = ownBytes(bytes);
+      return ask({ kind: 'add', page, overflow }, [page.buffer]);
+    },
+    audit: () => ask({ kind: 'audit' }),
+    drop: (seqno) => ask({ kind: 'drop', seqno }),
+    finish: async (spans) => {
+      const stages = spans.map(open);
+      const folders = stages.map(({ folder }) => folder);
+      try {
+        const written = ask<readonly (readonly PlainTable[])[]>({ kind: 'finish', spans, folders });
+        const plain = await written.finally(release);
+        const staged: StagedSpan[] = [];
+        for (const [at, own] of stages.entries()) {
+          for (const { table, path, isSorted } of plain[at] ?? []) {
+            const declared = pipeline.tables.find(({ name }) => name === table);
+            if (declared !== undefined) await own.adopt(declared, path, isSorted);
+          }
+          staged.push(await encoding.add(() => own.finish()));
+        }
+        return staged;
+      } catch (error) {
+        for (const own of stages) await own.discard();
+        throw error;
+      }
+    },
+    release,
+  };
+}
+
+/** A page in memory that can be given away: its own, and not much more than it needs. */
+function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, byteLength } = bytes;
+  // Small bodies lie in memory that Node shares between buffers.
+  const isOwn = buffer instanceof ArrayBuffer && byteLength > 65_536 && buffer.byteLength < 2 * byteLength;
+  return isOwn ? new Uint8Array(buffer, byteOffset, byteLength) : new Uint8Array(bytes);
+}
+
+/** What a worker makes beside columns is small and short-lived. */
+const YOUNG = { maxYoungGenerationSizeMb: 8 };
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A worker thread with one loader in it. */
+class LoaderWorker {
+  private readonly worker: Worker;
+  private readonly waiting = new Map<number, Waiting>();
+  private pipeline: PipelineDef | undefined;
+  private calls = 0;
+  private failure: WalkError | undefined;
+
+  constructor(file: URL) {
+    this.worker = new Worker(file, { resourceLimits: YOUNG, execArgv: [] });
+    this.worker.on('message', (reply: Reply) => this.settle(reply));
+    this.worker.on('error', (error) => this.fail(error));
+    this.worker.on('exit', (code) => this.fail(new Error(`exit code ${code}`)));
+  }
+
+  ask(pipeline: PipelineDef, call: Call, transfer: readonly ArrayBuffer[]): Promise<unknown> {
+    if (this.failure !== undefined) return Promise.reject(this.failure);
+    const id = ++this.calls;
+    const isOther = this.pipeline !== pipeline;
+    this.pipeline = pipeline;
+    const request: Request = isOther ? { id, call, pipeline } : { id, call };
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject });
+      this.worker.postMessage(request, transfer);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.failure ??= new WalkError('walk: the worker was closed', { code: 'closed' });
+    await this.worker.terminate();
+  }
+
+  private settle(reply: Reply): void {
+    const waiting = this.waiting.get(reply.id);
+    this.waiting.delete(reply.id);
+    if (reply.kind === 'value') waiting?.resolve(reply.value);
+    else waiting?.reject(decodeError(reply.error));
+  }
+
+  private fail(cause: Error): void {
+    this.failure ??= new WalkError(`walk: a worker ended by itself: ${cause.message}`, {
+      code: 'worker-ended',
+      hint: 'the same command goes on from the last commit; --workers 0 does without workers',
+      cause,
+    });
+    for (const { reject } of this.waiting.values()) reject(this.failure);
+    this.waiting.clear();
+  }
+}
+
+/** Workers run compiled files; sources, as in tests, use those of the last build. */
+function workerFile(): URL {
+  const own = new URL('./worker.js', import.meta.url);
+  if (!import.meta.url.endsWith('.ts')) return own;
+  const built = new URL('../../dist/src/walk/worker.js', import.meta.url);
+  if (existsSync(fileURLToPath(built))) return built;
+  throw new WalkError('walk: workers need compiled files, and there are none', {
+    code: 'not-built',
+    hint: 'npm run build, or --workers 0',
+  });
+}

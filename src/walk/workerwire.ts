@@ -1,0 +1,64 @@
+import type { Header } from '../audit/header.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import { AuditError, DecodeError, SourceError, StoreError, TonlakeError, UsageError, WalkError } from '../errors.ts';
+import type { Span } from '../span.ts';
+import type { Overflow } from './port.ts';
+
+/** What the main thread asks of a worker; the loader's methods as data. */
+export type Call =
+  | { readonly kind: 'open'; readonly span: Span; readonly headers: readonly Header[] }
+  | { readonly kind: 'add'; readonly page: Uint8Array; readonly overflow: Overflow }
+  | { readonly kind: 'audit' }
+  | { readonly kind: 'drop'; readonly seqno: number }
+  /** `folders` tells for each span where its files go. */
+  | { readonly kind: 'finish'; readonly spans: readonly Span[]; readonly folders: readonly string[] };
+
+export interface Request {
+  readonly id: number;
+  readonly call: Call;
+  /** With the first call for another pipeline than before. */
+  readonly pipeline?: PipelineDef;
+}
+
+export type Reply =
+  | { readonly id: number; readonly kind: 'value'; readonly value: unknown }
+  | { readonly id: number; readonly kind: 'error'; readonly error: WireError };
+
+/** An error on its way between threads. */
+export interface WireError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** What a TonlakeError has beside. */
+  readonly code: string | undefined;
+  readonly retryable: boolean;
+  readonly hint: string | undefined;
+  /** Message of the cause. */
+  readonly cause: string | undefined;
+}
+
+const classes = { UsageError, SourceError, DecodeError, WalkError, StoreError, AuditError } as const;
+
+export function encodeError(error: unknown): WireError {
+  const { name, message, stack, cause } = error instanceof Error ? error : new Error(String(error));
+  const { code, retryable, hint } =
+    error instanceof TonlakeError ? error : { code: undefined, retryable: false, hint: undefined };
+  return { name, message, stack, code, retryable, hint, cause: cause === undefined ? undefined : textOf(cause) };
+}
+
+/** The error as it was thrown: of the same class, with code, hint and stack. */
+export function decodeError(wire: WireError): Error {
+  const { name, message, code, retryable, hint, stack } = wire;
+  const cause = wire.cause === undefined ? undefined : new Error(wire.cause);
+  const Class = Object.entries(classes).find(([known]) => known === name)?.[1];
+  const error =
+    Class === undefined || code === undefined
+      ? Object.assign(new Error(message, { cause }), { name })
+      : new Class(message, { code, retryable, cause, ...(hint === undefined ? {} : { hint }) });
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}
+
+function textOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

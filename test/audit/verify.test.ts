@@ -1,0 +1,315 @@
+import { copyFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { formatFinding } from '../../src/audit/verify/finding.ts';
+import { repairWarehouse } from '../../src/audit/verify/repair.ts';
+import { run } from '../../src/run.ts';
+import { DEEP_LIES, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { Database } from '../../src/store/database.ts';
+import {
+  contentOf,
+  copyOf,
+  exportWarehouse,
+  fileOf,
+  ledgerFiles,
+  readEntry,
+  repair,
+  rewrite,
+  verify,
+} from './verifysupport.ts';
+
+const TABLES = ['blocks', 'transactions', 'messages', 'account_states'] as const;
+/** Requests that one damaged file of a span may cost: its pages, and two states of shards and the ends for headers. */
+const A_SPAN = 5;
+
+let sandbox: Sandbox;
+let sound: string;
+let wanted: unknown;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  sound = await exportWarehouse(sandbox);
+  wanted = await contentOf(sound);
+});
+
+afterAll(async () => {
+  await sandbox.close();
+});
+
+/** Repairs, and holds the result against the warehouse as it was. @returns requests */
+async function expectMended(path: string, most: number, deep = false): Promise<number> {
+  const { report, requests } = await repair(sandbox, path, { deep });
+  expect(report).toMatchObject({ proven: true, findings: 0 });
+  expect(requests).toBeLessThanOrEqual(most);
+  const { findings, report: after } = await verify(path, { deep: true, content: true });
+  expect(findings).toEqual([]);
+  expect(after.content).toEqual(wanted);
+  return requests;
+}
+
+describe('a sound warehouse', () => {
+  test('is proven from its own files, and costs a repair no request', async () => {
+    sandbox.requests.reset();
+    const { report, findings } = await verify(sound, { deep: true, content: true });
+    expect(findings).toEqual([]);
+    expect(report).toMatchObject({
+      proven: true,
+      spans: { blocks: [{ from: 1000, to: 1199 }], transactions: [{ from: 1000, to: 1199 }] },
+      entries: 6,
+      unsigned: 0,
+    });
+    expect(report.edges.transactionsBefore).toBeGreaterThan(0);
+    expect(sandbox.requests.stats().requests).toBe(0);
+    expect(await expectMended(copyOf(sound), 0)).toBe(0);
+  });
+
+  test('is proven without checksums too, and says how many files have none', async () => {
+    const path = copyOf(sound, true);
+    expect((await verify(path)).report).toMatchObject({ proven: true, unsigned: 12 });
+  });
+
+  test('a range is proven by itself; what of it is not done is a finding', async () => {
+    expect((await verify(sound, { range: '1010:1150', deep: true })).findings).toEqual([]);
+    const { findings, report } = await verify(sound, { range: '1190:1209' });
+    expect(report.proven).toBe(false);
+    expect(findings.map(formatFinding)).toEqual([
+      'audit blocks 1200:1209: expected 1200:1209 done, got no entry that says so',
+      'audit transactions 1200:1209: expected 1200:1209 done, got no entry that says so',
+    ]);
+    await expect(verify(sound, { range: '7:3' })).rejects.toMatchObject({ code: 'wrong-range' });
+  });
+});
+
+describe.each(TABLES)('damage to a file of %s', (table) => {
+  test('a flipped byte is found wherever it is, and repaired', async () => {
+    const path = copyOf(sound);
+    const file = fileOf(path, table, 1100);
+    const bytes = readFileSync(join(path, file));
+    for (let i = 1; i <= 3; i++) {
+      const flipped = Buffer.from(bytes);
+      const at = Math.floor((i * bytes.length) / 4);
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << i);
+      writeFileSync(join(path, file), flipped);
+      expect((await verify(path)).findings).toContainEqual(
+        expect.objectContaining({ kind: 'file-changed', table, file }),
+      );
+    }
+    const requests = await expectMended(path, A_SPAN);
+    // What follows from the transactions is computed from them.
+    if (table === 'account_states') expect(requests).toBe(0);
+  });
+
+  test('a truncated file is found and repaired', async () => {
+    const path = copyOf(sound);
+    const file = fileOf(path, table, 1100);
+    truncateSync(join(path, file), 2000);
+    const { kinds } = await verify(path);
+    expect(kinds).toEqual(expect.arrayContaining(['file-changed', 'file-unreadable']));
+    await expectMended(path, A_SPAN);
+  });
+
+  test('a missing file is found and repaired', async () => {
+    const path = copyOf(sound);
+    const file = fileOf(path, table, 1100);
+    rmSync(join(path, file));
+    expect((await verify(path)).findings).toContainEqual(
+      expect.objectContaining({ kind: 'file-missing', table, file }),
+    );
+    await expectMended(path, A_SPAN);
+  });
+
+  test("another span's file in its place is found and repaired", async () => {
+    const path = copyOf(sound, true);
+    copyFileSync(join(path, fileOf(path, table, 1150)), join(path, fileOf(path, table, 1100)));
+    expect((await verify(path)).kinds).toContain('rows-outside');
+    await expectMended(path, A_SPAN);
+  });
+
+  test.each([
+    ['removed', 'with checksums', false, 'FROM old WHERE rowid <> 20'],
+    ['removed', 'without checksums', true, 'FROM old WHERE rowid <> 20'],
+    ['doubled', 'with checksums', false, 'FROM old UNION ALL (FROM old LIMIT 1)'],
+    ['doubled', 'without checksums', true, 'FROM old UNION ALL (FROM old LIMIT 1)'],
+  ])('a %s row is found %s, and repaired', async (_, __, isUnsigned, select) => {
+    const path = copyOf(sound, isUnsigned);
+    await rewrite(
+      path,
+      fileOf(path, table, 1100),
+      select
+        .replaceAll('FROM old', `SELECT * EXCLUDE rowid FROM (SELECT *, rowid FROM old)`)
+        .replace(
+          'EXCLUDE rowid FROM (SELECT *, rowid FROM old) WHERE',
+          'EXCLUDE (rowid) FROM (SELECT *, rowid FROM old) WHERE',
+        ),
+    );
+    expect((await verify(path)).kinds).toContain('rows-changed');
+    await expectMended(path, A_SPAN);
+  });
+});
+
+describe('damage to the ledger', () => {
+  test.each([
+    ['rows', (entry: string) => entry.replace(/"transactions":\{"rows":\d+/, '"transactions":{"rows":7')],
+    ['a sum', (entry: string) => entry.replace(/"total_fees":"\d+"/, '"total_fees":"12"')],
+    ['a hash of keys', (entry: string) => entry.replace(/"keyHash":"\d+"/, '"keyHash":"12"')],
+  ])('%s that were edited are found, and told again from the rows, which are sound', async (_, edit) => {
+    const path = copyOf(sound);
+    const [, , , entry = ''] = ledgerFiles(path);
+    writeFileSync(entry, edit(readFileSync(entry, 'utf8')));
+    expect((await verify(path)).kinds).toEqual(['rows-changed']);
+    expect(await expectMended(path, 0)).toBe(0);
+  });
+
+  test('a span that was widened is found', async () => {
+    const path = copyOf(sound);
+    const last = ledgerFiles(path).at(-1) ?? '';
+    writeFileSync(last, readFileSync(last, 'utf8').replace('"to":1199', '"to":1230'));
+    expect((await verify(path)).kinds).toContain('no-headers');
+  });
+
+  test.each([0, 1, 2, 3, 4, 5])('a deleted entry (%i) is found, and what it held is brought in again', async (at) => {
+    const path = copyOf(sound);
+    const file = ledgerFiles(path)[at] ?? '';
+    const { number, pipeline, span } = readEntry(file);
+    rmSync(file);
+    const { findings } = await verify(path);
+    expect(findings).toContainEqual(expect.objectContaining({ kind: 'entry-lost', entry: number, pipeline, span }));
+    await expectMended(path, A_SPAN + 1);
+  });
+
+  test('a torn entry is found, kept aside, and what it held is brought in again', async () => {
+    const path = copyOf(sound);
+    truncateSync(ledgerFiles(path)[2] ?? '', 100);
+    expect((await verify(path)).findings).toContainEqual(expect.objectContaining({ kind: 'entry-broken', entry: 3 }));
+    await expectMended(path, A_SPAN + 1);
+  });
+});
+
+describe('deep damage, which no count shows', () => {
+  test.each([
+    ['prev_trans_lt', 'transactions', 'prev_trans_lt - 1', 'account-chain'],
+    ['prev_trans_hash', 'transactions', 'hash', 'account-chain'],
+    ['account_state_hash_before', 'transactions', 'hash', 'account-chain'],
+    ['msg_hash', 'messages', 'tx_hash', 'message-ends'],
+  ])('another %s is found only by --deep, and repaired', async (column, table, value, kind) => {
+    const path = copyOf(sound, true);
+    const condition =
+      table === 'messages'
+        ? "direction = 'in' AND value IS NOT NULL AND tx_mc_block_seqno = 1110"
+        : 'mc_block_seqno = 1110 AND account IN (SELECT account FROM old WHERE mc_block_seqno < 1110)';
+    const chosen = table === 'messages' ? 'min(tx_lt)' : 'min(lt)';
+    const own = table === 'messages' ? 'tx_lt' : 'lt';
+    await rewrite(
+      path,
+      fileOf(path, table, 1110),
+      `SELECT * REPLACE (CASE WHEN ${condition} AND ${own} = (SELECT ${chosen} FROM old WHERE ${condition})
+        THEN ${value} ELSE ${column} END AS ${column}) FROM old`,
+    );
+    const shallow = (await verify(path)).kinds;
+    expect(shallow).not.toContain(kind);
+    expect((await verify(path, { deep: true })).kinds).toContain(kind);
+    await expectMended(path, A_SPAN, true);
+  });
+
+  test('a message that its sender does not list is found by --deep', async () => {
+    const path = copyOf(sound, true);
+    await rewrite(
+      path,
+      fileOf(path, 'messages', 1100),
+      `FROM old WHERE msg_hash IS DISTINCT FROM (SELECT min(msg_hash) FROM old WHERE direction = 'out'
+        AND msg_hash IN (SELECT msg_hash FROM old WHERE direction = 'in')) OR direction = 'in'`,
+    );
+    expect((await verify(path, { deep: true })).kinds).toEqual(['file-changed', 'message-ends', 'rows-changed']);
+    await expectMended(path, A_SPAN, true);
+  });
+});
+
+describe('what a source does', () => {
+  afterEach(() => sandbox.setFaults(NO_FAULTS));
+
+  test.each([...DEEP_LIES])(
+    'the lie %s agrees with every header, is found by --deep, and repaired by the truth',
+    async (kind) => {
+      sandbox.setFaults({ lies: [{ seqno: 1101, kind }] });
+      const path = await exportWarehouse(sandbox);
+      expect((await verify(path)).findings).toEqual([]);
+      expect((await verify(path, { deep: true })).findings.length).toBeGreaterThan(0);
+      sandbox.setFaults(NO_FAULTS);
+      await expectMended(path, 4, true);
+    },
+  );
+
+  test('a span in quarantine is no finding; its damaged file is brought in again', async () => {
+    sandbox.setFaults({ broken: [{ seqno: 1101, index: 1, kind: 'lt' }] });
+    const path = await exportWarehouse(sandbox);
+    expect((await verify(path, { deep: true })).report).toMatchObject({ proven: true, findings: 0 });
+    rmSync(join(path, fileOf(path, 'quarantine', 1101)));
+    expect((await verify(path)).kinds).toEqual(['file-missing']);
+    expect((await repair(sandbox, path)).report).toMatchObject({ proven: true });
+    sandbox.setFaults(NO_FAULTS);
+    await run({ pipelines: ['transactions'], network: sandbox.url, range: '1000:1199', warehouse: path });
+    expect(await contentOf(path)).toEqual(wanted);
+  });
+
+  test('a source that is away leaves the damage as it is, for the next repair', async () => {
+    const path = copyOf(sound);
+    rmSync(join(path, fileOf(path, 'transactions', 1100)));
+    const ledger = ledgerFiles(path);
+    sandbox.setFaults({ http500Timeout: 1 });
+    const away = AbortSignal.timeout(500);
+    await expect(repairWarehouse({ warehouse: path, signal: away })).rejects.toBeDefined();
+    sandbox.setFaults(NO_FAULTS);
+    expect(ledgerFiles(path)).toEqual(ledger);
+    expect((await verify(path)).kinds).toEqual(['file-missing']);
+    await expectMended(path, A_SPAN);
+  });
+});
+
+describe('a one-file warehouse', () => {
+  const edit = async (path: string, sql: string): Promise<void> => {
+    const database = await Database.open(path);
+    await database.run(sql);
+    database.close();
+  };
+  let file: string;
+
+  beforeAll(async () => {
+    file = await exportWarehouse(sandbox, 'w.duckdb');
+  });
+
+  test('is proven, with the same content', async () => {
+    const { report, findings } = await verify(file, { deep: true, content: true });
+    expect(findings).toEqual([]);
+    expect(report.content).toEqual(wanted);
+  });
+
+  test.each([
+    ['a removed transaction', 'DELETE FROM _rows.transactions WHERE rowid = 777', 'block-rows', 1],
+    [
+      'a doubled transaction',
+      'INSERT INTO _rows.transactions (FROM _rows.transactions LIMIT 1)',
+      'transaction-twice',
+      1,
+    ],
+    ['a removed header', 'DELETE FROM _rows.blocks WHERE rowid = 77', 'rows-changed', A_SPAN + 1],
+    ['a removed state', 'DELETE FROM _rows.account_states WHERE rowid = 77', 'states', 0],
+    [
+      'a removed message',
+      "DELETE FROM _rows.messages WHERE rowid = (SELECT min(rowid) FROM _rows.messages WHERE direction = 'in')",
+      'messages',
+      1,
+    ],
+    ['a deleted entry', 'DELETE FROM _ledger WHERE number = 4', 'entry-lost', A_SPAN + 1],
+    [
+      'rows of no entry',
+      'INSERT INTO _rows.messages (SELECT * REPLACE (99 AS _entry) FROM _rows.messages LIMIT 5)',
+      'entry-lost',
+      0,
+    ],
+  ])('%s is found and repaired', async (_, sql, kind, most) => {
+    const path = copyOf(file);
+    await edit(path, sql);
+    expect((await verify(path)).kinds).toContain(kind);
+    await expectMended(path, most);
+  });
+});

@@ -1,0 +1,69 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { addVerify } from '../../src/commands/verify.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { copyOf, exportWarehouse, fileOf } from './verifysupport.ts';
+
+let sandbox: Sandbox;
+let sound: string;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  sound = await exportWarehouse(sandbox);
+});
+
+afterAll(async () => {
+  await sandbox.close();
+});
+
+afterEach(() => {
+  process.exitCode = undefined;
+});
+
+/** What `tonlake verify` prints, and the code it ends with. */
+async function tonlakeVerify(...args: readonly string[]): Promise<{ code: unknown; lines: readonly string[] }> {
+  let text = '';
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    text += String(chunk);
+    return true;
+  });
+  const program = new Command();
+  addVerify(program);
+  try {
+    await program.parseAsync(['node', 'tonlake', 'verify', ...args]);
+  } finally {
+    write.mockRestore();
+  }
+  return { code: process.exitCode ?? 0, lines: text.trimEnd().split('\n') };
+}
+
+test('a proven warehouse ends with 0 and one line that says what is proven', async () => {
+  const { code, lines } = await tonlakeVerify('--warehouse', sound, '--deep');
+  expect(code).toBe(0);
+  expect(lines[0]).toMatch(/^proven: blocks 1000:1199; transactions 1000:1199 in .* \(0 findings, 12 files, .*\)$/);
+  expect(lines[1]).toMatch(/^ {2}across the edges: 3 links to blocks before, \d+ transactions after others outside/);
+});
+
+test('a finding is one line, the code is 1, and --repair makes it 0', async () => {
+  const path = copyOf(sound);
+  const file = fileOf(path, 'account_states', 1100);
+  rmSync(join(path, file));
+  const { code, lines } = await tonlakeVerify('--warehouse', path);
+  expect(code).toBe(1);
+  expect(lines[0]).toBe(`audit transactions 1080:1139: expected a file that the ledger names, got none (${file})`);
+  expect(lines[1]).toMatch(/^NOT proven: .* \(1 finding, 12 files, /);
+  process.exitCode = undefined;
+  const repaired = await tonlakeVerify('--warehouse', path, '--repair', '--json');
+  expect(repaired.code).toBe(0);
+  expect(repaired.lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ event: 'finding', kind: 'file-missing', table: 'account_states', file }),
+    { event: 'repaired', pipeline: 'transactions', span: { from: 1080, to: 1139 }, refetched: [], requests: 0 },
+    expect.objectContaining({ event: 'verified', proven: true, findings: 0, requests: 0, edges: { linksBefore: 3 } }),
+  ]);
+});
+
+test('a place without a warehouse is an error', async () => {
+  await expect(tonlakeVerify('--warehouse', join(sound, 'none'))).rejects.toMatchObject({ code: 'no-warehouse' });
+});

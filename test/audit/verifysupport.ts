@@ -1,0 +1,119 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import type { Finding } from '../../src/audit/verify/finding.ts';
+import { type RepairOptions, repairWarehouse } from '../../src/audit/verify/repair.ts';
+import { type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/audit/verify/verify.ts';
+import { loadRegistry } from '../../src/registry.ts';
+import { run } from '../../src/run.ts';
+import type { Sandbox } from '../../src/sandbox/index.ts';
+import { Database } from '../../src/store/database.ts';
+import type { LedgerEntry } from '../../src/store/store.ts';
+
+const folders: string[] = [];
+
+export function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tonlake-verify-test-'));
+  folders.push(folder);
+  return folder;
+}
+
+afterAll(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A warehouse of 1000:1199, in three commits for each pipeline. */
+export async function exportWarehouse(sandbox: Sandbox, name = 'w'): Promise<string> {
+  const warehouse = join(freshFolder(), name);
+  for (const range of ['1000:1079', '1080:1139', '1140:1199']) {
+    await run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse });
+  }
+  return warehouse;
+}
+
+/** A copy to be damaged. `isUnsigned` takes the checksums out of its ledger, as in one of an older version. */
+export function copyOf(warehouse: string, isUnsigned = false): string {
+  const copy = join(freshFolder(), warehouse.endsWith('.duckdb') ? 'w.duckdb' : 'w');
+  cpSync(warehouse, copy, { recursive: true });
+  if (isUnsigned)
+    for (const path of ledgerFiles(copy))
+      writeFileSync(path, readFileSync(path, 'utf8').replace(/,"sha256":"\w+"/g, ''));
+  return copy;
+}
+
+export function ledgerFiles(warehouse: string): readonly string[] {
+  const folder = join(warehouse, '_ledger');
+  return readdirSync(folder)
+    .filter((name) => /^\d+\.json$/.test(name))
+    .sort()
+    .map((name) => join(folder, name));
+}
+
+export function readEntry(path: string): LedgerEntry {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+/** The file of a table that holds a masterchain block, relative to the warehouse. */
+export function fileOf(warehouse: string, table: string, seqno: number): string {
+  const paths = ledgerFiles(warehouse)
+    .map(readEntry)
+    .filter(({ span }) => span.from <= seqno && seqno <= span.to)
+    .flatMap(({ tables }) => tables[table]?.files ?? []);
+  return paths[0]?.path ?? '';
+}
+
+/** Writes a file anew from a select over it (`old`), under the same name. */
+export async function rewrite(warehouse: string, file: string, select: string): Promise<void> {
+  const path = join(warehouse, file);
+  const database = await Database.open();
+  await database.run(`CREATE TABLE old AS FROM read_parquet('${path}', hive_partitioning = false)`);
+  await database.run(`COPY (${select}) TO '${path}' (FORMAT parquet, COMPRESSION zstd)`);
+  database.close();
+}
+
+export interface Verified {
+  readonly report: VerifyReport;
+  readonly findings: readonly Finding[];
+  readonly kinds: readonly string[];
+}
+
+export async function verify(warehouse: string, options: Partial<VerifyOptions> = {}): Promise<Verified> {
+  const findings: Finding[] = [];
+  const report = await verifyWarehouse({
+    warehouse,
+    onEvent: (event) => {
+      if (event.event === 'finding') findings.push(event);
+    },
+    ...options,
+  });
+  return { report, findings, kinds: [...new Set(findings.map(({ kind }) => kind))].sort() };
+}
+
+/** What every table holds. */
+export async function contentOf(warehouse: string): Promise<unknown> {
+  return (await verify(warehouse, { content: true })).report.content;
+}
+
+export interface Repaired {
+  readonly report: VerifyReport;
+  /** Requests that the source saw. */
+  readonly requests: number;
+  readonly content: unknown;
+}
+
+export async function repair(
+  sandbox: Sandbox,
+  warehouse: string,
+  options: Partial<RepairOptions> = {},
+): Promise<Repaired> {
+  sandbox.requests.reset();
+  const report = await repairWarehouse({ warehouse, content: true, ...options });
+  return { report, requests: sandbox.requests.stats().requests, content: report.content };
+}
+
+/** The tables that a run fills. */
+export async function tableNames(): Promise<readonly string[]> {
+  const { tables } = await loadRegistry();
+  return tables.map(({ name }) => name).filter((name) => name !== 'quarantine');
+}

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { endpointsMarkdown } from '../../src/describe.ts';
+import { loadRegistry } from '../../src/registry.ts';
+import { hasShared, readShared } from '../client/shared.ts';
+
+const registry = await loadRegistry();
+const text = endpointsMarkdown(registry);
+const rows = (text.split('\n\nBeside')[0] ?? '').split('\n').filter((line) => /^\| (GET|POST) /.test(line));
+
+test('docs/endpoints.md has 36 rows, each with a use, a client function and a test that is there', () => {
+  expect(rows).toHaveLength(36);
+  for (const row of rows) {
+    const [, , use, , client, file = ''] = row.split('|').map((cell) => cell.trim());
+    expect(use).not.toBe('');
+    expect(client).toMatch(/^`\w+`$/);
+    expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')).toContain('test');
+  }
+});
+
+test('every pipeline stands in it', () => {
+  for (const { name } of registry.pipelines) expect(text).toContain(`\`${name}\``);
+});
+
+test.runIf(hasShared)('its rows are those that the description of the API names', () => {
+  const described =
+    readShared<readonly { readonly method: string; readonly path: string; readonly in_seed: boolean }[]>(
+      'api/endpoints.json',
+    );
+  const wanted = described.filter(({ in_seed: isOwed }) => isOwed).map(({ method, path }) => `${method} \`${path}\``);
+  const told = rows.map((row) => row.split('|')[1]?.trim());
+  expect([...told].sort()).toEqual([...wanted].sort());
+});

@@ -1,0 +1,167 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadRegistry, type RunEvent, type RunOptions, type RunReport, run } from '../../src/index.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { freshFolder } from '../cli.ts';
+import { hashTables, query } from '../e2e/export.ts';
+
+const RANGE = '1000:1039';
+/** Lists of which the sandbox may hold nothing in so short a range. */
+const MAY_BE_EMPTY = ['multisig_wallets', 'multisig_orders', 'vesting', 'nft_sales', 'nft_transfers', 'dns_records'];
+
+const registry = await loadRegistry();
+let sandbox: Sandbox;
+let warehouse: string;
+
+async function go(pipelines: readonly string[], more: Partial<RunOptions> = {}) {
+  const events: RunEvent[] = [];
+  sandbox.requests.reset();
+  const options = { network: sandbox.url, range: RANGE, warehouse, workers: 0, ...more };
+  const report: RunReport = await run({ ...options, pipelines, onEvent: (event) => events.push(event) });
+  const told = events.filter(({ event }) => ['problem', 'quarantine', 'unknown-field'].includes(event));
+  return { report, told, asked: sandbox.requests.entries() };
+}
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  warehouse = join(freshFolder(), 'w');
+}, 60_000);
+afterAll(() => sandbox.close());
+
+const rows = async (sql: string): Promise<readonly (readonly string[])[]> => query(warehouse, sql);
+const count = async (sql: string): Promise<number> => Number((await rows(`SELECT count(*) FROM ${sql}`))[0]?.[0]);
+
+describe.sequential('all pipelines, one after another', () => {
+  test.each(registry.pipelines.map(({ name }) => name))('%s fills its table, and has each key once', async (name) => {
+    const { report, told } = await go([name]);
+    expect(told).toEqual([]);
+    expect(report.complete).toBe(true);
+    const [table] = registry.pipeline(name).tables;
+    const key = table?.key.map((column) => `"${column}"`).join(', ');
+    const found = await rows(`SELECT count(*), count(DISTINCT (${key})) FROM ${table?.name}`);
+    expect(found[0]?.[0]).toBe(found[0]?.[1]);
+    if (!MAY_BE_EMPTY.includes(name)) expect(Number(found[0]?.[0])).toBeGreaterThan(0);
+  });
+
+  test('a second run asks for no more than the head, and changes nothing', async () => {
+    const before = await hashTables(warehouse);
+    const { report, asked } = await go(registry.pipelines.map(({ name }) => name));
+    expect(report).toMatchObject({ complete: true, spans: 0 });
+    expect(new Set(asked.map(({ path }) => path))).toEqual(new Set(['masterchainInfo']));
+    expect(await hashTables(warehouse)).toEqual(before);
+  }, 60_000);
+
+  test('traces hold transactions of the range, and their number of them where they began in it', async () => {
+    expect(
+      await count(`traces t WHERE mc_seqno_start >= 1000 AND transactions <>
+        (SELECT count(*) FROM transactions x WHERE x.trace_id = t.trace_id)`),
+    ).toBe(0);
+    expect(await count('traces WHERE mc_seqno_end NOT BETWEEN 1000 AND 1039')).toBe(0);
+  });
+
+  test('every action belongs to a trace, and its typed columns say what its details say', async () => {
+    expect(await count('actions a ANTI JOIN traces t USING (trace_id)')).toBe(0);
+    expect(await count(`actions WHERE amount::VARCHAR IS DISTINCT FROM details->>'amount'`)).toBe(0);
+    expect(await rows('SELECT DISTINCT _supported_action_types FROM actions')).toEqual([['v4,tgbtc']]);
+  });
+
+  test('transfers and burns are transactions with their opcode that were not aborted', async () => {
+    expect(await count('jetton_transfers j ANTI JOIN transactions t ON t.hash = j.tx_hash')).toBeLessThanOrEqual(
+      await count('jetton_transfers WHERE tx_lt < (SELECT min(end_lt) FROM shard_state WHERE mc_seqno = 1001)'),
+    );
+    expect(
+      await count(`jetton_transfers j JOIN messages m ON m.tx_hash = j.tx_hash AND m.direction = 'in'
+        WHERE m.opcode <> 260734629`),
+    ).toBe(0);
+  });
+
+  test('links of messages agree with the messages of transactions at both ends', async () => {
+    const differs = (direction: string, column: string): string =>
+      `message_links l JOIN messages m ON m.msg_hash = l.msg_hash AND m.direction = '${direction}'
+       WHERE l.${column} IS DISTINCT FROM m.tx_hash`;
+    expect(await count(differs('in', 'in_msg_tx_hash'))).toBe(0);
+    expect(await count(differs('out', 'out_msg_tx_hash'))).toBe(0);
+    // Inbound externals have no logical time: they are in no window, and are counted apart.
+    expect(await count(`message_links l JOIN messages m USING (msg_hash) WHERE m.created_lt IS NULL`)).toBe(0);
+  });
+
+  test('shard states are whole: every masterchain block with the newest block of each shard', async () => {
+    expect(await count('(SELECT DISTINCT mc_seqno FROM shard_state)')).toBe(40);
+    expect(await count(`shard_state WHERE workchain = -1 AND seqno <> mc_seqno`)).toBe(0);
+    expect(await count('blocks b ANTI JOIN shard_state s USING (workchain, shard, seqno)')).toBeLessThan(40);
+  });
+
+  test('latest states are those of the accounts that transactions changed', async () => {
+    const accounts = await count('(SELECT DISTINCT account FROM transactions)');
+    expect(await count('account_latest')).toBeGreaterThan(0.9 * accounts);
+    expect(await count('account_latest a ANTI JOIN transactions t ON t.account = a.address')).toBe(0);
+    // Deleted accounts give no row; that they were asked for is known all the same.
+    expect(await count(`lookups WHERE pipeline = 'account_latest'`)).toBe(accounts);
+  });
+
+  test('wallets of jettons are read per jetton, items per collection', async () => {
+    expect(await count('jetton_wallets w ANTI JOIN jetton_masters m ON m.address = w.jetton')).toBe(0);
+    expect(await count('nft_items i ANTI JOIN nft_collections c ON c.address = i.collection_address')).toBe(0);
+  });
+});
+
+describe('a lookup', () => {
+  test('asks only for keys that changed since they were read', async () => {
+    const { asked } = await go(['account_latest'], { range: '1000:1044' });
+    const keys = asked
+      .filter(({ path }) => path === 'accountStates')
+      .reduce((sum, { query: text }) => sum + new URLSearchParams(text).getAll('address').length, 0);
+    const fresh = await count(`(SELECT DISTINCT account FROM transactions WHERE mc_block_seqno > 1039
+      EXCEPT SELECT DISTINCT account FROM transactions WHERE mc_block_seqno <= 1039)`);
+    expect(keys).toBe(fresh);
+  });
+
+  test('halves a batch until the one bad key is known, and keeps the others', async () => {
+    const bad = `'0:${'Z'.repeat(64)}'`;
+    const from = `SELECT account AS address FROM (SELECT DISTINCT account FROM transactions LIMIT 30) UNION SELECT ${bad}`;
+    const { report } = await go(['vesting'], { from: from.replaceAll('address', 'contract_address') });
+    expect(report.complete).toBe(true);
+    const found = await rows(
+      `SELECT "key", error IS NOT NULL FROM lookups WHERE pipeline = 'vesting' AND error IS NOT NULL`,
+    );
+    expect(found).toEqual([[`0:${'Z'.repeat(64)}`, 'true']]);
+  });
+
+  test.each([
+    ['no key column', 'SELECT account AS adress FROM transactions', /expected a query with the columns address/],
+    [
+      'a table that nothing was exported of',
+      'SELECT address FROM nft_sales',
+      /expected table nft_sales to be exported/,
+    ],
+  ])('refuses a query with %s before it asks', async (_, from, message) => {
+    const path = join(freshFolder(), 'w');
+    await go(['transactions'], { warehouse: path, range: '1000:1001' });
+    await expect(go(['account_latest'], { warehouse: path, range: '1000:1001', from })).rejects.toThrow(message);
+    expect(sandbox.requests.entries().filter((entry) => entry.path === 'accountStates')).toEqual([]);
+  });
+});
+
+describe('what may still change', () => {
+  test('is read again once the head has moved, in place of the older reading', async () => {
+    let nowMs = 0;
+    const growing = await startSandbox({ blocks: 1045, blockMs: 1000, actionLag: 10, nowMs: () => nowMs });
+    try {
+      const path = join(freshFolder(), 'w');
+      const options = { network: growing.url, warehouse: path, range: '1030:1045', workers: 0 };
+      const first = await run({ ...options, pipelines: ['actions', 'jetton_masters'] });
+      nowMs = 60_000;
+      const second = await run({ ...options, pipelines: ['actions', 'jetton_masters'] });
+      expect(second.rows['actions']).toBeGreaterThan(first.rows['actions'] ?? 0);
+      const held = await query(path, 'SELECT count(*), count(DISTINCT (trace_id, action_id)) FROM actions');
+      expect(held[0]?.[0]).toBe(held[0]?.[1]);
+      expect(Number(held[0]?.[0])).toBe(second.rows['actions']);
+      expect(await query(path, 'SELECT count(DISTINCT _read_at) FROM jetton_masters')).toEqual([['1']]);
+      nowMs = 120_000;
+      await run({ ...options, pipelines: ['jetton_masters'], history: true });
+      expect(await query(path, 'SELECT count(DISTINCT _read_at) FROM jetton_masters')).toEqual([['2']]);
+    } finally {
+      await growing.close();
+    }
+  });
+});

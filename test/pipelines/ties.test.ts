@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { run } from '../../src/index.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { freshFolder } from '../cli.ts';
+import { query } from '../e2e/export.ts';
+
+const TIE = 1010;
+const RANGE = '1006:1016';
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 1100, tieSeqno: TIE });
+});
+afterAll(() => sandbox.close());
+
+const OPCODE = 0x0f8a7ea5;
+
+test('3,100 transfers at one logical time come whole and once, without an offset, where transactions are exported', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  const options = { network: sandbox.url, warehouse, workers: 0 };
+  await run({ ...options, pipelines: ['transactions'], range: '1000:1020' });
+  sandbox.requests.reset();
+  const { complete } = await run({ ...options, pipelines: ['jetton_transfers'], range: RANGE });
+  expect(complete).toBe(true);
+  expect(sandbox.requests.entries().filter((entry) => entry.query.includes('offset='))).toEqual([]);
+  const [most] = await query(
+    warehouse,
+    'SELECT count(*) n FROM jetton_transfers GROUP BY tx_lt ORDER BY n DESC LIMIT 1',
+  );
+  expect(Number(most?.[0])).toBeGreaterThan(3000);
+  expect(await query(warehouse, 'SELECT count(*) - count(DISTINCT tx_hash) FROM jetton_transfers')).toEqual([['0']]);
+  // The order is told by the opcode of what the wallet received; only aborted ones are not listed.
+  const lost = `SELECT count(*) FROM transactions t JOIN messages m ON m.tx_hash = t.hash AND m.direction = 'in'
+    ANTI JOIN jetton_transfers j ON j.tx_hash = t.hash
+    WHERE m.opcode = ${OPCODE} AND NOT t.aborted
+      AND t.lt BETWEEN (SELECT min(tx_lt) FROM jetton_transfers) AND (SELECT max(tx_lt) FROM jetton_transfers)`;
+  expect(await query(warehouse, lost)).toEqual([['0']]);
+}, 60_000);
+
+test('without exported transactions the accounts come from the source, and transfers still without an offset', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  sandbox.requests.reset();
+  await run({ network: sandbox.url, warehouse, workers: 0, pipelines: ['jetton_transfers'], range: RANGE });
+  const asked = sandbox.requests.entries().filter((entry) => entry.query.includes('offset='));
+  expect(asked.filter(({ path }) => path !== 'transactions')).toEqual([]);
+  const [most] = await query(
+    warehouse,
+    'SELECT count(*) n FROM jetton_transfers GROUP BY tx_lt ORDER BY n DESC LIMIT 1',
+  );
+  expect(Number(most?.[0])).toBeGreaterThan(3000);
+}, 60_000);

@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const execute = promisify(execFile);
+
+let readme: string;
+let folder: string;
+
+beforeAll(async () => {
+  readme = await readFile(join(root, 'README.md'), 'utf8');
+  folder = await mkdtemp(join(tmpdir(), 'tonlake-readme-'));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The code of the README in one language, with a warehouse of our own. */
+function blocks(language: string): readonly string[] {
+  const fence = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g');
+  return [...readme.matchAll(fence)].map(([, code = '']) => code.replaceAll('data/sandbox', join(folder, 'sandbox')));
+}
+
+test('the example of the library runs as it stands', async () => {
+  const [example = ''] = blocks('ts');
+  const { stdout } = await execute(process.execPath, ['--input-type=module', '--eval', example], { cwd: root });
+  expect(stdout).toContain('true');
+  expect(stdout).toMatch(/transactions \d+/);
+});
+
+test('every command for the sandbox runs as it stands', async () => {
+  const commands = blocks('sh')
+    .flatMap((code) => code.split('\n'))
+    .filter((line) => line.startsWith('tonlake ') && line.includes('--network sandbox'))
+    .map((line) =>
+      line.replace(/^tonlake /, '').replace('--network sandbox', `--network sandbox --warehouse ${folder}/sandbox`),
+    )
+    .map((line) => line.replace(/ +#.*$/, ''));
+  expect(commands.length).toBeGreaterThan(3);
+  for (const command of commands) {
+    const { stdout } = await execute('sh', ['-c', `node dist/src/cli.js ${command}`], { cwd: root });
+    expect(stdout, command).not.toBe('');
+  }
+});

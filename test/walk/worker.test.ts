@@ -1,0 +1,136 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import transactions from '../../pipelines/transactions.ts';
+import { contentHash, loadRegistry, openWarehouse, type RunOptions, type RunReport } from '../../src/index.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { Stager } from '../../src/store/stage.ts';
+import type { LoaderPool } from '../../src/walk/port.ts';
+import { openLoaders } from '../../src/walk/workerpool.ts';
+import { freshFolder } from '../cli.ts';
+
+/** Several spans, one after the other and side by side. */
+const RANGE = '1000:1009,1030:1039,1060:1064';
+
+/** The compiled library: workers run compiled files. */
+const built = new URL('../../dist/src/index.js', import.meta.url);
+
+describe('a run gives the same rows', () => {
+  let sandbox: Sandbox;
+  let run: (options: RunOptions) => Promise<RunReport>;
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ blocks: 2000 });
+    ({ run } = await import(built.href));
+    return () => sandbox.close();
+  });
+
+  async function hashesOf(workers: number, walk: 'window' | 'masterchain', store: string): Promise<unknown> {
+    const warehouse = join(freshFolder(), store);
+    const options = { pipelines: ['transactions'], network: sandbox.url, range: RANGE, warehouse, walk, workers };
+    const { complete, rows } = await run(options);
+    const reader = await openWarehouse(warehouse);
+    try {
+      const { tables } = await loadRegistry();
+      const hashes = [];
+      for (const table of tables) {
+        if ((rows[table.name] ?? 0) > 0) hashes.push([table.name, await contentHash(reader.query, table)]);
+      }
+      return { complete, rows, hashes };
+    } finally {
+      await reader.close();
+    }
+  }
+
+  test('with 0, 1, 2 and 4 workers, by both walks, in both stores', { timeout: 120_000 }, async () => {
+    const expected = await hashesOf(0, 'window', 'w');
+    expect(expected).toMatchObject({ complete: true, rows: { blocks: expect.any(Number) } });
+    for (const workers of [0, 1, 2, 4]) {
+      for (const walk of ['window', 'masterchain'] as const) {
+        // Each number of workers with both walks and both stores, in half of the combinations.
+        const store = (walk === 'window') === workers < 2 ? 'w.duckdb' : 'w';
+        const found = await hashesOf(workers, walk, store);
+        expect({ workers, walk, store, found }).toEqual({ workers, walk, store, found: expected });
+      }
+    }
+  });
+
+  test('and ends with the error of the store when its folder goes away', async () => {
+    const warehouse = join(freshFolder(), 'no', '\0');
+    const options = { pipelines: ['transactions'], network: sandbox.url, range: RANGE, warehouse, workers: 2 };
+    await expect(run(options)).rejects.toThrow(/warehouse/);
+  });
+});
+
+describe('a loader in a worker', () => {
+  let pool: LoaderPool | undefined;
+  const span = { from: 1, to: 9 };
+
+  afterEach(async () => {
+    await pool?.close();
+  });
+
+  function open(file?: URL): { readonly pool: LoaderPool; readonly stager: Stager } {
+    const stager = new Stager({ kind: 'parquet', stagingPath: freshFolder() }, () => 'abc');
+    pool = openLoaders({ workers: 1, stage: (_, part) => stager.stage(part), ...(file === undefined ? {} : { file }) });
+    return { pool, stager };
+  }
+
+  test('refuses a page that is no JSON with the error that a loader here would throw', async () => {
+    const loader = await open().pool.take(transactions);
+    await loader.open(span, []);
+    const page = Buffer.from('<html>');
+    await expect(loader.add(page, 'keep')).rejects.toMatchObject({
+      name: 'DecodeError',
+      stage: 'decode',
+      code: 'not-json',
+      retryable: true,
+      message: expect.stringMatching(/^decode transactions: expected JSON, got 6 bytes/),
+    });
+    expect(await loader.audit()).toEqual([]);
+  });
+
+  test('explains a record that it cannot decode', async () => {
+    const loader = await open().pool.take(transactions);
+    await loader.open(span, []);
+    const { records, refused } = await loader.add(Buffer.from('{"transactions":[{"lt":17}]}'), 'keep');
+    expect({ records, refused }).toMatchObject({ records: 1, refused: [{ raw: '{"lt":17}' }] });
+  });
+
+  test('takes the memory of a large page over, and copies a small one', async () => {
+    const loader = await open().pool.take(transactions);
+    await loader.open(span, []);
+    const large = Buffer.allocUnsafeSlow(100_000).fill(' ');
+    large.write('{"transactions":[]}');
+    const small = Buffer.from('{"transactions":[]}');
+    await loader.add(large, 'keep');
+    await loader.add(small, 'keep');
+    expect([large.length, small.length]).toEqual([0, 19]);
+  });
+
+  test('is lent to one span at a time, and goes back when its rows are written', async () => {
+    const { pool: loaders, stager } = open();
+    const first = await loaders.take(transactions);
+    const second = loaders.take(transactions);
+    await first.open(span, []);
+    expect(await first.finish([span])).toMatchObject([{ id: 'abc', tables: { transactions: { rows: 0, files: [] } } }]);
+    await (await second).open(span, []);
+    await stager.close();
+  });
+
+  test('that ends by itself is a clear error, not a wait for ever', async () => {
+    const loader = await open(new URL('data:text/javascript,process.exit(3)')).pool.take(transactions);
+    const ended = { name: 'WalkError', code: 'worker-ended', message: expect.stringContaining('exit code 3') };
+    await expect(loader.open(span, [])).rejects.toMatchObject(ended);
+    await expect(loader.audit()).rejects.toMatchObject(ended);
+  });
+
+  test('that throws outside a call is a clear error', async () => {
+    const loader = await open(new URL('data:text/javascript,throw new Error("out of luck")')).pool.take(transactions);
+    await expect(loader.open(span, [])).rejects.toThrow('walk: a worker ended by itself: out of luck');
+  });
+});
+
+test('the compiled files that workers run are there', () => {
+  expect(existsSync(built)).toBe(true);
+});
