@@ -9,6 +9,7 @@ import { addPlan, addRun } from './commands/run.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addSql } from './commands/sql.ts';
 import { addStatus } from './commands/status.ts';
+import { addVerify } from './commands/verify.ts';
 import { oneLine } from './errors.ts';
 
 /** The command line as commander knows it; docs/cli.md is made from it. */
@@ -24,6 +25,7 @@ export function createProgram(): Command {
     addRun,
     addPlan,
     addStatus,
+    addVerify,
     addSql,
     addDescribe,
     addFiles,

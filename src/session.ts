@@ -1,6 +1,6 @@
 import type { Effects } from './effects.ts';
 import { readApiKey, resolveNetwork } from './network.ts';
-import type { Lane } from './source/pool.ts';
+import type { Lane } from './source/lane.ts';
 import type { RetryEvent, Source } from './source/source.ts';
 
 export interface SessionOptions {

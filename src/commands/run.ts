@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { realEffects } from '../effects.ts';
 import { UsageError } from '../errors.ts';
 import type { RunOptions } from '../run.ts';
-import { LANES, type Lane } from '../source/pool.ts';
+import { LANES, type Lane } from '../source/lane.ts';
 import type { Store } from '../store/store.ts';
 import type { WalkMode } from '../walk/context.ts';
 import {

@@ -145,14 +145,3 @@ export function reading(): {
 export function fromPlace(doc: string): ColumnDraft<'text', false> {
   return new ColumnDraft('text', { kind: 'place' }, doc, false);
 }
-
-/** The types a column's kind has in TypeScript once a row is read back as an object. */
-export type ValueOf<K extends KindName> = (typeof kinds)[K]['physical'] extends 'utf8'
-  ? string
-  : (typeof kinds)[K]['physical'] extends 'binary'
-    ? Uint8Array
-    : (typeof kinds)[K]['physical'] extends 'bool'
-      ? boolean
-      : (typeof kinds)[K]['physical'] extends 'int32'
-        ? number
-        : bigint;

@@ -133,6 +133,31 @@ export interface PipelineOptions {
   readonly views?: readonly ViewDef[];
 }
 
+/** Views of tables that hold several readings of a row: the newest, and from when to when each was true. */
+function viewsOfReadings({ walk, tables }: PipelineOptions): readonly ViewDef[] {
+  if (walk.kind !== 'snapshot' && walk.kind !== 'lookup') return [];
+  return tables
+    .filter(({ key }) => key.includes('_read_at'))
+    .flatMap(({ name, key }) => {
+      const rows = `PARTITION BY ${key
+        .filter((column) => column !== '_read_at')
+        .map((column) => `"${column}"`)
+        .join(', ')} ORDER BY _read_at`;
+      return [
+        {
+          name: `${name}_now`,
+          doc: `the newest reading of each row of ${name}`,
+          sql: `SELECT * FROM ${name} QUALIFY row_number() OVER (${rows} DESC) = 1`,
+        },
+        {
+          name: `${name}_history`,
+          doc: `the readings of ${name}, each from when to when it was the newest; valid_to is null for the newest`,
+          sql: `SELECT *, _read_at AS valid_from, lead(_read_at) OVER (${rows}) AS valid_to FROM ${name}`,
+        },
+      ];
+    });
+}
+
 /** Declares a pipeline; a file in `pipelines/` exports one as default. */
 export function pipeline<const Walk extends WalkDef>(
   options: PipelineOptions & { readonly walk: Walk },
@@ -142,8 +167,8 @@ export function pipeline<const Walk extends WalkDef>(
     needs: [],
     ignore: [],
     version: 1,
-    views: [],
     ...options,
+    views: [...viewsOfReadings(options), ...(options.views ?? [])],
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Effects } from '../effects.ts';
 import type { RateMemory } from './auto.ts';
-import { type Lane, Pool } from './pool.ts';
+import type { Lane } from './lane.ts';
+import { Pool } from './pool.ts';
 import { Turnstile } from './turnstile.ts';
 import { Waiters } from './waiters.ts';
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { z } from 'zod';
-import { LANES } from './pool.ts';
+import { LANES } from './lane.ts';
 
 /** Raised whenever the messages change: processes of two versions do not share a budget. */
 export const WIRE_VERSION = 1;

@@ -1,12 +1,8 @@
 import { AutoRate, type RateMemory } from './auto.ts';
+import { LANES, type Lane } from './lane.ts';
 import { Pace } from './pace.ts';
 import { FixedRate, type Rate } from './rate.ts';
 import { Recent } from './recent.ts';
-
-/** Who goes first: an analyst, then what follows the head, then what fills the past. */
-export const LANES = ['interactive', 'tail', 'backfill'] as const;
-
-export type Lane = (typeof LANES)[number];
 
 /** Somebody who asks the network, as others see it. */
 export interface Holder {

@@ -7,7 +7,7 @@ import { type Answer, type Ask, formatTarget, labelOf } from './ask.ts';
 import { ACCEPT_ENCODING, BodyFailure, decompress } from './body.ts';
 import type { Budget, Leave } from './budget.ts';
 import { describeNetworkFailure, strip } from './failure.ts';
-import type { Lane } from './pool.ts';
+import type { Lane } from './lane.ts';
 import { quoteText } from './quote.ts';
 import { parseRetryAfter, type Reply, reactTo } from './reaction.ts';
 import { MAX_PAUSE_MS, retry } from './retry.ts';

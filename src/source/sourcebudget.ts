@@ -2,8 +2,8 @@ import type { Effects } from '../effects.ts';
 import { UsageError } from '../errors.ts';
 import type { DefaultRps, Network } from '../network.ts';
 import { type Budget, openBudget, type Rps } from './budget.ts';
+import type { Lane } from './lane.ts';
 import { openSharedBudget } from './lease.ts';
-import type { Lane } from './pool.ts';
 import type { Environment } from './route.ts';
 import type { Secret } from './secret.ts';
 

@@ -88,7 +88,8 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
     let merged = 0;
     for (const group of groups) {
       if (options.stop?.aborted === true) break;
-      options.onEvent?.(await mergeGroup(store, group, options));
+      const event = await mergeGroup(store, group, options);
+      options.onEvent?.(event);
       merged++;
     }
     return report(store.ledger(), merged, merged === groups.length);

@@ -4,6 +4,7 @@ import type { LookupWalk } from '../declare/pipeline.ts';
 import { UsageError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import type { Span } from '../span.ts';
+import { quoteName } from '../store/canonical.ts';
 import type { ListContext, ListRun } from './lists.ts';
 
 /** One key that is looked up. */
@@ -16,32 +17,41 @@ export interface Key {
 /** Longest key that is kept as it is. */
 const LONG_KEY = 300;
 
-/** The keys that a query finds and that were not read since they changed. @throws {UsageError} */
+/** The keys that a query finds and that were not read since they changed. */
 export async function findKeys(
-  context: ListContext,
+  { store, pipeline }: ListContext,
   walk: LookupWalk,
   query: string,
   span: Span,
 ): Promise<readonly Key[]> {
-  const { store } = context;
-  const wanted = await store.query(`SELECT * FROM (${bare(query)})`, boundOf(query, span));
-  const names = wanted.columns.map(({ name }) => name);
-  const seqnoAt = names.indexOf('seqno');
-  const done = await readDone(context);
+  const parameters = { ...boundOf(query, span), pipeline: pipeline.name };
+  const { columns } = await store.query(`SELECT * FROM (${bare(query)}) LIMIT 0`, boundOf(query, span));
+  const isDated = columns.some(({ name }) => name === 'seqno');
+  const names = [...walk.keys, ...walk.carried];
+  const found = await store.query(
+    `SELECT ${names.map((name) => `wanted.${quoteName(name)}::VARCHAR`).join(', ')}
+     FROM (${bare(query)}) AS wanted
+     LEFT JOIN (SELECT "key", max(_as_of_seqno) AS as_of FROM lookups WHERE pipeline = $pipeline GROUP BY ALL) AS held
+       ON held."key" = ${keySql(walk)}
+     WHERE held.as_of IS NULL${isDated ? ' OR held.as_of < wanted.seqno' : ''}`,
+    parameters,
+  );
   const keys = new Map<string, Key>();
-  for (const row of wanted.rows) {
-    const values: Record<string, string> = {};
-    for (const name of [...walk.keys, ...walk.carried]) {
-      const value = row[names.indexOf(name)];
-      if (value !== null && value !== undefined) values[name] = String(value);
-    }
+  for (const row of found.rows) {
+    const values = Object.fromEntries(
+      names.flatMap((name, at) => (row[at] === null ? [] : [[name, String(row[at])] as const])),
+    );
     if (walk.keys.some((name) => values[name] === undefined || values[name] === '')) continue;
     const text = keyText(walk.keys.map((name) => values[name] ?? ''));
-    const asOf = done.get(text);
-    const changed = seqnoAt < 0 ? 0 : Number(row[seqnoAt]);
-    if (asOf === undefined || asOf < changed) keys.set(text, { text, values });
+    keys.set(text, { text, values });
   }
   return [...keys.values()];
+}
+
+/** SQL for what `keyText` gives. */
+function keySql({ keys }: LookupWalk): string {
+  const text = `concat_ws(' ', ${keys.map((name) => `wanted.${quoteName(name)}::VARCHAR`).join(', ')})`;
+  return `CASE WHEN length(${text}) <= ${LONG_KEY} THEN ${text} ELSE sha256(${text}) END`;
 }
 
 function bare(query: string): string {
@@ -56,14 +66,6 @@ export function boundOf(query: string, { from, to }: Span): Readonly<Record<stri
 function keyText(values: readonly string[]): string {
   const text = values.join(' ');
   return text.length <= LONG_KEY ? text : createHash('sha256').update(text).digest('hex');
-}
-
-async function readDone({ store, pipeline }: ListContext): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await store.query(
-    'SELECT "key", max(_as_of_seqno) FROM lookups WHERE pipeline = $pipeline GROUP BY ALL',
-    { pipeline: pipeline.name },
-  );
-  return new Map(rows.map(([key, asOf]) => [String(key), Number(asOf)]));
 }
 
 function requireColumns(pipeline: string, { keys, carried }: LookupWalk, names: readonly string[]): void {

@@ -10,7 +10,7 @@ type Headers = ReadonlyMap<number, readonly Header[]>;
 /** Most records of a span: bounds memory and the size of files. What just fits ten windows, so that the last is not a small one. */
 const SPAN_RECORDS = 9_800;
 /** Most masterchain blocks of a span. */
-const SPAN_SEQNOS = 20_000;
+const SPAN_SEQNOS = 5_000;
 
 /** The headers of a span's masterchain blocks. */
 export function headersOf(span: Span, headers: Headers): readonly Header[] {

@@ -59,14 +59,17 @@ type Prepare = () => Promise<Pick<SpanJob, 'run'>>;
 
 async function* rowJobs(context: WalkContext, missing: readonly Span[], meter: Meter): AsyncGenerator<Prepare> {
   for (const whole of missing) {
-    for (let from = whole.from; from <= whole.to; from += CHUNK) {
+    let from = whole.from;
+    while (from <= whole.to) {
       if (context.stop.aborted) return;
       const chunk = { from, to: Math.min(whole.to, from + CHUNK - 1) };
       const headers = await context.sink.headers({ from: chunk.from - 1, to: chunk.to + 1 });
       requireHeaders(context, chunk, headers);
-      for (const span of planRowSpans(context, chunk, headers)) {
-        yield () => rowJob(context, span, headers, meter);
-      }
+      const spans = planRowSpans(context, chunk, headers);
+      // The last span of a chunk may go on in the next one.
+      const settled = chunk.to < whole.to && spans.length > 1 ? spans.slice(0, -1) : spans;
+      for (const span of settled) yield () => rowJob(context, span, headers, meter);
+      from = (settled.at(-1) as Span).to + 1;
     }
   }
 }

@@ -122,6 +122,8 @@ function valueText(name: KindName): fc.Arbitrary<string> {
       return spelled(bytes(32));
     case 'decimal-string':
       return spelled(digits(min, max).map(String));
+    case 'wide-decimal':
+      return spelled(digits(-(2n ** 256n), 2n ** 256n - 1n).map(String));
     case 'integer':
       return (physical === 'int32' ? digits(-(2n ** 31n), 2n ** 31n - 1n) : digits(min, max)).map(String);
     case 'boolean':

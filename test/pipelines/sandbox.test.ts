@@ -105,6 +105,18 @@ describe.sequential('all pipelines, one after another', () => {
   });
 });
 
+test('every declared view can be read, and the newest readings have each key once', async () => {
+  for (const { views, tables } of registry.pipelines) {
+    for (const { name, sql } of views) {
+      const [table] = tables.filter((one) => name === `${one.name}_now`);
+      const key = table?.key.filter((column) => column !== '_read_at').map((column) => `"${column}"`);
+      const distinct = key === undefined ? 'count(*)' : `count(DISTINCT (${key.join(', ')}))`;
+      const [found] = await rows(`SELECT count(*), ${distinct} FROM (${sql})`);
+      expect(found?.[0], name).toBe(found?.[1]);
+    }
+  }
+});
+
 describe('a lookup', () => {
   test('asks only for keys that changed since they were read', async () => {
     const { asked } = await go(['account_latest'], { range: '1000:1044' });

@@ -60,7 +60,7 @@ export class Checker {
     } else if (field.record !== undefined) {
       if (Array.isArray(value)) for (const one of value) this.check(field.record, one, `${path}[]`);
       else if (field.name === 'transactions')
-        for (const [hash, one] of Object.entries(value)) this.check(field.record, one, `${path}.${hash}`);
+        for (const [hash, one] of Object.entries(value ?? {})) this.check(field.record, one, `${path}.${hash}`);
       else this.check(field.record, value, path);
     } else this.#scalar(field, value, path);
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import type { Lane } from '../../src/source/pool.ts';
+import type { Lane } from '../../src/source/lane.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 const CLIENT = fileURLToPath(new URL('client.mjs', import.meta.url));

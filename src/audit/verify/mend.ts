@@ -27,30 +27,40 @@ interface Fetched {
   readonly draft: CommitDraft;
 }
 
+/** What became of damaged entries. */
+export interface Mended {
+  readonly refetched: readonly Span[];
+  readonly failed: readonly Span[];
+  readonly isChanged: boolean;
+}
+
 /**
  * Puts a new entry in the place of damaged ones: sound rows are copied from their files, the others asked for again.
  *
- * @returns what was asked for again, and what could not be had; nothing is changed when nothing could
+ * @returns what was asked for again, and what of it could not be had; where nothing could be committed, nothing is changed
  */
-export async function mend(
-  options: MendOptions,
-  damage: Damage,
-): Promise<{ readonly refetched: readonly Span[]; readonly failed: readonly Span[] }> {
+export async function mend(options: MendOptions, damage: Damage): Promise<Mended> {
   const fetched = await fetchAgain(options, damage.refetch);
   const failed = failedOf(damage.refetch, fetched);
   const good = subtractSpans([damage.span], failed);
   const staged = await stageAll(options, damage, good, damage.refetch, fetched);
-  if (failed.length === 0 && !isBelieved(damage, staged[0])) {
+  const isDoubted = damage.doubted.size + damage.recompute.size > 0;
+  if (isDoubted && (failed.length > 0 || !isBelieved(damage, staged[0]))) {
     const rest = subtractSpans([damage.span], damage.refetch);
     const whole = { ...damage, refetch: [damage.span], recompute: new Set<string>(), doubted: new Set<string>() };
     const more = [...fetched, ...(await fetchAgain(options, rest))];
     const missing = failedOf([damage.span], more);
     const found = subtractSpans([damage.span], missing);
-    await commitAll(options, damage, found, await stageAll(options, whole, found, [damage.span], more), more);
-    return { refetched: [damage.span], failed: missing };
+    const isChanged = await commitAll(
+      options,
+      damage,
+      found,
+      await stageAll(options, whole, found, [damage.span], more),
+      more,
+    );
+    return { refetched: [damage.span], failed: missing, isChanged };
   }
-  await commitAll(options, damage, good, staged, fetched);
-  return { refetched: damage.refetch, failed };
+  return { refetched: damage.refetch, failed, isChanged: await commitAll(options, damage, good, staged, fetched) };
 }
 
 async function fetchAgain({ store, context }: MendOptions, spans: readonly Span[]): Promise<readonly Fetched[]> {
@@ -66,7 +76,10 @@ async function fetchAgain({ store, context }: MendOptions, spans: readonly Span[
     ledger: () => [],
     headers: (span) => readHeaders(store.query, span),
   };
-  await walk({ ...context, sink }, spans);
+  for (const { seqno, error } of await walk({ ...context, sink }, spans)) {
+    const { code, message } = error;
+    context.report({ event: 'problem', pipeline: context.pipeline.name, from: seqno, to: seqno, code, message });
+  }
   return fetched;
 }
 
@@ -138,7 +151,7 @@ function soundRows({ store, held }: MendOptions, damage: Damage, table: TableDef
 /** Whether the tables that were doubted, or made again, have come out as they were recorded. */
 function isBelieved({ entries, recompute, doubted }: Damage, staged: StagedSpan | undefined): boolean {
   const [entry] = entries;
-  if (recompute.size + doubted.size === 0 || entry === undefined || staged === undefined) return true;
+  if (entry === undefined || staged === undefined) return false;
   return [...recompute, ...doubted].every((name) => {
     const before = entry.tables[name];
     const now = staged.tables[name];
@@ -159,7 +172,7 @@ async function commitAll(
   spans: readonly Span[],
   staged: readonly StagedSpan[],
   fetched: readonly Fetched[],
-): Promise<void> {
+): Promise<boolean> {
   const [before] = damage.entries;
   let requests = fetched.reduce((sum, { draft }) => sum + draft.requests, 0);
   let supersedes = damage.entries.map(({ id }) => id);
@@ -177,4 +190,5 @@ async function commitAll(
     await store.commit(part, { ...draft, supersedes });
     supersedes = [];
   }
+  return supersedes.length === 0;
 }

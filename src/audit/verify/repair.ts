@@ -3,7 +3,7 @@ import { type Effects, realEffects } from '../../effects.ts';
 import { loadRegistry, type Registry } from '../../registry.ts';
 import { run } from '../../run.ts';
 import { openSession, type SessionOptions } from '../../session.ts';
-import { formatSpans, type Span, subtractSpans, unionSpans } from '../../span.ts';
+import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../../span.ts';
 import { openStore } from '../../store/open.ts';
 import { doneSpans } from '../../store/progress.ts';
 import type { Store } from '../../store/store.ts';
@@ -14,6 +14,7 @@ import type { WalkContext, WalkEvent } from '../../walk/context.ts';
 import { PageQueue } from '../../walk/pagequeue.ts';
 import { threadLoaders } from '../../walk/pool.ts';
 import { type Damage, planRepair, type RepairPlan } from './damage.ts';
+import type { Finding } from './finding.ts';
 import { fillLedger } from './ledgerfix.ts';
 import { mend } from './mend.ts';
 import { type Inspection, inspectWarehouse, type VerifyOptions, type VerifyReport } from './verify.ts';
@@ -39,6 +40,9 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
   const { effects = realEffects, registry = await loadRegistry(), onEvent } = options;
   const all = { ...options, effects, registry };
   const wanted = new Map<string, Span[]>();
+  /** What was taken for granted before, and must be back in the end. */
+  const left: Lost[] = [];
+  let isStuck = false;
   let requests = 0;
   const told = new Set<string>();
   for (let round = 1; ; round++) {
@@ -50,14 +54,21 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
         told.add(text);
       },
     };
+    const isOver = round > ROUNDS || isStuck || options.signal?.aborted === true;
     const step = await inspectWarehouse(quiet, async (inspection) => {
       const plan = planRepair(inspection, registry);
       for (const { pipeline, span } of plan.lost) wanted.set(pipeline, [...(wanted.get(pipeline) ?? []), span]);
-      const isDone = round > ROUNDS || !(plan.isLedgerBroken || plan.damages.length > 0 || wanted.size > 0);
+      const isDone = isOver || !(plan.isLedgerBroken || plan.damages.length > 0 || wanted.size > 0);
       return { inspection, plan, isDone };
     });
     if (step.isDone) {
-      const report = { ...step.inspection.report, requests };
+      const { held, report: found } = step.inspection;
+      const missing = left.flatMap(({ pipeline, span }) =>
+        subtractSpans([span], doneSpans(held.entries, pipeline)).map((hole) => notBack(pipeline, hole)),
+      );
+      for (const finding of missing) onEvent?.({ event: 'finding', ...finding });
+      const findings = found.findings + missing.length;
+      const report: VerifyReport = { ...found, findings, proven: findings === 0, requests };
       onEvent?.(report);
       return report;
     }
@@ -65,25 +76,48 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
       await fillLedger(step.inspection.held, registry.tables, effects);
       continue;
     }
-    requests +=
-      step.plan.damages.length > 0
-        ? await repairOnce(all, step.inspection, step.plan, wanted)
-        : await runAgain(all, step.inspection, wanted);
+    if (step.plan.damages.length === 0) {
+      for (const [pipeline, spans] of wanted) left.push(...spans.map((span) => ({ pipeline, span })));
+      requests += await runAgain(all, step.inspection, wanted);
+      continue;
+    }
+    const done = await repairOnce(all, step.inspection, step.plan, wanted);
+    requests += done.requests;
+    left.push(...done.left);
+    isStuck = !done.isChanged;
   }
+}
+
+interface Lost {
+  readonly pipeline: string;
+  readonly span: Span;
+}
+
+function notBack(pipeline: string, span: Span): Finding {
+  const expected = `${formatSpans([span])} brought in again`;
+  return { kind: 'not-done', pipeline, span, expected, got: 'none; tonlake run asks for it' };
 }
 
 type Ready = Omit<RepairOptions, 'effects' | 'registry'> & { readonly effects: Effects; readonly registry: Registry };
 
-/** @returns requests made */
+interface Step {
+  readonly requests: number;
+  readonly left: readonly Lost[];
+  readonly isChanged: boolean;
+}
+
+/** Mends what is damaged in one pipeline. */
 async function repairOnce(
   options: Ready,
   { held }: Inspection,
   plan: RepairPlan,
   wanted: Map<string, Span[]>,
-): Promise<number> {
+): Promise<Step> {
   const { effects, registry, onEvent, onProblem } = options;
   const session = await openSession({ ...options, effects, network: held.network });
   const { source } = session;
+  const left: Lost[] = [];
+  let isChanged = false;
   try {
     const { path, network, kind } = held;
     const store = await openStore({ path, network, kind, tables: registry.tables, effects, setAside: plan.setAside });
@@ -117,6 +151,7 @@ async function repairOnce(
       for (const damage of plan.damages) {
         const { pipeline, span } = damage;
         if (!isMasterchain(pipeline)) {
+          isChanged = true;
           const isWhole = await takeOut(store, damage);
           if (isWhole) wanted.set(pipeline.name, [...(wanted.get(pipeline.name) ?? []), span]);
           else
@@ -125,15 +160,23 @@ async function repairOnce(
         }
         const before = source.counts.requests;
         const context = await contextOf(damage.pipeline.name, damage.refetch[0]?.from ?? 0);
-        const { refetched, failed } = await mend({ store, held, context, freshId: effects.freshId }, damage);
-        const event = { event: 'repaired', pipeline: damage.pipeline.name, span: damage.span } as const;
+        const {
+          refetched,
+          failed,
+          isChanged: isMended,
+        } = await mend({ store, held, context, freshId: effects.freshId }, damage);
+        if (!isMended) continue;
+        isChanged = true;
+        const sealed = damage.entries.filter(({ verdict }) => verdict === 'sealed').map((entry) => entry.span);
+        left.push(...intersectSpans(failed, sealed).map((hole) => ({ pipeline: pipeline.name, span: hole })));
+        const event = { event: 'repaired', pipeline: pipeline.name, span } as const;
         const asked = subtractSpans(refetched, failed);
         onEvent?.({ ...event, refetched: asked, requests: source.counts.requests - before });
       }
     } finally {
       await store.close();
     }
-    return source.counts.requests;
+    return { requests: source.counts.requests, left, isChanged };
   } finally {
     await session.close();
   }
