@@ -1,5 +1,5 @@
 // Decoder beside JSON.parse, on the same bytes in the same process.
-//   npm run build && node bench/decode.mjs [folder of pages] [--laps 7] [--only scan|parse|objects]
+//   npm run build && node bench/decode.mjs [folder of pages] [--laps 7] [--only scan|batches|parse|objects] [--write]
 // Without a folder: 30,000 transactions of the sandbox network, in pages of 1000.
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -7,10 +7,11 @@ import transactions from '../dist/pipelines/transactions.js';
 import { Decoder } from '../dist/src/flatten/decoder.js';
 import { rowsOfPage } from '../dist/src/flatten/objects.js';
 import { startSandbox } from '../dist/src/sandbox/index.js';
+import { count, median, publish, round, table } from './lib/report.mjs';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { laps: { type: 'string', default: '7' }, only: { type: 'string' } },
+  options: { laps: { type: 'string', default: '7' }, only: { type: 'string' }, write: { type: 'boolean' } },
 });
 const SANDBOX_PAGES = 30;
 const WARM_UP_LAPS = 2;
@@ -80,7 +81,6 @@ function lap(run) {
   return { seconds, cpu: (user + system) / 1e6 };
 }
 
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 const chosen = Object.entries(ways).filter(([name]) => values.only === undefined || name === values.only);
 const laps = new Map(chosen.map(([name]) => [name, []]));
 for (let i = 0; i < WARM_UP_LAPS + Number(values.laps); i++) {
@@ -94,21 +94,17 @@ for (let i = 0; i < WARM_UP_LAPS + Number(values.laps); i++) {
 
 const records = pages.reduce((sum, page) => sum + JSON.parse(page.toString('utf8')).transactions.length, 0);
 if (rows < records) throw new Error(`expected ${records} transactions, got ${rows}`);
-const baseline = laps.has('parse') ? median(laps.get('parse').map(({ seconds }) => seconds)) : undefined;
-console.log(
-  `${pages.length} pages, ${records} transactions, ${(bytes / 1e6).toFixed(1)} MB; ${values.laps} laps; node ${process.version}`,
+const secondsOf = (name) => median(laps.get(name).map(({ seconds }) => seconds));
+const text = table(
+  chosen.map(([name, [title]]) => ({
+    way: title,
+    'MB/s': count(bytes / 1e6 / secondsOf(name)),
+    'tx/s': count(records / secondsOf(name)),
+    'CPU s per 10k tx': round((median(laps.get(name).map(({ cpu }) => cpu)) / records) * 10_000, 3),
+    'speed of JSON.parse': laps.has('parse') ? `${round(secondsOf('parse') / secondsOf(name))} x` : '-',
+  })),
 );
-console.table(
-  Object.fromEntries(
-    chosen.map(([name, [title]]) => {
-      const seconds = median(laps.get(name).map((measured) => measured.seconds));
-      const row = {
-        'MB/s': Math.round(bytes / 1e6 / seconds),
-        'tx/s': Math.round(records / seconds),
-        'CPU s': Number(median(laps.get(name).map((measured) => measured.cpu)).toFixed(3)),
-        'x JSON.parse': baseline === undefined ? '-' : Number((baseline / seconds).toFixed(2)),
-      };
-      return [title, row];
-    }),
-  ),
+publish(
+  'decode',
+  `${text}\n\n${pages.length} pages, ${count(records)} transactions, ${round(bytes / 1e6, 1)} MB. Median of ${values.laps} laps in one process.`,
 );

@@ -102,7 +102,7 @@ export function endpointsMarkdown(registry: Registry): string {
     const feeds = registry.pipelines.filter((pipeline) => pathsOf(pipeline).includes(path));
     const tables = feeds.flatMap((pipeline) => pipeline.tables.map((table) => `\`${table.name}\``));
     const what = feeds.length === 0 ? (WITHOUT_TABLE[name] ?? '') : feeds.map((one) => `\`${one.name}\``).join(', ');
-    const test = feeds.length === 0 ? 'test/client/endpoints.test.ts' : 'test/pipelines/sandbox.test.ts';
+    const test = feeds.length === 0 ? 'test/commands/fetch.test.ts' : 'test/pipelines/sandbox.test.ts';
     return `| ${method} \`${path}\` | ${what} | ${tables.join(', ')} | \`${name}\` | ${test} |`;
   };
   const head = ['| endpoint | pipeline | tables | client function | test |', '|---|---|---|---|---|'];

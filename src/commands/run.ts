@@ -26,6 +26,8 @@ interface RunFlags extends CommonOptions {
   readonly concurrency?: number;
   readonly workers?: number;
   readonly wait?: number;
+  readonly from?: string;
+  readonly history?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
   readonly log?: string;
@@ -45,6 +47,7 @@ Examples:
   tonlake run transactions --network testnet --range -1000: --rps 1
   tonlake run --range 2026-05-01 --dry-run
   tonlake run blocks --range 47.67M:47.68M --warehouse may.duckdb
+  tonlake run account_latest --range -100: --from "select address from jetton_wallets"
 
 The API key is read from TONLAKE_API_KEY, or from the file that TONLAKE_API_KEY_FILE names.
 Exit codes: 0 done, 1 failed or incomplete, 2 wrong usage, 130 interrupted.`;
@@ -69,6 +72,8 @@ export function addRun(program: Command): void {
     .option('--concurrency <n>', 'requests under way at once (default: 8)', parseCount)
     .option('--workers <n>', 'threads that decode pages; 0 for none (default: one less than cores, 1 or 2)', parseWhole)
     .option('--wait <seconds>', 'how long to wait for a block that is not indexed yet (default: 60)', parseNonNegative)
+    .option('--from <sql>', 'keys for a lookup: a query whose columns are named like the parameters of its endpoint')
+    .option('--history', 'keep earlier readings of lists that change, instead of replacing them')
     .option('--dry-run', 'show what is done, what is missing and what it takes; change nothing')
     .option('--json', 'one JSON object per line on standard output')
     .option('--log <path>', 'append every event and retry to a file, as JSON lines')
@@ -131,6 +136,8 @@ function runOptions(pipelines: readonly string[], flags: RunFlags): RunOptions {
     warehouse: warehouseOf(flags),
     store: flags.store,
     walk: flags.walk,
+    from: flags.from,
+    history: flags.history,
     rps: flags.rps,
     lane: flags.lane,
     concurrency: flags.concurrency,

@@ -1,4 +1,4 @@
-import type { KindName, kinds } from './kind.ts';
+import type { KindName } from './kind.ts';
 
 /** Where the values of a column come from. */
 export type Origin =

@@ -80,6 +80,9 @@ export function rawText(from: number, to: number, dirty: boolean): string {
   return dirty ? compactJson(text) : text;
 }
 
+/** As the server writes them, so that a value sent raw and one sent escaped are stored alike. */
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
 /** Valid JSON (raw control characters inside strings apart) without blanks, and with control characters as escapes. */
 export function compactJson(text: string): string {
   let out = '';
@@ -93,7 +96,7 @@ export function compactJson(text: string): string {
       out += c + text.charAt(++i);
     } else {
       if (c === '"') inString = false;
-      out += c < ' ' ? `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}` : c;
+      out += c < ' ' ? (SHORT_ESCAPES[c] ?? `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`) : c;
     }
   }
   return out;

@@ -1,0 +1,90 @@
+// How time, requests, memory and bytes grow with the range: 10 thousand, 100 thousand, 1 million transactions.
+//   npm run build && node bench/growth.mjs [--sizes 10000,100000,1000000] [--laps 5] [--no-picture] [--write]
+// The server keeps all pages in memory (about 3.6 GB for a million). The picture is docs/growth.svg, drawn by Observable Plot.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { drawGrowth } from './lib/picture.mjs';
+import { cli, must, scratch, startServer } from './lib/process.mjs';
+import { count, median, publish, round, table } from './lib/report.mjs';
+
+const { values } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: '10000,100000,1000000' },
+    laps: { type: 'string', default: '5' },
+    'no-picture': { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+  },
+});
+/** Transactions of a masterchain block of the sandbox. */
+const ROWS_A_BLOCK = 18.2;
+const sizes = values.sizes.split(',').map(Number);
+const laps = Number(values.laps);
+const folder = scratch();
+const server = await startServer(1000 + Math.ceil(Math.max(...sizes) / ROWS_A_BLOCK) + 1000);
+
+async function run(size) {
+  const warehouse = join(folder, 'w');
+  rmSync(warehouse, { recursive: true, force: true });
+  const range = `1000:${1000 + Math.ceil(size / ROWS_A_BLOCK)}`;
+  const result = await must(process.execPath, [
+    cli,
+    'run',
+    '--network',
+    server.url,
+    '--range',
+    range,
+    '--warehouse',
+    warehouse,
+    '--json',
+  ]);
+  const files = await must('du', ['-sb', join(warehouse, 'tables')]);
+  const report = JSON.parse(result.stdout.trim().split('\n').at(-1));
+  return {
+    ...result,
+    requests: report.requests,
+    rows: report.rows.transactions,
+    bytes: Number.parseInt(files.stdout, 10),
+  };
+}
+
+for (const size of sizes) await run(size);
+const results = sizes.map(() => []);
+for (let lap = 0; lap < laps; lap++) {
+  for (const [at, size] of sizes.entries()) {
+    results[at].push(await run(size));
+    process.stderr.write(`lap ${lap + 1} of ${laps}: ${size}: ${results[at].at(-1).seconds} s\n`);
+  }
+}
+server.close();
+
+const points = results.map((all) => ({
+  rows: all[0].rows,
+  requests: all[0].requests,
+  bytes: all[0].bytes,
+  seconds: median(all.map(({ seconds }) => seconds)),
+  cpu: median(all.map(({ cpu }) => cpu)),
+  peakMb: Math.max(...all.map(({ peakMb }) => peakMb ?? 0)),
+}));
+const text = table(
+  points.map(({ rows, requests, bytes, seconds, cpu, peakMb }, at) => {
+    const before = points[at - 1];
+    return {
+      transactions: count(rows),
+      seconds: round(seconds),
+      'time / 10 x the rows':
+        before === undefined ? '' : `${round(((seconds / before.seconds) * 10 * before.rows) / rows)} x`,
+      'tx/s': count(rows / seconds),
+      'CPU s per 10k tx': round((cpu / rows) * 10_000, 3),
+      requests: count(requests),
+      'tx per request': count(rows / requests),
+      'MB of Parquet': round(bytes / 1e6, 1),
+      'peak MB': peakMb || '-',
+    };
+  }),
+);
+const picture = values['no-picture'] ? undefined : await drawGrowth(points);
+publish(
+  'growth',
+  `${text}\n\nMedian of ${laps} laps, the greatest peak.${picture === undefined ? '' : `\n\n![growth](${picture})`}`,
+);

@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { loadRegistry, type RunEvent, run } from '../../src/index.ts';
+import { ALL_FAULTS, type SandboxFaults, startSandbox } from '../../src/sandbox/index.ts';
+import { freshFolder } from '../cli.ts';
+import { type Hashes, hashTables } from '../e2e/export.ts';
+
+const { pipelines } = await loadRegistry();
+
+async function exportAll(name: string, faults: Partial<SandboxFaults> = {}): Promise<Hashes> {
+  const sandbox = await startSandbox({ faults });
+  const warehouse = join(freshFolder(), name);
+  const troubles: RunEvent[] = [];
+  try {
+    const { complete } = await run({
+      ...{ pipelines: pipelines.map((pipeline) => pipeline.name), range: '1000:1019', network: sandbox.url, warehouse },
+      onEvent: (event) => {
+        if (event.event === 'problem' || event.event === 'quarantine') troubles.push(event);
+      },
+    });
+    expect(troubles).toEqual([]);
+    expect(complete).toBe(true);
+    return await hashTables(warehouse);
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** Half of the usual rates: some pipelines send few requests, but many of them in a row. */
+const FAULTS = Object.fromEntries(
+  Object.entries(ALL_FAULTS).map(([name, value]) => [
+    name,
+    typeof value === 'number' && value < 0.1 ? value / 2 : value,
+  ]),
+);
+
+test('all pipelines give the same rows in a folder, in a file, and from a source with every fault', async () => {
+  const wanted = await exportAll('w');
+  expect(await exportAll('w.duckdb')).toEqual(wanted);
+  expect(await exportAll('w', FAULTS)).toEqual(wanted);
+}, 120_000);
