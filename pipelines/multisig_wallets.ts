@@ -2,14 +2,14 @@ import { base64Hash, int32, json, lookup, lt, pipeline, rawAddress, reading, tab
 
 export default pipeline({
   name: 'multisig_wallets',
-  doc: 'Multisig contracts among the accounts that transactions changed.',
+  doc: 'Multisig contracts that the accounts of transactions sign or propose for.',
   endpoint: 'GET /multisig/wallets',
   parameters: { include_orders: 'false' },
   walk: lookup({
-    keys: ['address'],
+    keys: ['wallet_address'],
     batch: 100,
     limit: 1000,
-    query: `SELECT account AS address, max(mc_block_seqno) AS seqno FROM transactions
+    query: `SELECT account AS wallet_address, max(mc_block_seqno) AS seqno FROM transactions
     WHERE mc_block_seqno BETWEEN $from AND $to GROUP BY account`,
   }),
   needs: ['transactions'],

@@ -15,14 +15,15 @@ import {
 
 export default pipeline({
   name: 'nft_sales',
-  doc: 'Sales and auctions that NFTs were given to.',
+  doc: 'Sales and auctions of the NFTs that are on sale; telemint items by their own address.',
   endpoint: 'GET /nft/sales',
   walk: lookup({
     keys: ['address'],
     batch: 100,
-    query: `SELECT DISTINCT unnest([new_owner, old_owner, nft_item_address]) AS address FROM nft_transfers`,
+    query: `SELECT DISTINCT coalesce(sale_contract_address, auction_contract_address, address) AS address
+    FROM nft_items WHERE on_sale`,
   }),
-  needs: ['nft_transfers'],
+  needs: ['nft_items'],
   ignore: ['address_book', 'metadata'],
   tables: [
     table('nft_sales', {

@@ -12,13 +12,13 @@ import {
 
 export default pipeline({
   name: 'vesting',
-  doc: 'Vesting contracts among the accounts that transactions changed.',
+  doc: 'Vesting contracts that the accounts of transactions own, or gave.',
   endpoint: 'GET /vesting',
   walk: lookup({
-    keys: ['contract_address'],
+    keys: ['wallet_address'],
     batch: 100,
     limit: 1000,
-    query: `SELECT account AS contract_address, max(mc_block_seqno) AS seqno FROM transactions
+    query: `SELECT account AS wallet_address, max(mc_block_seqno) AS seqno FROM transactions
     WHERE mc_block_seqno BETWEEN $from AND $to GROUP BY account`,
   }),
   needs: ['transactions'],

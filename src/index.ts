@@ -1,6 +1,9 @@
 /** tonlake as a library: the same as the command line, without the command line. */
 
 export { type ContentHash, contentHash } from './audit/content.ts';
+export type { Finding, FindingKind } from './audit/verify/finding.ts';
+export { type RepairOptions, repairWarehouse } from './audit/verify/repair.ts';
+export { type VerifyEvent, type VerifyOptions, type VerifyReport, verifyWarehouse } from './audit/verify/verify.ts';
 export { type BatchOptions, readBatches } from './batches.ts';
 export type { BatchOf } from './batchqueue.ts';
 export { createClient } from './client/client.ts';

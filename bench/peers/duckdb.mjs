@@ -11,16 +11,16 @@ const message = (
   message_content STRUCT(hash VARCHAR, body VARCHAR, decoded JSON), init_state STRUCT(hash VARCHAR, body VARCHAR)`;
 const account = `STRUCT(hash VARCHAR, balance HUGEINT, extra_currencies JSON, account_status VARCHAR, frozen_hash VARCHAR,
   data_hash VARCHAR, code_hash VARCHAR)`;
-const transaction = `STRUCT(account VARCHAR, hash VARCHAR, lt BIGINT, now BIGINT, mc_block_seqno INTEGER, trace_id VARCHAR,
+const transaction = `STRUCT(account VARCHAR, hash VARCHAR, lt BIGINT, now BIGINT, mc_block_seqno BIGINT, trace_id VARCHAR,
   trace_external_hash VARCHAR, prev_trans_hash VARCHAR, prev_trans_lt BIGINT, orig_status VARCHAR, end_status VARCHAR,
   total_fees BIGINT, total_fees_extra_currencies JSON, description STRUCT("type" VARCHAR, aborted BOOLEAN, destroyed BOOLEAN,
   credit_first BOOLEAN, is_tock BOOLEAN, installed BOOLEAN, storage_ph STRUCT(storage_fees_collected BIGINT, status_change VARCHAR),
   credit_ph STRUCT(credit HUGEINT), compute_ph STRUCT(skipped BOOLEAN, reason VARCHAR, success BOOLEAN, msg_state_used BOOLEAN,
-  account_activated BOOLEAN, gas_fees BIGINT, gas_used BIGINT, gas_limit BIGINT, "mode" INTEGER, exit_code INTEGER,
-  vm_steps INTEGER, vm_init_state_hash VARCHAR, vm_final_state_hash VARCHAR), "action" STRUCT(success BOOLEAN, valid BOOLEAN,
-  no_funds BOOLEAN, status_change VARCHAR, total_fwd_fees BIGINT, total_action_fees BIGINT, result_code INTEGER,
-  tot_actions INTEGER, spec_actions INTEGER, skipped_actions INTEGER, msgs_created INTEGER, action_list_hash VARCHAR,
-  tot_msg_size STRUCT(cells BIGINT, bits BIGINT))), block_ref STRUCT(workchain INTEGER, shard VARCHAR, seqno INTEGER),
+  account_activated BOOLEAN, gas_fees BIGINT, gas_used BIGINT, gas_limit BIGINT, "mode" BIGINT, exit_code BIGINT,
+  vm_steps BIGINT, vm_init_state_hash VARCHAR, vm_final_state_hash VARCHAR), "action" STRUCT(success BOOLEAN, valid BOOLEAN,
+  no_funds BOOLEAN, status_change VARCHAR, total_fwd_fees BIGINT, total_action_fees BIGINT, result_code BIGINT,
+  tot_actions BIGINT, spec_actions BIGINT, skipped_actions BIGINT, msgs_created BIGINT, action_list_hash VARCHAR,
+  tot_msg_size STRUCT(cells BIGINT, bits BIGINT))), block_ref STRUCT(workchain BIGINT, shard VARCHAR, seqno BIGINT),
   in_msg STRUCT(${message('in_msg_tx_hash')}), out_msgs STRUCT(${message('out_msg_tx_hash')})[],
   account_state_before ${account}, account_state_after ${account}, emulated BOOLEAN, finality VARCHAR)[]`;
 const source = `(SELECT unnest(transactions) t FROM read_json('${folder}/*.json', format = 'newline_delimited',

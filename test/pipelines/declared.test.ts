@@ -39,7 +39,7 @@ function walkParameters(walk: WalkDef): Readonly<Record<string, unknown>> {
 }
 
 const KEYS: Readonly<Record<string, unknown>> = {
-  ...{ address: ACCOUNT, contract_address: ACCOUNT, multisig_address: ACCOUNT, wallet: ACCOUNT },
+  ...{ address: ACCOUNT, wallet_address: ACCOUNT, multisig_address: ACCOUNT, wallet: ACCOUNT },
   ...{ hash: HASH, msg_hash: HASH, bodies: 'te6cckEBAQEAAgAAAEysuc0=', body: 'te6cckEBAQEAAgAAAEysuc0=' },
   ...{ method: 'seqno', stack: [] },
 };
