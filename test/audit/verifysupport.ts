@@ -5,7 +5,6 @@ import { afterAll } from 'vitest';
 import type { Finding } from '../../src/audit/verify/finding.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/audit/verify/repair.ts';
 import { type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/audit/verify/verify.ts';
-import { loadRegistry } from '../../src/registry.ts';
 import { run } from '../../src/run.ts';
 import type { Sandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/store/database.ts';
@@ -110,10 +109,4 @@ export async function repair(
   sandbox.requests.reset();
   const report = await repairWarehouse({ warehouse, content: true, ...options });
   return { report, requests: sandbox.requests.stats().requests, content: report.content };
-}
-
-/** The tables that a run fills. */
-export async function tableNames(): Promise<readonly string[]> {
-  const { tables } = await loadRegistry();
-  return tables.map(({ name }) => name).filter((name) => name !== 'quarantine');
 }
