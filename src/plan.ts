@@ -1,24 +1,19 @@
 import { isMasterchain, type PipelineDef } from './declare/pipeline.ts';
 import { realEffects } from './effects.ts';
 import { TonlakeError } from './errors.ts';
+import { Estimate } from './estimate.ts';
 import { loadRegistry } from './registry.ts';
 import type { RunOptions } from './run.ts';
 import { openSession } from './session.ts';
 import type { Source } from './source/source.ts';
-import { intersectSpans, type Span, spanSize, subtractSpans, totalSize } from './span.ts';
+import { intersectSpans, type Span, subtractSpans, totalSize } from './span.ts';
 import { doneSpans } from './store/progress.ts';
 import { openReader, type Reader } from './store/reader.ts';
-import { readHeaders } from './walk/blocks.ts';
 import { chainBounds } from './walk/chain.ts';
-import type { WalkMode } from './walk/context.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
-import { planRowAsks, planRowSpans } from './walk/rowplan.ts';
 import { type HeaderSample, sampleHeaders } from './walk/sample.ts';
-import { HEADER_SPAN } from './walk/walk.ts';
-import { HEADER_ROWS } from './walk/windows.ts';
 
-/** Rows that a window brings in practice, and bytes that a transaction takes with its messages and state in Parquet. */
-const ROWS_A_REQUEST = 945;
+/** Bytes that a transaction takes with its messages and state in Parquet. */
 const BYTES_A_TRANSACTION = 550;
 const BYTES_A_HEADER = 120;
 const RATES = [1, 10, 25, 100];
@@ -140,78 +135,6 @@ function samples(source: Source, span: Span, first: number): Promise<HeaderSampl
   const sample = known.get(key) ?? sampleHeaders(source, span, first);
   known.set(key, sample);
   return sample;
-}
-
-/** Adds up the requests and rows of one pipeline. */
-class Estimate {
-  band = 0;
-  private readonly mode: WalkMode;
-  private readonly requests = new Map<string, number>();
-  private rows = 0;
-
-  constructor(mode: WalkMode) {
-    this.mode = mode;
-  }
-
-  figures(): Pick<PipelinePlan, 'rows' | 'requests'> {
-    return { rows: Math.round(this.rows), requests: Object.fromEntries(this.requests) };
-  }
-
-  /** Rows whose headers are committed: planned as the run will plan them. */
-  async addKnown(reader: Reader, spans: readonly Span[]): Promise<void> {
-    for (const span of spans) {
-      this.addPlanned(span, await readHeaders(reader.query, { from: span.from - 1, to: span.to + 1 }));
-    }
-  }
-
-  addSample(proof: 'links' | 'tx_count', span: Span, sample: HeaderSample): void {
-    const blocks = spanSize(span);
-    if (proof === 'links') {
-      const headers = blocks * sample.headersPerBlock;
-      this.rows += headers;
-      this.count('/masterchainBlockShardState', Math.ceil(blocks / HEADER_SPAN) + 2);
-      this.count('/blocks', this.mode === 'masterchain' ? blocks : Math.ceil(headers / HEADER_ROWS) + 1);
-      return;
-    }
-    if (sample.isWhole) {
-      this.addPlanned(span, groupHeaders(sample));
-      return;
-    }
-    const rows = blocks * sample.rowsPerBlock;
-    this.rows += rows;
-    if (this.mode === 'masterchain')
-      this.count('/transactionsByMasterchainBlock', blocks + Math.floor(rows / 1000 / 50));
-    else {
-      this.count('/transactions', Math.ceil(rows / ROWS_A_REQUEST));
-      this.band += (blocks * sample.rowsBand) / ROWS_A_REQUEST;
-    }
-  }
-
-  private addPlanned(span: Span, headers: Parameters<typeof planRowSpans>[2]): void {
-    for (const part of planRowSpans({ mode: this.mode, spanAsks: Number.MAX_SAFE_INTEGER }, span, headers)) {
-      const asks = planRowAsks(this.mode, part, headers);
-      const windows = asks.filter((ask) => ask.kind === 'window').length;
-      if (windows > 0) this.count('/transactions', windows);
-      if (asks.length > windows) this.count('/transactionsByMasterchainBlock', asks.length - windows);
-    }
-    for (let seqno = span.from; seqno <= span.to; seqno++) {
-      for (const header of headers.get(seqno) ?? []) this.rows += header.txCount;
-    }
-  }
-
-  private count(path: string, requests: number): void {
-    this.requests.set(path, (this.requests.get(path) ?? 0) + requests);
-  }
-}
-
-function groupHeaders(sample: HeaderSample): Parameters<typeof planRowSpans>[2] {
-  const groups = new Map<number, HeaderSample['headers'][number][]>();
-  for (const header of sample.headers) {
-    const group = groups.get(header.mcSeqno) ?? [];
-    group.push(header);
-    groups.set(header.mcSeqno, group);
-  }
-  return groups;
 }
 
 async function readerIfAny(path: string, tables: Parameters<typeof openReader>[1]): Promise<Reader | undefined> {

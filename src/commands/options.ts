@@ -31,6 +31,10 @@ export function parsePositive(value: string): number {
   return number;
 }
 
+export function parsePositiveOrZero(value: string): number {
+  return value.trim() === '0' ? 0 : parsePositive(value);
+}
+
 export function parseCount(value: string): number {
   const number = Number(value);
   if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('Expected a whole number of at least 1.');

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { parseCount, parsePort, parsePositive, parseWhole } from './options.ts';
+import { parseCount, parsePort, parsePositive, parsePositiveOrZero, parseWhole } from './options.ts';
 
 interface SandboxFlags {
   readonly port: number;
@@ -7,6 +7,7 @@ interface SandboxFlags {
   readonly blocks: number;
   readonly blockMs?: number;
   readonly rps?: number;
+  readonly activity: number;
   readonly gzip?: boolean;
   readonly faults?: string;
 }
@@ -30,6 +31,7 @@ export function addSandbox(program: Command): void {
     .option('--seed <n>', 'what all blocks are computed from', parseWhole, 1)
     .option('--blocks <n>', 'head at the start; the first block is 1', parseCount, 10_000)
     .option('--block-ms <ms>', 'a new block every so many milliseconds (default: the head stays)', parsePositive)
+    .option('--activity <n>', 'transactions, as a multiple of the usual 16 or so a block; 0 to 8', parsePositiveOrZero, 1)
     .option('--rps <n>', 'answer 429 above this many requests in a second', parsePositive)
     .option('--gzip', 'compress answers for clients that accept it')
     .option('--faults <list>', 'faults to switch on, separated by commas')
@@ -41,6 +43,7 @@ export function addSandbox(program: Command): void {
         port: flags.port,
         seed: flags.seed,
         blocks: flags.blocks,
+        activity: flags.activity,
         ...(flags.blockMs === undefined ? {} : { blockMs: flags.blockMs }),
         ...(flags.rps === undefined ? {} : { rps: flags.rps }),
         ...(flags.gzip === undefined ? {} : { gzip: flags.gzip }),

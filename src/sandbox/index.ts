@@ -16,6 +16,8 @@ export type { RequestLog } from './stats.ts';
 
 /** Actions come at least a second after their block. */
 const ACTION_LAG = 3;
+/** More would not fit between the logical times of two blocks. */
+const MAX_ACTIVITY = 8;
 
 export interface SandboxOptions {
   /** Port on 127.0.0.1; 0, the default, takes a free one. */
@@ -37,6 +39,8 @@ export interface SandboxOptions {
   readonly faults?: Partial<SandboxFaults>;
   /** A masterchain block with more than 3,000 jetton transfers at one lt; it, or the next with a shard block. Default none. */
   readonly tieSeqno?: number;
+  /** How many transactions, as a multiple of the usual 16 or so a block: 0 to 8. Default 1. */
+  readonly activity?: number;
   /** Milliseconds of a clock that never goes back; decides growth, rate and holes. Default the real one. */
   readonly nowMs?: () => number;
 }
@@ -62,9 +66,14 @@ export interface Sandbox {
  * @throws {UsageError} when the number of blocks is out of range or the port is taken.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { seed = 1, blocks = 10_000, blockMs } = options;
+  const { seed = 1, blocks = 10_000, blockMs, activity = 1 } = options;
   if (!Number.isInteger(blocks) || blocks < 1 || blocks > MAX_BLOCKS) {
     throw new UsageError(`usage sandbox: expected 1 to ${MAX_BLOCKS} blocks, got ${blocks}`, { code: 'bad-blocks' });
+  }
+  if (!(activity >= 0 && activity <= MAX_ACTIVITY)) {
+    throw new UsageError(`usage sandbox: expected an activity of 0 to ${MAX_ACTIVITY}, got ${activity}`, {
+      code: 'bad-activity',
+    });
   }
   const nowMs = options.nowMs ?? (() => performance.now());
   const startedAt = nowMs();
@@ -82,7 +91,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     head,
     (seqno) => holes.isOpen(faults, seqno, nowMs()),
     () => faults,
-    { tieSeqno: options.tieSeqno, actionLag: options.actionLag ?? (blockMs === undefined ? 0 : ACTION_LAG) },
+    { tieSeqno: options.tieSeqno, activity, actionLag: options.actionLag ?? (blockMs === undefined ? 0 : ACTION_LAG) },
   );
   const service: Service = {
     view,

@@ -11,9 +11,10 @@ const BLOCKS_A_WINDOW = 200;
 
 /** Headers of some stretches of a range, spread evenly over it. */
 export interface HeaderSample {
-  readonly headers: readonly Header[];
+  /** By masterchain seqno. */
+  readonly headers: ReadonlyMap<number, readonly Header[]>;
   /** Masterchain blocks that the sample holds whole. */
-  readonly blocks: number;
+  readonly stretches: readonly Span[];
   /** Whether these are all headers of the range. */
   readonly isWhole: boolean;
   /** Transactions of a masterchain block: mean over the sample, and half the width of its 95 % band, by stretches. */
@@ -35,16 +36,18 @@ export async function sampleHeaders(source: Source, span: Span, first: number): 
   const size = spanSize(span);
   const isWhole = size <= SAMPLE_WINDOWS * BLOCKS_A_WINDOW;
   const stretches = await Promise.all(stretchesOf(range, size).map((window) => listHeaders(source, window)));
-  const groups = stretches.map((headers) => wholeBlocks(headers, span, isWhole));
+  const groups = stretches
+    .map((headers) => wholeBlocks(headers, span, isWhole))
+    .filter(({ stretch }) => stretch.from <= stretch.to);
   const headers = unique(groups.flatMap((group) => group.headers));
-  const blocks = isWhole ? size : groups.reduce((sum, group) => sum + group.blocks, 0);
+  const blocks = isWhole ? size : groups.reduce((sum, group) => sum + spanSize(group.stretch), 0);
   const rows = headers.reduce((sum, header) => sum + header.txCount, 0);
   return {
-    headers,
-    blocks,
+    headers: groupBySeqno(headers),
+    stretches: isWhole ? [span] : groups.map((group) => group.stretch),
     isWhole,
     rowsPerBlock: rows / Math.max(1, blocks),
-    rowsBand: isWhole ? 0 : bandOf(groups.map((group) => group.rows / Math.max(1, group.blocks))),
+    rowsBand: isWhole ? 0 : bandOf(groups.map((group) => group.rows / spanSize(group.stretch))),
     headersPerBlock: headers.length / Math.max(1, blocks),
   };
 }
@@ -86,7 +89,17 @@ function wholeBlocks(headers: readonly Header[], span: Span, isAll: boolean) {
   const to = Math.min(span.to, isAll ? span.to : Math.max(...seqnos) - margin);
   const inside = headers.filter((header) => header.mcSeqno >= from && header.mcSeqno <= to);
   const rows = inside.reduce((sum, header) => sum + header.txCount, 0);
-  return { headers: inside, blocks: Math.max(0, to - from + 1), rows };
+  return { headers: inside, stretch: { from, to }, rows };
+}
+
+function groupBySeqno(headers: readonly Header[]): ReadonlyMap<number, readonly Header[]> {
+  const groups = new Map<number, Header[]>();
+  for (const header of headers) {
+    const group = groups.get(header.mcSeqno);
+    if (group === undefined) groups.set(header.mcSeqno, [header]);
+    else group.push(header);
+  }
+  return groups;
 }
 
 function unique(headers: readonly Header[]): readonly Header[] {

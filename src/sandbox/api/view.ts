@@ -1,6 +1,6 @@
 import { type ActionRow, Actions } from '../actions/actions.ts';
 import { parseAddress } from '../chain/address.ts';
-import { type BlockRow, Chain, type MessageRow, type TransactionRow } from '../chain/chain.ts';
+import { type BlockRow, Chain, type ChainOptions, type MessageRow, type TransactionRow } from '../chain/chain.ts';
 import { EPOCH_BLOCKS, FIRST_SEQNO, seqnoOf, utimeOf } from '../chain/clock.ts';
 import type { Transaction } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
@@ -23,8 +23,7 @@ export interface ListedMessage extends MessageRow {
 import { Standings } from './standing.ts';
 
 /** What a network may have beyond its seed. */
-export interface ViewOptions {
-  readonly tieSeqno?: number | undefined;
+export interface ViewOptions extends ChainOptions {
   /** Blocks until the actions of a block are written. */
   readonly actionLag?: number;
 }
@@ -54,7 +53,7 @@ export class View {
     faults: () => SandboxFaults,
     options: ViewOptions = {},
   ) {
-    this.chain = new Chain(seed, options.tieSeqno);
+    this.chain = new Chain(seed, options);
     this.actions = new Actions(this.chain);
     this.standings = new Standings(this);
     this.#actionLag = options.actionLag ?? 0;

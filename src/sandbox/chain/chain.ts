@@ -61,6 +61,14 @@ export interface ShownBlock {
   readonly copy?: number;
 }
 
+/** What a network may have beyond its seed. */
+export interface ChainOptions {
+  /** A masterchain block with more than 3,000 jetton transfers at one lt. */
+  readonly tieSeqno?: number | undefined;
+  /** How much happens, beside what happens at 1. */
+  readonly activity?: number | undefined;
+}
+
 /** Rows kept per slot, so that paging through one block does not sort it again. */
 const KEPT_SLOTS = 256;
 /** Slots from the asked block of ties within which a shard block is found. */
@@ -90,11 +98,11 @@ export class Chain {
   readonly #tieSeqno: number | undefined;
   #registry: Registry | undefined;
 
-  constructor(seed: number, tieSeqno?: number) {
+  constructor(seed: number, { tieSeqno, activity = 1 }: ChainOptions = {}) {
     this.seed = seed;
     this.#tieSeqno = tieSeqno;
     this.codec = new TagCodec(seed);
-    this.epoch = makeEpoch(seed);
+    this.epoch = makeEpoch(seed, activity);
     this.traces = new TraceIndex(this);
     this.#ordinary = group(this.epoch, EPOCH_BLOCKS, (transaction) => transaction.slot);
     const blocks = Array.from({ length: EPOCH_BLOCKS }, (): BlockPlan[] => []);

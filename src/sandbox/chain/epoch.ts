@@ -13,8 +13,12 @@ export interface Epoch extends Template {
   readonly cast: Cast;
 }
 
-/** Plays one epoch: about 16 transactions a block, in bursts, some blocks without any but ticks and tocks. */
-export function makeEpoch(seed: number): Epoch {
+/**
+ * Plays one epoch: about 16 transactions a block, in bursts, some blocks without any but ticks and tocks.
+ *
+ * @param activity how much more than that happens; at 1 nothing more
+ */
+export function makeEpoch(seed: number, activity: number): Epoch {
   const shards = planShards(seed);
   const cast = makeCast(seed);
   const draft = new Draft(shards, new Rng(seed, 0xe90c));
@@ -25,7 +29,7 @@ export function makeEpoch(seed: number): Epoch {
   }
   for (let slot = 0; slot < EPOCH_BLOCKS; slot += 1) {
     if (slot === HOMECOMING_SLOT) returnItems(draft, slot);
-    playSlot(draft, cast, slot);
+    playSlot(draft, cast, slot, activity);
   }
   const ends = ['alive', 'destroyed', 'frozen', 'uninit'] as const;
   cast.fresh.forEach((account, index) => {
@@ -48,11 +52,11 @@ export function makeEpoch(seed: number): Epoch {
   };
 }
 
-function playSlot(draft: Draft, cast: Cast, slot: number): void {
+function playSlot(draft: Draft, cast: Cast, slot: number, activity: number): void {
   const { rng } = draft;
   const kind = rng.next() % 100;
   const scenes = kind < 14 ? 0 : kind < 88 ? rng.between(1, 5) : kind < 98 ? rng.between(5, 12) : rng.between(20, 45);
-  for (let index = 0; index < scenes; index += 1) pickScene(draft)(draft, cast, slot);
+  for (let index = 0; index < Math.round(scenes * activity); index += 1) pickScene(draft)(draft, cast, slot);
 }
 
 const TOTAL_WEIGHT = SCENES.reduce((sum, [, weight]) => sum + weight, 0);
