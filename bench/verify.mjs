@@ -33,7 +33,7 @@ const distinct = async (warehouse) => {
 };
 
 const verify = async (warehouse, deep) => {
-  const { verifyWarehouse } = await import('../dist/src/audit/verify/verify.js');
+  const { verifyWarehouse } = await import('../dist/src/verify/verify.js');
   const startedAt = performance.now();
   const { proven } = await verifyWarehouse({ warehouse, deep });
   if (!proven) throw new Error(`expected ${warehouse} to be proven`);

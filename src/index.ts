@@ -1,9 +1,6 @@
 /** tonlake as a library: the same as the command line, without the command line. */
 
 export { type ContentHash, contentHash } from './audit/content.ts';
-export type { Finding, FindingKind } from './audit/verify/finding.ts';
-export { type RepairOptions, repairWarehouse } from './audit/verify/repair.ts';
-export { type VerifyEvent, type VerifyOptions, type VerifyReport, verifyWarehouse } from './audit/verify/verify.ts';
 export { type BatchOptions, readBatches } from './batches.ts';
 export type { BatchOf } from './batchqueue.ts';
 export { createClient } from './client/client.ts';
@@ -33,4 +30,7 @@ export { type BudgetStatus, budgetStatus } from './source/budgetstatus.ts';
 export type { Span } from './span.ts';
 export { type PipelineStatus, readStatus, type WarehouseStatus } from './status.ts';
 export type { LedgerEntry, QueryResult } from './store/store.ts';
+export type { Finding, FindingKind } from './verify/finding.ts';
+export { type RepairOptions, repairWarehouse } from './verify/repair.ts';
+export { type VerifyEvent, type VerifyOptions, type VerifyReport, verifyWarehouse } from './verify/verify.ts';
 export { openWarehouse, type Warehouse } from './warehouse.ts';

@@ -31,7 +31,12 @@ export function addSandbox(program: Command): void {
     .option('--seed <n>', 'what all blocks are computed from', parseWhole, 1)
     .option('--blocks <n>', 'head at the start; the first block is 1', parseCount, 10_000)
     .option('--block-ms <ms>', 'a new block every so many milliseconds (default: the head stays)', parsePositive)
-    .option('--activity <n>', 'transactions, as a multiple of the usual 16 or so a block; 0 to 8', parsePositiveOrZero, 1)
+    .option(
+      '--activity <n>',
+      'transactions, as a multiple of the usual 16 or so a block; 0 to 8',
+      parsePositiveOrZero,
+      1,
+    )
     .option('--rps <n>', 'answer 429 above this many requests in a second', parsePositive)
     .option('--gzip', 'compress answers for clients that accept it')
     .option('--faults <list>', 'faults to switch on, separated by commas')

@@ -49,9 +49,9 @@ export function addVerify(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (flags: VerifyFlags) => {
       const [{ repairWarehouse }, { verifyWarehouse }, { showVerify }] = await Promise.all([
-        import('../audit/verify/repair.ts'),
-        import('../audit/verify/verify.ts'),
-        import('../audit/verify/show.ts'),
+        import('../verify/repair.ts'),
+        import('../verify/verify.ts'),
+        import('../verify/show.ts'),
       ]);
       const options = {
         warehouse: warehouseOf(flags),

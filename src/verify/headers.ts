@@ -1,4 +1,4 @@
-import type { TableDef } from '../../declare/table.ts';
+import type { TableDef } from '../declare/table.ts';
 import { type Finding, groupBad } from './finding.ts';
 import type { Held } from './held.ts';
 import { FIRSTS, findBad, setHeaders, TIPS } from './scope.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { isMasterchain } from '../../declare/pipeline.ts';
-import type { TableDef } from '../../declare/table.ts';
-import type { Registry } from '../../registry.ts';
-import { quoteName } from '../../store/canonical.ts';
-import { hashFile, statIfAny } from '../../store/disk.ts';
-import { addEvidence, measureRows } from '../../store/evidence.ts';
-import { readFiles } from '../../store/relation.ts';
-import type { LedgerEntry, TableEntry, TableEvidence } from '../../store/store.ts';
+import { isMasterchain } from '../declare/pipeline.ts';
+import type { TableDef } from '../declare/table.ts';
+import type { Registry } from '../registry.ts';
+import { quoteName } from '../store/canonical.ts';
+import { hashFile, statIfAny } from '../store/disk.ts';
+import { addEvidence, measureRows } from '../store/evidence.ts';
+import { readFiles } from '../store/relation.ts';
+import type { LedgerEntry, TableEntry, TableEvidence } from '../store/store.ts';
 import type { Finding, FindingKind } from './finding.ts';
 import { boundColumn, type Held, messageOf } from './held.ts';
 

@@ -1,8 +1,8 @@
-import { UsageError } from '../../errors.ts';
-import type { Registry } from '../../registry.ts';
-import { formatSpans, type Span, subtractSpans, unionSpans } from '../../span.ts';
-import { doneSpans } from '../../store/progress.ts';
-import { parseRange, resolveRange } from '../../walk/range.ts';
+import { UsageError } from '../errors.ts';
+import type { Registry } from '../registry.ts';
+import { formatSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
+import { doneSpans } from '../store/progress.ts';
+import { parseRange, resolveRange } from '../walk/range.ts';
 import type { Finding } from './finding.ts';
 import type { Held } from './held.ts';
 

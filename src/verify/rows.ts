@@ -1,6 +1,6 @@
-import type { PipelineDef } from '../../declare/pipeline.ts';
-import type { TableDef } from '../../declare/table.ts';
-import { quoteName } from '../../store/canonical.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { TableDef } from '../declare/table.ts';
+import { quoteName } from '../store/canonical.ts';
 import { type Finding, groupBad } from './finding.ts';
 import type { Held } from './held.ts';
 import { findBad, inRuns } from './scope.ts';

@@ -1,13 +1,13 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TableDef } from '../../declare/table.ts';
-import type { Effects } from '../../effects.ts';
-import { Database } from '../../store/database.ts';
-import { makeFolder, putText } from '../../store/disk.ts';
-import { LedgerFolder, layoutOf } from '../../store/ledger.ts';
-import { takeLock } from '../../store/lock.ts';
-import { insertEntry, pathsOf, readColumns, rowsOf } from '../../store/onefile.ts';
-import type { LedgerEntry } from '../../store/store.ts';
+import type { TableDef } from '../declare/table.ts';
+import type { Effects } from '../effects.ts';
+import { Database } from '../store/database.ts';
+import { makeFolder, putText } from '../store/disk.ts';
+import { LedgerFolder, layoutOf } from '../store/ledger.ts';
+import { takeLock } from '../store/lock.ts';
+import { insertEntry, pathsOf, readColumns, rowsOf } from '../store/onefile.ts';
+import type { LedgerEntry } from '../store/store.ts';
 import type { Held, LostEntry } from './held.ts';
 
 /**

@@ -1,21 +1,21 @@
 import { join } from 'node:path';
-import { isMasterchain } from '../../declare/pipeline.ts';
-import type { TableDef } from '../../declare/table.ts';
-import { StoreError } from '../../errors.ts';
-import type { Registry } from '../../registry.ts';
-import type { Span } from '../../span.ts';
-import { quoteName, quoteText } from '../../store/canonical.ts';
-import { Database } from '../../store/database.ts';
-import { statIfAny } from '../../store/disk.ts';
-import { Entries, parseEntry } from '../../store/entries.ts';
-import { LedgerFolder, layoutOf, readIdentity } from '../../store/ledger.ts';
-import { busyError, readLockOwner } from '../../store/lock.ts';
-import { openFile, pathsOf, readColumns, readNetwork } from '../../store/onefile.ts';
-import { detectStoreKind } from '../../store/open.ts';
-import { warehousePath } from '../../store/options.ts';
-import { selectFiles } from '../../store/relation.ts';
-import { schemaOf } from '../../store/schema.ts';
-import type { LedgerEntry, Store } from '../../store/store.ts';
+import { isMasterchain } from '../declare/pipeline.ts';
+import type { TableDef } from '../declare/table.ts';
+import { StoreError } from '../errors.ts';
+import type { Registry } from '../registry.ts';
+import type { Span } from '../span.ts';
+import { quoteName, quoteText } from '../store/canonical.ts';
+import { Database } from '../store/database.ts';
+import { statIfAny } from '../store/disk.ts';
+import { Entries, parseEntry } from '../store/entries.ts';
+import { LedgerFolder, layoutOf, readIdentity } from '../store/ledger.ts';
+import { busyError, readLockOwner } from '../store/lock.ts';
+import { openFile, pathsOf, readColumns, readNetwork } from '../store/onefile.ts';
+import { detectStoreKind } from '../store/open.ts';
+import { warehousePath } from '../store/options.ts';
+import { selectFiles } from '../store/relation.ts';
+import { schemaOf } from '../store/schema.ts';
+import type { LedgerEntry, Store } from '../store/store.ts';
 import type { Finding } from './finding.ts';
 
 /** An entry of the ledger that is gone or broken, and what other places tell of it. */

@@ -1,7 +1,7 @@
-import { isMasterchain, type PipelineDef } from '../../declare/pipeline.ts';
-import type { Registry } from '../../registry.ts';
-import { intersectSpans, type Span, subtractSpans, unionSpans } from '../../span.ts';
-import type { LedgerEntry } from '../../store/store.ts';
+import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
+import type { Registry } from '../registry.ts';
+import { intersectSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
+import type { LedgerEntry } from '../store/store.ts';
 import type { FindingKind } from './finding.ts';
 import { projectionOf } from './rows.ts';
 import type { EntryState, TableState } from './state.ts';

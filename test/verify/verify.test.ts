@@ -1,11 +1,11 @@
 import { copyFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { formatFinding } from '../../src/audit/verify/finding.ts';
-import { repairWarehouse } from '../../src/audit/verify/repair.ts';
 import { run } from '../../src/run.ts';
 import { DEEP_LIES, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/store/database.ts';
+import { formatFinding } from '../../src/verify/finding.ts';
+import { repairWarehouse } from '../../src/verify/repair.ts';
 import {
   contentOf,
   copyOf,
@@ -16,7 +16,7 @@ import {
   repair,
   rewrite,
   verify,
-} from './verifysupport.ts';
+} from './support.ts';
 
 const TABLES = ['blocks', 'transactions', 'messages', 'account_states'] as const;
 /** Requests that one damaged file of a span may cost: its pages, and two states of shards and the ends for headers. */

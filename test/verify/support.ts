@@ -2,13 +2,13 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import type { Finding } from '../../src/audit/verify/finding.ts';
-import { type RepairOptions, repairWarehouse } from '../../src/audit/verify/repair.ts';
-import { type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/audit/verify/verify.ts';
 import { run } from '../../src/run.ts';
 import type { Sandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/store/database.ts';
 import type { LedgerEntry } from '../../src/store/store.ts';
+import type { Finding } from '../../src/verify/finding.ts';
+import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
+import { type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/verify/verify.ts';
 
 const folders: string[] = [];
 

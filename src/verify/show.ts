@@ -1,5 +1,5 @@
-import { formatCount, formatDuration } from '../../format.ts';
-import { formatSpans } from '../../span.ts';
+import { formatCount, formatDuration } from '../format.ts';
+import { formatSpans } from '../span.ts';
 import { formatFinding } from './finding.ts';
 import type { RepairOptions } from './repair.ts';
 import type { VerifyEvent, VerifyReport } from './verify.ts';

@@ -1,7 +1,7 @@
-import type { TableDef } from '../../declare/table.ts';
-import type { Span } from '../../span.ts';
-import { quoteName } from '../../store/canonical.ts';
-import type { LedgerEntry } from '../../store/store.ts';
+import type { TableDef } from '../declare/table.ts';
+import type { Span } from '../span.ts';
+import { quoteName } from '../store/canonical.ts';
+import type { LedgerEntry } from '../store/store.ts';
 import type { BadRow } from './finding.ts';
 import { type Held, seqnoColumn } from './held.ts';
 

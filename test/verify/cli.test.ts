@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { addVerify } from '../../src/commands/verify.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { copyOf, exportWarehouse, fileOf } from './verifysupport.ts';
+import { copyOf, exportWarehouse, fileOf } from './support.ts';
 
 let sandbox: Sandbox;
 let sound: string;

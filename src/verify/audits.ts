@@ -1,7 +1,7 @@
-import { type PipelineDef, proofOf } from '../../declare/pipeline.ts';
-import type { TableDef } from '../../declare/table.ts';
-import type { Registry } from '../../registry.ts';
-import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../../span.ts';
+import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
+import type { TableDef } from '../declare/table.ts';
+import type { Registry } from '../registry.ts';
+import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
 import { auditDeep, type DeepEdges } from './deep.ts';
 import type { Finding } from './finding.ts';
 import { auditHeaders } from './headers.ts';

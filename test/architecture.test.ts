@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+interface Rule {
+  readonly places: readonly string[];
+  readonly allowed: readonly string[];
+}
+
+/** The rows of the table under "Imports". */
+function readRules(): readonly Rule[] {
+  const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+  const [, section = ''] = /^## Imports\n([\s\S]*?)\n## /m.exec(text) ?? [];
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'));
+  const placesIn = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, place = '']) => place);
+  const rules: Rule[] = [];
+  for (const row of rows) {
+    const [, what = '', may = ''] = row.split('|');
+    const above = may.includes('all of the above') ? rules.flatMap(({ places }) => places) : [];
+    const floor = may.includes('floor') ? (rules[0]?.places ?? []) : [];
+    rules.push({ places: placesIn(what), allowed: [...floor, ...above, ...placesIn(may)] });
+  }
+  return rules;
+}
+
+const files = ['src', 'pipelines'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name}`),
+);
+
+/** Files of the project that a file imports, also only for their types, or when they are needed. */
+function importsOf(file: string): readonly string[] {
+  const text = readFileSync(join(root, file), 'utf8').replace(/^\s*(\*|\/\/|\/\*\*).*$/gm, '');
+  return [...text.matchAll(/(?:from|import\()\s*'(\.[^']+|tonlake[^']*)'/g)].map(([, target = '']) =>
+    target.startsWith('.') ? relative(root, resolve(root, dirname(file), target)) : target,
+  );
+}
+
+/** How many letters of a file's path a place tells; 0 when the file is not in it. */
+function matchLength(place: string, file: string): number {
+  return file === place || (place.endsWith('/') && file.startsWith(place)) ? place.length : 0;
+}
+
+function ruleOf(rules: readonly Rule[], file: string): Rule | undefined {
+  const best = (rule: Rule): number => Math.max(...rule.places.map((place) => matchLength(place, file)));
+  const [first] = rules.filter((rule) => best(rule) > 0).sort((a, b) => best(b) - best(a));
+  return first;
+}
+
+describe('the table of imports in docs/architecture.md', () => {
+  const rules = readRules();
+
+  test('has a row for every file', () => {
+    expect(rules.length).toBeGreaterThan(10);
+    expect(files.filter((file) => ruleOf(rules, file) === undefined)).toEqual([]);
+  });
+
+  test('is kept', () => {
+    const broken = files.flatMap((file) => {
+      const rule = ruleOf(rules, file);
+      return importsOf(file)
+        .filter((target) => {
+          if (target.startsWith('tonlake')) return target !== 'tonlake/pipeline' || !file.startsWith('pipelines/');
+          const other = ruleOf(rules, target);
+          // `src/` allows the files right in it that have no row of their own.
+          return other !== rule && !rule?.allowed.some((place) => other?.places.includes(place));
+        })
+        .map((target) => `${file} imports ${target}`);
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+test('files stay short', () => {
+  const lengths = files.map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length }));
+  expect(lengths.filter(({ lines }) => lines > 400)).toEqual([]);
+  const sorted = lengths.map(({ lines }) => lines).sort((a, b) => a - b);
+  expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(120);
+});
