@@ -1,0 +1,53 @@
+// Requests of a whole run, headers included, beside the least that pages of 1,000 rows allow; and the same rows by both walks.
+//   npm run build && node bench/requests.mjs [--blocks 20000] [--write]
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { contentHash, loadRegistry, openWarehouse, startSandbox } from '../dist/src/index.js';
+import { cli, must, scratch } from './lib/process.mjs';
+import { count, publish, table } from './lib/report.mjs';
+
+const { values } = parseArgs({
+  options: { blocks: { type: 'string', default: '20000' }, write: { type: 'boolean', default: false } },
+});
+const blocks = Number(values.blocks);
+
+async function hashesOf(warehouse) {
+  const reader = await openWarehouse(warehouse);
+  try {
+    const hashes = [];
+    for (const name of ['blocks', 'transactions', 'messages', 'account_states']) {
+      const found = (await loadRegistry()).tables.find((each) => each.name === name);
+      const { rows, hash } = await contentHash(reader.query, found);
+      hashes.push(`${name} ${rows} ${hash}`);
+    }
+    return hashes.join('\n');
+  } finally {
+    await reader.close();
+  }
+}
+
+const sandbox = await startSandbox({ blocks: blocks + 1000 });
+const folder = scratch();
+const rows = [];
+const hashes = new Set();
+for (const walk of ['window', 'auto', 'masterchain']) {
+  const warehouse = join(folder, walk);
+  sandbox.requests.reset();
+  const args = ['run', 'transactions', '--network', sandbox.url, '--range', `2:${blocks + 1}`, '--json'];
+  const { stdout } = await must(process.execPath, [cli, ...args, '--walk', walk, '--warehouse', warehouse]);
+  const report = JSON.parse(stdout.trim().split('\n').at(-1));
+  const { requests } = sandbox.requests.stats();
+  const least = Math.ceil((report.rows.transactions + report.rows.blocks) / 1000);
+  hashes.add(await hashesOf(warehouse));
+  rows.push({
+    walk,
+    transactions: count(report.rows.transactions),
+    headers: count(report.rows.blocks),
+    'least pages': count(least),
+    requests: count(requests),
+    ratio: (requests / least).toFixed(3),
+  });
+}
+await sandbox.close();
+if (hashes.size !== 1) throw new Error('the walks brought different rows');
+publish('requests', `${table(rows)}\n\nAll tables have the same content hash by each walk.`);
