@@ -7,6 +7,7 @@ import { root } from './lib/process.mjs';
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 const benches = {
   startup: ['--laps', '5'],
+  verify: ['--blocks', '1000', '--laps', '1'],
   requests: ['--blocks', '1000'],
   decode: ['--laps', '3'],
   endtoend: ['--blocks', '1000', '--laps', '1', '--peer-laps', '1', '--slow-rows', '2000'],

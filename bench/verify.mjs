@@ -1,20 +1,21 @@
 // `tonlake verify` beside `select count(distinct hash)` over the same files; each in a process of its own.
-//   npm run build && node bench/verify.mjs [warehouse] [--blocks 55000] [--laps 3]
+//   npm run build && node bench/verify.mjs [warehouse] [--blocks 65000] [--laps 5] [--write]
 // Without a warehouse: one of the sandbox network over HTTP, about 18 transactions a masterchain block.
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { startSandbox } from '../dist/src/index.js';
+import { cli, must, scratch } from './lib/process.mjs';
+import { count, median, publish, round, table } from './lib/report.mjs';
 
-const CLI = fileURLToPath(new URL('../dist/src/cli.js', import.meta.url));
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    blocks: { type: 'string', default: '55000' },
-    laps: { type: 'string', default: '3' },
+    blocks: { type: 'string', default: '65000' },
+    laps: { type: 'string', default: '5' },
     child: { type: 'string' },
+    write: { type: 'boolean', default: false },
   },
 });
 
@@ -53,26 +54,24 @@ if (values.child !== undefined) {
 } else await main();
 
 async function main() {
-  const folder = mkdtempSync(join(tmpdir(), 'tonlake-bench-'));
-  try {
-    const warehouse = positionals[0] ?? (await exportSandbox(join(folder, 'w')));
-    const laps = Object.fromEntries(Object.keys(tasks).map((name) => [name, []]));
-    for (let lap = 0; lap < Number(values.laps); lap++) {
-      for (const name of Object.keys(tasks)) laps[name].push(measure(name, warehouse));
-    }
-    const median = (name, of) => laps[name].map((each) => each[of]).sort((a, b) => a - b)[Number(values.laps) >> 1];
-    const [base] = Object.keys(tasks);
-    console.log(`${median(base, 'transactions')} transactions; ${values.laps} laps, medians; node ${process.version}`);
-    const row = (name) => ({
-      seconds: Number(median(name, 'seconds').toFixed(2)),
-      ratio: Number((median(name, 'seconds') / median(base, 'seconds')).toFixed(1)),
-      'CPU s': Number(median(name, 'cpu').toFixed(1)),
-      'RSS MB': Math.round(median(name, 'rss')),
-    });
-    console.table(Object.fromEntries(Object.keys(tasks).map((name) => [name, row(name)])));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const warehouse = positionals[0] ?? (await exportSandbox(join(scratch(), 'w')));
+  const names = Object.keys(tasks);
+  const laps = Object.fromEntries(names.map((name) => [name, []]));
+  for (let lap = 0; lap < Number(values.laps); lap++)
+    for (const name of names) laps[name].push(measure(name, warehouse));
+  const middle = (name, of) => median(laps[name].map((each) => each[of]));
+  const [base] = names;
+  const rows = names.map((name) => ({
+    '': `\`${name}\``,
+    seconds: round(middle(name, 'seconds'), 1),
+    ratio: round(middle(name, 'seconds') / middle(base, 'seconds'), 1),
+    'CPU s': round(middle(name, 'cpu'), 1),
+    'RSS MB': Math.round(middle(name, 'rss')),
+  }));
+  publish(
+    'verify',
+    `${count(middle(base, 'transactions'))} transactions, medians of ${values.laps}.\n\n${table(rows)}`,
+  );
 }
 
 function measure(name, warehouse) {
@@ -84,12 +83,9 @@ function measure(name, warehouse) {
 
 async function exportSandbox(warehouse) {
   const blocks = Number(values.blocks);
-  const sandbox = spawn(process.execPath, [CLI, 'sandbox', '--port', '0', '--blocks', String(blocks + 1000)]);
-  const line = await new Promise((resolve) => sandbox.stdout.once('data', (text) => resolve(String(text))));
-  const url = /http:\S+\/v3/.exec(line)?.[0] ?? '';
-  const args = ['run', 'transactions', '--network', url, '--walk', 'window', '--range', `2:${blocks}`];
-  const { status } = spawnSync(process.execPath, [CLI, ...args, '--warehouse', warehouse], { stdio: 'inherit' });
-  sandbox.kill();
-  if (status !== 0) throw new Error('expected the export to end well');
+  const sandbox = await startSandbox({ blocks: blocks + 1000 });
+  const args = ['run', 'transactions', '--network', sandbox.url, '--walk', 'window', '--range', `2:${blocks}`];
+  await must(process.execPath, [cli, ...args, '--warehouse', warehouse]);
+  await sandbox.close();
   return warehouse;
 }
