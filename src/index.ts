@@ -33,4 +33,4 @@ export type { LedgerEntry, QueryResult } from './store/store.ts';
 export type { Finding, FindingKind } from './verify/finding.ts';
 export { type RepairOptions, repairWarehouse } from './verify/repair.ts';
 export { type VerifyEvent, type VerifyOptions, type VerifyReport, verifyWarehouse } from './verify/verify.ts';
-export { openWarehouse, type Warehouse } from './warehouse.ts';
+export { openWarehouse, type Warehouse, type WarehouseOptions } from './warehouse.ts';

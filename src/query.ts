@@ -1,9 +1,9 @@
-import { coverageGaps, describeGap, relationsOf } from './coverage.ts';
-import { AuditError, StoreError } from './errors.ts';
+import { StoreError } from './errors.ts';
 import { loadRegistry } from './registry.ts';
 import { requireSameNetwork } from './status.ts';
 import { openReader } from './store/reader.ts';
 import type { QueryResult } from './store/store.ts';
+import { findGaps } from './warehouse.ts';
 
 export interface QueryOptions {
   /** When given, the warehouse must hold it. */
@@ -25,18 +25,11 @@ export async function querySql(warehouse: string, sql: string, options: QueryOpt
   const reader = await openReader(warehouse, registry.tables);
   try {
     requireSameNetwork(reader.path, reader.network, options.network);
-    const all = registry.tables.map(({ name }) => name);
-    const gaps = coverageGaps(await reader.ledger(), registry, await relationsOf(reader.query, sql, all));
-    if (options.strict === true && gaps[0] !== undefined) {
-      throw new AuditError(`audit: ${gaps.map(describeGap).join('; ')}`, {
-        code: 'not-whole',
-        hint: 'tonlake run for the missing range, or leave --strict out',
-      });
-    }
+    const gaps = await findGaps(reader, registry, sql, options.strict);
     const result = await reader.query(sql).catch((error: unknown) => {
       throw withHint(error);
     });
-    for (const gap of gaps) options.onWarning?.(describeGap(gap));
+    for (const gap of gaps) options.onWarning?.(gap);
     return result;
   } finally {
     await reader.close();
