@@ -14,8 +14,7 @@ export async function findBad(held: Held, sql: string): Promise<readonly BadRow[
     `SELECT unnest(list_distinct(blame))::INTEGER AS seqno, expected::VARCHAR, got::VARCHAR FROM (${sql})
      ORDER BY 1, 2 LIMIT ${MOST_BAD}`,
   );
-  // The types are those of the casts above.
-  return rows as unknown as readonly BadRow[];
+  return rows.map(([seqno, expected, got]): BadRow => [Number(seqno), String(expected), String(got)]);
 }
 
 /** Makes a table of runs of neighbouring blocks, which the audits are about. */
