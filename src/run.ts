@@ -19,7 +19,7 @@ import { parseRange, resolveRange } from './walk/range.ts';
 import { splitReachable } from './walk/reach.ts';
 import { openLoaders } from './walk/workerpool.ts';
 
-export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry'> {
+export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry' | 'names'> {
   /** Names of pipelines; what they need runs before them. */
   readonly pipelines: readonly string[];
   /** Masterchain blocks, both ends inclusive: `47670000:47671000`, `-1000:`, `2026-05-01`; see `parseRange`. */

@@ -14,6 +14,8 @@ export interface SessionOptions {
   readonly concurrency?: number | undefined;
   /** How long a block that is not indexed is waited for, in milliseconds; default 60 s. */
   readonly waitMs?: number | undefined;
+  /** Whether answers shall come with their address book and metadata; default false, which saves the server work. */
+  readonly names?: boolean | undefined;
   readonly effects: Effects;
   /** Where the key, proxies and certificates are looked up; default `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -39,29 +41,34 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const apiKey = readApiKey(env);
   const { openSource } = await import('./source/source.ts');
   const sandbox = network.kind === 'sandbox' ? await startLocalSandbox() : undefined;
-  const source = openSource({
-    network,
-    baseUrl: sandbox?.url,
-    apiKey,
-    rps: options.rps,
-    lane: options.lane ?? 'backfill',
-    concurrency: options.concurrency,
-    waitMs: options.waitMs,
-    noAddressBook: true,
-    noMetadata: true,
-    effects: options.effects,
-    signal: options.signal,
-    env,
-    onRetry: options.onRetry,
-  });
-  return {
-    network: network.name,
-    source,
-    close: async () => {
-      await source.close();
-      await sandbox?.close();
-    },
-  };
+  try {
+    const source = openSource({
+      network,
+      baseUrl: sandbox?.url,
+      apiKey,
+      rps: options.rps,
+      lane: options.lane ?? 'backfill',
+      concurrency: options.concurrency,
+      waitMs: options.waitMs,
+      noAddressBook: options.names !== true,
+      noMetadata: options.names !== true,
+      effects: options.effects,
+      signal: options.signal,
+      env,
+      onRetry: options.onRetry,
+    });
+    return {
+      network: network.name,
+      source,
+      close: async () => {
+        await source.close();
+        await sandbox?.close();
+      },
+    };
+  } catch (error) {
+    await sandbox?.close();
+    throw error;
+  }
 }
 
 async function startLocalSandbox(): Promise<{ readonly url: string; close(): Promise<void> }> {
