@@ -53,11 +53,12 @@ export default pipeline({
         finality: text('/finality', 'finalized in history; absent from servers before 2026').nullable(),
         _supported_action_types: fromAsk('text', 'supported_action_types', 'types that were visible to the request'),
       },
+      views: actionTypes.map((type) => ({
+        name: `actions_${type}`,
+        doc: `actions of type ${type}`,
+        sql: `SELECT * FROM actions WHERE type = '${type}'`,
+        adds: {},
+      })),
     }),
   ],
-  views: actionTypes.map((type) => ({
-    name: `actions_${type}`,
-    doc: `actions of type ${type}`,
-    sql: `SELECT * FROM actions WHERE type = '${type}'`,
-  })),
 });

@@ -10,17 +10,18 @@ export interface CoverageGap {
   readonly quarantined: readonly Span[];
 }
 
-/** The gaps of the pipelines that feed some tables. The range is that of the whole warehouse, so that tables compare. */
+/** The gaps of the pipelines that feed some tables, or views of theirs. The range is that of the whole warehouse, so that tables compare. */
 export function coverageGaps(
   ledger: readonly LedgerEntry[],
   registry: Registry,
-  tables: readonly string[],
+  relations: readonly string[],
 ): readonly CoverageGap[] {
   const all = unionSpans(ledger.map((entry) => entry.span));
   const [first] = all;
   const last = all.at(-1);
   if (first === undefined || last === undefined) return [];
   const whole = [{ from: first.from, to: last.to }];
+  const tables = relations.map((name) => registry.tableOf(name)?.name);
   const walked = new Set(ledger.map((entry) => entry.pipeline));
   return registry.pipelines
     .filter(({ name }) => walked.has(name))

@@ -1,7 +1,8 @@
 import { type EndpointName, endpointNames, endpointOf } from './client/endpoints.ts';
 import { kinds } from './declare/kind.ts';
 import type { PipelineDef } from './declare/pipeline.ts';
-import type { TableDef } from './declare/table.ts';
+import type { TableDef, ViewDef } from './declare/table.ts';
+import { oneLine } from './errors.ts';
 import type { Registry } from './registry.ts';
 
 /** Everything there is to say about a table, as data. */
@@ -23,7 +24,13 @@ export function tableSummary(registry: Registry, table: TableDef) {
       doc: column.doc,
       meaning: kinds[column.kind].meaning,
     })),
+    views: table.views.map((view) => viewSummary(table, view)),
   };
+}
+
+/** Everything there is to say about a view, as data. */
+export function viewSummary(table: TableDef, { name, doc, sql, adds }: ViewDef) {
+  return { view: name, of: table.name, doc, sql: oneLine(sql), adds };
 }
 
 function pipelineOf(registry: Registry, table: TableDef): PipelineDef | undefined {
@@ -33,13 +40,16 @@ function pipelineOf(registry: Registry, table: TableDef): PipelineDef | undefine
 /** One line a table. */
 export function describeTables(registry: Registry): string {
   const width = Math.max(...registry.tables.map(({ name }) => name.length));
-  const lines = registry.tables.map(({ name, grain }) => `${name.padEnd(width)}  ${grain}`);
-  return `${lines.join('\n')}\n\ntonlake describe TABLE shows its columns\n`;
+  const lines = registry.tables.map(({ name, grain, views }) => {
+    const more = views.length === 0 ? '' : ` [${views.length} ${views.length === 1 ? 'view' : 'views'}]`;
+    return `${name.padEnd(width)}  ${grain}${more}`;
+  });
+  return `${lines.join('\n')}\n\ntonlake describe TABLE shows its columns and views\n`;
 }
 
 /** A table with its columns, for a terminal. */
 export function describeTable(registry: Registry, table: TableDef): string {
-  const { endpoint, pipeline, partition, columns } = tableSummary(registry, table);
+  const { endpoint, pipeline, partition, columns, views } = tableSummary(registry, table);
   const nameWidth = Math.max(...columns.map(({ name }) => name.length));
   const typeWidth = Math.max(...columns.map(({ type }) => type.length));
   const head = [
@@ -52,14 +62,24 @@ export function describeTable(registry: Registry, table: TableDef): string {
     const facts = [unit, nullable ? 'or null' : undefined].filter((fact) => fact !== undefined).join(', ');
     return `${name.padEnd(nameWidth)}  ${type.padEnd(typeWidth)}  ${doc}${facts === '' ? '' : ` [${facts}]`}`;
   });
-  return `${[...head, ...lines].join('\n')}\n`;
+  const viewWidth = Math.max(0, ...views.map(({ view }) => view.length));
+  const viewLines = views.map(({ view, doc }) => `${view.padEnd(viewWidth)}  ${doc}`);
+  return `${[...head, ...lines, ...(views.length === 0 ? [] : ['', 'views', ...viewLines])].join('\n')}\n`;
+}
+
+/** A view, for a terminal. */
+export function describeView(table: TableDef, view: ViewDef): string {
+  const { sql, adds } = viewSummary(table, view);
+  const more = Object.entries(adds ?? {}).map(([name, doc]) => `${name}  ${doc}`);
+  const columns = adds === undefined ? [] : [`columns of ${table.name}${more.length === 0 ? '' : ', and'}`, ...more];
+  return `${[`${view.name}: ${view.doc}`, sql, ...(columns.length === 0 ? [] : ['', ...columns])].join('\n')}\n`;
 }
 
 /** docs/tables.md: every table with grain, key, source and columns. */
 export function tablesMarkdown(registry: Registry): string {
   const parts = ['# Tables', '', 'Made from the declarations in `pipelines/` by `npm run docs`.', ''];
   for (const table of registry.tables) {
-    const { endpoint, pipeline, partition, columns } = tableSummary(registry, table);
+    const { endpoint, pipeline, partition, columns, views } = tableSummary(registry, table);
     parts.push(
       `## ${table.name}`,
       '',
@@ -70,6 +90,8 @@ export function tablesMarkdown(registry: Registry): string {
       `- partition: ${partition === undefined ? 'none' : `\`${partition}\``}`,
       `- source: ${endpoint === undefined ? 'every pipeline' : `\`${endpoint}\`, pipeline \`${pipeline}\``}`,
       '',
+      ...views.map(({ view, doc }) => `- view \`${view}\`: ${doc}`),
+      ...(views.length === 0 ? [] : ['']),
       '| column | type | unit | null | meaning |',
       '|---|---|---|---|---|',
       ...columns.map(

@@ -20,6 +20,11 @@ export class Registry {
     return [...this.pipelines.flatMap((pipeline) => pipeline.tables), lookupsTable, quarantineTable];
   }
 
+  /** The table that a relation is, or that it is a view of; undefined for other names. */
+  tableOf(relation: string): TableDef | undefined {
+    return this.tables.find(({ name, views }) => name === relation || views.some((view) => view.name === relation));
+  }
+
   /** @throws {UsageError} that names the nearest right one. */
   pipeline(name: string): PipelineDef {
     const found = this.pipelines.find((candidate) => candidate.name === name);
@@ -39,6 +44,7 @@ export class Registry {
       'table',
       name,
       this.tables.map((candidate) => candidate.name),
+      this.tables.flatMap(({ views }) => views.map((view) => view.name)),
     );
   }
 
@@ -56,10 +62,10 @@ export class Registry {
   }
 }
 
-function unknown(what: string, name: string, choices: readonly string[]): UsageError {
+function unknown(what: string, name: string, choices: readonly string[], more: readonly string[] = []): UsageError {
   return new UsageError(`usage: expected a ${what}, got ${JSON.stringify(name)}`, {
     code: `unknown-${what}`,
-    hint: `did you mean ${nearest(name, choices)}? There are: ${choices.join(', ')}`,
+    hint: `did you mean ${nearest(name, [...choices, ...more])}? There are: ${choices.join(', ')}`,
   });
 }
 

@@ -49,8 +49,15 @@ export {
   type SnapshotWalk,
   snapshot,
   type TiesDef,
-  type ViewDef,
   type WalkDef,
   type WindowsDef,
 } from './pipeline.ts';
-export { type Place, type RowsFrom, type Shape, type TableDef, type TableOptions, table } from './table.ts';
+export {
+  type Place,
+  type RowsFrom,
+  type Shape,
+  type TableDef,
+  type TableOptions,
+  table,
+  type ViewDef,
+} from './table.ts';

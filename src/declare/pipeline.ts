@@ -1,3 +1,4 @@
+import { viewsOfReadings } from './readings.ts';
 import type { TableDef } from './table.ts';
 
 /** The order of requests of a pipeline. */
@@ -109,15 +110,6 @@ export interface PipelineDef {
   /** Grows with every change of the tables that older files cannot be read with. */
   readonly version: number;
   readonly tables: readonly TableDef[];
-  /** Views that come with the tables. */
-  readonly views: readonly ViewDef[];
-}
-
-/** A select over declared tables, for the catalog. */
-export interface ViewDef {
-  readonly name: string;
-  readonly doc: string;
-  readonly sql: string;
 }
 
 export interface PipelineOptions {
@@ -130,32 +122,6 @@ export interface PipelineOptions {
   readonly ignore?: readonly string[];
   readonly version?: number;
   readonly tables: readonly TableDef[];
-  readonly views?: readonly ViewDef[];
-}
-
-/** Views of tables that hold several readings of a row: the newest, and from when to when each was true. */
-function viewsOfReadings({ walk, tables }: PipelineOptions): readonly ViewDef[] {
-  if (walk.kind !== 'snapshot' && walk.kind !== 'lookup') return [];
-  return tables
-    .filter(({ key }) => key.includes('_read_at'))
-    .flatMap(({ name, key }) => {
-      const rows = `PARTITION BY ${key
-        .filter((column) => column !== '_read_at')
-        .map((column) => `"${column}"`)
-        .join(', ')} ORDER BY _read_at`;
-      return [
-        {
-          name: `${name}_now`,
-          doc: `the newest reading of each row of ${name}`,
-          sql: `SELECT * FROM ${name} QUALIFY row_number() OVER (${rows} DESC) = 1`,
-        },
-        {
-          name: `${name}_history`,
-          doc: `the readings of ${name}, each from when to when it was the newest; valid_to is null for the newest`,
-          sql: `SELECT *, _read_at AS valid_from, lead(_read_at) OVER (${rows}) AS valid_to FROM ${name}`,
-        },
-      ];
-    });
 }
 
 /** Declares a pipeline; a file in `pipelines/` exports one as default. */
@@ -168,7 +134,10 @@ export function pipeline<const Walk extends WalkDef>(
     ignore: [],
     version: 1,
     ...options,
-    views: [...viewsOfReadings(options), ...(options.views ?? [])],
+    tables: options.tables.map((table) => ({
+      ...table,
+      views: [...viewsOfReadings(options.walk.kind, table), ...table.views],
+    })),
   };
 }
 

@@ -22,6 +22,15 @@ export interface Place {
   readonly label: string;
 }
 
+/** A select over declared tables that comes with a table. */
+export interface ViewDef {
+  readonly name: string;
+  readonly doc: string;
+  readonly sql: string;
+  /** Columns beside those of its table, each with what it means; undefined for a view that has columns of its own. */
+  readonly adds?: Readonly<Record<string, string>> | undefined;
+}
+
 /** A table, as data: everything else about it (DDL, Arrow schema, decoder, docs) follows from this. */
 export interface TableDef {
   readonly name: string;
@@ -37,6 +46,7 @@ export interface TableDef {
   /** Fields of a record that are not kept, by JSON pointer, each with the reason. */
   readonly without: Readonly<Record<string, string>>;
   readonly columns: readonly ColumnDef[];
+  readonly views: readonly ViewDef[];
 }
 
 export interface TableOptions {
@@ -47,6 +57,7 @@ export interface TableOptions {
   readonly time?: string;
   readonly without?: Readonly<Record<string, string>>;
   readonly columns: Readonly<Record<string, ColumnDraft>>;
+  readonly views?: readonly ViewDef[];
 }
 
 /** Declares a table. `block_time` and `block_date` follow from `time`; `_extra` is added to every table with records. */
@@ -77,5 +88,6 @@ export function table(name: string, options: TableOptions): TableDef {
     time: options.time,
     without: options.without ?? {},
     columns,
+    views: options.views ?? [],
   };
 }

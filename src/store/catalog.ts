@@ -26,9 +26,24 @@ export function catalogViews(warehouse: string, ledger: LedgerFolder, tables: re
   return [...tables.map((table) => tableView(warehouse, ledger, table)), commitsView(ledger.entries.effective)];
 }
 
+/**
+ * SQL of the views that come with tables that hold rows. It is run before that of the tables themselves, over tables without
+ * files: a view takes up what it stands on only when it is read, and many views over many files would be slow to make.
+ */
+function declaredViews(ledger: LedgerFolder, tables: readonly TableDef[]): readonly string[] {
+  const held = new Set(ledger.entries.effective.flatMap((entry) => Object.keys(entry.tables)));
+  const views = tables.flatMap((table) => (held.has(table.name) ? table.views : []));
+  if (views.length === 0) return [];
+  const empty = tables.map((table) => viewOf(table.name, selectFiles(table, [])));
+  return [...empty, ...views.map(({ name, sql }) => viewOf(name, sql))];
+}
+
+export function viewOf(name: string, select: string): string {
+  return `CREATE OR REPLACE VIEW ${quoteName(name)} AS ${select}`;
+}
+
 function tableView(warehouse: string, ledger: LedgerFolder, table: TableDef): string {
-  const select = selectFiles(table, groupFiles(warehouse, ledger, table.name));
-  return `CREATE OR REPLACE VIEW ${quoteName(table.name)} AS ${select}`;
+  return viewOf(table.name, selectFiles(table, groupFiles(warehouse, ledger, table.name)));
 }
 
 const commitColumns = {
@@ -76,7 +91,7 @@ export async function writeCatalog(
 ): Promise<void> {
   const { stage, catalog } = layoutOf(warehouse);
   // All at once, so that every view tells of the same commits.
-  const views = catalogViews(warehouse, ledger, tables);
+  const views = [...declaredViews(ledger, tables), ...catalogViews(warehouse, ledger, tables)];
   const staged = join(stage, 'catalog.duckdb');
   await rm(staged, { force: true });
   await rm(`${staged}.wal`, { force: true });

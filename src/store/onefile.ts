@@ -153,5 +153,8 @@ export async function declareTables(database: Database, tables: readonly TableDe
         `CREATE OR REPLACE VIEW ${quoteName(table.name)} AS SELECT ${selected} FROM ${rowsOf(table.name)}`,
       );
     }
+    for (const { name, sql } of tables.flatMap(({ views }) => views)) {
+      await database.run(`CREATE OR REPLACE VIEW ${quoteName(name)} AS ${sql}`);
+    }
   });
 }

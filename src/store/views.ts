@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
-import type { TableDef } from '../declare/table.ts';
-import { catalogViews } from './catalog.ts';
+import type { TableDef, ViewDef } from '../declare/table.ts';
+import { catalogViews, viewOf } from './catalog.ts';
 import { Database } from './database.ts';
 import { guarded } from './failure.ts';
 import type { LedgerFolder } from './ledger.ts';
@@ -15,6 +15,8 @@ export class WarehouseViews {
   readonly #turns = new PQueue({ concurrency: 1 });
   #database: Database | undefined;
   #seen = -1;
+  /** Views of tables that no query has named yet. */
+  #undeclared: readonly ViewDef[];
 
   constructor(
     path: string,
@@ -26,6 +28,7 @@ export class WarehouseViews {
     this.#ledger = ledger;
     this.#tables = tables;
     this.#settings = settings;
+    this.#undeclared = tables.flatMap(({ views }) => views);
   }
 
   async query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult> {
@@ -33,6 +36,7 @@ export class WarehouseViews {
       guarded('query', async () => {
         this.#database ??= await Database.open(':memory:', this.#settings);
         await this.#follow(this.#database);
+        await this.#declare(this.#database, sql);
         return this.#database.query(sql, parameters);
       }),
     );
@@ -59,5 +63,15 @@ export class WarehouseViews {
     const seen = all.length;
     for (const view of views) await database.run(view);
     this.#seen = seen;
+  }
+
+  /** Makes the views of tables that a query names, or all for one that may list them: making each costs more than most queries. */
+  async #declare(database: Database, sql: string): Promise<void> {
+    const text = sql.toLowerCase();
+    const isListing = /\b(show|describe|pragma|information_schema|duckdb_\w+)\b/.test(text);
+    const named = this.#undeclared.filter(({ name }) => isListing || text.includes(name));
+    if (named.length === 0) return;
+    await database.run(named.map((view) => viewOf(view.name, view.sql)).join(';\n'));
+    this.#undeclared = this.#undeclared.filter((view) => !named.includes(view));
   }
 }

@@ -90,7 +90,8 @@ export async function requireKeys(
   const relations = await relationsOf(store.query, query, []);
   const ledger = store.ledger();
   for (const name of relations) {
-    const source = registry.pipelines.find(({ tables }) => tables.some((table) => table.name === name));
+    const held = registry.tableOf(name)?.name;
+    const source = registry.pipelines.find(({ tables }) => tables.some((table) => table.name === held));
     if (source === undefined || ledger.some((entry) => entry.pipeline === source.name)) continue;
     throw new UsageError(`usage ${pipeline.name}: expected table ${name} to be exported before, got nothing of it`, {
       code: 'no-source',

@@ -1,0 +1,57 @@
+import type { TableDef, ViewDef } from './table.ts';
+
+const ADDED = {
+  valid_from: 'UTC time of the reading',
+  valid_to: 'UTC time of the reading that took its place; null for the newest',
+};
+
+/** Views of a table that holds several readings: the newest, and from when to when each was it. */
+export function viewsOfReadings(walk: string, table: TableDef): readonly ViewDef[] {
+  if (!table.key.includes('_read_at')) return [];
+  if (walk === 'snapshot') return viewsOfSnapshots(table);
+  return walk === 'lookup' ? viewsOfLookups(table) : [];
+}
+
+/** A snapshot reads everything, so a row that is in an older one only is gone. */
+function viewsOfSnapshots({ name }: TableDef): readonly ViewDef[] {
+  return [
+    {
+      name: `${name}_now`,
+      doc: `rows of the newest reading of ${name}`,
+      sql: `SELECT * FROM ${name} WHERE _read_at = (SELECT max(_read_at) FROM ${name})`,
+      adds: {},
+    },
+    {
+      name: `${name}_history`,
+      doc: `rows of all readings of ${name} that were kept, each with the time to the next reading`,
+      sql: `SELECT ${name}.*, _read_at AS valid_from, next_at AS valid_to FROM ${name} JOIN (
+        SELECT read_at, lead(read_at) OVER (ORDER BY read_at) AS next_at FROM (SELECT DISTINCT _read_at AS read_at FROM ${name})
+      ) ON read_at = _read_at`,
+      adds: ADDED,
+    },
+  ];
+}
+
+/** A lookup reads single keys. Rows nested in what it finds go with it. */
+function viewsOfLookups({ name, key, rows, columns }: TableDef): readonly ViewDef[] {
+  const own = columns.filter(({ origin }) => rows.kind !== 'nested' || origin.kind === 'parent').map((one) => one.name);
+  const partition = key
+    .filter((column) => column !== '_read_at' && own.includes(column))
+    .map((column) => `"${column}"`);
+  const readings = `PARTITION BY ${partition.join(', ')} ORDER BY _read_at`;
+  const next = `min(_read_at) OVER (${readings} RANGE BETWEEN INTERVAL 1 MICROSECOND FOLLOWING AND UNBOUNDED FOLLOWING)`;
+  return [
+    {
+      name: `${name}_now`,
+      doc: `the newest reading of each row of ${name}`,
+      sql: `SELECT * FROM ${name} QUALIFY rank() OVER (${readings} DESC) = 1`,
+      adds: {},
+    },
+    {
+      name: `${name}_history`,
+      doc: `the readings of each row of ${name}, each with the time to the next`,
+      sql: `SELECT *, _read_at AS valid_from, ${next} AS valid_to FROM ${name}`,
+      adds: ADDED,
+    },
+  ];
+}
