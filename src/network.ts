@@ -48,6 +48,13 @@ export function resolveNetwork(name: string): Network {
   return same ?? { name: baseUrl, kind: 'address', baseUrl, defaultRps: isLoopback(url) ? undefined : PUBLIC_RPS };
 }
 
+/** The warehouse of a network where none is named: `data/<network>`. @throws {UsageError} */
+export function defaultWarehouse(network: string): string {
+  return `data/${resolveNetwork(network)
+    .name.replace(/^https?:\/\//, '')
+    .replace(/[^A-Za-z0-9.-]+/g, '-')}`;
+}
+
 /**
  * The API key: `TONLAKE_API_KEY`, else the first line of the file that `TONLAKE_API_KEY_FILE` names. Undefined when
  * neither is set.

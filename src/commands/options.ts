@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { resolveNetwork } from '../network.ts';
+import { defaultWarehouse } from '../network.ts';
 
 /** Options that mean the same on every command. */
 export interface CommonOptions {
@@ -20,9 +20,7 @@ export const DEFAULT_NETWORK = 'mainnet';
 
 /** The warehouse that the options mean: as given, or `data/<network>`. */
 export function warehouseOf(options: CommonOptions): string {
-  if (options.warehouse !== undefined) return options.warehouse;
-  const { name } = resolveNetwork(options.network ?? DEFAULT_NETWORK);
-  return `data/${name.replace(/^https?:\/\//, '').replace(/[^A-Za-z0-9.-]+/g, '-')}`;
+  return options.warehouse ?? defaultWarehouse(options.network ?? DEFAULT_NETWORK);
 }
 
 export function parsePositive(value: string): number {

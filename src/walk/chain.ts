@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { type Header, parseHeaders } from '../audit/header.ts';
-import { SourceError, UsageError } from '../errors.ts';
+import { SourceError, UsageError, WalkError } from '../errors.ts';
 import type { Answer } from '../source/ask.ts';
 import { Setback } from '../source/setback.ts';
 import type { Source } from '../source/source.ts';
+import { addDays, dayStart } from '../zone.ts';
 import type { ChainBounds } from './range.ts';
 
 const infoSchema = z.object({
@@ -29,6 +30,16 @@ export async function fetchEnds(source: Source): Promise<IndexEnds> {
   });
 }
 
+const headSchema = z.object({ last: z.object({ gen_utime: z.coerce.number().int().positive() }) });
+
+/** When the newest masterchain block of the index was made, in milliseconds since 1970. @throws {SourceError} */
+export async function fetchHeadTime(source: Source): Promise<number> {
+  return source.fetch(
+    { path: '/masterchainInfo', query: [] },
+    (answer) => parseAnswer(headSchema, answer).last.gen_utime * 1000,
+  );
+}
+
 /** The newest block of every shard at a masterchain block; waits until it is indexed. @throws {SourceError} */
 export async function fetchShardState(source: Source, seqno: number, label: string): Promise<readonly Header[]> {
   return source.fetch(
@@ -45,8 +56,19 @@ export async function fetchShardState(source: Source, seqno: number, label: stri
   );
 }
 
+export interface DayOptions {
+  /** Time zone of days. Default UTC. */
+  readonly zone?: string | undefined;
+  /** Refuses a day that the index has not passed, instead of ending at the head. Default false. */
+  readonly isOver?: boolean | undefined;
+}
+
 /** What a range may ask of the chain. The head is read once. */
-export function chainBounds(source: Source): ChainBounds & { readonly ends: () => Promise<IndexEnds> } {
+export function chainBounds(
+  source: Source,
+  { zone = 'UTC', isOver = false }: DayOptions = {},
+): ChainBounds & { readonly ends: () => Promise<IndexEnds> } {
+  const startOf = (date: string): number => Math.floor(dayStart(date, zone) / 1000);
   let known: Promise<IndexEnds> | undefined;
   const ends = (): Promise<IndexEnds> => {
     known ??= fetchEnds(source);
@@ -62,8 +84,9 @@ export function chainBounds(source: Source): ChainBounds & { readonly ends: () =
     });
   };
   const lastOfDay = async (date: string): Promise<number> => {
-    const midnight = startOf(date) + 86_400;
+    const midnight = startOf(addDays(date, 1));
     const next = await firstSince(source, midnight);
+    if (next === undefined && isOver) throw notOver(date, zone, await head());
     if (next === undefined) return head();
     const last = await head();
     // Late shard blocks bring rows of the day after midnight: read on until every shard has passed it.
@@ -74,13 +97,21 @@ export function chainBounds(source: Source): ChainBounds & { readonly ends: () =
       );
       if (Math.min(...times) >= midnight) return seqno;
     }
+    if (isOver) throw notOver(date, zone, last);
     return last;
   };
   return { ends, head, firstOfDay, lastOfDay };
 }
 
-function startOf(date: string): number {
-  return Date.parse(`${date}T00:00:00Z`) / 1000;
+function notOver(date: string, zone: string, head: number): WalkError {
+  return new WalkError(
+    `walk: expected an index that is past the end of ${date} (${zone}), got one whose head is ${head}`,
+    {
+      code: 'day-not-over',
+      retryable: true,
+      hint: 'run it again later: a day is taken when it is whole',
+    },
+  );
 }
 
 /** The first masterchain block at or after a time. */

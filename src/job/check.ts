@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { TonlakeError, UsageError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import { defaultWarehouse, resolveNetwork } from '../network.ts';
+import { isZone, zoneNames } from '../zone.ts';
+import { openCron, outOfStep } from './cron.ts';
+import { wrongName, wrongValue } from './fault.ts';
+import type { Job, JobSchedule } from './job.ts';
+import type { JobNames } from './names.ts';
+import { type ParsedJob, readJob } from './parse.ts';
+import type { Path } from './place.ts';
+import { type JobRange, parseJobRange } from './range.ts';
+import { checkTargets, requireOne } from './targets.ts';
+
+export interface CheckOptions {
+  readonly names: JobNames;
+  /** Wall clock, milliseconds since 1970. */
+  readonly now: number;
+  /** In place of the warehouse that the file names. */
+  readonly warehouse?: string | undefined;
+  /** The warehouse where the file names none. */
+  readonly fallbackWarehouse?: string | undefined;
+}
+
+/** Reads a job file and finds every name, range, zone and path in it good. @throws {UsageError} that tells line and column */
+export async function openJob(file: string, options: CheckOptions): Promise<Job> {
+  return checkJob(await readJob(file), options);
+}
+
+/** @throws {UsageError} that tells line and column */
+export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promise<Job> {
+  const { fields, name, file } = parsed;
+  const { names } = options;
+  const network = placed(parsed, ['network'], () => resolveNetwork(fields.network));
+  requireNames(parsed, ['pipelines'], fields.pipelines, 'pipeline', names.pipelines);
+  const marts = listOf(parsed, 'marts', 'mart', names.marts);
+  const checks = listOf(parsed, 'checks', 'check', names.checks);
+  const zone = checkZone(parsed, ['zone'], fields.zone);
+  const range = checkRange(parsed);
+  const outputs = await checkTargets(parsed, names);
+  for (const [at, notice] of fields.notify.entries()) {
+    requireOne(parsed, ['notify', at], notice, ['webhook', 'webhook_env', 'command']);
+  }
+  return {
+    ...{ name, file, network: network.name, range, zone, marts, checks, outputs },
+    ...{ rps: fields.rps, lane: fields.lane, pipelines: fields.pipelines, notify: fields.notify },
+    digest: createHash('sha256').update(JSON.stringify(fields)).digest('hex'),
+    doc: fields.doc ?? '',
+    warehouse: options.warehouse ?? fields.warehouse ?? options.fallbackWarehouse ?? defaultWarehouse(network.name),
+    clock: fields.clock ?? (network.kind === 'sandbox' ? 'chain' : 'wall'),
+    schedule: checkSchedule(parsed, range, zone, options.now),
+  };
+}
+
+function listOf(
+  parsed: ParsedJob,
+  key: 'marts' | 'checks',
+  what: string,
+  known: readonly string[],
+): readonly string[] | undefined {
+  const list = parsed.fields[key];
+  if (list === 'all') return undefined;
+  requireNames(parsed, [key], list, what, known);
+  return list;
+}
+
+function requireNames(
+  parsed: ParsedJob,
+  path: Path,
+  list: readonly string[],
+  what: string,
+  known: readonly string[],
+): void {
+  list.forEach((name, at) => {
+    if (!known.includes(name)) throw wrongName(parsed.yaml, [...path, at], what, known);
+  });
+}
+
+function checkZone({ yaml }: ParsedJob, path: Path, zone: string): string {
+  if (isZone(zone)) return zone;
+  throw wrongValue(yaml, path, 'a time zone', `did you mean ${nearest(zone, zoneNames())}?`);
+}
+
+function checkRange(parsed: ParsedJob): JobRange {
+  const { fields, yaml } = parsed;
+  if ((fields.range === undefined) !== (fields.pipelines.length === 0)) {
+    const [there, absent] = fields.range === undefined ? ['pipelines', 'range'] : ['range', 'pipelines'];
+    throw new UsageError(
+      `usage: expected ${absent} beside ${there}, got nothing (${yaml.placeOfKey([], there ?? '')})`,
+      { code: 'bad-job', hint: 'a job that exports has both, one that does not has neither' },
+    );
+  }
+  const range = placed(parsed, ['range'], () => parseJobRange(fields.range, fields.start));
+  if (fields.start !== undefined && range.kind !== 'since') {
+    throw wrongValue(yaml, ['start'], 'start only beside the range since last run', 'leave start out');
+  }
+  return range;
+}
+
+function checkSchedule(parsed: ParsedJob, range: JobRange, zone: string, now: number): JobSchedule | undefined {
+  const { schedule } = parsed.fields;
+  if (schedule === undefined) return undefined;
+  const own = schedule.zone === undefined ? zone : checkZone(parsed, ['schedule', 'zone'], schedule.zone);
+  const times = placed(parsed, ['schedule', 'cron'], () => openCron(schedule.cron, own));
+  const date = range.kind === 'days' ? outOfStep(times, { cron: own, days: zone }, now) : undefined;
+  if (date !== undefined) {
+    const hint = `zone: ${own} counts days as the schedule does; or choose another hour: on ${date} a day would be taken twice or left out`;
+    throw wrongValue(parsed.yaml, ['schedule', 'cron'], `a time of day on which days of ${zone} change evenly`, hint);
+  }
+  return { cron: schedule.cron, zone: own, catchUp: schedule.catch_up, times };
+}
+
+/** Tells the place of what is wrong with one value. */
+function placed<T>({ yaml }: ParsedJob, path: Path, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof TonlakeError)) throw error;
+    const hint = error.hint === undefined ? {} : { hint: error.hint };
+    throw new UsageError(`${error.message} (${yaml.placeOf(path)})`, { code: error.code, ...hint, cause: error });
+  }
+}

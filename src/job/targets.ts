@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { UsageError } from '../errors.ts';
+import { wrongName, wrongValue } from './fault.ts';
+import { EXPORT_FORMATS, REPORT_FORMATS } from './formats.ts';
+import { type OutputTarget, unknownPlaceholders } from './job.ts';
+import type { JobNames } from './names.ts';
+import type { ParsedJob } from './parse.ts';
+import type { Path } from './place.ts';
+import type { ExportTarget, ReportTarget } from './schema.ts';
+
+/** The files that a job publishes: reports first. @throws {UsageError} that tells line and column */
+export async function checkTargets(parsed: ParsedJob, names: JobNames): Promise<readonly OutputTarget[]> {
+  const { reports, exports } = parsed.fields;
+  const outputs = await Promise.all([
+    ...reports.map((target, at) => reportTarget(parsed, target, at, names)),
+    ...exports.map((target, at) => exportTarget(parsed, target, at, names)),
+  ]);
+  requireDistinct(parsed, outputs);
+  return outputs;
+}
+
+function reportTarget(parsed: ParsedJob, target: ReportTarget, at: number, names: JobNames): OutputTarget {
+  const path = ['reports', at];
+  if (!names.reports.includes(target.report)) {
+    throw wrongName(parsed.yaml, [...path, 'report'], 'report', names.reports);
+  }
+  const format = target.format ?? formatOf(parsed, path, target.output, REPORT_FORMATS);
+  for (const key of Object.keys(target.params))
+    requirePlaceholders(parsed, [...path, 'params', key], target.params[key] ?? '');
+  return { kind: 'report', report: target.report, params: target.params, format, output: target.output };
+}
+
+async function exportTarget(
+  parsed: ParsedJob,
+  target: ExportTarget,
+  at: number,
+  names: JobNames,
+): Promise<OutputTarget> {
+  const path = ['exports', at];
+  requireOne(parsed, path, target, ['table', 'query', 'file']);
+  const format = target.format ?? formatOf(parsed, path, target.output, EXPORT_FORMATS);
+  const { output } = target;
+  if (target.table !== undefined) {
+    const known = [...names.tables, ...names.marts];
+    if (!known.includes(target.table)) throw wrongName(parsed.yaml, [...path, 'table'], 'table or mart', known);
+    return { kind: 'table', table: target.table, format, output };
+  }
+  const sql = target.query ?? (await readQuery(parsed, path, target.file ?? ''));
+  return { kind: 'query', sql: sql.trim().replace(/;\s*$/, ''), format, output };
+}
+
+async function readQuery({ yaml }: ParsedJob, path: Path, file: string): Promise<string> {
+  return readFile(file, 'utf8').catch(() => {
+    throw wrongValue(yaml, [...path, 'file'], 'a file with a query', 'paths are relative to the working folder');
+  });
+}
+
+/** @throws {UsageError} unless exactly one of some keys is given. */
+export function requireOne(
+  { yaml }: ParsedJob,
+  path: Path,
+  target: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+): void {
+  const given = keys.filter((key) => target[key] !== undefined);
+  if (given.length === 1) return;
+  const got = given.length === 0 ? 'none' : given.join(' and ');
+  throw new UsageError(`usage: expected one of ${keys.join(', ')}, got ${got} (${yaml.placeOf(path)})`, {
+    code: 'bad-job',
+    hint: `${path.join('.')} is one thing`,
+  });
+}
+
+function formatOf<Format extends string>(
+  { yaml }: ParsedJob,
+  path: Path,
+  output: string,
+  formats: readonly Format[],
+): Format {
+  const ending = /\.([a-z]+)$/.exec(output)?.[1];
+  const format = formats.find((each) => each === ending);
+  if (format !== undefined) return format;
+  const expected = `a path that ends in ${formats.map((each) => `.${each}`).join(', ')}`;
+  throw wrongValue(yaml, [...path, 'output'], expected, 'or say format beside it');
+}
+
+function requirePlaceholders({ yaml }: ParsedJob, path: Path, text: string): void {
+  const [unknown] = unknownPlaceholders(text);
+  if (unknown !== undefined)
+    throw wrongValue(yaml, path, '{date} or {job} in braces', 'other words in braces stand for nothing');
+}
+
+function requireDistinct(parsed: ParsedJob, outputs: readonly OutputTarget[]): void {
+  const paths = outputs.map(({ output }) => resolve(output));
+  const { fields } = parsed;
+  outputs.forEach(({ output }, at) => {
+    const path = at < fields.reports.length ? ['reports', at] : ['exports', at - fields.reports.length];
+    requirePlaceholders(parsed, [...path, 'output'], output);
+    if (paths.indexOf(resolve(output)) !== at) {
+      throw wrongValue(
+        parsed.yaml,
+        [...path, 'output'],
+        'a path of its own for every output',
+        'two outputs cannot share a file',
+      );
+    }
+  });
+}
