@@ -5,6 +5,7 @@ import { addCompact } from './commands/compact.ts';
 import { addDescribe } from './commands/describe.ts';
 import { addFetch } from './commands/fetch.ts';
 import { addFiles } from './commands/files.ts';
+import { addJob } from './commands/job.ts';
 import { addPlan, addRun } from './commands/run.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addSql } from './commands/sql.ts';
@@ -32,11 +33,17 @@ export function createProgram(): Command {
     addFetch,
     addCatalog,
     addCompact,
+    addJob,
     addSandbox,
   ])
     add(program);
-  for (const command of [program, ...program.commands]) command.exitOverride();
+  for (const command of withAllBelow(program)) command.exitOverride();
   return program;
+}
+
+/** A command and all its own commands. */
+export function withAllBelow(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(withAllBelow)];
 }
 
 /** What commander says on two lines, on one: `error: usage: unknown command 'ru'; hint: did you mean run?`. */

@@ -1,26 +1,33 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { endpointsMarkdown, tablesMarkdown } from '../src/describe.ts';
-import { createProgram } from '../src/program.ts';
+import { jobJsonSchema } from '../src/job/schema.ts';
+import { createProgram, withAllBelow } from '../src/program.ts';
 import { loadRegistry } from '../src/registry.ts';
 
 /** docs/cli.md: the help of every command, as the program prints it. */
 function cliMarkdown(program: Command): string {
   const parts = ['# Command line', '', 'Made from the program by `npm run docs`.', ''];
-  for (const command of program.commands) {
+  for (const command of withAllBelow(program).slice(1)) {
     let help = '';
     command.configureOutput({ writeOut: (text) => (help += text) });
     command.configureHelp({ helpWidth: 100 });
     command.outputHelp();
-    parts.push(`## tonlake ${command.name()}`, '', '```text', help.trimEnd(), '```', '');
+    parts.push(`${command.parent === program ? '##' : '###'} ${nameOf(command)}`, '', '```text', help.trimEnd(), '```', '');
   }
   return parts.join('\n');
+}
+
+/** `tonlake job run`. */
+function nameOf(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }
 
 const registry = await loadRegistry();
 const made: Readonly<Record<string, string>> = {
   'docs/tables.md': tablesMarkdown(registry),
   'docs/endpoints.md': endpointsMarkdown(registry),
+  'docs/job.schema.json': jobJsonSchema(),
   'docs/cli.md': cliMarkdown(createProgram()),
 };
 

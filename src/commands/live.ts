@@ -12,9 +12,14 @@ import { openProgress } from './progress.ts';
  */
 const HEAP_GROWTH = '--heap-growing-percent=40';
 
+/** For processes that export; to be called before. */
+export function limitHeap(): void {
+  setFlagsFromString(HEAP_GROWTH);
+}
+
 /** Runs an export and shows it: JSON lines on standard output, or progress and a summary for people on standard error. */
 export async function runLive(options: RunOptions, isJson: boolean, logPath: string | undefined): Promise<void> {
-  setFlagsFromString(HEAP_GROWTH);
+  limitHeap();
   const log = await openLog(logPath);
   const interrupts = watchInterrupts();
   const progress = openProgress(isJson);
@@ -82,13 +87,13 @@ function summary(report: Awaited<ReturnType<typeof run>>, options: RunOptions): 
   return `${head}\nNext, ask the tables:\n  ${invocation()} sql "${sql}" ${place}\n  ${invocation()} status ${place}\n  ${invocation()} describe\n`;
 }
 
-interface Interrupts {
+export interface Interrupts {
   readonly signal: AbortSignal;
   close(): void;
 }
 
 /** The first Ctrl-C ends after the span in flight, the second at once; both lose nothing that was committed. */
-function watchInterrupts(): Interrupts {
+export function watchInterrupts(): Interrupts {
   const controller = new AbortController();
   const interrupt = (): void => {
     if (controller.signal.aborted) process.exit(130);

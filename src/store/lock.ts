@@ -30,6 +30,8 @@ export interface LockOptions {
   readonly subject: string;
   /** What this process is doing, for the message that others get. */
   readonly command: string;
+  /** What the holder does to the subject, for the same message. Default `is being written`. */
+  readonly doing?: string;
   readonly effects: Effects;
 }
 
@@ -74,27 +76,24 @@ export async function readLockOwner(path: string): Promise<LockOwner | undefined
 }
 
 /** The error for whoever comes second. */
-export function busyError(subject: string, owner: LockOwner, path: string): StoreError {
+export function busyError(subject: string, owner: LockOwner, path: string, doing = 'is being written'): StoreError {
   const here = owner.pid === process.pid ? ', this one,' : '';
   const since = owner.since.replace(/\.\d+Z$/, 'Z');
-  return new StoreError(
-    `store: ${subject} is being written by process ${owner.pid}${here} since ${since} (${owner.command})`,
-    {
-      code: 'busy',
-      hint: `wait for it to end, or stop it with kill -INT ${owner.pid}; if it ran on another machine (${owner.host}) and is gone, remove ${path}`,
-    },
-  );
+  return new StoreError(`store: ${subject} ${doing} by process ${owner.pid}${here} since ${since} (${owner.command})`, {
+    code: 'busy',
+    hint: `wait for it to end, or stop it with kill -INT ${owner.pid}; if it ran on another machine (${owner.host}) and is gone, remove ${path}`,
+  });
 }
 
 async function tryTake(options: LockOptions, owner: LockOwner, draft: string): Promise<boolean> {
-  const { path, subject } = options;
+  const { path, subject, doing } = options;
   await rm(draft, { force: true });
   await writeSynced(draft, `${JSON.stringify(owner)}\n`);
   if (await tryLink(draft, path)) return true;
   const line = await readLine(path);
   const last = line.at(-1);
   if (last === undefined) return false;
-  if (await isRunning(last)) throw busyError(subject, last, path);
+  if (await isRunning(last)) throw busyError(subject, last, path, doing);
   const successor = `${path}.after-${last.id}`;
   if (!(await tryLink(draft, successor))) return false;
   const ids = (await readLine(path)).map(({ id }) => id);

@@ -1,0 +1,48 @@
+import { realEffects } from '../effects.ts';
+import type { Job } from '../job/job.ts';
+import { type JobEvent, runJob } from '../job/run.ts';
+import { describeRecord, describeStep } from '../job/show.ts';
+import { jobActions } from '../job/wiring.ts';
+import { limitHeap, watchInterrupts } from './live.ts';
+import { openProgress } from './progress.ts';
+
+export interface RunOnceOptions {
+  readonly job: Job;
+  readonly due: number | undefined;
+  readonly isJson: boolean;
+}
+
+/** Runs a job once and shows it: JSON lines on standard output, or steps on standard error and the outcome on standard output. */
+export async function runOnce({ job, due, isJson }: RunOnceOptions): Promise<void> {
+  limitHeap();
+  const interrupts = watchInterrupts();
+  const progress = openProgress(isJson);
+  try {
+    const { record, error } = await runJob({
+      ...{ job, actions: jobActions, effects: realEffects, due, stop: interrupts.signal },
+      onEvent: (event) => {
+        progress.end();
+        if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
+        else process.stderr.write(describeEvent(event));
+      },
+      onRunEvent: progress.show,
+    });
+    process.stdout.write(isJson ? `${JSON.stringify({ event: 'end', ...record })}\n` : describeRecord(record));
+    if (error !== undefined) throw error;
+    if (record.state === 'interrupted') {
+      process.stderr.write(`interrupted: what is committed is kept; the same command goes on from there\n`);
+      process.exitCode = 130;
+    }
+  } finally {
+    progress.end();
+    interrupts.close();
+  }
+}
+
+function describeEvent(event: JobEvent): string {
+  if (event.event === 'begin') {
+    return event.attempt === 1 ? '' : `${event.job}: going on with the run of ${event.due}\n`;
+  }
+  const failed = event.kind === 'notify' && event.status === 'failed' ? 'warning: ' : '';
+  return `${failed}${describeStep(event)}\n`;
+}

@@ -1,0 +1,224 @@
+import { resolve } from 'node:path';
+import type { Effects } from '../effects.ts';
+import { formatError, TonlakeError } from '../errors.ts';
+import type { RunEvent } from '../run.ts';
+import { type ProcessMark, readMark } from '../store/liveness.ts';
+import { dateAt } from '../zone.ts';
+import type { JobActions } from './actions.ts';
+import { freshRecordId, JobHistory, lastBlock, lockJobs, unfinished } from './history.ts';
+import type { Job } from './job.ts';
+import { notifyAll } from './notify.ts';
+import { Publication, putInPlace } from './publish.ts';
+import type { JobRecord, StagedOutput, StepResult } from './record.ts';
+import {
+  buildMarts,
+  exportRange,
+  type Fixed,
+  fixRun,
+  publish,
+  runChecks,
+  type StepContext,
+  stageOutputs,
+} from './steps.ts';
+
+export interface JobRunOptions {
+  readonly job: Job;
+  readonly actions: JobActions;
+  readonly effects: Effects;
+  /** The time that the run is for, milliseconds since 1970. Default: now, and then a run of today that was cut short is taken up. */
+  readonly due?: number | undefined;
+  readonly trigger?: JobRecord['trigger'] | undefined;
+  /** Aborted to end after the span or step in hand. */
+  readonly stop?: AbortSignal | undefined;
+  readonly onEvent?: ((event: JobEvent) => void) | undefined;
+  readonly onRunEvent?: ((event: RunEvent) => void) | undefined;
+}
+
+/** What happens during a run of a job. */
+export type JobEvent =
+  | {
+      readonly event: 'begin';
+      readonly job: string;
+      readonly id: string;
+      readonly due: string;
+      readonly attempt: number;
+    }
+  | ({ readonly event: 'step' } & StepResult);
+
+export interface JobOutcome {
+  readonly record: JobRecord;
+  /** Why the run failed. */
+  readonly error: unknown;
+}
+
+/**
+ * Runs a job: export, marts, checks, then its outputs, which appear together or not at all. A run that was cut short is taken up
+ * with the range that it had.
+ *
+ * @throws {StoreError} `busy` when another process runs a job on the same warehouse
+ */
+export async function runJob(options: JobRunOptions): Promise<JobOutcome> {
+  const { job, effects } = options;
+  const lock = await lockJobs(job.warehouse, 'run', effects);
+  try {
+    const history = await JobHistory.open(job.warehouse, job.name);
+    await history.tidy();
+    return await new JobRun(options, history).run();
+  } finally {
+    await lock.release();
+  }
+}
+
+class JobRun {
+  readonly #options: JobRunOptions;
+  readonly #history: JobHistory;
+  readonly #stop: AbortSignal;
+
+  constructor(options: JobRunOptions, history: JobHistory) {
+    this.#options = options;
+    this.#history = history;
+    this.#stop = options.stop ?? new AbortController().signal;
+  }
+
+  async run(): Promise<JobOutcome> {
+    const { job, effects } = this.#options;
+    const records = await this.#history.read();
+    const due = this.#options.due ?? effects.now() - (effects.now() % 1000);
+    const resumed = unfinished(records).find((record) => this.#isSame(record, due));
+    await this.#settle(records, resumed, due);
+    const mark = await readMark(process.pid);
+    const record = withAttempt(resumed ?? this.#fresh(due, records), effects, mark);
+    await this.#history.write(record, effects);
+    const { id, attempts } = record;
+    this.#options.onEvent?.({ event: 'begin', job: job.name, id, due: record.due, attempt: attempts.length });
+    return this.#work(record, lastBlock(records, job.pipelines));
+  }
+
+  /** Whether a run that was cut short is the one that is asked for now. */
+  #isSame(record: JobRecord, due: number): boolean {
+    const { job, due: asked } = this.#options;
+    const had = Date.parse(record.due);
+    const isSameTime = asked === undefined ? dateAt(had, job.zone) === dateAt(due, job.zone) : had === asked;
+    return isSameTime && record.digest === job.digest;
+  }
+
+  /**
+   * Runs that were cut short and are not taken up: what was being put in place is put, the rest is given up. Those of a schedule
+   * wait for their turn.
+   */
+  async #settle(records: readonly JobRecord[], resumed: JobRecord | undefined, due: number): Promise<void> {
+    for (const record of unfinished(records)) {
+      const isWaiting = record.trigger !== 'manual' && Date.parse(record.due) !== due;
+      if (record === resumed || (isWaiting && record.state !== 'publishing')) continue;
+      await this.#history.write({ ...record, ...(await settled(record)) }, this.#options.effects);
+    }
+  }
+
+  #fresh(due: number, records: readonly JobRecord[]): JobRecord {
+    const { job, trigger = 'manual' } = this.#options;
+    return {
+      ...{ format: 1, id: freshRecordId(due, records), job: job.name, file: job.file, digest: job.digest },
+      ...{ network: job.network, warehouse: resolve(job.warehouse), pipelines: [...job.pipelines], zone: job.zone },
+      ...{ trigger, due: new Date(due).toISOString(), state: 'running', attempts: [], steps: [], outputs: [] },
+    };
+  }
+
+  async #work(begun: JobRecord, lastTo: number | undefined): Promise<JobOutcome> {
+    const { job, actions, effects, onEvent, onRunEvent } = this.#options;
+    let record = begun;
+    const save = async (change: Partial<JobRecord>): Promise<void> => {
+      record = { ...record, ...change };
+      await this.#history.write(record, effects);
+    };
+    const onStep = async (step: StepResult): Promise<void> => {
+      await save({ steps: [...record.steps, step] });
+      onEvent?.({ event: 'step', ...step });
+    };
+    const context: StepContext = { job, actions, effects, stop: this.#stop, onStep, onRunEvent };
+    let failure: unknown;
+    try {
+      if (record.state !== 'publishing') {
+        const fixed = fixedBy(record) ?? (await fixRun(context, Date.parse(record.due), lastTo));
+        await save({ now: new Date(fixed.now).toISOString(), range: fixed.range });
+        const outputs = await this.#prepare(context, fixed, record.id);
+        if (outputs === undefined) return await this.#end(context, save, () => record, 'interrupted', undefined);
+        await save({ state: 'publishing', outputs: [...outputs] });
+      }
+      await publish(context, record.outputs);
+    } catch (error) {
+      failure = error;
+    }
+    return this.#end(context, save, () => record, failure === undefined ? 'done' : 'failed', failure);
+  }
+
+  /** All steps up to the outputs, which wait beside their places. @returns undefined when the run was stopped */
+  async #prepare(context: StepContext, fixed: Fixed, id: string): Promise<readonly StagedOutput[] | undefined> {
+    const { job, warehouse } = { job: context.job, warehouse: resolve(context.job.warehouse) };
+    const publication = new Publication(job.name, warehouse, id);
+    try {
+      const steps = [
+        () => exportRange(context, fixed),
+        () => buildMarts(context),
+        () => runChecks(context),
+        () => stageOutputs(context, fixed, publication),
+      ];
+      for (const step of steps) {
+        await step();
+        if (this.#stop.aborted) {
+          await publication.discard();
+          return undefined;
+        }
+      }
+      return publication.outputs;
+    } catch (error) {
+      await publication.discard();
+      throw error;
+    }
+  }
+
+  async #end(
+    context: StepContext,
+    save: (change: Partial<JobRecord>) => Promise<void>,
+    now: () => JobRecord,
+    state: 'done' | 'failed' | 'interrupted',
+    error: unknown,
+  ): Promise<JobOutcome> {
+    const { effects } = context;
+    const attempts = now().attempts.map((attempt, at, all) =>
+      at === all.length - 1 ? { ...attempt, endedAt: new Date(effects.now()).toISOString() } : attempt,
+    );
+    const told = error === undefined ? {} : { error: { code: codeOf(error), message: formatError(error) } };
+    await save({ state, attempts, ...told });
+    if (state !== 'interrupted') await notifyAll(context, now());
+    return { record: now(), error };
+  }
+}
+
+async function settled(record: JobRecord): Promise<Partial<JobRecord>> {
+  if (record.state !== 'publishing') return { state: 'abandoned' };
+  try {
+    await putInPlace(record.outputs);
+    return { state: 'done' };
+  } catch (error) {
+    return { state: 'failed', error: { code: codeOf(error), message: formatError(error) } };
+  }
+}
+
+function withAttempt(record: JobRecord, effects: Effects, mark: ProcessMark | undefined): JobRecord {
+  const owner = mark ?? { pid: process.pid, startedAt: '', host: '' };
+  const attempt = { startedAt: new Date(effects.now()).toISOString(), owner };
+  const { error: _earlier, ...rest } = record;
+  const attempts = [...record.attempts, attempt];
+  return record.state === 'publishing' ? { ...rest, attempts } : { ...rest, attempts, state: 'running', steps: [] };
+}
+
+/** What an earlier attempt fixed. */
+function fixedBy({ now, range }: JobRecord): Fixed | undefined {
+  if (now === undefined || range === undefined) return undefined;
+  const { blocks, from, to, firstDay, lastDay } = range;
+  return { now: Date.parse(now), range: { blocks, from, to, firstDay, lastDay } };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof TonlakeError ? error.code : 'unexpected';
+}
