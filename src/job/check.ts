@@ -116,7 +116,7 @@ function placed<T>({ yaml }: ParsedJob, path: Path, check: () => T): T {
     return check();
   } catch (error) {
     if (!(error instanceof TonlakeError)) throw error;
-    const hint = error.hint === undefined ? {} : { hint: error.hint };
-    throw new UsageError(`${error.message} (${yaml.placeOf(path)})`, { code: error.code, ...hint, cause: error });
+    const hint = error.hint ?? `docs/jobs.md tells what ${path.join('.')} can be`;
+    throw new UsageError(`${error.message} (${yaml.placeOf(path)})`, { code: error.code, hint, cause: error });
   }
 }

@@ -19,9 +19,9 @@ export function wrongName(yaml: PlacedYaml, path: Path, what: string, choices: r
   return wrongValue(yaml, path, `a ${what}`, hint);
 }
 
-/** The first thing in the file that the schema refuses. */
+/** What the schema refuses in the file: a key that it does not know, which explains others that are absent, or else the first. */
 export function faultOf(yaml: PlacedYaml, error: z.ZodError): UsageError {
-  const [issue] = error.issues;
+  const issue = error.issues.find(({ code }) => code === 'unrecognized_keys') ?? error.issues[0];
   if (issue === undefined) return badJob('expected a job', 'see docs/jobs.md');
   const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
   if (issue.code === 'unrecognized_keys') return wrongKey(yaml, path, issue.keys[0] ?? '');
@@ -30,7 +30,7 @@ export function faultOf(yaml: PlacedYaml, error: z.ZodError): UsageError {
   if (isAbsent && typeof name === 'string') {
     return badJob(`expected the key ${name}, got nothing (${yaml.placeOf(path)})`, `add ${name}: see docs/jobs.md`);
   }
-  return wrongValue(yaml, path, expectationOf(issue), `${label(path)} takes ${describe(path)}`);
+  return wrongValue(yaml, path, expectationOf(issue), `${label(path)}: ${describe(path)}`);
 }
 
 function wrongKey(yaml: PlacedYaml, path: Path, key: string): UsageError {
