@@ -46,6 +46,15 @@ export function describeGap({ pipeline, missing, quarantined }: CoverageGap): st
   return `${pipeline} is not whole: ${parts.filter((part) => part !== '').join('; ')}`;
 }
 
+/** `gas_fees_daily is not whole: 2026-05-01`, one line for each mart with rows of days that are not sealed, or not whole. */
+export function martGaps(ledger: readonly LedgerEntry[], relations: readonly string[]): readonly string[] {
+  return relations.flatMap((name) => {
+    const open = ledger.filter(({ mart, tables }) => mart?.sealed === false && tables[name] !== undefined);
+    const days = open.map(({ mart }) => mart?.day ?? 'what it reads').sort();
+    return days.length === 0 ? [] : [`${name} is not whole: ${days.join(', ')}`];
+  });
+}
+
 /** Names of the relations that a query reads; all of them where DuckDB cannot say (it can for selects). */
 export async function relationsOf(query: Query, sql: string, all: readonly string[]): Promise<readonly string[]> {
   try {

@@ -1,5 +1,5 @@
 /** The part of the program an error comes from; the first word of its message. */
-export type Stage = 'usage' | 'source' | 'decode' | 'walk' | 'store' | 'audit' | 'job';
+export type Stage = 'usage' | 'source' | 'decode' | 'walk' | 'store' | 'audit' | 'mart' | 'job';
 
 export interface TonlakeErrorOptions {
   /** Stable identifier for programs, for example `rate-limited`. */
@@ -55,6 +55,11 @@ export class StoreError extends TonlakeError {
 /** Rows and block headers do not agree. */
 export class AuditError extends TonlakeError {
   readonly stage = 'audit';
+}
+
+/** A select of `sql/` is wrong, or what it reads is not there. */
+export class MartError extends TonlakeError {
+  readonly stage = 'mart';
 }
 
 /** A step of a job failed, or its outputs could not be put in place. */

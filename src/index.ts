@@ -16,12 +16,15 @@ export {
   AuditError,
   DecodeError,
   formatError,
+  MartError,
   SourceError,
   StoreError,
   TonlakeError,
   UsageError,
   WalkError,
 } from './errors.ts';
+export { type BuildOptions, buildMarts, type MartBuild, type MartEvent } from './mart/build.ts';
+export { type CheckOptions, type CheckReport, type CheckResult, runChecks } from './mart/check.ts';
 export { type PipelinePlan, planRun, type RunPlan } from './plan.ts';
 export { loadRegistry, type Registry } from './registry.ts';
 export { type RunEvent, type RunOptions, type RunReport, run } from './run.ts';

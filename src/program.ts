@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addCatalog } from './commands/catalog.ts';
+import { addCheck } from './commands/check.ts';
 import { addCompact } from './commands/compact.ts';
 import { addDescribe } from './commands/describe.ts';
 import { addFetch } from './commands/fetch.ts';
 import { addFiles } from './commands/files.ts';
 import { addJob } from './commands/job.ts';
+import { addMart } from './commands/mart.ts';
 import { addPlan, addRun } from './commands/run.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addSql } from './commands/sql.ts';
@@ -27,6 +29,8 @@ export function createProgram(): Command {
     addPlan,
     addStatus,
     addVerify,
+    addMart,
+    addCheck,
     addSql,
     addDescribe,
     addFiles,

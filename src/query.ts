@@ -10,6 +10,8 @@ export interface QueryOptions {
   readonly network?: string | undefined;
   /** Refuses a query over tables that are not whole, instead of warning. */
   readonly strict?: boolean | undefined;
+  /** Values of named parameters, `$account` in the query: bound, and never part of its text. They are texts; the query casts them. */
+  readonly params?: Readonly<Record<string, string>> | undefined;
   /** Told of tables of the query that are not whole. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
@@ -26,7 +28,7 @@ export async function querySql(warehouse: string, sql: string, options: QueryOpt
   try {
     requireSameNetwork(reader.path, reader.network, options.network);
     const gaps = await findGaps(reader, registry, sql, options.strict);
-    const result = await reader.query(sql).catch((error: unknown) => {
+    const result = await reader.query(sql, options.params).catch((error: unknown) => {
       throw withHint(error);
     });
     for (const gap of gaps) options.onWarning?.(gap);

@@ -56,7 +56,8 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
     requireSameNetwork(reader.path, reader.network, network);
     const ledger = await reader.ledger();
     const days = await readDays(reader.query);
-    const names = [...new Set(ledger.map((entry) => entry.pipeline))].sort();
+    const walked = ledger.filter(({ mart }) => mart === undefined);
+    const names = [...new Set(walked.map((entry) => entry.pipeline))].sort();
     return {
       network: reader.network,
       warehouse: reader.path,

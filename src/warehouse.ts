@@ -1,4 +1,4 @@
-import { coverageGaps, describeGap, relationsOf } from './coverage.ts';
+import { coverageGaps, describeGap, martGaps, relationsOf } from './coverage.ts';
 import { AuditError } from './errors.ts';
 import { loadRegistry, type Registry } from './registry.ts';
 import { openReader, type Reader } from './store/reader.ts';
@@ -52,9 +52,8 @@ export async function findGaps(
   isStrict = false,
 ): Promise<readonly string[]> {
   const all = registry.tables.map(({ name }) => name);
-  const gaps = coverageGaps(await reader.ledger(), registry, await relationsOf(reader.query, sql, all)).map(
-    describeGap,
-  );
+  const [ledger, relations] = [await reader.ledger(), await relationsOf(reader.query, sql, all)];
+  const gaps = [...coverageGaps(ledger, registry, relations).map(describeGap), ...martGaps(ledger, relations)];
   if (isStrict && gaps.length > 0) {
     throw new AuditError(`audit: ${gaps.join('; ')}`, {
       code: 'not-whole',

@@ -5,6 +5,8 @@ import { quoteName, quoteText } from './canonical.ts';
 import { Database } from './database.ts';
 import { syncPath } from './disk.ts';
 import { type LedgerFolder, layoutOf } from './ledger.ts';
+import { defineMacros } from './macros.ts';
+import { heldMarts } from './martviews.ts';
 import { type FileGroup, selectFiles } from './relation.ts';
 import type { LedgerEntry } from './store.ts';
 
@@ -23,7 +25,8 @@ export function groupFiles(warehouse: string, ledger: LedgerFolder, table: strin
 
 /** SQL of the views of tables, and of `_commits`. */
 export function catalogViews(warehouse: string, ledger: LedgerFolder, tables: readonly TableDef[]): readonly string[] {
-  return [...tables.map((table) => tableView(warehouse, ledger, table)), commitsView(ledger.entries.effective)];
+  const all = [...tables, ...heldMarts(ledger)];
+  return [...all.map((table) => tableView(warehouse, ledger, table)), commitsView(ledger.entries.effective)];
 }
 
 /**
@@ -59,7 +62,7 @@ const commitColumns = {
 } as const;
 
 /** SQL of the view `_commits`: one row for each entry in force. */
-function commitsView(entries: readonly LedgerEntry[]): string {
+export function commitsView(entries: readonly LedgerEntry[]): string {
   const commits = entries.map((entry) => ({
     number: entry.number,
     id: entry.id,
@@ -97,6 +100,7 @@ export async function writeCatalog(
   await rm(`${staged}.wal`, { force: true });
   const database = await Database.open(staged, { threads: '1' });
   try {
+    await defineMacros(database);
     for (const view of views) await database.run(view);
     await database.run('CHECKPOINT');
   } finally {

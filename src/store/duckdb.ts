@@ -10,8 +10,10 @@ import type { Entries } from './entries.ts';
 import { guarded } from './failure.ts';
 import { requireNetwork, requireOwnEntries } from './ledger.ts';
 import { type Lock, takeLock } from './lock.ts';
+import { defineMacros } from './macros.ts';
 import {
   createFile,
+  declareMart,
   declareTables,
   insertEntry,
   openFile,
@@ -88,6 +90,7 @@ class DuckdbStore implements Store {
       const entries = await readEntries(database, path);
       requireOwnEntries(path, network, entries.all);
       entries.setAside(options.setAside ?? []);
+      await defineMacros(database);
       await declareTables(database, tables, path);
       return new DuckdbStore(path, options, lock, database, await database.connect(), entries);
     } catch (error) {
@@ -161,7 +164,10 @@ class DuckdbStore implements Store {
   }
 
   async #insertRows(number: number, name: string, staged: StagedTable): Promise<void> {
-    const { sort } = requireDeclared(this.#options.tables, name, staged.schema);
+    const { tables, marts = [] } = this.#options;
+    const table = requireDeclared([...tables, ...marts], name, staged.schema);
+    const { sort } = table;
+    if (marts.includes(table)) await declareMart(this.#database, table);
     if (staged.files.length === 0) return;
     const source = readFiles(staged.files.map(({ stagedPath }) => stagedPath));
     const order = staged.isSorted ? '' : ` ORDER BY ${sort.map(quoteName).join(', ')}`;

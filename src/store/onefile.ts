@@ -132,6 +132,34 @@ export async function readColumns(database: Database, table: string): Promise<re
   return rows.map(([name, type]) => ({ name: String(name), type: String(type) }));
 }
 
+/** Makes the table and the view of a mart, or makes them hold its rows beside those of an older select. Part of a transaction. */
+export async function declareMart(database: Database, table: TableDef): Promise<void> {
+  const present = new Map((await readColumns(database, table.name)).map(({ name, type }) => [name, type]));
+  const { columns } = schemaOf(table);
+  const rows = rowsOf(table.name);
+  if (present.size === 0) await createRows(database, table);
+  else {
+    for (const { name, type } of columns) {
+      const held = present.get(name);
+      const column = quoteName(name);
+      if (held === undefined) await database.run(`ALTER TABLE ${rows} ADD COLUMN ${column} ${type}`);
+      else if (held !== type)
+        await database.run(`ALTER TABLE ${rows} ALTER ${column} TYPE ${type} USING TRY_CAST(${column} AS ${type})`);
+    }
+  }
+  await createView(database, table);
+}
+
+async function createRows(database: Database, table: TableDef): Promise<void> {
+  const list = schemaOf(table).columns.map(({ name, type }) => `${quoteName(name)} ${type}`);
+  await database.run(`CREATE TABLE ${rowsOf(table.name)} (${list.join(', ')}, _entry BIGINT)`);
+}
+
+async function createView(database: Database, { name, columns }: TableDef): Promise<void> {
+  const selected = columns.map((column) => quoteName(column.name)).join(', ');
+  await database.run(`CREATE OR REPLACE VIEW ${quoteName(name)} AS SELECT ${selected} FROM ${rowsOf(name)}`);
+}
+
 /** Makes tables and views that are missing, and adds columns that were declared later. */
 export async function declareTables(database: Database, tables: readonly TableDef[], path: string): Promise<void> {
   await database.transaction(async () => {
@@ -140,18 +168,14 @@ export async function declareTables(database: Database, tables: readonly TableDe
       requireReadable(table, present, path);
       const { columns } = schemaOf(table);
       if (present.length === 0) {
-        const list = columns.map(({ name, type }) => `${quoteName(name)} ${type}`).join(', ');
-        await database.run(`CREATE TABLE ${rowsOf(table.name)} (${list}, _entry BIGINT)`);
+        await createRows(database, table);
       } else {
         const names = new Set(present.map(({ name }) => name));
         for (const { name, type } of columns.filter((column) => !names.has(column.name))) {
           await database.run(`ALTER TABLE ${rowsOf(table.name)} ADD COLUMN ${quoteName(name)} ${type}`);
         }
       }
-      const selected = columns.map(({ name }) => quoteName(name)).join(', ');
-      await database.run(
-        `CREATE OR REPLACE VIEW ${quoteName(table.name)} AS SELECT ${selected} FROM ${rowsOf(table.name)}`,
-      );
+      await createView(database, table);
     }
     for (const { name, sql } of tables.flatMap(({ views }) => views)) {
       await database.run(`CREATE OR REPLACE VIEW ${quoteName(name)} AS ${sql}`);

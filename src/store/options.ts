@@ -9,6 +9,8 @@ export interface StoreOptions {
   readonly network: string;
   /** Every table that the warehouse may hold. */
   readonly tables: readonly TableDef[];
+  /** Tables made by selects that may be committed. What the warehouse holds of them may have been made by older selects. */
+  readonly marts?: readonly TableDef[];
   readonly effects: Effects;
   /** How long superseded files stay for readers that still hold them. Default one hour. */
   readonly graceMs?: number;

@@ -135,14 +135,14 @@ class ParquetStore implements Store {
 
   /** Files first, the entry that names them last: what no entry names does not exist. */
   async #commitNext(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
-    const { effects, tables, network } = this.#options;
+    const { effects, tables, marts = [], network } = this.#options;
     const step = this.#options.onStep ?? (async () => {});
     const { entries } = this.#ledger;
     const entry = draftEntry({ staged, draft, entries, network, committedAt: effects.now() });
     const { stagingPath } = this.staging;
     await step('write schemas');
     for (const [name, { schema }] of Object.entries(staged.tables)) {
-      await this.#ledger.putSchema(schemaOf(requireDeclared(tables, name, schema)), stagingPath);
+      await this.#ledger.putSchema(schemaOf(requireDeclared([...tables, ...marts], name, schema)), stagingPath);
     }
     await step('stage entry');
     const stagedEntry = join(stagingPath, `entry-${staged.id}.json`);

@@ -7,6 +7,7 @@ import type { Database } from './database.ts';
 import { guarded } from './failure.ts';
 import { LedgerFolder, readIdentity, requireOwnEntries } from './ledger.ts';
 import { busyError, readLockOwner } from './lock.ts';
+import { defineMacros } from './macros.ts';
 import { openFile, pathsOf, readColumns, readEntries, readNetwork } from './onefile.ts';
 import { detectStoreKind } from './open.ts';
 import { warehousePath } from './options.ts';
@@ -111,6 +112,7 @@ async function openOneFile(path: string, tables: readonly TableDef[]): Promise<R
   try {
     const network = await readNetwork(database, path);
     const entries = await readEntries(database, path);
+    await defineMacros(database, 'temporary');
     for (const table of tables) requireReadable(table, await readColumns(database, table.name), path);
     return {
       kind: 'duckdb',

@@ -23,10 +23,13 @@ export function selectFiles(table: TableDef, groups: readonly FileGroup[]): stri
   }
   return filled
     .map(({ columns, paths }) => {
-      const present = new Set(columns.map(({ name }) => name));
-      const selected = declared.map(({ name, type }) =>
-        present.has(name) ? quoteName(name) : `NULL::${type} AS ${quoteName(name)}`,
-      );
+      const present = new Map(columns.map(({ name, type }) => [name, type]));
+      const selected = declared.map(({ name, type }) => {
+        const held = present.get(name);
+        if (held === type) return quoteName(name);
+        // Another type is that of a mart's older select, whose rows are about to be built again.
+        return `${held === undefined ? `NULL::${type}` : `TRY_CAST(${quoteName(name)} AS ${type})`} AS ${quoteName(name)}`;
+      });
       return `SELECT ${selected.join(', ')} FROM ${readFiles(paths, partitioning(table, paths))}`;
     })
     .join(' UNION ALL ');

@@ -32,6 +32,16 @@ export interface TableEntry extends TableEvidence {
 /** `sealed`: proven whole by the block headers. `quarantined`: a record could not be decoded; counts as not done. */
 export type Verdict = 'sealed' | 'quarantined';
 
+/** What the rows of a mart were made from. */
+export interface MartStamp {
+  /** UTC day of the rows, for a mart that is built by the day. */
+  readonly day?: string | undefined;
+  /** Stands for the select and for the entries that it read: equal stamps give equal rows. 16 hex digits. */
+  readonly inputs: string;
+  /** Whether everything that the rows tell of is sealed. */
+  readonly sealed: boolean;
+}
+
 /** One commit: the rows of a span, and the fact that they are complete. */
 export interface LedgerEntry {
   readonly format: 1;
@@ -52,6 +62,8 @@ export interface LedgerEntry {
   readonly asOf?: Span | undefined;
   /** What was asked for, where it was not everything in the span: the entry counts for nothing as done then. */
   readonly scope?: string | undefined;
+  /** Present where the rows are those of a mart. */
+  readonly mart?: MartStamp | undefined;
   /** Ids of entries whose rows this one replaces. */
   readonly supersedes: readonly string[];
   /** ISO 8601, UTC. */
@@ -71,6 +83,7 @@ export type CommitDraft = Pick<
   | 'planned'
   | 'asOf'
   | 'scope'
+  | 'mart'
   | 'supersedes'
 >;
 

@@ -4,7 +4,14 @@ import { catalogViews, viewOf } from './catalog.ts';
 import { Database } from './database.ts';
 import { guarded } from './failure.ts';
 import type { LedgerFolder } from './ledger.ts';
+import { defineMacros } from './macros.ts';
 import type { QueryResult } from './store.ts';
+
+async function openWithMacros(settings: Readonly<Record<string, string>>): Promise<Database> {
+  const database = await Database.open(':memory:', settings);
+  await defineMacros(database);
+  return database;
+}
 
 /** SQL over a Parquet warehouse, in memory: views that follow the ledger. */
 export class WarehouseViews {
@@ -34,7 +41,7 @@ export class WarehouseViews {
   async query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult> {
     return this.#turns.add(() =>
       guarded('query', async () => {
-        this.#database ??= await Database.open(':memory:', this.#settings);
+        this.#database ??= await openWithMacros(this.#settings);
         await this.#follow(this.#database);
         await this.#declare(this.#database, sql);
         return this.#database.query(sql, parameters);

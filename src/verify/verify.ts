@@ -174,8 +174,8 @@ async function readStates(
 
 function doneByPipeline(entries: readonly LedgerEntry[]): Readonly<Record<string, readonly Span[]>> {
   const done: Record<string, Span[]> = {};
-  for (const { pipeline, span, verdict } of entries) {
-    if (verdict !== 'sealed') continue;
+  for (const { pipeline, span, verdict, mart } of entries) {
+    if (verdict !== 'sealed' || mart !== undefined) continue;
     done[pipeline] ??= [];
     done[pipeline].push(span);
   }

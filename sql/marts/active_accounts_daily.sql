@@ -1,0 +1,36 @@
+-- Accounts with transactions, by day.
+-- question: How many accounts were active each day, and how many of them are new?
+-- grain: one UTC day
+-- key: block_date
+-- inputs: transactions, messages
+-- incremental: block_date
+-- units: counts
+-- columns:
+--   blockchain: always ton
+--   block_date: UTC day of the transactions
+--   active_accounts: accounts with a transaction
+--   active_wallets: accounts that took an external message, which is how people and bots act
+--   new_accounts: accounts whose first transaction ever was on that day
+--   deployed_accounts: accounts that became active on that day
+WITH by_account AS (
+  SELECT
+    block_date,
+    count(DISTINCT account) AS active_accounts,
+    count(DISTINCT account) FILTER (prev_trans_lt = 0) AS new_accounts,
+    count(DISTINCT account) FILTER (orig_status <> 'active' AND end_status = 'active') AS deployed_accounts
+  FROM transactions
+  GROUP BY block_date
+), by_message AS (
+  SELECT block_date, count(DISTINCT destination) AS active_wallets
+  FROM messages
+  WHERE direction = 'in' AND source IS NULL
+  GROUP BY block_date
+)
+SELECT
+  'ton' AS blockchain,
+  block_date,
+  active_accounts,
+  coalesce(active_wallets, 0) AS active_wallets,
+  new_accounts,
+  deployed_accounts
+FROM by_account LEFT JOIN by_message USING (block_date)

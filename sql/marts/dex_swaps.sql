@@ -1,0 +1,43 @@
+-- Swaps on decentralized exchanges that were done.
+-- question: Who swapped what for what, where and when?
+-- grain: one action of type jetton_swap that succeeded
+-- key: block_date, trace_id, action_id
+-- inputs: actions
+-- incremental: block_date
+-- units: amounts in the smallest unit of the asset
+-- columns:
+--   trace_id: trace of the swap
+--   action_id: tells the swap within its trace
+--   event_time (seconds): Unix time of the last transaction of the swap
+--   event_type: always trade
+--   project: exchange: stonfi, dedust, tonco, coffee; null where the source does not tell
+--   version: version of the exchange’s contracts; null where the source does not tell
+--   trader_address: who swapped
+--   pool_address: pool; null where the source does not tell
+--   token_sold_address: jetton that went in; the all-zero address is TON
+--   token_bought_address: jetton that came out; the all-zero address is TON
+--   amount_sold_raw: what went in
+--   amount_bought_raw: what came out
+--   query_id: chosen by the trader
+--   lt (lt): greatest logical time of the swap’s transactions
+--   block_time: UTC time at which the trace ended
+--   block_date: UTC day on which the trace ended
+SELECT
+  trace_id,
+  action_id,
+  end_utime AS event_time,
+  'trade' AS event_type,
+  regexp_replace(dex, '_v[0-9]+$', '') AS project,
+  nullif(regexp_extract(dex, '_v([0-9]+)$', 1), '') AS version,
+  coalesce(sender, source) AS trader_address,
+  pool AS pool_address,
+  coalesce(asset_in, '0:' || repeat('0', 64)) AS token_sold_address,
+  coalesce(asset_out, '0:' || repeat('0', 64)) AS token_bought_address,
+  swap_amount_in AS amount_sold_raw,
+  swap_amount_out AS amount_bought_raw,
+  query_id,
+  end_lt AS lt,
+  block_time,
+  block_date
+FROM actions
+WHERE type = 'jetton_swap' AND success

@@ -1,0 +1,42 @@
+-- Fees of transactions and of the messages that they sent, by day.
+-- question: What did the network cost its users each day?
+-- grain: one UTC day
+-- key: block_date
+-- inputs: transactions, messages
+-- incremental: block_date
+-- units: fees in nanotons, gas in units of gas
+-- columns:
+--   blockchain: always ton
+--   block_date: UTC day of the transactions
+--   gas_fees (nanoton): total_fees and fwd_fees together
+--   total_fees (nanoton): fees that transactions collected
+--   fwd_fees (nanoton): forward fees of the messages sent
+--   storage_fees (nanoton): the part of total_fees that is rent
+--   compute_fees (nanoton): the part of total_fees that is gas
+--   gas_used (gas): gas of all contracts, also of system contracts, which get it free
+WITH by_transaction AS (
+  SELECT
+    block_date,
+    sum(total_fees) AS total_fees,
+    coalesce(sum(storage_fees_collected), 0) AS storage_fees,
+    -- The server swaps fees and gas where the fees are smaller, which is where gas is free.
+    coalesce(sum(CASE WHEN compute_gas_used = 0 THEN 0 ELSE compute_gas_fees END), 0) AS compute_fees,
+    coalesce(sum(CASE WHEN compute_gas_used = 0 THEN compute_gas_fees ELSE compute_gas_used END), 0) AS gas_used
+  FROM transactions
+  GROUP BY block_date
+), by_message AS (
+  SELECT block_date, sum(fwd_fee) AS fwd_fees
+  FROM messages
+  WHERE direction = 'out'
+  GROUP BY block_date
+)
+SELECT
+  'ton' AS blockchain,
+  block_date,
+  (total_fees + coalesce(fwd_fees, 0))::DECIMAL(38, 0) AS gas_fees,
+  total_fees::DECIMAL(38, 0) AS total_fees,
+  coalesce(fwd_fees, 0)::DECIMAL(38, 0) AS fwd_fees,
+  storage_fees::DECIMAL(38, 0) AS storage_fees,
+  compute_fees::DECIMAL(38, 0) AS compute_fees,
+  gas_used::DECIMAL(38, 0) AS gas_used
+FROM by_transaction LEFT JOIN by_message USING (block_date)

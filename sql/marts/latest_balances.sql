@@ -1,0 +1,36 @@
+-- What every account holds, as far as the warehouse knows.
+-- question: How much TON and how much of each jetton does an account hold?
+-- grain: one account and asset
+-- key: address, asset
+-- inputs: balances_history
+-- optional: jetton_wallets
+-- units: amounts in nanotons for TON, else in the smallest unit of the jetton
+-- columns:
+--   address: the account; of a jetton its owner
+--   asset: TON, or the address of a jetton
+--   amount: balance; null beyond 38 digits
+--   mintless_claimed: false while an airdrop of the jetton is not claimed, else null
+--   last_change_timestamp (seconds): Unix time of the last change; null for jettons, whose wallets tell only the logical time
+--   last_change_lt (lt): logical time of the last change
+WITH ton AS (
+  SELECT
+    address,
+    asset,
+    arg_max(amount, lt) AS amount,
+    NULL::BOOLEAN AS mintless_claimed,
+    arg_max(timestamp, lt) AS last_change_timestamp,
+    max(lt) AS last_change_lt
+  FROM balances_history
+  GROUP BY address, asset
+), jettons AS (
+  SELECT
+    owner AS address,
+    jetton AS asset,
+    balance_decimal AS amount,
+    CASE WHEN mintless_info IS NOT NULL THEN false END AS mintless_claimed,
+    NULL::BIGINT AS last_change_timestamp,
+    last_transaction_lt AS last_change_lt
+  FROM jetton_wallets
+  QUALIFY row_number() OVER (PARTITION BY owner, jetton ORDER BY _read_at DESC, last_transaction_lt DESC, address) = 1
+)
+SELECT * FROM ton UNION ALL SELECT * FROM jettons

@@ -1,0 +1,40 @@
+-- The 100 accounts with most transactions, by day.
+-- question: Which contracts were used most each day?
+-- grain: one UTC day and rank
+-- key: block_date, rank
+-- inputs: transactions
+-- incremental: block_date
+-- units: fees in nanotons, gas in units of gas
+-- columns:
+--   block_date: UTC day of the transactions
+--   rank: from 1, by transactions, then by address
+--   account: the contract
+--   code_hash: its code after its last transaction of that day for which it is known
+--   tx_count: transactions
+--   aborted_count: those that were aborted
+--   gas_used (gas): gas
+--   total_fees (nanoton): fees
+WITH by_account AS (
+  SELECT
+    block_date,
+    account,
+    arg_max(account_state_code_hash_after, lt) AS code_hash,
+    count(*) AS tx_count,
+    count(*) FILTER (aborted) AS aborted_count,
+    -- The server swaps fees and gas where gas is free.
+    coalesce(sum(CASE WHEN compute_gas_used = 0 THEN compute_gas_fees ELSE compute_gas_used END), 0) AS gas_used,
+    sum(total_fees) AS total_fees
+  FROM transactions
+  GROUP BY block_date, account
+)
+SELECT
+  block_date,
+  row_number() OVER (PARTITION BY block_date ORDER BY tx_count DESC, account) AS rank,
+  account,
+  code_hash,
+  tx_count,
+  aborted_count,
+  gas_used::DECIMAL(38, 0) AS gas_used,
+  total_fees::DECIMAL(38, 0) AS total_fees
+FROM by_account
+QUALIFY rank <= 100

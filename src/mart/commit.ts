@@ -1,0 +1,50 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TableDef } from '../declare/table.ts';
+import type { Span } from '../span.ts';
+import { quoteText } from '../store/canonical.ts';
+import type { LedgerEntry, MartStamp, Store } from '../store/store.ts';
+
+/** The name that entries of a mart carry in the ledger. */
+export function martPipeline(name: string): string {
+  return `mart:${name}`;
+}
+
+/** Entries in force of a mart. */
+export function heldEntries(store: Pick<Store, 'ledger'>, name: string): readonly LedgerEntry[] {
+  return store.ledger().filter(({ mart, pipeline }) => mart !== undefined && pipeline === martPipeline(name));
+}
+
+export interface SelectedRows {
+  readonly table: TableDef;
+  /** Its columns are those of the table; its rows are in the table's order. */
+  readonly select: string;
+  readonly span: Span;
+  readonly network: string;
+  readonly stamp: MartStamp;
+  /** Entries that the rows take the place of. */
+  readonly before: readonly LedgerEntry[];
+}
+
+/** Commits the rows of a select in the place of older ones, in one step. @throws what DuckDB says of the select */
+export async function commitSelect(store: Store, rows: SelectedRows): Promise<LedgerEntry> {
+  const { table, select, span, network, stamp, before } = rows;
+  const pipeline = martPipeline(table.name);
+  const stage = store.stage(pipeline, span);
+  try {
+    await mkdir(stage.folder, { recursive: true });
+    const path = join(stage.folder, 'select.parquet');
+    await store.query(`COPY (${select}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
+    await stage.adopt(table, path, true);
+    const staged = await stage.finish();
+    return await store.commit(staged, {
+      ...{ network, pipeline, version: 1, span, verdict: 'sealed', requests: 0, retries: 0 },
+      scope: stamp.day ?? 'all',
+      mart: stamp,
+      supersedes: before.map(({ id }) => id),
+    });
+  } catch (error) {
+    await stage.discard();
+    throw error;
+  }
+}

@@ -1,0 +1,172 @@
+import { quoteText } from './canonical.ts';
+import type { Database } from './database.ts';
+import { opcodeNames } from './opcodes.ts';
+
+/** A function of SQL that every connection of tonlake knows. */
+export interface Macro {
+  /** Name with parameters, as in CREATE MACRO. */
+  readonly call: string;
+  readonly doc: string;
+  /** The expression. */
+  readonly body: string;
+  /** Used by other macros only. */
+  readonly isInner?: boolean;
+}
+
+/** CRC-16 with polynomial 0x1021, no reflection, start 0 (XMODEM): the remainder of each byte followed by two zero bytes. */
+const crcTable = Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8;
+  for (let bit = 0; bit < 8; bit++) crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ 0x1021;
+  return crc & 0xffff;
+});
+
+const RAW = "'-?[0-9]{1,3}:[0-9A-Fa-f]{64}'";
+
+const inner: readonly Macro[] = [
+  {
+    call: '_crc16(digits)',
+    doc: 'CRC-16 of bytes as hex digits',
+    body: `list_reduce(
+      list_transform(range(0, length(digits) // 2), lambda i: ('0x' || substr(digits, 2 * i + 1, 2))::INTEGER),
+      lambda crc, byte: xor((crc << 8) & 65535, ([${crcTable.join(',')}])[xor(crc >> 8, byte) + 1]), 0)`,
+  },
+  {
+    call: '_with_crc(digits)',
+    doc: 'bytes as hex digits with their CRC-16 behind them',
+    body: "digits || printf('%04X', _crc16(digits)::INTEGER)",
+  },
+  {
+    call: '_friendly_digits(address)',
+    doc: 'bytes of a user-friendly address as hex digits; null where the text is none',
+    body: `CASE WHEN regexp_full_match(address, '[A-Za-z0-9+/_-]{48}')
+      THEN hex(from_base64(translate(address, '-_', '+/'))) END`,
+  },
+  {
+    call: '_sound_digits(digits)',
+    doc: 'the digits where tag and CRC-16 are right, else null',
+    body: `CASE WHEN substr(digits, 1, 2) IN ('11', '51', '91', 'D1') AND _with_crc(substr(digits, 1, 68)) = digits
+      THEN digits END`,
+  },
+  {
+    call: '_workchain_of(digits)',
+    doc: 'signed number of two hex digits',
+    body: "(('0x' || digits)::INTEGER + 128) % 256 - 128",
+  },
+  {
+    call: '_raw_of(digits)',
+    doc: 'raw form of the bytes of a user-friendly address',
+    body: "_workchain_of(substr(digits, 3, 2)) || ':' || substr(digits, 5, 64)",
+  },
+  {
+    call: '_account_bits(address)',
+    doc: 'first 64 bits of an account as a number',
+    body: "('0x' || substr(split_part(address, ':', 2), 1, 16))::UBIGINT::HUGEINT",
+  },
+  {
+    call: '_unsigned(number)',
+    doc: 'a signed 64-bit number as an unsigned one',
+    body: '(number::HUGEINT + 18446744073709551616) % 18446744073709551616',
+  },
+  {
+    call: '_signed(number)',
+    doc: 'an unsigned 64-bit number as a signed one',
+    body: '(CASE WHEN number > 9223372036854775807 THEN number - 18446744073709551616 ELSE number END)::BIGINT',
+  },
+  {
+    call: '_high_sum(x)',
+    doc: 'the part of an exact sum above 19 digits',
+    body: 'sum(x::HUGEINT // 10000000000000000000) + sum(x::HUGEINT % 10000000000000000000) // 10000000000000000000',
+  },
+  {
+    call: '_low_sum(x)',
+    doc: 'the last 19 digits of an exact sum',
+    body: 'sum(x::HUGEINT % 10000000000000000000) % 10000000000000000000',
+  },
+].map((macro) => ({ ...macro, isInner: true }));
+
+/** Macros in the order in which they must be defined. */
+export const macros: readonly Macro[] = [
+  ...inner,
+  {
+    call: 'try_raw_address(address)',
+    doc: 'raw form of a raw or user-friendly address; null for a text that is no address, or whose CRC-16 is wrong',
+    body: `CASE WHEN regexp_full_match(address, ${RAW}) THEN upper(address)
+      ELSE _raw_of(_sound_digits(_friendly_digits(address))) END`,
+  },
+  {
+    call: 'raw_address(address)',
+    doc: 'the same, but anything that is no address is an error',
+    body: `CASE WHEN address IS NULL THEN NULL WHEN try_raw_address(address) IS NOT NULL THEN try_raw_address(address)
+      ELSE error('not an address: ' || address) END`,
+  },
+  {
+    call: 'friendly_address(address, bounceable := true, testnet := false)',
+    doc: 'user-friendly form (base64url, 48 characters) of a raw or user-friendly address; null for a text that is no address',
+    body: `translate(to_base64(from_hex(_with_crc(
+      printf('%02X%02X', (CASE WHEN bounceable THEN 17 ELSE 81 END) + (CASE WHEN testnet THEN 128 ELSE 0 END),
+        (split_part(try_raw_address(address), ':', 1)::INTEGER + 256) % 256)
+      || split_part(try_raw_address(address), ':', 2)))), '+/', '-_')`,
+  },
+  {
+    call: 'is_bounceable(address)',
+    doc: 'flag of a user-friendly address; null for any other text',
+    body: "substr(_sound_digits(_friendly_digits(address)), 1, 2) IN ('11', '91')",
+  },
+  {
+    call: 'is_testnet(address)',
+    doc: 'flag of a user-friendly address; null for any other text',
+    body: "substr(_sound_digits(_friendly_digits(address)), 1, 2) IN ('91', 'D1')",
+  },
+  {
+    call: 'ton(nanotons)',
+    doc: 'nanotons as TON: DECIMAL(38,9), exact',
+    body: 'nanotons::DECIMAL(29, 0) * 0.000000001::DECIMAL(9, 9)',
+  },
+  {
+    call: 'opcode_name(opcode)',
+    doc: 'name of the first 32 bits of a body, signed or unsigned; null for one that tonlake does not know',
+    body: `CASE (opcode::BIGINT + 4294967296) % 4294967296 ${[...opcodeNames]
+      .map(([opcode, name]) => `WHEN ${opcode} THEN ${quoteText(name)}`)
+      .join(' ')} END`,
+  },
+  {
+    call: 'opcode_hex(opcode)',
+    doc: 'the first 32 bits of a body as explorers show them: 0x and 8 hex digits',
+    body: "printf('0x%08x', (opcode::BIGINT + 4294967296) % 4294967296)",
+  },
+  {
+    call: 'shard_of(address, depth := 0)',
+    doc: 'shard of a raw address where its workchain is split `depth` times (0 to 60); the masterchain is never split',
+    body: `CASE WHEN address LIKE '-1:%' THEN -9223372036854775808::BIGINT ELSE _signed(
+      (_account_bits(address) >> (64 - depth) << (64 - depth)) + (1::HUGEINT << (63 - depth))) END`,
+  },
+  {
+    call: 'shard_contains(shard, address)',
+    doc: 'whether a raw address lies in a shard of its workchain',
+    body: `_account_bits(address) // (2 * (_unsigned(shard) & -_unsigned(shard)))
+      = _unsigned(shard) // (2 * (_unsigned(shard) & -_unsigned(shard)))`,
+  },
+  {
+    call: 'shard_hex(shard)',
+    doc: 'shard as explorers show it: 16 hex digits',
+    body: "lpad(lower(hex(_unsigned(shard)::UBIGINT)), 16, '0')",
+  },
+  {
+    call: 'exact_sum(x)',
+    doc: 'sum of integers as DECIMAL(38,0); null beyond 38 digits, where sum() would be an error',
+    body: `CASE WHEN abs(_high_sum(x)) < 10000000000000000000
+      THEN (_high_sum(x) * 10000000000000000000 + _low_sum(x))::DECIMAL(38, 0) END`,
+  },
+  {
+    call: 'exact_sum_text(x)',
+    doc: 'sum of integers from 0 up as text, with all its digits',
+    body: `CASE WHEN _high_sum(x) = 0 THEN _low_sum(x)::VARCHAR
+      ELSE _high_sum(x) || lpad(_low_sum(x)::VARCHAR, 19, '0') END`,
+  },
+];
+
+/** Defines the macros in a database; for this connection only where the database cannot be written. */
+export async function defineMacros(database: Database, how: 'stored' | 'temporary' = 'stored'): Promise<void> {
+  const create = `CREATE OR REPLACE ${how === 'temporary' ? 'TEMPORARY ' : ''}MACRO`;
+  for (const { call, body } of macros) await database.run(`${create} ${call} AS ${body}`);
+}
