@@ -1,3 +1,4 @@
+import { isEphemeral } from './declare/pipeline.ts';
 import type { Registry } from './registry.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from './span.ts';
 import { doneSpans, quarantinedSpans } from './store/progress.ts';
@@ -16,14 +17,17 @@ export function coverageGaps(
   registry: Registry,
   relations: readonly string[],
 ): readonly CoverageGap[] {
-  const all = unionSpans(ledger.map((entry) => entry.span));
+  const lasting = registry.pipelines.filter((pipeline) => !isEphemeral(pipeline));
+  const walked = new Set(ledger.map((entry) => entry.pipeline));
+  const all = unionSpans(
+    ledger.filter(({ pipeline }) => lasting.some(({ name }) => name === pipeline)).map((entry) => entry.span),
+  );
   const [first] = all;
   const last = all.at(-1);
   if (first === undefined || last === undefined) return [];
   const whole = [{ from: first.from, to: last.to }];
   const tables = relations.map((name) => registry.tableOf(name)?.name);
-  const walked = new Set(ledger.map((entry) => entry.pipeline));
-  return registry.pipelines
+  return lasting
     .filter(({ name }) => walked.has(name))
     .filter((pipeline) => pipeline.tables.some(({ name }) => tables.includes(name)))
     .map(({ name }) => {

@@ -108,9 +108,6 @@ export function tablesMarkdown(registry: Registry): string {
 const WITHOUT_TABLE: Partial<Readonly<Record<EndpointName, string>>> = {
   masterchainInfo: 'no rows of its own: where every walk begins and ends',
   masterchainBlockShards: 'the rows of `/blocks?mc_seqno=`, which `blocks` brings',
-  pendingTransactions: 'predictions, no history',
-  pendingTraces: 'predictions, no history',
-  pendingActions: 'predictions, no history',
   sendMessageToNetwork: 'sends to the network, so no pipeline may call it',
 };
 

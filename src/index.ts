@@ -37,3 +37,4 @@ export type { Finding, FindingKind } from './verify/finding.ts';
 export { type RepairOptions, repairWarehouse } from './verify/repair.ts';
 export { type VerifyEvent, type VerifyOptions, type VerifyReport, verifyWarehouse } from './verify/verify.ts';
 export { openWarehouse, type Warehouse, type WarehouseOptions } from './warehouse.ts';
+export { type WatchEvent, type WatchOptions, type WatchReport, watch } from './watch/watch.ts';

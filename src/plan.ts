@@ -49,7 +49,7 @@ export interface RunPlan {
 /** Says what `run` would do with the same options. Touches no file; where headers are unknown, it reads a sample of them. */
 export async function planRun(options: RunOptions): Promise<RunPlan> {
   const { effects = realEffects, registry = await loadRegistry() } = options;
-  const pipelines = registry.inOrder(options.pipelines);
+  const pipelines = registry.toRun(options.pipelines);
   const parts = parseRange(options.range);
   const session = await openSession({ ...options, effects });
   try {

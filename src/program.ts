@@ -13,6 +13,7 @@ import { addSandbox } from './commands/sandbox.ts';
 import { addSql } from './commands/sql.ts';
 import { addStatus } from './commands/status.ts';
 import { addVerify } from './commands/verify.ts';
+import { addWatch } from './commands/watch.ts';
 import { oneLine } from './errors.ts';
 
 /** The command line as commander knows it; docs/cli.md is made from it. */
@@ -35,6 +36,7 @@ export function createProgram(): Command {
     addDescribe,
     addFiles,
     addFetch,
+    addWatch,
     addCatalog,
     addCompact,
     addJob,

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { PipelineDef } from './declare/pipeline.ts';
+import { isEphemeral, type PipelineDef } from './declare/pipeline.ts';
 import type { TableDef } from './declare/table.ts';
 import { UsageError } from './errors.ts';
 import { lookupsTable } from './flatten/lookups.ts';
@@ -48,6 +48,23 @@ export class Registry {
     );
   }
 
+  /** Names of all pipelines that a run can bring in. */
+  get lasting(): readonly string[] {
+    return this.pipelines.filter((pipeline) => !isEphemeral(pipeline)).map(({ name }) => name);
+  }
+
+  /**
+   * What a run of the named pipelines brings in, in the order of `inOrder`.
+   *
+   * @throws {UsageError} for an unknown pipeline, and for one that can only be watched
+   */
+  toRun(names: readonly string[]): readonly PipelineDef[] {
+    const ordered = this.inOrder(names);
+    const watched = ordered.find(isEphemeral);
+    if (watched !== undefined) throw ephemeral(watched.name);
+    return ordered;
+  }
+
   /** The named pipelines and all that they need, each after what it needs. */
   inOrder(names: readonly string[]): readonly PipelineDef[] {
     const ordered: PipelineDef[] = [];
@@ -66,6 +83,13 @@ function unknown(what: string, name: string, choices: readonly string[], more: r
   return new UsageError(`usage: expected a ${what}, got ${JSON.stringify(name)}`, {
     code: `unknown-${what}`,
     hint: `did you mean ${nearest(name, [...choices, ...more])}? There are: ${choices.join(', ')}`,
+  });
+}
+
+function ephemeral(name: string): UsageError {
+  return new UsageError(`usage: expected a pipeline with a history, got ${name}, which is pending at a moment only`, {
+    code: 'ephemeral-pipeline',
+    hint: 'tonlake watch --account EQ...',
   });
 }
 

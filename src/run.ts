@@ -83,7 +83,7 @@ const LEAST_SPAN_ASKS = 20;
 export async function run(options: RunOptions): Promise<RunReport> {
   const { effects = realEffects, registry = await loadRegistry(), stop = new AbortController().signal } = options;
   const startedAt = effects.monotonic();
-  const pipelines = registry.inOrder(options.pipelines);
+  const pipelines = registry.toRun(options.pipelines);
   const parts = parseRange(options.range);
   const session = await openSession({ ...options, effects });
   try {

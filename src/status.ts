@@ -1,3 +1,4 @@
+import { isEphemeral } from './declare/pipeline.ts';
 import { StoreError } from './errors.ts';
 import { formatBytes, formatCount } from './format.ts';
 import { resolveNetwork } from './network.ts';
@@ -63,7 +64,11 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
       warehouse: reader.path,
       store: reader.kind,
       quarantined: ledger.reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0),
-      pipelines: names.map((name) => statusOf(ledger, name, days)),
+      pipelines: names.map((name) => {
+        const isWatched = registry.pipelines.some((pipeline) => pipeline.name === name && isEphemeral(pipeline));
+        // What a watch saw covers no blocks.
+        return isWatched ? { ...statusOf(ledger, name, []), holes: [] } : statusOf(ledger, name, days);
+      }),
     };
   } finally {
     await reader.close();
@@ -124,15 +129,16 @@ export function formatStatus(status: WarehouseStatus): string {
   if (status.pipelines.length === 0) lines.push('', 'nothing is committed yet');
   for (const pipeline of status.pipelines) {
     const rows = Object.entries(pipeline.rows).map(([table, count]) => `${formatCount(count)} ${table}`);
-    lines.push(
-      '',
-      pipeline.pipeline,
-      `  ${coverageLine(pipeline)}`,
-      `  done         ${formatSpans(pipeline.done)} (${formatCount(pipeline.blocks)} masterchain blocks)`,
-      `  holes        ${formatSpans(pipeline.holes)}`,
-      `  quarantined  ${formatSpans(pipeline.quarantined)}`,
-      `  rows         ${rows.join(', ')}`,
-    );
+    lines.push('', pipeline.pipeline);
+    if (pipeline.done.length + pipeline.holes.length + pipeline.quarantined.length > 0) {
+      lines.push(
+        `  ${coverageLine(pipeline)}`,
+        `  done         ${formatSpans(pipeline.done)} (${formatCount(pipeline.blocks)} masterchain blocks)`,
+        `  holes        ${formatSpans(pipeline.holes)}`,
+        `  quarantined  ${formatSpans(pipeline.quarantined)}`,
+      );
+    }
+    lines.push(`  rows         ${rows.join(', ')}`);
     if (status.store === 'parquet') {
       lines.push(`  files        ${formatCount(pipeline.files)} (${formatBytes(pipeline.bytes)})`);
     }

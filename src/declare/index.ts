@@ -35,6 +35,8 @@ export { type Kind, type KindName, kinds, type Physical, type Wire } from './kin
 export {
   type BlockWalk,
   block,
+  type EphemeralWalk,
+  ephemeral,
   type LookupWalk,
   type LtWalk,
   lookup,

@@ -2,7 +2,7 @@ import { viewsOfReadings } from './readings.ts';
 import type { TableDef } from './table.ts';
 
 /** The order of requests of a pipeline. */
-export type WalkDef = MasterchainWalk | BlockWalk | LtWalk | SnapshotWalk | LookupWalk;
+export type WalkDef = MasterchainWalk | BlockWalk | LtWalk | SnapshotWalk | LookupWalk | EphemeralWalk;
 
 /** The rows of masterchain blocks, proven against their headers. */
 export interface MasterchainWalk {
@@ -79,6 +79,15 @@ export interface LookupWalk {
   readonly carried: readonly string[];
   /** Which of two rows of one answer with an equal key is kept; by default they are no reason to choose. */
   readonly copies: 'last' | 'none';
+}
+
+/** What is not final yet: no history of it can be asked for, so it is watched as long as somebody wants it. */
+export interface EphemeralWalk {
+  readonly kind: 'ephemeral';
+  /** Parameter that asks for what an account takes part in. */
+  readonly account: string;
+  /** Parameter that asks for what an external message began; undefined where there is none. */
+  readonly message: string | undefined;
 }
 
 /** An endpoint that lists rows between `start_lt` and `end_lt`, both inclusive. */
@@ -180,4 +189,14 @@ export function lookup(
   options: Pick<LookupWalk, 'keys' | 'query'> & Partial<Omit<LookupWalk, 'kind' | 'keys' | 'query'>>,
 ): LookupWalk {
   return { kind: 'lookup', batch: 1, limit: undefined, carried: [], copies: 'none', ...options };
+}
+
+/** A watch over accounts, and over external messages where the endpoint takes them. */
+export function ephemeral(options: { readonly account: string; readonly message?: string }): EphemeralWalk {
+  return { kind: 'ephemeral', message: undefined, ...options };
+}
+
+/** A pipeline whose rows are those of a moment: `tonlake watch` reads it, and no run. */
+export function isEphemeral({ walk }: PipelineDef): boolean {
+  return walk.kind === 'ephemeral';
 }

@@ -25,7 +25,7 @@ export async function limitTo(
     firstOfDay: (date) => seqnoOfDay(held, registry, date, 'min'),
     lastOfDay: (date) => seqnoOfDay(held, registry, date, 'max'),
   });
-  const walksBlocks = registry.pipelines.filter(({ walk }) => walk.kind !== 'snapshot' && walk.kind !== 'lookup');
+  const walksBlocks = registry.pipelines.filter(({ walk }) => ['masterchain', 'block', 'lt'].includes(walk.kind));
   for (const { name: pipeline } of walksBlocks) {
     if (!held.entries.some((entry) => entry.pipeline === pipeline)) continue;
     for (const span of subtractSpans(asked, doneSpans(held.entries, pipeline))) {

@@ -81,6 +81,7 @@ export async function walkList(run: ListRun): Promise<void> {
     case 'lookup':
       return walkKeys(context, walk, reachable);
     case 'masterchain':
+    case 'ephemeral':
       return;
   }
 }

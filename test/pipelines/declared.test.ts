@@ -31,6 +31,8 @@ function walkParameters(walk: WalkDef): Readonly<Record<string, unknown>> {
     }
     case 'snapshot':
       return { ...page, ...(walk.parents === undefined ? {} : { [walk.parents.parameter]: [ACCOUNT] }) };
+    case 'ephemeral':
+      return { [walk.message ?? walk.account]: walk.message === undefined ? [ACCOUNT] : [HASH] };
     case 'lookup': {
       const keys = Object.fromEntries(walk.keys.map((name) => [name, KEYS[name]]));
       return { ...keys, ...(walk.limit === undefined ? {} : page) };

@@ -5,7 +5,7 @@ import { ALL_FAULTS, type SandboxFaults, startSandbox } from '../../src/sandbox/
 import { freshFolder } from '../cli.ts';
 import { type Hashes, hashTables } from '../e2e/export.ts';
 
-const { pipelines } = await loadRegistry();
+const registry = await loadRegistry();
 
 async function exportAll(name: string, faults: Partial<SandboxFaults> = {}): Promise<Hashes> {
   const sandbox = await startSandbox({ faults });
@@ -13,7 +13,7 @@ async function exportAll(name: string, faults: Partial<SandboxFaults> = {}): Pro
   const troubles: RunEvent[] = [];
   try {
     const { complete } = await run({
-      ...{ pipelines: pipelines.map((pipeline) => pipeline.name), range: '1000:1019', network: sandbox.url, warehouse },
+      ...{ pipelines: registry.lasting, range: '1000:1019', network: sandbox.url, warehouse },
       onEvent: (event) => {
         if (event.event === 'problem' || event.event === 'quarantine') troubles.push(event);
       },

@@ -1,0 +1,27 @@
+import { base64Hash, ephemeral, fromAsk, pipeline, table } from 'tonlake/pipeline';
+import { actionColumns } from './tables/action_columns.ts';
+import { watchColumns } from './tables/watching.ts';
+
+export default pipeline({
+  name: 'pending_actions',
+  doc: 'What traces under way will have done, as the source predicts it, of the accounts and messages of a watch.',
+  endpoint: 'GET /pendingActions',
+  parameters: { supported_action_types: ['v4', 'tgbtc'] },
+  walk: ephemeral({ account: 'account', message: 'ext_msg_hash' }),
+  ignore: ['address_book', 'metadata'],
+  tables: [
+    table('pending_actions', {
+      grain: 'one action as one watch saw it last before its trace was complete',
+      rows: { kind: 'records', path: '/actions' },
+      key: ['trace_external_hash', 'action_id', '_watch_at'],
+      sort: ['first_seen', 'trace_external_hash', 'action_id'],
+      columns: {
+        ...actionColumns,
+        trace_external_hash: base64Hash('/trace_external_hash', 'external message that started the trace'),
+        ...watchColumns,
+        final_trace_id: fromAsk('base64-hash', 'final_trace_id', 'the complete trace').nullable(),
+        final_mc_seqno_end: fromAsk('int32', 'final_seqno', 'masterchain block of its last transaction').nullable(),
+      },
+    }),
+  ],
+});

@@ -1,0 +1,32 @@
+import { base64Hash, ephemeral, fromAsk, json, pipeline, table } from 'tonlake/pipeline';
+import { transactionColumns } from './tables/transactions.ts';
+import { watchColumns } from './tables/watching.ts';
+
+export default pipeline({
+  name: 'pending_transactions',
+  doc: 'Transactions that the source predicts, or that are not final yet, of the accounts of a watch; some never come on chain.',
+  endpoint: 'GET /pendingTransactions',
+  walk: ephemeral({ account: 'account' }),
+  ignore: ['address_book', 'metadata'],
+  tables: [
+    table('pending_transactions', {
+      grain: 'one transaction as one watch saw it last before its trace was complete',
+      rows: { kind: 'records', path: '/transactions' },
+      key: ['hash', '_watch_at'],
+      sort: ['first_seen', 'hash'],
+      columns: {
+        ...transactionColumns,
+        trace_external_hash: base64Hash('/trace_external_hash', 'external message that started the trace'),
+        in_msg: json('/in_msg', 'message that it receives').nullable(),
+        out_msgs: json('/out_msgs', 'messages that it sends').nullable(),
+        ...watchColumns,
+        final_hash: fromAsk(
+          'base64-hash',
+          'final_hash',
+          'transaction on chain; null before, and where it was dropped',
+        ).nullable(),
+        final_mc_block_seqno: fromAsk('int32', 'final_seqno', 'masterchain block of that transaction').nullable(),
+      },
+    }),
+  ],
+});

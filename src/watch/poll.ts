@@ -1,0 +1,83 @@
+import { endpointByPath, endpointOf } from '../client/endpoints.ts';
+import { isSentObject, parseSent, type SentObject } from '../client/json.ts';
+import { type Given, planRequest } from '../client/request.ts';
+import type { EphemeralWalk, PipelineDef } from '../declare/pipeline.ts';
+import type { Ask } from '../source/ask.ts';
+import type { Source } from '../source/source.ts';
+import { objectsIn, type PendingTable, type Polled } from './sightings.ts';
+
+/** What a watch looks at. */
+export interface Watched {
+  /** Accounts in any form. */
+  readonly accounts: readonly string[];
+  /** Hashes of external messages, plain or normalized. */
+  readonly messages: readonly string[];
+}
+
+/** A pipeline that a watch reads. */
+export type EphemeralPipeline = PipelineDef & { readonly walk: EphemeralWalk };
+
+/** Accounts or hashes of one request: what fits a request line everywhere. */
+const BATCH = 100;
+
+/**
+ * The requests of one poll.
+ *
+ * @throws {UsageError} for an account or a hash that is none
+ */
+export function planPoll(
+  pipelines: readonly EphemeralPipeline[],
+  { accounts, messages }: Watched,
+): readonly { readonly pipeline: EphemeralPipeline; readonly ask: Ask }[] {
+  return pipelines.flatMap((pipeline) => {
+    const { account, message } = pipeline.walk;
+    const filters = [
+      ...valuesOf(pipeline, account, accounts).map((value) => ({ [account]: value })),
+      ...(message === undefined ? [] : valuesOf(pipeline, message, messages).map((value) => ({ [message]: value }))),
+    ];
+    return filters.map((filter: Given) => {
+      const ask = planRequest(endpointFor(pipeline), { ...pipeline.parameters, ...filter });
+      return { pipeline, ask: { ...ask, label: pipeline.name } };
+    });
+  });
+}
+
+function endpointFor({ endpoint }: PipelineDef) {
+  return endpointOf(endpointByPath(endpoint.replace(/^GET /, ''), 'GET'));
+}
+
+/** Values of a parameter, in lists where it takes them. */
+function valuesOf(pipeline: PipelineDef, name: string, values: readonly string[]): readonly (string | string[])[] {
+  if (endpointFor(pipeline).parameters[name]?.many !== true) return values;
+  const batches: string[][] = [];
+  for (let at = 0; at < values.length; at += BATCH) batches.push(values.slice(at, at + BATCH));
+  return batches;
+}
+
+/** Asks everything once. Transactions and actions inside traces count as well: only there are those that are no prediction. */
+export async function fetchPoll(source: Source, asks: ReturnType<typeof planPoll>): Promise<Polled> {
+  const found: Record<PendingTable, SentObject[]> = {
+    pending_transactions: [],
+    pending_traces: [],
+    pending_actions: [],
+  };
+  const answers = await Promise.all(
+    asks.map(async ({ pipeline, ask }) => {
+      const answer = await source.fetch(ask, ({ status, body }) =>
+        status === 404 ? null : parseSent(body, pipeline.name),
+      );
+      return { pipeline, answer };
+    }),
+  );
+  for (const { pipeline, answer } of answers) {
+    const [table] = pipeline.tables;
+    const list = table?.rows.kind === 'records' ? table.rows.path.slice(1) : '';
+    const records = objectsIn(isSentObject(answer) ? answer[list] : null);
+    found[pipeline.name as PendingTable].push(...records);
+  }
+  for (const trace of found.pending_traces) {
+    found.pending_transactions.push(...objectsIn(trace['transactions']));
+    found.pending_actions.push(...objectsIn(trace['actions']));
+  }
+  return found;
+}

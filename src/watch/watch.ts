@@ -1,0 +1,267 @@
+import { isEphemeral, type PipelineDef } from '../declare/pipeline.ts';
+import { type Effects, realEffects } from '../effects.ts';
+import { TonlakeError, UsageError } from '../errors.ts';
+import { loadRegistry, type Registry } from '../registry.ts';
+import { openSession, type SessionOptions } from '../session.ts';
+import type { Source } from '../source/source.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { fetchEnds } from '../walk/chain.ts';
+import { type Settled, settle } from './endings.ts';
+import { type EphemeralPipeline, fetchPoll, planPoll, type Watched } from './poll.ts';
+import { Saver } from './save.ts';
+import { type PendingTable, type Polled, Sightings } from './sightings.ts';
+
+export interface WatchOptions extends Omit<SessionOptions, 'effects' | 'lane' | 'names' | 'waitMs'>, Partial<Watched> {
+  /** Folder of Parquet files, or a file that ends in `.duckdb`. Made if it does not exist; held only while rows are saved. */
+  readonly warehouse: string;
+  readonly store?: Store['kind'] | undefined;
+  /** From the start of one poll to the start of the next, in milliseconds. Default 2000. */
+  readonly everyMs?: number | undefined;
+  /** Ends after so many milliseconds. Default: not before `stop`. */
+  readonly forMs?: number | undefined;
+  /** Ends after so many polls. */
+  readonly polls?: number | undefined;
+  readonly registry?: Registry | undefined;
+  readonly effects?: Effects | undefined;
+  /** Aborted to end after the poll in flight; what was seen is saved. */
+  readonly stop?: AbortSignal | undefined;
+  readonly onEvent?: ((event: WatchEvent) => void) | undefined;
+}
+
+/** What happens during a watch. */
+export type WatchEvent =
+  | { readonly event: 'poll'; readonly poll: number; readonly seen: Readonly<Record<PendingTable, number>> }
+  /** A trace was listed for the first time. */
+  | { readonly event: 'trace'; readonly externalHash: string }
+  /** A trace is complete on chain. */
+  | ({ readonly event: 'settled' } & Settled)
+  | { readonly event: 'problem'; readonly code: string; readonly message: string }
+  | WatchReport;
+
+export interface WatchReport {
+  readonly event: 'done';
+  readonly network: string;
+  readonly polls: number;
+  /** Rows stored by this watch, by table. */
+  readonly rows: Readonly<Record<PendingTable, number>>;
+  /** Traces that were seen, and those of them that came on chain meanwhile. */
+  readonly traces: number;
+  readonly settled: number;
+  readonly requests: number;
+  readonly retries: number;
+  readonly seconds: number;
+}
+
+const EVERY_MS = 2_000;
+/** Rows are saved after a twentieth of the time that the watch has lasted, within these bounds: saves stay rare in a long one. */
+const SAVE_SHARE = 20;
+const LEAST_SAVE_MS = 10_000;
+const MOST_SAVE_MS = 300_000;
+/** How long the last save waits for another program that writes the warehouse. */
+const BUSY_MS = 60_000;
+
+/**
+ * Looks at what is pending of some accounts and messages again and again, and stores what it sees: `pending_transactions`,
+ * `pending_traces`, `pending_actions`. An answer without rows proves nothing.
+ *
+ * @throws {UsageError} for nothing to watch, and for an account or hash that is none, before the first request
+ * @throws {SourceError} {StoreError} when it cannot go on; what was seen is saved before, where that is possible
+ */
+export async function watch(options: WatchOptions): Promise<WatchReport> {
+  const { effects = realEffects, registry = await loadRegistry(), accounts = [], messages = [] } = options;
+  if (accounts.length + messages.length === 0) {
+    throw new UsageError('usage watch: expected at least one account or message, got none', {
+      code: 'nothing-to-watch',
+      hint: 'tonlake watch --account EQ...',
+    });
+  }
+  const pipelines = registry.pipelines.filter(isWatched);
+  const asks = planPoll(pipelines, { accounts, messages });
+  const session = await openSession({ ...options, effects, lane: 'tail' });
+  try {
+    return await new Watch({ ...options, ...session, effects, registry, pipelines, asks }).run();
+  } finally {
+    await session.close();
+  }
+}
+
+function isWatched(pipeline: PipelineDef): pipeline is EphemeralPipeline {
+  return isEphemeral(pipeline);
+}
+
+interface WatchContext extends WatchOptions {
+  readonly network: string;
+  readonly source: Source;
+  readonly effects: Effects;
+  readonly registry: Registry;
+  readonly pipelines: readonly EphemeralPipeline[];
+  readonly asks: ReturnType<typeof planPoll>;
+}
+
+class Watch {
+  private readonly context: WatchContext;
+  private readonly sightings = new Sightings();
+  private readonly saver: Saver;
+  private readonly rows = { pending_transactions: 0, pending_traces: 0, pending_actions: 0 };
+  private readonly stop: AbortSignal;
+  private readonly startedAt: number;
+  private readonly watchAt: number;
+  private head = { from: 0, to: 0 };
+  private savedAt: number;
+  private polls = 0;
+  private traces = 0;
+  private settled = 0;
+
+  constructor(context: WatchContext) {
+    this.context = context;
+    this.saver = new Saver(context.pipelines);
+    this.stop = context.stop ?? new AbortController().signal;
+    this.startedAt = context.effects.monotonic();
+    this.savedAt = this.startedAt;
+    this.watchAt = context.effects.now();
+  }
+
+  async run(): Promise<WatchReport> {
+    const { effects, everyMs = EVERY_MS, source } = this.context;
+    await this.requireStore();
+    const { last } = await fetchEnds(source);
+    this.head = { from: last, to: last };
+    let failure: { readonly error: unknown } | undefined;
+    while (!this.isOver()) {
+      const startedAt = effects.monotonic();
+      await this.pollOnce().catch((error: unknown) => {
+        failure = this.judge(error);
+      });
+      if (failure !== undefined || this.isOver()) break;
+      if (this.isSaveDue()) await this.save(0);
+      const restMs = Math.min(everyMs - (effects.monotonic() - startedAt), this.endsInMs());
+      if (restMs > 0) await effects.sleep(restMs, this.stop).catch(() => {});
+    }
+    await this.save(BUSY_MS);
+    const report = this.report();
+    this.context.onEvent?.(report);
+    if (failure !== undefined) throw failure.error;
+    return report;
+  }
+
+  /** Says before the first request what is wrong with the warehouse; one that is being written now will be free later. */
+  private async requireStore(): Promise<void> {
+    await this.inStore(async () => {}).catch((error: unknown) => {
+      if (!isBusy(error)) throw error;
+    });
+  }
+
+  private async pollOnce(): Promise<void> {
+    const { source, asks, effects, onEvent } = this.context;
+    const polled = await fetchPoll(source, asks);
+    const now = effects.now();
+    const fresh = this.sightings.see(polled, now);
+    this.polls++;
+    this.traces += fresh.length;
+    onEvent?.({ event: 'poll', poll: this.polls, seen: countOf(polled) });
+    for (const externalHash of fresh) onEvent?.({ event: 'trace', externalHash });
+    for (const one of await settle(source, this.sightings, this.sightings.vanished(now))) {
+      this.settled++;
+      onEvent?.({ event: 'settled', ...one });
+    }
+    this.sightings.forget(now);
+  }
+
+  /** A fault that passes is told and survived. */
+  private judge(error: unknown): { readonly error: unknown } | undefined {
+    if (!(error instanceof TonlakeError && error.retryable)) return { error };
+    this.context.onEvent?.({ event: 'problem', code: error.code, message: error.message });
+    return undefined;
+  }
+
+  private isOver(): boolean {
+    const { polls = Number.POSITIVE_INFINITY } = this.context;
+    return this.stop.aborted || this.polls >= polls || this.endsInMs() <= 0;
+  }
+
+  private endsInMs(): number {
+    const { effects, forMs = Number.POSITIVE_INFINITY } = this.context;
+    return this.startedAt + forMs - effects.monotonic();
+  }
+
+  private isSaveDue(): boolean {
+    const now = this.context.effects.monotonic();
+    const pauseMs = Math.min(MOST_SAVE_MS, Math.max(LEAST_SAVE_MS, (now - this.startedAt) / SAVE_SHARE));
+    return this.sightings.isChanged && now - this.savedAt >= pauseMs;
+  }
+
+  /** Stores everything; while another program writes the warehouse it is tried again, and later for a save in between. */
+  private async save(busyMs: number): Promise<void> {
+    const { effects, source } = this.context;
+    const until = effects.monotonic() + busyMs;
+    for (;;) {
+      try {
+        this.head = { ...this.head, to: await newestOf(source, this.head.to) };
+        await this.inStore((store) => this.saveInto(store));
+        this.savedAt = effects.monotonic();
+        return;
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        if (busyMs === 0) return;
+        if (effects.monotonic() >= until) throw error;
+        await effects.sleep(1_000);
+      }
+    }
+  }
+
+  private async saveInto(store: Store): Promise<void> {
+    const { network, effects } = this.context;
+    const { watchAt, head: span } = this;
+    const added = await this.saver.save(this.sightings, { store, network, span, watchAt, now: effects.now() });
+    Object.assign(this.rows, added);
+  }
+
+  /** The warehouse is held only for a moment, so that runs and other watches can write it as well. */
+  private async inStore(work: (store: Store) => Promise<void>): Promise<void> {
+    const { warehouse, network, registry, effects, store: kind } = this.context;
+    const { tables } = registry;
+    const store = await openStore({
+      path: warehouse,
+      network,
+      tables,
+      effects,
+      ...(kind === undefined ? {} : { kind }),
+    });
+    try {
+      await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  private report(): WatchReport {
+    const { network, source, effects } = this.context;
+    const { requests, retries } = source.counts;
+    const seconds = Math.round(effects.monotonic() - this.startedAt) / 1000;
+    const { polls, rows, traces, settled } = this;
+    return { event: 'done', network, polls, rows, traces, settled, requests, retries, seconds };
+  }
+}
+
+/** The head; the one that was known where it cannot be had, for a save must not fail by that. */
+async function newestOf(source: Source, known: number): Promise<number> {
+  try {
+    return (await fetchEnds(source)).last;
+  } catch (error) {
+    if (error instanceof TonlakeError) return known;
+    throw error;
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof TonlakeError && error.code === 'busy';
+}
+
+function countOf(polled: Polled): Readonly<Record<PendingTable, number>> {
+  return {
+    pending_transactions: polled.pending_transactions.length,
+    pending_traces: polled.pending_traces.length,
+    pending_actions: polled.pending_actions.length,
+  };
+}

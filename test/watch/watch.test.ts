@@ -1,0 +1,274 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadRegistry, realEffects, run, type WatchEvent, type WatchOptions, watch } from '../../src/index.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { openStore } from '../../src/store/open.ts';
+import { freshFolder, startTonlake, tonlake } from '../cli.ts';
+import { query } from '../e2e/export.ts';
+import { type Answer, askJson } from '../sandbox/support.ts';
+import { serve } from '../source/server.ts';
+
+const BLOCK_MS = 400;
+/** Accounts that take part in what happens next, the busiest first. */
+let accounts: readonly string[];
+let sandbox: Sandbox;
+let nowMs = 0;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 300, blockMs: BLOCK_MS, nowMs: () => nowMs });
+  const future = await startSandbox({ blocks: 330 });
+  const { transactions } = await askJson(future, '/transactions?limit=1000&sort=desc');
+  await future.close();
+  const seen = new Map<string, number>();
+  for (const { account } of transactions as Answer[]) seen.set(account, (seen.get(account) ?? 0) + 1);
+  accounts = [...seen].sort(([, a], [, b]) => b - a).map(([account]) => account);
+});
+afterAll(() => sandbox.close());
+
+/** A clock on which a poll comes with every second block, and that stands still otherwise. */
+const effects = {
+  ...realEffects,
+  monotonic: () => nowMs,
+  sleep: async (ms: number) => {
+    nowMs += ms;
+  },
+};
+
+async function look(warehouse: string, more: Partial<WatchOptions> = {}) {
+  const events: WatchEvent[] = [];
+  sandbox.requests.reset();
+  nowMs = 0;
+  const report = await watch({
+    ...{ network: sandbox.url, warehouse, accounts: accounts.slice(0, 8), everyMs: 2 * BLOCK_MS, effects, ...more },
+    onEvent: (event) => {
+      events.push(event);
+      more.onEvent?.(event);
+    },
+  });
+  return { report, events, asked: sandbox.requests.entries() };
+}
+
+describe.each(['w', 'w.duckdb'])('a watch that stores into %s', (name) => {
+  const warehouse = join(freshFolder(), name);
+  const rows = (sql: string) => query(warehouse, sql);
+
+  test('tells when it saw what, and what it became', async () => {
+    const { report, events, asked } = await look(warehouse, { polls: 14 });
+    expect(report).toMatchObject({ polls: 14, requests: asked.length, retries: 0 });
+    expect(report.settled).toBeGreaterThan(5);
+    expect(report.traces).toBeGreaterThan(report.settled);
+    expect(events.filter(({ event }) => event === 'settled')).toHaveLength(report.settled);
+    expect(events.at(-1)).toBe(report);
+    const paths = new Set(asked.map(({ path }) => path));
+    expect(paths).toEqual(
+      new Set(['masterchainInfo', 'pendingTransactions', 'pendingTraces', 'pendingActions', 'traces']),
+    );
+    const counts = `SELECT (SELECT count(*) FROM pending_transactions), (SELECT count(*) FROM pending_traces), (SELECT count(*) FROM pending_actions)`;
+    expect(await rows(counts)).toEqual([Object.values(report.rows).map(String)]);
+    expect(Math.min(...Object.values(report.rows))).toBeGreaterThan(5);
+  });
+
+  test('has each transaction, trace and action once', async () => {
+    for (const [table, key] of [
+      ['pending_transactions', 'hash'],
+      ['pending_traces', 'external_hash'],
+      ['pending_actions', '(trace_external_hash, action_id)'],
+    ]) {
+      expect(await rows(`SELECT count(*) - count(DISTINCT ${key}) FROM ${table}`), table).toEqual([['0']]);
+    }
+    expect(
+      await rows('SELECT count(*) FROM pending_traces WHERE first_seen > last_seen OR _watch_at > first_seen'),
+    ).toEqual([['0']]);
+    expect(await rows('SELECT DISTINCT _extra FROM pending_transactions')).toEqual([['null']]);
+  });
+
+  test('knows the final transaction of what came on chain, also where the prediction had another hash', async () => {
+    await run({
+      network: sandbox.url,
+      warehouse,
+      pipelines: ['transactions'],
+      range: `290:${sandbox.head()}`,
+      workers: 0,
+    });
+    const final = `pending_transactions p JOIN transactions t ON t.hash = p.final_hash`;
+    const [ended] = await rows(`SELECT count(*), count(t.hash),
+      count(*) FILTER (t.account = p.account AND t.mc_block_seqno = p.final_mc_block_seqno),
+      count(*) FILTER (p.outcome = 'on_chain' AND p.hash = t.hash),
+      count(*) FILTER (p.outcome = 'replaced' AND p.hash <> t.hash)
+      FROM pending_transactions p LEFT JOIN transactions t ON t.hash = p.final_hash WHERE outcome IS NOT NULL`);
+    const [all, found, same, onChain, replaced] = (ended ?? []).map(Number);
+    expect(all).toBeGreaterThan(20);
+    expect([found, same, (onChain ?? 0) + (replaced ?? 0)]).toEqual([all, all, all]);
+    expect(replaced).toBeGreaterThan(0);
+    // The prediction and its final transaction consumed the same message.
+    const differs = `SELECT count(*) FROM ${final} JOIN messages m ON m.tx_hash = t.hash AND m.direction = 'in'
+      WHERE m.msg_hash <> p.in_msg->>'hash'`;
+    expect(await rows(differs)).toEqual([['0']]);
+    expect(
+      await rows(
+        `SELECT count(*) FROM pending_traces p ANTI JOIN transactions t ON t.hash = p.final_trace_id WHERE outcome = 'on_chain'`,
+      ),
+    ).toEqual([['0']]);
+  });
+
+  test('leaves what is still under way without an outcome', async () => {
+    const open = await rows(
+      `SELECT count(*), count(final_trace_id), max(finality) FROM pending_actions WHERE outcome IS NULL`,
+    );
+    expect(Number(open[0]?.[0])).toBeGreaterThan(0);
+    expect(open[0]?.[1]).toBe('0');
+    expect(await rows(`SELECT DISTINCT finality FROM pending_actions ORDER BY 1`)).toContainEqual(['pending']);
+  });
+
+  test('is no gap of the tables beside it, and a second watch adds rows of its own', async () => {
+    const before = Number((await rows('SELECT count(*) FROM pending_traces'))[0]?.[0]);
+    const { report } = await look(warehouse, { polls: 2 });
+    expect(await rows('SELECT count(*), count(DISTINCT _watch_at) FROM pending_traces')).toEqual([
+      [String(before + report.rows.pending_traces), '2'],
+    ]);
+    const { stderr, code } = await tonlake([
+      'sql',
+      'select count(*) from pending_traces, transactions',
+      '--warehouse',
+      warehouse,
+    ]);
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+    const status = await tonlake(['status', '--warehouse', warehouse]);
+    expect(status.stdout).toMatch(/\npending_traces\n {2}rows /);
+    expect((await tonlake(['verify', '--warehouse', warehouse])).code).toBe(0);
+  });
+});
+
+test('an external message is watched by its hash; nothing is asked about accounts', async () => {
+  const trace = await firstTrace();
+  const { report, asked } = await look(join(freshFolder(), 'w'), { accounts: [], messages: [trace], polls: 1 });
+  expect(report.rows).toMatchObject({ pending_traces: 1 });
+  expect(report.rows.pending_transactions).toBeGreaterThan(0);
+  expect(asked.filter(({ query: text }) => text.includes('account='))).toEqual([]);
+});
+
+test('it saves now and then, each save in place of the one before', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  await look(warehouse, { polls: 30 });
+  const commits = await query(
+    warehouse,
+    'SELECT pipeline, count(*), max(number) > 3 FROM _commits GROUP BY ALL ORDER BY ALL',
+  );
+  expect(commits).toEqual([
+    ['pending_actions', '1', 'true'],
+    ['pending_traces', '1', 'true'],
+    ['pending_transactions', '1', 'true'],
+  ]);
+});
+
+test('a warehouse that is being written by another is waited for at the end', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  const { tables } = await loadRegistry();
+  const other = await openStore({ path: warehouse, network: sandbox.url, tables, effects: realEffects });
+  let naps = 0;
+  const patient = {
+    ...effects,
+    sleep: async (ms: number) => {
+      nowMs += ms;
+      naps++;
+      if (naps === 3) await other.close();
+    },
+  };
+  const { report } = await look(warehouse, { polls: 1, effects: patient });
+  expect(naps).toBeGreaterThanOrEqual(3);
+  expect(await query(warehouse, 'SELECT count(*) FROM pending_traces')).toEqual([[String(report.rows.pending_traces)]]);
+});
+
+test('a source that fails for a while is told of and survived', async () => {
+  let isDown = true;
+  const server = await serve((request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://x');
+    const isInfo = pathname.endsWith('/masterchainInfo');
+    const fails = isDown && !isInfo;
+    const answer = isInfo
+      ? { first: { seqno: 1 }, last: { seqno: 9 } }
+      : { traces: null, actions: [], transactions: null };
+    response.writeHead(fails ? 502 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(fails ? { error: 'down' } : answer));
+  });
+  const problems: WatchEvent[] = [];
+  const { report } = await look(join(freshFolder(), 'w'), {
+    ...{ network: server.baseUrl, accounts: accounts.slice(0, 1), polls: 2 },
+    onEvent: (event) => {
+      if (event.event !== 'problem') return;
+      isDown = false;
+      problems.push(event);
+    },
+  });
+  expect(problems).toMatchObject([{ message: expect.stringContaining('502') }]);
+  expect(report).toMatchObject({ polls: 2, traces: 0, rows: { pending_traces: 0 } });
+  expect(report.retries).toBeGreaterThan(0);
+});
+
+async function firstTrace(): Promise<string> {
+  nowMs = 0;
+  for (const account of accounts) {
+    const { traces } = await askJson(sandbox, `/pendingTraces?account=${account}`);
+    if (traces !== null) return traces[0].external_hash;
+  }
+  throw new Error('nothing is pending');
+}
+
+describe('tonlake watch', () => {
+  test.each([
+    [[], /expected at least one account or message, got none; hint: tonlake watch --account/],
+    [['--account', 'EQnobody'], /usage pendingActions: expected .*account, got "EQnobody"/],
+    [['--message', 'abc'], /expected .* for ext_msg_hash, got "abc"/],
+    [['--acount', 'x'], /unknown option '--acount'; hint: did you mean --account\?/],
+    [['--account', 'x', '--for', '30'], /Expected a time above 0 such as 500ms, 30s, 5m or 1h/],
+    [['--account', 'x', '--every', '0s'], /Expected a time above 0/],
+    [['--account', 'x', '--polls', '0'], /Expected a whole number of at least 1/],
+  ])('refuses %o before the first request', async (words, message) => {
+    sandbox.requests.reset();
+    const folder = freshFolder();
+    const { code, stderr } = await tonlake([
+      'watch',
+      ...words,
+      '--network',
+      sandbox.url,
+      '--warehouse',
+      join(folder, 'w'),
+    ]);
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(code).toBe(2);
+    expect(sandbox.requests.entries()).toEqual([]);
+  });
+
+  test('ends at Ctrl-C, and keeps what it saw', async () => {
+    nowMs = 0;
+    const warehouse = join(freshFolder(), 'w');
+    const flags = accounts.slice(0, 12).flatMap((account) => ['--account', account]);
+    const running = startTonlake(['watch', ...flags, '--network', sandbox.url, '--warehouse', warehouse, '--json']);
+    await running.until('stdout', /"event":"poll"/);
+    running.kill('SIGINT');
+    const { code, stdout } = await running.finished;
+    expect(code).toBe(130);
+    const report = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+    expect(report).toMatchObject({ event: 'done' });
+    expect(await query(warehouse, 'SELECT count(*) FROM pending_traces')).toEqual([
+      [String(report.rows.pending_traces)],
+    ]);
+    expect(report.rows.pending_traces).toBeGreaterThan(0);
+  });
+
+  test('ends by itself after --for, and says how to go on', async () => {
+    const warehouse = join(freshFolder(), 'w');
+    const flags = ['--account', accounts[0] ?? '', '--for', '300ms', '--every', '100ms'];
+    const { code, stdout } = await tonlake(['watch', ...flags, '--network', sandbox.url, '--warehouse', warehouse]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^watched http:\/\/127\.0\.0\.1:\d+\/api\/v3: \d+ traces, \d+ of them complete; /);
+    expect(stdout).toContain('tonlake sql "select account, first_seen');
+  });
+
+  test('a run does not take what is pending', async () => {
+    const { code, stderr } = await tonlake(['run', 'pending_traces', '--network', 'sandbox', '--range', '1:2']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('got pending_traces, which is pending at a moment only; hint: tonlake watch');
+  });
+});
