@@ -1,5 +1,5 @@
 /** The part of the program an error comes from; the first word of its message. */
-export type Stage = 'usage' | 'source' | 'decode' | 'walk' | 'store' | 'audit' | 'mart' | 'job';
+export type Stage = 'usage' | 'source' | 'decode' | 'walk' | 'store' | 'audit' | 'mart' | 'report' | 'job';
 
 export interface TonlakeErrorOptions {
   /** Stable identifier for programs, for example `rate-limited`. */
@@ -65,6 +65,11 @@ export class MartError extends TonlakeError {
 /** A step of a job failed, or its outputs could not be put in place. */
 export class JobError extends TonlakeError {
   readonly stage = 'job';
+}
+
+/** A report could not be made from the data that there is. */
+export class ReportError extends TonlakeError {
+  readonly stage = 'report';
 }
 
 /** `message; hint: what to do` on one line, for people. */

@@ -7,6 +7,10 @@ export type SqlFormat = 'box' | 'csv' | 'json';
 const NUMBER = /^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U[A-Z]*INT[A-Z]*|DECIMAL\(.*\)|FLOAT|DOUBLE)$/;
 const BOX_ROWS = 1000;
 
+export function isNumberType(type: string): boolean {
+  return NUMBER.test(type);
+}
+
 /** Writes a result: a box for people, CSV (RFC 4180), or one JSON array of objects. Integers keep all their digits. */
 export async function printResult(result: QueryResult, format: SqlFormat, out: Writable): Promise<void> {
   switch (format) {
@@ -21,7 +25,7 @@ export async function printResult(result: QueryResult, format: SqlFormat, out: W
 
 async function boxOf(result: QueryResult): Promise<string> {
   const { default: Table } = await import('cli-table3');
-  const isNumber = result.columns.map(({ type }) => NUMBER.test(type));
+  const isNumber = result.columns.map(({ type }) => isNumberType(type));
   const table = new Table({
     head: result.columns.map(({ name }) => name),
     colAligns: isNumber.map((right) => (right ? 'right' : 'left')),
@@ -34,7 +38,7 @@ async function boxOf(result: QueryResult): Promise<string> {
 }
 
 /** Comments of the chain may hold anything, also what a terminal obeys: control characters are shown as escapes. */
-function visible(text: string): string {
+export function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_C}]/gu, (character) =>
     JSON.stringify(character)
       .slice(1, -1)
@@ -46,18 +50,18 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-function* csvRows(result: QueryResult): Generator<string> {
+export function* csvRows(result: QueryResult): Generator<string> {
   for (const row of result.rows) yield csvLine(row.map(textOf));
 }
 
 /** A null is nothing between two commas, an empty text is `""`. */
-function csvLine(cells: readonly (string | undefined)[]): string {
+export function csvLine(cells: readonly (string | undefined)[]): string {
   return cells
     .map((cell) => (cell === '' || /[",\r\n]/.test(cell ?? '') ? `"${cell?.replaceAll('"', '""')}"` : cell))
     .join(',');
 }
 
-function* jsonRows(result: QueryResult): Generator<string> {
+export function* jsonRows(result: QueryResult): Generator<string> {
   for (const row of result.rows) {
     const fields = result.columns.map(({ name, type }, i) => `${JSON.stringify(name)}:${jsonOf(row[i], type)}`);
     yield `{${fields.join(',')}}`;
@@ -68,7 +72,7 @@ function* jsonRows(result: QueryResult): Generator<string> {
 function jsonOf(value: unknown, type: string): string {
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'boolean') return String(value);
-  if (NUMBER.test(type)) {
+  if (isNumberType(type)) {
     const digits = String(value);
     return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(digits) ? digits : 'null';
   }

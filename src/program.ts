@@ -8,6 +8,7 @@ import { addFetch } from './commands/fetch.ts';
 import { addFiles } from './commands/files.ts';
 import { addJob } from './commands/job.ts';
 import { addMart } from './commands/mart.ts';
+import { addReport } from './commands/report.ts';
 import { addPlan, addRun } from './commands/run.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addSql } from './commands/sql.ts';
@@ -33,6 +34,7 @@ export function createProgram(): Command {
     addMart,
     addCheck,
     addSql,
+    addReport,
     addDescribe,
     addFiles,
     addFetch,

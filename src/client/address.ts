@@ -12,6 +12,17 @@ export function isAddress(text: string): boolean {
   return bytes.length === BYTES && crc16(bytes.subarray(0, BYTES - 2)) === bytes.readUInt16BE(BYTES - 2);
 }
 
+/** The raw form of an address, in upper case as the tables have it: `0:B113...`; undefined when it is none. */
+export function rawAddress(text: string): string | undefined {
+  if (!isAddress(text)) return undefined;
+  if (text.includes(':')) return text.toUpperCase();
+  const bytes = Buffer.from(text, 'base64url');
+  return `${bytes.readInt8(1)}:${bytes
+    .subarray(2, BYTES - 2)
+    .toString('hex')
+    .toUpperCase()}`;
+}
+
 /** CRC-16 of the XMODEM kind. */
 function crc16(bytes: Uint8Array): number {
   let crc = 0;

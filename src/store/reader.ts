@@ -30,6 +30,11 @@ export interface Reader {
   close(): Promise<void>;
 }
 
+export interface ReaderOptions {
+  /** Every query sees what was committed when the warehouse was opened, for results that belong together. Default false. */
+  readonly isPinned?: boolean | undefined;
+}
+
 let readers = 0;
 
 /** Reading leaves nothing behind in the working folder, where DuckDB would spill by default. */
@@ -42,16 +47,20 @@ function readerSettings(): Readonly<Record<string, string>> {
  * Opens a warehouse for reading. A Parquet warehouse can be read at any moment, also while it is written.
  * @throws {StoreError} `no-warehouse` when nothing is there; `busy` when a writer holds a DuckDB file; `needs-migration`.
  */
-export async function openReader(path: string, tables: readonly TableDef[]): Promise<Reader> {
+export async function openReader(
+  path: string,
+  tables: readonly TableDef[],
+  options: ReaderOptions = {},
+): Promise<Reader> {
   const absolute = warehousePath(path);
   const { kind, exists } = await detectStoreKind(absolute);
   if (!exists) throw noWarehouse(absolute);
   return guarded(`warehouse ${absolute}`, () =>
-    kind === 'parquet' ? openFolder(absolute, tables) : openOneFile(absolute, tables),
+    kind === 'parquet' ? openFolder(absolute, tables, options) : openOneFile(absolute, tables),
   );
 }
 
-async function openFolder(path: string, tables: readonly TableDef[]): Promise<Reader> {
+async function openFolder(path: string, tables: readonly TableDef[], { isPinned }: ReaderOptions): Promise<Reader> {
   const identity = await readIdentity(path);
   if (identity === undefined) throw noWarehouse(path);
   const { network } = identity;
@@ -77,21 +86,22 @@ async function openFolder(path: string, tables: readonly TableDef[]): Promise<Re
     return guarded(`warehouse ${path}`, () => next);
   };
   await refresh();
+  const follow = isPinned === true ? async () => {} : refresh;
   const views = new WarehouseViews(path, ledger, tables, readerSettings());
   return {
     kind: 'parquet',
     path,
     network,
     query: async (sql, parameters) => {
-      await refresh();
+      await follow();
       return views.query(sql, parameters);
     },
     ledger: async () => {
-      await refresh();
+      await follow();
       return ledger.entries.effective;
     },
     files: async (table) => {
-      await refresh();
+      await follow();
       return groupFiles(path, ledger, table).flatMap(({ paths }) => paths);
     },
     close: () => views.close(),

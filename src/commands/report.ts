@@ -1,0 +1,93 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ReportError, UsageError } from '../errors.ts';
+import type { ReportFormat } from '../report/render.ts';
+import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
+
+interface ReportFlags extends CommonOptions {
+  readonly param: Readonly<Record<string, string>>;
+  readonly format?: ReportFormat;
+  readonly output?: string;
+  readonly timezone: string;
+  readonly list?: boolean;
+}
+
+const HELP = `
+The result goes to standard output, or to --output; the end of that name tells the format where --format does not. A file that
+is there already is replaced as a whole, and only by a report that found data. docs/reports.md tells how to write one.
+
+Examples:
+  tonlake report --list
+  tonlake report network-daily --network sandbox --output network.html
+  tonlake report account --param account=EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs --format md
+  tonlake report ./reports/mine --param from=2026-05-01 --timezone Europe/Zurich --format csv
+
+Exit codes: 0 done (also with gaps, which it tells on stderr), 1 no data or failed, 2 wrong usage.`;
+
+const FORMATS: readonly ReportFormat[] = ['html', 'md', 'csv', 'json'];
+
+/** `tonlake report`: what people look at, made by SQL over a warehouse. */
+export function addReport(program: Command): void {
+  program
+    .command('report')
+    .description('make a report from a warehouse: one HTML file, Markdown, CSV or JSON')
+    .argument('[report]', 'name of a report that comes with tonlake, or the path of one')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .option('-p, --param <name=value>', 'value of a parameter; repeatable', addParam, {})
+    .addOption(new Option('--format <format>', 'form of the report (default: html)').choices(FORMATS))
+    .option('-o, --output <file>', 'write to a file instead of standard output')
+    .option('--timezone <zone>', 'zone in which days and hours are counted', 'UTC')
+    .option('--list', 'show the reports that come with tonlake, and their parameters')
+    .addHelpText('after', HELP)
+    .action(async (report: string | undefined, flags: ReportFlags) => {
+      if (flags.list === true) return showList();
+      if (report === undefined) {
+        throw new UsageError('usage: expected a report, got none', {
+          code: 'no-report',
+          hint: 'tonlake report --list shows those that there are',
+        });
+      }
+      await makeReport(report, flags);
+    });
+}
+
+async function makeReport(report: string, flags: ReportFlags): Promise<void> {
+  const { renderReport } = await import('../report/render.ts');
+  const rendered = await renderReport(warehouseOf(flags), report, {
+    params: flags.param,
+    format: flags.format ?? formatOfName(flags.output),
+    network: flags.network,
+    timezone: flags.timezone,
+  });
+  if (rendered.isEmpty) {
+    throw new ReportError(`report: expected data for ${rendered.name}, found no row`, {
+      code: 'no-data',
+      hint: rendered.gaps[0] ?? 'choose other parameters, or export more with tonlake run',
+    });
+  }
+  for (const gap of rendered.gaps) process.stderr.write(`warning: ${gap}\n`);
+  if (flags.output === undefined) process.stdout.write(rendered.content);
+  else await (await import('../report/write.ts')).replaceFile(flags.output, rendered.content);
+}
+
+async function showList(): Promise<void> {
+  const { listReports } = await import('../report/find.ts');
+  for (const { name, title, doc, params = {} } of await listReports()) {
+    process.stdout.write(`${name}: ${title}\n  ${doc}\n`);
+    for (const [param, { type, doc: meaning, choices, default: fallback, required }] of Object.entries(params)) {
+      const rule = required === true ? 'required' : fallback === undefined ? 'optional' : `default ${fallback}`;
+      process.stdout.write(`  --param ${param}=<${choices?.join('|') ?? type}>  ${meaning} (${rule})\n`);
+    }
+  }
+}
+
+function formatOfName(output: string | undefined): ReportFormat {
+  return FORMATS.find((format) => output?.endsWith(`.${format}`)) ?? 'html';
+}
+
+function addParam(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const [, name, value] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('Expected name=value.');
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice.`);
+  return { ...before, [name]: value };
+}

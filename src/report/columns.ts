@@ -1,0 +1,44 @@
+import { UsageError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import type { QueryResult } from '../store/store.ts';
+import type { ShownColumn } from './cells.ts';
+import type { Directive } from './definition.ts';
+
+/** Finds the columns that a table or figures show. @throws {UsageError} `bad-report` when the select gives no such column */
+export function shownColumns(
+  result: QueryResult,
+  directive: Extract<Directive, { kind: 'table' | 'figures' }>,
+  path: string,
+): readonly ShownColumn[] {
+  const { columns, labels = {} } = directive.def;
+  for (const name of Object.keys(labels)) findColumn(result, name, directive, path);
+  const names = columns ?? result.columns.map(({ name }) => name);
+  return names.map((name) => {
+    const at = findColumn(result, name, directive, path);
+    return { at, name, type: result.columns[at]?.type ?? '', label: labels[name] ?? name.replaceAll('_', ' ') };
+  });
+}
+
+/** The position of a column that a directive names. @throws {UsageError} `bad-report` */
+export function findColumn(result: QueryResult, name: string, directive: Directive, path: string): number {
+  const names = result.columns.map((column) => column.name);
+  const at = names.indexOf(name);
+  if (at >= 0) return at;
+  throw new UsageError(`usage: expected a column of ${directive.of}, got ${name} (${path}:${directive.line})`, {
+    code: 'bad-report',
+    hint: `did you mean ${nearest(name, names)}? There are: ${names.join(', ')}`,
+  });
+}
+
+/** The columns that a chart draws. @throws {UsageError} `bad-report` */
+export function columnsOfChart(
+  result: QueryResult,
+  directive: Extract<Directive, { kind: 'chart' }>,
+  path: string,
+): readonly ShownColumn[] {
+  const { x, y, color } = directive.def;
+  return [...new Set([x, ...(color === undefined ? [] : [color]), y])].map((name) => {
+    const at = findColumn(result, name, directive, path);
+    return { at, name, type: result.columns[at]?.type ?? '', label: name.replaceAll('_', ' ') };
+  });
+}

@@ -1,0 +1,71 @@
+import { ReportError, UsageError } from '../errors.ts';
+import { formatCount } from '../format.ts';
+import { quoteName } from '../store/canonical.ts';
+import type { Query, QueryResult } from '../store/store.ts';
+import { analyseBlock, sqlFault } from './analyse.ts';
+import type { ReportDef, SqlBlock } from './definition.ts';
+
+/** Rows that are shown are held in memory: a report tells of many rows, it does not list them. */
+const MOST_ROWS = 50_000;
+
+/** What the blocks of a report gave. */
+export interface Evaluation {
+  /** Rows of the blocks that are shown, by id. */
+  readonly results: ReadonlyMap<string, QueryResult>;
+  /** Every relation that a block reads, other blocks apart. */
+  readonly relations: readonly string[];
+}
+
+/**
+ * Runs the selects of a report from top to bottom. Each becomes a temporary table named by its id, which later ones may read.
+ * @param values of all parameters that may be bound; `taken`: names that no block may have
+ * @throws {ReportError} `bad-sql` with file and line; `too-many-rows`
+ */
+export async function evaluateBlocks(
+  query: Query,
+  report: ReportDef,
+  { values, taken }: { readonly values: Readonly<Record<string, unknown>>; readonly taken: readonly string[] },
+): Promise<Evaluation> {
+  const shown = new Set(report.parts.flatMap((part) => (part.kind === 'prose' ? [] : [part.of])));
+  const ids = report.blocks.map(({ id }) => id);
+  const results = new Map<string, QueryResult>();
+  const relations = new Set<string>();
+  for (const block of report.blocks) {
+    requireFree(block, report, taken);
+    const analysis = await analyseBlock(query, report, block, Object.keys(values));
+    for (const name of analysis.relations) if (!ids.includes(name)) relations.add(name);
+    const bound = Object.fromEntries(analysis.params.map((name) => [name, values[name]]));
+    await query(`CREATE TEMP TABLE ${quoteName(block.id)} AS\n${withoutEnd(block.sql)}`, bound).catch(
+      (error: unknown) => {
+        throw sqlFault(error, report.path, block, 1);
+      },
+    );
+    if (shown.has(block.id)) results.set(block.id, await readRows(query, report, block));
+  }
+  return { results, relations: [...relations] };
+}
+
+async function readRows(query: Query, { path }: ReportDef, { id, line }: SqlBlock): Promise<QueryResult> {
+  const result = await query(`SELECT * FROM ${quoteName(id)} LIMIT ${MOST_ROWS + 1}`);
+  if (result.rows.length <= MOST_ROWS) return result;
+  throw new ReportError(
+    `report: expected at most ${formatCount(MOST_ROWS)} rows of ${id}, got more (${path}:${line})`,
+    {
+      code: 'too-many-rows',
+      hint: 'group or limit them; tonlake sql --format csv lists any number',
+    },
+  );
+}
+
+/** A block named like a table would hide it from those below. */
+function requireFree({ id, line }: SqlBlock, { path }: ReportDef, taken: readonly string[]): void {
+  if (!taken.includes(id)) return;
+  throw new UsageError(`usage: expected an id that is no table, got ${id} (${path}:${line})`, {
+    code: 'bad-report',
+    hint: `call it ${id}_shown, or what it tells`,
+  });
+}
+
+function withoutEnd(sql: string): string {
+  return sql.replace(/[\s;]+$/, '');
+}

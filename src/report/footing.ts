@@ -1,0 +1,144 @@
+import { contentHash } from '../audit/content.ts';
+import { coverageGaps, describeGap } from '../coverage.ts';
+import { proofOf } from '../declare/pipeline.ts';
+import { formatCount } from '../format.ts';
+import type { Registry } from '../registry.ts';
+import { formatSpans, subtractSpans } from '../span.ts';
+import { addEvidence } from '../store/evidence.ts';
+import { doneSpans, quarantinedSpans } from '../store/progress.ts';
+import type { Reader } from '../store/reader.ts';
+import type { LedgerEntry } from '../store/store.ts';
+import { walkedPipelines, wholeSpan } from './relations.ts';
+
+/** Hashing the content of a table reads every value of it: about five seconds for so many rows. */
+const MOST_HASHED_ROWS = 500_000;
+
+/** What a report rests on. */
+export interface Footing {
+  readonly network: string;
+  /** ISO 8601, UTC. */
+  readonly madeAt: string;
+  readonly timezone: string;
+  /** The newest masterchain block that the warehouse holds; its time as `2026-05-01 23:39:59`, in the report's time zone. */
+  readonly head: { readonly seqno: number; readonly time: string | null } | null;
+  readonly coverage: readonly PipelineCoverage[];
+  readonly tables: readonly TableProof[];
+  /** What the data lacks, one sentence each. */
+  readonly gaps: readonly string[];
+}
+
+/** Spans as `1000:1499,1600`; `nothing` for none. */
+export interface PipelineCoverage {
+  readonly pipeline: string;
+  readonly sealed: string;
+  readonly missing: string;
+  readonly quarantined: string;
+  /** `block headers` where rows were counted against them; `its own list` where the source has no counts to compare with. */
+  readonly proof: string;
+}
+
+export interface TableProof {
+  readonly table: string;
+  readonly rows: number;
+  /** Sum of hashes of the rows' keys, from the ledger; decimal. */
+  readonly keyHash: string;
+  /** Hash of every chain column of every row, 32 hex digits; null where the table is too large to read for a report. */
+  readonly contentHash: string | null;
+}
+
+export interface FootingOptions {
+  readonly reader: Reader;
+  readonly registry: Registry;
+  /** Relations that the report's selects read. */
+  readonly relations: readonly string[];
+  /** Tables that the report can do without. */
+  readonly optional: readonly string[];
+  readonly timezone: string;
+  readonly now: Date;
+}
+
+/** Gathers what a report rests on: coverage, proof and hashes of the tables it read, and the head. */
+export async function readFooting(options: FootingOptions): Promise<Footing> {
+  const { reader, registry, relations } = options;
+  const ledger = await reader.ledger();
+  const isOfLedger = relations.some((name) => ['_entries', '_coverage', '_commits'].includes(name));
+  const walked = walkedPipelines(ledger);
+  const used = registry.pipelines.filter(
+    ({ name, tables }) =>
+      (isOfLedger && walked.includes(name)) || tables.some((table) => relations.includes(table.name)),
+  );
+  const tables = used
+    .filter(({ name }) => walked.includes(name))
+    .flatMap((pipeline) => pipeline.tables)
+    .filter(({ name }) => isOfLedger || relations.includes(name));
+  const proofs: TableProof[] = [];
+  for (const table of tables) {
+    const evidence = addEvidence(
+      ledger.flatMap((entry) => entry.tables[table.name] ?? []),
+      table,
+    );
+    const hash = evidence.rows <= MOST_HASHED_ROWS ? (await contentHash(reader.query, table)).hash : null;
+    proofs.push({ table: table.name, rows: evidence.rows, keyHash: evidence.keyHash, contentHash: hash });
+  }
+  return {
+    network: reader.network,
+    madeAt: options.now.toISOString(),
+    timezone: options.timezone,
+    head: await readHead(reader),
+    coverage: used
+      .filter(({ name }) => walked.includes(name))
+      .map((pipeline) => coverageOf(ledger, pipeline.name, proofOf(pipeline) !== undefined)),
+    tables: proofs,
+    gaps: gapsOf(
+      ledger,
+      options,
+      tables.map(({ name }) => name),
+      isOfLedger,
+    ),
+  };
+}
+
+async function readHead({ query }: Reader): Promise<Footing['head']> {
+  const { rows } = await query(
+    `SELECT mc_block_seqno, local_time(block_time)::VARCHAR FROM blocks WHERE workchain = -1
+     ORDER BY mc_block_seqno DESC LIMIT 1`,
+  );
+  const [row] = rows;
+  return row === undefined ? null : { seqno: Number(row[0]), time: String(row[1]) };
+}
+
+function coverageOf(ledger: readonly LedgerEntry[], pipeline: string, isCounted: boolean): PipelineCoverage {
+  const sealed = doneSpans(ledger, pipeline);
+  const quarantined = subtractSpans(quarantinedSpans(ledger, pipeline), sealed);
+  return {
+    pipeline,
+    sealed: formatSpans(sealed),
+    missing: formatSpans(subtractSpans(wholeSpan(ledger), [...sealed, ...quarantined])),
+    quarantined: formatSpans(quarantined),
+    proof: isCounted ? 'block headers' : 'its own list',
+  };
+}
+
+function gapsOf(
+  ledger: readonly LedgerEntry[],
+  { registry, relations, optional }: FootingOptions,
+  tables: readonly string[],
+  isOfLedger: boolean,
+): readonly string[] {
+  const walked = walkedPipelines(ledger);
+  const absent = registry.pipelines
+    .filter(({ name }) => !walked.includes(name))
+    .flatMap(({ name, tables: own }) => own.map((table) => ({ pipeline: name, table: table.name })))
+    .filter(({ table }) => relations.includes(table) && !optional.includes(table))
+    .map(({ pipeline, table }) => `${table} was never exported here: tonlake run ${pipeline}`);
+  const held = tables.filter((table) => isOfLedger || !optional.includes(table));
+  const gaps = coverageGaps(ledger, registry, held).map(describeGap);
+  const records = isOfLedger || relations.includes('quarantine') ? quarantinedRecords(ledger) : 0;
+  const quarantine =
+    records === 0 ? [] : [`${formatCount(records)} records are in quarantine: they could not be decoded`];
+  return [...absent, ...gaps, ...quarantine];
+}
+
+function quarantinedRecords(ledger: readonly LedgerEntry[]): number {
+  return ledger.reduce((sum, { tables }) => sum + (tables['quarantine']?.rows ?? 0), 0);
+}

@@ -1,0 +1,47 @@
+import { visible } from '../../print.ts';
+import type { QueryResult } from '../../store/store.ts';
+import { columnsOfChart } from '../columns.ts';
+import { type Html, html, trusted } from './html.ts';
+import { type Plotter, seriesColor } from './plot.ts';
+import { type ChartDirective, type Points, pointsOf } from './points.ts';
+import { htmlTable } from './table.ts';
+
+const WIDTHS = { wide: 760, narrow: 330 } as const;
+const DATA_ROWS = 500;
+
+/** A chart as pictures for a wide and a narrow page, with its numbers in a table that opens. */
+export function htmlChart(result: QueryResult, directive: ChartDirective, path: string, plotter: Plotter): Html {
+  const { def } = directive;
+  const points = pointsOf(result, directive, path);
+  const doc = def.doc === undefined ? undefined : html`<p class="note">${def.doc}</p>`;
+  if (points.points.length === 0) {
+    return html`<figure class="chart"><figcaption>${def.title}</figcaption>${doc}<p class="empty">No rows.</p></figure>`;
+  }
+  const label = `${def.title}. ${summaryOf(points, def.mark)}`;
+  const draw = (width: number): Html => trusted(plotter.draw(points, directive, { width, label }));
+  const title = `${def.title}: numbers`;
+  const columns = columnsOfChart(result, directive, path);
+  return html`<figure class="chart" data-of="${directive.of}"><figcaption>${def.title}</figcaption>${doc}
+${legend(points)}<div class="wide">${draw(WIDTHS.wide)}</div><div class="narrow">${draw(WIDTHS.narrow)}</div>
+<details><summary>Numbers</summary>${htmlTable(result, { title, columns, limit: DATA_ROWS })}</details></figure>`;
+}
+
+function legend({ series }: Points): Html | undefined {
+  if (series.length < 2) return undefined;
+  const items = series.map(
+    (name, at) => html`<li><span class="swatch" style="background:${seriesColor(at)}"></span>${visible(name)}</li>`,
+  );
+  return html`<ul class="legend">${items}</ul>\n`;
+}
+
+/** What a chart shows, for those who do not see it. */
+function summaryOf({ points, position, value }: Points, mark: string): string {
+  const kind = { bar: 'Bar chart', barX: 'Bar chart', line: 'Line chart', area: 'Area chart', dot: 'Dot chart' }[mark];
+  const sorted = [...points].sort((a, b) => a.value - b.value);
+  const [least] = sorted;
+  const most = sorted.at(-1);
+  return (
+    `${kind} of ${value} by ${position}, ${points.length} points from ${points[0]?.positionText} to ` +
+    `${points.at(-1)?.positionText}; least ${least?.valueText} at ${least?.positionText}, most ${most?.valueText} at ${most?.positionText}.`
+  );
+}

@@ -1,0 +1,27 @@
+import { csvLine, csvRows, jsonRows } from '../print.ts';
+import type { QueryResult } from '../store/store.ts';
+import type { Report } from './report.ts';
+
+/**
+ * The rows of every block as CSV: a line `# id`, the names of the columns, the rows, and an empty line between blocks. Only one
+ * block is CSV without such lines.
+ */
+export function csvText({ results }: Report): string {
+  const blocks = [...results].map(([id, result]) => {
+    const lines = [csvLine(result.columns.map(({ name }) => name)), ...csvRows(result)].join('\n');
+    return results.size === 1 ? `${lines}\n` : `# ${id}\n${lines}\n`;
+  });
+  return blocks.join('\n');
+}
+
+/** Everything as one JSON object. Integers and decimals keep all their digits. */
+export function jsonText({ def, params, results, footing }: Report): string {
+  const { gaps, ...rest } = footing;
+  const head = JSON.stringify({ report: def.name, title: def.front.title, params, gaps, ...rest });
+  const blocks = [...results].map(([id, result]) => `${JSON.stringify(id)}:${blockText(result)}`);
+  return `${head.slice(0, -1)},"blocks":{${blocks.join(',\n')}}}\n`;
+}
+
+function blockText(result: QueryResult): string {
+  return `{"columns":${JSON.stringify(result.columns)},"rows":[${[...jsonRows(result)].join(',\n')}]}`;
+}

@@ -1,0 +1,103 @@
+import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../span.ts';
+import { quoteText } from '../store/canonical.ts';
+import { doneSpans, quarantinedSpans } from '../store/progress.ts';
+import type { LedgerEntry, Query } from '../store/store.ts';
+
+const entryColumns = {
+  number: 'BIGINT',
+  pipeline: 'VARCHAR',
+  span_from: 'BIGINT',
+  span_to: 'BIGINT',
+  verdict: 'VARCHAR',
+  rows: 'BIGINT',
+  bytes: 'BIGINT',
+  requests: 'BIGINT',
+  planned: 'BIGINT',
+  retries: 'BIGINT',
+  committed_at: 'TIMESTAMP',
+} as const;
+
+const coverageColumns = {
+  pipeline: 'VARCHAR',
+  state: 'VARCHAR',
+  span_from: 'BIGINT',
+  span_to: 'BIGINT',
+  blocks: 'BIGINT',
+} as const;
+
+/**
+ * Makes what the selects of a report find besides tables, in this connection alone: `_entries` (one row a ledger entry in force),
+ * `_coverage` (one row a span of a pipeline that is sealed, missing or quarantined) and `local_time(t)`.
+ */
+export async function addRelations(query: Query, ledger: readonly LedgerEntry[], timezone: string): Promise<void> {
+  await query(
+    `CREATE OR REPLACE TEMP MACRO local_time(t) AS timezone(${quoteText(timezone)}, timezone('UTC', t::TIMESTAMP))`,
+  );
+  await query(
+    'CREATE OR REPLACE TEMP MACRO ton(nanotons) AS nanotons::DECIMAL(29, 0) * 0.000000001::DECIMAL(9, 9)',
+  );
+  await query(
+    "CREATE OR REPLACE TEMP MACRO opcode_hex(opcode) AS printf('0x%08x', (opcode::BIGINT + 4294967296) % 4294967296)",
+  );
+  await addRelation(query, '_entries', entryColumns, ledger.map(entryRow));
+  await addRelation(query, '_coverage', coverageColumns, coverageRows(ledger));
+}
+
+/** Values enter as one JSON text that is bound. */
+async function addRelation(
+  query: Query,
+  name: string,
+  columns: Readonly<Record<string, string>>,
+  rows: readonly Readonly<Record<string, string | number | null>>[],
+): Promise<void> {
+  const names = Object.keys(columns).join(', ');
+  await query(
+    `CREATE TEMP TABLE ${name} AS SELECT ${names} FROM
+      (SELECT unnest(from_json($rows::JSON, ${quoteText(JSON.stringify([columns]))}), recursive := true))`,
+    { rows: JSON.stringify(rows) },
+  );
+}
+
+function entryRow(entry: LedgerEntry) {
+  const tables = Object.values(entry.tables);
+  return {
+    number: entry.number,
+    pipeline: entry.pipeline,
+    span_from: entry.span.from,
+    span_to: entry.span.to,
+    verdict: entry.verdict,
+    rows: tables.reduce((sum, { rows }) => sum + rows, 0),
+    bytes: tables.flatMap(({ files }) => files).reduce((sum, { bytes }) => sum + bytes, 0),
+    requests: entry.requests,
+    planned: entry.planned ?? null,
+    retries: entry.retries,
+    committed_at: entry.committedAt.replace(/Z$/, ''),
+  };
+}
+
+function coverageRows(ledger: readonly LedgerEntry[]) {
+  const whole = wholeSpan(ledger);
+  return walkedPipelines(ledger).flatMap((pipeline) => {
+    const sealed = doneSpans(ledger, pipeline);
+    const quarantined = subtractSpans(quarantinedSpans(ledger, pipeline), sealed);
+    const states = { sealed, quarantined, missing: subtractSpans(whole, [...sealed, ...quarantined]) };
+    return Object.entries(states).flatMap(([state, spans]) =>
+      spans.map((span) => ({
+        ...{ pipeline, state, span_from: span.from, span_to: span.to },
+        blocks: totalSize(intersectSpans([span], whole)),
+      })),
+    );
+  });
+}
+
+/** From the first to the last block of which the warehouse holds something. */
+export function wholeSpan(ledger: readonly LedgerEntry[]): readonly Span[] {
+  const all = unionSpans(ledger.map(({ span }) => span));
+  const [first] = all;
+  const last = all.at(-1);
+  return first === undefined || last === undefined ? [] : [{ from: first.from, to: last.to }];
+}
+
+export function walkedPipelines(ledger: readonly LedgerEntry[]): readonly string[] {
+  return [...new Set(ledger.map(({ pipeline }) => pipeline))].sort();
+}

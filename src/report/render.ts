@@ -1,0 +1,101 @@
+import { DuckDBTimestampValue } from '@duckdb/node-api';
+import { UsageError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import { loadRegistry } from '../registry.ts';
+import { requireSameNetwork } from '../status.ts';
+import { openReader } from '../store/reader.ts';
+import { evaluateBlocks } from './evaluate.ts';
+import { openReport } from './find.ts';
+import { readFooting } from './footing.ts';
+import { bindParams } from './params.ts';
+import { addRelations } from './relations.ts';
+import type { Report } from './report.ts';
+
+/** `html`: one page that asks for nothing; `md`: Markdown; `csv` and `json`: the rows with all their digits. */
+export type ReportFormat = 'html' | 'md' | 'csv' | 'json';
+
+export interface RenderOptions {
+  /** Values by name, as the report declares them; they are bound, never pasted. */
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  /** Default `html`. */
+  readonly format?: ReportFormat | undefined;
+  /** When given, the warehouse must hold it. */
+  readonly network?: string | undefined;
+  /** Name of the IANA database, in which days and hours are counted. Default `UTC`. */
+  readonly timezone?: string | undefined;
+  /** Default: the clock. */
+  readonly now?: Date | undefined;
+}
+
+/** A report in one form. */
+export interface RenderedReport {
+  readonly name: string;
+  readonly title: string;
+  readonly format: ReportFormat;
+  readonly content: string;
+  /** What the data lacks, one sentence each; shown in red. */
+  readonly gaps: readonly string[];
+  /** Whether no block of it found a row. */
+  readonly isEmpty: boolean;
+}
+
+/**
+ * Makes a report from what a warehouse holds at one moment; it writes nothing.
+ *
+ * @param warehouse folder of Parquet files, or a DuckDB file
+ * @param report name of a report that comes with tonlake, or the path of a folder with a `report.md`, or of a `.md` file
+ * @throws {UsageError} `unknown-report`, `bad-report` (with file and line), `unknown-param`, `missing-param`, `bad-param`, `bad-timezone`
+ * @throws {ReportError} `bad-sql` with file and line; `too-many-rows`
+ * @throws {StoreError} when there is no warehouse, or it holds another network
+ */
+export async function renderReport(
+  warehouse: string,
+  report: string,
+  options: RenderOptions = {},
+): Promise<RenderedReport> {
+  const { format = 'html', timezone = 'UTC', now = new Date() } = options;
+  requireZone(timezone);
+  const def = await openReport(report);
+  const params = bindParams(def, options.params ?? {});
+  const registry = await loadRegistry();
+  const reader = await openReader(warehouse, registry.tables, { isPinned: true });
+  try {
+    requireSameNetwork(reader.path, reader.network, options.network);
+    await addRelations(reader.query, await reader.ledger(), timezone);
+    const values = { ...params.values, timezone, now: new DuckDBTimestampValue(BigInt(now.getTime()) * 1000n) };
+    const taken = registry.tables.map(({ name }) => name);
+    const { results, relations } = await evaluateBlocks(reader.query, def, { values, taken });
+    const optional = def.front.optional ?? [];
+    const footing = await readFooting({ reader, registry, relations, optional, timezone, now });
+    const full: Report = { def, params: params.texts, results, footing };
+    return {
+      ...{ name: def.name, title: def.front.title, format, gaps: footing.gaps },
+      content: await contentOf(full, format),
+      isEmpty: [...results.values()].every(({ rows }) => rows.length === 0),
+    };
+  } finally {
+    await reader.close();
+  }
+}
+
+async function contentOf(report: Report, format: ReportFormat): Promise<string> {
+  switch (format) {
+    case 'html':
+      return (await import('./html/page.ts')).htmlPage(report);
+    case 'md':
+      return (await import('./markdown.ts')).markdownText(report);
+    case 'csv':
+      return (await import('./plain.ts')).csvText(report);
+    case 'json':
+      return (await import('./plain.ts')).jsonText(report);
+  }
+}
+
+function requireZone(timezone: string): void {
+  const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+  if (zones.includes(timezone)) return;
+  throw new UsageError(`usage: expected a time zone such as Europe/Zurich, got ${JSON.stringify(timezone)}`, {
+    code: 'bad-timezone',
+    hint: `did you mean ${nearest(timezone, zones)}?`,
+  });
+}
