@@ -106,7 +106,7 @@ function faultOf(yaml: PlacedYaml, { what, code }: YamlOrigin, schema: z.ZodType
   }
   const got = yaml.textAt(path);
   const name = path.at(-1);
-  if (issue?.code === 'invalid_type' && got === 'nothing' && name !== undefined) {
+  if (issue?.code === 'invalid_type' && issue.message.includes('undefined') && name !== undefined) {
     return fault(`expected the key ${name} of a ${what}, got nothing (${yaml.placeOf(path)})`, `add ${name}: to it`);
   }
   const expected = issue === undefined ? `a ${what}` : expectationOf(issue);

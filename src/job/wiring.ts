@@ -1,4 +1,5 @@
 import { JobError } from '../errors.ts';
+import { renderReport } from '../report/render.ts';
 import { run } from '../run.ts';
 import { openSession } from '../session.ts';
 import { chainBounds, fetchHeadTime } from '../walk/chain.ts';
@@ -20,7 +21,7 @@ export const jobActions: JobActions = {
   run,
   buildMarts: () => notThere('marts'),
   runChecks: () => notThere('checks'),
-  renderReport: () => notThere('reports'),
+  renderReport,
   writeRows,
   notify: sendNotice,
 };

@@ -67,6 +67,8 @@ export type FiguresDef = Readonly<z.infer<typeof figuresSchema>>;
 /** A select of a report; later blocks may read its rows by its id. */
 export interface SqlBlock {
   readonly id: string;
+  /** Whether the columns of its one row become variables, which blocks below read as getvariable('name'). */
+  readonly isVariables: boolean;
   readonly sql: string;
   /** Line of the fence, from 1; the select begins on the next. */
   readonly line: number;

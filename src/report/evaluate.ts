@@ -17,7 +17,8 @@ export interface Evaluation {
 }
 
 /**
- * Runs the selects of a report from top to bottom. Each becomes a temporary table named by its id, which later ones may read.
+ * Runs the selects of a report from top to bottom. Each becomes a temporary table or view named by its id, which later ones may
+ * read.
  * @param values of all parameters that may be bound; `taken`: names that no block may have
  * @throws {ReportError} `bad-sql` with file and line; `too-many-rows`
  */
@@ -35,14 +36,32 @@ export async function evaluateBlocks(
     const analysis = await analyseBlock(query, report, block, Object.keys(values));
     for (const name of analysis.relations) if (!ids.includes(name)) relations.add(name);
     const bound = Object.fromEntries(analysis.params.map((name) => [name, values[name]]));
-    await query(`CREATE TEMP TABLE ${quoteName(block.id)} AS\n${withoutEnd(block.sql)}`, bound).catch(
-      (error: unknown) => {
-        throw sqlFault(error, report.path, block, 1);
-      },
-    );
+    // A view costs nothing by itself, and filters reach through it down to the files; but it cannot hold parameters.
+    const isView = !shown.has(block.id) && !block.isVariables && analysis.params.length === 0;
+    const create = `CREATE TEMP ${isView ? 'VIEW' : 'TABLE'} ${quoteName(block.id)} AS\n${withoutEnd(block.sql)}`;
+    await query(create, bound).catch((error: unknown) => {
+      throw sqlFault(error, report.path, block, 1);
+    });
+    if (block.isVariables) await setVariables(query, report, block);
     if (shown.has(block.id)) results.set(block.id, await readRows(query, report, block));
   }
   return { results, relations: [...relations] };
+}
+
+async function setVariables(query: Query, { path }: ReportDef, { id, line }: SqlBlock): Promise<void> {
+  const { columns, rows } = await query(`SELECT * FROM ${quoteName(id)} LIMIT 2`);
+  if (rows.length !== 1) {
+    throw new ReportError(
+      `report: expected one row of ${id}, got ${rows.length === 0 ? 'none' : 'more'} (${path}:${line})`,
+      {
+        code: 'bad-sql',
+        hint: 'the columns of its one row become variables',
+      },
+    );
+  }
+  for (const { name } of columns) {
+    await query(`SET VARIABLE ${quoteName(name)} = (SELECT ${quoteName(name)} FROM ${quoteName(id)})`);
+  }
 }
 
 async function readRows(query: Query, { path }: ReportDef, { id, line }: SqlBlock): Promise<QueryResult> {

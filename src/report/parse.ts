@@ -14,6 +14,7 @@ import { readFront } from './front.ts';
 interface Fence {
   readonly word: string;
   readonly id: string;
+  readonly more: string;
   readonly text: string;
   /** Lines of the body that it takes, from 0; the end is not part of it. */
   readonly from: number;
@@ -61,13 +62,13 @@ export async function parseReport(text: string, name: string, path: string): Pro
 async function findFences(body: string): Promise<readonly Fence[]> {
   const { default: MarkdownIt } = await import('markdown-it');
   return new MarkdownIt({ html: false }).parse(body, {}).flatMap(({ type, info, content, map, level }) => {
-    const [word = '', id = ''] = info.trim().split(/\s+/);
+    const [word = '', id = '', ...more] = info.trim().split(/\s+/);
     if (type !== 'fence' || level > 0 || map === null || !words.includes(word)) return [];
-    return [{ word, id, text: content, from: map[0], to: map[1] }];
+    return [{ word, id, more: more.join(' '), text: content, from: map[0], to: map[1] }];
   });
 }
 
-function readBlock({ id, text }: Fence, line: number, path: string, before: readonly SqlBlock[]): SqlBlock {
+function readBlock({ id, more, text }: Fence, line: number, path: string, before: readonly SqlBlock[]): SqlBlock {
   if (!/^[a-z][a-z0-9_]*$/.test(id)) {
     throw bad(
       `expected an id of lower-case letters, digits and _ after sql, got ${id || 'none'} (${path}:${line})`,
@@ -78,11 +79,17 @@ function readBlock({ id, text }: Fence, line: number, path: string, before: read
     throw bad(`expected an id for one select, got ${id} again (${path}:${line})`, 'give it another id');
   }
   if (text.trim() === '') throw bad(`expected a select, got nothing (${path}:${line})`, 'write it between the fences');
-  return { id, sql: text, line };
+  if (more !== '' && more !== 'variables') {
+    throw bad(
+      `expected nothing or variables after ${id}, got ${more} (${path}:${line})`,
+      'docs/reports.md tells of both',
+    );
+  }
+  return { id, isVariables: more === 'variables', sql: text, line };
 }
 
 function readDirective(fence: Fence, line: number, path: string, blocks: readonly SqlBlock[]): Directive {
-  const { id, word, text } = fence;
+  const { id, word, more, text } = fence;
   const ids = blocks.map((block) => block.id);
   if (!ids.includes(id)) {
     const hint =
@@ -91,6 +98,8 @@ function readDirective(fence: Fence, line: number, path: string, blocks: readonl
         : `did you mean ${nearest(id, ids)}? There are: ${ids.join(', ')}`;
     throw bad(`expected the id of a select above after ${word}, got ${id || 'none'} (${path}:${line})`, hint);
   }
+  if (more !== '')
+    throw bad(`expected nothing after ${id}, got ${more} (${path}:${line})`, 'keys go between the fences');
   const kind = word as DirectiveKind;
   const origin = { file: path, line: line + 1, what: word, code: 'bad-report' };
   switch (kind) {

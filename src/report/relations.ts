@@ -27,15 +27,17 @@ const coverageColumns = {
 
 /**
  * Makes what the selects of a report find besides tables, in this connection alone: `_entries` (one row a ledger entry in force),
- * `_coverage` (one row a span of a pipeline that is sealed, missing or quarantined) and `local_time(t)`.
+ * `_coverage` (one row a span of a pipeline that is sealed, missing or quarantined), `local_time(t)` of a UTC time and `utc_time(t)` of
+ * a local one.
  */
 export async function addRelations(query: Query, ledger: readonly LedgerEntry[], timezone: string): Promise<void> {
   await query(
     `CREATE OR REPLACE TEMP MACRO local_time(t) AS timezone(${quoteText(timezone)}, timezone('UTC', t::TIMESTAMP))`,
   );
   await query(
-    'CREATE OR REPLACE TEMP MACRO ton(nanotons) AS nanotons::DECIMAL(29, 0) * 0.000000001::DECIMAL(9, 9)',
+    `CREATE OR REPLACE TEMP MACRO utc_time(t) AS timezone('UTC', timezone(${quoteText(timezone)}, t::TIMESTAMP))`,
   );
+  await query('CREATE OR REPLACE TEMP MACRO ton(nanotons) AS nanotons::DECIMAL(29, 0) * 0.000000001::DECIMAL(9, 9)');
   await query(
     "CREATE OR REPLACE TEMP MACRO opcode_hex(opcode) AS printf('0x%08x', (opcode::BIGINT + 4294967296) % 4294967296)",
   );

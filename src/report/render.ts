@@ -4,6 +4,7 @@ import { nearest } from '../nearest.ts';
 import { loadRegistry } from '../registry.ts';
 import { requireSameNetwork } from '../status.ts';
 import { openReader } from '../store/reader.ts';
+import { isZone, zoneNames } from '../zone.ts';
 import { evaluateBlocks } from './evaluate.ts';
 import { openReport } from './find.ts';
 import { readFooting } from './footing.ts';
@@ -92,10 +93,9 @@ async function contentOf(report: Report, format: ReportFormat): Promise<string> 
 }
 
 function requireZone(timezone: string): void {
-  const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
-  if (zones.includes(timezone)) return;
+  if (isZone(timezone)) return;
   throw new UsageError(`usage: expected a time zone such as Europe/Zurich, got ${JSON.stringify(timezone)}`, {
     code: 'bad-timezone',
-    hint: `did you mean ${nearest(timezone, zones)}?`,
+    hint: `did you mean ${nearest(timezone, zoneNames())}?`,
   });
 }
