@@ -11,6 +11,7 @@ import { addMart } from './commands/mart.ts';
 import { addReport } from './commands/report.ts';
 import { addPlan, addRun } from './commands/run.ts';
 import { addSandbox } from './commands/sandbox.ts';
+import { addSchedule } from './commands/schedule.ts';
 import { addSql } from './commands/sql.ts';
 import { addStatus } from './commands/status.ts';
 import { addVerify } from './commands/verify.ts';
@@ -42,6 +43,7 @@ export function createProgram(): Command {
     addCatalog,
     addCompact,
     addJob,
+    addSchedule,
     addSandbox,
   ])
     add(program);

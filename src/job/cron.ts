@@ -6,7 +6,7 @@ import { dateAt, daysBetween } from '../zone.ts';
 export interface CronTimes {
   /** The first time after a moment; undefined when there is none any more. Milliseconds since 1970. */
   after(ms: number): number | undefined;
-  /** Times after `from` and up to `to`, oldest first; the newest `most` of them. */
+  /** Times after `from` and up to `to`, oldest first; the newest `most`, which is at least 1, of them. */
   between(from: number, to: number, most: number): readonly number[];
 }
 
@@ -22,14 +22,22 @@ export function openCron(expression: string, zone: string): CronTimes {
   return {
     after,
     between: (from, to, most) => {
-      const times: number[] = [];
-      for (let time = after(from); time !== undefined && time <= to; time = after(time)) {
-        times.push(time);
-        if (times.length > most) times.shift();
+      // A cron of every minute and a downtime of a year: not every time in between is worth counting.
+      for (let window = FIRST_WINDOW_MS; ; window *= 4) {
+        const begin = Math.max(from, to - window);
+        const times = timesIn(after, begin, to);
+        if (begin === from || times.length >= most) return times.slice(-most);
       }
-      return times;
     },
   };
+}
+
+const FIRST_WINDOW_MS = 3_600_000;
+
+function timesIn(after: CronTimes['after'], from: number, to: number): readonly number[] {
+  const times: number[] = [];
+  for (let time = after(from); time !== undefined && time <= to; time = after(time)) times.push(time);
+  return times;
 }
 
 function parseCron(expression: string, zone: string): Cron {

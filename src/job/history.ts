@@ -1,8 +1,8 @@
-import { readFile, rename, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Effects } from '../effects.ts';
 import { JobError } from '../errors.ts';
-import { listFolder, makeFolder, syncPath, writeSynced } from '../store/disk.ts';
+import { listFolder, makeFolder, replaceText } from '../store/disk.ts';
 import { guarded } from '../store/failure.ts';
 import { type Lock, takeLock } from '../store/lock.ts';
 import { detectStoreKind } from '../store/open.ts';
@@ -65,10 +65,8 @@ export class JobHistory {
   async write(record: JobRecord, effects: Effects): Promise<void> {
     await guarded(`history of ${this.#job}`, async () => {
       await makeFolder(this.folder);
-      const draft = join(this.folder, `draft-${effects.freshId()}`);
-      await writeSynced(draft, `${JSON.stringify(record, undefined, 2)}\n`);
-      await rename(draft, join(this.folder, `${record.id}.json`));
-      await syncPath(this.folder);
+      const text = `${JSON.stringify(record, undefined, 2)}\n`;
+      await replaceText(join(this.folder, `${record.id}.json`), text, effects.freshId());
     });
   }
 

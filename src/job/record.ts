@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
-/** Where a run stands. `skipped`: missed, and not made up for. `abandoned`: killed, and not taken up again. */
-const stateSchema = z.enum(['running', 'publishing', 'done', 'failed', 'interrupted', 'skipped', 'abandoned']);
+/** Where a run stands. `abandoned`: cut short, and not taken up again. */
+const stateSchema = z.enum(['running', 'publishing', 'done', 'failed', 'interrupted', 'abandoned']);
 
 const stepSchema = z.object({
   kind: z.enum(['range', 'export', 'mart', 'check', 'report', 'rows', 'publish', 'notify']),

@@ -103,3 +103,11 @@ export async function makeFolder(path: string): Promise<void> {
 export async function clearFolder(path: string): Promise<void> {
   for (const name of await listFolder(path)) await rm(join(path, name), { recursive: true, force: true });
 }
+
+/** Puts a text in place of a file, in one step. */
+export async function replaceText(path: string, text: string, id: string): Promise<void> {
+  const draft = join(dirname(path), `draft-${id}`);
+  await writeSynced(draft, text);
+  await rename(draft, path);
+  await syncPath(dirname(path));
+}

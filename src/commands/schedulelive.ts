@@ -1,0 +1,113 @@
+import { realEffects } from '../effects.ts';
+import { openJob } from '../job/check.ts';
+import { JobHistory } from '../job/history.ts';
+import type { Job } from '../job/job.ts';
+import { jobFiles } from '../job/list.ts';
+import { loadNames } from '../job/names.ts';
+import { describeRecord } from '../job/show.ts';
+import { jobActions } from '../job/wiring.ts';
+import { Health } from '../schedule/health.ts';
+import type { ScheduleEvent } from '../schedule/lane.ts';
+import { openMetrics, type ScheduleMetrics } from '../schedule/metrics.ts';
+import { runSchedule } from '../schedule/schedule.ts';
+import { type MetricsAddress, type MetricsServer, parseMetricsAddress, serveMetrics } from '../schedule/server.ts';
+import { limitHeap } from './live.ts';
+
+export interface ScheduleLiveOptions {
+  readonly paths: readonly string[];
+  readonly metrics: string | undefined;
+  readonly drainMs: number;
+  readonly isJson: boolean;
+}
+
+/** A step in hand that does not end so long after it was stopped is left as it is: the next start goes on. */
+const LAST_MS = 30_000;
+
+/** Runs a schedule until SIGTERM or Ctrl-C: events on standard output, as lines for people or as JSON. */
+export async function scheduleLive(options: ScheduleLiveOptions): Promise<void> {
+  limitHeap();
+  const address = options.metrics === undefined ? undefined : parseMetricsAddress(options.metrics);
+  const jobs = await openJobs(options.paths);
+  const metrics = openMetrics();
+  const health = new Health();
+  await recallAll(jobs, metrics);
+  const drain = watchDrain(options.drainMs);
+  let server: MetricsServer | undefined;
+  try {
+    server = await serve(address, metrics, health);
+    await runSchedule({
+      ...{ jobs, actions: jobActions, effects: realEffects, drain: drain.signal, drainMs: options.drainMs },
+      onEvent: (event) => {
+        metrics.see(event);
+        health.see(event);
+        process.stdout.write(options.isJson ? `${JSON.stringify(event)}\n` : describeEvent(event));
+      },
+    });
+  } finally {
+    drain.close();
+    await server?.close();
+  }
+}
+
+async function openJobs(paths: readonly string[]): Promise<readonly Job[]> {
+  const names = await loadNames();
+  const fallbackWarehouse = process.env['TONLAKE_WAREHOUSE'] || undefined;
+  const files = (await Promise.all(paths.map(jobFiles))).flat();
+  return Promise.all(files.map((file) => openJob(file, { names, now: Date.now(), fallbackWarehouse })));
+}
+
+async function recallAll(jobs: readonly Job[], metrics: ScheduleMetrics): Promise<void> {
+  for (const job of jobs) {
+    for (const record of await (await JobHistory.open(job.warehouse, job.name)).read()) metrics.recall(record);
+  }
+}
+
+async function serve(
+  address: MetricsAddress | undefined,
+  metrics: ScheduleMetrics,
+  health: Health,
+): Promise<MetricsServer | undefined> {
+  if (address === undefined) return undefined;
+  const server = await serveMetrics(address, metrics, health);
+  process.stderr.write(`metrics at http://${address.host}:${server.port}/metrics\n`);
+  return server;
+}
+
+function watchDrain(drainMs: number): { readonly signal: AbortSignal; close(): void } {
+  const drain = new AbortController();
+  const end = (): void => {
+    if (drain.signal.aborted) process.exit(130);
+    drain.abort();
+    setTimeout(() => process.exit(1), drainMs + LAST_MS).unref();
+  };
+  process.on('SIGINT', end).on('SIGTERM', end);
+  return {
+    signal: drain.signal,
+    close: () => {
+      process.off('SIGINT', end).off('SIGTERM', end);
+    },
+  };
+}
+
+function describeEvent(event: ScheduleEvent): string {
+  switch (event.event) {
+    case 'watching':
+      return `${event.job}: next ${event.next ?? 'never'}\n`;
+    case 'missed': {
+      const older = event.givenUp ? ', older ones are given up' : '';
+      return `${event.job}: ${event.count} missed ${event.count === 1 ? 'run' : 'runs'} to make up for${older}\n`;
+    }
+    case 'begin':
+      return `${event.job}: begins the run of ${event.due} (${event.trigger})\n`;
+    case 'end': {
+      const failure = event.record.error === undefined ? '' : `error: ${event.record.error.message}\n`;
+      return `${describeRecord(event.record)}${failure}`;
+    }
+    case 'problem':
+      return `${event.job}: the run of ${event.due} could not begin: ${event.message}\n`;
+    case 'retry':
+      return `${event.job}: tries the run of ${event.due} again in ${event.seconds} s\n`;
+    case 'draining':
+      return 'draining: the run under way may end, no other begins\n';
+  }
+}
