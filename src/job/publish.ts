@@ -23,18 +23,22 @@ export class Publication {
   /** Lets `write` make the file that is to stand at `output`; its folder is made if need be. */
   async stage(output: string, write: (path: string) => Promise<void>): Promise<void> {
     const path = resolve(output);
-    if ((await statIfAny(path))?.isDirectory() === true) throw cannotPublish(path, 'it is a folder');
-    try {
-      await makeFolder(dirname(path));
-      await this.#clear(dirname(path));
-    } catch (error) {
+    const found = await this.#prepare(path).catch((error: unknown) => {
       throw cannotPublish(path, formatError(error), error);
-    }
+    });
+    if (found?.isDirectory() === true) throw cannotPublish(path, 'it is a folder');
     const staged = join(dirname(path), `.${basename(path)}.${this.#mark}-${this.#id}.new`);
     await write(staged);
     await syncPath(staged);
     const { size } = (await statIfAny(staged)) ?? { size: 0 };
     this.outputs.push({ path, staged, bytes: size, sha256: await hashFile(staged) });
+  }
+
+  /** Makes the folder of a file, and clears it. @returns what stands at the path */
+  async #prepare(path: string) {
+    await makeFolder(dirname(path));
+    await this.#clear(dirname(path));
+    return statIfAny(path);
   }
 
   /** Removes what was staged. */

@@ -18,20 +18,23 @@ async function post(url: string, body: string): Promise<void> {
     const headers = { 'content-type': 'application/json' };
     const signal = AbortSignal.timeout(NOTICE_MS);
     const answer = await fetch(url, { method: 'POST', headers, body, signal, dispatcher, redirect: 'error' });
-    await answer.body?.cancel();
     if (!answer.ok) throw notTold(`${host} answered ${answer.status}`);
   } catch (error) {
     // What undici says may repeat the address, which may hold a secret.
     throw error instanceof JobError ? error : notTold(`${host} could not be reached`);
   } finally {
-    await dispatcher.close();
+    await dispatcher.destroy();
   }
 }
 
 async function runProgram([program = '', ...args]: readonly string[], body: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'inherit'], timeout: NOTICE_MS });
-    child.once('error', (cause) => reject(notTold(`${program} cannot be started`, cause)));
+    // The `timeout` of spawn would keep this process waiting for a program that is not there.
+    const signal = AbortSignal.timeout(NOTICE_MS);
+    const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'inherit'], signal });
+    child.once('error', (cause) => {
+      reject(notTold(signal.aborted ? `${program} took too long` : `${program} cannot be started`, cause));
+    });
     child.once('close', (code, signal) => {
       if (code === 0) resolve();
       else reject(notTold(`${program} ended with ${signal ?? code}`));

@@ -1,0 +1,206 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { freshFolder, startTonlake, tonlake } from '../cli.ts';
+
+/** A job of 20 blocks, whose outputs lie in `out`. */
+const JOB = `network: sandbox
+warehouse: w
+pipelines: [blocks]
+range: "1000:1019"
+exports:
+  - {table: blocks, output: out/blocks.parquet}
+  - {query: 'select count(*)::int as blocks, $from::int as first, $to::int as last from blocks', output: out/count.json}
+  - {query: 'select workchain, count(*) as blocks from blocks group by all order by all', output: 'out/{job}.csv'}
+`;
+
+function folderWith(jobs: Readonly<Record<string, string>>): string {
+  const folder = freshFolder();
+  for (const [name, text] of Object.entries(jobs)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+const outcomeOf = (stdout: string): Readonly<Record<string, unknown>> =>
+  JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+
+describe('tonlake job', () => {
+  let cwd: string;
+
+  beforeAll(async () => {
+    cwd = folderWith({ 'nightly.yaml': JOB });
+    const { code, stdout } = await tonlake(['job', 'run', 'nightly.yaml'], { cwd });
+    expect(stdout).toBe(
+      'done: nightly (1000:1019) on sandbox\n  out/blocks.parquet\n  out/count.json\n  out/nightly.csv\n',
+    );
+    expect(code).toBe(0);
+  });
+
+  test('run writes its outputs and nothing else beside them', () => {
+    expect(readdirSync(join(cwd, 'out')).sort()).toEqual(['blocks.parquet', 'count.json', 'nightly.csv']);
+    const [{ blocks, first, last }] = JSON.parse(readFileSync(join(cwd, 'out/count.json'), 'utf8'));
+    expect({ first, last }).toEqual({ first: 1000, last: 1019 });
+    expect(blocks).toBeGreaterThan(40);
+    expect(readFileSync(join(cwd, 'out/nightly.csv'), 'utf8')).toMatch(/^workchain,blocks\n-1,20\n0,\d+\n$/);
+  });
+
+  test('run once more asks for nothing and writes the same', async () => {
+    const before = readFileSync(join(cwd, 'out/blocks.parquet'));
+    const { code, stdout } = await tonlake(['job', 'run', 'nightly.yaml', '--json'], { cwd });
+    expect(code).toBe(0);
+    const { state, steps } = outcomeOf(stdout);
+    expect(state).toBe('done');
+    expect(steps).toContainEqual(expect.objectContaining({ kind: 'export', requests: 0, rows: { blocks: 0 } }));
+    expect(readFileSync(join(cwd, 'out/blocks.parquet')).equals(before)).toBe(true);
+  });
+
+  test('history tells the runs, as a table and as JSON with every step', async () => {
+    const table = await tonlake(['job', 'history', 'nightly.yaml'], { cwd });
+    expect(table.stdout).toMatch(/done +│ 1000:1019/);
+    const { stdout } = await tonlake(['job', 'history', 'nightly.yaml', '--json', '--limit', '1'], { cwd });
+    expect(stdout.split('\n')).toHaveLength(2);
+    expect(outcomeOf(stdout)).toMatchObject({ job: 'nightly', state: 'done', range: { from: 1000, to: 1019 } });
+  });
+
+  test('list and check tell what there is', async () => {
+    const list = await tonlake(['job', 'list', '.', '--json'], { cwd });
+    expect(outcomeOf(list.stdout)).toMatchObject({ name: 'nightly', network: 'sandbox', lastRun: { state: 'done' } });
+    const check = await tonlake(['job', 'check', '.'], { cwd });
+    expect(check.stdout).toContain('ok: nightly (nightly.yaml)');
+    expect(check.stdout).toContain('outputs    out/blocks.parquet, out/count.json, out/{job}.csv');
+  });
+
+  test('a query that is wrong fails the job, tells why in one line, and leaves the outputs', async () => {
+    const before = readFileSync(join(cwd, 'out/count.json'), 'utf8');
+    writeFileSync(join(cwd, 'nightly.yaml'), JOB.replace('select workchain', 'select wrkchain'));
+    const { code, stdout, stderr } = await tonlake(['job', 'run', 'nightly.yaml'], { cwd });
+    expect(stderr).toMatch(/\nerror: store: query: [^\n]*wrkchain[^\n]*\n$/);
+    expect(stdout).toBe('failed: nightly (1000:1019) on sandbox\n');
+    expect(code).toBe(1);
+    expect(readFileSync(join(cwd, 'out/count.json'), 'utf8')).toBe(before);
+    expect(readdirSync(join(cwd, 'out'))).toHaveLength(3);
+    writeFileSync(join(cwd, 'nightly.yaml'), JOB);
+  });
+
+  test.each([
+    {
+      args: ['job', 'run', 'nowhere.yaml'],
+      says: /expected a job file, cannot read nowhere.yaml; hint: tonlake job list/,
+    },
+    { args: ['job', 'run'], says: /missing required argument 'file'/ },
+    { args: ['job', 'rnu'], says: /unknown command 'rnu'; hint: did you mean run\?/ },
+    {
+      args: ['job', 'run', 'nightly.yaml', '--at', 'monday'],
+      says: /expected a time with a zone, got "monday"; hint: --at/,
+    },
+    { args: ['job', 'run', 'nightly.yaml', '--at', '2026-05-04T03:15'], says: /expected a time with a zone/ },
+    { args: ['job', 'check', 'out'], says: /expected job files, there is none in out/ },
+    { args: ['job', 'history', 'nightly.yaml', '--limit', '0'], says: /whole number/ },
+    { args: ['schedule', 'nightly.yaml'], says: /expected jobs with a schedule, got none/ },
+    { args: ['schedule', 'nowhere'], says: /expected job files, cannot read nowhere/ },
+    { args: ['schedule', 'nightly.yaml', '--metrics', '0.0.0.0:9464'], says: /expected an address of this machine/ },
+    { args: ['schedule', 'nightly.yaml', '--drain', 'x'], says: /at least 0/ },
+  ])('$args is refused in one line with exit code 2', async ({ args, says }) => {
+    const { code, stdout, stderr } = await tonlake(args, { cwd });
+    expect(stderr).toMatch(/^error: usage[^\n]*; hint: [^\n]+\n$/);
+    expect(stderr).toMatch(says);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  test('a fault in the file is told with line and column, and the warehouse is not touched', async () => {
+    const folder = folderWith({ 'bad.yaml': JOB.replace('[blocks]', '[blcks]') });
+    const { code, stderr } = await tonlake(['job', 'run', 'bad.yaml'], { cwd: folder });
+    expect(stderr).toMatch(
+      /^error: usage: expected a pipeline, got blcks \(bad.yaml:3:13\); hint: did you mean blocks\?[^\n]*\n$/,
+    );
+    expect(code).toBe(2);
+    expect(existsSync(join(folder, 'w'))).toBe(false);
+  });
+});
+
+test('a failed job tells by command and by webhook', async () => {
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += String(chunk);
+    });
+    request.on('end', () => {
+      bodies.push(body);
+      response.writeHead(bodies.length === 1 ? 204 : 500).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const notify = `notify:
+  - {command: [sh, -c, 'cat > told.json']}
+  - {webhook: 'http://127.0.0.1:${port}/secret'}
+  - {webhook_env: TOLD}
+  - {command: [no-such-program]}
+`;
+  const cwd = folderWith({ 'bad.yaml': `${JOB.replace('count(*)::int', 'cnt(*)')}${notify}` });
+  const env = { TOLD: `http://127.0.0.1:${port}/other` };
+  const { code, stderr } = await tonlake(['job', 'run', 'bad.yaml'], { cwd, env });
+  server.close();
+  expect(code).toBe(1);
+  const told = {
+    job: 'bad',
+    state: 'failed',
+    outputs: [],
+    text: expect.stringContaining('bad failed: 1000:1019: store: query'),
+  };
+  expect(JSON.parse(readFileSync(join(cwd, 'told.json'), 'utf8'))).toMatchObject(told);
+  expect(JSON.parse(bodies[0] ?? '')).toMatchObject(told);
+  expect(stderr).toContain(
+    `warning: notify webhook of TOLD: failed, job: expected a notice to be taken, got none: 127.0.0.1:${port} answered 500`,
+  );
+  expect(stderr).toMatch(/warning: notify no-such-program: failed, [^\n]*cannot be started/);
+  expect(stderr).not.toContain('/secret');
+});
+
+describe('tonlake schedule', () => {
+  test('makes up for a missed run, serves metrics, refuses a second schedule, and drains on SIGTERM', async () => {
+    const schedule = "schedule: {cron: '15 3 * * *', catch_up: 1}\n";
+    const cwd = folderWith({ 'nightly.yaml': `${JOB}${schedule}`, 'other.yaml': JOB });
+    const jobs = join(cwd, 'w/_jobs/nightly');
+    mkdirSync(jobs, { recursive: true });
+    const since = new Date(Date.now() - 3 * 86_400_000).toISOString();
+    writeFileSync(join(jobs, 'schedule.json'), JSON.stringify({ since }));
+    const address = `127.0.0.1:${await freePort()}`;
+    const run = startTonlake(['schedule', '.', '--metrics', address], { cwd });
+    await run.until('stdout', /nightly: 1 missed run to make up for, older ones are given up\n/);
+    await run.until('stdout', /done: nightly \(1000:1019\) on sandbox\n(.*\n)*nightly: next/);
+    const metrics = await (await fetch(`http://${address}/metrics`)).text();
+    expect(metrics).toContain('tonlake_job_runs_total{job="nightly",result="done"} 1\n');
+    expect(metrics).toMatch(/^tonlake_job_last_success_timestamp_seconds\{job="nightly"\} \d+/m);
+    const health = await fetch(`http://${address}/healthz`);
+    expect(health.status).toBe(200);
+    expect(await health.json()).toMatchObject({
+      status: 'ok',
+      jobs: [{ job: 'nightly', running: false, last: 'done' }],
+    });
+    expect((await fetch(`http://${address}/`)).status).toBe(404);
+
+    const second = await tonlake(['schedule', 'nightly.yaml'], { cwd });
+    expect(second).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^error: store: warehouse \S+\/w is scheduled already by process \d+ since [^\n]*\n$/,
+      ),
+    });
+
+    run.kill('SIGTERM');
+    const { code, stdout } = await run.finished;
+    expect(stdout).toMatch(/draining: .*\n$/);
+    expect(code).toBe(0);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,303 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/effects.ts';
+import { formatError, SourceError } from '../../src/errors.ts';
+import type { JobActions } from '../../src/job/actions.ts';
+import { JobHistory, lockJobs } from '../../src/job/history.ts';
+import type { Job } from '../../src/job/job.ts';
+import type { JobRecord } from '../../src/job/record.ts';
+import { type JobOutcome, runJob } from '../../src/job/run.ts';
+import { freshFolder } from '../cli.ts';
+import { fakeActions } from './fakes.ts';
+import { jobOf, NIGHT } from './support.ts';
+
+const HEAD = 'network: mainnet\npipelines: [blocks]\n';
+
+interface Place {
+  readonly folder: string;
+  job(text: string): Promise<Job>;
+  run(text: string, over?: Partial<JobActions>, due?: number, stop?: AbortSignal): Promise<JobOutcome>;
+  read(file: string): string | undefined;
+  write(file: string, text: string): void;
+  files(): readonly string[];
+  records(): Promise<readonly JobRecord[]>;
+}
+
+/** A folder of outputs and a warehouse. `OUT` in a job stands for the folder. */
+function freshPlace(): Place {
+  const folder = freshFolder();
+  const warehouse = join(folder, 'w');
+  const job = (text: string): Promise<Job> =>
+    jobOf(text.replaceAll('OUT', join(folder, 'out')), 'jobs/nightly.yaml', warehouse);
+  return {
+    folder,
+    job,
+    run: async (text, over, due = NIGHT, stop) =>
+      runJob({
+        job: await job(text),
+        actions: fakeActions(over).actions,
+        effects: realEffects,
+        due,
+        ...(stop === undefined ? {} : { stop }),
+      }),
+    read: (file) => {
+      try {
+        return readFileSync(join(folder, 'out', file), 'utf8');
+      } catch {
+        return undefined;
+      }
+    },
+    write: (file, text) => {
+      const path = join(folder, 'out', file);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+    },
+    files: () => readdirSync(join(folder, 'out')).sort(),
+    records: async () => (await JobHistory.open(warehouse, 'nightly')).read(),
+  };
+}
+
+const FULL = `${HEAD}range: yesterday
+marts: [gas_fees_daily, block_times]
+checks: [unique_transactions]
+reports:
+  - {report: network-daily, output: 'OUT/network-{date}.html', params: {day: '{date}'}}
+exports:
+  - {table: blocks, output: OUT/blocks.csv}
+`;
+
+describe('a run of a job', () => {
+  test('exports, builds, checks, and only then publishes', async () => {
+    const place = freshPlace();
+    const { actions, asked } = fakeActions();
+    const { record, error } = await runJob({ job: await place.job(FULL), actions, effects: realEffects, due: NIGHT });
+    expect(error).toBeUndefined();
+    expect(asked.steps).toEqual(['run', 'marts', 'checks', 'report network-daily', 'rows']);
+    expect(asked.ranges).toEqual(['1221:1230']);
+    expect(place.files()).toEqual(['blocks.csv', 'network-2026-05-03.html']);
+    expect(JSON.parse(place.read('network-2026-05-03.html') ?? '')).toEqual({
+      ...{ report: 'network-daily', params: { day: '2026-05-03' }, timezone: 'UTC', now: '2026-05-04T03:15:00.000Z' },
+    });
+    expect(record).toMatchObject({
+      ...{ id: '20260504T031500Z', job: 'nightly', state: 'done', trigger: 'manual', due: '2026-05-04T03:15:00.000Z' },
+      range: { blocks: '1221:1230', from: 1221, to: 1230, firstDay: '2026-05-03', lastDay: '2026-05-03' },
+    });
+    expect(record.steps.map(({ kind, name, status }) => `${kind} ${name} ${status}`)).toEqual([
+      'range nightly done',
+      'export blocks done',
+      'mart gas_fees_daily done',
+      'mart block_times done',
+      'check unique_transactions done',
+      'report network-daily done',
+      'rows blocks done',
+      'publish 2 done',
+    ]);
+    expect(await place.records()).toEqual([record]);
+  });
+
+  test.each<{ name: string; over: Partial<JobActions>; code: string; says: RegExp }>([
+    {
+      name: 'a check fails',
+      over: { runChecks: async () => [{ name: 'unique_transactions', status: 'failed', offenders: 3 }] },
+      code: 'checks-failed',
+      says: /^job nightly: 1 of 1 checks failed: unique_transactions; nothing was published; hint: tonlake check/,
+    },
+    {
+      name: 'the export is not whole',
+      over: {
+        run: async (options) => ({ ...(await fakeActions().actions.run(options)), complete: false, quarantined: 2 }),
+      },
+      code: 'incomplete',
+      says: /expected 1221:1230 whole, got 2 records in quarantine; nothing was published/,
+    },
+    {
+      name: 'the source fails',
+      over: { run: () => Promise.reject(new SourceError('source blocks: 500 after 8 attempts', { code: 'http' })) },
+      code: 'http',
+      says: /^source blocks: 500 after 8 attempts$/,
+    },
+    {
+      name: 'a mart cannot be built',
+      over: { buildMarts: () => Promise.reject(new Error('no such column')) },
+      code: 'unexpected',
+      says: /no such column/,
+    },
+    {
+      name: 'a report has no data',
+      over: { renderReport: async () => ({ content: 'x', gaps: [], isEmpty: true }) },
+      code: 'empty-report',
+      says: /expected data for the report network-daily, got none; nothing was published/,
+    },
+    {
+      name: 'the last of several outputs cannot be written',
+      over: { writeRows: () => Promise.reject(new Error('disk full')) },
+      code: 'unexpected',
+      says: /disk full/,
+    },
+  ])('leaves the outputs of yesterday as they are when $name', async ({ over, code, says }) => {
+    const place = freshPlace();
+    place.write('blocks.csv', 'of yesterday');
+    const { record, error } = await place.run(FULL, over);
+    expect(formatError(error)).toMatch(says);
+    expect(record).toMatchObject({ state: 'failed', error: { code } });
+    expect(record.steps.at(-1)?.status === 'failed' || code === 'incomplete').toBe(true);
+    expect(place.files()).toEqual(['blocks.csv']);
+    expect(place.read('blocks.csv')).toBe('of yesterday');
+    // Once it works, the same command publishes.
+    expect((await place.run(FULL)).record.state).toBe('done');
+    expect(place.files()).toEqual(['blocks.csv', 'network-2026-05-03.html']);
+  });
+
+  test('a place that cannot be written to is told before anything is put in place', async () => {
+    const place = freshPlace();
+    mkdirSync(join(place.folder, 'out/blocks.csv'), { recursive: true });
+    place.write('network-2026-05-03.html', 'of yesterday');
+    const { error } = await place.run(FULL);
+    expect(formatError(error)).toMatch(
+      /^job: expected to write \S+blocks.csv, cannot: it is a folder; hint: nothing was published/,
+    );
+    expect(place.read('network-2026-05-03.html')).toBe('of yesterday');
+    expect(place.files()).toEqual(['blocks.csv', 'network-2026-05-03.html']);
+  });
+
+  test('two jobs on one warehouse at once are refused', async () => {
+    const place = freshPlace();
+    const lock = await lockJobs(join(place.folder, 'w'), 'run', realEffects, 'tonlake job run other.yaml');
+    await expect(place.run(FULL)).rejects.toThrow(/^store: warehouse \S+ is used by a job by process \d+, this one,/);
+    await lock.release();
+    expect((await place.run(FULL)).record.state).toBe('done');
+  });
+
+  test('stopped, it publishes nothing, and goes on with the same range when it is run again that day', async () => {
+    const place = freshPlace();
+    const stop = new AbortController();
+    const over: Partial<JobActions> = {
+      buildMarts: async () => {
+        stop.abort();
+        return [];
+      },
+    };
+    const first = await place.run(FULL, over, NIGHT, stop.signal);
+    expect(first.record.state).toBe('interrupted');
+    expect(place.read('blocks.csv')).toBeUndefined();
+    const again = await place.run(FULL);
+    expect(again.record).toMatchObject({ id: first.record.id, state: 'done', now: first.record.now });
+    expect(again.record.attempts).toHaveLength(2);
+    expect(await place.records()).toHaveLength(1);
+  });
+
+  test('a run of another day that was cut short is given up, and a changed job begins anew', async () => {
+    const place = freshPlace();
+    const stop = AbortSignal.abort();
+    await place.run(FULL, {}, NIGHT, stop);
+    await place.run(FULL, {}, NIGHT + 86_400_000, stop);
+    await place.run(FULL.replace('marts: [gas_fees_daily, block_times]\n', ''), {}, NIGHT + 86_400_000);
+    const records = await place.records();
+    expect(records.map(({ id, state }) => [id, state])).toEqual([
+      ['20260504T031500Z', 'abandoned'],
+      ['20260505T031500Z', 'abandoned'],
+      ['20260505T031500Z-2', 'done'],
+    ]);
+  });
+});
+
+describe('a range', () => {
+  test.each([
+    ['yesterday', '1221:1230', '2026-05-03', '2026-05-03'],
+    ['Last 7 days', '1161:1230', '2026-04-27', '2026-05-03'],
+    ['2026-05-01', '1201:1210', '2026-05-01', '2026-05-01'],
+    ['2026-05-01:2026-05-02', '1201:1220', '2026-05-01', '2026-05-02'],
+    ['"100:200,300"', '100:200,300', undefined, undefined],
+    ['4711', '4711', undefined, undefined],
+    ['"-10:"', '4991:5000', undefined, undefined],
+    ['"2026-05-01:"', '1201:5000', undefined, undefined],
+  ])('%s is %s', async (range, blocks, firstDay, lastDay) => {
+    const { record } = await freshPlace().run(`${HEAD}range: ${range}\n`);
+    expect(record.range).toEqual(JSON.parse(JSON.stringify({ ...record.range, blocks, firstDay, lastDay })));
+    expect(record.state).toBe('done');
+  });
+
+  test('days are those of the zone', async () => {
+    const late = Date.UTC(2026, 4, 4, 23, 30);
+    const utc = await freshPlace().run(`${HEAD}range: yesterday\n`, {}, late);
+    const berlin = await freshPlace().run(`${HEAD}range: yesterday\nzone: Europe/Berlin\n`, {}, late);
+    expect([utc, berlin].map(({ record }) => record.range?.lastDay)).toEqual(['2026-05-03', '2026-05-04']);
+  });
+
+  test('days are counted from the newest block where the clock is that of the chain', async () => {
+    const { record } = await freshPlace().run(`${HEAD}range: yesterday\nclock: chain\n`);
+    expect(record).toMatchObject({ now: '2026-05-02T00:33:00.000Z', range: { lastDay: '2026-05-01' } });
+  });
+
+  test('since last run begins where the last finished run ended, and at start before there was one', async () => {
+    const place = freshPlace();
+    let head = 1500;
+    const withChain: JobActions['withChain'] = (_options, use) =>
+      use({
+        ...{ head: async () => head, headTime: async () => NIGHT },
+        ...{ firstOfDay: async () => 1201, lastOfDay: async () => 1210 },
+      });
+    const text = `${HEAD}range: since last run\nstart: 2026-05-01\n`;
+    const failing = { withChain, runChecks: () => Promise.reject(new Error('no')) };
+    const blocks: unknown[] = [];
+    for (const [at, over] of [{ withChain }, failing, { withChain }, { withChain }].entries()) {
+      const isFailing = over === failing;
+      const { record } = await place.run(
+        isFailing ? `${text}checks: [unique_transactions]\n` : text,
+        over,
+        NIGHT + at * 3_600_000,
+      );
+      blocks.push(record.range?.blocks ?? record.steps.find(({ kind }) => kind === 'export')?.message);
+      head += at === 2 ? 0 : 100;
+    }
+    expect(blocks).toEqual(['1201:1500', '1501:1600', '1501:1700', 'there are no new blocks']);
+  });
+});
+
+describe('notices', () => {
+  const text = `${HEAD}range: yesterday
+checks: [unique_transactions]
+notify:
+  - {command: [on-failure]}
+  - {command: [on-success], on: success}
+  - {command: [always], on: always}
+`;
+  const failed: Partial<JobActions> = {
+    runChecks: async () => [{ name: 'unique_transactions', status: 'failed', offenders: 3 }],
+  };
+
+  test('go to whom the outcome concerns, with the record as JSON', async () => {
+    const told: string[] = [];
+    const notify: JobActions['notify'] = async (target, body) => {
+      const { text: line, state, steps } = JSON.parse(body);
+      told.push(`${target.kind === 'command' ? target.command[0] : ''}: ${state}, ${steps.length} steps, ${line}`);
+    };
+    await freshPlace().run(text, { notify });
+    await freshPlace().run(text, { ...failed, notify });
+    expect(told).toEqual([
+      'on-success: done, 3 steps, nightly done: 2026-05-03',
+      'always: done, 3 steps, nightly done: 2026-05-03',
+      expect.stringMatching(
+        /^on-failure: failed, 3 steps, nightly failed: 2026-05-03: job nightly: 1 of 1 checks failed/,
+      ),
+      expect.stringMatching(/^always: failed, 3 steps/),
+    ]);
+  });
+
+  test('that are not taken change nothing but are told', async () => {
+    const { record } = await freshPlace().run(text, { notify: () => Promise.reject(new Error('no such program')) });
+    expect(record.state).toBe('done');
+    expect(record.steps.filter(({ kind }) => kind === 'notify')).toMatchObject([
+      { name: 'on-success', status: 'failed', message: 'no such program' },
+      { name: 'always', status: 'failed', message: 'no such program' },
+    ]);
+  });
+
+  test('an address of a webhook is in no record, only its host', async () => {
+    const secret = `${HEAD}range: yesterday\nnotify: [{webhook: 'https://hooks.example.org/s3cr3t', on: always}]\n`;
+    const { record } = await freshPlace().run(secret);
+    expect(JSON.stringify(record)).not.toContain('s3cr3t');
+    expect(record.steps.at(-1)).toMatchObject({ kind: 'notify', name: 'hooks.example.org', status: 'done' });
+  });
+});
