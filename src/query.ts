@@ -1,7 +1,11 @@
-import { StoreError } from './errors.ts';
+import { rename, rm } from 'node:fs/promises';
+import { StoreError, UsageError } from './errors.ts';
 import { loadRegistry } from './registry.ts';
+import { placeOf, sqlFault } from './sqlfault.ts';
 import { requireSameNetwork } from './status.ts';
-import { openReader } from './store/reader.ts';
+import { quoteName, quoteText } from './store/canonical.ts';
+import { guarded } from './store/failure.ts';
+import { openReader, type Reader } from './store/reader.ts';
 import type { QueryResult } from './store/store.ts';
 import { findGaps } from './warehouse.ts';
 
@@ -12,6 +16,8 @@ export interface QueryOptions {
   readonly strict?: boolean | undefined;
   /** Values of named parameters, `$account` in the query: bound, and never part of its text. They are texts; the query casts them. */
   readonly params?: Readonly<Record<string, string>> | undefined;
+  /** File that the query was read from, which errors name together with the line. */
+  readonly file?: string | undefined;
   /** Told of tables of the query that are not whole. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
@@ -19,17 +25,72 @@ export interface QueryOptions {
 /**
  * Runs one query over a warehouse.
  *
+ * @throws {UsageError} `unknown-parameter` when the query does not name a parameter that was given
  * @throws {StoreError} when there is no warehouse or the query is wrong
  * @throws {AuditError} `not-whole` with `strict`, when a table of the query has gaps
  */
 export async function querySql(warehouse: string, sql: string, options: QueryOptions = {}): Promise<QueryResult> {
+  return withReader(warehouse, sql, options, (reader) => reader.query(sql, boundIn(sql, options)));
+}
+
+/** Types that other readers of Parquet take for a float, or not at all, and what is written instead. */
+const PORTABLE: Readonly<Record<string, string>> = {
+  HUGEINT: 'DECIMAL(38,0)',
+  UHUGEINT: 'DECIMAL(38,0)',
+  TIMESTAMP_NS: 'TIMESTAMP',
+  TIME: 'VARCHAR',
+  UUID: 'VARCHAR',
+};
+
+/**
+ * Writes the rows of one select to a Parquet file, which appears under its name when it is whole. Integers of 128 bits become
+ * DECIMAL(38,0), so that nothing passes through a float.
+ *
+ * @returns how many rows
+ * @throws as `querySql`
+ */
+export async function writeParquet(
+  warehouse: string,
+  sql: string,
+  path: string,
+  options: QueryOptions = {},
+): Promise<number> {
+  const select = sql.replace(/;\s*$/, '');
+  const part = `${path}.part-${process.pid}`;
+  return withReader(warehouse, sql, options, async (reader) => {
+    const params = boundIn(sql, options);
+    const described = await reader.query(`DESCRIBE ${select}`, params);
+    const casts = described.rows.flatMap(([name, type]) => {
+      const portable = PORTABLE[String(type)];
+      return portable === undefined ? [] : [`${quoteName(String(name))}::${portable} AS ${quoteName(String(name))}`];
+    });
+    const replaced = casts.length === 0 ? '' : ` REPLACE (${casts.join(', ')})`;
+    try {
+      const { rows } = await reader.query(
+        `COPY (SELECT *${replaced} FROM (\n${select}\n)) TO ${quoteText(part)} (FORMAT parquet, COMPRESSION zstd)`,
+        params,
+      );
+      await guarded(`file ${path}`, () => rename(part, path));
+      return Number(rows[0]?.[0] ?? 0);
+    } finally {
+      await rm(part, { force: true });
+    }
+  });
+}
+
+async function withReader<T>(
+  warehouse: string,
+  sql: string,
+  options: QueryOptions,
+  work: (reader: Reader) => Promise<T>,
+): Promise<T> {
   const registry = await loadRegistry();
   const reader = await openReader(warehouse, registry.tables);
   try {
     requireSameNetwork(reader.path, reader.network, options.network);
     const gaps = await findGaps(reader, registry, sql, options.strict);
-    const result = await reader.query(sql, options.params).catch((error: unknown) => {
-      throw withHint(error);
+    const result = await work(reader).catch((error: unknown) => {
+      throw withPlace(error, options.file);
     });
     for (const gap of gaps) options.onWarning?.(gap);
     return result;
@@ -38,9 +99,26 @@ export async function querySql(warehouse: string, sql: string, options: QueryOpt
   }
 }
 
-/** DuckDB says what is wrong with a query, but not where the names are. */
-function withHint(error: unknown): unknown {
+/** @throws {UsageError} `unknown-parameter` */
+function boundIn(sql: string, { params }: QueryOptions): Readonly<Record<string, string>> | undefined {
+  if (params === undefined || Object.keys(params).length === 0) return undefined;
+  for (const name of Object.keys(params)) {
+    if (new RegExp(`\\$${name}\\b`).test(sql)) continue;
+    throw new UsageError(`usage: expected a parameter that the query names, got ${name}`, {
+      code: 'unknown-parameter',
+      hint: `write $${name} in the query where its value belongs`,
+    });
+  }
+  return params;
+}
+
+/** DuckDB says what is wrong with a query, but not where it stands, nor where the names are. */
+function withPlace(error: unknown, file: string | undefined): unknown {
   if (!(error instanceof StoreError) || error.hint !== undefined) return error;
-  const hint = 'tonlake describe shows tables and columns';
-  return new StoreError(error.message, { code: error.code, hint, cause: error.cause });
+  const fault = sqlFault(error);
+  const message = file === undefined ? error.message : `store: query: ${fault.text} (${placeOf(file, fault)})`;
+  const hint = /\bparameters\b/.test(message)
+    ? 'give each $name of the query with --param name=value'
+    : 'tonlake describe shows tables and columns';
+  return new StoreError(message, { code: error.code, hint, cause: error.cause });
 }

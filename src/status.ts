@@ -35,6 +35,20 @@ export interface DayCoverage {
   readonly sealed: number;
 }
 
+/** What a warehouse holds of one mart. */
+export interface MartStatus {
+  readonly mart: string;
+  readonly rows: number;
+  /** Days that are built, for a mart that is built by the day. */
+  readonly days: number;
+  /** Days, or `all`, with rows that are not sealed, or not whole. */
+  readonly marked: readonly string[];
+  readonly files: number;
+  readonly bytes: number;
+  /** ISO 8601, UTC. */
+  readonly lastCommit: string;
+}
+
 export interface WarehouseStatus {
   readonly network: string;
   readonly warehouse: string;
@@ -42,6 +56,7 @@ export interface WarehouseStatus {
   /** Records in quarantine. */
   readonly quarantined: number;
   readonly pipelines: readonly PipelineStatus[];
+  readonly marts: readonly MartStatus[];
 }
 
 /**
@@ -69,10 +84,31 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
         // What a watch saw covers no blocks.
         return isWatched ? { ...statusOf(ledger, name, []), holes: [] } : statusOf(ledger, name, days);
       }),
+      marts: martsOf(ledger),
     };
   } finally {
     await reader.close();
   }
+}
+
+function martsOf(ledger: readonly LedgerEntry[]): readonly MartStatus[] {
+  const built = ledger.filter(({ mart }) => mart !== undefined);
+  const names = [...new Set(built.flatMap(({ tables }) => Object.keys(tables)))].sort();
+  return names.map((name) => {
+    const entries = built.filter(({ tables }) => tables[name] !== undefined);
+    const parts = entries.flatMap(({ tables }) => tables[name] ?? []);
+    const files = parts.flatMap((part) => part.files);
+    const open = entries.filter(({ mart }) => mart?.sealed === false);
+    return {
+      mart: name,
+      rows: parts.reduce((sum, { rows }) => sum + rows, 0),
+      days: entries.filter(({ mart }) => mart?.day !== undefined).length,
+      marked: open.map(({ mart }) => mart?.day ?? 'all').sort(),
+      files: files.length,
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+      lastCommit: entries.at(-1)?.committedAt ?? '',
+    };
+  });
 }
 
 /** @throws {StoreError} `other-network` */
@@ -149,6 +185,13 @@ export function formatStatus(status: WarehouseStatus): string {
       }
     }
     lines.push(`  commits      ${formatCount(pipeline.commits)}, the last ${pipeline.lastCommit ?? 'never'}`);
+  }
+  if (status.marts.length > 0) lines.push('', 'marts');
+  for (const { mart, rows, days, marked } of status.marts) {
+    const parts = [`${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`];
+    if (days > 0) parts.push(`${formatCount(days)} ${days === 1 ? 'day' : 'days'}`);
+    if (marked.length > 0) parts.push(`not whole: ${marked.join(', ')}`);
+    lines.push(`  ${mart}: ${parts.join('; ')}`);
   }
   if (status.quarantined > 0) {
     const records = status.quarantined === 1 ? 'record' : 'records';

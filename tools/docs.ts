@@ -2,6 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { endpointsMarkdown, tablesMarkdown } from '../src/describe.ts';
 import { jobJsonSchema } from '../src/job/schema.ts';
+import { loadChecks } from '../src/mart/check.ts';
+import { martsMarkdown, sqlMarkdown } from '../src/mart/describe.ts';
+import { loadMarts } from '../src/mart/marts.ts';
 import { createProgram, withAllBelow } from '../src/program.ts';
 import { loadRegistry } from '../src/registry.ts';
 
@@ -28,6 +31,8 @@ const made: Readonly<Record<string, string>> = {
   'docs/tables.md': tablesMarkdown(registry),
   'docs/endpoints.md': endpointsMarkdown(registry),
   'docs/job.schema.json': jobJsonSchema(),
+  'docs/marts.md': martsMarkdown(await loadMarts(registry)),
+  'docs/sql.md': sqlMarkdown(await loadChecks(registry)),
   'docs/cli.md': cliMarkdown(createProgram()),
 };
 

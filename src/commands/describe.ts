@@ -9,8 +9,8 @@ interface DescribeFlags extends CommonOptions {
 export function addDescribe(program: Command): void {
   program
     .command('describe')
-    .description('show the tables, or the columns of one, or a view')
-    .argument('[table]', 'name of a table, or of a view')
+    .description('show the tables and marts, or the columns of one, or a view')
+    .argument('[table]', 'name of a table, of a mart or of a view')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .option('--json', 'one JSON object on standard output')
@@ -18,6 +18,10 @@ export function addDescribe(program: Command): void {
     .action(async (name: string | undefined, flags: DescribeFlags) => {
       const { loadRegistry } = await import('../registry.ts');
       const { describeTable, describeTables, describeView, tableSummary, viewSummary } = await import('../describe.ts');
+      const [{ loadMarts }, { describeMart, describeMarts, martSummary }] = await Promise.all([
+        import('../mart/marts.ts'),
+        import('../mart/describe.ts'),
+      ]);
       const registry = await loadRegistry();
       const of = name === undefined ? undefined : registry.tableOf(name);
       const view = of?.views.find((candidate) => candidate.name === name);
@@ -26,13 +30,17 @@ export function addDescribe(program: Command): void {
         process.stdout.write(summary);
         return;
       }
+      const marts = of === undefined ? await loadMarts(registry) : [];
+      const mart = marts.find((candidate) => candidate.name === name);
+      const tables = name === undefined ? registry.tables : mart === undefined ? [registry.table(name)] : [];
+      const told = name === undefined ? marts : marts.filter((candidate) => candidate === mart);
       if (flags.json === true) {
-        const tables = name === undefined ? registry.tables : [registry.table(name)];
-        process.stdout.write(`${JSON.stringify(tables.map((table) => tableSummary(registry, table)))}\n`);
+        const summaries = [...tables.map((table) => tableSummary(registry, table)), ...told.map(martSummary)];
+        process.stdout.write(`${JSON.stringify(summaries)}\n`);
         return;
       }
-      process.stdout.write(
-        name === undefined ? describeTables(registry) : describeTable(registry, registry.table(name)),
-      );
+      if (name === undefined) process.stdout.write(`${describeTables(registry)}\n${describeMarts(marts)}`);
+      else if (mart !== undefined) process.stdout.write(describeMart(mart));
+      else for (const table of tables) process.stdout.write(describeTable(registry, table));
     });
 }

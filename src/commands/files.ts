@@ -20,10 +20,11 @@ export function addFiles(program: Command): void {
         import('../status.ts'),
       ]);
       const registry = await loadRegistry();
-      const { name } = registry.table(table);
       const reader = await openReader(warehouseOf(flags), registry.tables);
       try {
         requireSameNetwork(reader.path, reader.network, flags.network);
+        const isMart = (await reader.ledger()).some((entry) => entry.mart !== undefined && table in entry.tables);
+        const name = isMart ? table : registry.table(table).name;
         for (const path of await reader.files(name)) process.stdout.write(`${path}\n`);
       } finally {
         await reader.close();

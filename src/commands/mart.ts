@@ -69,15 +69,15 @@ function describeBuild({ name, status, rows, days, marked, reason }: MartBuild):
 }
 
 async function list(flags: MartFlags): Promise<void> {
-  const [{ loadRegistry }, { loadMarts }] = await Promise.all([import('../registry.ts'), import('../mart/marts.ts')]);
+  const [{ loadRegistry }, { loadMarts }, { describeMarts, martSummary }] = await Promise.all([
+    import('../registry.ts'),
+    import('../mart/marts.ts'),
+    import('../mart/describe.ts'),
+  ]);
   const marts = await loadMarts(await loadRegistry(), flags.marts);
   if (flags.json === true) {
-    const told = marts.map(({ name, question, grain, inputs, optional, isDaily, file }) => {
-      return { name, question, grain, inputs, optional, daily: isDaily, file: file.path };
-    });
-    process.stdout.write(`${JSON.stringify(told)}\n`);
+    process.stdout.write(`${JSON.stringify(marts.map(martSummary))}\n`);
     return;
   }
-  const width = Math.max(...marts.map(({ name }) => name.length));
-  for (const { name, question } of marts) process.stdout.write(`${name.padEnd(width)}  ${question}\n`);
+  process.stdout.write(describeMarts(marts));
 }

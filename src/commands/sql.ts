@@ -1,21 +1,27 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../errors.ts';
 import type { SqlFormat } from '../print.ts';
 import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
 
 interface SqlFlags extends CommonOptions {
-  readonly format: SqlFormat;
+  readonly format: SqlFormat | 'parquet';
+  readonly output?: string;
+  readonly param: Readonly<Record<string, string>>;
   readonly file?: string;
   readonly strict?: boolean;
 }
 
 const HELP = `
-Every table of tonlake describe is a relation; so is _commits, the ledger.
+Every table of tonlake describe is a relation; so is _commits, the ledger. A parameter is bound: its value is never read as SQL. It
+is a text, which the query casts where it wants a number: $lt::BIGINT. Beside DuckDB's functions there are those of docs/sql.md, for
+example raw_address(text), friendly_address(text), ton(nanotons), opcode_name(opcode) and shard_of(address).
 
 Examples:
   tonlake sql "select count(*) from transactions" --network sandbox
   tonlake sql "select * from messages where comment is not null limit 5" --format json
-  tonlake sql --file report.sql --format csv > report.csv`;
+  tonlake sql --file report.sql --format csv > report.csv
+  tonlake sql "select * from accounts where address = raw_address($account)" --param account=EQC...
+  tonlake sql "select * from gas_fees_daily" --format parquet --output fees.parquet`;
 
 /** `tonlake sql`: a query over a warehouse; works while an export runs. */
 export function addSql(program: Command): void {
@@ -25,8 +31,12 @@ export function addSql(program: Command): void {
     .argument('[query]', 'SQL as DuckDB understands it')
     .addOption(networkOption())
     .addOption(warehouseOption())
-    .addOption(new Option('--format <format>', 'form of the result').choices(['box', 'csv', 'json']).default('box'))
+    .addOption(
+      new Option('--format <format>', 'form of the result').choices(['box', 'csv', 'json', 'parquet']).default('box'),
+    )
+    .option('-o, --output <path>', 'write the result to a file instead of standard output; parquet needs one')
     .option('-f, --file <path>', 'read the query from a file')
+    .option('-p, --param <name=value>', 'value of $name in the query; may be repeated', collectParam, {})
     .option('--strict', 'refuse when a table of the query has missing or quarantined blocks')
     .addHelpText('after', HELP)
     .action(async (query: string | undefined, flags: SqlFlags) => {
@@ -40,14 +50,40 @@ export function addSql(program: Command): void {
       const sql = query ?? (await readQueryFile(readFile, flags.file ?? ''));
       if (sql.trim() === '')
         throw new UsageError('usage: expected a query, got nothing', { code: 'no-query', hint: 'tonlake sql --help' });
-      const [{ printResult }, { querySql }] = await Promise.all([import('../print.ts'), import('../query.ts')]);
-      const result = await querySql(warehouseOf(flags), sql, {
-        network: flags.network,
-        strict: flags.strict,
-        onWarning: (message) => process.stderr.write(`warning: ${message}\n`),
-      });
-      await printResult(result, flags.format, process.stdout);
+      await answer(sql, flags);
     });
+}
+
+async function answer(sql: string, flags: SqlFlags): Promise<void> {
+  const { network, strict, param: params, file, output, format } = flags;
+  const onWarning = (message: string): void => void process.stderr.write(`warning: ${message}\n`);
+  const options = { network, strict, params, file, onWarning };
+  const [{ printResult }, { querySql, writeParquet }] = await Promise.all([
+    import('../print.ts'),
+    import('../query.ts'),
+  ]);
+  if (format === 'parquet') {
+    if (output === undefined) {
+      throw new UsageError('usage: expected --output with --format parquet, got none', {
+        code: 'no-output',
+        hint: '--output result.parquet',
+      });
+    }
+    await writeParquet(warehouseOf(flags), sql, output, options);
+    return;
+  }
+  const result = await querySql(warehouseOf(flags), sql, options);
+  if (output === undefined) return printResult(result, format, process.stdout);
+  const { writeWhole } = await import('../output.ts');
+  await writeWhole(output, (out) => printResult(result, format, out));
+}
+
+/** `account=EQC...`. */
+function collectParam(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('Expected name=value.');
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice.`);
+  return { ...before, [name]: value };
 }
 
 async function readQueryFile(

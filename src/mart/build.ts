@@ -19,7 +19,7 @@ import {
   stampOf,
 } from './inputs.ts';
 import { loadMarts, type MartDef, martOf } from './marts.ts';
-import { sqlError } from './references.ts';
+import { sqlErrorWithin } from './references.ts';
 
 /** What building a mart came to. */
 export interface MartBuild {
@@ -174,18 +174,13 @@ async function buildSlice({ store, network }: Context, mart: MartDef, work: Work
   const stamp = { ...(date === undefined ? {} : { day: date }), inputs, sealed };
   const rows = { table, select, span, network, stamp, before: before === undefined ? [] : [before] };
   await commitSelect(store, rows).catch((error: unknown) => {
-    throw isOfQuery(error) ? sqlError(file, withoutLine(error)) : error;
+    throw isOfQuery(error) ? sqlErrorWithin(file, error) : error;
   });
 }
 
 /** Whether the select is at fault, and not the disk or the lock. */
 function isOfQuery(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'failed' && error.message.startsWith('store: query');
-}
-
-/** Lines of the statement around the select are not those of its file. */
-function withoutLine(error: unknown): Error {
-  return new Error((error instanceof Error ? error.message : String(error)).replace(/\s*LINE \d+:.*$/s, ''));
 }
 
 /** What of a mart's inputs was never exported or built; undefined when nothing is missing. */

@@ -13,7 +13,7 @@ import type { LedgerEntry, Store } from '../store/store.ts';
 import { commitSelect, heldEntries } from './commit.ts';
 import { entriesOf } from './inputs.ts';
 import { loadMarts } from './marts.ts';
-import { readReferences, sqlError } from './references.ts';
+import { readReferences, sqlError, sqlErrorWithin } from './references.ts';
 import { openScratch } from './scratch.ts';
 import { headerList, headerText, readSqlFiles, type SqlFile, shippedFolder } from './sqlfile.ts';
 
@@ -177,7 +177,7 @@ async function runCheck(store: Store, { name, file, rule, inputs }: CheckDef) {
        ORDER BY row_json LIMIT ${KEPT}`,
     )
     .catch((error: unknown) => {
-      throw sqlError(file, new Error((error instanceof Error ? error.message : '').replace(/\s*LINE \d+:.*$/s, '')));
+      throw sqlErrorWithin(file, error);
     });
   const offenders = Number(rows[0]?.[0] ?? 0);
   const result: CheckResult = { name, rule, status: offenders === 0 ? 'passed' : 'failed', offenders };

@@ -1,4 +1,5 @@
 import { MartError } from '../errors.ts';
+import { placeOf, sqlFault } from '../sqlfault.ts';
 import type { Query } from '../store/store.ts';
 import type { SqlFile } from './sqlfile.ts';
 
@@ -65,13 +66,15 @@ function lineAt(text: string, position: number): number {
 
 /** DuckDB's message on one line, with the file and the line that it names. */
 export function sqlError({ path }: Pick<SqlFile, 'path'>, error: unknown): MartError {
-  const message = error instanceof Error ? error.message : String(error);
-  const [, line] = /\nLINE (\d+):/.exec(message) ?? / LINE (\d+):/.exec(message) ?? [];
-  const [first = ''] = message.replace(/^store: query: /, '').split(/\s*\n?\s*LINE \d+:/);
-  const place = line === undefined ? path : `${path}:${line}`;
-  return new MartError(`mart: ${first.replace(/\s+/g, ' ').trim()} (${place})`, {
+  const fault = sqlFault(error);
+  return new MartError(`mart: ${fault.text} (${placeOf(path, fault)})`, {
     code: 'bad-sql',
     hint: 'tonlake describe shows tables and columns',
     cause: error,
   });
+}
+
+/** The same for a statement around the select of a file, whose lines are not those of the file. */
+export function sqlErrorWithin(file: Pick<SqlFile, 'path'>, error: unknown): MartError {
+  return sqlError(file, new Error(sqlFault(error).text));
 }
