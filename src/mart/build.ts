@@ -146,7 +146,8 @@ async function buildMart(context: Context, mart: MartDef, { full, onEvent }: Bui
   // Of a day without anything to read there is nothing to tell any more.
   for (const [date, before] of held) {
     const slice = { date, parts: new Map() };
-    work.push({ slice, day: undefined, sealed: false, inputs: stampOf(mart, slice, false), before });
+    const inputs = stampOf(mart, slice, true);
+    if (before.mart?.inputs !== inputs) work.push({ slice, day: undefined, sealed: true, inputs, before });
   }
   onEvent?.({ event: 'start', name, slices: work.length });
   for (const each of work) await buildSlice(context, mart, each);
@@ -168,7 +169,8 @@ async function buildSlice({ store, network }: Context, mart: MartDef, work: Work
   const { table, file } = mart;
   const { date } = slice;
   const span = before !== undefined && slice.parts.size === 0 ? before.span : spanOf(store.ledger(), slice, day);
-  const where = date === undefined ? '' : ` WHERE block_date = DATE ${quoteText(date)}`;
+  const nothing = mart.isDaily ? ' WHERE false' : '';
+  const where = date === undefined ? nothing : ` WHERE block_date = DATE ${quoteText(date)}`;
   const order = table.sort.map(quoteName).join(', ');
   const select = `SELECT *, ${sealed} AS _sealed FROM (\n${file.sql.replace(/;\s*$/, '')}\n)${where} ORDER BY ${order}`;
   const stamp = { ...(date === undefined ? {} : { day: date }), inputs, sealed };

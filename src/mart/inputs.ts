@@ -26,6 +26,8 @@ export async function readSlices(store: Store, mart: MartDef, dated: ReadonlySet
       days.set(date, day.set(table, [...(day.get(table) ?? []), id]));
     }
   }
+  // Inputs without rows make an empty mart, which can be asked all the same.
+  if (days.size === 0) return [{ date: undefined, parts: all }];
   const undated = [...all].filter(([table]) => !dated.has(table));
   return [...days]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,0 +1,201 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { buildMarts, type MartBuild } from '../../src/index.ts';
+import { freshFolder, startTonlake, tonlake } from '../cli.ts';
+import { copyOf, exportSandbox, hashMarts, marts, texts } from './support.ts';
+
+let source: string;
+let built: string;
+let first: readonly MartBuild[];
+
+beforeAll(async () => {
+  source = await exportSandbox('4990:5009');
+  built = await copyOf(source);
+  first = await buildMarts(built);
+}, 120_000);
+
+const statusOf = (builds: readonly MartBuild[]) => Object.fromEntries(builds.map(({ name, status }) => [name, status]));
+
+test('the sixteen marts are there, each with a question, and every column has a meaning', () => {
+  expect(marts.map(({ name }) => name).sort()).toEqual([
+    ...['accounts', 'actions_daily', 'active_accounts_daily', 'balances_history', 'block_times', 'dex_swaps'],
+    ...['failed_transactions_daily', 'gas_fees_daily', 'jetton_holders', 'jetton_transfers_daily'],
+    ...['jetton_volumes_daily', 'latest_balances', 'messages_by_opcode_daily', 'nft_transfers_daily'],
+    ...['top_contracts_daily', 'transactions_daily'],
+  ]);
+  for (const { question, table, name } of marts) {
+    expect(question).toMatch(/\?$/);
+    expect(table.columns.filter(({ doc }) => doc === '').map((column) => `${name}.${column.name}`)).toEqual([]);
+  }
+});
+
+test('every mart is built, day by day where its grain has a day, and says which days are not whole', () => {
+  expect(new Set(first.map(({ status }) => status))).toEqual(new Set(['built']));
+  // No NFT changed hands in these blocks.
+  const empty = ['nft_transfers_daily'];
+  for (const mart of marts) {
+    const build = first.find(({ name }) => name === mart.name);
+    const isDaily = mart.isDaily && !empty.includes(mart.name);
+    expect(build?.days, mart.name).toEqual(isDaily ? ['2026-05-01', '2026-05-02'] : []);
+    expect(build?.marked, mart.name).toEqual(isDaily ? ['2026-05-01', '2026-05-02'] : []);
+  }
+});
+
+test('the figures of marts are those of direct queries', async () => {
+  const pairs = [
+    [
+      'select block_date, tx_count, aborted_count from transactions_daily order by all',
+      "select block_date, count(*), count(*) filter (aborted and descr = 'ord') from transactions group by all order by all",
+    ],
+    [
+      'select sum(message_count), sum(value) from messages_by_opcode_daily',
+      'select count(*), sum(value) from messages',
+    ],
+    ['select sum(tx_count) from accounts', 'select count(*) from transactions'],
+    [
+      'select block_date, active_accounts from active_accounts_daily order by all',
+      'select block_date, count(distinct account) from transactions group by all order by all',
+    ],
+    [
+      'select block_date, total_fees from gas_fees_daily order by all',
+      'select block_date, sum(total_fees) from transactions group by all order by all',
+    ],
+    ['select sum(fwd_fees) from gas_fees_daily', "select sum(fwd_fee) from messages where direction = 'out'"],
+    [
+      "select sum(tx_count) from failed_transactions_daily where phase = 'skipped'",
+      "select count(*) from transactions where descr = 'ord' and compute_skipped",
+    ],
+    ['select sum(action_count) from actions_daily', 'select count(*) from actions'],
+    ['select count(*) from dex_swaps', "select count(*) from actions where type = 'jetton_swap' and success"],
+    [
+      'select sum(transfer_count), sum(amount) from jetton_volumes_daily',
+      'select count(*), sum(amount) from jetton_transfers',
+    ],
+    ['select sum(block_count), sum(tx_count) from block_times', 'select count(*), sum(tx_count) from blocks'],
+    [
+      'select count(distinct jetton_wallet) from jetton_holders',
+      "select count(distinct address) from jetton_wallets where balance <> '0' and balance not like '-%'",
+    ],
+  ] as const;
+  for (const [mart, direct] of pairs) expect(await texts(built, mart), mart).toEqual(await texts(built, direct));
+});
+
+test('the key of every mart is unique', async () => {
+  for (const { name, table } of marts) {
+    const doubles = `select ${table.key.join(', ')} from ${name} group by all having count(*) > 1`;
+    expect(await texts(built, doubles), name).toEqual([]);
+  }
+});
+
+test('building again changes nothing, and --full gives the same rows', async () => {
+  const before = await hashMarts(built);
+  expect(new Set((await buildMarts(built)).map(({ status }) => status))).toEqual(new Set(['unchanged']));
+  expect(new Set((await buildMarts(built, { full: true })).map(({ status }) => status))).toEqual(new Set(['built']));
+  expect(await hashMarts(built)).toEqual(before);
+});
+
+test('after more blocks only their day is built again, and the rows are those of one build', async () => {
+  const names = ['transactions_daily', 'latest_balances'];
+  const [grown, whole] = [join(freshFolder(), 'w'), join(freshFolder(), 'w')];
+  await exportSandbox('4995:5004', ['transactions'], grown);
+  await buildMarts(grown, { names });
+  await exportSandbox('5005:5009', ['transactions'], grown);
+  const builds = await buildMarts(grown, { names });
+  expect(builds.map(({ name, days }) => [name, days])).toEqual([
+    ['balances_history', ['2026-05-02']],
+    ['latest_balances', []],
+    ['transactions_daily', ['2026-05-02']],
+  ]);
+  await exportSandbox('4995:5009', ['transactions'], whole);
+  await buildMarts(whole, { names });
+  expect(await hashMarts(grown, names)).toEqual(await hashMarts(whole, names));
+}, 60_000);
+
+test('a one-file warehouse holds the same rows', async () => {
+  const path = join(freshFolder(), 'w.duckdb');
+  await exportSandbox('4990:5009', ['transactions', 'actions', 'jetton_transfers', 'nft_transfers'], path);
+  const builds = await buildMarts(path);
+  const names = builds.filter(({ status }) => status === 'built').map(({ name }) => name);
+  // What lists tell depends on when they were read.
+  const comparable = names.filter((name) => name !== 'accounts' && name !== 'latest_balances');
+  expect(comparable).toHaveLength(13);
+  expect(await hashMarts(path, comparable)).toEqual(await hashMarts(built, comparable));
+  expect(new Set(Object.values(statusOf(await buildMarts(path))))).toEqual(new Set(['unchanged', 'empty']));
+}, 60_000);
+
+describe('a mart that reads what was never exported', () => {
+  test('is skipped with the reason', async () => {
+    const path = await exportSandbox('5000:5004', ['transactions']);
+    const { code, stdout } = await tonlake(['mart', 'build', '--warehouse', path]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('jetton_holders: skipped, jetton_wallets was never exported: tonlake run jetton_wallets');
+    expect(stdout).toMatch(/transactions_daily: built, 2 rows; 2 days built/);
+    const one = await tonlake(['mart', 'build', 'dex_swaps', '--warehouse', path]);
+    expect(one.code).toBe(1);
+    expect(one.stderr).toBe(
+      'error: mart dex_swaps: expected its inputs, got none: actions was never exported: tonlake run actions\n',
+    );
+  });
+});
+
+test('an unknown mart is wrong usage, and names the nearest', async () => {
+  const { code, stderr } = await tonlake(['mart', 'build', 'gas_fee_daily', '--warehouse', built]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    /^error: usage: expected a mart, got "gas_fee_daily"; hint: did you mean gas_fees_daily\?.*\n$/,
+  );
+});
+
+describe('marts are relations like tables', () => {
+  test('of sql with a warning, of files, describe and status, and verify proves the warehouse still', async () => {
+    const sql = await tonlake([
+      'sql',
+      'select tx_count from transactions_daily',
+      '--warehouse',
+      built,
+      '--format',
+      'csv',
+    ]);
+    expect(sql.stdout).toMatch(/^tx_count\n\d+\n\d+\n$/);
+    expect(sql.stderr).toBe('warning: transactions_daily is not whole: 2026-05-01, 2026-05-02\n');
+    const strict = await tonlake(['sql', 'from transactions_daily', '--warehouse', built, '--strict']);
+    expect(strict.code).toBe(1);
+    const files = await tonlake(['files', 'transactions_daily', '--warehouse', built]);
+    expect(files.stdout.trim().split('\n')).toHaveLength(2);
+    const status = await tonlake(['status', '--warehouse', built]);
+    expect(status.stdout).toContain('  transactions_daily: 2 rows; 2 days; not whole: 2026-05-01, 2026-05-02\n');
+    expect(status.stdout).not.toContain('mart:');
+    expect((await tonlake(['describe', 'dex_swaps'])).stdout).toContain('Who swapped what for what');
+    const verify = await tonlake(['verify', '--warehouse', built]);
+    expect(verify.code).toBe(0);
+    expect(verify.stdout).not.toContain('mart:');
+  }, 60_000);
+
+  test('compact merges tables, and leaves marts as they are', async () => {
+    const path = await copyOf(built);
+    const before = await hashMarts(path);
+    expect((await tonlake(['compact', '--warehouse', path])).code).toBe(0);
+    expect(await hashMarts(path)).toEqual(before);
+    await buildMarts(path);
+    expect(await hashMarts(path)).toEqual(before);
+  }, 60_000);
+});
+
+test('a build that is killed leaves the marts of before or after, and building again completes them', async () => {
+  const path = await copyOf(source);
+  const wanted = await hashMarts(built);
+  for (const waitMs of [250, 500, 750]) {
+    const running = startTonlake(['mart', 'build', '--full', '--warehouse', path]);
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    running.kill('SIGKILL');
+    await running.finished;
+    const names = (await texts(path, "select distinct pipeline[6:] from _commits where pipeline like 'mart:%'")).flat();
+    const whole = names.filter((name) => name !== 'check_failures');
+    for (const [name, hash] of Object.entries(await hashMarts(path, whole))) {
+      const rows = Number.parseInt(hash, 10);
+      expect(rows, name).toBeLessThanOrEqual(Number.parseInt(wanted[name] ?? '', 10));
+    }
+  }
+  await buildMarts(path);
+  expect(await hashMarts(path)).toEqual(wanted);
+}, 60_000);
