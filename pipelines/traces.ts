@@ -26,6 +26,22 @@ export default pipeline({
           .decoration()
           .nullable(),
       },
+      views: [
+        {
+          name: 'traces_early',
+          doc: 'traces that began before what was exported: with fewer transactions in `transactions` than they have',
+          sql: `SELECT traces.*, coalesce(held, 0) AS held_transactions FROM traces
+            LEFT JOIN (SELECT trace_id, count(*) AS held FROM transactions GROUP BY trace_id) USING (trace_id)
+            WHERE coalesce(held, 0) <> transactions`,
+          adds: { held_transactions: 'how many of its transactions were exported' },
+        },
+        {
+          name: 'traces_late',
+          doc: 'traces of exported transactions that are not in `traces`: they ended after what was exported, or are under way',
+          sql: `SELECT trace_id, count(*) AS held_transactions, min(mc_block_seqno) AS first_seqno, max(mc_block_seqno) AS last_seqno
+            FROM transactions ANTI JOIN traces USING (trace_id) WHERE trace_id IS NOT NULL GROUP BY trace_id`,
+        },
+      ],
     }),
   ],
 });

@@ -81,4 +81,14 @@ export const messages = table('messages', {
       'transaction that sent the message; sent by /messages and by servers of 2024',
     ).nullable(),
   },
+  views: [
+    {
+      name: 'messages_edge',
+      doc: 'messages between accounts of which one end was exported only: sent before, or not consumed yet at the end',
+      sql: `SELECT one.*, CASE direction WHEN 'in' THEN 'sender' ELSE 'receiver' END AS missing_end FROM messages AS one
+        WHERE source IS NOT NULL AND destination IS NOT NULL AND NOT EXISTS (
+          SELECT 1 FROM messages AS other WHERE other.msg_hash = one.msg_hash AND other.direction <> one.direction)`,
+      adds: { missing_end: 'whose transaction is not in `transactions`: sender or receiver' },
+    },
+  ],
 });

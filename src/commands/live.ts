@@ -17,8 +17,17 @@ export function limitHeap(): void {
   setFlagsFromString(HEAP_GROWTH);
 }
 
-/** Runs an export and shows it: JSON lines on standard output, or progress and a summary for people on standard error. */
-export async function runLive(options: RunOptions, isJson: boolean, logPath: string | undefined): Promise<void> {
+/**
+ * Runs an export and shows it: JSON lines on standard output, or progress and a summary for people on standard error.
+ *
+ * @param what the pipelines as they were asked for, for the summary; default: their names
+ */
+export async function runLive(
+  options: RunOptions,
+  isJson: boolean,
+  logPath: string | undefined,
+  what = options.pipelines.join(' '),
+): Promise<void> {
   limitHeap();
   const log = await openLog(logPath);
   const interrupts = watchInterrupts();
@@ -45,7 +54,7 @@ export async function runLive(options: RunOptions, isJson: boolean, logPath: str
       process.exitCode = 130;
       return;
     }
-    if (!isJson) process.stdout.write(summary(report, options));
+    if (!isJson) process.stdout.write(summary(report, options, what));
     if (!report.complete) process.exitCode = 1;
   } finally {
     progress.end();
@@ -68,18 +77,18 @@ async function openLog(path: string | undefined): Promise<Logger | undefined> {
   }
 }
 
-function summary(report: Awaited<ReturnType<typeof run>>, options: RunOptions): string {
-  const { network, pipeline, from, to, rows, requests, seconds } = report;
+function summary(report: Awaited<ReturnType<typeof run>>, options: RunOptions, what: string): string {
+  const { network, from, to, rows, requests, seconds } = report;
   const added = Object.entries(rows)
     .filter(([, count]) => count > 0)
     .map(([table, count]) => `${formatCount(count)} ${table}`);
   const nothing = report.complete ? 'nothing was missing' : 'nothing was added';
-  const what = added.length === 0 ? nothing : added.join(', ');
+  const gain = added.length === 0 ? nothing : added.join(', ');
   const state = report.complete ? 'complete' : 'incomplete';
-  const head = `${state}: ${pipeline} ${from}:${to} on ${network}: ${what} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;
+  const head = `${state}: ${what} ${from}:${to} on ${network}: ${gain} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;
   const place = `--warehouse ${shellWord(options.warehouse)}`;
   if (!report.complete) {
-    const again = `tonlake run ${options.pipelines.join(' ')} --network ${shellWord(network)} --range ${shellWord(options.range)}`;
+    const again = `tonlake run ${what} --network ${shellWord(network)} --range ${shellWord(options.range)}`;
     return `${head}  see ${invocation()} status ${place}; ${again} asks for the rest\n`;
   }
   const sql =

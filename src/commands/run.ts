@@ -18,6 +18,7 @@ import {
 } from './options.ts';
 
 interface RunFlags extends CommonOptions {
+  readonly all?: boolean;
   readonly range?: string;
   readonly store?: Store['kind'];
   readonly walk: WalkMode;
@@ -47,6 +48,7 @@ Examples:
   tonlake run transactions --network testnet --range -1000: --rps 1
   tonlake run --range 2026-05-01 --dry-run
   tonlake run blocks --range 47.67M:47.68M --warehouse may.duckdb
+  tonlake run --all --network sandbox --range 1000:1199
   tonlake run account_latest --range -100: --from "select address from jetton_wallets"
 
 The API key is read from TONLAKE_API_KEY, or from the file that TONLAKE_API_KEY_FILE names.
@@ -57,7 +59,8 @@ export function addRun(program: Command): void {
   program
     .command('run')
     .description('export a range of blocks: what is asked minus what is already done')
-    .argument('[pipeline...]', 'what to export; what it needs comes with it', ['transactions'])
+    .argument('[pipeline...]', 'what to export; what it needs comes with it (default: transactions)')
+    .option('--all', 'every pipeline that has a history, each after what it needs; lookups take their declared keys')
     .option('-r, --range <range>', 'blocks or UTC days to export; always needed')
     .addOption(networkOption())
     .addOption(warehouseOption())
@@ -79,13 +82,13 @@ export function addRun(program: Command): void {
     .option('--log <path>', 'append every event and retry to a file, as JSON lines')
     .addHelpText('after', HELP)
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
-      const options = runOptions(pipelines, flags);
+      const options = runOptions(await namesOf(pipelines, flags), flags);
       if (flags.dryRun === true) {
         const { dryRun } = await import('./dryrun.ts');
         await dryRun(options, flags.json === true);
       } else {
         const { runLive } = await import('./live.ts');
-        await runLive(options, flags.json === true, flags.log);
+        await runLive(options, flags.json === true, flags.log, flags.all === true ? '--all' : undefined);
       }
     });
 }
@@ -95,7 +98,8 @@ export function addPlan(program: Command): void {
   program
     .command('plan')
     .description('say what a run would take: requests, rows, bytes, minutes; the same as run --dry-run')
-    .argument('[pipeline...]', 'what to export; what it needs comes with it', ['transactions'])
+    .argument('[pipeline...]', 'what to export; what it needs comes with it (default: transactions)')
+    .option('--all', 'every pipeline that has a history, each after what it needs; lookups take their declared keys')
     .option('-r, --range <range>', 'blocks or UTC days; always needed')
     .addOption(networkOption())
     .addOption(warehouseOption())
@@ -109,7 +113,7 @@ export function addPlan(program: Command): void {
     )
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
       const { dryRun } = await import('./dryrun.ts');
-      await dryRun(runOptions(pipelines, flags), flags.json === true);
+      await dryRun(runOptions(await namesOf(pipelines, flags), flags), flags.json === true);
     });
 }
 
@@ -123,6 +127,20 @@ function walkOption(): Option {
   return new Option('--walk <way>', 'how rows are asked for; all give the same rows')
     .choices(['auto', 'window', 'masterchain'])
     .default('auto');
+}
+
+/** The pipelines that are meant: those named, all, or `transactions`. */
+async function namesOf(pipelines: readonly string[], { all, from }: RunFlags): Promise<readonly string[]> {
+  if (all !== true) return pipelines.length === 0 ? ['transactions'] : pipelines;
+  const other = pipelines[0] ?? (from === undefined ? undefined : '--from');
+  if (other !== undefined) {
+    throw new UsageError(`usage: expected --all alone, got ${other} as well`, {
+      code: 'all-and-more',
+      hint: from === undefined ? `leave ${other} out: it comes with --all` : 'name the lookup that --from is for',
+    });
+  }
+  const { loadRegistry } = await import('../registry.ts');
+  return (await loadRegistry()).lasting;
 }
 
 function runOptions(pipelines: readonly string[], flags: RunFlags): RunOptions {

@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadRegistry, type RunReport } from '../../src/index.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { freshFolder, tonlake } from '../cli.ts';
+import { type Hashes, hashTables, query } from './export.ts';
+
+const registry = await loadRegistry();
+const warehouse = join(freshFolder(), 'w');
+let sandbox: Sandbox;
+let nowMs = 0;
+let first: RunReport;
+let hashes: Hashes;
+
+async function runAll(): Promise<RunReport> {
+  const words = ['--all', '--network', sandbox.url, '--range', '1000:1199', '--warehouse', warehouse, '--json'];
+  const { code, stdout, stderr } = await tonlake(['run', ...words]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+}
+
+beforeAll(async () => {
+  // What is written late, or consumed late, is there: nothing is under way but what crosses the edges of the range.
+  sandbox = await startSandbox({ blocks: 3300, blockMs: 1000, nowMs: () => nowMs });
+  first = await runAll();
+  hashes = await hashTables(warehouse);
+}, 180_000);
+afterAll(() => sandbox.close());
+
+const count = async (sql: string): Promise<number> =>
+  Number((await query(warehouse, `SELECT count(*) FROM ${sql}`))[0]?.[0]);
+
+describe.sequential('tonlake run --all', () => {
+  test('fills every table', () => {
+    expect(first).toMatchObject({ complete: true, quarantined: 0, from: 1000, to: 1199 });
+    const tables = registry.lasting.flatMap((name) => registry.pipeline(name).tables.map((table) => table.name));
+    expect(tables.length).toBeGreaterThan(30);
+    expect(tables.filter((name) => (first.rows[name] ?? 0) === 0)).toEqual([]);
+  });
+
+  test('a second run changes nothing', async () => {
+    expect(await runAll()).toMatchObject({ complete: true, spans: 0, requests: expect.any(Number) });
+    expect(await hashTables(warehouse)).toEqual(hashes);
+  }, 120_000);
+
+  test('a run after the head moved reads lists that change anew, and nothing of the chain', async () => {
+    nowMs = 10_000;
+    sandbox.requests.reset();
+    const { complete } = await runAll();
+    expect(complete).toBe(true);
+    const snapshots = registry.pipelines.filter(({ walk }) => walk.kind === 'snapshot');
+    const moving = snapshots.flatMap(({ tables }) => tables.map(({ name }) => name));
+    const after = await hashTables(warehouse);
+    const still = (all: Hashes) => Object.entries(all).filter(([name]) => !moving.includes(name));
+    expect(still(after)).toEqual(still(hashes));
+    const asked = new Set(sandbox.requests.entries().map(({ path }) => `/${path}`));
+    const wanted = snapshots.map(({ endpoint }) => endpoint.replace(/^GET /, ''));
+    expect([...asked].sort()).toEqual([...wanted, '/masterchainInfo'].sort());
+  }, 120_000);
+
+  test('actions have their trace, their transactions and the messages of those; what is missing began earlier', async () => {
+    expect(await count('actions ANTI JOIN traces USING (trace_id)')).toBe(0);
+    const joined = `(SELECT trace_id, unnest(from_json(transactions, '["VARCHAR"]')) AS hash FROM actions)`;
+    expect(await count(`${joined} SEMI JOIN transactions USING (hash)`)).toBeGreaterThan(2000);
+    expect(await count(`${joined} ANTI JOIN transactions USING (hash) ANTI JOIN traces_early USING (trace_id)`)).toBe(
+      0,
+    );
+    expect(await count('messages m ANTI JOIN transactions t ON t.hash = m.tx_hash')).toBe(0);
+  });
+
+  test('transactions have their trace; what is missing ended later', async () => {
+    expect(await count('transactions ANTI JOIN traces USING (trace_id) ANTI JOIN traces_late USING (trace_id)')).toBe(
+      0,
+    );
+    expect(await count('transactions SEMI JOIN traces USING (trace_id)')).toBeGreaterThan(3000);
+  });
+
+  test('messages have both ends; what is missing crosses the edges of the range', async () => {
+    const oneEnd = `messages m WHERE source IS NOT NULL AND destination IS NOT NULL
+      AND msg_hash NOT IN (SELECT msg_hash FROM messages_edge) AND (SELECT count(*) FROM messages o WHERE o.msg_hash = m.msg_hash) <> 2`;
+    expect(await count(oneEnd)).toBe(0);
+  });
+
+  test('what crosses the edges is listed apart, and is little', async () => {
+    const edges = await query(
+      warehouse,
+      `SELECT 'early', count(*), max(mc_seqno_start) FROM traces_early UNION ALL
+       SELECT 'late', count(*), min(last_seqno) FROM traces_late UNION ALL
+       SELECT missing_end, count(*), CASE missing_end WHEN 'sender' THEN max(tx_mc_block_seqno) ELSE min(tx_mc_block_seqno) END
+       FROM messages_edge GROUP BY missing_end`,
+    );
+    const of = new Map(edges.map(([name, rows, edge]) => [name, [Number(rows), Number(edge)]]));
+    expect([...of.keys()].sort()).toEqual(['early', 'late', 'receiver', 'sender']);
+    for (const [rows] of of.values()) expect(rows).toBeGreaterThan(0);
+    for (const [rows] of of.values()) expect(rows).toBeLessThan(60);
+    expect(of.get('early')?.[1]).toBeLessThan(1000);
+    expect(of.get('late')?.[1]).toBeGreaterThan(1170);
+    expect(of.get('sender')?.[1]).toBeLessThan(1020);
+    expect(of.get('receiver')?.[1]).toBeGreaterThan(1180);
+    // A trace that began and ended inside has all its transactions.
+    expect(await count('traces_early WHERE mc_seqno_start >= 1000')).toBe(0);
+  });
+
+  test('links of messages are those of messages, but for what crosses the edges', async () => {
+    const ends = `(SELECT min(created_lt) AS low, max(created_lt) AS high FROM message_links)`;
+    expect(
+      await count(`messages m, ${ends} WHERE direction = 'out' AND created_lt BETWEEN low AND high
+        AND NOT EXISTS (SELECT 1 FROM message_links l WHERE l.msg_hash = m.msg_hash)`),
+    ).toBe(0);
+    expect(await count('message_links ANTI JOIN messages USING (msg_hash)')).toBeLessThan(20);
+  });
+});
+
+test.each([
+  [['transactions', '--all'], 'expected --all alone, got transactions as well'],
+  [['--all', '--from', 'select 1'], 'expected --all alone, got --from as well'],
+])('refuses %o', async (words, text) => {
+  const { code, stderr } = await tonlake(['run', ...words, '--network', 'sandbox', '--range', '1:2']);
+  expect(code).toBe(2);
+  expect(stderr).toContain(text);
+});
