@@ -1,6 +1,6 @@
 import { type EndpointName, endpointNames, endpointOf } from './client/endpoints.ts';
 import { kinds } from './declare/kind.ts';
-import type { PipelineDef } from './declare/pipeline.ts';
+import { isEphemeral, type PipelineDef } from './declare/pipeline.ts';
 import type { TableDef, ViewDef } from './declare/table.ts';
 import { oneLine } from './errors.ts';
 import type { Registry } from './registry.ts';
@@ -121,7 +121,7 @@ export function endpointsMarkdown(registry: Registry): string {
     const feeds = registry.pipelines.filter((pipeline) => pathsOf(pipeline).includes(path));
     const tables = feeds.flatMap((pipeline) => pipeline.tables.map((table) => `\`${table.name}\``));
     const what = feeds.length === 0 ? (WITHOUT_TABLE[name] ?? '') : feeds.map((one) => `\`${one.name}\``).join(', ');
-    const test = feeds.length === 0 ? 'test/commands/fetch.test.ts' : 'test/pipelines/sandbox.test.ts';
+    const test = feeds.length === 0 ? 'test/commands/fetchsandbox.test.ts' : testOf(feeds);
     return `| ${method} \`${path}\` | ${what} | ${tables.join(', ')} | \`${name}\` | ${test} |`;
   };
   const head = ['| endpoint | pipeline | tables | client function | test |', '|---|---|---|---|---|'];
@@ -129,8 +129,8 @@ export function endpointsMarkdown(registry: Registry): string {
     '# Endpoints',
     '',
     'Made from the declarations in `pipelines/` and `src/client/endpoints/` by `npm run docs`. `tonlake fetch` calls each of them',
-    'as it is. Recorded answers of each go through its tables in test/pipelines/recorded.test.ts, and through the client in',
-    'test/client/recorded.test.ts.',
+    'as it is; test/commands/fetchsandbox.test.ts does so over HTTP. Recorded answers of each go through its tables in',
+    'test/pipelines/recorded.test.ts, and through the client in test/client/recorded.test.ts.',
     '',
     ...head,
     ...endpointNames.filter((name) => !LATER.includes(name)).map(row),
@@ -141,6 +141,10 @@ export function endpointsMarkdown(registry: Registry): string {
     ...LATER.map(row),
     '',
   ].join('\n');
+}
+
+function testOf(feeds: readonly PipelineDef[]): string {
+  return feeds.some(isEphemeral) ? 'test/watch/watch.test.ts' : 'test/pipelines/sandbox.test.ts';
 }
 
 /** The paths that a pipeline asks. */

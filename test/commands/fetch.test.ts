@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type EndpointName, endpointNames, endpointOf } from '../../src/client/endpoints.ts';
-import { addFetch, parseWords } from '../../src/commands/fetch.ts';
+import { parseWords } from '../../src/commands/fetch.ts';
 import { formatError, SourceError, UsageError } from '../../src/errors.ts';
 import { ACCOUNT, HASH, recordedAnswer } from '../client/recorded.ts';
 import { json, rejection, serve, serveSteps } from '../source/server.ts';
+import { printFetch } from './printfetch.ts';
 
 const BOC = 'te6cckEBAQEAAgAAAEysuc0=';
 
@@ -46,14 +46,14 @@ describe('tonlake fetch', () => {
     const server = await serve((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
     });
-    const out = await run([path.slice(1), ...(WORDS[name] ?? [])], server.baseUrl);
+    const out = await printFetch([path.slice(1), ...(WORDS[name] ?? [])], server.baseUrl);
     expect(server.requests).toEqual([expect.stringMatching(new RegExp(`^${method} /api/v3${path}(\\?|$)`))]);
     expect(out).toBe(answer.endsWith('\n') ? answer : `${answer}\n`);
   });
 
   test('prints rows, one object a line', async () => {
     const server = await serveSteps(json(200, { jetton_masters: [{ address: 'a' }, { address: 'b' }] }));
-    const out = await run(['jetton/masters', 'limit=5', '--format', 'rows'], server.baseUrl);
+    const out = await printFetch(['jetton/masters', 'limit=5', '--format', 'rows'], server.baseUrl);
     expect(server.requests).toEqual(['GET /api/v3/jetton/masters?limit=5']);
     expect(out).toBe('{"address":"a"}\n{"address":"b"}\n');
   });
@@ -63,16 +63,16 @@ describe('tonlake fetch', () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     const path = join(folder, 'top.csv');
     const server = await serveSteps(json(200, [{ account: '0:AB', balance: '5' }]));
-    expect(await run(['topAccountsByBalance', '--format', 'csv', '--output', path], server.baseUrl)).toBe('');
+    expect(await printFetch(['topAccountsByBalance', '--format', 'csv', '--output', path], server.baseUrl)).toBe('');
     expect(await readFile(path, 'utf8')).toBe('account,balance,_extra\n0:AB,5,\n');
     const other = join(folder, 'top.parquet');
-    await run(['topAccountsByBalance', '--format', 'parquet', '--output', other], server.baseUrl);
+    await printFetch(['topAccountsByBalance', '--format', 'parquet', '--output', other], server.baseUrl);
     expect((await readFile(other)).subarray(0, 4).toString()).toBe('PAR1');
   });
 
   test('does not wait for a block that is not indexed, unless told', async () => {
     const server = await serveSteps(json(404, { error: 'masterchain block 99 not found' }));
-    const error = await rejection(run(['transactions', 'mc_seqno=99'], server.baseUrl));
+    const error = await rejection(printFetch(['transactions', 'mc_seqno=99'], server.baseUrl));
     expect(error).toBeInstanceOf(SourceError);
     expect(formatError(error)).toContain('masterchain block 99 not found');
     expect(server.requests).toHaveLength(1);
@@ -81,29 +81,29 @@ describe('tonlake fetch', () => {
   test('takes a 404 that means no rows for an answer', async () => {
     const server = await serveSteps(json(404, { error: 'emulated traces not found' }));
     const words = ['pendingTransactions', `account=${ACCOUNT}`];
-    expect(await run(words, server.baseUrl)).toBe('{"error":"emulated traces not found"}\n');
-    expect(await run([...words, '--format', 'rows'], server.baseUrl)).toBe('');
+    expect(await printFetch(words, server.baseUrl)).toBe('{"error":"emulated traces not found"}\n');
+    expect(await printFetch([...words, '--format', 'rows'], server.baseUrl)).toBe('');
   });
 
   test('without an endpoint lists all of them', async () => {
-    const out = await run([]);
+    const out = await printFetch([]);
     const lines = out.split('\n').filter((line) => line.startsWith('  '));
     expect(lines).toHaveLength(38);
     expect(out).toContain('\nJettons\n  jetton/masters                 GET   Jettons, in the order of first sighting;');
   });
 
   test('lists the parameters of an endpoint', async () => {
-    const out = await run(['vesting', '--parameters']);
+    const out = await printFetch(['vesting', '--parameters']);
     expect(out).toContain('GET /vesting\nVesting contracts.\n');
     expect(out).toContain('  contract_address   address, repeatable\n');
     expect(out).toContain('  limit              int32 from 1 to 1000; rows of a page; 100 unless given\n');
     expect(out).toContain('Rules\n  exactly one of contract_address, wallet_address\n');
-    expect(await run(['masterchainInfo', '--parameters'])).toContain('No parameters.');
+    expect(await printFetch(['masterchainInfo', '--parameters'])).toContain('No parameters.');
   });
 
   test('sends a message only when told that it may', async () => {
     const server = await serveSteps(json(200, {}));
-    const error = await rejection(run(['message', `boc=${BOC}`], server.baseUrl));
+    const error = await rejection(printFetch(['message', `boc=${BOC}`], server.baseUrl));
     expect(error).toBeInstanceOf(UsageError);
     expect(formatError(error)).toContain('expected --yes-send');
     expect(server.requests).toEqual([]);
@@ -121,7 +121,7 @@ describe('tonlake fetch', () => {
     [['blocks', '--post'], 'expected GET for blocks, got POST'],
   ])('refuses %o before a request', async (words, text) => {
     const server = await serveSteps(json(200, {}));
-    const error = await rejection(run(words, server.baseUrl));
+    const error = await rejection(printFetch(words, server.baseUrl));
     expect(error).toBeInstanceOf(UsageError);
     expect(formatError(error)).toContain(text);
     expect(server.requests).toEqual([]);
@@ -143,22 +143,3 @@ describe('words', () => {
     });
   });
 });
-
-/** What the command prints. */
-async function run(words: readonly string[], network = 'http://127.0.0.1:9'): Promise<string> {
-  const program = new Command('tonlake').exitOverride();
-  addFetch(program);
-  let out = '';
-  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    out += String(text);
-    return true;
-  });
-  const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  try {
-    await program.parseAsync(['fetch', '--network', network, ...words], { from: 'user' });
-  } finally {
-    stdout.mockRestore();
-    stderr.mockRestore();
-  }
-  return out;
-}

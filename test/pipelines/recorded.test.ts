@@ -6,7 +6,7 @@ import { explainRefusal } from '../../src/flatten/explain.ts';
 import { reshape } from '../../src/flatten/reshape.ts';
 import { loadRegistry } from '../../src/registry.ts';
 import { recordedAnswer } from '../client/recorded.ts';
-import { recordedAnswers } from '../client/shared.ts';
+import { hasShared, recordedAnswers } from '../client/shared.ts';
 import { read } from '../flatten/reading.ts';
 import { baseOf, encodeRecords, normalText, without } from './encode.ts';
 
@@ -48,6 +48,13 @@ describe('rows of recorded answers', () => {
         expect(explainRefusal(pipeline, record).reason).toMatch(/^expected .*, got nothing$/);
     },
   );
+});
+
+test.runIf(hasShared)('54 recorded types of actions are among them, each with its own type', () => {
+  const typed = cases.filter(({ name, file }) => name === 'actions' && file.includes('server__type_'));
+  const types = typed.map(({ pipeline, body }) => read(pipeline, body).tables['actions']?.map((row) => row['type']));
+  expect(new Set(types.flat()).size).toBeGreaterThanOrEqual(54);
+  expect(typed).toHaveLength(54);
 });
 
 function recordsOf(pipeline: PipelineDef, body: Buffer): readonly SentValue[] {
