@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { isEphemeral, type PipelineDef } from './declare/pipeline.ts';
 import type { TableDef } from './declare/table.ts';
+import { checkNames, checkPipeline } from './declared.ts';
 import { UsageError } from './errors.ts';
 import { lookupsTable } from './flatten/lookups.ts';
 import { quarantineTable } from './flatten/quarantine.ts';
@@ -93,10 +94,22 @@ function ephemeral(name: string): UsageError {
   });
 }
 
-/** Loads the pipelines that come with tonlake. */
-export async function loadRegistry(): Promise<Registry> {
-  const folder = new URL('../pipelines/', import.meta.url);
+/**
+ * Loads pipelines, each from a file of its own.
+ *
+ * @param folder default: those that come with tonlake
+ * @throws {UsageError} `bad-pipeline` for a declaration that cannot be used
+ */
+export async function loadRegistry(folder = new URL('../pipelines/', import.meta.url)): Promise<Registry> {
   const files = (await readdir(fileURLToPath(folder))).filter((file) => /^[a-z_]+\.(js|ts)$/.test(file)).sort();
-  const modules = await Promise.all(files.map((file) => import(new URL(file, folder).href)));
-  return new Registry(modules.map((module: { readonly default: PipelineDef }) => module.default));
+  const pipelines = await Promise.all(
+    files.map(async (file): Promise<PipelineDef> => {
+      const module: { readonly default?: unknown } = await import(new URL(file, folder).href);
+      const pipeline = module.default;
+      checkPipeline(file, pipeline);
+      return pipeline;
+    }),
+  );
+  checkNames(pipelines);
+  return new Registry(pipelines);
 }

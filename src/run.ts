@@ -12,6 +12,7 @@ import { RunTally } from './tally.ts';
 import { countPromised, storeSink } from './walk/blocks.ts';
 import { chainBounds } from './walk/chain.ts';
 import type { WalkContext, WalkEvent, WalkMode } from './walk/context.ts';
+import { requireGivenKeys } from './walk/keys.ts';
 import { walkList } from './walk/lists.ts';
 import { walkAndMend } from './walk/mend.ts';
 import { PageQueue } from './walk/pagequeue.ts';
@@ -105,6 +106,13 @@ export async function run(options: RunOptions): Promise<RunReport> {
       ...{ concurrency: options.concurrency ?? 8, spanAsks: spanAsks(source) },
     };
     const walkAll = async (): Promise<void> => {
+      if (options.from !== undefined) {
+        for (const name of options.pipelines) {
+          const others = pipelines.map((each) => each.name).filter((each) => each !== name);
+          const coming = others.filter((each) => subtractSpans(asked, doneSpans(store.ledger(), each)).length > 0);
+          await requireGivenKeys({ ...listRun, pipeline: registry.pipeline(name) }, options.from, coming);
+        }
+      }
       for (const pipeline of pipelines) {
         if (stop.aborted) return;
         if (!isMasterchain(pipeline)) {

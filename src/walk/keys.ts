@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { relationsOf } from '../coverage.ts';
-import type { LookupWalk } from '../declare/pipeline.ts';
+import type { LookupWalk, PipelineDef } from '../declare/pipeline.ts';
 import { UsageError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
+import type { Registry } from '../registry.ts';
 import type { Span } from '../span.ts';
 import { quoteName } from '../store/canonical.ts';
 import type { ListContext, ListRun } from './lists.ts';
@@ -81,18 +82,65 @@ function requireColumns(pipeline: string, { keys, carried }: LookupWalk, names: 
   );
 }
 
-/** Refuses a query over tables that hold nothing yet, or that finds no keys. @throws {UsageError} */
+/**
+ * Refuses keys that cannot be before anything is asked: for a pipeline that takes none, over tables that hold nothing and that no
+ * pipeline of the run brings, of other columns, or none at all.
+ *
+ * @param coming pipelines that the run brings in before
+ * @throws {UsageError}
+ */
+export async function requireGivenKeys(
+  run: Pick<ListRun, 'store' | 'registry' | 'pipeline' | 'asked'>,
+  query: string,
+  coming: readonly string[],
+): Promise<void> {
+  const { pipeline, store, asked } = run;
+  const { walk } = pipeline;
+  if (walk.kind !== 'lookup') {
+    const lookups = run.registry.pipelines.filter((one) => one.walk.kind === 'lookup').map(({ name }) => name);
+    throw new UsageError(`usage ${pipeline.name}: expected a lookup for --from, got ${pipeline.name}`, {
+      code: 'no-lookup',
+      hint: `did you mean ${nearest(pipeline.name, lookups)}? There are: ${lookups.join(', ')}`,
+    });
+  }
+  await requireKeys(run, walk, query, coming);
+  if (await readsComing(run, query, coming)) return;
+  const range = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
+  const { rows } = await store.query(`SELECT 1 FROM (${bare(query)}) LIMIT 1`, boundOf(query, range));
+  if (rows.length > 0) return;
+  throw new UsageError(`usage ${pipeline.name}: expected a query that finds keys, got none`, {
+    code: 'no-keys',
+    hint: 'tonlake sql shows what a query finds',
+  });
+}
+
+async function readsComing(
+  { store, registry }: Pick<ListRun, 'store' | 'registry'>,
+  query: string,
+  coming: readonly string[],
+): Promise<boolean> {
+  const relations = await relationsOf(store.query, query, []);
+  return relations.some((name) => coming.includes(sourceOf(registry, name)?.name ?? ''));
+}
+
+function sourceOf(registry: Registry, relation: string): PipelineDef | undefined {
+  const held = registry.tableOf(relation)?.name;
+  return registry.pipelines.find(({ tables }) => tables.some((table) => table.name === held));
+}
+
+/** Refuses a query over tables that hold nothing yet, or of other columns. @throws {UsageError} */
 export async function requireKeys(
-  { store, registry, pipeline }: ListRun,
+  { store, registry, pipeline }: Pick<ListRun, 'store' | 'registry' | 'pipeline'>,
   walk: LookupWalk,
   query: string,
+  coming: readonly string[] = [],
 ): Promise<void> {
   const relations = await relationsOf(store.query, query, []);
   const ledger = store.ledger();
   for (const name of relations) {
-    const held = registry.tableOf(name)?.name;
-    const source = registry.pipelines.find(({ tables }) => tables.some((table) => table.name === held));
-    if (source === undefined || ledger.some((entry) => entry.pipeline === source.name)) continue;
+    const source = sourceOf(registry, name);
+    if (source === undefined || coming.includes(source.name)) continue;
+    if (ledger.some((entry) => entry.pipeline === source.name)) continue;
     throw new UsageError(`usage ${pipeline.name}: expected table ${name} to be exported before, got nothing of it`, {
       code: 'no-source',
       hint: `tonlake run ${source.name} with the same range`,

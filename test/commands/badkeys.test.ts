@@ -1,0 +1,75 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { freshFolder, tonlake } from '../cli.ts';
+
+let sandbox: Sandbox;
+const warehouse = join(freshFolder(), 'w');
+
+const run = (...words: readonly string[]) =>
+  tonlake(['run', ...words, '--network', sandbox.url, '--range', '1000:1003', '--warehouse', warehouse]);
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  expect((await run('transactions')).code).toBe(0);
+}, 30_000);
+afterAll(() => sandbox.close());
+
+describe('keys of a lookup', () => {
+  test.each([
+    [
+      'a column of another name',
+      'account_latest',
+      'select account as adress from transactions',
+      'usage account_latest: expected a query with the columns address, got adress; hint: did you mean address?',
+    ],
+    ['no such column', 'account_latest', 'select adress from transactions', 'Referenced column "adress" not found'],
+    ['no such table', 'account_latest', 'select account as address from transaction', 'Did you mean "transactions"?'],
+    [
+      'a table that nothing was exported of',
+      'account_latest',
+      'select owner as address from jetton_wallets',
+      'expected table jetton_wallets to be exported before, got nothing of it; hint: tonlake run jetton_wallets',
+    ],
+    [
+      'a view of such a table',
+      'account_latest',
+      'select owner as address from jetton_wallets_now',
+      'expected table jetton_wallets_now to be exported before',
+    ],
+    [
+      'no rows',
+      'account_latest',
+      'select account as address from transactions where false',
+      'usage account_latest: expected a query that finds keys, got none',
+    ],
+    [
+      'a pipeline that takes none',
+      'transactions',
+      'select account as address from transactions',
+      'expected a lookup for --from, got transactions; hint: did you mean transactions_by_message?',
+    ],
+  ])('with %s are refused before the first request', async (_, pipeline, from, says) => {
+    sandbox.requests.reset();
+    const { code, stderr } = await run(pipeline, '--from', from);
+    expect(stderr).toContain(says);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(code).toBe(stderr.startsWith('error: usage') ? 2 : 1);
+    expect(sandbox.requests.entries()).toEqual([]);
+  });
+
+  test('may come from a table that the same run brings', async () => {
+    const { code } = await tonlake([
+      ...['run', 'account_latest', '--from', 'select account as address from transactions limit 5'],
+      ...['--network', sandbox.url, '--range', '1000:1001', '--warehouse', join(freshFolder(), 'w')],
+    ]);
+    expect(code).toBe(0);
+  });
+
+  test('are not taken by a pipeline of another name', async () => {
+    sandbox.requests.reset();
+    const { code, stderr } = await run('jetton_mastrs');
+    expect(stderr).toContain('got "jetton_mastrs"; hint: did you mean jetton_masters?');
+    expect([code, sandbox.requests.entries().length]).toEqual([2, 0]);
+  });
+});
