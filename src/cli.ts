@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './collector.ts';
 import { CommanderError } from 'commander';
 import { formatError, TonlakeError, UsageError } from './errors.ts';
 import { createProgram } from './program.ts';

@@ -1,6 +1,6 @@
 import type { ColumnDef } from '../declare/column.ts';
 import type { TableDef } from '../declare/table.ts';
-import { canonicalText, quoteName } from '../store/canonical.ts';
+import { canonicalText, md5Halves, quoteName } from '../store/canonical.ts';
 import type { Query } from '../store/store.ts';
 
 /** What a set of rows is, whatever their order and wherever they lie. */
@@ -24,10 +24,9 @@ export function hashedColumns(table: TableDef): readonly ColumnDef[] {
  */
 export async function contentHash(query: Query, table: TableDef, where = 'true'): Promise<ContentHash> {
   const text = canonicalText(hashedColumns(table));
-  // `md5_number_upper` is the first 8 bytes of the hash read little-endian, and `md5_number_lower` the last 8.
+  const { first, last } = md5Halves('t');
   const { rows } = await query(
-    `SELECT count(*)::VARCHAR, coalesce(sum(md5_number_upper(t)::HUGEINT), 0)::VARCHAR,
-      coalesce(sum(md5_number_lower(t)::HUGEINT), 0)::VARCHAR
+    `SELECT count(*)::VARCHAR, coalesce(sum(${first}), 0)::VARCHAR, coalesce(sum(${last}), 0)::VARCHAR
       FROM (SELECT ${text} AS t FROM ${quoteName(table.name)} WHERE ${where})`,
   );
   const [count, low, high] = (rows[0] ?? []).map((value) => BigInt(String(value)));

@@ -26,95 +26,128 @@ export function reconcileSpan(
   span: Span,
   headers: readonly Header[],
 ): readonly BadBlock[] {
-  const rows = readRows(decoder);
-  const tallies = new Map(headers.map((header) => [header, 0]));
-  const bySeqno = groupBySeqno(headers);
-  const bad = new Map<number, string>();
-  const accuse = (seqno: number, reason: string): void => {
-    if (!bad.has(seqno)) bad.set(seqno, reason);
-  };
-  const seen = new Map<string, number>();
+  const audit = new Reconciliation(new RowReader(decoder), headers);
   for (let row = 0; row < decoder.records; row++) {
-    const mcSeqno = rows.mcSeqno(row);
-    if (mcSeqno < span.from || mcSeqno > span.to || !isAlive(row)) continue;
-    const hash = rows.hash(row);
-    const other = seen.get(hash);
-    if (other !== undefined) {
-      for (const seqno of [mcSeqno, other]) accuse(seqno, `expected transaction ${hash} once, got it twice`);
-    }
-    seen.set(hash, mcSeqno);
-    const header = bySeqno.get(rows.seqno(row))?.find((candidate) => rows.isIn(row, candidate));
-    if (header === undefined || header.mcSeqno !== mcSeqno) {
-      const found = header === undefined ? 'one of an unknown block' : `one of masterchain block ${header.mcSeqno}`;
-      accuse(mcSeqno, `expected only transactions of masterchain block ${mcSeqno}, got ${found} (${hash})`);
-      continue;
-    }
-    tallies.set(header, (tallies.get(header) as number) + 1);
-    const lt = rows.lt(row);
-    if (lt < header.startLt || lt > header.endLt) {
-      accuse(
-        mcSeqno,
-        `expected logical times ${header.startLt} to ${header.endLt} in block ${name(header)}, got ${lt}`,
-      );
-    }
+    const mcSeqno = audit.rows.mcSeqno(row);
+    if (mcSeqno >= span.from && mcSeqno <= span.to && isAlive(row)) audit.add(row, mcSeqno);
   }
-  for (const [header, count] of tallies) {
-    const { mcSeqno, txCount } = header;
-    if (mcSeqno < span.from || mcSeqno > span.to || count === txCount) continue;
-    accuse(mcSeqno, `expected ${txCount} transactions in block ${name(header)}, got ${count}`);
-  }
-  return [...bad].map(([seqno, reason]) => ({ seqno, reason })).sort((a, b) => a.seqno - b.seqno);
+  return audit.finish(span);
 }
 
-function groupBySeqno(headers: readonly Header[]): ReadonlyMap<number, readonly Header[]> {
-  const groups = new Map<number, Header[]>();
-  for (const header of headers) {
-    const group = groups.get(header.seqno);
-    if (group === undefined) groups.set(header.seqno, [header]);
-    else group.push(header);
+/** A header, with its shard as the words of the column, and the rows that were found for it. */
+interface Tally {
+  readonly header: Header;
+  readonly shardLow: number;
+  readonly shardHigh: number;
+  count: number;
+}
+
+/** A class, not closures: those would be compiled again for each span. */
+class Reconciliation {
+  readonly rows: RowReader;
+  private readonly tallies: readonly Tally[];
+  private readonly bySeqno = new Map<number, Tally[]>();
+  private readonly bad = new Map<number, string>();
+  private readonly seen = new Map<string, number>();
+
+  constructor(rows: RowReader, headers: readonly Header[]) {
+    this.rows = rows;
+    this.tallies = headers.map((header) => {
+      const shard = BigInt.asUintN(64, BigInt(header.shard));
+      return { header, shardLow: Number(shard & 0xffffffffn), shardHigh: Number(shard >> 32n), count: 0 };
+    });
+    for (const tally of this.tallies) {
+      const group = this.bySeqno.get(tally.header.seqno);
+      if (group === undefined) this.bySeqno.set(tally.header.seqno, [tally]);
+      else group.push(tally);
+    }
   }
-  return groups;
+
+  add(row: number, mcSeqno: number): void {
+    const hash = this.rows.hash(row);
+    const other = this.seen.get(hash);
+    if (other !== undefined) {
+      for (const seqno of [mcSeqno, other]) this.accuse(seqno, `expected transaction ${hash} once, got it twice`);
+    }
+    this.seen.set(hash, mcSeqno);
+    const tally = this.find(row);
+    if (tally === undefined || tally.header.mcSeqno !== mcSeqno) {
+      const found =
+        tally === undefined ? 'one of an unknown block' : `one of masterchain block ${tally.header.mcSeqno}`;
+      this.accuse(mcSeqno, `expected only transactions of masterchain block ${mcSeqno}, got ${found} (${hash})`);
+      return;
+    }
+    tally.count++;
+    const { startLt, endLt } = tally.header;
+    const lt = this.rows.lt(row);
+    if (lt >= startLt && lt <= endLt) return;
+    this.accuse(mcSeqno, `expected logical times ${startLt} to ${endLt} in block ${name(tally.header)}, got ${lt}`);
+  }
+
+  finish(span: Span): readonly BadBlock[] {
+    for (const { header, count } of this.tallies) {
+      const { mcSeqno, txCount } = header;
+      if (mcSeqno < span.from || mcSeqno > span.to || count === txCount) continue;
+      this.accuse(mcSeqno, `expected ${txCount} transactions in block ${name(header)}, got ${count}`);
+    }
+    return [...this.bad].map(([seqno, reason]) => ({ seqno, reason })).sort((a, b) => a.seqno - b.seqno);
+  }
+
+  private find(row: number): Tally | undefined {
+    for (const tally of this.bySeqno.get(this.rows.seqno(row)) ?? []) if (this.rows.isIn(row, tally)) return tally;
+    return undefined;
+  }
+
+  private accuse(seqno: number, reason: string): void {
+    if (!this.bad.has(seqno)) this.bad.set(seqno, reason);
+  }
 }
 
 function name(header: Header): string {
   return `${header.workchain}:${BigInt.asUintN(64, BigInt(header.shard)).toString(16).toUpperCase()}:${header.seqno}`;
 }
 
-function readRows(decoder: Decoder) {
-  const words = (column: string): WordsColumn => decoder.column(column) as WordsColumn;
-  const hash = decoder.column('hash') as BytesColumn;
-  const lt = words('lt');
-  const workchain = words('block_workchain');
-  const shard = words('block_shard');
-  const seqno = words('block_seqno');
-  const mcSeqno = words('mc_block_seqno');
-  const wordsOf = memoize((text: string) => {
-    const id = BigInt.asUintN(64, BigInt(text));
-    return [Number(id & 0xffffffffn), Number(id >> 32n)] as const;
-  });
-  return {
-    hash: (row: number): string => hash.bytes.toString('latin1', hash.offsets[row], hash.offsets[row + 1]),
-    lt: (row: number): bigint => (BigInt(lt.words[2 * row + 1] as number) << 32n) | BigInt(lt.words[2 * row] as number),
-    seqno: (row: number): number => seqno.words[row] as number,
-    mcSeqno: (row: number): number => mcSeqno.words[row] as number,
-    isIn: (row: number, header: Header): boolean => {
-      const [low, high] = wordsOf(header.shard);
-      return (
-        ((workchain.words[row] as number) | 0) === header.workchain &&
-        shard.words[2 * row] === low &&
-        shard.words[2 * row + 1] === high
-      );
-    },
-  };
-}
+/** The columns that tell where a transaction belongs. */
+class RowReader {
+  private readonly hashes: BytesColumn;
+  private readonly lts: WordsColumn;
+  private readonly workchains: WordsColumn;
+  private readonly shards: WordsColumn;
+  private readonly seqnos: WordsColumn;
+  private readonly mcSeqnos: WordsColumn;
 
-function memoize<V>(compute: (key: string) => V): (key: string) => V {
-  const known = new Map<string, V>();
-  return (key) => {
-    const found = known.get(key);
-    if (found !== undefined) return found;
-    const value = compute(key);
-    known.set(key, value);
-    return value;
-  };
+  constructor(decoder: Decoder) {
+    this.hashes = decoder.column('hash') as BytesColumn;
+    this.lts = decoder.column('lt') as WordsColumn;
+    this.workchains = decoder.column('block_workchain') as WordsColumn;
+    this.shards = decoder.column('block_shard') as WordsColumn;
+    this.seqnos = decoder.column('block_seqno') as WordsColumn;
+    this.mcSeqnos = decoder.column('mc_block_seqno') as WordsColumn;
+  }
+
+  hash(row: number): string {
+    const { bytes, offsets } = this.hashes;
+    return bytes.toString('latin1', offsets[row], offsets[row + 1]);
+  }
+
+  lt(row: number): bigint {
+    const { words } = this.lts;
+    return (BigInt(words[2 * row + 1] as number) << 32n) | BigInt(words[2 * row] as number);
+  }
+
+  seqno(row: number): number {
+    return this.seqnos.words[row] as number;
+  }
+
+  mcSeqno(row: number): number {
+    return this.mcSeqnos.words[row] as number;
+  }
+
+  isIn(row: number, { header, shardLow, shardHigh }: Tally): boolean {
+    return (
+      ((this.workchains.words[row] as number) | 0) === header.workchain &&
+      this.shards.words[2 * row] === shardLow &&
+      this.shards.words[2 * row + 1] === shardHigh
+    );
+  }
 }

@@ -19,6 +19,15 @@ export function columnOf(table: TableDef, name: string): ColumnDef {
 }
 
 /**
+ * SQL for the first and the last 8 bytes of the md5 of a text, each read as a little-endian number: HUGEINT, so that sums do not
+ * overflow. DuckDB's `md5_number_upper` and `md5_number_lower` give the same by way of a text of 128 digits, in twice the time.
+ */
+export function md5Halves(text: string): { readonly first: string; readonly last: string } {
+  const number = `md5_number(${text})`;
+  return { first: `(${number} & 18446744073709551615::UHUGEINT)::HUGEINT`, last: `(${number} >> 64)::HUGEINT` };
+}
+
+/**
  * SQL for the text that stands for a row's values, the same wherever the rows live. Each value ends with `|`; nothing
  * before it is null. Numbers and dates are integers in decimal, truth values `t` or `f`, texts their length in bytes,
  * `:` and the text, bytes the same in upper-case hex.

@@ -4,7 +4,7 @@ import type { TableDef } from '../declare/table.ts';
 import type { Effects } from '../effects.ts';
 import { StoreError } from '../errors.ts';
 import type { Span } from '../span.ts';
-import { canonicalText } from './canonical.ts';
+import { canonicalText, md5Halves } from './canonical.ts';
 import { type CompactGroup, groupFiles, planCompaction } from './compactplan.ts';
 import { Database } from './database.ts';
 import { hashFile, statIfAny } from './disk.ts';
@@ -202,9 +202,9 @@ function pick({ tables }: LedgerEntry, name: string): LedgerEntry['tables'] {
 /** Rows and the sum of their hashes, over every column. */
 async function hashRows(query: Query, table: TableDef, relation: string): Promise<string> {
   const text = canonicalText(table.columns);
+  const { first, last } = md5Halves('t');
   const { rows } = await query(
-    `SELECT count(*), sum(md5_number_upper(t)::HUGEINT), sum(md5_number_lower(t)::HUGEINT)
-     FROM (SELECT ${text} AS t FROM ${relation})`,
+    `SELECT count(*), sum(${first}), sum(${last}) FROM (SELECT ${text} AS t FROM ${relation})`,
   );
   return String(rows[0]);
 }

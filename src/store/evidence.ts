@@ -1,6 +1,6 @@
 import { kinds } from '../declare/kind.ts';
 import type { TableDef } from '../declare/table.ts';
-import { canonicalText, columnOf, quoteName } from './canonical.ts';
+import { canonicalText, columnOf, md5Halves, quoteName } from './canonical.ts';
 import type { Query, TableEvidence } from './store.ts';
 
 /** Columns whose sums are kept as evidence: amounts and logical times that are never null. */
@@ -29,7 +29,7 @@ export async function measureRows(query: Query, table: TableDef, relation: strin
   const selected = [
     date === undefined ? 'NULL' : `${date}::VARCHAR`,
     'count(*)',
-    `coalesce(sum(md5_number_upper(${key})::HUGEINT), 0)::VARCHAR`,
+    `coalesce(sum(${md5Halves(key).first}), 0)::VARCHAR`,
     ...sums.map((name) => `coalesce(sum(${quoteName(name)}), 0)::VARCHAR`),
   ];
   const groups = date === undefined ? '' : ` GROUP BY ${date} ORDER BY ${date}`;

@@ -49,6 +49,7 @@ export class Loader<T> {
   /** Rows before this one are dead if their masterchain block was dropped then. */
   private dropped = new Map<number, number>();
   private deadRows = new Set<number>();
+  private readonly isRowAlive = (row: number): boolean => this.isAlive(row);
 
   constructor(pipeline: PipelineDef) {
     this.pipeline = pipeline;
@@ -92,8 +93,7 @@ export class Loader<T> {
 
   /** Compares the rows so far with the headers that the span was opened with. */
   async audit(): Promise<readonly BadBlock[]> {
-    const isAlive = (row: number): boolean => this.isAlive(row);
-    return reconcileSpan({ decoder: this.decoder, isAlive }, this.span, this.headers);
+    return reconcileSpan({ decoder: this.decoder, isAlive: this.isRowAlive }, this.span, this.headers);
   }
 
   /** Forgets the rows of a masterchain block; it will be loaded again. */
