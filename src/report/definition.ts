@@ -32,6 +32,8 @@ const chartSchema = z
     xLabel: label.optional(),
     yLabel: label.optional(),
     scale: z.enum(['linear', 'log']).optional(),
+    /** Whether the axis of a line or of dots begins at zero. */
+    zero: z.boolean().optional(),
     height: z.number().int().min(80).max(1200).optional(),
   })
   .refine(({ mark, scale }) => scale !== 'log' || mark === 'line' || mark === 'dot', {

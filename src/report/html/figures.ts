@@ -1,7 +1,7 @@
 import type { QueryResult } from '../../store/store.ts';
 import { cellKind, type ShownColumn, shownText } from '../cells.ts';
 import type { Directive } from '../definition.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, trusted } from './html.ts';
 
 /** The first row of a result as numbers to see at a glance. */
 export function htmlFigures(
@@ -15,7 +15,12 @@ export function htmlFigures(
     return html`<figure><figcaption>${def.title}</figcaption>${note}<p class="empty">No rows.</p></figure>\n`;
   const items = columns.map(
     ({ at, name, type, label }) =>
-      html`<div><dt>${label}</dt><dd class="${cellKind(type)}" data-name="${name}">${shownText(row[at], type)}</dd></div>`,
+      html`<div><dt>${label}</dt><dd class="${cellKind(type)}" data-name="${name}">${breakable(shownText(row[at], type))}</dd></div>`,
   );
   return html`<figure data-of="${of}"><figcaption>${def.title}</figcaption>${note}<dl class="figures">${items}</dl></figure>\n`;
+}
+
+/** Long numbers break between their groups. */
+function breakable(text: string): readonly (string | Html)[] {
+  return text.split(/(?<=\d,)(?=\d{3})/).flatMap((group, at) => (at === 0 ? [group] : [trusted('<wbr>'), group]));
 }

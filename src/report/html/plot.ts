@@ -48,9 +48,9 @@ function draw(
   const svg = Plot.plot({
     document: window.document,
     width,
-    height: directive.def.height ?? (isAcross ? 46 + 24 * bandSize(points) : width < 500 ? 220 : 270),
-    marginTop: 26,
-    marginBottom: isAcross ? 30 : 42,
+    height: directive.def.height ?? (isAcross ? 54 + 22 * bandSize(points) : width < 500 ? 220 : 270),
+    marginTop: isAcross ? 8 : 26,
+    marginBottom: isAcross ? 46 : 42,
     ...margins,
     style: { fontSize: '12px', background: 'none', overflow: 'visible' },
     x: isAcross ? value : band,
@@ -117,7 +117,8 @@ function valueOptions({ points, value }: Points, { def }: ChartDirective) {
     type: def.scale ?? ('linear' as const),
     grid: true,
     nice: true,
-    tickFormat: shortNumber,
+    ...(def.scale === 'log' ? {} : { zero: def.zero ?? true }),
+    ...(most >= 10_000 ? { tickFormat: shortNumber } : {}),
     ticks: isCount && most <= 5 && most > 0 ? most : isAcross ? 4 : 5,
   };
 }

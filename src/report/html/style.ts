@@ -49,9 +49,9 @@ a{color:var(--link)}
 .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(165px,1fr));gap:10px;margin:16px 0}
 .figures div{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:8px 12px;min-width:0}
 .figures dt{color:var(--soft);font-size:.8125rem}
-.figures dd{margin:0;font-size:1.2rem;font-weight:600;font-variant-numeric:tabular-nums}
+.figures dd{margin:0;text-align:left;white-space:normal;overflow-wrap:anywhere;line-height:1.35;font-size:1.2rem;font-weight:600;font-variant-numeric:tabular-nums}
 .figures dd.text{font-size:.875rem;font-weight:400}
-.figures dd.time{font-size:1rem}
+.figures dd.time{font-size:1rem;line-height:1.6}
 figure{margin:20px 0 24px}
 figcaption,caption{font-weight:600;text-align:left;padding:0 0 4px}
 .chart svg{display:block;max-width:100%;height:auto}
