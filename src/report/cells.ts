@@ -2,6 +2,8 @@ import { DuckDBDecimalValue } from '@duckdb/node-api';
 import { isNumberType, visible } from '../print.ts';
 import type { QueryResult } from '../store/store.ts';
 
+const NOTHING = '–';
+
 /** How the values of a column are shown and ordered. */
 export type CellKind = 'number' | 'time' | 'date' | 'text';
 
@@ -20,7 +22,7 @@ export function exactText(value: unknown): string | undefined {
 /** A value for people: digits in groups of three, control characters as escapes, a dash for null. Every digit is kept, but of floats. */
 export function shownText(value: unknown, type: string): string {
   const text = exactText(value);
-  if (text === undefined) return '–';
+  if (text === undefined) return NOTHING;
   if (!isNumberType(type)) return visible(text);
   if (typeof value === 'number') return Number.isFinite(value) ? roundedText(value) : text;
   return groupDigits(text);
@@ -85,4 +87,11 @@ export interface ShownColumn {
   readonly name: string;
   readonly type: string;
   readonly label: string;
+  /** Whether its numbers are names. */
+  readonly isId: boolean;
+}
+
+/** The value of a column for people. */
+export function cellText(row: readonly unknown[], { at, type, isId }: ShownColumn): string {
+  return isId ? (exactText(row[at]) ?? NOTHING) : shownText(row[at], type);
 }

@@ -11,11 +11,18 @@ export function shownColumns(
   path: string,
 ): readonly ShownColumn[] {
   const { columns, labels = {} } = directive.def;
-  for (const name of Object.keys(labels)) findColumn(result, name, directive, path);
+  const ids = directive.kind === 'table' ? (directive.def.ids ?? []) : [];
+  for (const name of [...Object.keys(labels), ...ids]) findColumn(result, name, directive, path);
   const names = columns ?? result.columns.map(({ name }) => name);
   return names.map((name) => {
     const at = findColumn(result, name, directive, path);
-    return { at, name, type: result.columns[at]?.type ?? '', label: labels[name] ?? name.replaceAll('_', ' ') };
+    return {
+      at,
+      name,
+      type: result.columns[at]?.type ?? '',
+      label: labels[name] ?? name.replaceAll('_', ' '),
+      isId: ids.includes(name),
+    };
   });
 }
 
@@ -39,6 +46,6 @@ export function columnsOfChart(
   const { x, y, color } = directive.def;
   return [...new Set([x, ...(color === undefined ? [] : [color]), y])].map((name) => {
     const at = findColumn(result, name, directive, path);
-    return { at, name, type: result.columns[at]?.type ?? '', label: name.replaceAll('_', ' ') };
+    return { at, name, type: result.columns[at]?.type ?? '', label: name.replaceAll('_', ' '), isId: false };
   });
 }

@@ -46,6 +46,8 @@ const tableSchema = z.strictObject({
   doc: label.optional(),
   columns: z.array(label).min(1).optional(),
   labels: z.record(z.string(), label).optional(),
+  /** Columns whose numbers are names, such as seqnos: shown without groups of three. */
+  ids: z.array(label).min(1).optional(),
   limit: z.number().int().min(1).max(10_000).optional(),
   empty: label.optional(),
 });

@@ -1,6 +1,6 @@
 import { formatCount } from '../format.ts';
 import type { QueryResult } from '../store/store.ts';
-import { cellKind, type ShownColumn, shownText } from './cells.ts';
+import { cellKind, cellText, type ShownColumn } from './cells.ts';
 import { columnsOfChart, shownColumns } from './columns.ts';
 import type { Directive } from './definition.ts';
 import type { Footing } from './footing.ts';
@@ -32,7 +32,7 @@ function directiveText(report: Report, directive: Directive): string {
   if (directive.kind === 'figures') {
     const [row = []] = result.rows;
     const items = shownColumns(result, directive, path).map(
-      ({ at, type, label }) => `- ${label}: ${escapeMarkdown(shownText(row[at], type))}`,
+      (column) => `- ${column.label}: ${escapeMarkdown(cellText(row, column))}`,
     );
     return [...head, items.join('\n')].join('\n\n');
   }
@@ -47,7 +47,7 @@ function tableText({ rows }: QueryResult, columns: readonly ShownColumn[], limit
   const lines = [
     line(columns.map(({ label }) => escapeMarkdown(label))),
     line(columns.map(({ type }) => (cellKind(type) === 'number' ? '---:' : '---'))),
-    ...rows.slice(0, limit).map((row) => line(columns.map(({ at, type }) => escapeMarkdown(shownText(row[at], type))))),
+    ...rows.slice(0, limit).map((row) => line(columns.map((column) => escapeMarkdown(cellText(row, column))))),
   ];
   const more = rows.length > limit ? `\n\n${formatCount(limit)} of ${formatCount(rows.length)} rows.` : '';
   return `${lines.join('\n')}${more}`;

@@ -6,7 +6,7 @@ import { type Plotter, seriesColor } from './plot.ts';
 import { type ChartDirective, type Points, pointsOf } from './points.ts';
 import { htmlTable } from './table.ts';
 
-const WIDTHS = { wide: 760, narrow: 330 } as const;
+const WIDTHS = { wide: 840, narrow: 330 } as const;
 const DATA_ROWS = 500;
 
 /** A chart as pictures for a wide and a narrow page, with its numbers in a table that opens. */
@@ -22,12 +22,11 @@ export function htmlChart(result: QueryResult, directive: ChartDirective, path: 
   const title = `${def.title}: numbers`;
   const columns = columnsOfChart(result, directive, path);
   return html`<figure class="chart" data-of="${directive.of}"><figcaption>${def.title}</figcaption>${doc}
-${legend(points)}<div class="wide">${draw(WIDTHS.wide)}</div><div class="narrow">${draw(WIDTHS.narrow)}</div>
+${def.color === undefined ? undefined : legend(points)}<div class="wide">${draw(WIDTHS.wide)}</div><div class="narrow">${draw(WIDTHS.narrow)}</div>
 <details><summary>Numbers</summary>${htmlTable(result, { title, columns, limit: DATA_ROWS })}</details></figure>`;
 }
 
-function legend({ series }: Points): Html | undefined {
-  if (series.length < 2) return undefined;
+function legend({ series }: Points): Html {
   const items = series.map(
     (name, at) => html`<li><span class="swatch" style="background:${seriesColor(at)}"></span>${visible(name)}</li>`,
   );

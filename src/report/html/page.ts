@@ -42,7 +42,7 @@ function htmlDirective(report: Report, directive: Directive, plotter: Plotter): 
       if (result.rows.length === 0)
         return html`<figure><figcaption>${title}</figcaption>${note}<p class="empty">${empty}</p></figure>\n`;
       const columns = shownColumns(result, directive, path);
-      return html`<div class="block" data-of="${directive.of}">${htmlTable(result, { title, columns, limit })}${note}</div>\n`;
+      return html`<figure data-of="${directive.of}"><figcaption>${title}</figcaption>${note}${htmlTable(result, { title, columns, limit })}</figure>\n`;
     }
   }
 }

@@ -44,7 +44,7 @@ function draw(
   const value = valueOptions(points, directive);
   const margins = isAcross
     ? { marginLeft: bandMargin(points, width), marginRight: 24 }
-    : { marginLeft: 52, marginRight: 16 };
+    : { marginLeft: points.points.some(({ value: each }) => Math.abs(each) >= 1e15) ? 60 : 52, marginRight: 16 };
   const svg = Plot.plot({
     document: window.document,
     width,

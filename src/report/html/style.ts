@@ -30,7 +30,7 @@ export const pageStyle = `
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--page);color:var(--text);font:16px/1.5 system-ui,sans-serif}
-main{max-width:800px;margin:0 auto;padding:24px 20px 48px;overflow-wrap:anywhere}
+main{max-width:880px;margin:0 auto;padding:24px 20px 48px;overflow-wrap:anywhere}
 h1{font-size:1.7rem;line-height:1.2;margin:0 0 4px}
 h2{font-size:1.2rem;margin:40px 0 8px;padding-top:12px;border-top:1px solid var(--line)}
 h3{font-size:1.05rem;margin:28px 0 6px}
@@ -46,14 +46,17 @@ a{color:var(--link)}
 .params div{min-width:0}
 .params dt{display:inline;color:var(--soft)}
 .params dd{display:inline;margin:0 0 0 6px;font-variant-numeric:tabular-nums}
-.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(165px,1fr));gap:10px;margin:16px 0}
+.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(170px,1fr));gap:10px;margin:16px 0}
 .figures div{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:8px 12px;min-width:0}
 .figures dt{color:var(--soft);font-size:.8125rem}
 .figures dd{margin:0;text-align:left;white-space:normal;overflow-wrap:anywhere;line-height:1.35;font-size:1.2rem;font-weight:600;font-variant-numeric:tabular-nums}
+.figures .large dd{font-size:.9375rem}
+.figures .huge{grid-column:span 2}
+.figures .huge dd{font-size:.875rem}
 .figures dd.text{font-size:.875rem;font-weight:400}
-.figures dd.time{font-size:1rem;line-height:1.6}
+.figures dd.time{font-size:.9375rem;line-height:1.6}
 figure{margin:20px 0 24px}
-figcaption,caption{font-weight:600;text-align:left;padding:0 0 4px}
+figcaption{font-weight:600;padding:0 0 4px}
 .chart svg{display:block;max-width:100%;height:auto}
 .chart .narrow{display:none}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:2px 16px;margin:2px 0 6px;padding:0;font-size:.8125rem}
@@ -65,12 +68,14 @@ summary{cursor:pointer;color:var(--link);font-size:.875rem;width:max-content}
 table{border-collapse:collapse;font-size:.875rem;min-width:min(100%,340px);overflow-wrap:normal}
 th,td{padding:4px 12px 4px 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
 th{vertical-align:bottom}
-th button{font:inherit;font-weight:600;color:inherit;background:none;border:0;padding:2px 0;cursor:pointer;text-align:inherit}
+th button{font:inherit;font-weight:600;color:inherit;background:none;border:0;padding:2px 0;cursor:pointer;text-align:inherit;white-space:nowrap}
 th button::after{content:' ↕';color:var(--soft);font-weight:400}
 th[aria-sort=ascending] button::after{content:' ↑';color:inherit}
 th[aria-sort=descending] button::after{content:' ↓';color:inherit}
 .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.time{white-space:nowrap;font-variant-numeric:tabular-nums}
+.time,.date{white-space:nowrap;font-variant-numeric:tabular-nums}
+td.text{white-space:nowrap}
+td.free{white-space:normal;min-width:26ch;overflow-wrap:anywhere}
 .long{display:block;max-width:15ch;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;font-family:ui-monospace,monospace;font-size:.8125rem}
 :focus-visible{outline:2px solid var(--link);outline-offset:2px}
 code,pre{font-family:ui-monospace,monospace;font-size:.875em}
