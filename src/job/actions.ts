@@ -1,4 +1,6 @@
 import type { Effects } from '../effects.ts';
+import type { MartBuild } from '../mart/build.ts';
+import type { CheckResult } from '../mart/check.ts';
 import type { RunOptions, RunReport } from '../run.ts';
 import type { ChainBounds } from '../walk/range.ts';
 import type { ExportFormat, ReportFormat } from './formats.ts';
@@ -9,19 +11,10 @@ export interface NetworkChain extends ChainBounds {
   headTime(): Promise<number>;
 }
 
-export interface MartOutcome {
-  readonly name: string;
-  readonly status: 'built' | 'unchanged' | 'empty';
-  readonly rows: number;
-  readonly seconds: number;
-}
-
-export interface CheckOutcome {
-  readonly name: string;
-  readonly status: 'passed' | 'failed' | 'skipped';
-  readonly offenders: number;
-  readonly reason?: string;
-}
+/** What of a mart's build a job tells. */
+export type MartOutcome = Pick<MartBuild, 'name' | 'status' | 'rows' | 'marked' | 'reason' | 'seconds'>;
+/** What of a check a job tells. */
+export type CheckOutcome = Pick<CheckResult, 'name' | 'status' | 'offenders' | 'reason'>;
 
 export interface ReportOutcome {
   readonly content: string;
@@ -46,6 +39,12 @@ export interface RowsRequest {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+export interface RowsOutcome {
+  readonly rows: number;
+  /** What the tables that were read lack, one line each. */
+  readonly gaps: readonly string[];
+}
+
 /** What the steps of a job are made of; the program's own are in `wiring.ts`. */
 export interface JobActions {
   /** Asks a network for the ends of a range; days are those of a zone, and whole. */
@@ -64,8 +63,8 @@ export interface JobActions {
   /** @param names undefined for all of them */
   runChecks(warehouse: string, names: readonly string[] | undefined, network: string): Promise<readonly CheckOutcome[]>;
   renderReport(warehouse: string, report: string, request: ReportRequest): Promise<ReportOutcome>;
-  /** Writes a file that is not there yet. @returns its rows */
-  writeRows(warehouse: string, path: string, request: RowsRequest): Promise<number>;
+  /** Writes a file that is not there yet. */
+  writeRows(warehouse: string, path: string, request: RowsRequest): Promise<RowsOutcome>;
   /** Tells somebody; a program's or a server's refusal is an error. */
   notify(target: NoticeTarget, body: string): Promise<void>;
 }

@@ -15,7 +15,7 @@ const output = z
 
 const report = z
   .strictObject({
-    report: z.string().min(1).describe('Name of a folder of sql/reports.'),
+    report: z.string().min(1).describe('Name of a report of sql/reports, or the path of one of your own.'),
     params: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
       .default({})

@@ -87,8 +87,10 @@ export async function buildMarts(context: StepContext): Promise<void> {
   const built = await tellingFailure(context, { kind: 'mart', name: job.marts?.join(',') ?? 'all' }, () =>
     actions.buildMarts(job.warehouse, job.marts, job.network),
   );
-  for (const { name, status, rows, seconds } of built) {
-    await onStep({ kind: 'mart', name, status: 'done', seconds, rows: { [name]: rows }, message: status });
+  for (const { name, status, rows, seconds, marked, reason } of built) {
+    const isMarked = marked.length === 0 ? [] : [`not all sealed: ${marked.join(', ')}`];
+    const message = [status, ...(reason === undefined ? [] : [reason]), ...isMarked].join('; ');
+    await onStep({ kind: 'mart', name, status: 'done', seconds, rows: { [name]: rows }, message });
   }
 }
 
@@ -147,16 +149,21 @@ async function writeOutput(
       const { content, gaps, isEmpty } = await actions.renderReport(warehouse, target.report, request);
       if (isEmpty) throw emptyReport(job, target.report);
       await writeFile(path, content);
-      return { value: undefined, message: gaps.length === 0 ? undefined : `gaps: ${gaps.join('; ')}` };
+      return { value: undefined, message: describeGaps(gaps) };
     });
   }
   const source = target.kind === 'table' ? { table: target.table } : { sql: target.sql };
   const parameters = { from: range.from ?? null, to: range.to ?? null, date: values.date };
   const name = target.kind === 'table' ? target.table : fillIn(target.output, values);
   return timed(context, { kind: 'rows', name }, async () => {
-    const rows = await actions.writeRows(warehouse, path, { source, format: target.format, network, parameters });
-    return { value: undefined, rows: { [name]: rows } };
+    const request = { source, format: target.format, network, parameters };
+    const { rows, gaps } = await actions.writeRows(warehouse, path, request);
+    return { value: undefined, rows: { [name]: rows }, message: describeGaps(gaps) };
   });
+}
+
+function describeGaps(gaps: readonly string[]): string | undefined {
+  return gaps.length === 0 ? undefined : `gaps: ${gaps.join('; ')}`;
 }
 
 function emptyReport(job: Job, report: string): JobError {

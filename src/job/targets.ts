@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
+import { statIfAny } from '../store/disk.ts';
 import { wrongName, wrongValue } from './fault.ts';
 import { EXPORT_FORMATS, REPORT_FORMATS } from './formats.ts';
 import { type OutputTarget, unknownPlaceholders } from './job.ts';
@@ -20,9 +21,23 @@ export async function checkTargets(parsed: ParsedJob, names: JobNames): Promise<
   return outputs;
 }
 
-function reportTarget(parsed: ParsedJob, target: ReportTarget, at: number, names: JobNames): OutputTarget {
+async function reportTarget(
+  parsed: ParsedJob,
+  target: ReportTarget,
+  at: number,
+  names: JobNames,
+): Promise<OutputTarget> {
   const path = ['reports', at];
-  if (!names.reports.includes(target.report)) {
+  const isPath = target.report.includes('/') || target.report.endsWith('.md');
+  if (isPath && (await statIfAny(target.report)) === undefined) {
+    throw wrongValue(
+      parsed.yaml,
+      [...path, 'report'],
+      'a report that is there',
+      'paths are relative to the working folder',
+    );
+  }
+  if (!isPath && !names.reports.includes(target.report)) {
     throw wrongName(parsed.yaml, [...path, 'report'], 'report', names.reports);
   }
   const format = target.format ?? formatOf(parsed, path, target.output, REPORT_FORMATS);

@@ -1,5 +1,3 @@
-import { JobError } from '../errors.ts';
-import { renderReport } from '../report/render.ts';
 import { run } from '../run.ts';
 import { openSession } from '../session.ts';
 import { chainBounds, fetchHeadTime } from '../walk/chain.ts';
@@ -19,13 +17,18 @@ export const jobActions: JobActions = {
     }
   },
   run,
-  buildMarts: () => notThere('marts'),
-  runChecks: () => notThere('checks'),
-  renderReport,
+  buildMarts: async (warehouse, names, network) => {
+    const { buildMarts } = await import('../mart/build.ts');
+    return buildMarts(warehouse, { names, network });
+  },
+  runChecks: async (warehouse, names, network) => {
+    const { runChecks } = await import('../mart/check.ts');
+    return (await runChecks(warehouse, { names, network })).checks;
+  },
+  renderReport: async (warehouse, report, request) => {
+    const { renderReport } = await import('../report/render.ts');
+    return renderReport(warehouse, report, request);
+  },
   writeRows,
   notify: sendNotice,
 };
-
-function notThere(what: string): Promise<never> {
-  return Promise.reject(new JobError(`job: there are no ${what} yet`, { code: 'not-there' }));
-}

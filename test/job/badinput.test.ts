@@ -62,6 +62,11 @@ describe('a job file that is wrong is refused in one line, with its place and wh
       says: 'expected a report, got network-dayly (jobs/nightly.yaml:4:20); hint: did you mean network-daily?',
     },
     {
+      name: 'a report file that is not there',
+      text: `${HEAD}reports: [{report: ./mine.md, output: a.html}]`,
+      says: 'expected a report that is there, got ./mine.md (jobs/nightly.yaml:4:20)',
+    },
+    {
       name: 'an unknown table',
       text: `${HEAD}exports: [{table: blcks, output: a.csv}]`,
       says: 'expected a table or mart, got blcks (jobs/nightly.yaml:4:19); hint: did you mean blocks?',

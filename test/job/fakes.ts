@@ -49,7 +49,7 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
     },
     buildMarts: async (_warehouse, names) => {
       asked.steps.push('marts');
-      return (names ?? ['all']).map((name) => ({ name, status: 'built', rows: 7, seconds: 0.1 }));
+      return (names ?? ['all']).map((name) => ({ name, status: 'built', rows: 7, marked: [], seconds: 0.1 }));
     },
     runChecks: async (_warehouse, names) => {
       asked.steps.push('checks');
@@ -63,7 +63,7 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
       const { writeFile } = await import('node:fs/promises');
       asked.steps.push('rows');
       await writeFile(path, JSON.stringify({ source, parameters }));
-      return 1;
+      return { rows: 1, gaps: [] };
     },
     notify: async (_target, body) => {
       asked.notices.push(body);
