@@ -36,7 +36,7 @@ export interface JobSchedule {
   readonly times: CronTimes;
 }
 
-/** A file that the job publishes. `output` may hold `{date}` and `{job}`. */
+/** A file that the job publishes. `output` may hold placeholders. */
 export type OutputTarget =
   | {
       readonly kind: 'report';
@@ -48,20 +48,28 @@ export type OutputTarget =
   | { readonly kind: 'table'; readonly table: string; readonly format: ExportFormat; readonly output: string }
   | { readonly kind: 'query'; readonly sql: string; readonly format: ExportFormat; readonly output: string };
 
-/** What `{date}` and `{job}` stand for in one run. */
+/** What words in braces stand for in one run. */
 export interface Placeholders {
+  /** Last day of the range; the day of the run where the range is not one of days. */
   readonly date: string;
+  /** First day of the range, or the same. */
+  readonly first_date: string;
+  /** Name of the job. */
   readonly job: string;
 }
 
-/** Puts values in place of `{date}` and `{job}`. */
+const PLACEHOLDER = /\{([^{}]*)\}/g;
+
+/** Puts values in place of `{date}`, `{first_date}` and `{job}`. */
 export function fillIn(text: string, values: Placeholders): string {
-  return text.replaceAll('{date}', values.date).replaceAll('{job}', values.job);
+  return text.replace(PLACEHOLDER, (whole, name: string) => (isPlaceholder(name) ? values[name] : whole));
 }
 
 /** Words in braces that stand for nothing. */
 export function unknownPlaceholders(text: string): readonly string[] {
-  return [...text.matchAll(/\{([^{}]*)\}/g)]
-    .map(([, name = '']) => name)
-    .filter((name) => name !== 'date' && name !== 'job');
+  return [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name).filter((name) => !isPlaceholder(name));
+}
+
+function isPlaceholder(name: string): name is keyof Placeholders {
+  return name === 'date' || name === 'first_date' || name === 'job';
 }

@@ -10,7 +10,7 @@ const output = z
   .string()
   .min(1)
   .describe(
-    'Path of the file, relative to the working folder. `{date}` stands for the last day of the range, `{job}` for the name of the job.',
+    'Path of the file, relative to the working folder. `{first_date}` and `{date}` stand for the first and last day of the range, `{job}` for the name of the job.',
   );
 
 const report = z
@@ -20,7 +20,7 @@ const report = z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
       .default({})
       .describe(
-        'Parameters of the report, bound and never pasted; `{date}` and `{job}` stand for what they stand for in `output`.',
+        'Parameters of the report, bound and never pasted. Words in braces stand for what they stand for in `output`.',
       ),
     format: z.enum(REPORT_FORMATS).optional().describe('Default: what the ending of `output` says.'),
     output,
@@ -35,7 +35,7 @@ const exported = z
       .min(1)
       .optional()
       .describe(
-        'Select; `$from` and `$to` are the first and last masterchain block of the range, `$date` its last day.',
+        'Select; `$from` and `$to` are the first and last masterchain block of the range, `$first_date` and `$date` its first and last day.',
       ),
     file: z.string().min(1).optional().describe('File that holds such a select.'),
     format: z.enum(EXPORT_FORMATS).optional().describe('Default: what the ending of `output` says.'),
@@ -130,9 +130,9 @@ export const jobSchema = z
       ),
     marts: names('marts to build').default([]),
     checks: names('checks to run').default([]),
-    reports: z.array(report).default([]),
-    exports: z.array(exported).default([]),
-    notify: z.array(notice).default([]),
+    reports: z.array(report).default([]).describe('Reports to publish when every check has passed.'),
+    exports: z.array(exported).default([]).describe('Rows to publish as files when every check has passed.'),
+    notify: z.array(notice).default([]).describe('Whom to tell of the outcome.'),
     schedule: schedule.optional(),
   })
   .meta({ title: 'tonlake job', description: 'A job: what to export, build, check and publish, and when.' });

@@ -125,7 +125,8 @@ export async function runChecks(context: StepContext): Promise<void> {
 /** Writes every output beside its place. */
 export async function stageOutputs(context: StepContext, fixed: Fixed, publication: Publication): Promise<void> {
   const { job } = context;
-  const values: Placeholders = { job: job.name, date: fixed.range.lastDay ?? dateAt(fixed.now, job.zone) };
+  const { firstDay, lastDay = dateAt(fixed.now, job.zone) } = fixed.range;
+  const values: Placeholders = { job: job.name, date: lastDay, first_date: firstDay ?? lastDay };
   for (const target of job.outputs) {
     if (context.stop.aborted) return;
     const output = fillIn(target.output, values);
@@ -153,7 +154,7 @@ async function writeOutput(
     });
   }
   const source = target.kind === 'table' ? { table: target.table } : { sql: target.sql };
-  const parameters = { from: range.from ?? null, to: range.to ?? null, date: values.date };
+  const parameters = { from: range.from ?? null, to: range.to ?? null, ...values };
   const name = target.kind === 'table' ? target.table : fillIn(target.output, values);
   return timed(context, { kind: 'rows', name }, async () => {
     const request = { source, format: target.format, network, parameters };

@@ -103,7 +103,7 @@ function formatOf<Format extends string>(
 function requirePlaceholders({ yaml }: ParsedJob, path: Path, text: string): void {
   const [unknown] = unknownPlaceholders(text);
   if (unknown !== undefined)
-    throw wrongValue(yaml, path, '{date} or {job} in braces', 'other words in braces stand for nothing');
+    throw wrongValue(yaml, path, '{date}, {first_date} or {job} in braces', 'other words in braces stand for nothing');
 }
 
 function requireDistinct(parsed: ParsedJob, outputs: readonly OutputTarget[]): void {

@@ -155,7 +155,7 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'a placeholder',
       text: `${HEAD}reports: [{report: account, output: "a-{day}.html"}]`,
-      says: 'expected {date} or {job} in braces, got a-{day}.html (jobs/nightly.yaml:4:37)',
+      says: 'expected {date}, {first_date} or {job} in braces, got a-{day}.html (jobs/nightly.yaml:4:37)',
     },
     {
       name: 'one file twice',
