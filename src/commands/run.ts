@@ -49,6 +49,7 @@ Examples:
   tonlake run --range 2026-05-01 --dry-run
   tonlake run blocks --range 47.67M:47.68M --warehouse may.duckdb
   tonlake run --all --network sandbox --range 1000:1199
+  tonlake run jetton_masters --network sandbox
   tonlake run account_latest --range -100: --from "select address from jetton_wallets"
 
 The API key is read from TONLAKE_API_KEY, or from the file that TONLAKE_API_KEY_FILE names.
@@ -61,7 +62,7 @@ export function addRun(program: Command): void {
     .description('export a range of blocks: what is asked minus what is already done')
     .argument('[pipeline...]', 'what to export; what it needs comes with it (default: transactions)')
     .option('--all', 'every pipeline that has a history, each after what it needs; lookups take their declared keys')
-    .option('-r, --range <range>', 'blocks or UTC days to export; always needed')
+    .option('-r, --range <range>', 'blocks or UTC days to export; only lists that change need none')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(new Option('--store <kind>', 'kind of a new warehouse').choices(['parquet', 'duckdb']))
@@ -82,7 +83,7 @@ export function addRun(program: Command): void {
     .option('--log <path>', 'append every event and retry to a file, as JSON lines')
     .addHelpText('after', HELP)
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
-      const options = runOptions(await namesOf(pipelines, flags), flags);
+      const options = await runOptions(await namesOf(pipelines, flags), flags);
       if (flags.dryRun === true) {
         const { dryRun } = await import('./dryrun.ts');
         await dryRun(options, flags.json === true);
@@ -100,7 +101,7 @@ export function addPlan(program: Command): void {
     .description('say what a run would take: requests, rows, bytes, minutes; the same as run --dry-run')
     .argument('[pipeline...]', 'what to export; what it needs comes with it (default: transactions)')
     .option('--all', 'every pipeline that has a history, each after what it needs; lookups take their declared keys')
-    .option('-r, --range <range>', 'blocks or UTC days; always needed')
+    .option('-r, --range <range>', 'blocks or UTC days; only lists that change need none')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(walkOption())
@@ -113,7 +114,7 @@ export function addPlan(program: Command): void {
     )
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
       const { dryRun } = await import('./dryrun.ts');
-      await dryRun(runOptions(await namesOf(pipelines, flags), flags), flags.json === true);
+      await dryRun(await runOptions(await namesOf(pipelines, flags), flags), flags.json === true);
     });
 }
 
@@ -143,13 +144,21 @@ async function namesOf(pipelines: readonly string[], { all, from }: RunFlags): P
   return (await loadRegistry()).lasting;
 }
 
-function runOptions(pipelines: readonly string[], flags: RunFlags): RunOptions {
-  if (flags.range === undefined) {
-    throw new UsageError('usage: expected --range', { code: 'no-range', hint: '--range 1000:1999, or -1000:' });
-  }
+/** Lists that change are read as they are now, whatever the range; the newest block stands for it. */
+async function rangeOf(pipelines: readonly string[], { range }: RunFlags): Promise<string> {
+  if (range !== undefined) return range;
+  const { loadRegistry } = await import('../registry.ts');
+  const { pipelines: all } = await loadRegistry();
+  const isList = (name: string): boolean =>
+    all.some(({ name: other, walk }) => other === name && walk.kind === 'snapshot' && walk.parents === undefined);
+  if (pipelines.every(isList)) return '-1:';
+  throw new UsageError('usage: expected --range', { code: 'no-range', hint: '--range 1000:1999, or -1000:' });
+}
+
+async function runOptions(pipelines: readonly string[], flags: RunFlags): Promise<RunOptions> {
   return {
     pipelines,
-    range: flags.range,
+    range: await rangeOf(pipelines, flags),
     network: flags.network ?? DEFAULT_NETWORK,
     warehouse: warehouseOf(flags),
     store: flags.store,

@@ -191,3 +191,22 @@ describe('tonlake catalog', () => {
     expect(await countThroughCatalog(to)).toBe(count);
   });
 });
+
+describe('tonlake run without a range', () => {
+  test('reads lists that change, as they are at the head', async () => {
+    const lists = join(freshFolder(), 'w');
+    const { code, stdout } = await tonlake([
+      ...['run', 'jetton_masters', 'nft_collections', '--network', 'sandbox', '--warehouse', lists, '--json'],
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/"from":10000,"to":10000.*"jetton_masters":\d+/);
+  });
+
+  test('is refused where rows depend on it', async () => {
+    const { code, stderr } = await tonlake(['run', 'jetton_masters', 'blocks', '--network', 'sandbox']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'error: usage: expected --range; hint: --range 1000:1999, or -1000:\n',
+    });
+  });
+});
