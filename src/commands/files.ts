@@ -20,7 +20,11 @@ export function addFiles(program: Command): void {
         import('../status.ts'),
       ]);
       const registry = await loadRegistry();
-      const reader = await openReader(warehouseOf(flags), registry.tables);
+      const reader = await openReader(warehouseOf(flags), registry.tables).catch((error: unknown) => {
+        // A wrong name is told first; marts are known to the warehouse alone.
+        registry.table(table);
+        throw error;
+      });
       try {
         requireSameNetwork(reader.path, reader.network, flags.network);
         const isMart = (await reader.ledger()).some((entry) => entry.mart !== undefined && table in entry.tables);
