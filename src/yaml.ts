@@ -92,7 +92,8 @@ function shorten(text: string): string {
 }
 
 function faultOf(yaml: PlacedYaml, { what, code }: YamlOrigin, schema: z.ZodType, error: z.ZodError): UsageError {
-  const [issue] = error.issues;
+  // A key that is not known explains one that is missing.
+  const issue = error.issues.find(({ code: kind }) => kind === 'unrecognized_keys') ?? error.issues[0];
   const path = (issue?.path ?? []).map((step) => (typeof step === 'number' ? step : String(step)));
   const fault = (message: string, hint: string): UsageError => new UsageError(`usage: ${message}`, { code, hint });
   const known = keysAt(schema, path);

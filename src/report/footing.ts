@@ -1,6 +1,7 @@
 import { contentHash } from '../audit/content.ts';
-import { coverageGaps, describeGap } from '../coverage.ts';
+import { coverageGaps, describeGap, martGaps } from '../coverage.ts';
 import { proofOf } from '../declare/pipeline.ts';
+import type { TableDef } from '../declare/table.ts';
 import { formatCount } from '../format.ts';
 import type { Registry } from '../registry.ts';
 import { formatSpans, subtractSpans } from '../span.ts';
@@ -8,7 +9,7 @@ import { addEvidence } from '../store/evidence.ts';
 import { doneSpans, quarantinedSpans } from '../store/progress.ts';
 import type { Reader } from '../store/reader.ts';
 import type { LedgerEntry } from '../store/store.ts';
-import { walkedPipelines, wholeSpan } from './relations.ts';
+import { exportedEntries, walkedPipelines, wholeSpan } from './relations.ts';
 
 /** Hashing the content of a table reads every value of it: about five seconds for so many rows. */
 const MOST_HASHED_ROWS = 500_000;
@@ -33,7 +34,7 @@ export interface PipelineCoverage {
   readonly sealed: string;
   readonly missing: string;
   readonly quarantined: string;
-  /** `block headers` where rows were counted against them; `its own list` where the source has no counts to compare with. */
+  /** `block headers` where rows were counted against them; `the source alone` where headers count no such rows. */
   readonly proof: string;
 }
 
@@ -60,17 +61,18 @@ export interface FootingOptions {
 /** Gathers what a report rests on: coverage, proof and hashes of the tables it read, and the head. */
 export async function readFooting(options: FootingOptions): Promise<Footing> {
   const { reader, registry, relations } = options;
-  const ledger = await reader.ledger();
+  const held = await reader.ledger();
+  const ledger = exportedEntries(held, registry);
   const isOfLedger = relations.some((name) => ['_entries', '_coverage', '_commits'].includes(name));
   const walked = walkedPipelines(ledger);
+  const read = relations.map((name) => registry.tableOf(name)?.name ?? name);
   const used = registry.pipelines.filter(
-    ({ name, tables }) =>
-      (isOfLedger && walked.includes(name)) || tables.some((table) => relations.includes(table.name)),
+    ({ name, tables }) => (isOfLedger && walked.includes(name)) || tables.some((table) => read.includes(table.name)),
   );
   const tables = used
     .filter(({ name }) => walked.includes(name))
     .flatMap((pipeline) => pipeline.tables)
-    .filter(({ name }) => isOfLedger || relations.includes(name));
+    .filter(({ name }) => isOfLedger || read.includes(name));
   const proofs: TableProof[] = [];
   for (const table of tables) {
     const evidence = addEvidence(
@@ -88,14 +90,29 @@ export async function readFooting(options: FootingOptions): Promise<Footing> {
     coverage: used
       .filter(({ name }) => walked.includes(name))
       .map((pipeline) => coverageOf(ledger, pipeline.name, proofOf(pipeline) !== undefined)),
-    tables: proofs,
-    gaps: gapsOf(
-      ledger,
-      options,
-      tables.map(({ name }) => name),
-      isOfLedger,
-    ),
+    tables: [...proofs, ...martProofs(held, relations)],
+    gaps: [
+      ...gapsOf(ledger, { ...options, relations: read }, namesOf(tables), isOfLedger),
+      ...martGaps(held, relations),
+    ],
   };
+}
+
+function namesOf(tables: readonly TableDef[]): readonly string[] {
+  return tables.map(({ name }) => name);
+}
+
+/** Marts tell their own rows and keys; they can be made again from the tables. */
+function martProofs(ledger: readonly LedgerEntry[], relations: readonly string[]): readonly TableProof[] {
+  return relations.flatMap((name) => {
+    const parts = ledger.flatMap(({ mart, tables }) => (mart === undefined ? [] : (tables[name] ?? [])));
+    if (parts.length === 0) return [];
+    const keyHash = BigInt.asUintN(
+      64,
+      parts.reduce((sum, part) => sum + BigInt(part.keyHash), 0n),
+    ).toString();
+    return [{ table: name, rows: parts.reduce((sum, { rows }) => sum + rows, 0), keyHash, contentHash: null }];
+  });
 }
 
 async function readHead({ query }: Reader): Promise<Footing['head']> {
@@ -115,7 +132,7 @@ function coverageOf(ledger: readonly LedgerEntry[], pipeline: string, isCounted:
     sealed: formatSpans(sealed),
     missing: formatSpans(subtractSpans(wholeSpan(ledger), [...sealed, ...quarantined])),
     quarantined: formatSpans(quarantined),
-    proof: isCounted ? 'block headers' : 'its own list',
+    proof: isCounted ? 'block headers' : 'the source alone',
   };
 }
 

@@ -1,3 +1,5 @@
+import { isEphemeral } from '../declare/pipeline.ts';
+import type { Registry } from '../registry.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../span.ts';
 import { quoteText } from '../store/canonical.ts';
 import { doneSpans, quarantinedSpans } from '../store/progress.ts';
@@ -36,10 +38,6 @@ export async function addRelations(query: Query, ledger: readonly LedgerEntry[],
   );
   await query(
     `CREATE OR REPLACE TEMP MACRO utc_time(t) AS timezone('UTC', timezone(${quoteText(timezone)}, t::TIMESTAMP))`,
-  );
-  await query('CREATE OR REPLACE TEMP MACRO ton(nanotons) AS nanotons::DECIMAL(29, 0) * 0.000000001::DECIMAL(9, 9)');
-  await query(
-    "CREATE OR REPLACE TEMP MACRO opcode_hex(opcode) AS printf('0x%08x', (opcode::BIGINT + 4294967296) % 4294967296)",
   );
   await addRelation(query, '_entries', entryColumns, ledger.map(entryRow));
   await addRelation(query, '_coverage', coverageColumns, coverageRows(ledger));
@@ -98,6 +96,12 @@ export function wholeSpan(ledger: readonly LedgerEntry[]): readonly Span[] {
   const [first] = all;
   const last = all.at(-1);
   return first === undefined || last === undefined ? [] : [{ from: first.from, to: last.to }];
+}
+
+/** Entries of what was exported from blocks: not those of marts, which are made from it, nor those of a moment. */
+export function exportedEntries(ledger: readonly LedgerEntry[], registry: Registry): readonly LedgerEntry[] {
+  const passing = registry.pipelines.filter(isEphemeral).map(({ name }) => name);
+  return ledger.filter(({ mart, pipeline }) => mart === undefined && !passing.includes(pipeline));
 }
 
 export function walkedPipelines(ledger: readonly LedgerEntry[]): readonly string[] {

@@ -9,7 +9,7 @@ import { evaluateBlocks } from './evaluate.ts';
 import { openReport } from './find.ts';
 import { readFooting } from './footing.ts';
 import { bindParams } from './params.ts';
-import { addRelations } from './relations.ts';
+import { addRelations, exportedEntries } from './relations.ts';
 import type { Report } from './report.ts';
 
 /** `html`: one page that asks for nothing; `md`: Markdown; `csv` and `json`: the rows with all their digits. */
@@ -62,7 +62,8 @@ export async function renderReport(
   const reader = await openReader(warehouse, registry.tables, { isPinned: true });
   try {
     requireSameNetwork(reader.path, reader.network, options.network);
-    await addRelations(reader.query, await reader.ledger(), timezone);
+    const exported = exportedEntries(await reader.ledger(), registry);
+    await addRelations(reader.query, exported, timezone);
     const values = { ...params.values, timezone, now: new DuckDBTimestampValue(BigInt(now.getTime()) * 1000n) };
     const taken = registry.tables.map(({ name }) => name);
     const { results, relations } = await evaluateBlocks(reader.query, def, { values, taken });

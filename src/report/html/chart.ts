@@ -18,11 +18,12 @@ export function htmlChart(result: QueryResult, directive: ChartDirective, path: 
     return html`<figure class="chart"><figcaption>${def.title}</figcaption>${doc}<p class="empty">No rows.</p></figure>`;
   }
   const label = `${def.title}. ${summaryOf(points, def.mark)}`;
-  const draw = (width: number): Html => trusted(plotter.draw(points, directive, { width, label }));
+  const picture = (size: keyof typeof WIDTHS): Html =>
+    html`<div class="${size}" role="img" aria-label="${label}">${trusted(plotter.draw(points, directive, WIDTHS[size]))}</div>`;
   const title = `${def.title}: numbers`;
   const columns = columnsOfChart(result, directive, path);
   return html`<figure class="chart" data-of="${directive.of}"><figcaption>${def.title}</figcaption>${doc}
-${def.color === undefined ? undefined : legend(points)}<div class="wide">${draw(WIDTHS.wide)}</div><div class="narrow">${draw(WIDTHS.narrow)}</div>
+${def.color === undefined ? undefined : legend(points)}${picture('wide')}${picture('narrow')}
 <details><summary>Numbers</summary>${htmlTable(result, { title, columns, limit: DATA_ROWS })}</details></figure>`;
 }
 

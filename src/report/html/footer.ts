@@ -12,7 +12,7 @@ export function htmlFooter(footing: Footing): Html {
   const tables = footing.tables.map(
     ({ table, rows, keyHash, contentHash }) =>
       html`<tr><th scope="row">${table}</th><td class="number">${formatCount(rows)}</td><td class="hash">${
-        contentHash ?? 'not taken: too many rows'
+        contentHash ?? 'not taken'
       }</td><td class="hash">${keyHash}</td></tr>\n`,
   );
   return html`<footer><p>${madeText(footing)}</p>

@@ -14,7 +14,8 @@ const LETTER = 6.6;
 
 /** Draws charts without a browser. */
 export interface Plotter {
-  draw(points: Points, directive: ChartDirective, size: { readonly width: number; readonly label: string }): string;
+  /** @returns SVG of that width in pixels */
+  draw(points: Points, directive: ChartDirective, width: number): string;
   close(): Promise<void>;
 }
 
@@ -23,7 +24,7 @@ export async function openPlotter(): Promise<Plotter> {
   const [Plot, { Window: PageWindow }] = await Promise.all([import('@observablehq/plot'), import('happy-dom')]);
   const window = new PageWindow();
   return {
-    draw: (points, directive, size) => draw(Plot, window, points, directive, size),
+    draw: (points, directive, width) => draw(Plot, window, points, directive, width),
     close: () => window.happyDOM.close(),
   };
 }
@@ -37,7 +38,7 @@ function draw(
   window: Window,
   points: Points,
   directive: ChartDirective,
-  { width, label }: { readonly width: number; readonly label: string },
+  width: number,
 ): string {
   const isAcross = directive.def.mark === 'barX';
   const band = axisOptions(points, isAcross ? Math.floor(width * 0.4) : width);
@@ -58,26 +59,21 @@ function draw(
     marks: marksOf(Plot, points, directive),
   });
   window.document.body.replaceChildren(svg);
-  return finish(window, points, label);
+  return finish(window, points);
 }
 
-/** Gives each mark its exact numbers, in place of the row's number that stood as its title. */
-function finish(window: Window, { points, position, value }: Points, label: string): string {
+/** Gives each mark its exact numbers, in place of the row's number that stood as its title. Texts of the chain stand in titles only, never in attributes. */
+function finish(window: Window, { points, value }: Points): string {
   const { body } = window.document;
   for (const title of body.querySelectorAll('title')) {
     const point = points[Number(title.textContent)];
     const mark = title.parentElement;
     if (point === undefined || mark === null) continue;
-    mark.setAttribute('data-x', point.positionText);
     mark.setAttribute('data-value', point.exact);
-    if (point.series !== '') mark.setAttribute('data-series', visible(point.series));
     const lines = [point.positionText, `${value}: ${point.valueText}`];
     title.textContent = [...lines, ...(point.series === '' ? [] : [visible(point.series)])].join('\n');
   }
-  const svg = body.querySelector('svg');
-  svg?.setAttribute('role', 'img');
-  svg?.setAttribute('aria-label', label);
-  svg?.setAttribute('data-position', position);
+  body.querySelector('svg')?.setAttribute('aria-hidden', 'true');
   return body.innerHTML;
 }
 

@@ -1,0 +1,29 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '../../src/index.ts';
+import { freshFolder } from '../cli.ts';
+
+/** A small warehouse of the sandbox whose transactions lack the masterchain blocks 1010:1019. */
+export async function warehouseWithHole(): Promise<string> {
+  const warehouse = join(freshFolder(), 'w');
+  for (const range of ['1000:1009', '1020:1029']) {
+    await run({ pipelines: ['transactions'], network: 'sandbox', range, warehouse });
+  }
+  await run({ pipelines: ['blocks'], network: 'sandbox', range: '1010:1019', warehouse });
+  return warehouse;
+}
+
+export const FRONT = '---\ntitle: A report\ndoc: For a test.\n---\n';
+
+/** Writes a report into a folder of its own. @returns the folder */
+export function writeReport(text: string): string {
+  const folder = join(freshFolder(), 'mine');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'report.md'), text);
+  return folder;
+}
+
+/** A report with one select, shown as a table. */
+export function tableReport(sql: string, front = FRONT): string {
+  return writeReport(`${front}\n\`\`\`sql shown\n${sql}\n\`\`\`\n\n\`\`\`table shown\ntitle: Rows\n\`\`\`\n`);
+}
