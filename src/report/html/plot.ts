@@ -129,7 +129,10 @@ function marksOf(Plot: typeof PlotModule, { points, axis, series }: Points, { de
       if (axis === 'time') {
         const step = timeStep(rows.map(({ position }) => Number(position)));
         const ends = { x1: 'position', x2: (row: Row) => new Date(Number(row.position) + step) };
-        return [Plot.rectY(rows, { ...ends, y: 'value', ...fill, inset: 0.5 }), Plot.ruleY([0], zero)];
+        return [
+          Plot.rectY(rows, { ...ends, y: 'value', ...fill, insetLeft: 0.5, insetRight: 0.5 }),
+          Plot.ruleY([0], zero),
+        ];
       }
       return [Plot.barY(rows, { x: 'position', y: 'value', ...fill }), Plot.ruleY([0], zero)];
     case 'barX':

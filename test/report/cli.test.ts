@@ -1,0 +1,92 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { freshFolder, tonlake } from '../cli.ts';
+import { tableReport, warehouseWithHole } from './support.ts';
+
+let warehouse: string;
+
+beforeAll(async () => {
+  warehouse = await warehouseWithHole();
+});
+
+const report = (...args: readonly string[]) => tonlake(['report', ...args, '--warehouse', warehouse]);
+
+test('a report goes to standard output, and gaps to stderr', async () => {
+  const { code, stdout, stderr } = await report('network-daily', '--format', 'csv');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: 'warning: transactions is not whole: missing 1010:1019\n' });
+  expect(stdout).toMatch(/^# totals\ntransactions,active_accounts,/);
+});
+
+test('the name of the output tells the format, and nothing else is left in its folder', async () => {
+  const folder = join(freshFolder(), 'new');
+  for (const name of ['a.html', 'a.md', 'a.csv', 'a.json']) {
+    expect(await report(tableReport('select count(*) as n from blocks'), '-o', join(folder, name))).toMatchObject({
+      ...{ code: 0, stdout: '', stderr: '' },
+    });
+  }
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  expect(readdirSync(folder).sort()).toEqual(['a.csv', 'a.html', 'a.json', 'a.md']);
+  expect(read('a.html')).toMatch(/^<!doctype html>/);
+  expect(read('a.md')).toMatch(/^# A report/);
+  expect(read('a.csv')).toMatch(/^n\n\d+\n$/);
+  expect(JSON.parse(read('a.json'))).toMatchObject({ report: 'mine' });
+});
+
+describe('yesterday’s file stays where today’s report', () => {
+  test.each([
+    {
+      why: 'finds no data',
+      args: ['account', '--param', `account=0:${'0'.repeat(64)}`],
+      code: 1,
+      says: /^error: report: expected data for account, found no row; hint: [^\n]+\n$/,
+    },
+    { why: 'has a wrong select', args: [], code: 1, says: /^error: report: [^\n]*report\.md:\d+\); hint: [^\n]+\n$/ },
+    {
+      why: 'is given a wrong parameter',
+      args: ['account', '--param', 'account=x; drop table blocks'],
+      code: 2,
+      says: /^error: usage: expected an address[^\n]*\n$/,
+    },
+  ])('$why', async ({ args, code, says }) => {
+    const output = join(freshFolder(), 'out.html');
+    writeFileSync(output, 'yesterday');
+    const all = args.length === 0 ? [tableReport('select wrong from blocks')] : args;
+    const finished = await report(...all, '--output', output);
+    expect(finished).toMatchObject({ code, stdout: '' });
+    expect(finished.stderr).toMatch(says);
+    expect(readFileSync(output, 'utf8')).toBe('yesterday');
+    expect(readdirSync(join(output, '..'))).toEqual(['out.html']);
+  });
+});
+
+test('--list shows the reports and their parameters', async () => {
+  const { code, stdout } = await tonlake(['report', '--list']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^account: One account\n {2}.+\n {2}--param account=<address> {2}.+\(required\)\n/);
+  for (const name of ['export-health', 'jetton', 'network-daily']) expect(stdout).toContain(`\n${name}: `);
+});
+
+test.each([
+  { args: [], says: 'expected a report, got none' },
+  { args: ['network'], says: 'did you mean network-daily?' },
+  { args: ['account'], says: 'expected the parameter account of account, got none' },
+  { args: ['account', '--param', 'account'], says: 'Expected name=value' },
+  { args: ['account', '-p', 'account=a', '-p', 'account=b'], says: 'given twice' },
+  { args: ['network-daily', '--format', 'pdf'], says: 'html, md, csv, json' },
+  { args: ['network-daily', '--timezone', 'Mars'], says: 'expected a time zone such as' },
+  { args: ['network-daily', '--network', 'testnet'], says: 'holds sandbox, not testnet' },
+])('wrong usage is one line: $args', async ({ args, says }) => {
+  const { code, stdout, stderr } = await report(...args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^error: [^\n]*; hint: [^\n]+\n$/);
+  expect(stderr).toContain(says);
+});
+
+test('a warehouse that is not there is no usage of the report, and nothing is made', async () => {
+  const output = join(freshFolder(), 'out.html');
+  const { code, stderr } = await tonlake(['report', 'network-daily', '--warehouse', '/nowhere/w', '-o', output]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^error: store: there is no warehouse at \/nowhere\/w; hint: [^\n]+\n$/);
+  expect(existsSync(output)).toBe(false);
+});
