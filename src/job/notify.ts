@@ -2,7 +2,7 @@ import { formatError, JobError } from '../errors.ts';
 import type { NoticeTarget } from './actions.ts';
 import type { JobRecord } from './record.ts';
 import type { Notice } from './schema.ts';
-import type { StepContext } from './steps.ts';
+import { type StepContext, secondsSince, told } from './step.ts';
 
 /** Tells everybody whom the outcome of a run concerns. Who cannot be told does not change the outcome. */
 export async function notifyAll(context: StepContext, record: JobRecord): Promise<void> {
@@ -14,9 +14,9 @@ export async function notifyAll(context: StepContext, record: JobRecord): Promis
     const startedAt = effects.monotonic();
     const name = nameOf(notice);
     const failure = await tell(notice, (target) => actions.notify(target, body)).catch(formatError);
-    const seconds = Math.round(effects.monotonic() - startedAt) / 1000;
+    const seconds = secondsSince(effects, startedAt);
     const status = failure === undefined ? 'done' : 'failed';
-    await onStep({ kind: 'notify', name, status, seconds, ...(failure === undefined ? {} : { message: failure }) });
+    await onStep({ kind: 'notify', name, status, seconds, ...told(failure) });
   }
 }
 

@@ -8,6 +8,7 @@ import type { StagedOutput } from './record.ts';
 /** Files of one run on their way: each is written beside its place, and all are put in place together. */
 export class Publication {
   readonly outputs: StagedOutput[] = [];
+  readonly #staged: string[] = [];
   readonly #mark: string;
   readonly #id: string;
 
@@ -28,6 +29,7 @@ export class Publication {
     });
     if (found?.isDirectory() === true) throw cannotPublish(path, 'it is a folder');
     const staged = join(dirname(path), `.${basename(path)}.${this.#mark}-${this.#id}.new`);
+    this.#staged.push(staged);
     await write(staged);
     await syncPath(staged);
     const { size } = (await statIfAny(staged)) ?? { size: 0 };
@@ -41,14 +43,14 @@ export class Publication {
     return statIfAny(path);
   }
 
-  /** Removes what was staged. */
+  /** Removes what was staged, and what is half written. */
   async discard(): Promise<void> {
-    for (const { staged } of this.outputs) await rm(staged, { force: true });
+    for (const staged of this.#staged) await rm(staged, { force: true });
   }
 
   /** Removes what runs that were killed left in a folder, and nothing of this one. */
   async #clear(folder: string): Promise<void> {
-    const own = new Set(this.outputs.map(({ staged }) => basename(staged)));
+    const own = new Set(this.#staged.map((staged) => basename(staged)));
     for (const name of await listFolder(folder)) {
       const isLeft = name.startsWith('.') && name.includes(`.${this.#mark}-`) && /\.(new|old)$/.test(name);
       if (isLeft && !own.has(name)) await rm(join(folder, name), { force: true });

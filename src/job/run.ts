@@ -1,25 +1,18 @@
 import { resolve } from 'node:path';
 import type { Effects } from '../effects.ts';
-import { formatError, TonlakeError } from '../errors.ts';
 import type { RunEvent } from '../run.ts';
-import { type ProcessMark, readMark } from '../store/liveness.ts';
+import { readMark } from '../store/liveness.ts';
 import { dateAt } from '../zone.ts';
 import type { JobActions } from './actions.ts';
 import { freshRecordId, JobHistory, lastBlock, lockJobs, unfinished } from './history.ts';
 import type { Job } from './job.ts';
+import { KeptRecord, settle } from './kept.ts';
 import { notifyAll } from './notify.ts';
-import { Publication, putInPlace } from './publish.ts';
+import { publish, stageOutputs } from './outputs.ts';
+import { Publication } from './publish.ts';
 import type { JobRecord, StagedOutput, StepResult } from './record.ts';
-import {
-  buildMarts,
-  exportRange,
-  type Fixed,
-  fixRun,
-  publish,
-  runChecks,
-  type StepContext,
-  stageOutputs,
-} from './steps.ts';
+import type { Fixed, StepContext } from './step.ts';
+import { buildMarts, exportRange, fixRun, runChecks } from './steps.ts';
 
 export interface JobRunOptions {
   readonly job: Job;
@@ -86,12 +79,19 @@ class JobRun {
     const due = this.#options.due ?? effects.now() - (effects.now() % 1000);
     const resumed = unfinished(records).find((record) => this.#isSame(record, due));
     await this.#settle(records, resumed, due);
+    const begun = resumed ?? this.#fresh(due, records);
     const mark = await readMark(process.pid);
-    const record = withAttempt(resumed ?? this.#fresh(due, records), effects, mark);
-    await this.#history.write(record, effects);
-    const { id, attempts } = record;
-    this.#options.onEvent?.({ event: 'begin', job: job.name, id, due: record.due, attempt: attempts.length });
-    return this.#work(record, lastBlock(records, job.pipelines));
+    const record = await KeptRecord.begin(begun, mark, { history: this.#history, effects });
+    const { id, attempts } = record.value;
+    this.#options.onEvent?.({ event: 'begin', job: job.name, id, due: begun.due, attempt: attempts.length });
+    const context = this.#contextOf(record);
+    const outcome = await this.#work(context, record, lastBlock(records, job.pipelines)).then(
+      (state) => ({ state, error: undefined }),
+      (error: unknown) => ({ state: 'failed' as const, error }),
+    );
+    await record.end(outcome.state, outcome.error);
+    if (outcome.state !== 'interrupted') await notifyAll(context, record.value);
+    return { record: record.value, error: outcome.error };
   }
 
   /** Whether a run that was cut short is the one that is asked for now. */
@@ -110,7 +110,7 @@ class JobRun {
     for (const record of unfinished(records)) {
       const isWaiting = record.trigger !== 'manual' && Date.parse(record.due) !== due;
       if (record === resumed || (isWaiting && record.state !== 'publishing')) continue;
-      await this.#history.write({ ...record, ...(await settled(record)) }, this.#options.effects);
+      await this.#history.write({ ...record, ...(await settle(record)) }, this.#options.effects);
     }
   }
 
@@ -123,32 +123,26 @@ class JobRun {
     };
   }
 
-  async #work(begun: JobRecord, lastTo: number | undefined): Promise<JobOutcome> {
+  #contextOf(record: KeptRecord): StepContext {
     const { job, actions, effects, onEvent, onRunEvent } = this.#options;
-    let record = begun;
-    const save = async (change: Partial<JobRecord>): Promise<void> => {
-      record = { ...record, ...change };
-      await this.#history.write(record, effects);
-    };
     const onStep = async (step: StepResult): Promise<void> => {
-      await save({ steps: [...record.steps, step] });
+      await record.addStep(step);
       onEvent?.({ event: 'step', ...step });
     };
-    const context: StepContext = { job, actions, effects, stop: this.#stop, onStep, onRunEvent };
-    let failure: unknown;
-    try {
-      if (record.state !== 'publishing') {
-        const fixed = fixedBy(record) ?? (await fixRun(context, Date.parse(record.due), lastTo));
-        await save({ now: new Date(fixed.now).toISOString(), range: fixed.range });
-        const outputs = await this.#prepare(context, fixed, record.id);
-        if (outputs === undefined) return await this.#end(context, save, () => record, 'interrupted', undefined);
-        await save({ state: 'publishing', outputs: [...outputs] });
-      }
-      await publish(context, record.outputs);
-    } catch (error) {
-      failure = error;
+    return { job, actions, effects, stop: this.#stop, onStep, onRunEvent };
+  }
+
+  async #work(context: StepContext, record: KeptRecord, lastTo: number | undefined): Promise<'done' | 'interrupted'> {
+    const { due, id, state } = record.value;
+    if (state !== 'publishing') {
+      const fixed = fixedBy(record.value) ?? (await fixRun(context, Date.parse(due), lastTo));
+      await record.save({ now: new Date(fixed.now).toISOString(), range: fixed.range });
+      const outputs = await this.#prepare(context, fixed, id);
+      if (outputs === undefined) return 'interrupted';
+      await record.save({ state: 'publishing', outputs: [...outputs] });
     }
-    return this.#end(context, save, () => record, failure === undefined ? 'done' : 'failed', failure);
+    await publish(context, record.value.outputs);
+    return 'done';
   }
 
   /** All steps up to the outputs, which wait beside their places. @returns undefined when the run was stopped */
@@ -175,41 +169,6 @@ class JobRun {
       throw error;
     }
   }
-
-  async #end(
-    context: StepContext,
-    save: (change: Partial<JobRecord>) => Promise<void>,
-    now: () => JobRecord,
-    state: 'done' | 'failed' | 'interrupted',
-    error: unknown,
-  ): Promise<JobOutcome> {
-    const { effects } = context;
-    const attempts = now().attempts.map((attempt, at, all) =>
-      at === all.length - 1 ? { ...attempt, endedAt: new Date(effects.now()).toISOString() } : attempt,
-    );
-    const told = error === undefined ? {} : { error: { code: codeOf(error), message: formatError(error) } };
-    await save({ state, attempts, ...told });
-    if (state !== 'interrupted') await notifyAll(context, now());
-    return { record: now(), error };
-  }
-}
-
-async function settled(record: JobRecord): Promise<Partial<JobRecord>> {
-  if (record.state !== 'publishing') return { state: 'abandoned' };
-  try {
-    await putInPlace(record.outputs);
-    return { state: 'done' };
-  } catch (error) {
-    return { state: 'failed', error: { code: codeOf(error), message: formatError(error) } };
-  }
-}
-
-function withAttempt(record: JobRecord, effects: Effects, mark: ProcessMark | undefined): JobRecord {
-  const owner = mark ?? { pid: process.pid, startedAt: '', host: '' };
-  const attempt = { startedAt: new Date(effects.now()).toISOString(), owner };
-  const { error: _earlier, ...rest } = record;
-  const attempts = [...record.attempts, attempt];
-  return record.state === 'publishing' ? { ...rest, attempts } : { ...rest, attempts, state: 'running', steps: [] };
 }
 
 /** What an earlier attempt fixed. */
@@ -217,8 +176,4 @@ function fixedBy({ now, range }: JobRecord): Fixed | undefined {
   if (now === undefined || range === undefined) return undefined;
   const { blocks, from, to, firstDay, lastDay } = range;
   return { now: Date.parse(now), range: { blocks, from, to, firstDay, lastDay } };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof TonlakeError ? error.code : 'unexpected';
 }

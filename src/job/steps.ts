@@ -1,31 +1,8 @@
-import { writeFile } from 'node:fs/promises';
-import type { Effects } from '../effects.ts';
-import { formatError, JobError } from '../errors.ts';
-import type { RunEvent, RunReport } from '../run.ts';
-import { dateAt } from '../zone.ts';
-import type { JobActions } from './actions.ts';
-import { fillIn, type Job, type OutputTarget, type Placeholders } from './job.ts';
-import { type Publication, putInPlace } from './publish.ts';
+import { JobError } from '../errors.ts';
+import type { RunReport } from '../run.ts';
+import type { Job } from './job.ts';
 import { type FixedRange, fixRange } from './range.ts';
-import type { StagedOutput, StepResult } from './record.ts';
-
-/** What the steps of one run share. */
-export interface StepContext {
-  readonly job: Job;
-  readonly actions: JobActions;
-  readonly effects: Effects;
-  readonly stop: AbortSignal;
-  /** Told of each step when it is over. */
-  readonly onStep: (step: StepResult) => Promise<void>;
-  readonly onRunEvent: ((event: RunEvent) => void) | undefined;
-}
-
-/** What is fixed when a run begins, for all its attempts. */
-export interface Fixed {
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  readonly range: FixedRange;
-}
+import { type Fixed, type StepContext, secondsSince, tellingFailure, timed, told } from './step.ts';
 
 /** Finds the moment and the blocks that a run is for. @throws as the network does */
 export async function fixRun(context: StepContext, due: number, lastTo: number | undefined): Promise<Fixed> {
@@ -102,14 +79,15 @@ export async function runChecks(context: StepContext): Promise<void> {
   const outcomes = await tellingFailure(context, { kind: 'check', name: job.checks?.join(',') ?? 'all' }, () =>
     actions.runChecks(job.warehouse, job.checks, job.network),
   );
-  const seconds = secondsSince(effects, startedAt) / Math.max(1, outcomes.length);
+  // They are not timed one by one.
+  const seconds = Math.round((1000 * secondsSince(effects, startedAt)) / Math.max(1, outcomes.length)) / 1000;
   for (const { name, status, offenders, reason } of outcomes) {
     const message = reason ?? (status === 'failed' ? `${offenders} offending rows` : undefined);
     await onStep({
       kind: 'check',
       name,
       status: status === 'passed' ? 'done' : status,
-      seconds: round(seconds),
+      seconds,
       ...told(message),
     });
   }
@@ -120,107 +98,6 @@ export async function runChecks(context: StepContext): Promise<void> {
     code: 'checks-failed',
     hint: `tonlake check ${failed.join(' ')} --warehouse ${job.warehouse} shows the rows`,
   });
-}
-
-/** Writes every output beside its place. */
-export async function stageOutputs(context: StepContext, fixed: Fixed, publication: Publication): Promise<void> {
-  const { job } = context;
-  const { firstDay, lastDay = dateAt(fixed.now, job.zone) } = fixed.range;
-  const values: Placeholders = { job: job.name, date: lastDay, first_date: firstDay ?? lastDay };
-  for (const target of job.outputs) {
-    if (context.stop.aborted) return;
-    const output = fillIn(target.output, values);
-    await publication.stage(output, (path) => writeOutput(context, fixed, target, values, path));
-  }
-}
-
-async function writeOutput(
-  context: StepContext,
-  { range, now }: Fixed,
-  target: OutputTarget,
-  values: Placeholders,
-  path: string,
-): Promise<void> {
-  const { job, actions } = context;
-  const { network, warehouse, zone: timezone } = job;
-  if (target.kind === 'report') {
-    const params = Object.fromEntries(Object.entries(target.params).map(([key, text]) => [key, fillIn(text, values)]));
-    return timed(context, { kind: 'report', name: target.report }, async () => {
-      const request = { params, format: target.format, network, timezone, now: new Date(now) };
-      const { content, gaps, isEmpty } = await actions.renderReport(warehouse, target.report, request);
-      if (isEmpty) throw emptyReport(job, target.report);
-      await writeFile(path, content);
-      return { value: undefined, message: describeGaps(gaps) };
-    });
-  }
-  const source = target.kind === 'table' ? { table: target.table } : { sql: target.sql };
-  const parameters = { from: range.from ?? null, to: range.to ?? null, ...values };
-  const name = target.kind === 'table' ? target.table : fillIn(target.output, values);
-  return timed(context, { kind: 'rows', name }, async () => {
-    const request = { source, format: target.format, network, parameters };
-    const { rows, gaps } = await actions.writeRows(warehouse, path, request);
-    return { value: undefined, rows: { [name]: rows }, message: describeGaps(gaps) };
-  });
-}
-
-function describeGaps(gaps: readonly string[]): string | undefined {
-  return gaps.length === 0 ? undefined : `gaps: ${gaps.join('; ')}`;
-}
-
-function emptyReport(job: Job, report: string): JobError {
-  return new JobError(`job ${job.name}: expected data for the report ${report}, got none; nothing was published`, {
-    code: 'empty-report',
-    hint: `tonlake status --warehouse ${job.warehouse} shows what is there`,
-  });
-}
-
-/** Puts all outputs in place. */
-export async function publish(context: StepContext, outputs: readonly StagedOutput[]): Promise<void> {
-  if (outputs.length === 0) return;
-  await timed(context, { kind: 'publish', name: String(outputs.length) }, async () => {
-    await putInPlace(outputs);
-    return { value: undefined };
-  });
-}
-
-type StepName = Pick<StepResult, 'kind' | 'name'>;
-
-interface Told<T> {
-  readonly value: T;
-  readonly rows?: Readonly<Record<string, number>>;
-  readonly requests?: number;
-  readonly message?: string | undefined;
-}
-
-/** Does a step and tells how it went. */
-async function timed<T>(context: StepContext, step: StepName, work: () => Promise<Told<T>>): Promise<T> {
-  const { effects, onStep } = context;
-  const startedAt = effects.monotonic();
-  const { value, message, ...figures } = await tellingFailure(context, step, work);
-  await onStep({ ...step, status: 'done', seconds: secondsSince(effects, startedAt), ...figures, ...told(message) });
-  return value;
-}
-
-async function tellingFailure<T>({ effects, onStep }: StepContext, step: StepName, work: () => Promise<T>): Promise<T> {
-  const startedAt = effects.monotonic();
-  try {
-    return await work();
-  } catch (error) {
-    await onStep({ ...step, status: 'failed', seconds: secondsSince(effects, startedAt), message: formatError(error) });
-    throw error;
-  }
-}
-
-function told(message: string | undefined): { readonly message?: string } {
-  return message === undefined ? {} : { message };
-}
-
-function secondsSince(effects: Effects, startedAt: number): number {
-  return round((effects.monotonic() - startedAt) / 1000);
-}
-
-function round(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
 }
 
 function describeRange({ blocks, firstDay, lastDay }: FixedRange): string {

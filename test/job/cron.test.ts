@@ -26,6 +26,13 @@ describe('times of a cron expression', () => {
     ]);
   });
 
+  test('of a list of hours do the same', () => {
+    expect(between('30 2,14 * * *', 'Europe/Berlin', '2026-03-29T00:00Z', '2026-03-30T00:00Z')).toEqual([
+      '2026-03-29T01:00',
+      '2026-03-29T12:30',
+    ]);
+  });
+
   test('after one of them is the next one, never the same', () => {
     const times = openCron('15 3 * * *', 'UTC');
     expect(times.after(at('2026-05-04T03:15:00Z'))).toBe(at('2026-05-05T03:15:00Z'));

@@ -69,6 +69,19 @@ test('what a killed run of the same job left behind is cleared; other files stay
   expect(readdirSync(folder).sort()).toEqual(['.a.html.other-job.new', 'a.html', 'b.csv']);
 });
 
+test('of a file that could not be written whole nothing is left', async () => {
+  const folder = freshFolder();
+  const publication = new Publication('nightly', '/w', 'x');
+  const half = async (path: string): Promise<void> => {
+    await writeFile(path, 'half');
+    throw new Error('disk full');
+  };
+  await expect(publication.stage(join(folder, 'a.html'), half)).rejects.toThrow('disk full');
+  expect(readdirSync(folder)).toHaveLength(1);
+  await publication.discard();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
 test('a folder that cannot be made is told', async () => {
   const folder = freshFolder();
   writeFileSync(join(folder, 'file'), '');

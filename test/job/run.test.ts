@@ -187,6 +187,33 @@ describe('a run of a job', () => {
     expect(await place.records()).toHaveLength(1);
   });
 
+  test('what was fixed when it began stays, also when the head has moved since', async () => {
+    const place = freshPlace();
+    const stop = new AbortController();
+    let head = 1000;
+    const moving: Partial<JobActions> = {
+      withChain: (_options, use) =>
+        use({
+          ...{ head: async () => head, headTime: async () => NIGHT + head },
+          ...{ firstOfDay: async () => 0, lastOfDay: async () => 0 },
+        }),
+    };
+    const text = `${HEAD}range: "-10:"\nclock: chain\nmarts: [block_times]\n`;
+    const stopping: Partial<JobActions> = {
+      ...moving,
+      buildMarts: async () => {
+        stop.abort();
+        return [];
+      },
+    };
+    const first = await place.run(text, stopping, NIGHT, stop.signal);
+    head = 2000;
+    const again = await place.run(text, moving);
+    expect(again.record.range).toEqual(first.record.range);
+    expect(again.record).toMatchObject({ range: { blocks: '991:1000' }, now: first.record.now });
+    expect((await place.run(text, moving)).record.range).toMatchObject({ blocks: '1991:2000' });
+  });
+
   test('a run of another day that was cut short is given up, and a changed job begins anew', async () => {
     const place = freshPlace();
     const stop = AbortSignal.abort();

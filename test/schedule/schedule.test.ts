@@ -106,6 +106,12 @@ test('what may pass by itself is tried again later; what cannot is not', async (
     'done',
   ]);
 
+  const down = fakeActions({
+    run: () => Promise.reject(new SourceError('source: 503', { code: 'http', retryable: true })),
+  });
+  const tried = await serve(await jobsOf('30 12 * * *'), down.actions, 3);
+  expect(told(tried, 'end')).toHaveLength(4);
+
   const broken = fakeActions({ run: () => Promise.reject(new SourceError('source: 401', { code: 'http' })) });
   expect(told(await serve(await jobsOf('30 12 * * *'), broken.actions, 2), 'retry')).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { JobHistory } from '../../src/job/history.ts';
 import type { Job } from '../../src/job/job.ts';
 import { dueId, type JobRecord } from '../../src/job/record.ts';
+import { runJob } from '../../src/job/run.ts';
 import type { ScheduleEvent } from '../../src/schedule/lane.ts';
 import { runSchedule } from '../../src/schedule/schedule.ts';
 import { addDays } from '../../src/zone.ts';
@@ -110,6 +111,25 @@ describe('a week of nightly jobs', () => {
     await week.serve('2026-05-04T12:00:00Z', '2026-05-05T12:00:00Z');
     await week.serve('2026-05-08T12:00:00Z', '2026-05-09T12:00:00Z');
     expect(week.days()).toEqual(['2026-05-04', '2026-05-08']);
+    // What is given up is told once.
+    const idle = await weekOf("{cron: '15 3 * * *', catch_up: 0}");
+    await idle.serve('2026-05-04T12:00:00Z', '2026-05-04T13:00:00Z');
+    await idle.serve('2026-05-06T12:00:00Z', '2026-05-06T13:00:00Z');
+    await idle.serve('2026-05-06T14:00:00Z', '2026-05-06T15:00:00Z');
+    expect(idle.events.filter(({ event }) => event === 'missed')).toEqual([
+      { event: 'missed', job: 'nightly', count: 0, givenUp: true },
+    ]);
+  });
+
+  test('does not take a night again that somebody made up for by hand', async () => {
+    const week = await weekOf("{cron: '15 3 * * *'}");
+    await week.serve('2026-05-04T12:00:00Z', '2026-05-05T12:00:00Z');
+    await runJob({
+      ...{ job: week.job, actions: fakeActions().actions, effects: sleepingClock(at('2026-05-07T10:00:00Z')) },
+      due: at('2026-05-06T03:15:00Z'),
+    });
+    await week.serve('2026-05-07T12:00:00Z', '2026-05-07T13:00:00Z');
+    expect(week.days()).toEqual(['2026-05-04', '2026-05-06']);
   });
 
   test('takes up a run that was killed, with the days that it had, before what was missed after it', async () => {
