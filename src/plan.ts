@@ -1,7 +1,8 @@
-import { isMasterchain, type PipelineDef } from './declare/pipeline.ts';
+import { isMasterchain } from './declare/pipeline.ts';
 import { realEffects } from './effects.ts';
 import { TonlakeError } from './errors.ts';
 import { Estimate } from './estimate.ts';
+import { estimateList, type ListBasis } from './planlists.ts';
 import { loadRegistry } from './registry.ts';
 import type { RunOptions } from './run.ts';
 import { openSession } from './session.ts';
@@ -28,6 +29,8 @@ export interface PipelinePlan {
   readonly rows: number;
   /** Requests by path. */
   readonly requests: Readonly<Record<string, number>>;
+  /** Where the figures come from, for a pipeline whose rows no header counts. */
+  readonly basis?: ListBasis | undefined;
 }
 
 export interface RunPlan {
@@ -38,6 +41,8 @@ export interface RunPlan {
   /** All requests, and how many more or fewer it may be: a 95 % band where the figures come from a sample, else 0. */
   readonly requests: number;
   readonly band: number;
+  /** Pipelines of which nothing is known but what they take at least: `requests` may be far less than a run needs. */
+  readonly unknown: readonly string[];
   /** `headers` where all headers of what is missing are known. */
   readonly basis: 'headers' | 'sample';
   /** Bytes of Parquet. */
@@ -65,7 +70,9 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
         const { name } = pipeline;
         const missing = subtractSpans(asked, doneSpans(ledger, name));
         if (!isMasterchain(pipeline)) {
-          plans.push({ ...unproven(pipeline, missing), done: intersectSpans(asked, doneSpans(ledger, name)) });
+          const done = intersectSpans(asked, doneSpans(ledger, name));
+          const estimate = await estimateList(pipeline, missing, ledger, reader);
+          plans.push({ pipeline: name, done, missing, seqnos: totalSize(missing), ...estimate });
           continue;
         }
         const { walk } = pipeline;
@@ -95,13 +102,6 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   }
 }
 
-/** What is known beforehand of rows that no header counts: requests of a walk block by block, and nothing else. */
-function unproven({ name, endpoint, walk }: PipelineDef, missing: readonly Span[]): Omit<PipelinePlan, 'done'> {
-  const seqnos = totalSize(missing);
-  const path = endpoint.replace(/^[A-Z]+ /, '');
-  return { pipeline: name, missing, seqnos, rows: 0, requests: walk.kind === 'block' ? { [path]: seqnos } : {} };
-}
-
 function total(
   network: string,
   asked: readonly Span[],
@@ -119,6 +119,7 @@ function total(
     pipelines: plans,
     requests,
     band: Math.ceil(band),
+    unknown: plans.filter((plan) => plan.basis === 'least').map(({ pipeline }) => pipeline),
     basis: isSampled ? 'sample' : 'headers',
     bytes: rowsOf('transactions') * BYTES_A_TRANSACTION + rowsOf('blocks') * BYTES_A_HEADER,
     minutes: Object.fromEntries(RATES.map((rps) => [rps, Math.round((requests / rps / 60) * 100) / 100])),

@@ -1,5 +1,6 @@
 import { formatBytes, formatCount, formatDuration } from '../format.ts';
 import { planRun, type RunPlan } from '../plan.ts';
+import type { ListBasis } from '../planlists.ts';
 import type { RunOptions } from '../run.ts';
 import { formatSpans } from '../span.ts';
 
@@ -9,16 +10,23 @@ export async function dryRun(options: RunOptions, isJson: boolean): Promise<void
   process.stdout.write(isJson ? `${JSON.stringify(plan)}\n` : formatPlan(plan));
 }
 
+/** What the figures of a pipeline without headers rest on. */
+const SOURCES: Readonly<Record<ListBasis, string>> = {
+  history: ', by what earlier runs took',
+  keys: ', by the keys that are held; more where pages are full',
+  least: ' at least; how many rows there are shows only when they are read',
+};
+
 function formatPlan(plan: RunPlan): string {
   const lines = [`${formatSpans(plan.asked)} on ${plan.network}`];
-  for (const { pipeline, done, missing, seqnos, rows, requests } of plan.pipelines) {
+  for (const { pipeline, done, missing, seqnos, rows, requests, basis } of plan.pipelines) {
     const paths = Object.entries(requests).map(([path, count]) => `${formatCount(count)} ${path}`);
     lines.push(
       '',
       pipeline,
       `  done      ${formatSpans(done)}`,
-      `  missing   ${formatSpans(missing)} (${formatCount(seqnos)} masterchain blocks, ${formatCount(rows)} rows)`,
-      `  requests  ${paths.length === 0 ? 'none' : paths.join(', ')}`,
+      `  missing   ${formatSpans(missing)} (${formatCount(seqnos)} masterchain blocks${basis === 'least' ? '' : `, ${formatCount(rows)} rows`})`,
+      `  requests  ${paths.length === 0 ? 'none' : `${paths.join(', ')}${basis === undefined ? '' : SOURCES[basis]}`}`,
     );
   }
   const band = plan.band === 0 ? '' : ` ± ${formatCount(plan.band)}`;
@@ -27,6 +35,7 @@ function formatPlan(plan: RunPlan): string {
     '',
     `in all ${formatCount(plan.requests)}${band} requests (${basis}), ${formatBytes(plan.bytes)} of Parquet`,
   );
+  if (plan.unknown.length > 0) lines.push(`  and an unknown number more for ${plan.unknown.join(', ')}`);
   for (const [rps, minutes] of Object.entries(plan.minutes)) {
     lines.push(`  at ${rps.padStart(3)} requests/s  ${formatDuration(minutes * 60)}`);
   }

@@ -6,6 +6,7 @@ import { auditDeep, type DeepEdges } from './deep.ts';
 import type { Finding } from './finding.ts';
 import { auditHeaders } from './headers.ts';
 import { type Held, messageOf } from './held.ts';
+import { auditList, LIST_AUDITS } from './lists.ts';
 import { auditMessages, auditProjection, auditTransactions, setMessages, setTransactions } from './rows.ts';
 import { setHeaders, setRuns, setView } from './scope.ts';
 import type { EntryState } from './state.ts';
@@ -36,7 +37,27 @@ export async function auditRows(options: AuditOptions): Promise<{ readonly edges
         edges = { ...edges, ...(await auditCounted(options, pipeline, main, isDeep)) };
     });
   }
+  for (const audit of LIST_AUDITS)
+    await guard(options, registry.pipeline(audit.pipeline), () => auditOne(options, audit));
   return { edges };
+}
+
+/** Compares a list with transactions, where the warehouse holds both. */
+async function auditOne(options: AuditOptions, audit: (typeof LIST_AUDITS)[number]): Promise<void> {
+  const { held, registry, report } = options;
+  const blocks = registry.table('blocks');
+  const others = audit.with.map((name) => registry.table(name));
+  const ofOthers = others.map((table) => {
+    const source = registry.pipelines.find(({ tables }) => tables.includes(table));
+    return runsOf(options, source?.name ?? '', [table.name]);
+  });
+  const runs = [runsOf(options, 'blocks', ['blocks']), ...ofOthers].reduce(
+    intersectSpans,
+    runsOf(options, audit.pipeline, [audit.pipeline]),
+  );
+  if (runs.length === 0) return;
+  for (const table of [blocks, registry.table(audit.pipeline), ...others]) await setViewOf(options, table);
+  for (const finding of await auditList(held, audit, blocks, runs)) report(finding);
 }
 
 /** Damaged files can hold anything: what the audits cannot digest is a finding, not the end. */

@@ -36,7 +36,7 @@ export interface RepairPlan {
 /** Findings that name the very blocks to be asked for again. */
 const NEAR: ReadonlySet<FindingKind> = new Set<FindingKind>([
   ...(['block-missing', 'block-stray', 'block-twice', 'block-rows', 'transaction-twice'] as const),
-  ...(['messages', 'message-twice', 'overlap'] as const),
+  ...(['messages', 'message-twice', 'overlap', 'list'] as const),
 ]);
 /** Findings that accuse neighbours too: believed where nothing nearer accuses anything. */
 const FAR: ReadonlySet<FindingKind> = new Set<FindingKind>(['account-chain', 'message-ends']);

@@ -26,7 +26,8 @@ export type FindingKind =
   | 'message-twice'
   | 'states'
   | 'account-chain'
-  | 'message-ends';
+  | 'message-ends'
+  | 'list';
 
 /** One thing that a warehouse does not prove. */
 export interface Finding {

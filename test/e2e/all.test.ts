@@ -111,6 +111,65 @@ describe.sequential('tonlake run --all', () => {
   });
 });
 
+test('a plan says what it rests on, and what it does not know', async () => {
+  const plan = async (...words: readonly string[]) => {
+    const { code, stdout } = await tonlake([
+      'plan',
+      ...words,
+      '--network',
+      sandbox.url,
+      '--warehouse',
+      warehouse,
+      '--json',
+    ]);
+    expect(code).toBe(0);
+    return JSON.parse(stdout);
+  };
+  const next = await plan('actions', 'jetton_transfers', 'top_accounts', 'account_latest', '--range', '1200:1249');
+  const bases = Object.fromEntries(next.pipelines.map((one: Plan) => [one.pipeline, one.basis]));
+  expect(bases).toEqual({
+    actions: 'history',
+    jetton_transfers: 'history',
+    top_accounts: 'history',
+    account_latest: 'least',
+  });
+  expect(next.unknown).toEqual(['account_latest']);
+  const of = (name: string): Plan => next.pipelines.find((one: Plan) => one.pipeline === name);
+  expect(of('actions').requests).toEqual({ '/actions': 50 });
+  expect(of('actions').rows).toBeGreaterThan(100);
+  expect(of('top_accounts')).toMatchObject({ rows: 1000, requests: { '/topAccountsByBalance': 1 } });
+  // Where the tables that keys come from hold the range, the keys are counted.
+  const { code } = await tonlake([
+    'run',
+    'transactions',
+    '--network',
+    sandbox.url,
+    '--range',
+    '1200:1209',
+    '--warehouse',
+    warehouse,
+  ]);
+  expect(code).toBe(0);
+  const counted = await plan('account_latest', '--range', '1200:1209');
+  const accounts = await count(
+    '(SELECT DISTINCT account FROM transactions WHERE mc_block_seqno BETWEEN 1200 AND 1209)',
+  );
+  const [last] = counted.pipelines.filter((one: Plan) => one.pipeline === 'account_latest');
+  expect(last).toMatchObject({
+    basis: 'keys',
+    rows: accounts,
+    requests: { '/accountStates': Math.ceil(accounts / 100) },
+  });
+  expect(counted.unknown).toEqual([]);
+}, 60_000);
+
+interface Plan {
+  readonly pipeline: string;
+  readonly basis?: string;
+  readonly rows: number;
+  readonly requests: Readonly<Record<string, number>>;
+}
+
 test.each([
   [['transactions', '--all'], 'expected --all alone, got transactions as well'],
   [['--all', '--from', 'select 1'], 'expected --all alone, got --from as well'],
