@@ -137,7 +137,7 @@ test('a plan says what it rests on, and what it does not know', async () => {
   const of = (name: string): Plan => next.pipelines.find((one: Plan) => one.pipeline === name);
   expect(of('actions').requests).toEqual({ '/actions': 50 });
   expect(of('actions').rows).toBeGreaterThan(100);
-  expect(of('top_accounts')).toMatchObject({ rows: 1000, requests: { '/topAccountsByBalance': 1 } });
+  expect(of('top_accounts')).toMatchObject({ rows: 1000, requests: { '/topAccountsByBalance': expect.any(Number) } });
   // Where the tables that keys come from hold the range, the keys are counted.
   const { code } = await tonlake([
     'run',
