@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as duckdb from '@duckdb/node-api';
+import { quoteText } from './canonical.ts';
 import type { Query } from './store.ts';
 
 type DuckDBConnection = duckdb.DuckDBConnection;
@@ -13,25 +14,50 @@ const { DuckDBInstance: Instance }: typeof duckdb = createRequire(import.meta.ur
 /** Nothing is fetched from a network: a query that needs an extension that is not there fails. */
 const offline = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' } as const;
 
+/** The name of an attached file; its own could be anything. */
+const ATTACHED = 'warehouse';
+
 /** A DuckDB instance with one connection. */
 export class Database {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
+  readonly #isAttached: boolean;
   #isClosed = false;
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, isAttached: boolean) {
     this.#instance = instance;
     this.#connection = connection;
+    this.#isAttached = isAttached;
   }
 
   static async open(path = ':memory:', settings: Readonly<Record<string, string>> = {}): Promise<Database> {
     const instance = await Instance.create(path, { ...offline, ...settings });
-    return new Database(instance, await instance.connect());
+    return new Database(instance, await instance.connect(), false);
+  }
+
+  /** Opens a file with options that only ATTACH takes, such as `ROW_GROUP_SIZE 20480`. */
+  static async attach(
+    path: string,
+    options: string,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<Database> {
+    const instance = await Instance.create(':memory:', { ...offline, ...settings });
+    const database = new Database(instance, await instance.connect(), true);
+    try {
+      await database.run(`ATTACH ${quoteText(path)} AS ${ATTACHED} (${options})`);
+      await database.run(`USE ${ATTACHED}`);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return database;
   }
 
   /** Another connection to the same instance, so that statements can run side by side. */
   async connect(): Promise<Database> {
-    return new Database(this.#instance, await this.#instance.connect());
+    const database = new Database(this.#instance, await this.#instance.connect(), this.#isAttached);
+    if (this.#isAttached) await database.run(`USE ${ATTACHED}`);
+    return database;
   }
 
   async run(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<void> {
@@ -78,8 +104,13 @@ export class Database {
       return await work();
     } catch (error) {
       if (!(error instanceof Error && error.message.includes('Out of Memory Error'))) throw error;
+      const { rows } = await this.query("SELECT current_setting('memory_limit')");
       await this.run("SET memory_limit = '2GB'");
-      return work();
+      try {
+        return await work();
+      } finally {
+        await this.run(`SET memory_limit = ${quoteText(String(rows[0]?.[0]))}`);
+      }
     }
   }
 

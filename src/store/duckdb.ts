@@ -16,7 +16,7 @@ import {
   declareMart,
   declareTables,
   insertEntry,
-  openFile,
+  openForWriting,
   pathsOf,
   readEntries,
   readNetwork,
@@ -80,10 +80,12 @@ class DuckdbStore implements Store {
       await makeFolder(stage);
       await clearFolder(stage);
       await createFile(path, network);
-      database = await openFile(path, {
+      database = await openForWriting(path, {
         threads: '1',
         enable_external_file_cache: 'false',
-        memory_limit: '256MB',
+        memory_limit: '64MB',
+        // Rows that are not committed go to the file group by group.
+        write_buffer_row_group_count: '1',
         temp_directory: join(stage, 'spill-database'),
       });
       requireNetwork(path, await readNetwork(database, path), network);

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { Database } from '../../src/store/database.ts';
+
+test('a bound of memory that was widened for one statement is narrow again afterwards', async () => {
+  const database = await Database.open(':memory:', { memory_limit: '64MB' });
+  const limit = async (): Promise<unknown> =>
+    (await database.query("SELECT current_setting('memory_limit')")).rows[0]?.[0];
+  const before = await limit();
+  const limits: unknown[] = [];
+  const result = await database.withMemory(async () => {
+    limits.push(await limit());
+    if (limits.length === 1) throw new Error('Out of Memory Error: could not allocate block');
+    return 'done';
+  });
+  expect(result).toBe('done');
+  expect(limits).toEqual([before, '1.8 GiB']);
+  expect(await limit()).toBe(before);
+  database.close();
+});
