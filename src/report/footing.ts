@@ -9,7 +9,7 @@ import { addEvidence } from '../store/evidence.ts';
 import { doneSpans, quarantinedSpans } from '../store/progress.ts';
 import type { Reader } from '../store/reader.ts';
 import type { LedgerEntry } from '../store/store.ts';
-import { exportedEntries, walkedPipelines, wholeSpan } from './relations.ts';
+import { exportedEntries, ledgerRelations, walkedPipelines, wholeSpan } from './relations.ts';
 
 /** Hashing the content of a table reads every value of it: about five seconds for so many rows. */
 const MOST_HASHED_ROWS = 500_000;
@@ -63,7 +63,7 @@ export async function readFooting(options: FootingOptions): Promise<Footing> {
   const { reader, registry, relations } = options;
   const held = await reader.ledger();
   const ledger = exportedEntries(held, registry);
-  const isOfLedger = relations.some((name) => ['_entries', '_coverage', '_commits'].includes(name));
+  const isOfLedger = relations.some((name) => ledgerRelations.includes(name));
   const walked = walkedPipelines(ledger);
   const read = relations.map((name) => registry.tableOf(name)?.name ?? name);
   const used = registry.pipelines.filter(

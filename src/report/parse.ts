@@ -23,9 +23,6 @@ interface Fence {
 
 const words = ['sql', 'chart', 'table', 'figures'];
 
-/** Relations that reports find besides tables. */
-export const ownRelations = ['_entries', '_coverage', '_commits'];
-
 /**
  * Reads a report.
  * @param path of the file, for messages

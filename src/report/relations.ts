@@ -27,6 +27,9 @@ const coverageColumns = {
   blocks: 'BIGINT',
 } as const;
 
+/** Relations that tell of the ledger as a whole. */
+export const ledgerRelations: readonly string[] = ['_entries', '_coverage', '_commits'];
+
 /**
  * Makes what the selects of a report find besides tables, in this connection alone: `_entries` (one row a ledger entry in force),
  * `_coverage` (one row a span of a pipeline that is sealed, missing or quarantined), `local_time(t)` of a UTC time and `utc_time(t)` of

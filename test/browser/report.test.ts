@@ -179,15 +179,12 @@ describe.skipIf(executable === undefined)(`reports in a browser${why}`, () => {
   test('the policy of the page forbids scripts and requests that are not its own', async () => {
     const page = await browser.newPage();
     await page.goto(`${base}/network-daily`);
-    const blocked = await page.evaluate(async (url) => {
+    const blocked = await page.evaluate<boolean>(`(() => {
       const script = document.createElement('script');
       script.textContent = 'document.title = "taken"';
       document.body.append(script);
-      return fetch(url).then(
-        () => false,
-        () => true,
-      );
-    }, `${base}/secret`);
+      return fetch('${base}/secret').then(() => false, () => true);
+    })()`);
     expect({ blocked, title: await page.title() }).toEqual({ blocked: true, title: 'The network, day by day' });
     await page.close();
   });
@@ -207,12 +204,12 @@ describe.skipIf(executable === undefined)(`reports in a browser${why}`, () => {
           path: join(screenshots, `${name}-${look.width}-${look.colorScheme}.png`),
           fullPage: true,
         });
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
         expect(overflow, JSON.stringify(look)).toBeLessThanOrEqual(0);
         const charts = await page.locator('figure.chart:has([role=img])').count();
         expect(await page.locator('figure.chart [role=img]:visible').count()).toBe(charts);
-        const page_color = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-        expect(page_color).toBe(look.colorScheme === 'dark' ? 'rgb(20, 23, 28)' : 'rgb(255, 255, 255)');
+        const surface = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+        expect(surface).toBe(look.colorScheme === 'dark' ? 'rgb(20, 23, 28)' : 'rgb(255, 255, 255)');
       });
     }
   });

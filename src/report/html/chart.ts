@@ -1,6 +1,7 @@
 import { visible } from '../../print.ts';
 import type { QueryResult } from '../../store/store.ts';
 import { columnsOfChart } from '../columns.ts';
+import { shorten } from './axis.ts';
 import { type Html, html, trusted } from './html.ts';
 import { type Plotter, seriesColor } from './plot.ts';
 import { type ChartDirective, type Points, pointsOf } from './points.ts';
@@ -8,6 +9,7 @@ import { htmlTable } from './table.ts';
 
 const WIDTHS = { wide: 840, narrow: 330 } as const;
 const DATA_ROWS = 500;
+const LEGEND_LETTERS = 40;
 
 /** A chart as pictures for a wide and a narrow page, with its numbers in a table that opens. */
 export function htmlChart(result: QueryResult, directive: ChartDirective, path: string, plotter: Plotter): Html {
@@ -29,7 +31,8 @@ ${def.color === undefined ? undefined : legend(points)}${picture('wide')}${pictu
 
 function legend({ series }: Points): Html {
   const items = series.map(
-    (name, at) => html`<li><span class="swatch" style="background:${seriesColor(at)}"></span>${visible(name)}</li>`,
+    (name, at) =>
+      html`<li><span class="swatch" style="background:${seriesColor(at)}"></span>${shorten(visible(name), LEGEND_LETTERS)}</li>`,
   );
   return html`<ul class="legend">${items}</ul>\n`;
 }

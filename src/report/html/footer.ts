@@ -16,11 +16,19 @@ export function htmlFooter(footing: Footing): Html {
       }</td><td class="hash">${keyHash}</td></tr>\n`,
   );
   return html`<footer><p>${madeText(footing)}</p>
-<h2>Coverage, in masterchain blocks</h2>
-<div class="scroll" role="region" aria-label="Coverage" tabindex="0"><table><thead><tr><th scope="col">pipeline</th><th scope="col">sealed</th><th scope="col">missing</th><th scope="col">quarantined</th><th scope="col">proven by</th></tr></thead>
-<tbody>${coverage}</tbody></table></div>
-<h2>Tables read</h2>
-<div class="scroll" role="region" aria-label="Tables read" tabindex="0"><table><thead><tr><th scope="col">table</th><th scope="col">rows</th><th scope="col">content hash</th><th scope="col">key hash</th></tr></thead>
-<tbody>${tables}</tbody></table></div>
-</footer>`;
+${section('Coverage, in masterchain blocks', ['pipeline', 'sealed', 'missing', 'quarantined', 'proven by'], coverage)}${section(
+  'Tables read',
+  ['table', 'rows', 'content hash', 'key hash'],
+  tables,
+)}</footer>`;
+}
+
+function section(title: string, heads: readonly string[], rows: readonly Html[]): Html | undefined {
+  if (rows.length === 0) return undefined;
+  return html`<h2>${title}</h2>
+<div class="scroll" role="region" aria-label="${title}" tabindex="0"><table><thead><tr>${heads.map(
+    (head) => html`<th scope="col">${head}</th>`,
+  )}</tr></thead>
+<tbody>${rows}</tbody></table></div>
+`;
 }

@@ -10,7 +10,7 @@ export const SERIES_COLORS = 8;
 /** Marks beyond so many are drawn without a title each. */
 const MOST_TITLES = 1000;
 const MOST_VISIBLE_DOTS = 60;
-const LETTER = 6.6;
+const LETTER = 7;
 
 /** Draws charts without a browser. */
 export interface Plotter {
