@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ReportError, UsageError } from '../errors.ts';
+import { formatBytes } from '../format.ts';
 import type { ReportFormat } from '../report/render.ts';
 import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
 
@@ -66,8 +67,12 @@ async function makeReport(report: string, flags: ReportFlags): Promise<void> {
     });
   }
   for (const gap of rendered.gaps) process.stderr.write(`warning: ${gap}\n`);
-  if (flags.output === undefined) process.stdout.write(rendered.content);
-  else await (await import('../report/write.ts')).replaceFile(flags.output, rendered.content);
+  if (flags.output === undefined) {
+    process.stdout.write(rendered.content);
+    return;
+  }
+  await (await import('../report/write.ts')).replaceFile(flags.output, rendered.content);
+  process.stdout.write(`${flags.output}: ${rendered.title} (${formatBytes(Buffer.byteLength(rendered.content))})\n`);
 }
 
 async function showList(): Promise<void> {

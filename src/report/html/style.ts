@@ -61,6 +61,7 @@ figcaption{font-weight:600;padding:0 0 4px}
 .chart .narrow{display:none}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:2px 16px;margin:2px 0 6px;padding:0;font-size:.8125rem}
 .legend li{max-width:100%}
+.swatch,.gaps{-webkit-print-color-adjust:exact;print-color-adjust:exact}
 .swatch{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:6px}
 details{margin:4px 0}
 summary{cursor:pointer;color:var(--link);font-size:.875rem;width:max-content}
