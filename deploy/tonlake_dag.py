@@ -3,7 +3,11 @@
 from datetime import datetime, timedelta, timezone
 
 from airflow import DAG
-from airflow.operators.bash import BashOperator
+
+try:
+    from airflow.providers.standard.operators.bash import BashOperator
+except ImportError:  # Airflow 2
+    from airflow.operators.bash import BashOperator
 
 with DAG(
     dag_id="tonlake_nightly_sandbox",

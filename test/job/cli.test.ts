@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
 import { freshFolder, startTonlake, tonlake } from '../cli.ts';
 
 /** A job of 20 blocks, whose outputs lie in `out`. */
@@ -116,6 +117,35 @@ describe('tonlake job', () => {
     );
     expect(code).toBe(2);
     expect(existsSync(join(folder, 'w'))).toBe(false);
+  });
+});
+
+test('a day that the index has not passed is not taken', async () => {
+  const cwd = folderWith({ 'day.yaml': JOB.replace('"1000:1019"', '2026-05-02') });
+  const { code, stdout, stderr } = await tonlake(['job', 'run', 'day.yaml'], { cwd });
+  expect(stderr).toMatch(
+    /\nerror: walk: expected an index that is past the end of 2026-05-02 \(UTC\)[^\n]*; hint: [^\n]*\n$/,
+  );
+  expect({ code, stdout }).toEqual({ code: 1, stdout: 'failed: day on sandbox\n' });
+  expect(existsSync(join(cwd, 'out'))).toBe(false);
+});
+
+test('Ctrl-C ends a job after the span in hand, and the same command goes on', async () => {
+  const sandbox = await startSandbox({ blocks: 2000, faults: { slow: 1, slowMs: 100 } });
+  const cwd = folderWith({ 'slow.yaml': JOB.replace('sandbox', sandbox.url).replace('[blocks]', '[transactions]') });
+  // Always due at the same time, so that the second run is the first one, also across midnight.
+  const args = ['job', 'run', 'slow.yaml', '--at', '2026-05-04T03:15:00Z'];
+  const run = startTonlake(args, { cwd });
+  await run.until('stderr', /transactions: fetching/);
+  run.kill('SIGINT');
+  expect(await run.finished).toMatchObject({ code: 130, stdout: expect.stringMatching(/^interrupted: slow /) });
+  expect(existsSync(join(cwd, 'out'))).toBe(false);
+  const again = await tonlake(args, { cwd });
+  await sandbox.close();
+  expect(again.stderr).toContain('slow: going on with the run of 2026-05-04T03:15:00.000Z\n');
+  expect(again).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^done: slow \(1000:1019\) on \S+, attempt 2\n/),
   });
 });
 

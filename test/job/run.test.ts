@@ -96,6 +96,16 @@ describe('a run of a job', () => {
     expect(await place.records()).toEqual([record]);
   });
 
+  test('needs no network where it exports nothing', async () => {
+    const place = freshPlace();
+    const text = "network: mainnet\nmarts: all\nreports: [{report: account, output: 'OUT/{job}-{date}.md'}]\n";
+    const { record } = await place.run(text, { withChain: () => Promise.reject(new Error('the network was asked')) });
+    expect(record.steps.map(({ kind, status }) => `${kind} ${status}`)).toEqual([
+      ...['range done', 'export skipped', 'mart done', 'report done', 'publish done'],
+    ]);
+    expect(place.files()).toEqual(['nightly-2026-05-04.md']);
+  });
+
   test.each<{ name: string; over: Partial<JobActions>; code: string; says: RegExp }>([
     {
       name: 'a check fails',

@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { freshFolder, tonlake } from '../cli.ts';
+import { query } from './export.ts';
+
+const JOB = join(import.meta.dirname, '../../pipelines/jobs/nightly-sandbox.yaml');
+
+test('the job that comes with tonlake exports a day of the sandbox, checks it, and publishes its report', {
+  timeout: 120_000,
+}, async () => {
+  const cwd = freshFolder();
+  const { code, stdout, stderr } = await tonlake(['job', 'run', JOB], { cwd });
+  expect(stdout, stderr).toMatch(/^done: nightly-sandbox 2026-05-01 \(1:\d+\) on sandbox\n/);
+  expect(code).toBe(0);
+  const out = join(cwd, 'data/reports/sandbox');
+  expect(readdirSync(out).sort()).toEqual(['network-daily.html', 'transactions-daily.csv']);
+  const [day] = await query(
+    join(cwd, 'data/sandbox'),
+    "select count(*), count(*) filter (aborted) from transactions where block_date = '2026-05-01'",
+  );
+  const [, first = ''] = readFileSync(join(out, 'transactions-daily.csv'), 'utf8').split('\n');
+  expect(first.split(',')).toEqual(expect.arrayContaining(['2026-05-01', ...(day ?? [])]));
+  const page = readFileSync(join(out, 'network-daily.html'), 'utf8');
+  expect(page).toContain('<svg');
+  // Long numbers may break between their digits.
+  expect(page.replace(/<[^>]*>/g, '')).toContain(Number(day?.[0]).toLocaleString('en-US'));
+});

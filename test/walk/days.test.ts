@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { realEffects } from '../../src/effects.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { openSession, type Session } from '../../src/session.ts';
+import { chainBounds, fetchHeadTime } from '../../src/walk/chain.ts';
+
+let sandbox: Sandbox;
+let session: Session;
+
+beforeAll(async () => {
+  // The newest block is of 2026-05-02 01:40 UTC; the first one of 2026-05-01 23:26:40.
+  sandbox = await startSandbox({ blocks: 20_000 });
+  session = await openSession({ network: sandbox.url, effects: realEffects });
+});
+
+afterAll(async () => {
+  await session.close();
+  await sandbox.close();
+});
+
+test('the time of the newest block is told in milliseconds', async () => {
+  expect(await fetchHeadTime(session.source)).toBe(Date.UTC(2026, 4, 2, 1, 40));
+});
+
+test('a day begins at midnight of its zone', async () => {
+  expect(await chainBounds(session.source).firstOfDay('2026-05-02')).toBe(5000);
+  // An hour behind UTC: 9,000 blocks of 400 ms later.
+  expect(await chainBounds(session.source, { zone: 'Atlantic/Cape_Verde' }).firstOfDay('2026-05-02')).toBe(14_000);
+});
+
+test('a day ends when every shard has passed midnight of its zone', async () => {
+  const ends = await Promise.all(
+    ['UTC', 'Atlantic/Cape_Verde'].map((zone) =>
+      chainBounds(session.source, { zone, isOver: true }).lastOfDay('2026-05-01'),
+    ),
+  );
+  expect(ends[0]).toBeGreaterThanOrEqual(5000);
+  expect(ends[0]).toBeLessThan(5020);
+  expect(ends[1]).toBe((ends[0] ?? 0) + 9000);
+});
+
+test('a day that is under way ends at the head, or is refused where it must be over', async () => {
+  expect(await chainBounds(session.source).lastOfDay('2026-05-02')).toBe(20_000);
+  await expect(chainBounds(session.source, { isOver: true }).lastOfDay('2026-05-02')).rejects.toMatchObject({
+    ...{ code: 'day-not-over', retryable: true },
+    message: 'walk: expected an index that is past the end of 2026-05-02 (UTC), got one whose head is 20000',
+  });
+});
