@@ -2,11 +2,15 @@ import { base64Hash, json, lt, pipeline, rawAddress, reading, snapshot, table, w
 
 export default pipeline({
   name: 'jetton_wallets',
-  doc: 'Balances of jettons as they are now, jetton by jetton.',
+  doc: 'Balances of jettons as they are now, jetton by jetton; with --from also owner by owner.',
   endpoint: 'GET /jetton/wallets',
   walk: snapshot({
     newer: 'last_transaction_lt',
-    parents: { parameter: 'jetton_address', query: 'SELECT DISTINCT address FROM jetton_masters' },
+    parents: {
+      parameter: 'jetton_address',
+      others: ['owner_address'],
+      query: 'SELECT DISTINCT address FROM jetton_masters',
+    },
   }),
   needs: ['jetton_masters'],
   ignore: ['address_book', 'metadata'],

@@ -13,11 +13,15 @@ import {
 
 export default pipeline({
   name: 'nft_items',
-  doc: 'NFTs of collections as they are now, collection by collection.',
+  doc: 'NFTs of collections as they are now, collection by collection; with --from also owner by owner.',
   endpoint: 'GET /nft/items',
   walk: snapshot({
     newer: 'last_transaction_lt',
-    parents: { parameter: 'collection_address', query: 'SELECT DISTINCT address FROM nft_collections' },
+    parents: {
+      parameter: 'collection_address',
+      others: ['owner_address'],
+      query: 'SELECT DISTINCT address FROM nft_collections',
+    },
   }),
   needs: ['nft_collections'],
   ignore: ['address_book', 'metadata'],

@@ -80,7 +80,7 @@ function walkParameters(walk: WalkDef): readonly string[] {
     case 'lt':
       return ['start_lt', 'end_lt', ...(walk.ties.kind === 'content' ? [walk.ties.parameter] : [])];
     case 'snapshot':
-      return walk.parents === undefined ? [] : [walk.parents.parameter];
+      return walk.parents === undefined ? [] : [walk.parents.parameter, ...(walk.parents.others ?? [])];
     case 'lookup':
       return walk.keys;
     case 'ephemeral':

@@ -51,6 +51,7 @@ Examples:
   tonlake run --all --network sandbox --range 1000:1199
   tonlake run jetton_masters --network sandbox
   tonlake run account_latest --range -100: --from "select address from jetton_wallets"
+  tonlake run jetton_wallets --range -100: --from "select distinct account as owner_address from transactions"
 
 The API key is read from TONLAKE_API_KEY, or from the file that TONLAKE_API_KEY_FILE names.
 Exit codes: 0 done, 1 failed or incomplete, 2 wrong usage, 130 interrupted.`;
@@ -76,7 +77,10 @@ export function addRun(program: Command): void {
     .option('--concurrency <n>', 'requests under way at once (default: 8)', parseCount)
     .option('--workers <n>', 'threads that decode pages; 0 for none (default: one less than cores, 1 or 2)', parseWhole)
     .option('--wait <seconds>', 'how long to wait for a block that is not indexed yet (default: 60)', parseNonNegative)
-    .option('--from <sql>', 'keys for a lookup: a query whose columns are named like the parameters of its endpoint')
+    .option(
+      '--from <sql>',
+      'keys for a lookup, or parents for lists: a query whose columns are named like the parameters of the endpoint',
+    )
     .option('--history', 'keep earlier readings of lists that change, instead of replacing them')
     .option('--dry-run', 'show what is done, what is missing and what it takes; change nothing')
     .option('--json', 'one JSON object per line on standard output')

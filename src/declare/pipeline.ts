@@ -57,6 +57,8 @@ export interface SnapshotWalk {
 /** Where the parents of lists are found. */
 export interface ParentsDef {
   readonly parameter: string;
+  /** Further parameters that lists can be asked by, with parents of one's own: owners instead of jettons. */
+  readonly others?: readonly string[];
   /** Select with one column; `$from` and `$to` are the range. */
   readonly query: string;
 }
@@ -145,7 +147,7 @@ export function pipeline<const Walk extends WalkDef>(
     ...options,
     tables: options.tables.map((table) => ({
       ...table,
-      views: [...viewsOfReadings(options.walk.kind, table), ...table.views],
+      views: [...viewsOfReadings(options.walk, table), ...table.views],
     })),
   };
 }

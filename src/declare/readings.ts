@@ -1,3 +1,4 @@
+import type { WalkDef } from './pipeline.ts';
 import type { TableDef, ViewDef } from './table.ts';
 
 const ADDED = {
@@ -5,15 +6,17 @@ const ADDED = {
   valid_to: 'UTC time of the reading that took its place; null for the newest',
 };
 
-/** Views of a table that holds several readings: the newest, and from when to when each was it. */
-export function viewsOfReadings(walk: string, table: TableDef): readonly ViewDef[] {
+/**
+ * Views of a table that holds several readings: the newest, and from when to when each was it. A list that is read to a bound, a
+ * ranking, is as a whole newer or older. Contracts are never taken from other lists, and some may have been read by themselves.
+ */
+export function viewsOfReadings(walk: WalkDef, table: TableDef): readonly ViewDef[] {
   if (!table.key.includes('_read_at')) return [];
-  if (walk === 'snapshot') return viewsOfSnapshots(table);
-  return walk === 'lookup' ? viewsOfLookups(table) : [];
+  if (walk.kind === 'snapshot') return walk.most === undefined ? viewsByKey(table) : viewsOfRanking(table);
+  return walk.kind === 'lookup' ? viewsByKey(table) : [];
 }
 
-/** A snapshot reads everything, so a row that is in an older one only is gone. */
-function viewsOfSnapshots({ name }: TableDef): readonly ViewDef[] {
+function viewsOfRanking({ name }: TableDef): readonly ViewDef[] {
   return [
     {
       name: `${name}_now`,
@@ -32,8 +35,8 @@ function viewsOfSnapshots({ name }: TableDef): readonly ViewDef[] {
   ];
 }
 
-/** A lookup reads single keys. Rows nested in what it finds go with it. */
-function viewsOfLookups({ name, key, rows, columns }: TableDef): readonly ViewDef[] {
+/** Each row has its own newest reading. Rows nested in what was read go with it. */
+function viewsByKey({ name, key, rows, columns }: TableDef): readonly ViewDef[] {
   const own = columns.filter(({ origin }) => rows.kind !== 'nested' || origin.kind === 'parent').map((one) => one.name);
   const partition = key
     .filter((column) => column !== '_read_at' && own.includes(column))

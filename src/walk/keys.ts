@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { relationsOf } from '../coverage.ts';
-import type { LookupWalk, PipelineDef } from '../declare/pipeline.ts';
+import type { LookupWalk, ParentsDef, PipelineDef } from '../declare/pipeline.ts';
 import { UsageError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import type { Registry } from '../registry.ts';
@@ -96,14 +96,16 @@ export async function requireGivenKeys(
 ): Promise<void> {
   const { pipeline, store, asked } = run;
   const { walk } = pipeline;
-  if (walk.kind !== 'lookup') {
-    const lookups = run.registry.pipelines.filter((one) => one.walk.kind === 'lookup').map(({ name }) => name);
+  const isListed = walk.kind === 'snapshot' && walk.parents !== undefined;
+  if (walk.kind !== 'lookup' && !isListed) {
+    const lookups = run.registry.pipelines.filter(takesKeys).map(({ name }) => name);
     throw new UsageError(`usage ${pipeline.name}: expected a lookup for --from, got ${pipeline.name}`, {
       code: 'no-lookup',
       hint: `did you mean ${nearest(pipeline.name, lookups)}? There are: ${lookups.join(', ')}`,
     });
   }
-  await requireKeys(run, walk, query, coming);
+  if (walk.kind === 'lookup') await requireKeys(run, walk, query, coming);
+  else await requireParents(run, walk.parents, query, coming);
   if (await readsComing(run, query, coming)) return;
   const range = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
   const { rows } = await store.query(`SELECT 1 FROM (${bare(query)}) LIMIT 1`, boundOf(query, range));
@@ -112,6 +114,28 @@ export async function requireGivenKeys(
     code: 'no-keys',
     hint: 'tonlake sql shows what a query finds',
   });
+}
+
+function takesKeys({ walk }: PipelineDef): boolean {
+  return walk.kind === 'lookup' || (walk.kind === 'snapshot' && walk.parents !== undefined);
+}
+
+/** Refuses a query that does not give parents of lists in one column, named like the parameter. @throws {UsageError} */
+async function requireParents(
+  run: Pick<ListRun, 'store' | 'registry' | 'pipeline'>,
+  parents: ParentsDef | undefined,
+  query: string,
+  coming: readonly string[],
+): Promise<void> {
+  await requireSources(run, query, coming);
+  const names = await columnsOf(run, query);
+  const choices = parents === undefined ? [] : [parents.parameter, ...(parents.others ?? [])];
+  const [name = ''] = names;
+  if (names.length === 1 && choices.includes(name)) return;
+  throw new UsageError(
+    `usage ${run.pipeline.name}: expected a query with one column, ${choices.join(' or ')}, got ${names.join(', ')}`,
+    { code: 'wrong-keys', hint: `did you mean ${nearest(name, choices)}?` },
+  );
 }
 
 async function readsComing(
@@ -130,10 +154,24 @@ function sourceOf(registry: Registry, relation: string): PipelineDef | undefined
 
 /** Refuses a query over tables that hold nothing yet, or of other columns. @throws {UsageError} */
 export async function requireKeys(
-  { store, registry, pipeline }: Pick<ListRun, 'store' | 'registry' | 'pipeline'>,
+  run: Pick<ListRun, 'store' | 'registry' | 'pipeline'>,
   walk: LookupWalk,
   query: string,
   coming: readonly string[] = [],
+): Promise<void> {
+  await requireSources(run, query, coming);
+  requireColumns(run.pipeline.name, walk, await columnsOf(run, query));
+}
+
+async function columnsOf({ store }: Pick<ListRun, 'store'>, query: string): Promise<readonly string[]> {
+  const { columns } = await store.query(`SELECT * FROM (${bare(query)}) LIMIT 0`, boundOf(query, { from: 0, to: 0 }));
+  return columns.map(({ name }) => name);
+}
+
+async function requireSources(
+  { store, registry, pipeline }: Pick<ListRun, 'store' | 'registry' | 'pipeline'>,
+  query: string,
+  coming: readonly string[],
 ): Promise<void> {
   const relations = await relationsOf(store.query, query, []);
   const ledger = store.ledger();
@@ -146,10 +184,4 @@ export async function requireKeys(
       hint: `tonlake run ${source.name} with the same range`,
     });
   }
-  const { columns } = await store.query(`SELECT * FROM (${bare(query)}) LIMIT 0`, boundOf(query, { from: 0, to: 0 }));
-  requireColumns(
-    pipeline.name,
-    walk,
-    columns.map(({ name }) => name),
-  );
 }

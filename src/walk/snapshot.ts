@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type { SnapshotWalk } from '../declare/pipeline.ts';
+import type { ParentsDef, SnapshotWalk } from '../declare/pipeline.ts';
 import { BytesColumn, WordsColumn } from '../flatten/columns.ts';
 import type { Given } from '../flatten/rows.ts';
 import type { Ask } from '../source/ask.ts';
@@ -24,13 +24,18 @@ export async function walkSnapshot(context: ListContext, walk: SnapshotWalk): Pr
   try {
     const reading = new Reading(context, walk, stage, given);
     if (walk.parents === undefined) await reading.readOne();
-    else await reading.readAll(await parentsOf(context, walk.parents.query), walk.parents.parameter);
+    else {
+      const { parents, parameter } = await parentsOf(context, walk.parents);
+      await reading.readAll(parents, parameter);
+    }
     if (stop.aborted) return await stage.discard();
     await reading.finish();
     const { last } = await fetchEnds(context.source);
-    const supersedes = history ? [] : older.map(({ id }) => id);
-    const covered = history ? span : hull([span, ...older.map((entry) => entry.span)]);
-    await commitList(context, await stage.finish(), { span: covered, asOf: { from: ends.last, to: last }, supersedes });
+    const asOf = { from: ends.last, to: last };
+    const isPart = context.from !== undefined;
+    const supersedes = history || isPart ? [] : older.map(({ id }) => id);
+    const covered = history || isPart ? span : hull([span, ...older.map((entry) => entry.span)]);
+    await commitList(context, await stage.finish(), { span: covered, asOf, scope: context.from, supersedes });
   } catch (error) {
     await stage.discard();
     throw error;
@@ -41,10 +46,16 @@ function hull(spans: readonly Span[]): Span {
   return { from: Math.min(...spans.map(({ from }) => from)), to: Math.max(...spans.map(({ to }) => to)) };
 }
 
-async function parentsOf({ store, asked }: ListContext, query: string): Promise<readonly string[]> {
+/** The parents whose lists are read, and the parameter that they are asked by: the declared ones, or those of `--from`. */
+async function parentsOf(
+  { store, asked, from }: ListContext,
+  { query, parameter }: ParentsDef,
+): Promise<{ readonly parents: readonly string[]; readonly parameter: string }> {
   const range = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
-  const { rows } = await store.query(query, boundOf(query, range));
-  return [...new Set(rows.map(([parent]) => String(parent)))].sort();
+  const wanted = from ?? query;
+  const { rows, columns } = await store.query(wanted, boundOf(wanted, range));
+  const found = rows.filter(([parent]) => parent !== null).map(([parent]) => String(parent));
+  return { parents: [...new Set(found)].sort(), parameter: from === undefined ? parameter : (columns[0]?.name ?? '') };
 }
 
 /** One reading of a list, or of the lists of some parents. */

@@ -44,6 +44,18 @@ describe('keys of a lookup', () => {
       'usage account_latest: expected a query that finds keys, got none',
     ],
     [
+      'a parent of another name',
+      'jetton_wallets',
+      'select distinct account as owner from transactions',
+      'usage jetton_wallets: expected a query with one column, jetton_address or owner_address, got owner; hint: did you mean owner_address?',
+    ],
+    [
+      'a list that has no parents',
+      'jetton_masters',
+      'select account as address from transactions',
+      'expected a lookup for --from, got jetton_masters',
+    ],
+    [
       'a pipeline that takes none',
       'transactions',
       'select account as address from transactions',
@@ -65,6 +77,27 @@ describe('keys of a lookup', () => {
     ]);
     expect(code).toBe(0);
   });
+
+  test('ask for the lists of owners, beside the reading of everything', async () => {
+    const owners =
+      'select distinct owner as owner_address from jetton_wallets where owner is not null order by all limit 3';
+    expect((await run('jetton_wallets')).code).toBe(0);
+    const sql = async (query: string) =>
+      (await tonlake(['sql', query, '--warehouse', warehouse, '--format', 'csv'])).stdout.trim().split('\n').slice(1);
+    const [before] = await sql('select count(*) from jetton_wallets');
+    sandbox.requests.reset();
+    expect((await run('jetton_wallets', '--from', owners)).code).toBe(0);
+    const asked = sandbox.requests.entries().filter(({ path }) => path === 'jetton/wallets');
+    expect(asked).toHaveLength(3);
+    expect(asked.every(({ query }) => query.includes('owner_address='))).toBe(true);
+    const own = `owner in (select owner_address from (${owners}))`;
+    expect(
+      await sql(`select count(*) = ${before}, bool_and(_read_at > (select min(_read_at) from jetton_wallets)) filter (${own}),
+      count(*) filter (${own}) > 2 from jetton_wallets_now`),
+    ).toEqual(['true,true,true']);
+    // The lists of some owners are no reading of all: what is missing is not done by them, and nothing is taken away.
+    expect(await sql(`select count(*) > ${before} from jetton_wallets`)).toEqual(['true']);
+  }, 60_000);
 
   test('are not taken by a pipeline of another name', async () => {
     sandbox.requests.reset();
