@@ -119,6 +119,8 @@ function describeEvent(event: RunEvent): string | undefined {
       const rows = Object.entries(event.rows).map(([table, count]) => `${formatCount(count)} ${table}`);
       return `${event.pipeline}: committed ${event.from}:${event.to} (${rows.join(', ')})`;
     }
+    case 'skew':
+      return `${event.pipeline}: read while the chain grew from ${event.from} to ${event.to}; ${formatCount(event.rows)} rows are newer than ${event.from}`;
     case 'problem':
       return `problem: ${event.message}`;
     case 'unknown-field':

@@ -30,6 +30,14 @@ export type WalkEvent =
       readonly to: number;
       readonly rows: Readonly<Record<string, number>>;
     }
+  /** The chain grew while a list was read: so many of its rows are newer than the block that the reading began at. */
+  | {
+      readonly event: 'skew';
+      readonly pipeline: string;
+      readonly from: number;
+      readonly to: number;
+      readonly rows: number;
+    }
   | {
       readonly event: 'problem';
       readonly pipeline: string;

@@ -4,9 +4,10 @@ import { BytesColumn, WordsColumn } from '../flatten/columns.ts';
 import type { Given } from '../flatten/rows.ts';
 import type { Ask } from '../source/ask.ts';
 import type { Span } from '../span.ts';
+import { quoteName } from '../store/canonical.ts';
 import type { Stage } from '../store/store.ts';
 import { fixedQuery } from './ask.ts';
-import { fetchEnds } from './chain.ts';
+import { fetchEnds, fetchShardState } from './chain.ts';
 import { boundOf } from './keys.ts';
 import type { ListContext } from './lists.ts';
 import { commitList, Pages, type RefusedRow, stageRefused } from './pages.ts';
@@ -36,10 +37,29 @@ export async function walkSnapshot(context: ListContext, walk: SnapshotWalk): Pr
     const supersedes = history || isPart ? [] : older.map(({ id }) => id);
     const covered = history || isPart ? span : hull([span, ...older.map((entry) => entry.span)]);
     await commitList(context, await stage.finish(), { span: covered, asOf, scope: context.from, supersedes });
+    await tellSkew(context, walk, given, asOf);
   } catch (error) {
     await stage.discard();
     throw error;
   }
+}
+
+/** Tells how many rows of a reading changed after the block that it is as of. */
+async function tellSkew(
+  { store, source, pipeline, report }: ListContext,
+  { newer }: SnapshotWalk,
+  given: Given,
+  { from, to }: Span,
+): Promise<void> {
+  if (newer === undefined || from === to) return;
+  const shards = await fetchShardState(source, from, `${pipeline.name} ${from}`);
+  const horizon = shards.reduce((least, { endLt }) => (endLt < least ? endLt : least), shards[0]?.endLt ?? 0n);
+  const { rows } = await store.query(
+    `SELECT count(*) FROM ${quoteName(pipeline.tables[0]?.name ?? '')}
+     WHERE _read_at = make_timestamp($read_at::BIGINT) AND ${quoteName(newer)} >= $horizon`,
+    { read_at: given['read_at'], horizon },
+  );
+  report({ event: 'skew', pipeline: pipeline.name, from, to, rows: Number(rows[0]?.[0] ?? 0) });
 }
 
 function hull(spans: readonly Span[]): Span {
