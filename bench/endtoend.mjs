@@ -1,5 +1,5 @@
 // From a loopback server of ready pages to committed Parquet and DuckDB, beside bare parsing and beside other tools.
-//   npm run build && node bench/endtoend.mjs [--blocks 5000] [--laps 5] [--peer-laps 3] [--slow-rows 10000] [--no-python] [--write]
+//   npm run build && node bench/endtoend.mjs [--blocks 15000] [--laps 5] [--peer-laps 3] [--slow-rows 10000] [--no-python] [--write]
 // Each lap runs every contestant once, so that all see the same machine. What is slow gets fewer rows; figures are per row.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { count, median, publish, round, table } from './lib/report.mjs';
 
 const { values } = parseArgs({
   options: {
-    blocks: { type: 'string', default: '5000' },
+    blocks: { type: 'string', default: '15000' },
     laps: { type: 'string', default: '5' },
     'peer-laps': { type: 'string', default: '3' },
     'slow-rows': { type: 'string', default: '10000' },

@@ -83,7 +83,7 @@ const text = table(
     };
   }),
 );
-const picture = values['no-picture'] ? undefined : await drawGrowth(points);
+const picture = values['no-picture'] ? undefined : drawGrowth(points);
 publish(
   'growth',
   `${text}\n\nMedian of ${laps} laps, the greatest peak.${picture === undefined ? '' : `\n\n![growth](${picture})`}`,

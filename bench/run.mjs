@@ -10,6 +10,7 @@ const benches = {
   verify: ['--blocks', '1000', '--laps', '1'],
   requests: ['--blocks', '1000'],
   decode: ['--laps', '3'],
+  writers: ['--laps', '2'],
   endtoend: ['--blocks', '1000', '--laps', '1', '--peer-laps', '1', '--slow-rows', '2000'],
   growth: ['--sizes', '1000,10000', '--laps', '1'],
   queries: ['--rows', '20000', '--files', '80', '--laps', '2'],

@@ -1,20 +1,13 @@
-// Draws docs/growth.svg by Observable Plot, which is installed once under the system's temporary folder.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+// Draws docs/growth.svg by Observable Plot.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import * as Plot from '@observablehq/plot';
+import { Window } from 'happy-dom';
 import { root } from './process.mjs';
 
-const PACKAGES = ['@observablehq/plot@0.6.17', 'linkedom@0.18.12'];
-const folder = join(tmpdir(), 'tonlake-bench-plot');
-
-/** @returns the picture's path as docs/ sees it; undefined, with a notice, where the packages cannot be had */
-export async function drawGrowth(points) {
-  const tools = await load();
-  if (tools === undefined) return undefined;
-  const { Plot, document } = tools;
+/** @returns the picture's path as docs/ sees it */
+export function drawGrowth(points) {
+  const { document } = new Window();
   const chart = (label, y, at) =>
     Plot.plot({
       document,
@@ -48,21 +41,4 @@ export async function drawGrowth(points) {
   const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="1060" height="220" viewBox="0 0 1060 220">${charts.join('')}</svg>\n`;
   writeFileSync(join(root, 'docs/growth.svg'), picture);
   return 'growth.svg';
-}
-
-async function load() {
-  if (!existsSync(join(folder, 'node_modules/@observablehq/plot'))) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
-    const { status } = spawnSync('npm', ['install', '--silent', ...PACKAGES], { cwd: folder, stdio: 'ignore' });
-    if (status !== 0) {
-      process.stderr.write('left out: the picture, which needs Observable Plot from the npm registry\n');
-      return undefined;
-    }
-  }
-  const require = createRequire(join(folder, 'package.json'));
-  const [Plot, { parseHTML }] = await Promise.all(
-    ['@observablehq/plot', 'linkedom'].map((name) => import(pathToFileURL(require.resolve(name)).href)),
-  );
-  return { Plot, document: parseHTML('<html><body></body></html>').document };
 }
