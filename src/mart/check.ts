@@ -12,7 +12,7 @@ import { openReader } from '../store/reader.ts';
 import type { LedgerEntry, Store } from '../store/store.ts';
 import { commitSelect, heldEntries } from './commit.ts';
 import { entriesOf } from './inputs.ts';
-import { loadMarts } from './marts.ts';
+import { loadMarts, requireSame } from './marts.ts';
 import { readReferences, sqlError, sqlErrorWithin } from './references.ts';
 import { openScratch } from './scratch.ts';
 import { headerList, headerText, readSqlFiles, type SqlFile, shippedFolder } from './sqlfile.ts';
@@ -105,9 +105,9 @@ export async function loadChecks(registry: Registry, options: Pick<CheckOptions,
         throw sqlError(file, error);
       });
       const optional = headerList(file, 'optional');
-      const inputs = references
-        .map(({ name }) => name)
-        .filter((name) => name !== '_commits' && !optional.includes(name));
+      const told = references.map(({ name }) => name).filter((name) => name !== '_commits');
+      requireSame(file, [...headerList(file, 'inputs'), ...optional], told);
+      const inputs = told.filter((name) => !optional.includes(name));
       checks.push({ name: file.name, file, rule: headerText(file, 'rule'), inputs });
     }
     return checks.sort((a, b) => (a.name < b.name ? -1 : 1));

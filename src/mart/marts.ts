@@ -142,7 +142,7 @@ async function declareMart(
 }
 
 /** The header is for people, the select for the machine; they must say the same. */
-function requireSame({ path }: SqlFile, told: readonly string[], read: readonly string[]): void {
+export function requireSame({ path }: SqlFile, told: readonly string[], read: readonly string[]): void {
   const [a, b] = [[...told].sort().join(', '), [...read].sort().join(', ')];
   if (a === b) return;
   throw new MartError(`mart: expected the inputs of the select (${b}) in its header, got ${a} (${path})`, {

@@ -13,49 +13,42 @@ export interface Macro {
   readonly isInner?: boolean;
 }
 
-/** CRC-16 with polynomial 0x1021, no reflection, start 0 (XMODEM): the remainder of each byte followed by two zero bytes. */
-const crcTable = Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte << 8;
-  for (let bit = 0; bit < 8; bit++) crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ 0x1021;
-  return crc & 0xffff;
-});
+/** SQL that computes `expression` once, as `name`, for a body that names it more than once: a macro would repeat it. */
+function once(expression: string, name: string, body: string): string {
+  return `list_transform([${expression}], lambda ${name}: ${body})[1]`;
+}
 
 const RAW = "'-?[0-9]{1,3}:[0-9A-Fa-f]{64}'";
+/** Part of a step of the CRC. */
+const MIXED = 'xor(xor(crc >> 8, byte), xor(crc >> 8, byte) >> 4)';
 
 const inner: readonly Macro[] = [
   {
     call: '_crc16(digits)',
-    doc: 'CRC-16 of bytes as hex digits',
-    body: `list_reduce(
+    doc: 'CRC-16 with polynomial 0x1021, start 0 and no reflection (XMODEM), of bytes as hex digits; 4 hex digits',
+    body: `printf('%04X', list_reduce(
       list_transform(range(0, length(digits) // 2), lambda i: ('0x' || substr(digits, 2 * i + 1, 2))::INTEGER),
-      lambda crc, byte: xor((crc << 8) & 65535, ([${crcTable.join(',')}])[xor(crc >> 8, byte) + 1]), 0)`,
-  },
-  {
-    call: '_with_crc(digits)',
-    doc: 'bytes as hex digits with their CRC-16 behind them',
-    body: "digits || printf('%04X', _crc16(digits)::INTEGER)",
+      lambda crc, byte: xor(xor(xor(crc << 8, ${MIXED} << 12), ${MIXED} << 5), ${MIXED}) & 65535, 0))`,
   },
   {
     call: '_friendly_digits(address)',
-    doc: 'bytes of a user-friendly address as hex digits; null where the text is none',
-    body: `CASE WHEN regexp_full_match(address, '[A-Za-z0-9+/_-]{48}')
-      THEN hex(from_base64(translate(address, '-_', '+/'))) END`,
-  },
-  {
-    call: '_sound_digits(digits)',
-    doc: 'the digits where tag and CRC-16 are right, else null',
-    body: `CASE WHEN substr(digits, 1, 2) IN ('11', '51', '91', 'D1') AND _with_crc(substr(digits, 1, 68)) = digits
-      THEN digits END`,
-  },
-  {
-    call: '_workchain_of(digits)',
-    doc: 'signed number of two hex digits',
-    body: "(('0x' || digits)::INTEGER + 128) % 256 - 128",
+    doc: 'bytes of a user-friendly address as hex digits; null where the text is none, or its CRC-16 is wrong',
+    body: `CASE WHEN regexp_full_match(address, '[A-Za-z0-9+/_-]{48}') THEN ${once(
+      "hex(from_base64(translate(address, '-_', '+/')))",
+      'digits',
+      `CASE WHEN substr(digits, 1, 2) IN ('11', '51', '91', 'D1') AND _crc16(substr(digits, 1, 68)) = substr(digits, 69)
+        THEN digits END`,
+    )} END`,
   },
   {
     call: '_raw_of(digits)',
     doc: 'raw form of the bytes of a user-friendly address',
-    body: "_workchain_of(substr(digits, 3, 2)) || ':' || substr(digits, 5, 64)",
+    body: "((('0x' || substr(digits, 3, 2))::INTEGER + 128) % 256 - 128) || ':' || substr(digits, 5, 64)",
+  },
+  {
+    call: '_friendly_of(digits)',
+    doc: 'user-friendly form of bytes as hex digits, to which their CRC-16 is added',
+    body: "translate(to_base64(from_hex(digits || _crc16(digits))), '+/', '-_')",
   },
   {
     call: '_account_bits(address)',
@@ -91,31 +84,37 @@ export const macros: readonly Macro[] = [
     call: 'try_raw_address(address)',
     doc: 'raw form of a raw or user-friendly address; null for a text that is no address, or whose CRC-16 is wrong',
     body: `CASE WHEN regexp_full_match(address, ${RAW}) THEN upper(address)
-      ELSE _raw_of(_sound_digits(_friendly_digits(address))) END`,
+      ELSE ${once('_friendly_digits(address)', 'digits', '_raw_of(digits)')} END`,
   },
   {
     call: 'raw_address(address)',
     doc: 'the same, but anything that is no address is an error',
-    body: `CASE WHEN address IS NULL THEN NULL WHEN try_raw_address(address) IS NOT NULL THEN try_raw_address(address)
-      ELSE error('not an address: ' || address) END`,
+    body: `coalesce(try_raw_address(address),
+      CASE WHEN address IS NOT NULL THEN error('not an address: ' || address) END)`,
   },
   {
     call: 'friendly_address(address, bounceable := true, testnet := false)',
     doc: 'user-friendly form (base64url, 48 characters) of a raw or user-friendly address; null for a text that is no address',
-    body: `translate(to_base64(from_hex(_with_crc(
-      printf('%02X%02X', (CASE WHEN bounceable THEN 17 ELSE 81 END) + (CASE WHEN testnet THEN 128 ELSE 0 END),
-        (split_part(try_raw_address(address), ':', 1)::INTEGER + 256) % 256)
-      || split_part(try_raw_address(address), ':', 2)))), '+/', '-_')`,
+    body: once(
+      'try_raw_address(address)',
+      'raw',
+      once(
+        `printf('%02X%02X', (CASE WHEN bounceable THEN 17 ELSE 81 END) + (CASE WHEN testnet THEN 128 ELSE 0 END),
+          (split_part(raw, ':', 1)::INTEGER + 256) % 256) || split_part(raw, ':', 2)`,
+        'digits',
+        '_friendly_of(digits)',
+      ),
+    ),
   },
   {
     call: 'is_bounceable(address)',
     doc: 'flag of a user-friendly address; null for any other text',
-    body: "substr(_sound_digits(_friendly_digits(address)), 1, 2) IN ('11', '91')",
+    body: "substr(_friendly_digits(address), 1, 2) IN ('11', '91')",
   },
   {
     call: 'is_testnet(address)',
     doc: 'flag of a user-friendly address; null for any other text',
-    body: "substr(_sound_digits(_friendly_digits(address)), 1, 2) IN ('91', 'D1')",
+    body: "substr(_friendly_digits(address), 1, 2) IN ('91', 'D1')",
   },
   {
     call: 'ton(nanotons)',
@@ -137,7 +136,7 @@ export const macros: readonly Macro[] = [
   {
     call: 'shard_of(address, depth := 0)',
     doc: 'shard of a raw address where its workchain is split `depth` times (0 to 60); the masterchain is never split',
-    body: `CASE WHEN address LIKE '-1:%' THEN -9223372036854775808::BIGINT ELSE _signed(
+    body: `CASE WHEN address LIKE '-1:%' THEN (-9223372036854775808)::BIGINT ELSE _signed(
       (_account_bits(address) >> (64 - depth) << (64 - depth)) + (1::HUGEINT << (63 - depth))) END`,
   },
   {
@@ -168,5 +167,5 @@ export const macros: readonly Macro[] = [
 /** Defines the macros in a database; for this connection only where the database cannot be written. */
 export async function defineMacros(database: Database, how: 'stored' | 'temporary' = 'stored'): Promise<void> {
   const create = `CREATE OR REPLACE ${how === 'temporary' ? 'TEMPORARY ' : ''}MACRO`;
-  for (const { call, body } of macros) await database.run(`${create} ${call} AS ${body}`);
+  await database.run(macros.map(({ call, body }) => `${create} ${call} AS ${body}`).join(';\n'));
 }
