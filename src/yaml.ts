@@ -40,7 +40,8 @@ export function readYaml<T>(
   throw faultOf(yaml, origin, schema, parsed.error);
 }
 
-function parseYaml(text: string, { file, line: first, what, code }: YamlOrigin): PlacedYaml {
+/** @throws {UsageError} when the text is no YAML */
+export function parseYaml(text: string, { file, line: first, code }: YamlOrigin): PlacedYaml {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number): string => {
@@ -49,14 +50,11 @@ function parseYaml(text: string, { file, line: first, what, code }: YamlOrigin):
   };
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) {
-    throw new UsageError(
-      `usage: expected the YAML of a ${what}, got text that is not: ${fault.message} (${at(fault.pos[0])})`,
-      {
-        code,
-        hint: 'quote values that hold a colon, indent with blanks',
-        cause: fault,
-      },
-    );
+    throw new UsageError(`usage: expected YAML, got text that is not: ${fault.message} (${at(fault.pos[0])})`, {
+      code,
+      hint: 'quote values that hold a colon, indent with blanks',
+      cause: fault,
+    });
   }
   return {
     value: document.toJS({ maxAliasCount: 100 }),
@@ -124,7 +122,8 @@ function guessOf(typed: string, known: readonly string[]): string {
   return wordDistance(typed, likely) <= 3 ? `did you mean ${likely}? ` : '';
 }
 
-function expectationOf(issue: z.core.$ZodIssue): string {
+/** What a schema wants, in words. */
+export function expectationOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       return (
@@ -138,8 +137,12 @@ function expectationOf(issue: z.core.$ZodIssue): string {
       return issue.origin === 'string' || issue.origin === 'array' ? 'something' : `at least ${issue.minimum}`;
     case 'too_big':
       return `at most ${issue.maximum}`;
-    default:
+    case 'invalid_format':
+      return issue.format === 'url' ? 'an address such as https://example.org/hook' : `a ${issue.format}`;
+    case 'custom':
       return issue.message;
+    default:
+      return 'another form';
   }
 }
 

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { TonlakeError, UsageError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import { defaultWarehouse, resolveNetwork } from '../network.ts';
+import type { YamlPath as Path } from '../yaml.ts';
 import { isZone, zoneNames } from '../zone.ts';
 import { openCron, outOfStep } from './cron.ts';
 import { wrongName, wrongValue } from './fault.ts';
 import type { Job, JobSchedule } from './job.ts';
 import type { JobNames } from './names.ts';
 import { type ParsedJob, readJob } from './parse.ts';
-import type { Path } from './place.ts';
 import { type JobRange, parseJobRange } from './range.ts';
 import { checkTargets, requireOne } from './targets.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { UsageError } from '../errors.ts';
 import { nearest, wordDistance } from '../nearest.ts';
-import type { Path, PlacedYaml } from './place.ts';
+import { expectationOf, type YamlPath as Path, type PlacedYaml } from '../yaml.ts';
 import { jobSchema } from './schema.ts';
 
 /** A wrong value of a job file: `usage: expected X, got Y (jobs/a.yaml:7:3); hint: Z`. */
@@ -41,27 +41,6 @@ function wrongKey(yaml: PlacedYaml, path: Path, key: string): UsageError {
     `expected a known key${path.length === 0 ? '' : ` of ${label(path)}`}, got ${JSON.stringify(key)} (${yaml.placeOfKey(path, key)})`,
     `${guess}There are: ${known.join(', ')}`,
   );
-}
-
-function expectationOf(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return (
-        { array: 'a list', object: 'a mapping', record: 'a mapping', int: 'a whole number' }[
-          issue.expected as string
-        ] ?? `a ${issue.expected}`
-      );
-    case 'invalid_value':
-      return `one of ${issue.values.map(String).join(', ')}`;
-    case 'too_small':
-      return issue.origin === 'string' || issue.origin === 'array' ? 'something' : `at least ${issue.minimum}`;
-    case 'too_big':
-      return `at most ${issue.maximum}`;
-    case 'invalid_format':
-      return issue.format === 'url' ? 'an address such as https://example.org/hook' : `a ${issue.format}`;
-    default:
-      return 'another form';
-  }
 }
 
 /** The keys that the schema knows at a path. */

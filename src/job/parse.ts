@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { UsageError } from '../errors.ts';
+import { type PlacedYaml, parseYaml } from '../yaml.ts';
 import { faultOf } from './fault.ts';
-import { type PlacedYaml, parseYaml } from './place.ts';
 import { type JobFields, jobSchema } from './schema.ts';
 
 /** A job file that is well formed; whether its names are known is not said yet. */
@@ -28,7 +28,7 @@ export function parseJob(text: string, file: string): ParsedJob {
       hint: 'the name of the file is the name of the job',
     });
   }
-  const yaml = parseYaml(text, file);
+  const yaml = parseYaml(text, { file, line: 1, what: 'job', code: 'bad-job' });
   const parsed = jobSchema.safeParse(yaml.value);
   if (!parsed.success) throw faultOf(yaml, parsed.error);
   return { name, file, fields: parsed.data, yaml };

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { statIfAny } from '../store/disk.ts';
+import type { YamlPath as Path } from '../yaml.ts';
 import { wrongName, wrongValue } from './fault.ts';
 import { EXPORT_FORMATS, REPORT_FORMATS } from './formats.ts';
 import { type OutputTarget, unknownPlaceholders } from './job.ts';
 import type { JobNames } from './names.ts';
 import type { ParsedJob } from './parse.ts';
-import type { Path } from './place.ts';
 import type { ExportTarget, ReportTarget } from './schema.ts';
 
 /** The files that a job publishes: reports first. @throws {UsageError} that tells line and column */
