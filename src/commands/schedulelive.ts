@@ -8,9 +8,8 @@ import { describeRecord } from '../job/show.ts';
 import { jobActions } from '../job/wiring.ts';
 import { Health } from '../schedule/health.ts';
 import type { ScheduleEvent } from '../schedule/lane.ts';
-import { openMetrics, type ScheduleMetrics } from '../schedule/metrics.ts';
 import { runSchedule } from '../schedule/schedule.ts';
-import { type MetricsAddress, type MetricsServer, parseMetricsAddress, serveMetrics } from '../schedule/server.ts';
+import { type MetricsAddress, parseMetricsAddress, serveMetrics } from '../schedule/server.ts';
 import { limitHeap } from './live.ts';
 
 export interface ScheduleLiveOptions {
@@ -28,24 +27,19 @@ export async function scheduleLive(options: ScheduleLiveOptions): Promise<void> 
   limitHeap();
   const address = options.metrics === undefined ? undefined : parseMetricsAddress(options.metrics);
   const jobs = await openJobs(options.paths);
-  const metrics = openMetrics();
-  const health = new Health();
-  await recallAll(jobs, metrics);
   const drain = watchDrain(options.drainMs);
-  let server: MetricsServer | undefined;
+  const health = address === undefined ? undefined : await serveHealth(address, jobs);
   try {
-    server = await serve(address, metrics, health);
     await runSchedule({
       ...{ jobs, actions: jobActions, effects: realEffects, drain: drain.signal, drainMs: options.drainMs },
       onEvent: (event) => {
-        metrics.see(event);
-        health.see(event);
+        health?.see(event);
         process.stdout.write(options.isJson ? `${JSON.stringify(event)}\n` : describeEvent(event));
       },
     });
   } finally {
     drain.close();
-    await server?.close();
+    await health?.close();
   }
 }
 
@@ -56,21 +50,28 @@ async function openJobs(paths: readonly string[]): Promise<readonly Job[]> {
   return Promise.all(files.map((file) => openJob(file, { names, now: Date.now(), fallbackWarehouse })));
 }
 
-async function recallAll(jobs: readonly Job[], metrics: ScheduleMetrics): Promise<void> {
+interface ServedHealth {
+  readonly see: (event: ScheduleEvent) => void;
+  close(): Promise<void>;
+}
+
+/** Serves metrics and health, with what earlier processes did. */
+async function serveHealth(address: MetricsAddress, jobs: readonly Job[]): Promise<ServedHealth> {
+  const { openMetrics } = await import('../schedule/metrics.ts');
+  const metrics = openMetrics();
   for (const job of jobs) {
     for (const record of await (await JobHistory.open(job.warehouse, job.name)).read()) metrics.recall(record);
   }
-}
-
-async function serve(
-  address: MetricsAddress | undefined,
-  metrics: ScheduleMetrics,
-  health: Health,
-): Promise<MetricsServer | undefined> {
-  if (address === undefined) return undefined;
+  const health = new Health();
   const server = await serveMetrics(address, metrics, health);
   process.stderr.write(`metrics at http://${address.host}:${server.port}/metrics\n`);
-  return server;
+  return {
+    see: (event) => {
+      metrics.see(event);
+      health.see(event);
+    },
+    close: () => server.close(),
+  };
 }
 
 function watchDrain(drainMs: number): { readonly signal: AbortSignal; close(): void } {

@@ -68,12 +68,22 @@ function lanesOf(jobs: readonly Job[]): readonly (readonly ScheduledJob[])[] {
   for (const job of jobs) {
     if (!isScheduled(job)) continue;
     const path = warehousePath(job.warehouse);
-    lanes.set(path, [...(lanes.get(path) ?? []), job]);
+    const lane = lanes.get(path) ?? [];
+    const same = lane.find(({ name }) => name === job.name);
+    if (same !== undefined) throw sameName(same, job);
+    lanes.set(path, [...lane, job]);
   }
   if (lanes.size > 0) return [...lanes.values()];
   throw new UsageError('usage: expected jobs with a schedule, got none', {
     code: 'no-schedule',
     hint: "schedule: {cron: '15 3 * * *'} in a job file; see docs/jobs.md",
+  });
+}
+
+function sameName(first: Job, second: Job): UsageError {
+  return new UsageError(`usage: expected jobs of different names, got ${first.file} and ${second.file}`, {
+    code: 'same-name',
+    hint: 'their records would lie in one folder of the warehouse: rename a file',
   });
 }
 

@@ -68,6 +68,15 @@ describe('jobs of one warehouse', () => {
     expect(most).toBe(1);
   });
 
+  test('have different names', async () => {
+    const [job] = await jobsOf('0 3 * * *');
+    if (job === undefined) throw new Error('no job');
+    const twin = { ...job, file: 'other/j0.yaml' };
+    await expect(serve([job, twin], fakeActions().actions, 1)).rejects.toThrow(
+      'usage: expected jobs of different names, got j0.yaml and other/j0.yaml',
+    );
+  });
+
   test('have one schedule: a second one is refused in one line', async () => {
     const jobs = await jobsOf('0 3 * * *');
     const drain = new AbortController();
