@@ -1,14 +1,12 @@
 import { contentHash } from '../audit/content.ts';
-import { coverageGaps, describeGap, martGaps } from '../coverage.ts';
 import { proofOf } from '../declare/pipeline.ts';
-import type { TableDef } from '../declare/table.ts';
-import { formatCount } from '../format.ts';
 import type { Registry } from '../registry.ts';
 import { formatSpans, subtractSpans } from '../span.ts';
 import { addEvidence } from '../store/evidence.ts';
 import { doneSpans, quarantinedSpans } from '../store/progress.ts';
 import type { Reader } from '../store/reader.ts';
 import type { LedgerEntry } from '../store/store.ts';
+import { findGaps } from './gaps.ts';
 import { exportedEntries, ledgerRelations, walkedPipelines, wholeSpan } from './relations.ts';
 
 /** Hashing the content of a table reads every value of it: about five seconds for so many rows. */
@@ -91,15 +89,8 @@ export async function readFooting(options: FootingOptions): Promise<Footing> {
       .filter(({ name }) => walked.includes(name))
       .map((pipeline) => coverageOf(ledger, pipeline.name, proofOf(pipeline) !== undefined)),
     tables: [...proofs, ...martProofs(held, relations)],
-    gaps: [
-      ...gapsOf(ledger, { ...options, relations: read }, namesOf(tables), isOfLedger),
-      ...martGaps(held, relations),
-    ],
+    gaps: await findGaps({ ...options, relations: read, isOfLedger }, held),
   };
-}
-
-function namesOf(tables: readonly TableDef[]): readonly string[] {
-  return tables.map(({ name }) => name);
 }
 
 /** Marts tell their own rows and keys; they can be made again from the tables. */
@@ -134,28 +125,4 @@ function coverageOf(ledger: readonly LedgerEntry[], pipeline: string, isCounted:
     quarantined: formatSpans(quarantined),
     proof: isCounted ? 'block headers' : 'the source alone',
   };
-}
-
-function gapsOf(
-  ledger: readonly LedgerEntry[],
-  { registry, relations, optional }: FootingOptions,
-  tables: readonly string[],
-  isOfLedger: boolean,
-): readonly string[] {
-  const walked = walkedPipelines(ledger);
-  const absent = registry.pipelines
-    .filter(({ name }) => !walked.includes(name))
-    .flatMap(({ name, tables: own }) => own.map((table) => ({ pipeline: name, table: table.name })))
-    .filter(({ table }) => relations.includes(table) && !optional.includes(table))
-    .map(({ pipeline, table }) => `${table} was never exported here: tonlake run ${pipeline}`);
-  const held = tables.filter((table) => isOfLedger || !optional.includes(table));
-  const gaps = coverageGaps(ledger, registry, held).map(describeGap);
-  const records = isOfLedger || relations.includes('quarantine') ? quarantinedRecords(ledger) : 0;
-  const quarantine =
-    records === 0 ? [] : [`${formatCount(records)} records are in quarantine: they could not be decoded`];
-  return [...absent, ...gaps, ...quarantine];
-}
-
-function quarantinedRecords(ledger: readonly LedgerEntry[]): number {
-  return ledger.reduce((sum, { tables }) => sum + (tables['quarantine']?.rows ?? 0), 0);
 }

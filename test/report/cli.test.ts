@@ -14,7 +14,8 @@ const report = (...args: readonly string[]) => tonlake(['report', ...args, '--wa
 
 test('a report goes to standard output, and gaps to stderr', async () => {
   const { code, stdout, stderr } = await report('network-daily', '--format', 'csv');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: 'warning: transactions is not whole: missing 1010:1019\n' });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^warning: transactions is not whole: missing 1010:1019, between [-\d: ]+ and [-\d: ]+\n$/);
   expect(stdout).toMatch(/^# totals\ntransactions,active_accounts,/);
 });
 

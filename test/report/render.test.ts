@@ -7,7 +7,7 @@ import { freshFolder } from '../cli.ts';
 import { FRONT, tableReport, warehouseWithHole, writeReport } from './support.ts';
 
 let warehouse: string;
-const GAP = 'transactions is not whole: missing 1010:1019';
+const GAP = 'transactions is not whole: missing 1010:1019, between 2026-05-01 23:33:23 and 2026-05-01 23:33:28';
 const now = new Date('2026-05-02T03:15:00Z');
 
 beforeAll(async () => {
@@ -182,6 +182,18 @@ describe('what the data lacks', () => {
     ]);
     const front = '---\ntitle: A\ndoc: b\noptional: [jetton_transfers]\n---\n';
     expect((await renderReport(warehouse, tableReport(sql, front))).gaps).toEqual([]);
+  });
+
+  test('is also a hole in a history that the report could do without', async () => {
+    const front = '---\ntitle: A\ndoc: b\noptional: [transactions]\n---\n';
+    const { gaps } = await renderReport(warehouse, tableReport('select count(*) as n from transactions', front));
+    expect(gaps).toEqual([GAP]);
+  });
+
+  test('is told in the time zone of the report', async () => {
+    const report = tableReport('select count(*) as n from transactions');
+    const { gaps } = await renderReport(warehouse, report, { timezone: 'Asia/Tokyo' });
+    expect(gaps[0]).toMatch(/, between 2026-05-02 08:33:\d\d and 2026-05-02 08:33:\d\d$/);
   });
 
   test('counts whole blocks of the ledger in export-health', async () => {

@@ -1,0 +1,80 @@
+import { type CoverageGap, coverageGaps, describeGap, martGaps } from '../coverage.ts';
+import { formatCount } from '../format.ts';
+import type { Registry } from '../registry.ts';
+import type { Span } from '../span.ts';
+import type { Reader } from '../store/reader.ts';
+import type { LedgerEntry, Query } from '../store/store.ts';
+import { exportedEntries, walkedPipelines } from './relations.ts';
+
+export interface GapOptions {
+  readonly reader: Reader;
+  readonly registry: Registry;
+  /** Tables and marts that the report reads. */
+  readonly relations: readonly string[];
+  /** Tables that it can do without. */
+  readonly optional: readonly string[];
+  /** Whether it tells of the ledger as a whole, and so of every table. */
+  readonly isOfLedger: boolean;
+}
+
+/** What the data of a report lacks, one sentence each. */
+export async function findGaps(options: GapOptions, held: readonly LedgerEntry[]): Promise<readonly string[]> {
+  const { reader, registry, relations, isOfLedger } = options;
+  const ledger = exportedEntries(held, registry);
+  const gaps = coverageGaps(ledger, registry, askedTables(options, ledger));
+  const told: string[] = [];
+  for (const gap of gaps) told.push(`${describeGap(gap)}${await timesOf(reader.query, gap)}`);
+  const records = isOfLedger || relations.includes('quarantine') ? quarantinedRecords(ledger) : 0;
+  const quarantine = `${formatCount(records)} records are in quarantine: they could not be decoded`;
+  return [
+    ...absentTables(options, ledger),
+    ...told,
+    ...(records === 0 ? [] : [quarantine]),
+    ...martGaps(held, relations),
+  ];
+}
+
+/** Tables whose holes matter: of one that the report can do without, holes in its history, but not in its readings. */
+function askedTables({ registry, relations, optional, isOfLedger }: GapOptions, ledger: readonly LedgerEntry[]) {
+  const walked = walkedPipelines(ledger);
+  return registry.pipelines
+    .filter(({ name }) => walked.includes(name))
+    .flatMap(({ tables, walk }) =>
+      tables.map(({ name }) => ({ name, isReading: ['snapshot', 'lookup'].includes(walk.kind) })),
+    )
+    .filter(
+      ({ name, isReading }) => isOfLedger || (relations.includes(name) && !(isReading && optional.includes(name))),
+    )
+    .map(({ name }) => name);
+}
+
+function absentTables(
+  { registry, relations, optional }: GapOptions,
+  ledger: readonly LedgerEntry[],
+): readonly string[] {
+  const walked = walkedPipelines(ledger);
+  return registry.pipelines
+    .filter(({ name }) => !walked.includes(name))
+    .flatMap(({ name, tables }) => tables.map((table) => ({ pipeline: name, table: table.name })))
+    .filter(({ table }) => relations.includes(table) && !optional.includes(table))
+    .map(({ pipeline, table }) => `${table} was never exported here: tonlake run ${pipeline}`);
+}
+
+/** `, between 2026-05-01 23:34:39 and 2026-05-01 23:35:20`: the times of the known blocks around a gap, in the zone of the report. */
+async function timesOf(query: Query, { missing, quarantined }: CoverageGap): Promise<string> {
+  const spans: readonly Span[] = [...missing, ...quarantined];
+  const from = Math.min(...spans.map((span) => span.from));
+  const to = Math.max(...spans.map((span) => span.to));
+  const { rows } = await query(
+    `SELECT max(local_time(block_time)) FILTER (mc_block_seqno < $from)::VARCHAR,
+      min(local_time(block_time)) FILTER (mc_block_seqno > $to)::VARCHAR FROM blocks WHERE workchain = -1`,
+    { from, to },
+  );
+  const [after, before] = (rows[0] ?? []).map((time) => (time === null ? undefined : String(time)));
+  if (after === undefined) return before === undefined ? '' : `, before ${before}`;
+  return before === undefined ? `, after ${after}` : `, between ${after} and ${before}`;
+}
+
+function quarantinedRecords(ledger: readonly LedgerEntry[]): number {
+  return ledger.reduce((sum, { tables }) => sum + (tables['quarantine']?.rows ?? 0), 0);
+}
