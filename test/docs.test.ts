@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildMarts, openWarehouse, runChecks, type Warehouse } from '../src/index.ts';
+import { exportSandbox } from './mart/support.ts';
+
+const root = join(import.meta.dirname, '..');
+const pages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+];
+
+interface Documented {
+  readonly place: string;
+  readonly sql: string;
+}
+
+/** Blocks of SQL, and queries of `tonlake sql` lines. Blocks with a name belong to a report, which has tests of its own. */
+function queriesOf(page: string): readonly Documented[] {
+  const text = readFileSync(join(root, page), 'utf8');
+  const found = [...text.matchAll(/^```sql\n([\s\S]*?)^```$/gm), ...text.matchAll(/tonlake sql "([^"]+)"/g)];
+  return found.map((match) => ({
+    place: `${page}:${text.slice(0, match.index).split('\n').length}`,
+    sql: match[1] ?? '',
+  }));
+}
+
+const queries = pages.flatMap(queriesOf);
+let warehouse: Warehouse;
+
+beforeAll(async () => {
+  const path = await exportSandbox('5000:5019');
+  await buildMarts(path);
+  await runChecks(path, { names: ['unique_keys'] });
+  warehouse = await openWarehouse(path, { onWarning: () => undefined });
+}, 120_000);
+afterAll(() => warehouse.close());
+
+test('the documentation has queries', () => {
+  expect(pages.length).toBeGreaterThan(5);
+  expect(queries.length).toBeGreaterThan(8);
+});
+
+/** Values for the parameters that examples name. */
+const examples: Readonly<Record<string, string>> = {
+  account: 'EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs',
+  date: '2026-05-02',
+};
+
+test.each(queries)('$place runs as it stands', async ({ sql }) => {
+  const names = [...sql.matchAll(/\$([a-z]\w*)/g)].map(([, name = '']) => name);
+  const parameters = Object.fromEntries(names.map((name) => [name, examples[name]]));
+  const { columns } = await warehouse.query(sql, names.length === 0 ? undefined : parameters);
+  expect(columns.length).toBeGreaterThan(0);
+});
