@@ -1,4 +1,4 @@
-import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
+import { isMasterchain, type PipelineDef, pipeline, snapshot } from '../declare/pipeline.ts';
 import type { Registry } from '../registry.ts';
 import { intersectSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
 import type { LedgerEntry } from '../store/store.ts';
@@ -45,7 +45,8 @@ const DERIVED: ReadonlySet<FindingKind> = new Set<FindingKind>(['states']);
 
 export function planRepair({ findings, states, held }: Inspection, registry: Registry): RepairPlan {
   const ordered = registry.inOrder(registry.pipelines.map(({ name }) => name));
-  const all = ordered.map((pipeline) => damagesOf(pipeline, states, findings));
+  // Marts last: they can be built again from what is sound by then.
+  const all = [...ordered.map((pipeline) => damagesOf(pipeline, states, findings)), martDamages(states)];
   return {
     isLedgerBroken:
       held.lost.some(({ isGap }) => isGap || held.kind === 'duckdb') ||
@@ -54,7 +55,9 @@ export function planRepair({ findings, states, held }: Inspection, registry: Reg
     setAside: new Set(all.flat().flatMap(({ entries }) => entries.map(({ id }) => id))),
     lost: [
       ...held.lost.flatMap(({ pipeline, span }) =>
-        pipeline === undefined || span === undefined ? [] : [{ pipeline, span }],
+        registry.pipelines.some(({ name }) => name === pipeline) && pipeline !== undefined && span !== undefined
+          ? [{ pipeline, span }]
+          : [],
       ),
       ...findings.flatMap(({ kind, pipeline, span }) => {
         if (span === undefined) return [];
@@ -63,6 +66,16 @@ export function planRepair({ findings, states, held }: Inspection, registry: Reg
       }),
     ],
   };
+}
+
+/** Damaged entries of marts, which no network can be asked for. */
+function martDamages(states: readonly EntryState[]): readonly Damage[] {
+  return states
+    .filter((state) => state.entry.mart !== undefined && !isIntact(state))
+    .map(({ entry }) => ({
+      pipeline: pipeline({ name: entry.pipeline, doc: 'a mart', endpoint: 'GET /', walk: snapshot(), tables: [] }),
+      ...{ entries: [entry], span: entry.span, refetch: [], recompute: new Set(), doubted: new Set() },
+    }));
 }
 
 function damagesOf(

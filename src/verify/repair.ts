@@ -197,6 +197,8 @@ async function takeOut(store: Store, { entries, pipeline, span }: Damage): Promi
   await store.commit(staged, {
     ...{ network: before?.network ?? '', pipeline: pipeline.name, version: pipeline.version, span },
     ...{ verdict: 'sealed', scope: 'damaged rows taken out', requests: 0, retries: 0 },
+    // A mart is built again by the next build.
+    ...(before?.mart === undefined ? {} : { mart: { ...before.mart, inputs: '' } }),
     supersedes: entries.map(({ id }) => id),
   });
   return before?.scope === undefined;

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildMarts, type MartBuild } from '../../src/index.ts';
@@ -197,5 +198,20 @@ test('a build that is killed leaves the marts of before or after, and building a
     }
   }
   await buildMarts(path);
+  expect(await hashMarts(path)).toEqual(wanted);
+}, 60_000);
+
+test('a damaged file of a mart is found by verify; --repair takes it out, and the next build makes it anew', async () => {
+  const path = await copyOf(built);
+  const wanted = await hashMarts(path);
+  const files = await tonlake(['files', 'gas_fees_daily', '--warehouse', path]);
+  rmSync(files.stdout.split('\n')[0] ?? '');
+  const found = await tonlake(['verify', '--warehouse', path]);
+  expect(found.code).toBe(1);
+  expect(found.stdout).toContain('mart:gas_fees_daily');
+  expect((await tonlake(['verify', '--repair', '--warehouse', path])).code).toBe(0);
+  expect(await texts(path, 'select count(*) from gas_fees_daily')).toEqual([['1']]);
+  const again = await buildMarts(path);
+  expect(again.filter(({ status }) => status === 'built').map(({ name }) => name)).toEqual(['gas_fees_daily']);
   expect(await hashMarts(path)).toEqual(wanted);
 }, 60_000);
