@@ -23,22 +23,13 @@ const laps = Number(values.laps);
 const folder = scratch();
 const server = await startServer(1000 + Math.ceil(Math.max(...sizes) / ROWS_A_BLOCK) + 1000);
 
-async function run(size) {
-  const warehouse = join(folder, 'w');
+async function run(size, store) {
+  const warehouse = join(folder, store === 'duckdb' ? 'w.duckdb' : 'w');
   rmSync(warehouse, { recursive: true, force: true });
   const range = `1000:${1000 + Math.ceil(size / ROWS_A_BLOCK)}`;
-  const result = await must(process.execPath, [
-    cli,
-    'run',
-    '--network',
-    server.url,
-    '--range',
-    range,
-    '--warehouse',
-    warehouse,
-    '--json',
-  ]);
-  const files = await must('du', ['-sb', join(warehouse, 'tables')]);
+  const args = ['--network', server.url, '--range', range, '--warehouse', warehouse, '--json'];
+  const result = await must(process.execPath, [cli, 'run', ...args]);
+  const files = await must('du', ['-sb', store === 'duckdb' ? warehouse : join(warehouse, 'tables')]);
   const report = JSON.parse(result.stdout.trim().split('\n').at(-1));
   return {
     ...result,
@@ -48,17 +39,19 @@ async function run(size) {
   };
 }
 
-for (const size of sizes) await run(size);
-const results = sizes.map(() => []);
+const runs = ['parquet', 'duckdb'].flatMap((store) => sizes.map((size) => ({ store, size })));
+for (const { size } of runs.slice(0, sizes.length)) await run(size, 'parquet');
+const results = runs.map(() => []);
 for (let lap = 0; lap < laps; lap++) {
-  for (const [at, size] of sizes.entries()) {
-    results[at].push(await run(size));
-    process.stderr.write(`lap ${lap + 1} of ${laps}: ${size}: ${results[at].at(-1).seconds} s\n`);
+  for (const [at, { store, size }] of runs.entries()) {
+    results[at].push(await run(size, store));
+    process.stderr.write(`lap ${lap + 1} of ${laps}: ${store} ${size}: ${results[at].at(-1).seconds} s\n`);
   }
 }
 server.close();
 
-const points = results.map((all) => ({
+const points = results.map((all, at) => ({
+  store: runs[at].store,
   rows: all[0].rows,
   requests: all[0].requests,
   bytes: all[0].bytes,
@@ -67,9 +60,10 @@ const points = results.map((all) => ({
   peakMb: Math.max(...all.map(({ peakMb }) => peakMb ?? 0)),
 }));
 const text = table(
-  points.map(({ rows, requests, bytes, seconds, cpu, peakMb }, at) => {
-    const before = points[at - 1];
+  points.map(({ store, rows, requests, bytes, seconds, cpu, peakMb }, at) => {
+    const before = points[at - 1]?.store === store ? points[at - 1] : undefined;
     return {
+      store,
       transactions: count(rows),
       seconds: round(seconds),
       'time / 10 x the rows':
@@ -78,12 +72,14 @@ const text = table(
       'CPU s per 10k tx': round((cpu / rows) * 10_000, 3),
       requests: count(requests),
       'tx per request': count(rows / requests),
-      'MB of Parquet': round(bytes / 1e6, 1),
+      MB: round(bytes / 1e6, 1),
       'peak MB': peakMb || '-',
+      'of the peak before': before === undefined ? '' : `${round(peakMb / before.peakMb)} x`,
     };
   }),
 );
-const picture = values['no-picture'] ? undefined : drawGrowth(points);
+const isDrawn = values.write && !values['no-picture'];
+const picture = isDrawn ? drawGrowth(points.filter(({ store }) => store === 'parquet')) : undefined;
 publish(
   'growth',
   `${text}\n\nMedian of ${laps} laps, the greatest peak.${picture === undefined ? '' : `\n\n![growth](${picture})`}`,
