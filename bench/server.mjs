@@ -1,12 +1,16 @@
 // Serves ready pages from memory: a first walk fills it from the sandbox network, every later one is answered without any work.
-//   node bench/server.mjs [--blocks 10000] [--port 0]
+//   node bench/server.mjs [--blocks 10000] [--port 0] [--fill-mb 0]     --fill-mb: blanks fill pages of transactions up to that size
 // Prints its address. GET /stat tells requests, bytes, CPU seconds and the paths it holds; GET /forget empties it.
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import { startSandbox } from '../dist/src/sandbox/index.js';
 
 const { values } = parseArgs({
-  options: { blocks: { type: 'string', default: '10000' }, port: { type: 'string', default: '0' } },
+  options: {
+    blocks: { type: 'string', default: '10000' },
+    port: { type: 'string', default: '0' },
+    'fill-mb': { type: 'string', default: '0' },
+  },
 });
 const sandbox = await startSandbox({ blocks: Number(values.blocks) });
 const origin = new URL(sandbox.url).origin;
@@ -17,7 +21,13 @@ async function makePage(path) {
   const response = await fetch(`${origin}${path}`, {
     headers: { 'x-no-address-book': 'true', 'x-no-metadata': 'true' },
   });
-  return { status: response.status, body: Buffer.from(pairSurrogates(await response.text())) };
+  const body = Buffer.from(pairSurrogates(await response.text()));
+  return { status: response.status, body: path.includes('/transactions') ? fill(body) : body };
+}
+
+function fill(body) {
+  const blanks = Math.max(0, Number(values['fill-mb']) * 2 ** 20 - body.length);
+  return Buffer.concat([body, Buffer.alloc(blanks, ' ')]);
 }
 
 /** DuckDB and polars refuse whole pages for a lone surrogate, which real pages have now and then. */

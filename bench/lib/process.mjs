@@ -81,8 +81,8 @@ export function scratch() {
 }
 
 /** Starts the server of ready pages in a process of its own. */
-export async function startServer(blocks) {
-  const child = spawn(process.execPath, [join(root, 'bench/server.mjs'), '--blocks', String(blocks)], {
+export async function startServer(blocks, more = []) {
+  const child = spawn(process.execPath, [join(root, 'bench/server.mjs'), '--blocks', String(blocks), ...more], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   process.once('exit', () => child.kill());
