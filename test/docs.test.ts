@@ -18,10 +18,13 @@ interface Documented {
 /** Blocks of SQL, and queries of `tonlake sql` lines. Blocks with a name belong to a report, which has tests of its own. */
 function queriesOf(page: string): readonly Documented[] {
   const text = readFileSync(join(root, page), 'utf8');
-  const found = [...text.matchAll(/^```sql\n([\s\S]*?)^```$/gm), ...text.matchAll(/tonlake sql "([^"]+)"/g)];
+  const found = [
+    ...text.matchAll(/^```sql\n([\s\S]*?)^```$/gm),
+    ...text.matchAll(/tonlake sql (?:"([^"]+)"|'([^']+)')/g),
+  ];
   return found.map((match) => ({
     place: `${page}:${text.slice(0, match.index).split('\n').length}`,
-    sql: match[1] ?? '',
+    sql: match[1] ?? match[2] ?? '',
   }));
 }
 

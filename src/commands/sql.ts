@@ -20,7 +20,7 @@ Examples:
   tonlake sql "select count(*) from transactions" --network sandbox
   tonlake sql "select * from messages where comment is not null limit 5" --format json
   tonlake sql --file report.sql --format csv > report.csv
-  tonlake sql "select * from accounts where address = raw_address($account)" --param account=EQC...
+  tonlake sql 'select * from accounts where address = raw_address($account)' --param account=EQC...
   tonlake sql "select * from gas_fees_daily" --format parquet --output fees.parquet`;
 
 /** `tonlake sql`: a query over a warehouse; works while an export runs. */

@@ -34,7 +34,7 @@ export async function commitSelect(store: Store, rows: SelectedRows): Promise<Le
   try {
     await mkdir(stage.folder, { recursive: true });
     const path = join(stage.folder, 'select.parquet');
-    await store.query(`COPY (${select}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
+    await queryWithMemory(store, `COPY (${select}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
     await stage.adopt(table, path, true);
     const staged = await stage.finish();
     return await store.commit(staged, {
@@ -46,5 +46,16 @@ export async function commitSelect(store: Store, rows: SelectedRows): Promise<Le
   } catch (error) {
     await stage.discard();
     throw error;
+  }
+}
+
+/** A store reads within a small bound of memory, which the distinct accounts of a busy day can be too many for. */
+async function queryWithMemory({ query }: Store, sql: string): Promise<void> {
+  try {
+    await query(sql);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes('Out of Memory Error'))) throw error;
+    await query("SET memory_limit = '2GB'");
+    await query(sql);
   }
 }

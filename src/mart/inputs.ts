@@ -80,7 +80,7 @@ export interface DaySpan extends Span {
  * one comes after one of the day before, is the first of the chain, or stands no further from midnight than blocks of the day stand
  * from each other.
  */
-export async function readDaySpans(store: Store): Promise<ReadonlyMap<string, DaySpan>> {
+export async function readDaySpans(store: Pick<Store, 'query'>): Promise<ReadonlyMap<string, DaySpan>> {
   const { rows } = await store.query(
     `WITH masterchain AS (
       SELECT seqno, gen_utime, block_date, lag(block_date) OVER by_seqno AS before, lead(block_date) OVER by_seqno AS after,

@@ -1,7 +1,7 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect } from 'vitest';
-import { contentHash, loadRegistry, openWarehouse } from '../../src/index.ts';
+import { afterAll, expect } from 'vitest';
+import { contentHash, loadRegistry, openWarehouse, type Warehouse } from '../../src/index.ts';
 import { loadMarts, type MartDef } from '../../src/mart/marts.ts';
 import { Database } from '../../src/store/database.ts';
 import { freshFolder, tonlake } from '../cli.ts';
@@ -49,13 +49,19 @@ export async function hashMarts(path: string, names = marts.map(({ name }) => na
   }
 }
 
-/** The rows of one query, every value as text. */
+const opened = new Map<string, Warehouse>();
+afterAll(async () => {
+  for (const warehouse of opened.values()) await warehouse.close();
+});
+
+/** The rows of one query, every value as text. A folder stays open: a reader of it sees every commit. */
 export async function texts(path: string, sql: string): Promise<readonly (readonly string[])[]> {
-  const warehouse = await openWarehouse(path, { onWarning: () => undefined });
+  const warehouse = opened.get(path) ?? (await openWarehouse(path, { onWarning: () => undefined }));
+  if (warehouse.kind === 'parquet') opened.set(path, warehouse);
   try {
     return (await warehouse.query(sql)).rows.map((row) => row.map(String));
   } finally {
-    await warehouse.close();
+    if (warehouse.kind === 'duckdb') await warehouse.close();
   }
 }
 
