@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -255,6 +256,54 @@ describe('a run of a job', () => {
       ['20260505T031500Z', 'abandoned'],
       ['20260505T031500Z-2', 'done'],
     ]);
+  });
+});
+
+describe('a run that was killed while its outputs were put in place', () => {
+  const text = `${HEAD}range: yesterday\nexports:\n  - {table: blocks, output: OUT/a.csv}\n  - {table: messages, output: OUT/b.csv}\n`;
+
+  /** A place where the first of two outputs was put, and the process died. */
+  async function killedPlace(): Promise<Place> {
+    const place = freshPlace();
+    const { record } = await place.run(text);
+    const outputs = record.outputs.map((output) => ({
+      ...output,
+      sha256: createHash('sha256').update('newer').digest('hex'),
+    }));
+    const [first, second] = outputs;
+    writeFileSync(first?.path ?? '', 'newer');
+    writeFileSync(second?.staged ?? '', 'newer');
+    const history = await JobHistory.open(join(place.folder, 'w'), 'nightly');
+    await history.write({ ...record, state: 'publishing', outputs }, realEffects);
+    return place;
+  }
+
+  test('is brought to its end by the next, which does nothing else', async () => {
+    const place = await killedPlace();
+    const { actions, asked } = fakeActions();
+    const { record } = await runJob({ job: await place.job(text), actions, effects: realEffects, due: NIGHT });
+    expect(asked.steps).toEqual([]);
+    expect(record).toMatchObject({ id: '20260504T031500Z', state: 'done', attempts: [{}, {}] });
+    expect([place.read('a.csv'), place.read('b.csv')]).toEqual(['newer', 'newer']);
+    expect(place.files()).toEqual(['a.csv', 'b.csv']);
+  });
+
+  test('is brought to its end also by a run of another day, before that begins', async () => {
+    const place = await killedPlace();
+    const before: (string | undefined)[] = [];
+    const { actions } = fakeActions({
+      buildMarts: async () => {
+        before.push(place.read('a.csv'), place.read('b.csv'));
+        return [];
+      },
+    });
+    const job = await place.job(`${text}marts: all\n`);
+    const { record } = await runJob({ job, actions, effects: realEffects, due: NIGHT + 86_400_000 });
+    expect(before).toEqual(['newer', 'newer']);
+    expect(record.state).toBe('done');
+    expect(place.read('b.csv')).not.toBe('newer');
+    expect((await place.records()).map(({ state }) => state)).toEqual(['done', 'done']);
+    expect(place.files()).toEqual(['a.csv', 'b.csv']);
   });
 });
 
