@@ -53,8 +53,15 @@ describe('compact', () => {
       tables: { items: { rows: 120, sums: { lt: '7140000' } }, parts: { rows: 240 } },
     });
     expect(entry?.supersedes).toHaveLength(12);
-    const { rows } = await reader.query('SELECT list(lt) = list(lt ORDER BY lt) FROM items');
-    expect(rows).toEqual([[true]]);
+    const files = await reader.files('items');
+    expect(files).toHaveLength(2);
+    for (const file of files) {
+      const { rows } = await reader.query(
+        `SELECT bool_and(lt > before) FROM (SELECT lt, lag(lt) OVER (ORDER BY file_row_number) AS before
+          FROM read_parquet('${file}', file_row_number = true))`,
+      );
+      expect(rows).toEqual([[true]]);
+    }
     await reader.close();
   });
 
