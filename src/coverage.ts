@@ -1,6 +1,7 @@
 import { isEphemeral } from './declare/pipeline.ts';
 import type { Registry } from './registry.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from './span.ts';
+import { parseSql, relationsIn } from './sqltree.ts';
 import { doneSpans, quarantinedSpans } from './store/progress.ts';
 import type { LedgerEntry, Query } from './store/store.ts';
 
@@ -62,20 +63,9 @@ export function martGaps(ledger: readonly LedgerEntry[], relations: readonly str
 /** Names of the relations that a query reads; all of them where DuckDB cannot say (it can for selects). */
 export async function relationsOf(query: Query, sql: string, all: readonly string[]): Promise<readonly string[]> {
   try {
-    const { rows } = await query('SELECT json_serialize_sql($sql::VARCHAR)::VARCHAR', { sql });
-    const tree: unknown = JSON.parse(String(rows[0]?.[0]));
-    if (typeof tree === 'object' && tree !== null && 'error' in tree && tree.error === true) return all;
-    return [...new Set(tableNames(tree))];
+    const parsed = await parseSql(query, sql);
+    return 'fault' in parsed ? all : [...new Set(relationsIn(parsed.statements).map(({ name }) => name))];
   } catch {
     return all;
   }
-}
-
-function tableNames(node: unknown): readonly string[] {
-  if (Array.isArray(node)) return node.flatMap(tableNames);
-  if (typeof node !== 'object' || node === null) return [];
-  const own =
-    'table_name' in node && typeof node.table_name === 'string' && 'type' in node && node.type === 'BASE_TABLE';
-  const below = Object.values(node).flatMap(tableNames);
-  return own ? [String(node.table_name), ...below] : below;
 }

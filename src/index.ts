@@ -28,7 +28,8 @@ export { type BuildOptions, buildMarts, type MartBuild, type MartEvent } from '.
 export { type CheckOptions, type CheckReport, type CheckResult, runChecks } from './mart/check.ts';
 export { type PipelinePlan, planRun, type RunPlan } from './plan.ts';
 export { loadRegistry, type Registry } from './registry.ts';
-export { type RenderedReport, type RenderOptions, type ReportFormat, renderReport } from './report/render.ts';
+export type { ReportFormat } from './report/format.ts';
+export { type RenderedReport, type RenderOptions, renderReport } from './report/render.ts';
 export { type RunEvent, type RunOptions, type RunReport, run } from './run.ts';
 export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/index.ts';
 export { type BudgetStatus, budgetStatus } from './source/budgetstatus.ts';

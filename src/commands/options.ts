@@ -74,3 +74,11 @@ export function shellWord(word: string): string {
 export function parseRps(value: string): number | 'auto' {
   return value === 'auto' ? 'auto' : parsePositive(value);
 }
+
+/** Adds one `account=EQC...` to those before it. */
+export function collectParam(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('Expected name=value.');
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice.`);
+  return { ...before, [name]: value };
+}

@@ -1,8 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { ReportError, UsageError } from '../errors.ts';
 import { formatBytes } from '../format.ts';
-import type { ReportFormat } from '../report/render.ts';
-import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
+import { REPORT_FORMATS, type ReportFormat } from '../report/format.ts';
+import { type CommonOptions, collectParam, networkOption, warehouseOf, warehouseOption } from './options.ts';
 
 interface ReportFlags extends CommonOptions {
   readonly param: Readonly<Record<string, string>>;
@@ -24,8 +24,6 @@ Examples:
 
 Exit codes: 0 done (also with gaps, which it tells on stderr), 1 no data or failed, 2 wrong usage.`;
 
-const FORMATS: readonly ReportFormat[] = ['html', 'md', 'csv', 'json'];
-
 /** `tonlake report`: what people look at, made by SQL over a warehouse. */
 export function addReport(program: Command): void {
   program
@@ -34,8 +32,8 @@ export function addReport(program: Command): void {
     .argument('[report]', 'name of a report that comes with tonlake, or the path of one')
     .addOption(networkOption())
     .addOption(warehouseOption())
-    .option('-p, --param <name=value>', 'value of a parameter; repeatable', addParam, {})
-    .addOption(new Option('--format <format>', 'form of the report (default: html)').choices(FORMATS))
+    .option('-p, --param <name=value>', 'value of a parameter; repeatable', collectParam, {})
+    .addOption(new Option('--format <format>', 'form of the report (default: html)').choices(REPORT_FORMATS))
     .option('-o, --output <file>', 'write to a file instead of standard output')
     .option('--timezone <zone>', 'zone in which days and hours are counted', 'UTC')
     .option('--list', 'show the reports that come with tonlake, and their parameters')
@@ -87,12 +85,5 @@ async function showList(): Promise<void> {
 }
 
 function formatOfName(output: string | undefined): ReportFormat {
-  return FORMATS.find((format) => output?.endsWith(`.${format}`)) ?? 'html';
-}
-
-function addParam(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const [, name, value] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw new InvalidArgumentError('Expected name=value.');
-  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice.`);
-  return { ...before, [name]: value };
+  return REPORT_FORMATS.find((format) => output?.endsWith(`.${format}`)) ?? 'html';
 }

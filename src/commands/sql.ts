@@ -1,7 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { UsageError } from '../errors.ts';
 import type { SqlFormat } from '../print.ts';
-import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
+import { type CommonOptions, collectParam, networkOption, warehouseOf, warehouseOption } from './options.ts';
 
 interface SqlFlags extends CommonOptions {
   readonly format: SqlFormat | 'parquet';
@@ -76,14 +76,6 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
   if (output === undefined) return printResult(result, format, process.stdout);
   const { writeWhole } = await import('../output.ts');
   await writeWhole(output, (out) => printResult(result, format, out));
-}
-
-/** `account=EQC...`. */
-function collectParam(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw new InvalidArgumentError('Expected name=value.');
-  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice.`);
-  return { ...before, [name]: value };
 }
 
 async function readQueryFile(

@@ -1,9 +1,10 @@
 import type { Effects } from '../effects.ts';
 import type { MartBuild } from '../mart/build.ts';
 import type { CheckResult } from '../mart/check.ts';
+import type { ReportFormat } from '../report/format.ts';
 import type { RunOptions, RunReport } from '../run.ts';
 import type { ChainBounds } from '../walk/range.ts';
-import type { ExportFormat, ReportFormat } from './formats.ts';
+import type { ExportFormat } from './formats.ts';
 
 /** What a network tells a job about its blocks and days. */
 export interface NetworkChain extends ChainBounds {

@@ -1,5 +1,6 @@
+import type { ReportFormat } from '../report/format.ts';
 import type { CronTimes } from './cron.ts';
-import type { ExportFormat, ReportFormat } from './formats.ts';
+import type { ExportFormat } from './formats.ts';
 import type { JobRange } from './range.ts';
 import type { JobFields, Notice } from './schema.ts';
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { EXPORT_FORMATS, REPORT_FORMATS } from './formats.ts';
+import { REPORT_FORMATS } from '../report/format.ts';
+import { EXPORT_FORMATS } from './formats.ts';
 
 /** What a job file may hold; docs/job.schema.json is made from it. Names are checked apart, by `checkNames`. */
 

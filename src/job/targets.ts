@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
+import { REPORT_FORMATS } from '../report/format.ts';
 import { statIfAny } from '../store/disk.ts';
 import type { YamlPath as Path } from '../yaml.ts';
 import { wrongName, wrongValue } from './fault.ts';
-import { EXPORT_FORMATS, REPORT_FORMATS } from './formats.ts';
+import { EXPORT_FORMATS } from './formats.ts';
 import { type OutputTarget, unknownPlaceholders } from './job.ts';
 import type { JobNames } from './names.ts';
 import type { ParsedJob } from './parse.ts';

@@ -1,5 +1,6 @@
 import { MartError } from '../errors.ts';
 import { placeOf, sqlFault } from '../sqlfault.ts';
+import { isNode, lineAt, nodesOf, parseSql, relationsIn, type SqlNode } from '../sqltree.ts';
 import type { Query } from '../store/store.ts';
 import type { SqlFile } from './sqlfile.ts';
 
@@ -18,50 +19,26 @@ export async function readReferences(
   query: Query,
   { sql, path }: Pick<SqlFile, 'sql' | 'path'>,
 ): Promise<readonly Reference[]> {
-  const { rows } = await query('SELECT json_serialize_sql($sql::VARCHAR)::VARCHAR', { sql });
-  const tree: unknown = JSON.parse(String(rows[0]?.[0]));
-  if (!isObject(tree) || tree['error'] === true) {
-    const message = isObject(tree) ? String(tree['error_message']) : 'no select';
-    const position = isObject(tree) ? Number(tree['position'] ?? 0) : 0;
-    throw new MartError(`mart: ${message} (${path}:${lineAt(sql, position)})`, { code: 'bad-sql' });
+  const parsed = await parseSql(query, sql);
+  if ('fault' in parsed) {
+    throw new MartError(`mart: ${parsed.fault} (${path}:${lineAt(sql, parsed.position)})`, { code: 'bad-sql' });
   }
-  const statements = Array.isArray(tree['statements']) ? tree['statements'] : [];
+  const { statements } = parsed;
   if (statements.length !== 1) {
     throw new MartError(`mart: expected one select, got ${statements.length} (${path})`, { code: 'bad-sql' });
   }
-  const found: { readonly name: string; readonly at: number }[] = [];
-  const own = new Set<string>();
-  visit(statements, found, own);
+  const own = new Set(nodesOf(statements).flatMap(withNames));
   const names = new Map<string, Reference>();
-  for (const { name, at } of found.sort((a, b) => a.at - b.at)) {
+  for (const { name, at } of relationsIn(statements).toSorted((a, b) => a.at - b.at)) {
     if (!own.has(name) && !names.has(name)) names.set(name, { name, line: lineAt(sql, at) });
   }
   return [...names.values()];
 }
 
-function visit(node: unknown, found: { name: string; at: number }[], own: Set<string>): void {
-  if (Array.isArray(node)) {
-    for (const each of node) visit(each, found, own);
-    return;
-  }
-  if (!isObject(node)) return;
-  if (node['type'] === 'BASE_TABLE' && typeof node['table_name'] === 'string') {
-    found.push({ name: node['table_name'], at: Number(node['query_location'] ?? 0) });
-  }
-  const withs = node['cte_map'];
-  if (isObject(withs) && Array.isArray(withs['map'])) {
-    for (const each of withs['map']) if (isObject(each)) own.add(String(each['key']));
-  }
-  for (const each of Object.values(node)) visit(each, found, own);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The line of a position in a text, from 1. DuckDB counts bytes. */
-function lineAt(text: string, position: number): number {
-  return Buffer.from(text).subarray(0, position).toString().split('\n').length;
+/** The names that a node gives to selects of its own. */
+function withNames({ cte_map: withs }: SqlNode): readonly string[] {
+  if (!isNode(withs) || !Array.isArray(withs['map'])) return [];
+  return withs['map'].filter(isNode).map(({ key }) => String(key));
 }
 
 /** DuckDB's message on one line, with the file and the line that it names. */

@@ -1,5 +1,7 @@
 import { ReportError, UsageError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
+import { sqlFault } from '../sqlfault.ts';
+import { isNode, lineAt, parseSql, relationsIn } from '../sqltree.ts';
 import type { Query } from '../store/store.ts';
 import type { ReportDef, SqlBlock } from './definition.ts';
 
@@ -20,62 +22,43 @@ export async function analyseBlock(
   block: SqlBlock,
   params: readonly string[],
 ): Promise<Analysis> {
-  const { rows } = await query('SELECT json_serialize_sql($sql::VARCHAR)::VARCHAR', { sql: block.sql });
-  const tree: unknown = JSON.parse(String(rows[0]?.[0]));
-  if (field(tree, 'error') === true) {
-    throw badSql(String(field(tree, 'error_message')), path, lineAt(block, Number(field(tree, 'position') ?? 0)));
-  }
-  const statements = field(tree, 'statements');
-  if (!Array.isArray(statements) || statements.length !== 1) {
-    throw badSql('expected one select, got several statements', path, block.line);
-  }
+  const parsed = await parseSql(query, block.sql);
+  if ('fault' in parsed) throw badSql(sqlFault(new Error(parsed.fault)).text, path, fileLine(block, parsed.position));
+  const { statements } = parsed;
+  if (statements.length !== 1) throw badSql('expected one select, got several statements', path, block.line);
   const named = [...new Set(paramNames(statements[0]))];
   const wrong = named.find((name) => !params.includes(name));
   if (wrong !== undefined) {
     const offset = Math.max(block.sql.indexOf(`$${wrong}`), 0);
     throw new UsageError(
-      `usage: expected a declared parameter, got $${wrong} (${path}:${lineAt(block, Buffer.byteLength(block.sql.slice(0, offset)))})`,
+      `usage: expected a declared parameter, got $${wrong} (${path}:${fileLine(block, Buffer.byteLength(block.sql.slice(0, offset)))})`,
       { code: 'bad-report', hint: `did you mean $${nearest(wrong, params)}? Otherwise declare it under params` },
     );
   }
-  return { relations: [...new Set(tableNames(statements))], params: named };
+  return { relations: [...new Set(relationsIn(statements).map(({ name }) => name))], params: named };
 }
 
 /** What DuckDB says of a block, with the file and the line it means. `shift` is how many lines were put before the select. */
-export function sqlFault(error: unknown, path: string, block: SqlBlock, shift: number): ReportError {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const message = cause instanceof Error ? cause.message : String(cause);
-  const [, line] = /\bLINE (\d+):/.exec(message) ?? [];
-  return badSql(message, path, line === undefined ? block.line : block.line + Number(line) - shift, error);
+export function blockFault(error: unknown, path: string, block: SqlBlock, shift: number): ReportError {
+  const { text, line } = sqlFault(error instanceof Error && error.cause instanceof Error ? error.cause : error);
+  return badSql(text, path, line === undefined ? block.line : block.line + line - shift, error);
 }
 
-function badSql(message: string, path: string, line: number, cause?: unknown): ReportError {
-  const [first = ''] = message.split(/\s*\bLINE \d+:/);
-  return new ReportError(`report: ${first.replace(/\s+/g, ' ').trim()} (${path}:${line})`, {
+function badSql(text: string, path: string, line: number, cause?: unknown): ReportError {
+  return new ReportError(`report: ${text} (${path}:${line})`, {
     code: 'bad-sql',
     hint: 'tonlake describe shows tables and columns',
     cause,
   });
 }
 
-/** The line of the file on which a position of the select stands. DuckDB counts bytes. */
-function lineAt({ sql, line }: SqlBlock, position: number): number {
-  return line + Buffer.from(sql).subarray(0, position).toString().split('\n').length;
+/** The line of the file on which a byte of the select stands. */
+function fileLine({ sql, line }: SqlBlock, position: number): number {
+  return line + lineAt(sql, position);
 }
 
-function paramNames(node: unknown): readonly string[] {
-  const map = field(field(node, 'node'), 'named_param_map') ?? field(node, 'named_param_map');
-  return Array.isArray(map) ? map.map((entry) => String(field(entry, 'key'))) : [];
-}
-
-function tableNames(node: unknown): readonly string[] {
-  if (Array.isArray(node)) return node.flatMap(tableNames);
-  if (typeof node !== 'object' || node === null) return [];
-  const own = field(node, 'type') === 'BASE_TABLE' ? [String(field(node, 'table_name'))] : [];
-  return [...own, ...Object.values(node).flatMap(tableNames)];
-}
-
-function field(of: unknown, key: string): unknown {
-  if (typeof of !== 'object' || of === null) return undefined;
-  return Object.entries(of).find(([name]) => name === key)?.[1];
+function paramNames(statement: unknown): readonly string[] {
+  const node = isNode(statement) && isNode(statement['node']) ? statement['node'] : {};
+  const map = node['named_param_map'] ?? (isNode(statement) ? statement['named_param_map'] : undefined);
+  return Array.isArray(map) ? map.filter(isNode).map(({ key }) => String(key)) : [];
 }

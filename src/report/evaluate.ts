@@ -2,7 +2,7 @@ import { ReportError, UsageError } from '../errors.ts';
 import { formatCount } from '../format.ts';
 import { quoteName } from '../store/canonical.ts';
 import type { Query, QueryResult } from '../store/store.ts';
-import { analyseBlock, sqlFault } from './analyse.ts';
+import { analyseBlock, blockFault } from './analyse.ts';
 import type { ReportDef, SqlBlock } from './definition.ts';
 
 /** Rows that are shown are held in memory: a report tells of many rows, it does not list them. */
@@ -40,7 +40,7 @@ export async function evaluateBlocks(
     const isView = !shown.has(block.id) && !block.isVariables && analysis.params.length === 0;
     const create = `CREATE TEMP ${isView ? 'VIEW' : 'TABLE'} ${quoteName(block.id)} AS\n${withoutEnd(block.sql)}`;
     await query(create, bound).catch((error: unknown) => {
-      throw sqlFault(error, report.path, block, 1);
+      throw blockFault(error, report.path, block, 1);
     });
     if (block.isVariables) await setVariables(query, report, block);
     if (shown.has(block.id)) results.set(block.id, await readRows(query, report, block));

@@ -8,12 +8,10 @@ import { isZone, zoneNames } from '../zone.ts';
 import { evaluateBlocks } from './evaluate.ts';
 import { openReport } from './find.ts';
 import { readFooting } from './footing.ts';
+import type { ReportFormat } from './format.ts';
 import { bindParams } from './params.ts';
 import { addRelations, exportedEntries } from './relations.ts';
 import type { Report } from './report.ts';
-
-/** `html`: one page that asks for nothing; `md`: Markdown; `csv` and `json`: the rows with all their digits. */
-export type ReportFormat = 'html' | 'md' | 'csv' | 'json';
 
 export interface RenderOptions {
   /** Values by name, as the report declares them; they are bound, never pasted. */
