@@ -10,52 +10,62 @@ export interface BadBlock {
   readonly reason: string;
 }
 
-/** What the audit needs of the decoded rows; `isAlive` tells rows that were dropped because they were asked for again. */
-export interface DecodedRows {
-  readonly decoder: Decoder;
-  readonly isAlive: (row: number) => boolean;
-}
-
-/**
- * Compares decoded transactions with the headers of a span: for every block exactly `tx_count` rows, each with a logical time
- * inside the block, none twice, and none of a block that the masterchain block does not include. Rows of masterchain blocks
- * outside the span are ignored.
- */
-export function reconcileSpan(
-  { decoder, isAlive }: DecodedRows,
-  span: Span,
-  headers: readonly Header[],
-): readonly BadBlock[] {
-  const audit = new Reconciliation(new RowReader(decoder), headers);
-  for (let row = 0; row < decoder.records; row++) {
-    const mcSeqno = audit.rows.mcSeqno(row);
-    if (mcSeqno >= span.from && mcSeqno <= span.to && isAlive(row)) audit.add(row, mcSeqno);
-  }
-  return audit.finish(span);
-}
-
-/** A header, with its shard as the words of the column, and the rows that were found for it. */
+/** A header, with its 64-bit numbers as the words of their columns, and the rows that were found for it. */
 interface Tally {
   readonly header: Header;
-  readonly shardLow: number;
-  readonly shardHigh: number;
+  readonly shard: Word64;
+  readonly startLt: Word64;
+  readonly endLt: Word64;
   count: number;
 }
 
-/** A class, not closures: those would be compiled again for each span. */
-class Reconciliation {
-  readonly rows: RowReader;
-  private readonly tallies: readonly Tally[];
+/** Halves of a 64-bit number, each from 0 to 2^32 - 1. */
+interface Word64 {
+  readonly high: number;
+  readonly low: number;
+}
+
+/**
+ * Compares the transactions of a decoder with the headers of a span. One for each decoder, used again and again: what comes and
+ * goes is compiled anew.
+ */
+export class Reconciliation {
+  private readonly rows: RowReader;
+  private tallies: readonly Tally[] = [];
   private readonly bySeqno = new Map<number, Tally[]>();
   private readonly bad = new Map<number, string>();
   private readonly seen = new Map<string, number>();
 
-  constructor(rows: RowReader, headers: readonly Header[]) {
-    this.rows = rows;
-    this.tallies = headers.map((header) => {
-      const shard = BigInt.asUintN(64, BigInt(header.shard));
-      return { header, shardLow: Number(shard & 0xffffffffn), shardHigh: Number(shard >> 32n), count: 0 };
-    });
+  constructor(decoder: Decoder) {
+    this.rows = new RowReader(decoder);
+  }
+
+  /**
+   * Demands for every block exactly `tx_count` rows, each with a logical time inside the block, none twice, and none of a block
+   * that the masterchain block does not include. Rows of masterchain blocks outside the span are ignored, and so are those that
+   * `isAlive` denies: they were dropped because they were asked for again.
+   */
+  audit(span: Span, headers: readonly Header[], isAlive: (row: number) => boolean): readonly BadBlock[] {
+    this.begin(headers);
+    const { rows } = this;
+    for (let row = 0; row < rows.count; row++) {
+      const mcSeqno = rows.mcSeqno(row);
+      if (mcSeqno >= span.from && mcSeqno <= span.to && isAlive(row)) this.add(row, mcSeqno);
+    }
+    return this.finish(span);
+  }
+
+  private begin(headers: readonly Header[]): void {
+    this.bySeqno.clear();
+    this.bad.clear();
+    this.seen.clear();
+    this.tallies = headers.map((header) => ({
+      header,
+      shard: wordsOf(BigInt(header.shard)),
+      startLt: wordsOf(header.startLt),
+      endLt: wordsOf(header.endLt),
+      count: 0,
+    }));
     for (const tally of this.tallies) {
       const group = this.bySeqno.get(tally.header.seqno);
       if (group === undefined) this.bySeqno.set(tally.header.seqno, [tally]);
@@ -63,7 +73,7 @@ class Reconciliation {
     }
   }
 
-  add(row: number, mcSeqno: number): void {
+  private add(row: number, mcSeqno: number): void {
     const hash = this.rows.hash(row);
     const other = this.seen.get(hash);
     if (other !== undefined) {
@@ -78,13 +88,13 @@ class Reconciliation {
       return;
     }
     tally.count++;
+    if (!this.rows.isBefore(row, tally.startLt) && !this.rows.isAfter(row, tally.endLt)) return;
     const { startLt, endLt } = tally.header;
     const lt = this.rows.lt(row);
-    if (lt >= startLt && lt <= endLt) return;
     this.accuse(mcSeqno, `expected logical times ${startLt} to ${endLt} in block ${name(tally.header)}, got ${lt}`);
   }
 
-  finish(span: Span): readonly BadBlock[] {
+  private finish(span: Span): readonly BadBlock[] {
     for (const { header, count } of this.tallies) {
       const { mcSeqno, txCount } = header;
       if (mcSeqno < span.from || mcSeqno > span.to || count === txCount) continue;
@@ -107,8 +117,14 @@ function name(header: Header): string {
   return `${header.workchain}:${BigInt.asUintN(64, BigInt(header.shard)).toString(16).toUpperCase()}:${header.seqno}`;
 }
 
+function wordsOf(value: bigint): Word64 {
+  const bits = BigInt.asUintN(64, value);
+  return { high: Number(bits >> 32n), low: Number(bits & 0xffffffffn) };
+}
+
 /** The columns that tell where a transaction belongs. */
 class RowReader {
+  private readonly decoder: Decoder;
   private readonly hashes: BytesColumn;
   private readonly lts: WordsColumn;
   private readonly workchains: WordsColumn;
@@ -117,12 +133,17 @@ class RowReader {
   private readonly mcSeqnos: WordsColumn;
 
   constructor(decoder: Decoder) {
+    this.decoder = decoder;
     this.hashes = decoder.column('hash') as BytesColumn;
     this.lts = decoder.column('lt') as WordsColumn;
     this.workchains = decoder.column('block_workchain') as WordsColumn;
     this.shards = decoder.column('block_shard') as WordsColumn;
     this.seqnos = decoder.column('block_seqno') as WordsColumn;
     this.mcSeqnos = decoder.column('mc_block_seqno') as WordsColumn;
+  }
+
+  get count(): number {
+    return this.decoder.records;
   }
 
   hash(row: number): string {
@@ -135,6 +156,19 @@ class RowReader {
     return (BigInt(words[2 * row + 1] as number) << 32n) | BigInt(words[2 * row] as number);
   }
 
+  /** Logical times are never negative. */
+  isBefore(row: number, { high, low }: Word64): boolean {
+    const { words } = this.lts;
+    const own = words[2 * row + 1] as number;
+    return own < high || (own === high && (words[2 * row] as number) < low);
+  }
+
+  isAfter(row: number, { high, low }: Word64): boolean {
+    const { words } = this.lts;
+    const own = words[2 * row + 1] as number;
+    return own > high || (own === high && (words[2 * row] as number) > low);
+  }
+
   seqno(row: number): number {
     return this.seqnos.words[row] as number;
   }
@@ -143,11 +177,11 @@ class RowReader {
     return this.mcSeqnos.words[row] as number;
   }
 
-  isIn(row: number, { header, shardLow, shardHigh }: Tally): boolean {
+  isIn(row: number, { header, shard }: Tally): boolean {
     return (
       ((this.workchains.words[row] as number) | 0) === header.workchain &&
-      this.shards.words[2 * row] === shardLow &&
-      this.shards.words[2 * row + 1] === shardHigh
+      this.shards.words[2 * row] === shard.low &&
+      this.shards.words[2 * row + 1] === shard.high
     );
   }
 }

@@ -19,6 +19,18 @@ export interface Vector {
   readonly values: Uint8Array;
 }
 
+/** Which rows of a column are null. */
+export type Nullity = Pick<Vector, 'column' | 'nullCount' | 'validity'>;
+
+/** Every vector is made here: code that meets objects of one shape only is compiled once. */
+export function makeVector(
+  { column, nullCount, validity }: Nullity,
+  offsets: Int32Array | undefined,
+  values: Uint8Array,
+): Vector {
+  return { column, nullCount, validity, offsets, values };
+}
+
 /** Columns of n rows of one table: the form between flatten and store. */
 export interface Batch {
   readonly table: TableDef;

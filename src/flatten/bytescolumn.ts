@@ -1,6 +1,6 @@
 import type { ColumnDef } from '../declare/column.ts';
 import type { Arena } from './arena.ts';
-import type { Vector } from './batch.ts';
+import { makeVector, type Vector } from './batch.ts';
 import { Column, START_ROWS } from './column.ts';
 import { viewOf } from './page.ts';
 
@@ -91,7 +91,7 @@ export class BytesColumn extends Column {
 
   vector(rows: number): Vector {
     const nullity = this.nullity(rows);
-    return { ...nullity, offsets: this.offsets.subarray(0, rows + 1), values: this.bytes.subarray(0, this.end) };
+    return makeVector(nullity, this.offsets.subarray(0, rows + 1), this.bytes.subarray(0, this.end));
   }
 
   gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
@@ -116,7 +116,7 @@ export class BytesColumn extends Column {
       const length = (offsets[i] as number) - to;
       if (length > 0) copyBytes(values, view, to, this.bytes, this.view, starts[first] as number, length);
     }
-    return { ...nullity, offsets, values };
+    return makeVector(nullity, offsets, values);
   }
 }
 

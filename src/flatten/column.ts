@@ -1,6 +1,6 @@
 import type { ColumnDef } from '../declare/column.ts';
 import type { Arena } from './arena.ts';
-import type { Vector } from './batch.ts';
+import type { Nullity, Vector } from './batch.ts';
 
 export const START_ROWS = 1024;
 
@@ -79,16 +79,12 @@ export abstract class Column {
     this.capacity = capacity;
   }
 
-  protected nullity(rows: number): Pick<Vector, 'column' | 'validity' | 'nullCount'> {
+  protected nullity(rows: number): Nullity {
     this.passTo(rows);
-    return { column: this.def, validity: this.validity.subarray(0, (rows + 7) >> 3), nullCount: this.nulls };
+    return { column: this.def, nullCount: this.nulls, validity: this.validity.subarray(0, (rows + 7) >> 3) };
   }
 
-  protected gatherNullity(
-    rows: Int32Array,
-    column: ColumnDef,
-    arena: Arena,
-  ): Pick<Vector, 'column' | 'validity' | 'nullCount'> {
+  protected gatherNullity(rows: Int32Array, column: ColumnDef, arena: Arena): Nullity {
     const validity = arena.take((rows.length + 7) >> 3).fill(255);
     let nullCount = 0;
     if (this.nulls > 0 || !isBelow(rows, this.next)) {
@@ -99,7 +95,7 @@ export abstract class Column {
         }
       }
     }
-    return { column, validity, nullCount };
+    return { column, nullCount, validity };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ColumnDef } from '../declare/column.ts';
 import { kinds, type Physical } from '../declare/kind.ts';
 import type { Arena } from './arena.ts';
-import type { Vector } from './batch.ts';
+import { makeVector, type Vector } from './batch.ts';
 import { BytesColumn } from './bytescolumn.ts';
 import { Column, START_ROWS } from './column.ts';
 
@@ -65,7 +65,7 @@ export class WordsColumn extends Column {
 
   vector(rows: number): Vector {
     const nullity = this.nullity(rows);
-    return { ...nullity, offsets: undefined, values: new Uint8Array(this.words.buffer, 0, rows * this.width * 4) };
+    return makeVector(nullity, undefined, new Uint8Array(this.words.buffer, 0, rows * this.width * 4));
   }
 
   gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
@@ -79,7 +79,7 @@ export class WordsColumn extends Column {
       }
     }
     const values = new Uint8Array(gathered.buffer, gathered.byteOffset, gathered.byteLength);
-    return { ...this.gatherNullity(rows, def, arena), offsets: undefined, values };
+    return makeVector(this.gatherNullity(rows, def, arena), undefined, values);
   }
 }
 
@@ -108,7 +108,7 @@ export class BoolColumn extends Column {
 
   vector(rows: number): Vector {
     const nullity = this.nullity(rows);
-    return { ...nullity, offsets: undefined, values: this.bits.subarray(0, (rows + 7) >> 3) };
+    return makeVector(nullity, undefined, this.bits.subarray(0, (rows + 7) >> 3));
   }
 
   gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
@@ -118,7 +118,7 @@ export class BoolColumn extends Column {
       const set = this.isSet(row) && (((this.bits[row >> 3] as number) >> (row & 7)) & 1) === 1;
       if (set) values[i >> 3] = (values[i >> 3] as number) | (1 << (i & 7));
     }
-    return { ...this.gatherNullity(rows, def, arena), offsets: undefined, values };
+    return makeVector(this.gatherNullity(rows, def, arena), undefined, values);
   }
 }
 

@@ -59,7 +59,12 @@ export class Decoder {
     return this.batchesOf(undefined);
   }
 
-  /** Copies of chosen records, in the order given, and of the rows nested in them. Valid until the next call. */
+  /** Records in the order that their table is sorted by. */
+  sorted(records: Int32Array): Int32Array {
+    return this.plan.root.rows.sorted(records);
+  }
+
+  /** Copies of chosen records, in the order given, and of the rows nested in them, sorted. Valid until the next call. */
   choose(records: Int32Array): readonly Batch[] {
     this.arena.reset();
     return this.batchesOf(records);
@@ -70,7 +75,7 @@ export class Decoder {
     const arena = records === undefined ? new Arena() : this.arena;
     for (const rows of this.plan.tables) {
       const isNested = records !== undefined && rows.parent !== undefined;
-      made.set(rows.table.name, rows.batch(isNested ? rows.nestedIn(records) : records, arena));
+      made.set(rows.table.name, rows.batch(isNested ? rows.sorted(rows.nestedIn(records)) : records, arena));
     }
     for (const rows of this.plan.projections) made.set(rows.table.name, rows.batch(records, arena));
     return this.pipeline.tables.map((table) => made.get(table.name) as Batch);

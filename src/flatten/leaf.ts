@@ -113,6 +113,8 @@ function readOpcode(key: Key, row: number, at: number): number {
 
 const BODY = '{"@type":"';
 const COMMENT = `${BODY}text_comment","comment":"`;
+/** What the server puts behind some comments. */
+const TAIL = ',"type":"text_comment"}';
 
 /**
  * `{"@type":"text_comment","comment":...}` gives its comment; every other decoded body is left null. `to` is the position
@@ -125,7 +127,7 @@ export function readComment(key: Key, row: number, at: number, to: number): numb
     if (!column.claim(row)) throw REFUSED;
     const behind = appendString(column, at + COMMENT.length);
     column.close(row, column.end);
-    if (behind === to - 1) return to;
+    if (behind === to - 1 || (to - behind === TAIL.length && startsWith(behind, TAIL_WORDS))) return to;
     column.truncate(row);
   } else if (startsWith(at, BODY_WORDS) && isPlainType(at + BODY.length)) return to;
   const comment = commentOf(JSON.parse(rawText(at, to, true)));
@@ -135,6 +137,7 @@ export function readComment(key: Key, row: number, at: number, to: number): numb
 
 const COMMENT_WORDS = wordsOf(COMMENT);
 const BODY_WORDS = wordsOf(BODY);
+const TAIL_WORDS = wordsOf(TAIL);
 
 /** As many whole words as a text has, and one that overlaps them for the rest. */
 function wordsOf(text: string): { readonly at: readonly number[]; readonly words: readonly number[] } {

@@ -1,41 +1,62 @@
+import { compareBytes } from './bytes.ts';
 import { BytesColumn, WordsColumn } from './columns.ts';
-import type { Decoder } from './decoder.ts';
 import type { AnyColumn } from './rows.ts';
 
-/** The given records in the order that the records' table is sorted by. */
-export function sortRecords(decoder: Decoder, records: Int32Array): Int32Array {
-  let order = orders.get(decoder);
-  if (order === undefined) {
-    order = new RecordOrder(decoder);
-    orders.set(decoder, order);
-  }
-  return order.sort(records);
+/** A column to sort by; `parentRows` tells for each row where its value stands, when it is a column of the parent. */
+export interface SortColumn {
+  readonly column: AnyColumn;
+  readonly parentRows: (() => Int32Array) | undefined;
 }
 
-/** One for each decoder, because functions that are made anew are compiled anew. */
-const orders = new WeakMap<Decoder, RecordOrder>();
+/** Rows that are this much out of order are sorted as a whole. */
+const MOST_MOVES = 8;
 
-class RecordOrder {
-  private readonly columns: readonly AnyColumn[];
+/**
+ * Puts rows in the order of some columns as DuckDB sorts them: texts by their bytes, nulls last; equal ones as they came. One for
+ * each table, because functions that are made anew are compiled anew.
+ */
+export class RowOrder {
+  private readonly columns: readonly SortColumn[];
   private readonly compare = (a: number, b: number): number => this.compareRows(a, b);
 
-  constructor(decoder: Decoder) {
-    const base = decoder.pipeline.tables.find((table) => table.rows.kind === 'records');
-    this.columns = (base?.sort ?? []).map((name) => decoder.column(name));
+  constructor(columns: readonly SortColumn[]) {
+    this.columns = columns;
   }
 
-  sort(records: Int32Array): Int32Array {
-    for (let i = 1; i < records.length; i++) {
-      if (this.compareRows(records[i - 1] as number, records[i] as number) > 0) {
-        return Int32Array.from(records).sort(this.compare);
+  /** The rows in order: the given array when they are already, or else a new one. */
+  sort(rows: Int32Array): Int32Array {
+    const first = this.firstBreak(rows);
+    if (first === rows.length) return rows;
+    // What pages bring is nearly in order, so that few rows have a short way to go.
+    return this.insert(Int32Array.from(rows), first) ?? Int32Array.from(rows).sort(this.compare);
+  }
+
+  private firstBreak(rows: Int32Array): number {
+    let at = 1;
+    while (at < rows.length && this.compareRows(rows[at - 1] as number, rows[at] as number) <= 0) at++;
+    return Math.min(at, rows.length);
+  }
+
+  private insert(rows: Int32Array, first: number): Int32Array | undefined {
+    let moves = MOST_MOVES * rows.length;
+    for (let at = first; at < rows.length; at++) {
+      const row = rows[at] as number;
+      let to = at;
+      while (to > 0 && this.compareRows(rows[to - 1] as number, row) > 0) {
+        if (--moves < 0) return undefined;
+        rows[to] = rows[to - 1] as number;
+        to--;
       }
+      rows[to] = row;
     }
-    return records;
+    return rows;
   }
 
   private compareRows(a: number, b: number): number {
-    for (const column of this.columns) {
-      const order = compareIn(column, a, b);
+    for (const { column, parentRows } of this.columns) {
+      const rows = parentRows?.();
+      const order =
+        rows === undefined ? compareIn(column, a, b) : compareIn(column, rows[a] as number, rows[b] as number);
       if (order !== 0) return order;
     }
     return a - b;
@@ -43,6 +64,11 @@ class RecordOrder {
 }
 
 function compareIn(column: AnyColumn, a: number, b: number): number {
+  if (a === b) return 0;
+  if (column.nulls > 0 || column.next <= a || column.next <= b) {
+    const [left, right] = [column.isSet(a), column.isSet(b)];
+    if (!left || !right) return Number(right) - Number(left);
+  }
   if (column instanceof WordsColumn) {
     const { words, width } = column;
     if (width === 1) return ((words[a] as number) | 0) - ((words[b] as number) | 0);
@@ -51,6 +77,12 @@ function compareIn(column: AnyColumn, a: number, b: number): number {
   }
   if (!(column instanceof BytesColumn)) return 0;
   const { bytes, offsets } = column;
-  const [from, to] = [offsets[a] as number, offsets[b] as number];
-  return bytes.compare(bytes, to, offsets[b + 1], from, offsets[a + 1]);
+  return compareBytes(
+    bytes,
+    offsets[a] as number,
+    offsets[a + 1] as number,
+    bytes,
+    offsets[b] as number,
+    offsets[b + 1] as number,
+  );
 }

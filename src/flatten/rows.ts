@@ -2,8 +2,9 @@ import type { ColumnDef } from '../declare/column.ts';
 import type { TableDef } from '../declare/table.ts';
 import { DecodeError } from '../errors.ts';
 import { Arena } from './arena.ts';
-import type { Batch, Vector } from './batch.ts';
+import { type Batch, makeVector, type Vector } from './batch.ts';
 import { type BoolColumn, BytesColumn, createColumn, WordsColumn } from './columns.ts';
+import { RowOrder, type SortColumn } from './order.ts';
 
 export type AnyColumn = BytesColumn | WordsColumn | BoolColumn;
 
@@ -35,6 +36,7 @@ export class TableRows {
   private readonly byPath = new Map<string, AnyColumn>();
   private readonly byName = new Map<string, AnyColumn>();
   private readonly place: BytesColumn | undefined;
+  private readonly order: RowOrder;
   private extras: Extra[] = [];
   private starts: Int32Array | undefined;
 
@@ -48,6 +50,7 @@ export class TableRows {
     }
     const place = table.columns.find((def) => def.origin.kind === 'place');
     this.place = place === undefined ? undefined : new BytesColumn(place);
+    this.order = new RowOrder(table.sort.flatMap((name) => this.sortColumn(name) ?? []));
   }
 
   /** The column that holds the values at a path; two tables over the same records share it. */
@@ -137,8 +140,14 @@ export class TableRows {
   /** The rows so far, as views that are valid until the next change; or chosen rows, in the order given and the arena's memory. */
   batch(chosen?: Int32Array, arena = new Arena()): Batch {
     const vectors = new Map<string, Vector>();
-    for (const def of this.table.columns) vectors.set(def.name, this.vectorOf(def, chosen, vectors, arena));
+    const parents = this.parent === undefined ? undefined : this.parentsOf(chosen);
+    for (const def of this.table.columns) vectors.set(def.name, this.vectorOf(def, chosen, parents, vectors, arena));
     return { table: this.table, rows: chosen?.length ?? this.count, vectors: [...vectors.values()] };
+  }
+
+  /** Rows in the order that the table is sorted by, as far as its columns are known here. */
+  sorted(rows: Int32Array): Int32Array {
+    return this.order.sort(rows);
   }
 
   /** The rows nested in some rows of the parent, in the order of those. */
@@ -153,6 +162,21 @@ export class TableRows {
       for (let row = starts[parent] as number; row < to; row++) rows[found++] = row;
     }
     return rows;
+  }
+
+  private sortColumn(name: string): SortColumn | undefined {
+    const { origin } = this.table.columns.find((def) => def.name === name) ?? {};
+    switch (origin?.kind) {
+      case 'path':
+      case 'ask':
+        return { column: this.named(name), parentRows: undefined };
+      case 'parent':
+        return { column: (this.parent as TableRows).named(origin.column), parentRows: () => this.parentRows };
+      case 'place':
+        return this.place === undefined ? undefined : { column: this.place, parentRows: undefined };
+      default:
+        return undefined;
+    }
   }
 
   /** For each row of the parent, the first row nested in it or in a later one. */
@@ -171,6 +195,7 @@ export class TableRows {
   private vectorOf(
     def: ColumnDef,
     chosen: Int32Array | undefined,
+    parents: Int32Array | undefined,
     before: ReadonlyMap<string, Vector>,
     arena: Arena,
   ): Vector {
@@ -186,7 +211,7 @@ export class TableRows {
         return chosen === undefined ? place.vector(this.count) : place.gather(chosen, def, arena);
       }
       case 'parent':
-        return (this.parent as TableRows).named(origin.column).gather(this.parentsOf(chosen), def, arena);
+        return (this.parent as TableRows).named(origin.column).gather(parents as Int32Array, def, arena);
       case 'time':
         return timeVector(def, before.get(origin.column) as Vector, chosen?.length ?? this.count, arena);
       case 'extra': {
@@ -197,9 +222,10 @@ export class TableRows {
   }
 
   private parentsOf(chosen: Int32Array | undefined): Int32Array {
-    return chosen === undefined
-      ? this.parentRows.subarray(0, this.count)
-      : chosen.map((row) => this.parentRows[row] as number);
+    if (chosen === undefined) return this.parentRows.subarray(0, this.count);
+    const parents = new Int32Array(chosen.length);
+    for (let i = 0; i < chosen.length; i++) parents[i] = this.parentRows[chosen[i] as number] as number;
+    return parents;
   }
 
   private extraColumn(def: ColumnDef): BytesColumn {
@@ -248,8 +274,19 @@ export class ProjectedRows {
   }
 
   private matching(chosen: Int32Array | undefined): Int32Array {
-    const among = chosen ?? Int32Array.from({ length: this.base.count }, (_, row) => row);
-    return among.filter((row) => this.anyOf.some((column) => column.isSet(row)));
+    const count = chosen?.length ?? this.base.count;
+    const rows = new Int32Array(count);
+    let found = 0;
+    for (let i = 0; i < count; i++) {
+      const row = chosen === undefined ? i : (chosen[i] as number);
+      if (this.hasAny(row)) rows[found++] = row;
+    }
+    return rows.subarray(0, found);
+  }
+
+  private hasAny(row: number): boolean {
+    for (const column of this.anyOf) if (column.isSet(row)) return true;
+    return false;
   }
 }
 
@@ -260,11 +297,11 @@ const WORD = 4_294_967_296;
 /** UTC time (microseconds) or date (days) of a column of Unix seconds; seconds have 32 bits, so all fits a double exactly. */
 function timeVector(def: ColumnDef, seconds: Vector, rows: number, arena: Arena): Vector {
   const source = new Uint32Array(seconds.values.buffer, seconds.values.byteOffset, rows * 2);
-  const shared = { column: def, nullCount: seconds.nullCount, validity: seconds.validity, offsets: undefined };
+  const nullity = { column: def, nullCount: seconds.nullCount, validity: seconds.validity };
   if (def.kind === 'date') {
     const days = arena.words(rows);
     for (let row = 0; row < rows; row++) days[row] = Math.floor((source[2 * row] as number) / SECONDS_A_DAY);
-    return { ...shared, values: bytesOf(days) };
+    return makeVector(nullity, undefined, bytesOf(days));
   }
   const words = arena.words(rows * 2);
   for (let row = 0; row < rows; row++) {
@@ -272,7 +309,7 @@ function timeVector(def: ColumnDef, seconds: Vector, rows: number, arena: Arena)
     words[2 * row] = micros % WORD;
     words[2 * row + 1] = Math.floor(micros / WORD);
   }
-  return { ...shared, values: bytesOf(words) };
+  return makeVector(nullity, undefined, bytesOf(words));
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {

@@ -35,7 +35,7 @@ export async function commitSelect(store: Store, rows: SelectedRows): Promise<Le
     await mkdir(stage.folder, { recursive: true });
     const path = join(stage.folder, 'select.parquet');
     await queryWithMemory(store, `COPY (${select}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
-    await stage.adopt(table, path, true);
+    await stage.adopt(table, path, { isSorted: true });
     const staged = await stage.finish();
     return await store.commit(staged, {
       ...{ network, pipeline, version: 1, span, verdict: 'sealed', requests: 0, retries: 0 },

@@ -2,23 +2,27 @@ import type { Physical } from '../declare/kind.ts';
 import { kinds } from '../declare/kind.ts';
 import type { Arena } from '../flatten/arena.ts';
 import type { Vector } from '../flatten/batch.ts';
-import { encodeVarint } from './thrift.ts';
+import { MOST_BYTES, putVarint } from './varint.ts';
 
 /** Parquet's definition levels of an optional column: Arrow's validity bitmap is their bit-packed form. */
 export function encodeLevels(vector: Vector, rows: number, arena: Arena): Uint8Array {
   const bitmap = (rows + 7) >> 3;
   const allSame = vector.nullCount === 0 || vector.nullCount === rows;
-  const header = encodeVarint(allSame ? rows * 2 : bitmap * 2 + 1);
-  const size = header.length + (allSame ? 1 : bitmap);
-  const out = arena.take(4 + size);
-  new DataView(out.buffer, out.byteOffset).setUint32(0, size, true);
-  out.set(header, 4);
-  if (allSame) out[out.length - 1] = vector.nullCount === 0 ? 1 : 0;
-  else out.set(vector.validity.subarray(0, bitmap), 4 + header.length);
-  return out;
+  const out = arena.take(4 + MOST_BYTES + bitmap);
+  let at = putVarint(out, 4, allSame ? rows * 2 : bitmap * 2 + 1);
+  if (allSame) out[at++] = vector.nullCount === 0 ? 1 : 0;
+  else {
+    out.set(vector.validity.subarray(0, bitmap), at);
+    at += bitmap;
+  }
+  new DataView(out.buffer, out.byteOffset).setUint32(0, at - 4, true);
+  return out.subarray(0, at);
 }
 
-/** Parquet's PLAIN encoding of the values that are not null, in the arena's memory or, where it is the same, the vector's. */
+/**
+ * Parquet's PLAIN encoding of the values that are not null, in the arena's memory or, where it is the same, the vector's. It starts
+ * at a multiple of 4 bytes, but for truth values.
+ */
 export function encodeValues(vector: Vector, rows: number, arena: Arena): Uint8Array {
   const physical: Physical = kinds[vector.column.kind].physical;
   switch (physical) {
@@ -94,15 +98,15 @@ function encodeBits(vector: Vector, rows: number, arena: Arena): Uint8Array {
 /** Values of `width` 32-bit words each, without those of null rows. */
 function encodeWords(vector: Vector, rows: number, width: 1 | 2 | 4, arena: Arena): Uint8Array {
   const bytes = vector.values.subarray(0, rows * width * 4);
-  if (vector.nullCount === 0) return bytes;
   const words = asWords(bytes);
+  if (vector.nullCount === 0) return asBytes(words);
   const out = arena.words((rows - vector.nullCount) * width);
   let at = 0;
   for (let row = 0; row < rows; row++) {
     if (!isSet(vector.validity, row)) continue;
     for (let word = row * width; word < (row + 1) * width; word++) out[at++] = words[word] as number;
   }
-  return new Uint8Array(out.buffer, out.byteOffset, out.byteLength);
+  return asBytes(out);
 }
 
 /** Parquet's decimals are big-endian, Arrow's little-endian. */
@@ -121,4 +125,8 @@ function reverseDecimals(bytes: Uint8Array, arena: Arena): Uint8Array {
 function asWords(bytes: Uint8Array): Uint32Array {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >> 2);
+}
+
+function asBytes({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

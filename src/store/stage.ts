@@ -9,8 +9,8 @@ import { hashFile, statIfAny, syncPath } from './disk.ts';
 import { encodingOf, partitionOf, pathOfFile } from './encoding.ts';
 import { addEvidence, type DatedEvidence, measureRows } from './evidence.ts';
 import { guarded } from './failure.ts';
-import { PlainFolder } from './plainfolder.ts';
 import { readFiles } from './relation.ts';
+import { type FileForm, type RowFile, RowFolder } from './rowfolder.ts';
 import { schemaOf } from './schema.ts';
 import type { FileStage, StagedFile, StagedSpan, StagedTable } from './store.ts';
 
@@ -68,29 +68,36 @@ interface FolderStageOptions {
   readonly connect: () => Promise<Database>;
 }
 
+/** A file with rows of a table, for this stage to finish. */
+type AdoptedFile = Omit<RowFile, 'rows'>;
+
 class FolderStage implements FileStage {
   readonly #options: FolderStageOptions;
-  readonly #plain: PlainFolder;
+  readonly #rows: RowFolder;
   readonly #tables = new Map<string, TableDef>();
-  readonly #adopted: { readonly table: string; readonly path: string; readonly isSorted: boolean }[] = [];
+  readonly #adopted: AdoptedFile[] = [];
 
   constructor(options: FolderStageOptions) {
     this.#options = options;
-    this.#plain = new PlainFolder(options.folder);
+    this.#rows = new RowFolder(options.folder, this.form);
   }
 
   get folder(): string {
     return this.#options.folder;
   }
 
-  async write(batch: Batch): Promise<void> {
-    this.#tables.set(batch.table.name, batch.table);
-    await this.#plain.write(batch);
+  get form(): FileForm {
+    return this.#options.kind === 'parquet' ? 'final' : 'plain';
   }
 
-  async adopt(table: TableDef, path: string, isSorted = false): Promise<void> {
+  async write(batch: Batch): Promise<void> {
+    this.#tables.set(batch.table.name, batch.table);
+    await this.#rows.write(batch);
+  }
+
+  async adopt(table: TableDef, path: string, { isSorted = false, isFinal = false } = {}): Promise<void> {
     this.#tables.set(table.name, table);
-    this.#adopted.push({ table: table.name, path, isSorted });
+    this.#adopted.push({ table: table.name, path, isSorted, isFinal });
     await mkdir(this.#options.folder, { recursive: true });
   }
 
@@ -98,14 +105,12 @@ class FolderStage implements FileStage {
     return guarded(this.#subject(), async () => {
       const tables: Record<string, StagedTable> = {};
       if (this.#tables.size === 0) return { id: this.#options.id, tables };
-      const written = [...(await this.#plain.finish()), ...this.#adopted];
+      const written = [...(await this.#rows.finish()), ...this.#adopted];
       const database = await this.#options.connect();
       try {
         for (const [name, table] of this.#tables) {
-          const parts = written.filter((part) => part.table === name);
-          const isSorted = parts.length === 1 && parts.every((part) => part.isSorted);
-          const paths = parts.map(({ path }) => path);
-          tables[name] = await this.#finishTable(database, table, paths, isSorted);
+          const given = written.filter((file) => file.table === name);
+          tables[name] = await this.#finishTable(database, table, given);
         }
       } finally {
         database.disconnect();
@@ -116,20 +121,18 @@ class FolderStage implements FileStage {
   }
 
   async discard(): Promise<void> {
-    await this.#plain.discard();
+    await this.#rows.discard();
   }
 
   #subject(): string {
     return `stage ${this.#options.folder}`;
   }
 
-  async #finishTable(
-    database: Database,
-    table: TableDef,
-    paths: readonly string[],
-    isSorted: boolean,
-  ): Promise<StagedTable> {
+  async #finishTable(database: Database, table: TableDef, given: readonly AdoptedFile[]): Promise<StagedTable> {
     const schema = schemaOf(table).id;
+    const paths = given.map(({ path }) => path);
+    const isSorted = given.length === 1 && given.every((file) => file.isSorted);
+    const isFinal = given.length === 1 && given.every((file) => file.isFinal);
     const source = readFiles(paths);
     const parts = paths.length === 0 ? [] : await measureRows(database.query, table, source);
     const evidence = addEvidence(parts, table);
@@ -143,6 +146,11 @@ class FolderStage implements FileStage {
     if (this.#options.kind === 'duckdb') {
       for (const path of paths) await syncPath(path);
       const files = paths.map((stagedPath) => ({ stagedPath, path: '', rows, bytes }));
+      return { schema, isSorted, ...evidence, files };
+    }
+    const [whole] = parts;
+    if (isFinal && parts.length === 1 && whole !== undefined) {
+      const files = [await this.#describeFile(table, whole, paths[0] as string)];
       return { schema, isSorted, ...evidence, files };
     }
     const encoding = encodingOf(bytes, rows);
@@ -162,13 +170,19 @@ class FolderStage implements FileStage {
     part: DatedEvidence,
     { encoding, isWhole, isSorted }: { encoding: string; isWhole: boolean; isSorted: boolean },
   ): Promise<StagedFile> {
-    const { id, folder, span } = this.#options;
+    const { folder } = this.#options;
     const stagedPath = join(folder, `${[table.name, ...partitionOf(part.date)].join('-')}.parquet`);
     const only = part.date === null ? 'IS NULL' : `= DATE ${quoteText(part.date ?? '')}`;
     const where = isWhole ? '' : ` WHERE ${quoteName('block_date')} ${only}`;
     const order = isSorted ? '' : ` ORDER BY ${table.sort.map(quoteName).join(', ')}`;
     const copy = `COPY (SELECT * FROM ${source}${where}${order}) TO ${quoteText(stagedPath)} (${encoding})`;
     await database.withMemory(() => database.run(copy));
+    return this.#describeFile(table, part, stagedPath);
+  }
+
+  /** A file as readers will get it, safe on the disk. */
+  async #describeFile(table: TableDef, part: DatedEvidence, stagedPath: string): Promise<StagedFile> {
+    const { id, span } = this.#options;
     await syncPath(stagedPath);
     const bytes = (await statIfAny(stagedPath))?.size ?? 0;
     return {

@@ -1,6 +1,7 @@
 import type { TableDef } from '../declare/table.ts';
 import type { Batch } from '../flatten/batch.ts';
 import type { Span } from '../span.ts';
+import type { FileForm, RowFile } from './rowfolder.ts';
 import type { StagerOptions } from './stage.ts';
 
 /** Cheap evidence of a table's rows, kept in the ledger and provable again from the files. */
@@ -101,8 +102,14 @@ export interface Stage {
 export interface FileStage extends Stage {
   /** Folder that the stage owns: files in it go with it. */
   readonly folder: string;
-  /** Takes over a Parquet file with exactly the table's columns; `isSorted` when its rows are in the table's order. */
-  adopt(table: TableDef, path: string, isSorted?: boolean): Promise<void>;
+  /** How its files are best written. */
+  readonly form: FileForm;
+  /**
+   * Takes over a Parquet file with exactly the table's columns.
+   *
+   * @param options `isSorted` when its rows are in the table's order, `isFinal` when readers can have it as it is; default neither
+   */
+  adopt(table: TableDef, path: string, options?: Partial<Pick<RowFile, 'isSorted' | 'isFinal'>>): Promise<void>;
 }
 
 /** Finished rows of a span, ready to be committed. Plain data, so that a worker thread can hand it over. */

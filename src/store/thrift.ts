@@ -1,7 +1,10 @@
 /** Types of the Thrift compact protocol. */
 const type = { true: 1, false: 2, i32: 5, i64: 6, binary: 8, list: 9, struct: 12 } as const;
 
-/** Writes structures in Thrift's compact protocol: just what a Parquet footer needs. */
+/**
+ * Writes structures in Thrift's compact protocol: just what Parquet's headers and footers need. It is made to be used again and
+ * again: code for objects that come and go is compiled anew whenever the last of them is gone.
+ */
 export class ThriftWriter {
   #bytes = Buffer.alloc(1024);
   #length = 0;
@@ -27,25 +30,41 @@ export class ThriftWriter {
     this.element(value);
   }
 
-  /** A structure as a field, or as an element of a list when `field` is undefined. */
-  struct(field: number | undefined, body: () => void): void {
+  binary(field: number, value: Uint8Array): void {
+    this.#header(field, type.binary);
+    this.#varint(value.length);
+    this.#reserve(value.length);
+    this.#bytes.set(value, this.#length);
+    this.#length += value.length;
+  }
+
+  /** Begins a structure: a field, or an element of a list when `field` is undefined. `end` ends it. */
+  begin(field?: number): void {
     if (field !== undefined) this.#header(field, type.struct);
     this.#outer.push(this.#field);
     this.#field = 0;
-    body();
+  }
+
+  end(): void {
     this.#byte(0);
     this.#field = this.#outer.pop() ?? 0;
   }
 
-  list<T>(field: number, kind: 'i32' | 'binary' | 'struct', values: readonly T[], body: (value: T) => void): void {
+  /** A structure without fields. */
+  empty(field?: number): void {
+    this.begin(field);
+    this.end();
+  }
+
+  /** Begins a list of so many elements, which follow. */
+  list(field: number, kind: 'i32' | 'binary' | 'struct', length: number): void {
     this.#header(field, type.list);
-    if (values.length < 15) {
-      this.#byte((values.length << 4) | type[kind]);
+    if (length < 15) {
+      this.#byte((length << 4) | type[kind]);
     } else {
       this.#byte(0xf0 | type[kind]);
-      this.#varint(values.length);
+      this.#varint(length);
     }
-    for (const value of values) body(value);
   }
 
   /** A number as an element of a list. */
@@ -61,8 +80,12 @@ export class ThriftWriter {
     this.#length += this.#bytes.write(value, this.#length);
   }
 
-  finish(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
+  /** A copy of what was written; the next structure begins with nothing. */
+  take(): Uint8Array {
+    const taken = Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
+    this.#length = 0;
+    this.#field = 0;
+    return taken;
   }
 
   #header(field: number, kind: number): void {
@@ -96,16 +119,4 @@ export class ThriftWriter {
     this.#bytes.copy(larger, 0, 0, this.#length);
     this.#bytes = larger;
   }
-}
-
-/** A number in unsigned LEB128, as headers of runs use it. */
-export function encodeVarint(value: number): Uint8Array {
-  const bytes: number[] = [];
-  let rest = value;
-  while (rest > 127) {
-    bytes.push((rest % 128) | 128);
-    rest = Math.floor(rest / 128);
-  }
-  bytes.push(rest);
-  return Uint8Array.from(bytes);
 }

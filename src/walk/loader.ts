@@ -1,16 +1,15 @@
 import type { Header } from '../audit/header.ts';
-import { type BadBlock, reconcileSpan } from '../audit/reconcile.ts';
+import { type BadBlock, Reconciliation } from '../audit/reconcile.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Batch } from '../flatten/batch.ts';
 import type { WordsColumn } from '../flatten/columns.ts';
 import { Decoder } from '../flatten/decoder.ts';
-import { sortRecords } from '../flatten/order.ts';
 import type { RefusedRecord } from '../flatten/scan.ts';
 import type { Span } from '../span.ts';
 import { PAGE_ROWS } from './ask.ts';
 
-/** Records handed over at once: two of DuckDB's vectors. */
-const CHUNK_RECORDS = 4096;
+/** Bounds of what is handed over at once, which becomes a row group of each table: records, and bytes of all tables together. */
+const CHUNK = { least: 2048, most: 122_880, bytes: 32 * 2 ** 20 } as const;
 
 /** Where the sorted rows of a span go. */
 export interface RowSink<T> {
@@ -44,6 +43,7 @@ export interface PageReport {
 export class Loader<T> {
   private readonly pipeline: PipelineDef;
   private readonly decoder: Decoder;
+  private reconciliation: Reconciliation | undefined;
   private span: Span = { from: 0, to: -1 };
   private headers: readonly Header[] = [];
   /** Rows before this one are dead if their masterchain block was dropped then. */
@@ -93,7 +93,8 @@ export class Loader<T> {
 
   /** Compares the rows so far with the headers that the span was opened with. */
   async audit(): Promise<readonly BadBlock[]> {
-    return reconcileSpan({ decoder: this.decoder, isAlive: this.isRowAlive }, this.span, this.headers);
+    this.reconciliation ??= new Reconciliation(this.decoder);
+    return this.reconciliation.audit(this.span, this.headers, this.isRowAlive);
   }
 
   /** Forgets the rows of a masterchain block; it will be loaded again. */
@@ -111,9 +112,10 @@ export class Loader<T> {
 
   private async writeRows(span: Span, sink: RowSink<T>): Promise<T> {
     try {
-      const rows = sortRecords(this.decoder, this.rowsOf(span));
-      for (let from = 0; from < Math.max(rows.length, 1); from += CHUNK_RECORDS) {
-        const chunk = rows.subarray(from, from + CHUNK_RECORDS);
+      const rows = this.decoder.sorted(this.rowsOf(span));
+      const size = this.chunkRecords();
+      for (let from = 0; from < Math.max(rows.length, 1); from += size) {
+        const chunk = rows.subarray(from, from + size);
         for (const batch of this.decoder.choose(chunk)) await sink.write(batch);
       }
       return await sink.finish();
@@ -121,6 +123,11 @@ export class Loader<T> {
       await sink.discard();
       throw error;
     }
+  }
+
+  private chunkRecords(): number {
+    const { records, byteSize } = this.decoder;
+    return Math.max(CHUNK.least, Math.min(CHUNK.most, Math.floor((CHUNK.bytes * records) / Math.max(byteSize, 1))));
   }
 
   /** Loads what explains only when there is something to explain: it takes longer than all the rest. */

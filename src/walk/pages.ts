@@ -2,7 +2,6 @@ import { AuditError } from '../errors.ts';
 import { BytesColumn, WordsColumn } from '../flatten/columns.ts';
 import { Decoder } from '../flatten/decoder.ts';
 import { explainRefusal } from '../flatten/explain.ts';
-import { sortRecords } from '../flatten/order.ts';
 import { quarantineBatch } from '../flatten/quarantine.ts';
 import type { AnyColumn, Given } from '../flatten/rows.ts';
 import { type Span, spanSize, subtractSpans, totalSize } from '../span.ts';
@@ -73,7 +72,7 @@ export class Pages {
 
   /** Writes some rows, sorted. */
   async stage(stage: Stage, rows: Int32Array): Promise<void> {
-    const sorted = sortRecords(this.decoder, rows);
+    const sorted = this.decoder.sorted(rows);
     for (let from = 0; from < Math.max(sorted.length, 1); from += CHUNK_RECORDS) {
       for (const batch of this.decoder.choose(sorted.subarray(from, from + CHUNK_RECORDS))) await stage.write(batch);
     }

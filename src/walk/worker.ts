@@ -1,12 +1,13 @@
 import { parentPort } from 'node:worker_threads';
 import type { PipelineDef } from '../declare/pipeline.ts';
-import { PlainFolder, type PlainTable } from '../store/plainfolder.ts';
+import { type RowFile, RowFolder } from '../store/rowfolder.ts';
+import { freeMemory } from './free.ts';
 import { Loader } from './loader.ts';
 import { type Call, encodeError, type Reply, type Request } from './workerwire.ts';
 
 // The entry of a worker thread: one loader, called from the main thread. Calls are answered in their order.
 
-type Tables = readonly PlainTable[];
+type Tables = readonly RowFile[];
 
 let loader: Loader<Tables> | undefined;
 let last: Promise<unknown> = Promise.resolve();
@@ -23,13 +24,13 @@ async function perform(own: Loader<Tables>, call: Call): Promise<unknown> {
     case 'open':
       return own.open(call.span, call.headers);
     case 'add':
-      return own.add(call.page, call.overflow);
+      return own.add(call.page, call.overflow).finally(() => freeMemory(call.page.buffer));
     case 'audit':
       return own.audit();
     case 'drop':
       return own.drop(call.seqno);
     case 'finish':
-      return own.finish(call.spans, (_, at) => new PlainFolder(call.folders[at] as string));
+      return own.finish(call.spans, (_, at) => new RowFolder(call.folders[at] as string, call.form));
   }
 }
 

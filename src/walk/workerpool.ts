@@ -6,7 +6,7 @@ import PQueue from 'p-queue';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import { WalkError } from '../errors.ts';
 import type { Span } from '../span.ts';
-import type { PlainTable } from '../store/plainfolder.ts';
+import type { RowFile } from '../store/rowfolder.ts';
 import type { FileStage, StagedSpan } from '../store/store.ts';
 import { once, Shelf, threadLoaders } from './pool.ts';
 import type { LoaderPool, LoaderPort } from './port.ts';
@@ -38,7 +38,7 @@ export function openLoaders({ workers = defaultWorkers(), stage, file }: LoaderO
 
 /**
  * Loaders in worker threads, started when they are needed. A worker decodes the pages of a span and writes its sorted rows into
- * PLAIN files; DuckDB's own threads encode those, one span at a time, which bounds the memory of it.
+ * files; DuckDB's own threads measure those, one span at a time, which bounds the memory of it.
  */
 function workerLoaders(count: number, stage: LoaderOptions['stage'], file: URL): LoaderPool {
   const workers = new Set<LoaderWorker>();
@@ -85,14 +85,15 @@ function portOf({ worker, pipeline, release, open, encoding }: PortOptions): Loa
     finish: async (spans) => {
       const stages = spans.map(open);
       const folders = stages.map(({ folder }) => folder);
+      const form = stages[0]?.form ?? 'final';
       try {
-        const written = ask<readonly (readonly PlainTable[])[]>({ kind: 'finish', spans, folders });
-        const plain = await written.finally(release);
+        const written = ask<readonly (readonly RowFile[])[]>({ kind: 'finish', spans, folders, form });
+        const files = await written.finally(release);
         const staged: StagedSpan[] = [];
         for (const [at, own] of stages.entries()) {
-          for (const { table, path, isSorted } of plain[at] ?? []) {
+          for (const { table, path, isSorted, isFinal } of files[at] ?? []) {
             const declared = pipeline.tables.find(({ name }) => name === table);
-            if (declared !== undefined) await own.adopt(declared, path, isSorted);
+            if (declared !== undefined) await own.adopt(declared, path, { isSorted, isFinal });
           }
           staged.push(await encoding.add(() => own.finish()));
         }

@@ -2,16 +2,22 @@ import type { Header } from '../audit/header.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import { AuditError, DecodeError, SourceError, StoreError, TonlakeError, UsageError, WalkError } from '../errors.ts';
 import type { Span } from '../span.ts';
+import type { FileForm } from '../store/rowfolder.ts';
 import type { Overflow } from './port.ts';
 
 /** What the main thread asks of a worker; the loader's methods as data. */
 export type Call =
   | { readonly kind: 'open'; readonly span: Span; readonly headers: readonly Header[] }
-  | { readonly kind: 'add'; readonly page: Uint8Array; readonly overflow: Overflow }
+  | { readonly kind: 'add'; readonly page: Uint8Array<ArrayBuffer>; readonly overflow: Overflow }
   | { readonly kind: 'audit' }
   | { readonly kind: 'drop'; readonly seqno: number }
   /** `folders` tells for each span where its files go. */
-  | { readonly kind: 'finish'; readonly spans: readonly Span[]; readonly folders: readonly string[] };
+  | {
+      readonly kind: 'finish';
+      readonly spans: readonly Span[];
+      readonly folders: readonly string[];
+      readonly form: FileForm;
+    };
 
 export interface Request {
   readonly id: number;

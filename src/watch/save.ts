@@ -1,7 +1,6 @@
 import { type SentValue, writeSent } from '../client/json.ts';
 import { Decoder } from '../flatten/decoder.ts';
 import { explainRefusal } from '../flatten/explain.ts';
-import { sortRecords } from '../flatten/order.ts';
 import { quarantineBatch } from '../flatten/quarantine.ts';
 import type { Given } from '../flatten/rows.ts';
 import type { Span } from '../span.ts';
@@ -82,7 +81,7 @@ async function commitRows(
   const stage = store.stage(pipeline.name, span);
   try {
     const all = Int32Array.from({ length: decoder.records }, (_, row) => row);
-    for (const batch of decoder.choose(sortRecords(decoder, all))) await stage.write(batch);
+    for (const batch of decoder.choose(decoder.sorted(all))) await stage.write(batch);
     if (refused.length > 0) {
       const origin = { pipeline: pipeline.name, seqno: span.to, request: pipeline.endpoint };
       const foundAt = Math.floor(context.now / 1000);

@@ -31,10 +31,11 @@ function isSorted(batches: readonly (readonly Row[])[]): boolean {
   return check.isSorted;
 }
 
-/** DuckDB compares texts by their bytes. */
+/** DuckDB compares texts by their bytes, and puts nulls last. */
 function compareRows(a: Row, b: Row): number {
   return (
     Number(a[2] - b[2] > 0n) - Number(a[2] - b[2] < 0n) ||
+    Number(a[1] === null) - Number(b[1] === null) ||
     Buffer.compare(Buffer.from(a[1] ?? ''), Buffer.from(b[1] ?? '')) ||
     Number(a[0] - b[0])
   );
@@ -42,7 +43,7 @@ function compareRows(a: Row, b: Row): number {
 
 const anyRow: fc.Arbitrary<Row> = fc.tuple(
   fc.bigInt(-2n, 2n),
-  fc.constantFrom('', 'a', 'b', 'é', '￿', '👍'),
+  fc.constantFrom(null, '', 'a', 'b', 'é', '￿', '👍'),
   fc.oneof(fc.constantFrom(-(2n ** 63n), -1n, 0n, 1n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 63n - 1n)),
   fc.constantFrom('z', 'y'),
 );
@@ -58,8 +59,15 @@ test('rows are in order exactly when a sort would not move them, over the border
   );
 });
 
-test('rows with a null in the order count as not sorted', () => {
-  expect(isSorted([[[1n, null, 1n, '']]])).toBe(false);
+test('nulls stand last', () => {
+  const [named, unnamed]: [Row, Row] = [
+    [1n, 'a', 1n, ''],
+    [1n, null, 1n, ''],
+  ];
+  expect(isSorted([[named, unnamed, unnamed]])).toBe(true);
+  expect(isSorted([[named], [unnamed], [unnamed]])).toBe(true);
+  expect(isSorted([[unnamed, named]])).toBe(false);
+  expect(isSorted([[unnamed], [named]])).toBe(false);
 });
 
 test('the last row of a batch is remembered when the memory of the batch is used again', () => {
