@@ -4,7 +4,7 @@ const SLACK = 8;
 
 /** Memory that is handed out in pieces and taken back all at once, so that work that repeats needs no new memory. */
 export class Arena {
-  private readonly blocks: ArrayBuffer[] = [];
+  private blocks: ArrayBuffer[] = [];
   /** The block that pieces come from, and how much of it is handed out. */
   private at = 0;
   private used = 0;
@@ -31,10 +31,18 @@ export class Arena {
     return new Uint32Array(buffer, byteOffset, count);
   }
 
-  /** Takes back every piece. */
+  /** Takes back every piece, but what went over to another thread. */
   reset(): void {
+    if (this.blocks.some((block) => block.byteLength === 0)) {
+      this.blocks = this.blocks.filter((block) => block.byteLength > 0);
+    }
     this.at = 0;
     this.used = 0;
+  }
+
+  /** Adds memory that went over to another thread and comes back. */
+  giveBack(memory: readonly ArrayBuffer[]): void {
+    this.blocks.push(...memory);
   }
 
   /** Bytes that it holds, handed out or not. */

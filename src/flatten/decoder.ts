@@ -70,6 +70,11 @@ export class Decoder {
     return this.batchesOf(records);
   }
 
+  /** Memory of chosen records that was given to another thread, and comes back. */
+  giveBack(memory: readonly ArrayBuffer[]): void {
+    this.arena.giveBack(memory);
+  }
+
   private batchesOf(records: Int32Array | undefined): readonly Batch[] {
     const made = new Map<string, Batch>();
     const arena = records === undefined ? new Arena() : this.arena;

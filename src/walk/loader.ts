@@ -13,8 +13,10 @@ const CHUNK = { least: 2048, most: 122_880, bytes: 32 * 2 ** 20 } as const;
 
 /** Where the sorted rows of a span go. */
 export interface RowSink<T> {
-  /** The batch's memory is used again afterwards. */
-  write(batch: Batch): Promise<void>;
+  /** Waits until there is nothing before the next rows, so that no two lots of them are in memory. */
+  ready(): Promise<void>;
+  /** Takes rows of each table; the batches' memory is used again afterwards. */
+  write(batches: readonly Batch[]): Promise<void>;
   finish(): Promise<T>;
   discard(): Promise<void>;
 }
@@ -110,13 +112,19 @@ export class Loader<T> {
     return finished;
   }
 
+  /** Memory of batches that a sink has taken over, to be used again. */
+  giveBack(memory: readonly ArrayBuffer[]): void {
+    this.decoder.giveBack(memory);
+  }
+
   private async writeRows(span: Span, sink: RowSink<T>): Promise<T> {
     try {
       const rows = this.decoder.sorted(this.rowsOf(span));
       const size = this.chunkRecords();
       for (let from = 0; from < Math.max(rows.length, 1); from += size) {
         const chunk = rows.subarray(from, from + size);
-        for (const batch of this.decoder.choose(chunk)) await sink.write(batch);
+        await sink.ready();
+        await sink.write(this.decoder.choose(chunk));
       }
       return await sink.finish();
     } catch (error) {

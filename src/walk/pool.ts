@@ -1,6 +1,6 @@
 import type { Span } from '../span.ts';
 import type { Stage, StagedSpan } from '../store/store.ts';
-import { Loader } from './loader.ts';
+import { Loader, type RowSink } from './loader.ts';
 import type { LoaderPool, LoaderPort } from './port.ts';
 
 /** Things that can be lent to one at a time. */
@@ -64,8 +64,19 @@ function portOf(loader: Loader<StagedSpan>, stage: (span: Span) => Stage, releas
     add: (page, overflow) => loader.add(page, overflow),
     audit: () => loader.audit(),
     drop: (seqno) => loader.drop(seqno),
-    finish: (spans) => loader.finish(spans, stage).finally(release),
+    finish: (spans) => loader.finish(spans, (span) => sinkOf(stage(span))).finally(release),
     release,
+  };
+}
+
+function sinkOf(stage: Stage): RowSink<StagedSpan> {
+  return {
+    ready: async () => {},
+    write: async (batches) => {
+      for (const batch of batches) await stage.write(batch);
+    },
+    finish: () => stage.finish(),
+    discard: () => stage.discard(),
   };
 }
 

@@ -1,25 +1,32 @@
-import { parentPort } from 'node:worker_threads';
 import type { PipelineDef } from '../declare/pipeline.ts';
-import { type RowFile, RowFolder } from '../store/rowfolder.ts';
+import type { RowFile } from '../store/rowfolder.ts';
+import { Encoder, type Written } from './encoderclient.ts';
 import { freeMemory } from './free.ts';
 import { Loader } from './loader.ts';
-import { type Call, encodeError, type Reply, type Request } from './workerwire.ts';
+import { answerCalls } from './thread.ts';
+import type { Call, LoaderCall } from './workerwire.ts';
 
-// The entry of a worker thread: one loader, called from the main thread. Calls are answered in their order.
+// The entry of a worker thread: one loader, called from the main thread, and the thread that writes its rows. Calls of the loader
+// are answered in their order.
 
-type Tables = readonly RowFile[];
-
-let loader: Loader<Tables> | undefined;
+let loader: Loader<Written> | undefined;
+let encoder: Encoder | undefined;
 let last: Promise<unknown> = Promise.resolve();
+/** Files that are being written, by the number of the call that began it. */
+const writing = new Map<number, Promise<readonly (readonly RowFile[])[]>>();
+let writings = 0;
 
-function loaderFor(pipeline: PipelineDef | undefined): Loader<Tables> {
+function declare(pipeline: PipelineDef): void {
   // The memory of the loader before goes with it.
-  if (pipeline !== undefined) loader = new Loader<Tables>(pipeline);
-  if (loader === undefined) throw new Error('expected a pipeline with the first call');
-  return loader;
+  const own = new Loader<Written>(pipeline);
+  loader = own;
+  encoder ??= new Encoder(new URL('./encoder.js', import.meta.url), (memory) => loader?.giveBack(memory));
+  encoder.declare(pipeline);
 }
 
-async function perform(own: Loader<Tables>, call: Call): Promise<unknown> {
+async function perform(call: LoaderCall): Promise<unknown> {
+  const own = loader;
+  if (own === undefined) throw new Error('expected a pipeline with the first call');
   switch (call.kind) {
     case 'open':
       return own.open(call.span, call.headers);
@@ -29,19 +36,30 @@ async function perform(own: Loader<Tables>, call: Call): Promise<unknown> {
       return own.audit();
     case 'drop':
       return own.drop(call.seqno);
-    case 'finish':
-      return own.finish(call.spans, (_, at) => new RowFolder(call.folders[at] as string, call.form));
+    case 'finish': {
+      const written = await own.finish(call.spans, (_, at) =>
+        (encoder as Encoder).sink(call.folders[at] as string, call.form),
+      );
+      const files = Promise.all(written.map((one) => one.files));
+      // Whoever asks for the files hears of it.
+      files.catch(() => {});
+      writing.set(++writings, files);
+      return writings;
+    }
   }
 }
 
-async function answer({ id, call, pipeline }: Request): Promise<Reply> {
-  try {
-    return { id, kind: 'value', value: await perform(loaderFor(pipeline), call) };
-  } catch (error) {
-    return { id, kind: 'error', error: encodeError(error) };
+answerCalls(async (given) => {
+  const { call, pipeline } = given as Call;
+  if (call.kind === 'written') {
+    const files = writing.get(call.number);
+    writing.delete(call.number);
+    return { value: await files };
   }
-}
-
-parentPort?.on('message', (request: Request) => {
-  last = last.then(async () => parentPort?.postMessage(await answer(request)));
+  const done = last.then(() => {
+    if (pipeline !== undefined) declare(pipeline);
+    return perform(call);
+  });
+  last = done.catch(() => {});
+  return { value: await done };
 });

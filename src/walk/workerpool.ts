@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import PQueue from 'p-queue';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import { WalkError } from '../errors.ts';
@@ -10,7 +9,8 @@ import type { RowFile } from '../store/rowfolder.ts';
 import type { FileStage, StagedSpan } from '../store/store.ts';
 import { once, Shelf, threadLoaders } from './pool.ts';
 import type { LoaderPool, LoaderPort } from './port.ts';
-import { type Call, decodeError, type Reply, type Request } from './workerwire.ts';
+import { CallThread } from './thread.ts';
+import type { Call } from './workerwire.ts';
 
 /** Two decode more than the largest plan of the source gives; more would only take memory. */
 const MOST_BY_DEFAULT = 2;
@@ -37,8 +37,9 @@ export function openLoaders({ workers = defaultWorkers(), stage, file }: LoaderO
 }
 
 /**
- * Loaders in worker threads, started when they are needed. A worker decodes the pages of a span and writes its sorted rows into
- * files; DuckDB's own threads measure those, one span at a time, which bounds the memory of it.
+ * Loaders in worker threads, started when they are needed. A worker decodes the pages of a span and puts its rows in order; its
+ * encoder, a thread of its own, writes them into files while the worker decodes the next span; DuckDB's threads measure those, one
+ * span at a time, which bounds the memory of it.
  */
 function workerLoaders(count: number, stage: LoaderOptions['stage'], file: URL): LoaderPool {
   const workers = new Set<LoaderWorker>();
@@ -72,7 +73,7 @@ interface PortOptions {
 
 function portOf({ worker, pipeline, release, open, encoding }: PortOptions): LoaderPort {
   // What a worker answers is what the loader's method of the same name gives.
-  const ask = <T>(call: Call, transfer: readonly ArrayBuffer[] = []): Promise<T> =>
+  const ask = <T>(call: Call['call'], transfer: readonly ArrayBuffer[] = []): Promise<T> =>
     worker.ask(pipeline, call, transfer) as Promise<T>;
   return {
     open: (span, headers) => ask({ kind: 'open', span, headers }),
@@ -87,8 +88,8 @@ function portOf({ worker, pipeline, release, open, encoding }: PortOptions): Loa
       const folders = stages.map(({ folder }) => folder);
       const form = stages[0]?.form ?? 'final';
       try {
-        const written = ask<readonly (readonly RowFile[])[]>({ kind: 'finish', spans, folders, form });
-        const files = await written.finally(release);
+        const number = await ask<number>({ kind: 'finish', spans, folders, form }).finally(release);
+        const files = await ask<readonly (readonly RowFile[])[]>({ kind: 'written', number });
         const staged: StagedSpan[] = [];
         for (const [at, own] of stages.entries()) {
           for (const { table, path, isSorted, isFinal } of files[at] ?? []) {
@@ -115,61 +116,24 @@ function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return isOwn ? new Uint8Array(buffer, byteOffset, byteLength) : new Uint8Array(bytes);
 }
 
-/** What a worker makes beside columns is small and short-lived. */
-const YOUNG = { maxYoungGenerationSizeMb: 8 };
-
-interface Waiting {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** A worker thread with one loader in it. */
 class LoaderWorker {
-  private readonly worker: Worker;
-  private readonly waiting = new Map<number, Waiting>();
+  private readonly thread: CallThread;
   private pipeline: PipelineDef | undefined;
-  private calls = 0;
-  private failure: WalkError | undefined;
 
   constructor(file: URL) {
-    this.worker = new Worker(file, { resourceLimits: YOUNG, execArgv: [] });
-    this.worker.on('message', (reply: Reply) => this.settle(reply));
-    this.worker.on('error', (error) => this.fail(error));
-    this.worker.on('exit', (code) => this.fail(new Error(`exit code ${code}`)));
+    this.thread = new CallThread(file);
   }
 
-  ask(pipeline: PipelineDef, call: Call, transfer: readonly ArrayBuffer[]): Promise<unknown> {
-    if (this.failure !== undefined) return Promise.reject(this.failure);
-    const id = ++this.calls;
+  ask(pipeline: PipelineDef, call: Call['call'], transfer: readonly ArrayBuffer[]): Promise<unknown> {
     const isOther = this.pipeline !== pipeline;
-    this.pipeline = pipeline;
-    const request: Request = isOther ? { id, call, pipeline } : { id, call };
-    return new Promise((resolve, reject) => {
-      this.waiting.set(id, { resolve, reject });
-      this.worker.postMessage(request, transfer);
-    });
+    if (call.kind !== 'written') this.pipeline = pipeline;
+    const own: Call = isOther && call.kind !== 'written' ? { call, pipeline } : { call };
+    return this.thread.ask(own, transfer);
   }
 
-  async close(): Promise<void> {
-    this.failure ??= new WalkError('walk: the worker was closed', { code: 'closed' });
-    await this.worker.terminate();
-  }
-
-  private settle(reply: Reply): void {
-    const waiting = this.waiting.get(reply.id);
-    this.waiting.delete(reply.id);
-    if (reply.kind === 'value') waiting?.resolve(reply.value);
-    else waiting?.reject(decodeError(reply.error));
-  }
-
-  private fail(cause: Error): void {
-    this.failure ??= new WalkError(`walk: a worker ended by itself: ${cause.message}`, {
-      code: 'worker-ended',
-      hint: 'the same command goes on from the last commit; --workers 0 does without workers',
-      cause,
-    });
-    for (const { reject } of this.waiting.values()) reject(this.failure);
-    this.waiting.clear();
+  close(): Promise<void> {
+    return this.thread.close();
   }
 }
 

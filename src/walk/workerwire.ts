@@ -5,13 +5,13 @@ import type { Span } from '../span.ts';
 import type { FileForm } from '../store/rowfolder.ts';
 import type { Overflow } from './port.ts';
 
-/** What the main thread asks of a worker; the loader's methods as data. */
-export type Call =
+/** A method of the loader as data. */
+export type LoaderCall =
   | { readonly kind: 'open'; readonly span: Span; readonly headers: readonly Header[] }
   | { readonly kind: 'add'; readonly page: Uint8Array<ArrayBuffer>; readonly overflow: Overflow }
   | { readonly kind: 'audit' }
   | { readonly kind: 'drop'; readonly seqno: number }
-  /** `folders` tells for each span where its files go. */
+  /** `folders` tells for each span where its files go. Answered with a number to ask for the files by. */
   | {
       readonly kind: 'finish';
       readonly spans: readonly Span[];
@@ -19,16 +19,13 @@ export type Call =
       readonly form: FileForm;
     };
 
-export interface Request {
-  readonly id: number;
-  readonly call: Call;
+/** What the main thread asks of a worker. */
+export interface Call {
+  /** `written`: the lists of files, when they are; it waits for nothing else. */
+  readonly call: LoaderCall | { readonly kind: 'written'; readonly number: number };
   /** With the first call for another pipeline than before. */
   readonly pipeline?: PipelineDef;
 }
-
-export type Reply =
-  | { readonly id: number; readonly kind: 'value'; readonly value: unknown }
-  | { readonly id: number; readonly kind: 'error'; readonly error: WireError };
 
 /** An error on its way between threads. */
 export interface WireError {
