@@ -1,7 +1,6 @@
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { RowFile } from '../store/rowfolder.ts';
 import { Encoder, type Written } from './encoderclient.ts';
-import { freeMemory } from './free.ts';
 import { Loader } from './loader.ts';
 import { answerCalls } from './thread.ts';
 import type { Call, LoaderCall } from './workerwire.ts';
@@ -31,7 +30,7 @@ async function perform(call: LoaderCall): Promise<unknown> {
     case 'open':
       return own.open(call.span, call.headers);
     case 'add':
-      return own.add(call.page, call.overflow).finally(() => freeMemory(call.page.buffer));
+      return own.add(call.page, call.overflow);
     case 'audit':
       return own.audit();
     case 'drop':

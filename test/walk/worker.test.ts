@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
@@ -115,6 +116,21 @@ describe('a loader in a worker', () => {
     await first.open(span, []);
     expect(await first.finish([span])).toMatchObject([{ id: 'abc', tables: { transactions: { rows: 0, files: [] } } }]);
     await (await second).open(span, []);
+    await stager.close();
+  });
+
+  test('whose rows cannot be written fails that span with the error of the store, and takes the next one', async () => {
+    const { pool: loaders, stager } = open();
+    const loader = await loaders.take(transactions);
+    await loader.open(span, []);
+    // The folder of the stage is a file.
+    const folder = stager.stage(span).folder;
+    await writeFile(folder, '');
+    await expect(loader.finish([span])).rejects.toMatchObject({ name: 'StoreError' });
+    await rm(folder, { force: true });
+    const next = await loaders.take(transactions);
+    await next.open(span, []);
+    expect(await next.finish([span])).toMatchObject([{ id: 'abc' }]);
     await stager.close();
   });
 
