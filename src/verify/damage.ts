@@ -135,7 +135,7 @@ function damageOf(pipeline: PipelineDef, group: readonly EntryState[], bad: Accu
       if (isAccused && parent === undefined) continue;
       isDamaged = true;
       if (from !== undefined && from.trust !== 'unreadable') recompute.add(name);
-      else if (table.trust === 'unreadable' || local.length === 0) refetch.push(span);
+      else if (table.trust === 'unreadable' || local.length === 0 || isSigned(state.entry, name)) refetch.push(span);
       else doubted.add(name);
     }
   }
@@ -151,6 +151,15 @@ function damageOf(pipeline: PipelineDef, group: readonly EntryState[], bad: Accu
     recompute: isWhole ? new Set() : recompute,
     doubted: isWhole ? new Set() : doubted,
   };
+}
+
+/**
+ * Whether a table has checksums. Nothing but its bytes would tell that the other rows of a damaged file are as they were, and those
+ * are not made again the same: another Node compresses otherwise.
+ */
+function isSigned({ tables }: LedgerEntry, name: string): boolean {
+  const files = tables[name]?.files ?? [];
+  return files.length > 0 && files.every(({ sha256 }) => sha256 !== undefined);
 }
 
 function isSound({ trust, isAsRecorded }: TableState): boolean {

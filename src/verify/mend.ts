@@ -156,11 +156,6 @@ function isBelieved({ entries, recompute, doubted }: Damage, staged: StagedSpan 
     const before = entry.tables[name];
     const now = staged.tables[name];
     if (before === undefined || now === undefined) return false;
-    const recorded = before.files.flatMap(({ sha256 }) => sha256 ?? []).sort();
-    const isSigned = recorded.length === before.files.length && before.files.length > 0;
-    if (doubted.has(name) && isSigned) {
-      return String(recorded) === String(now.files.flatMap(({ sha256 }) => sha256 ?? []).sort());
-    }
     return JSON.stringify(describeEvidence(before)) === JSON.stringify(describeEvidence(now));
   });
 }
