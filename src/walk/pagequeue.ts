@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 
 /** Bytes of pages that may be under way, from the request until they are decoded. */
-const BYTES = 48 * 2 ** 20;
+const BYTES = 32 * 2 ** 20;
 /** What a page is taken for before one was seen. */
 const GUESS = 8 * 2 ** 20;
 const LEAST_PAGES = 2;

@@ -13,7 +13,7 @@ type Reply =
   | { readonly id: number; readonly kind: 'error'; readonly error: WireError };
 
 /** What a worker makes beside columns is small and short-lived. */
-const YOUNG = { maxYoungGenerationSizeMb: 8 };
+const YOUNG = { maxYoungGenerationSizeMb: 3 };
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;
