@@ -18,10 +18,10 @@ async function width(queue: PageQueue): Promise<number> {
 
 test('small pages are bounded by their number, large ones by their bytes, and huge ones still come two at a time', async () => {
   const queue = new PageQueue(16);
-  expect(await width(queue)).toBe(6);
+  expect(await width(queue)).toBe(4);
   for (let page = 0; page < 100; page++) queue.learn(MB);
   expect(await width(queue)).toBe(16);
-  queue.learn(16 * MB);
+  queue.learn(10 * MB);
   expect(await width(queue)).toBe(3);
   queue.learn(100 * MB);
   expect(await width(queue)).toBe(2);
