@@ -1,3 +1,8 @@
+/** The memory of words as bytes. */
+export function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
 /** Compares two pieces of bytes as unsigned numbers, a beginning before what it begins: negative, zero or positive. */
 export function compareBytes(
   left: Uint8Array,

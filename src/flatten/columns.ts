@@ -2,6 +2,7 @@ import type { ColumnDef } from '../declare/column.ts';
 import { kinds, type Physical } from '../declare/kind.ts';
 import type { Arena } from './arena.ts';
 import { makeVector, type Vector } from './batch.ts';
+import { bytesOf } from './bytes.ts';
 import { BytesColumn } from './bytescolumn.ts';
 import { Column, START_ROWS } from './column.ts';
 
@@ -78,8 +79,7 @@ export class WordsColumn extends Column {
         for (let w = 0; w < width; w++) gathered[i * width + w] = words[row * width + w] as number;
       }
     }
-    const values = new Uint8Array(gathered.buffer, gathered.byteOffset, gathered.byteLength);
-    return makeVector(this.gatherNullity(rows, def, arena), undefined, values);
+    return makeVector(this.gatherNullity(rows, def, arena), undefined, bytesOf(gathered));
   }
 }
 

@@ -3,6 +3,7 @@ import type { TableDef } from '../declare/table.ts';
 import { DecodeError } from '../errors.ts';
 import { Arena } from './arena.ts';
 import { type Batch, makeVector, type Vector } from './batch.ts';
+import { bytesOf } from './bytes.ts';
 import { type BoolColumn, BytesColumn, createColumn, WordsColumn } from './columns.ts';
 import { RowOrder, type SortColumn } from './order.ts';
 
@@ -310,8 +311,4 @@ function timeVector(def: ColumnDef, seconds: Vector, rows: number, arena: Arena)
     words[2 * row + 1] = Math.floor(micros / WORD);
   }
   return makeVector(nullity, undefined, bytesOf(words));
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }

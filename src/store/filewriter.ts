@@ -45,6 +45,7 @@ export class FileWriter {
   readonly #file: number;
   readonly #groups: RowGroup[] = [];
   #position = 0;
+  #plainBytes = 0;
   #isClosed = false;
 
   constructor(path: string, table: TableDef, compress?: Compress) {
@@ -57,6 +58,11 @@ export class FileWriter {
 
   get rows(): number {
     return this.#groups.reduce((sum, group) => sum + group.rows, 0);
+  }
+
+  /** Bytes that the rows take in PLAIN encoding, whatever form they were written in. */
+  get plainBytes(): number {
+    return this.#plainBytes;
   }
 
   /** How many row groups it has. */
@@ -103,6 +109,7 @@ export class FileWriter {
   #encode(vector: Vector, rows: number, offset: number, parts: Uint8Array[]): ColumnChunk {
     const levels = encodeLevels(vector, rows, arena);
     const values = encodeValues(vector, rows, arena);
+    this.#plainBytes += levels.length + values.length;
     const nulls = vector.nullCount;
     const compress = this.#compress;
     if (compress === undefined) {

@@ -2,6 +2,7 @@ import type { Physical } from '../declare/kind.ts';
 import { kinds } from '../declare/kind.ts';
 import type { Arena } from '../flatten/arena.ts';
 import type { Vector } from '../flatten/batch.ts';
+import { bytesOf } from '../flatten/bytes.ts';
 import { MOST_BYTES, putVarint } from './varint.ts';
 
 /** Parquet's definition levels of an optional column: Arrow's validity bitmap is their bit-packed form. */
@@ -99,14 +100,14 @@ function encodeBits(vector: Vector, rows: number, arena: Arena): Uint8Array {
 function encodeWords(vector: Vector, rows: number, width: 1 | 2 | 4, arena: Arena): Uint8Array {
   const bytes = vector.values.subarray(0, rows * width * 4);
   const words = asWords(bytes);
-  if (vector.nullCount === 0) return asBytes(words);
+  if (vector.nullCount === 0) return bytesOf(words);
   const out = arena.words((rows - vector.nullCount) * width);
   let at = 0;
   for (let row = 0; row < rows; row++) {
     if (!isSet(vector.validity, row)) continue;
     for (let word = row * width; word < (row + 1) * width; word++) out[at++] = words[word] as number;
   }
-  return asBytes(out);
+  return bytesOf(out);
 }
 
 /** Parquet's decimals are big-endian, Arrow's little-endian. */
@@ -125,8 +126,4 @@ function reverseDecimals(bytes: Uint8Array, arena: Arena): Uint8Array {
 function asWords(bytes: Uint8Array): Uint32Array {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >> 2);
-}
-
-function asBytes({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }

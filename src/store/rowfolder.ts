@@ -15,6 +15,8 @@ export interface RowFile {
   readonly table: string;
   readonly path: string;
   readonly rows: number;
+  /** Bytes that the rows take in PLAIN encoding. */
+  readonly plainBytes: number;
   /** Whether the rows were written in the table's order. */
   readonly isSorted: boolean;
   /** Whether readers can have the file as it is: sorted, in `final` form, in row groups of good size. */
@@ -55,10 +57,10 @@ export class RowFolder {
       const files: RowFile[] = [];
       for (const [table, { writer, order }] of this.#tables) {
         writer.finish();
-        const { path, rows, groups } = writer;
+        const { path, rows, plainBytes, groups } = writer;
         const { isSorted } = order;
         const isFinal = this.#form === 'final' && isSorted && (groups <= 1 || rows >= groups * FEW_ROWS);
-        files.push({ table, path, rows, isSorted, isFinal });
+        files.push({ table, path, rows, plainBytes, isSorted, isFinal });
       }
       return files;
     });

@@ -69,13 +69,13 @@ interface FolderStageOptions {
 }
 
 /** A file with rows of a table, for this stage to finish. */
-type AdoptedFile = Omit<RowFile, 'rows'>;
+type GivenFile = Omit<RowFile, 'rows'>;
 
 class FolderStage implements FileStage {
   readonly #options: FolderStageOptions;
   readonly #rows: RowFolder;
   readonly #tables = new Map<string, TableDef>();
-  readonly #adopted: AdoptedFile[] = [];
+  readonly #adopted: GivenFile[] = [];
 
   constructor(options: FolderStageOptions) {
     this.#options = options;
@@ -95,9 +95,10 @@ class FolderStage implements FileStage {
     await this.#rows.write(batch);
   }
 
-  async adopt(table: TableDef, path: string, { isSorted = false, isFinal = false } = {}): Promise<void> {
+  async adopt(table: TableDef, path: string, options: Parameters<FileStage['adopt']>[2] = {}): Promise<void> {
+    const { isSorted = false, isFinal = false, plainBytes = await sizeOf(path) } = options;
     this.#tables.set(table.name, table);
-    this.#adopted.push({ table: table.name, path, isSorted, isFinal });
+    this.#adopted.push({ table: table.name, path, isSorted, isFinal, plainBytes });
     await mkdir(this.#options.folder, { recursive: true });
   }
 
@@ -128,7 +129,7 @@ class FolderStage implements FileStage {
     return `stage ${this.#options.folder}`;
   }
 
-  async #finishTable(database: Database, table: TableDef, given: readonly AdoptedFile[]): Promise<StagedTable> {
+  async #finishTable(database: Database, table: TableDef, given: readonly GivenFile[]): Promise<StagedTable> {
     const schema = schemaOf(table).id;
     const paths = given.map(({ path }) => path);
     const isSorted = given.length === 1 && given.every((file) => file.isSorted);
@@ -140,9 +141,8 @@ class FolderStage implements FileStage {
       for (const path of paths) await rm(path);
       return { schema, isSorted, ...evidence, files: [] };
     }
-    const sizes = await Promise.all(paths.map(async (path) => (await statIfAny(path))?.size ?? 0));
-    const bytes = sizes.reduce((sum, size) => sum + size, 0);
     const { rows } = evidence;
+    const bytes = given.reduce((sum, { plainBytes }) => sum + plainBytes, 0);
     if (this.#options.kind === 'duckdb') {
       for (const path of paths) await syncPath(path);
       const files = paths.map((stagedPath) => ({ stagedPath, path: '', rows, bytes }));
@@ -184,7 +184,7 @@ class FolderStage implements FileStage {
   async #describeFile(table: TableDef, part: DatedEvidence, stagedPath: string): Promise<StagedFile> {
     const { id, span } = this.#options;
     await syncPath(stagedPath);
-    const bytes = (await statIfAny(stagedPath))?.size ?? 0;
+    const bytes = await sizeOf(stagedPath);
     return {
       stagedPath,
       path: pathOfFile(table.name, part.date, span, id),
@@ -193,4 +193,8 @@ class FolderStage implements FileStage {
       sha256: await hashFile(stagedPath),
     };
   }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return (await statIfAny(path))?.size ?? 0;
 }

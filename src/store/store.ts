@@ -107,9 +107,14 @@ export interface FileStage extends Stage {
   /**
    * Takes over a Parquet file with exactly the table's columns.
    *
-   * @param options `isSorted` when its rows are in the table's order, `isFinal` when readers can have it as it is; default neither
+   * @param options `isSorted` when its rows are in the table's order, `isFinal` when readers can have it as it is, default neither;
+   * `plainBytes` when the file is compressed, default its size
    */
-  adopt(table: TableDef, path: string, options?: Partial<Pick<RowFile, 'isSorted' | 'isFinal'>>): Promise<void>;
+  adopt(
+    table: TableDef,
+    path: string,
+    options?: Partial<Pick<RowFile, 'isSorted' | 'isFinal' | 'plainBytes'>>,
+  ): Promise<void>;
 }
 
 /** Finished rows of a span, ready to be committed. Plain data, so that a worker thread can hand it over. */

@@ -1,4 +1,3 @@
-import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import { type Batch, makeVector } from '../flatten/batch.ts';
 import { RowFolder } from '../store/rowfolder.ts';
@@ -34,7 +33,7 @@ function batchOf({ table, rows, vectors }: WireBatch): Batch {
 async function perform(call: EncoderCall): Promise<unknown> {
   switch (call.kind) {
     case 'declare':
-      tables = (call.pipeline as PipelineDef).tables;
+      tables = call.pipeline.tables;
       return undefined;
     case 'write': {
       const folder = folderAt(call);

@@ -92,9 +92,9 @@ function portOf({ worker, pipeline, release, open, encoding }: PortOptions): Loa
         const files = await ask<readonly (readonly RowFile[])[]>({ kind: 'written', number });
         const staged: StagedSpan[] = [];
         for (const [at, own] of stages.entries()) {
-          for (const { table, path, isSorted, isFinal } of files[at] ?? []) {
-            const declared = pipeline.tables.find(({ name }) => name === table);
-            if (declared !== undefined) await own.adopt(declared, path, { isSorted, isFinal });
+          for (const file of files[at] ?? []) {
+            const declared = pipeline.tables.find(({ name }) => name === file.table);
+            if (declared !== undefined) await own.adopt(declared, file.path, file);
           }
           staged.push(await encoding.add(() => own.finish()));
         }
@@ -126,9 +126,10 @@ class LoaderWorker {
   }
 
   ask(pipeline: PipelineDef, call: Call['call'], transfer: readonly ArrayBuffer[]): Promise<unknown> {
-    const isOther = this.pipeline !== pipeline;
-    if (call.kind !== 'written') this.pipeline = pipeline;
-    const own: Call = isOther && call.kind !== 'written' ? { call, pipeline } : { call };
+    // What was written is asked for when another pipeline may have the worker.
+    const isOther = call.kind !== 'written' && this.pipeline !== pipeline;
+    if (isOther) this.pipeline = pipeline;
+    const own: Call = isOther ? { call, pipeline } : { call };
     return this.thread.ask(own, transfer);
   }
 
