@@ -9,7 +9,7 @@ import type { TableDef } from '../declare/table.ts';
  * - `bool`: `values` holds one bit a row.
  * - `int32`: `values` holds 4 bytes a row; `int64` 8; `decimal128` 16; all little-endian two's complement.
  *
- * `values` may be longer than the rows need. What a null row holds is undefined.
+ * `values` may be longer than the rows need. A null row is empty in `utf8` and `binary`; what it holds in others is undefined.
  */
 export interface Vector {
   readonly column: ColumnDef;

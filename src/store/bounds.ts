@@ -1,5 +1,6 @@
 import type { Physical } from '../declare/kind.ts';
 import { compareBytes } from '../flatten/bytes.ts';
+import type { ByteValues } from './bytevalues.ts';
 
 /** Least and greatest value in Parquet's PLAIN encoding (texts and bytes without their length). */
 export interface Bounds {
@@ -11,27 +12,25 @@ export interface Bounds {
 const LONGEST = 256;
 
 /**
- * The bounds of values in PLAIN encoding, in the order of their type: numbers by value, texts and bytes as unsigned bytes.
+ * The bounds of numbers in PLAIN encoding.
  *
  * @param values starts at a multiple of 4 bytes
- * @returns undefined without values, for truth values and for texts that are too long
+ * @returns undefined without values
  */
-export function boundsOf(physical: Physical, values: Uint8Array, count: number): Bounds | undefined {
+export function boundsOfNumbers(physical: Numeric, values: Uint8Array, count: number): Bounds | undefined {
   if (count === 0) return undefined;
   switch (physical) {
-    case 'bool':
-      return undefined;
     case 'int32':
       return pick(values, 4, boundsOf32(asInts(values), count));
     case 'int64':
       return pick(values, 8, boundsOf64(asInts(values), count));
     case 'decimal128':
       return pick(values, 16, boundsOf128(values, count));
-    case 'utf8':
-    case 'binary':
-      return boundsOfBytes(values, count);
   }
 }
+
+/** Numbers of one size. */
+export type Numeric = Exclude<Physical, 'utf8' | 'binary' | 'bool'>;
 
 /** Positions of the least and the greatest value. */
 interface Places {
@@ -101,31 +100,30 @@ function compare128(values: Uint8Array, a: number, b: number): number {
   return 0;
 }
 
-function boundsOfBytes(values: Uint8Array, count: number): Bounds | undefined {
-  const view = new DataView(values.buffer, values.byteOffset, values.byteLength);
+/** The bounds of texts or bytes, compared as unsigned bytes. @returns undefined without values, and for too long ones */
+export function boundsOfBytes({ count, offsets, bytes }: ByteValues): Bounds | undefined {
+  if (count === 0) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let min = 0;
   let max = 0;
-  let at = 0;
-  for (let done = 0; done < count; done++) {
-    if (done > 0) {
-      if (comparePlain(values, view, at, min) < 0) min = at;
-      else if (comparePlain(values, view, at, max) > 0) max = at;
-    }
-    at += 4 + view.getInt32(at, true);
+  for (let at = 1; at < count; at++) {
+    if (compareValues(bytes, view, offsets, at, min) < 0) min = at;
+    else if (compareValues(bytes, view, offsets, at, max) > 0) max = at;
   }
-  const minLength = view.getInt32(min, true);
-  const maxLength = view.getInt32(max, true);
-  if (minLength > LONGEST || maxLength > LONGEST) return undefined;
-  return { min: copy(values, min + 4, min + 4 + minLength), max: copy(values, max + 4, max + 4 + maxLength) };
+  const least = copy(bytes, offsets[min] as number, offsets[min + 1] as number);
+  const greatest = copy(bytes, offsets[max] as number, offsets[max + 1] as number);
+  return least.length > LONGEST || greatest.length > LONGEST ? undefined : { min: least, max: greatest };
 }
 
-/** Compares two values behind their lengths; most differ in their first word. */
-function comparePlain(values: Uint8Array, view: DataView, a: number, b: number): number {
-  const left = view.getInt32(a, true);
-  const right = view.getInt32(b, true);
-  if (left >= 4 && right >= 4) {
-    const order = view.getUint32(a + 4) - view.getUint32(b + 4);
+/** Compares two values; most differ in their first word. */
+function compareValues(bytes: Uint8Array, view: DataView, offsets: Int32Array, a: number, b: number): number {
+  const from = offsets[a] as number;
+  const to = offsets[a + 1] as number;
+  const otherFrom = offsets[b] as number;
+  const otherTo = offsets[b + 1] as number;
+  if (to - from >= 4 && otherTo - otherFrom >= 4) {
+    const order = view.getUint32(from) - view.getUint32(otherFrom);
     if (order !== 0) return order;
   }
-  return compareBytes(values, a + 4, a + 4 + left, values, b + 4, b + 4 + right);
+  return compareBytes(bytes, from, to, bytes, otherFrom, otherTo);
 }

@@ -41,9 +41,9 @@ function canonicalValue(column: ColumnDef): string {
   const { physical, sql } = kinds[column.kind];
   switch (physical) {
     case 'utf8':
-      return `strlen(${name}) || ':' || ${name}`;
+      return withLength(`strlen(${name})`, name, column.nullable);
     case 'binary':
-      return `octet_length(${name}) || ':' || hex(${name})`;
+      return withLength(`octet_length(${name})`, `hex(${name})`, column.nullable);
     case 'bool':
       return `CASE ${name} WHEN true THEN 't' WHEN false THEN 'f' END`;
     case 'int32':
@@ -53,4 +53,12 @@ function canonicalValue(column: ColumnDef): string {
     case 'decimal128':
       return `${name}::VARCHAR`;
   }
+}
+
+/**
+ * Arguments of `concat`, which leaves out what is null. A column that may be null makes one argument, so that its colon is left out,
+ * too; the others are joined once and not twice.
+ */
+function withLength(length: string, text: string, isNullable: boolean): string {
+  return isNullable ? `${length} || ':' || ${text}` : `${length}, ':', ${text}`;
 }

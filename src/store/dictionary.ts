@@ -1,12 +1,14 @@
 import type { Arena } from '../flatten/arena.ts';
-import { putVarint } from './varint.ts';
+import { bytesOf } from '../flatten/bytes.ts';
+import { type ByteValues, plainSize } from './bytevalues.ts';
+import { bitsOf, packBits, putVarint } from './packing.ts';
 
-/** Values in PLAIN encoding as a list of distinct ones, and where in it each value stands. */
-export interface Dictionary {
+/** Values as a list of distinct ones, and where in it each value stands. */
+export interface Dictionary<T> {
   /** How many distinct values there are. */
   readonly size: number;
-  /** The distinct values in PLAIN encoding, in the order of their first appearance. */
-  readonly values: Uint8Array;
+  /** The distinct values, in the order of their first appearance. */
+  readonly values: T;
   /** Width in bits, then positions in Parquet's hybrid of runs and packed bits: what a data page holds behind its levels. */
   readonly indices: Uint8Array;
 }
@@ -24,48 +26,67 @@ const EMPTY = -1;
 /** Makes dictionaries. One for all columns and files: its memory is used again. */
 export class DictionaryMaker {
   #slots = new Int32Array(1024);
-  /** For each distinct value, where it begins. */
-  #starts = new Int32Array(1024);
+  /** For each distinct value, the first place that it stands at. */
+  #firsts = new Int32Array(1024);
   /** For each value, its position in the dictionary. */
   #indices = new Int32Array(1024);
   #size = 0;
-  #bytes = 0;
 
   /**
-   * @param values PLAIN encoding; starts at a multiple of 4 bytes, with 3 bytes behind it that may be read
-   * @param width bytes of a value; undefined for texts and bytes, which begin with their length
+   * A dictionary of numbers.
+   *
+   * @param values of `width` words each
    * @returns undefined where a dictionary would not pay
    */
-  make(values: Uint8Array, count: number, width: number | undefined, arena: Arena): Dictionary | undefined {
+  ofWords(values: Int32Array, width: number, arena: Arena): Dictionary<Uint8Array> | undefined {
+    const count = values.length / width;
     if (count === 0) return undefined;
     this.#reserve(count);
-    const isFound = width === undefined ? this.#findBytes(values, count) : this.#findWords(values, count, width >> 2);
-    if (!isFound) return undefined;
-    const bits = bitsFor(this.#size);
-    if (this.#bytes + (count * bits) / 8 > WORTH * values.length) return undefined;
-    return {
-      size: this.#size,
-      values: this.#collect(values, width, arena),
-      indices: encodeIndices(this.#indices, count, bits, arena),
-    };
+    if (!this.#findWords(values, count, width)) return undefined;
+    const indices = this.#encode(count, this.#size * width * 4, values.byteLength, arena);
+    if (indices === undefined) return undefined;
+    const distinct = arena.words(this.#size * width);
+    for (let i = 0; i < this.#size; i++) {
+      const from = (this.#firsts[i] as number) * width;
+      for (let word = 0; word < width; word++) distinct[i * width + word] = values[from + word] as number;
+    }
+    return { size: this.#size, values: bytesOf(distinct), indices };
+  }
+
+  /** A dictionary of texts or bytes. @returns undefined where a dictionary would not pay */
+  ofBytes(values: ByteValues, arena: Arena): Dictionary<ByteValues> | undefined {
+    const { count } = values;
+    if (count === 0) return undefined;
+    this.#reserve(count);
+    if (!this.#findBytes(values)) return undefined;
+    let bytes = 0;
+    for (let i = 0; i < this.#size; i++) bytes += lengthAt(values, this.#firsts[i] as number);
+    const indices = this.#encode(count, this.#size * 4 + bytes, plainSize(values), arena);
+    if (indices === undefined) return undefined;
+    return { size: this.#size, values: this.#collect(values, bytes, arena), indices };
   }
 
   #reserve(count: number): void {
     if (this.#indices.length < count) {
       this.#indices = new Int32Array(count * 2);
-      this.#starts = new Int32Array(count * 2);
+      this.#firsts = new Int32Array(count * 2);
     }
     let slots = this.#slots.length;
     while (slots < count * 2) slots *= 2;
     if (slots > this.#slots.length) this.#slots = new Int32Array(slots);
     this.#slots.fill(EMPTY);
     this.#size = 0;
-    this.#bytes = 0;
   }
 
-  #findWords(values: Uint8Array, count: number, width: number): boolean {
-    const words = new Int32Array(values.buffer, values.byteOffset, count * width);
-    const [slots, starts, indices] = [this.#slots, this.#starts, this.#indices];
+  /** Undefined where they and the distinct values take no less than all values do. */
+  #encode(count: number, distinctBytes: number, allBytes: number, arena: Arena): Uint8Array | undefined {
+    const bits = Math.max(1, bitsOf(this.#size - 1));
+    if (distinctBytes + (count * bits) / 8 > WORTH * allBytes) return undefined;
+    return encodeIndices(this.#indices, count, bits, arena);
+  }
+
+  #findWords(words: Int32Array, count: number, width: number): boolean {
+    const [slots, firsts, indices] = [this.#slots, this.#firsts, this.#indices];
     const mask = slots.length - 1;
     const most = mostDistinct(count);
     let size = 0;
@@ -80,7 +101,7 @@ export class DictionaryMaker {
       for (let word = at; word < at + width; word++) hash = mix(hash, words[word] as number);
       let slot = finish(hash) & mask;
       let known = slots[slot] as number;
-      while (known !== EMPTY && !isSame(words, at, (starts[known] as number) >> 2, width)) {
+      while (known !== EMPTY && !isSame(words, at, (firsts[known] as number) * width, width)) {
         if (--probes < 0) return false;
         slot = (slot + 1) & mask;
         known = slots[slot] as number;
@@ -89,37 +110,39 @@ export class DictionaryMaker {
         if (size >= most || isSparse(size, row)) return false;
         known = size++;
         slots[slot] = known;
-        starts[known] = at << 2;
+        firsts[known] = row;
       }
       indices[row] = known;
     }
     this.#size = size;
-    this.#bytes = size * width * 4;
     return true;
   }
 
-  #findBytes(values: Uint8Array, count: number): boolean {
-    // To the end of the memory, because words of four bytes may reach behind the last value.
-    const view = new DataView(values.buffer, values.byteOffset);
-    const [slots, starts, indices] = [this.#slots, this.#starts, this.#indices];
+  #findBytes({ count, offsets, bytes }: ByteValues): boolean {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const [slots, firsts, indices] = [this.#slots, this.#firsts, this.#indices];
     const mask = slots.length - 1;
     const most = mostDistinct(count);
     let size = 0;
-    let bytes = 0;
     let probes = MOST_PROBES * count;
-    let at = 0;
     let before = 0;
+    let beforeLength = -1;
     for (let row = 0; row < count; row++) {
-      const length = view.getInt32(at, true);
-      if (row > 0 && isSameBytes(view, at, before, length)) {
+      const at = offsets[row] as number;
+      const length = (offsets[row + 1] as number) - at;
+      const isAsBefore = length === beforeLength && isSameBytes(view, at, before, length);
+      before = at;
+      beforeLength = length;
+      if (isAsBefore) {
         indices[row] = indices[row - 1] as number;
-        at += 4 + length;
         continue;
       }
-      before = at;
-      let slot = finish(hashBytes(view, at + 4, length)) & mask;
+      let slot = finish(hashBytes(view, at, length)) & mask;
       let known = slots[slot] as number;
-      while (known !== EMPTY && !isSameBytes(view, at, starts[known] as number, length)) {
+      while (known !== EMPTY) {
+        const first = firsts[known] as number;
+        const from = offsets[first] as number;
+        if ((offsets[first + 1] as number) - from === length && isSameBytes(view, at, from, length)) break;
         if (--probes < 0) return false;
         slot = (slot + 1) & mask;
         known = slots[slot] as number;
@@ -128,29 +151,32 @@ export class DictionaryMaker {
         if (size >= most || isSparse(size, row)) return false;
         known = size++;
         slots[slot] = known;
-        starts[known] = at;
-        bytes += 4 + length;
+        firsts[known] = row;
       }
       indices[row] = known;
-      at += 4 + length;
     }
     this.#size = size;
-    this.#bytes = bytes;
     return true;
   }
 
-  #collect(values: Uint8Array, width: number | undefined, arena: Arena): Uint8Array {
-    const out = arena.take(this.#bytes);
-    const view = new DataView(values.buffer, values.byteOffset);
+  #collect(values: ByteValues, size: number, arena: Arena): ByteValues {
+    const words = arena.words(this.#size + 1);
+    const offsets = new Int32Array(words.buffer, words.byteOffset, words.length);
+    const bytes = arena.take(size);
     let to = 0;
     for (let i = 0; i < this.#size; i++) {
-      const from = this.#starts[i] as number;
-      const length = width ?? 4 + view.getInt32(from, true);
-      out.set(values.subarray(from, from + length), to);
-      to += length;
+      const first = this.#firsts[i] as number;
+      offsets[i] = to;
+      bytes.set(values.bytes.subarray(values.offsets[first], values.offsets[first + 1]), to);
+      to += lengthAt(values, first);
     }
-    return out;
+    offsets[this.#size] = to;
+    return { count: this.#size, offsets, bytes };
   }
+}
+
+function lengthAt({ offsets }: ByteValues, at: number): number {
+  return (offsets[at + 1] as number) - (offsets[at] as number);
 }
 
 function mostDistinct(count: number): number {
@@ -173,22 +199,23 @@ function finish(hash: number): number {
 }
 
 function hashBytes(view: DataView, from: number, length: number): number {
+  if (length < 4) return mix(length, shortWord(view, from, length));
   let hash = length;
-  if (length <= LONG_HASH) {
-    const whole = from + (length & ~3);
-    for (let at = from; at < whole; at += 4) hash = mix(hash, view.getInt32(at, true));
-    return (length & 3) === 0 ? hash : mix(hash, view.getInt32(whole, true) & lastBytes(length));
-  }
   const end = from + length - 4;
-  hash = mix(hash, view.getInt32(from, true));
-  hash = mix(hash, view.getInt32(from + (length >> 1), true));
-  hash = mix(hash, view.getInt32(end - 4, true));
+  if (length <= LONG_HASH) for (let at = from; at < end; at += 4) hash = mix(hash, view.getInt32(at, true));
+  else {
+    hash = mix(hash, view.getInt32(from, true));
+    hash = mix(hash, view.getInt32(from + (length >> 1), true));
+    hash = mix(hash, view.getInt32(end - 4, true));
+  }
   return mix(hash, view.getInt32(end, true));
 }
 
-/** Mask of the bytes of a last word that belong to a value of that length. */
-function lastBytes(length: number): number {
-  return (1 << ((length & 3) * 8)) - 1;
+/** Fewer than four bytes in one word. */
+function shortWord(view: DataView, from: number, length: number): number {
+  let word = 0;
+  for (let at = from + length - 1; at >= from; at--) word = (word << 8) | view.getUint8(at);
+  return word;
 }
 
 function isSame(words: Int32Array, a: number, b: number, width: number): boolean {
@@ -196,19 +223,12 @@ function isSame(words: Int32Array, a: number, b: number, width: number): boolean
   return true;
 }
 
-/** Compares two values with their lengths, that of `a` being `length`. */
+/** Compares two values of one length. */
 function isSameBytes(view: DataView, a: number, b: number, length: number): boolean {
-  if (view.getInt32(b, true) !== length) return false;
-  const whole = 4 + (length & ~3);
-  for (let i = 4; i < whole; i += 4) if (view.getInt32(a + i, true) !== view.getInt32(b + i, true)) return false;
-  return (
-    (length & 3) === 0 || ((view.getInt32(a + whole, true) ^ view.getInt32(b + whole, true)) & lastBytes(length)) === 0
-  );
-}
-
-/** Bits that the positions in a list of so many values take; at least one, because readers differ about none. */
-function bitsFor(size: number): number {
-  return Math.max(1, 32 - Math.clz32(size - 1));
+  if (length < 4) return shortWord(view, a, length) === shortWord(view, b, length);
+  const last = length - 4;
+  for (let i = 0; i < last; i += 4) if (view.getInt32(a + i, true) !== view.getInt32(b + i, true)) return false;
+  return view.getInt32(a + last, true) === view.getInt32(b + last, true);
 }
 
 function encodeIndices(indices: Int32Array, count: number, bits: number, arena: Arena): Uint8Array {
@@ -224,13 +244,13 @@ function encodeIndices(indices: Int32Array, count: number, bits: number, arena: 
       row += 8;
       continue;
     }
-    at = packBits(indices, literal, row, bits, out, at);
+    at = encodeGroups(indices, literal, row, bits, out, at);
     at = putVarint(out, at, run * 2);
     for (let shift = 0; shift < bits; shift += 8) out[at++] = (indices[row] as number) >>> shift;
     row += run;
     literal = row;
   }
-  return out.subarray(0, packBits(indices, literal, count, bits, out, at));
+  return out.subarray(0, encodeGroups(indices, literal, count, bits, out, at));
 }
 
 /** How many values from there on are the same. */
@@ -242,20 +262,16 @@ function runFrom(indices: Int32Array, row: number, count: number): number {
 }
 
 /** Packs the values from `from` to before `to` in groups of eight; the last may be filled up with zeros. */
-function packBits(indices: Int32Array, from: number, to: number, bits: number, out: Uint8Array, start: number): number {
+function encodeGroups(
+  indices: Int32Array,
+  from: number,
+  to: number,
+  bits: number,
+  out: Uint8Array,
+  start: number,
+): number {
   if (from === to) return start;
   const groups = (to - from + 7) >> 3;
-  let at = putVarint(out, start, groups * 2 + 1);
-  let held = 0;
-  let heldBits = 0;
-  for (let row = from; row < from + groups * 8; row++) {
-    held |= (row < to ? (indices[row] as number) : 0) << heldBits;
-    heldBits += bits;
-    while (heldBits >= 8) {
-      out[at++] = held;
-      held >>>= 8;
-      heldBits -= 8;
-    }
-  }
-  return at;
+  const at = putVarint(out, start, groups * 2 + 1);
+  return packBits(indices, from, to, from + groups * 8, bits, out, at);
 }

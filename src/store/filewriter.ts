@@ -1,10 +1,8 @@
 import { closeSync, openSync, writevSync } from 'node:fs';
-import { kinds, type Physical } from '../declare/kind.ts';
 import type { TableDef } from '../declare/table.ts';
 import { Arena } from '../flatten/arena.ts';
 import type { Batch, Vector } from '../flatten/batch.ts';
-import { boundsOf } from './bounds.ts';
-import { DictionaryMaker } from './dictionary.ts';
+import { encodeFinal, encodeSimple } from './encodedcolumn.ts';
 import {
   type ColumnChunk,
   codecs,
@@ -13,29 +11,19 @@ import {
   encodeFooter,
   type RowGroup,
 } from './footer.ts';
-import { encodeLevels, encodeValues } from './plainvalues.ts';
+import { encodeLevels } from './plainvalues.ts';
 import type { Compress } from './zstd.ts';
 
 const magic = Buffer.from('PAR1');
 
-/** Bytes of a value in Parquet; undefined where each begins with its length. */
-const WIDTHS: Readonly<Record<Exclude<Physical, 'bool'>, number | undefined>> = {
-  int32: 4,
-  int64: 8,
-  decimal128: 16,
-  utf8: undefined,
-  binary: undefined,
-};
-
 /** Memory of the column that is being written; writing does not yield, so one for all files. */
 const arena = new Arena();
-const dictionaries = new DictionaryMaker();
 
 /**
  * Appends batches to a Parquet file, one row group for each.
  *
- * With `compress` the file is fit for readers: dictionaries where they pay, statistics, compressed pages. Without, it is in PLAIN
- * encoding, the form for the way from our memory into a DuckDB file: DuckDB reads it for next to nothing. Bytes are handed to the
+ * With `compress` the file is fit for readers: dictionaries where they pay, statistics, compressed pages. Without, it is
+ * as it lies in our memory, the form for the way from our memory into a DuckDB file: DuckDB reads it for next to nothing. Bytes are handed to the
  * system's cache at once, without a detour through other threads.
  */
 export class FileWriter {
@@ -108,48 +96,41 @@ export class FileWriter {
 
   #encode(vector: Vector, rows: number, offset: number, parts: Uint8Array[]): ColumnChunk {
     const levels = encodeLevels(vector, rows, arena);
-    const values = encodeValues(vector, rows, arena);
-    this.#plainBytes += levels.length + values.length;
-    const nulls = vector.nullCount;
     const compress = this.#compress;
-    if (compress === undefined) {
-      const size = levels.length + values.length;
-      const header = encodeDataHeader(rows, size, size, false);
-      parts.push(header, levels, values);
-      const bytes = header.length + size;
-      return { offset, dataOffset: offset, codec: codecs.none, bytes, rawBytes: bytes, nulls, bounds: undefined };
-    }
-    const { physical } = kinds[vector.column.kind];
-    const count = rows - nulls;
-    const dictionary = physical === 'bool' ? undefined : dictionaries.make(values, count, WIDTHS[physical], arena);
+    const isFinal = compress !== undefined;
+    const column = isFinal ? encodeFinal(vector, rows, arena) : encodeSimple(vector, rows, arena);
+    const { encoding, dictionary, bounds } = column;
+    this.#plainBytes += levels.length + column.plainBytes;
     let dataOffset = offset;
     let rawBytes = 0;
-    if (dictionary !== undefined) {
+    if (isFinal && dictionary !== undefined) {
       const page = compress(dictionary.values);
       const header = encodeDictionaryHeader(dictionary.size, page.length, dictionary.values.length);
       parts.push(header, page);
       dataOffset += header.length + page.length;
       rawBytes += header.length + dictionary.values.length;
     }
-    const data = join(levels, dictionary?.indices ?? values);
-    const page = compress(data);
-    const header = encodeDataHeader(rows, page.length, data.length, dictionary !== undefined);
-    parts.push(header, page);
-    const bounds = boundsOf(physical, dictionary?.values ?? values, dictionary?.size ?? count);
+    const data = [levels, ...column.data];
+    const rawSize = sizeOf(data);
+    const pages = isFinal ? [compress(join(data, rawSize))] : data;
+    const size = sizeOf(pages);
+    const header = encodeDataHeader(rows, size, rawSize, encoding);
+    parts.push(header, ...pages);
     return {
       offset,
       dataOffset,
-      codec: codecs.zstd,
-      bytes: dataOffset - offset + header.length + page.length,
-      rawBytes: rawBytes + header.length + data.length,
-      nulls,
+      encoding,
+      codec: isFinal ? codecs.zstd : codecs.none,
+      bytes: dataOffset - offset + header.length + size,
+      rawBytes: rawBytes + header.length + rawSize,
+      nulls: vector.nullCount,
+      hasStatistics: isFinal,
       bounds,
     };
   }
 
   #append(parts: readonly Uint8Array[]): void {
-    let size = 0;
-    for (const part of parts) size += part.length;
+    const size = sizeOf(parts);
     let done = writevSync(this.#file, parts, this.#position);
     // A disk that is nearly full takes a part of the bytes; asking again tells why.
     if (done < size) {
@@ -160,9 +141,18 @@ export class FileWriter {
   }
 }
 
-function join(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const joined = arena.take(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
+function sizeOf(parts: readonly Uint8Array[]): number {
+  let size = 0;
+  for (const part of parts) size += part.length;
+  return size;
+}
+
+function join(parts: readonly Uint8Array[], size: number): Uint8Array {
+  const joined = arena.take(size);
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
   return joined;
 }

@@ -5,7 +5,8 @@ import { ThriftWriter } from './thrift.ts';
 
 // The headers of Parquet's pages and the footer of its files, as parquet.thrift of the format's repository has them.
 
-const encoding = { plain: 0, rle: 3, dictionary: 8 } as const;
+/** Numbers of the format's encodings. */
+export const encodings = { plain: 0, rle: 3, deltaLength: 6, dictionary: 8 } as const;
 const repetition = { optional: 1 } as const;
 const page = { data: 0, dictionary: 2 } as const;
 /** Numbers of the format's codecs. */
@@ -17,13 +18,16 @@ export interface ColumnChunk {
   readonly offset: number;
   /** Where its data page begins, when a dictionary page comes before it. */
   readonly dataOffset: number;
+  /** How the values of the data page are encoded. */
+  readonly encoding: number;
   readonly codec: number;
   /** Bytes with page headers. */
   readonly bytes: number;
   /** Bytes with page headers before compression. */
   readonly rawBytes: number;
   readonly nulls: number;
-  /** Undefined where no statistics are kept, or there is no value. */
+  readonly hasStatistics: boolean;
+  /** Undefined where there is no value, or they would be too long. */
   readonly bounds: Bounds | undefined;
 }
 
@@ -36,13 +40,13 @@ export interface RowGroup {
 const out = new ThriftWriter();
 
 /** Header of the data page of a row group's column; `size` and `rawSize` are its bytes with and without compression. */
-export function encodeDataHeader(rows: number, size: number, rawSize: number, isDictionary: boolean): Uint8Array {
+export function encodeDataHeader(rows: number, size: number, rawSize: number, encoding: number): Uint8Array {
   encodeSizes(page.data, size, rawSize);
   out.begin(5);
   out.i32(1, rows);
-  out.i32(2, isDictionary ? encoding.dictionary : encoding.plain);
-  out.i32(3, encoding.rle);
-  out.i32(4, encoding.rle);
+  out.i32(2, encoding);
+  out.i32(3, encodings.rle);
+  out.i32(4, encodings.rle);
   out.end();
   out.end();
   return out.take();
@@ -53,7 +57,7 @@ export function encodeDictionaryHeader(values: number, size: number, rawSize: nu
   encodeSizes(page.dictionary, size, rawSize);
   out.begin(7);
   out.i32(1, values);
-  out.i32(2, encoding.plain);
+  out.i32(2, encodings.plain);
   out.end();
   out.end();
   return out.take();
@@ -111,10 +115,10 @@ function encodeChunk(column: ColumnDef, chunk: ColumnChunk, rows: number): void 
   out.i64(2, chunk.offset);
   out.begin(3);
   out.i32(1, parquetType(column).physical);
-  out.list(2, 'i32', hasDictionary ? 3 : 2);
-  out.integer(encoding.plain);
-  out.integer(encoding.rle);
-  if (hasDictionary) out.integer(encoding.dictionary);
+  // Levels are in RLE, dictionary pages in PLAIN.
+  const used = new Set([encodings.rle, chunk.encoding, ...(hasDictionary ? [encodings.plain] : [])]);
+  out.list(2, 'i32', used.size);
+  for (const encoding of used) out.integer(encoding);
   out.list(3, 'binary', 1);
   out.element(column.name);
   out.i32(4, chunk.codec);
@@ -123,7 +127,7 @@ function encodeChunk(column: ColumnDef, chunk: ColumnChunk, rows: number): void 
   out.i64(7, chunk.bytes);
   out.i64(9, chunk.dataOffset);
   if (hasDictionary) out.i64(11, chunk.offset);
-  if (chunk.codec !== codecs.none) {
+  if (chunk.hasStatistics) {
     out.begin(12);
     out.i64(3, chunk.nulls);
     if (chunk.bounds !== undefined) {

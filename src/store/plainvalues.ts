@@ -1,9 +1,8 @@
-import type { Physical } from '../declare/kind.ts';
-import { kinds } from '../declare/kind.ts';
 import type { Arena } from '../flatten/arena.ts';
 import type { Vector } from '../flatten/batch.ts';
 import { bytesOf } from '../flatten/bytes.ts';
-import { MOST_BYTES, putVarint } from './varint.ts';
+import type { Numeric } from './bounds.ts';
+import { MOST_BYTES, putVarint } from './packing.ts';
 
 /** Parquet's definition levels of an optional column: Arrow's validity bitmap is their bit-packed form. */
 export function encodeLevels(vector: Vector, rows: number, arena: Arena): Uint8Array {
@@ -21,17 +20,11 @@ export function encodeLevels(vector: Vector, rows: number, arena: Arena): Uint8A
 }
 
 /**
- * Parquet's PLAIN encoding of the values that are not null, in the arena's memory or, where it is the same, the vector's. It starts
- * at a multiple of 4 bytes, but for truth values.
+ * Parquet's PLAIN encoding of the numbers that are not null, in the arena's memory or, where it is the same, the vector's. It starts
+ * at a multiple of 4 bytes.
  */
-export function encodeValues(vector: Vector, rows: number, arena: Arena): Uint8Array {
-  const physical: Physical = kinds[vector.column.kind].physical;
+export function encodeNumbers(physical: Numeric, vector: Vector, rows: number, arena: Arena): Uint8Array {
   switch (physical) {
-    case 'utf8':
-    case 'binary':
-      return encodeBytes(vector, rows, arena);
-    case 'bool':
-      return encodeBits(vector, rows, arena);
     case 'int32':
       return encodeWords(vector, rows, 1, arena);
     case 'int64':
@@ -45,45 +38,8 @@ function isSet(validity: Uint8Array, row: number): boolean {
   return (((validity[row >> 3] as number) >> (row & 7)) & 1) === 1;
 }
 
-/** Longer values are left to the engine; below, its call costs more than the loop. */
-const LONG_COPY = 192;
-
-function encodeBytes(vector: Vector, rows: number, arena: Arena): Uint8Array {
-  const { validity, values } = vector;
-  const offsets = vector.offsets ?? new Int32Array(rows + 1);
-  const dense = vector.nullCount === 0;
-  let size = 4 * (rows - vector.nullCount);
-  if (dense) size += (offsets[rows] as number) - (offsets[0] as number);
-  else {
-    for (let row = 0; row < rows; row++) {
-      if (isSet(validity, row)) size += (offsets[row + 1] as number) - (offsets[row] as number);
-    }
-  }
-  const out = arena.take(size);
-  const target = new DataView(out.buffer, out.byteOffset);
-  const source = new DataView(values.buffer, values.byteOffset);
-  // Words of four bytes may reach behind the last value.
-  const safe = source.byteLength - 3;
-  let at = 0;
-  for (let row = 0; row < rows; row++) {
-    if (!dense && !isSet(validity, row)) continue;
-    const start = offsets[row] as number;
-    const end = offsets[row + 1] as number;
-    const length = end - start;
-    target.setInt32(at, length, true);
-    at += 4;
-    if (length > LONG_COPY) out.set(values.subarray(start, end), at);
-    else if (end < safe) {
-      for (let i = 0; i < length; i += 4) target.setInt32(at + i, source.getInt32(start + i, true), true);
-    } else {
-      for (let i = 0; i < length; i++) out[at + i] = values[start + i] as number;
-    }
-    at += length;
-  }
-  return out;
-}
-
-function encodeBits(vector: Vector, rows: number, arena: Arena): Uint8Array {
+/** Parquet's PLAIN encoding of the truth values that are not null: a bit each. */
+export function encodeBits(vector: Vector, rows: number, arena: Arena): Uint8Array {
   const { validity, values } = vector;
   if (vector.nullCount === 0) return values.subarray(0, (rows + 7) >> 3);
   const out = arena.take((rows - vector.nullCount + 7) >> 3).fill(0);

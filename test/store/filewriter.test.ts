@@ -136,6 +136,30 @@ test('columns whose values repeat have a dictionary, others have none', async ()
   expect(new Set(found.map(([, , codec]) => codec))).toEqual(new Set(['ZSTD']));
 });
 
+test('texts that do not repeat have their lengths apart from their bytes, in both forms', async () => {
+  const rows = fc
+    .sample(anyRow, { numRuns: 1000, seed: 4 })
+    .map((row, at) => row.map((value, column) => (everything.columns[column]?.name === 'name' ? `name ${at}` : value)));
+  for (const compress of [undefined, zstd]) {
+    const path = await writeBatches(everything, [rows], compress);
+    const { rows: found } = await database.query(
+      `SELECT encodings FROM parquet_metadata('${path}') WHERE path_in_schema = 'name'`,
+    );
+    expect(String(found[0]?.[0])).toContain('DELTA_LENGTH_BYTE_ARRAY');
+    expect(await readRows(path)).toEqual(comparable(rows));
+  }
+});
+
+test('lengths of every size survive', async () => {
+  const name = everything.columns.findIndex((column) => column.name === 'name');
+  const [row = []] = fc.sample(anyRow, { numRuns: 1, seed: 3 });
+  const sizes = [0, 1, 20_000_000, 3, 5, 70_000, 0, 0, 128, ...Array.from({ length: 300 }, (_, at) => (at * at) % 700)];
+  const rows = sizes.map((size) => row.map((value, column) => (column === name ? 'x'.repeat(size) : value)));
+  const path = await writeBatches(everything, [rows]);
+  const { rows: found } = await database.query(`SELECT length("name") FROM ${readFiles([path])}`);
+  expect(found.map(([size]) => Number(size))).toEqual(sizes);
+});
+
 test('values that are chosen to collide cost a dictionary, not the time', () => {
   // Texts that differ where the hash does not look.
   const texts = Array.from(
@@ -143,18 +167,10 @@ test('values that are chosen to collide cost a dictionary, not the time', () => 
     (_, at) => `${'a'.repeat(8)}${String(at).padStart(8, '0')}${'b'.repeat(40)}`,
   );
   const distinct = texts.slice(0, 15_000);
-  const bytes = Buffer.concat(
-    [...distinct, ...distinct, ...distinct].map((text) => {
-      const value = Buffer.alloc(4 + text.length);
-      value.writeInt32LE(text.length);
-      value.write(text, 4);
-      return value;
-    }),
-  );
-  const arena = new Arena();
-  const padded = arena.take(bytes.length);
-  padded.set(bytes);
-  expect(new DictionaryMaker().make(padded, 45_000, undefined, arena)).toBe(undefined);
+  const repeated = [...distinct, ...distinct, ...distinct];
+  const offsets = Int32Array.from({ length: repeated.length + 1 }, (_, at) => at * 56);
+  const values = { count: repeated.length, offsets, bytes: Buffer.from(repeated.join('')) };
+  expect(new DictionaryMaker().ofBytes(values, new Arena())).toBe(undefined);
 });
 
 test('values survive the sorted transcoding to compressed Parquet', async () => {
