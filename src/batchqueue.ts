@@ -113,7 +113,6 @@ export class BatchQueue {
         txCount: Number(cell('tx_count')),
         startLt: BigInt(String(cell('start_lt'))),
         endLt: BigInt(String(cell('end_lt'))),
-        prev: [],
       });
       this.known.set(mcSeqno, list);
     }

@@ -1,6 +1,6 @@
 import { AuditError } from '../errors.ts';
 
-/** What the audits need of a block header. */
+/** What the plan and the count of transactions need of a block header. */
 export interface Header {
   readonly workchain: number;
   /** Signed 64-bit id, decimal text. */
@@ -11,16 +11,19 @@ export interface Header {
   readonly txCount: number;
   readonly startLt: bigint;
   readonly endLt: bigint;
-  readonly prev: readonly string[];
 }
 
-/** `-1:-9223372036854775808:1234`: tells one block from all others. */
-export function blockId(workchain: number, shard: string, seqno: number): string {
-  return `${workchain}:${shard}:${seqno}`;
+/** The name of a block. */
+export interface BlockRef {
+  /** `-1:-9223372036854775808:1234`: tells it from all others. */
+  readonly id: string;
+  readonly workchain: number;
+  readonly seqno: number;
 }
 
-export function headerId(header: Header): string {
-  return blockId(header.workchain, header.shard, header.seqno);
+/** A header with its own name and those of the blocks before it, by which headers are proven whole. */
+export interface LinkedHeader extends Header, BlockRef {
+  readonly prev: readonly BlockRef[];
 }
 
 interface WireRef {
@@ -42,7 +45,7 @@ interface WireBlock extends WireRef {
  *
  * @throws {AuditError} `not-json` (retryable), or `not-headers` when the answer is something else
  */
-export function parseHeaders(body: Buffer, request: string): readonly Header[] {
+export function parseHeaders(body: Buffer, request: string): readonly LinkedHeader[] {
   let answer: unknown;
   try {
     answer = JSON.parse(body.toString());
@@ -63,19 +66,39 @@ export function parseHeaders(body: Buffer, request: string): readonly Header[] {
   }
 }
 
-function headerOf(block: WireBlock): Header {
+function headerOf(block: WireBlock): LinkedHeader {
+  const shard = signedShard(block.shard);
   return {
+    id: blockId(block.workchain, shard, block.seqno),
     workchain: block.workchain,
-    shard: signedShard(block.shard),
+    shard,
     seqno: block.seqno,
     mcSeqno: block.masterchain_block_ref.seqno,
     txCount: block.tx_count,
     startLt: BigInt(block.start_lt),
     endLt: BigInt(block.end_lt),
-    prev: (block.prev_blocks ?? []).map((ref) => blockId(ref.workchain, signedShard(ref.shard), ref.seqno)),
+    prev: (block.prev_blocks ?? []).map(refOf),
   };
 }
 
+function refOf({ workchain, shard, seqno }: WireRef): BlockRef {
+  return { id: blockId(workchain, signedShard(shard), seqno), workchain, seqno };
+}
+
+/** The id of a block. */
+export function blockId(workchain: number, shard: string, seqno: number): string {
+  return `${workchain}:${shard}:${seqno}`;
+}
+
+/** Shards that were converted, which are few; forgotten when a source names too many. */
+const shards = new Map<string, string>();
+const MOST_SHARDS = 4096;
+
 function signedShard(hex: string): string {
-  return BigInt.asIntN(64, BigInt(`0x${hex}`)).toString();
+  const known = shards.get(hex);
+  if (known !== undefined) return known;
+  const signed = BigInt.asIntN(64, BigInt(`0x${hex}`)).toString();
+  if (shards.size >= MOST_SHARDS) shards.clear();
+  shards.set(hex, signed);
+  return signed;
 }

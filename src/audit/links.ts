@@ -1,17 +1,17 @@
 import type { Span } from '../span.ts';
-import { type Header, headerId } from './header.ts';
+import type { BlockRef, LinkedHeader } from './header.ts';
 
 /** The newest block of every shard at one masterchain block; undefined where the index does not reach. */
-export type ShardState = readonly Header[] | undefined;
+export type ShardState = readonly LinkedHeader[] | undefined;
 
 /** What is wrong with a list of headers. Empty lists mean that the list is proven whole. */
 export interface LinkGaps {
   /** Blocks that others refer to, or that the state at the end names, and that the list lacks. */
   readonly missing: readonly MissingBlock[];
   /** Newest blocks of chains that lead to nothing at the end of the span. */
-  readonly stray: readonly Header[];
+  readonly stray: readonly LinkedHeader[];
   /** Blocks that do not link to the block before them. */
-  readonly unlinked: readonly Header[];
+  readonly unlinked: readonly LinkedHeader[];
 }
 
 export interface MissingBlock {
@@ -28,22 +28,22 @@ export interface MissingBlock {
  * @param after state at `span.to`
  */
 export function findLinkGaps(
-  headers: readonly Header[],
+  headers: readonly LinkedHeader[],
   span: Span,
   before: ShardState,
-  after: readonly Header[],
+  after: readonly LinkedHeader[],
 ): LinkGaps {
   const walker = new LinkWalker(headers, span, before);
-  for (const header of after) walker.follow(headerId(header), span.to);
-  const tops: Header[] = [];
+  for (const header of after) walker.follow(header, span.to);
+  const tops: LinkedHeader[] = [];
   for (let top = walker.nextTop(); top !== undefined; top = walker.nextTop()) {
     tops.push(top);
-    walker.follow(headerId(top), top.mcSeqno);
+    walker.follow(top, top.mcSeqno);
   }
   for (let seqno = span.from; seqno <= span.to; seqno++) walker.requireListed(masterId(seqno), seqno);
   const unlinked = headers.filter((header) => !linksToPredecessor(header));
-  const faulty = [...walker.missing.keys(), ...unlinked.map(headerId), ...walker.dangling.map(headerId)];
-  const broken = new Set(faulty.map(positionOf));
+  const faulty = [...unlinked, ...walker.dangling].map(({ id }) => id);
+  const broken = new Set([...walker.missing.keys(), ...faulty].map(positionOf));
   return {
     missing: [...walker.missing].map(([id, seenFrom]) => ({ id, seenFrom })),
     // A chain that ends right below a block that is at fault itself is explained by that block.
@@ -56,25 +56,25 @@ export function findLinkGaps(
 class LinkWalker {
   readonly missing = new Map<string, number>();
   /** Listed blocks that refer to a missing one. */
-  readonly dangling: Header[] = [];
-  private readonly listed: ReadonlyMap<string, Header>;
+  readonly dangling: LinkedHeader[] = [];
+  private readonly listed: ReadonlyMap<string, LinkedHeader>;
   private readonly known: ReadonlySet<string>;
   private readonly seen = new Set<string>();
-  private readonly descending: Header[];
+  private readonly descending: LinkedHeader[];
   private readonly span: Span;
   private readonly hasStart: boolean;
 
-  constructor(headers: readonly Header[], span: Span, before: ShardState) {
-    this.listed = new Map(headers.map((header) => [headerId(header), header]));
-    this.known = new Set((before ?? []).map(headerId));
+  constructor(headers: readonly LinkedHeader[], span: Span, before: ShardState) {
+    this.listed = new Map(headers.map((header) => [header.id, header]));
+    this.known = new Set((before ?? []).map(({ id }) => id));
     this.descending = [...headers].sort((a, b) => a.seqno - b.seqno || a.mcSeqno - b.mcSeqno);
     this.span = span;
     this.hasStart = before !== undefined;
   }
 
-  follow(top: string, topFrom: number): void {
-    const todo: { readonly id: string; readonly from: number; readonly by: Header | undefined }[] = [
-      { id: top, from: topFrom, by: undefined },
+  follow(top: BlockRef, topFrom: number): void {
+    const todo: { readonly id: string; readonly from: number; readonly by: LinkedHeader | undefined }[] = [
+      { id: top.id, from: topFrom, by: undefined },
     ];
     for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
       const { id, from, by } = next;
@@ -82,7 +82,7 @@ class LinkWalker {
       const header = this.listed.get(id);
       if (header !== undefined) {
         this.seen.add(id);
-        for (const prev of header.prev) todo.push({ id: prev, from: header.mcSeqno, by: header });
+        for (const { id: prev } of header.prev) todo.push({ id: prev, from: header.mcSeqno, by: header });
       } else if (this.hasStart || from > this.span.from) {
         this.missing.set(id, Math.min(from, this.missing.get(id) ?? from));
         if (by !== undefined) this.dangling.push(by);
@@ -91,9 +91,9 @@ class LinkWalker {
   }
 
   /** The newest listed block that no chain has led to. */
-  nextTop(): Header | undefined {
+  nextTop(): LinkedHeader | undefined {
     for (let top = this.descending.pop(); top !== undefined; top = this.descending.pop()) {
-      if (!this.seen.has(headerId(top))) return top;
+      if (!this.seen.has(top.id)) return top;
     }
     return undefined;
   }
@@ -104,10 +104,14 @@ class LinkWalker {
 }
 
 /** Every block but the first links to one or two blocks of its workchain, the newest of which is the one before it. */
-function linksToPredecessor({ workchain, seqno, prev }: Header): boolean {
-  if (seqno <= 1 && prev.length === 0) return true;
-  const seqnos = prev.map((id) => Number(id.split(':')[2]));
-  return prev.every((id) => id.startsWith(`${workchain}:`)) && Math.max(...seqnos) === seqno - 1 && prev.length <= 2;
+function linksToPredecessor({ workchain, seqno, prev }: LinkedHeader): boolean {
+  if (prev.length === 0) return seqno <= 1;
+  let newest = -1;
+  for (const ref of prev) {
+    if (ref.workchain !== workchain) return false;
+    newest = Math.max(newest, ref.seqno);
+  }
+  return newest === seqno - 1 && prev.length <= 2;
 }
 
 function masterId(seqno: number): string {

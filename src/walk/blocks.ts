@@ -25,7 +25,7 @@ export async function readHeaders(query: Query, span: Span): Promise<ReadonlyMap
   for (const row of rows as readonly (readonly [number, number, string, number, bigint, bigint, bigint])[]) {
     const [mcSeqno, workchain, shard, seqno, txCount, startLt, endLt] = row;
     const list = headers.get(mcSeqno) ?? [];
-    list.push({ mcSeqno, workchain, shard, seqno, txCount: Number(txCount), startLt, endLt, prev: [] });
+    list.push({ mcSeqno, workchain, shard, seqno, txCount: Number(txCount), startLt, endLt });
     headers.set(mcSeqno, list);
   }
   return headers;

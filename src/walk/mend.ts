@@ -1,4 +1,4 @@
-import { type Header, headerId, parseHeaders } from '../audit/header.ts';
+import { blockId, type Header, parseHeaders } from '../audit/header.ts';
 import { TonlakeError } from '../errors.ts';
 import { type Span, unionSpans } from '../span.ts';
 import { pagesOfBlock, requestOf } from './ask.ts';
@@ -71,7 +71,9 @@ async function isOutdated(context: WalkContext, seqno: number): Promise<boolean>
 /** What the audits use of some headers, in one text. */
 function describe(headers: readonly Header[]): string {
   return headers
-    .map((header) => `${headerId(header)} ${header.txCount} ${header.startLt} ${header.endLt}`)
+    .map(({ workchain, shard, seqno, txCount, startLt, endLt }) => {
+      return `${blockId(workchain, shard, seqno)} ${txCount} ${startLt} ${endLt}`;
+    })
     .sort()
     .join('\n');
 }

@@ -1,4 +1,4 @@
-import { type Header, headerId, parseHeaders } from '../audit/header.ts';
+import { type Header, type LinkedHeader, parseHeaders } from '../audit/header.ts';
 import { findLinkGaps, type LinkGaps, type ShardState } from '../audit/links.ts';
 import type { BadBlock } from '../audit/reconcile.ts';
 import type { Answer } from '../source/ask.ts';
@@ -39,7 +39,7 @@ export function promisedRows(headers: readonly Header[]): number {
 export interface LinkProofOptions {
   readonly span: Span;
   readonly before: ShardState;
-  readonly after: readonly Header[];
+  readonly after: readonly LinkedHeader[];
   readonly source: Source;
   readonly pipeline: string;
   /** Told how many headers the span has, as far as is known. */
@@ -48,11 +48,11 @@ export interface LinkProofOptions {
 
 /** Headers are proven by their links: from the states at both ends of the span, through every block between. */
 export function linkProof({ span, before, after, source, pipeline, onCount }: LinkProofOptions): SpanProof {
-  const byBlock = new Map<number, readonly Header[]>();
-  const byWindow = new Map<number, Header[]>();
+  const byBlock = new Map<number, readonly LinkedHeader[]>();
+  const byWindow = new Map<number, LinkedHeader[]>();
 
-  const all = (): readonly Header[] => {
-    const headers: Header[] = [];
+  const all = (): readonly LinkedHeader[] => {
+    const headers: LinkedHeader[] = [];
     for (let seqno = span.from; seqno <= span.to; seqno++) {
       headers.push(...(byBlock.get(seqno) ?? byWindow.get(seqno) ?? []));
     }
@@ -64,7 +64,7 @@ export function linkProof({ span, before, after, source, pipeline, onCount }: Li
     const newest = new Set<string>();
     for (const seqno of stray.length === 0 ? [] : absentSeqnos(missing)) {
       if (seqno <= span.from) continue;
-      for (const header of await fetchShardState(source, seqno - 1, pipeline)) newest.add(headerId(header));
+      for (const header of await fetchShardState(source, seqno - 1, pipeline)) newest.add(header.id);
     }
     return newest;
   };
@@ -92,7 +92,7 @@ export function linkProof({ span, before, after, source, pipeline, onCount }: Li
       const twice = findTwice(headers);
       const gaps = findLinkGaps(headers, span, before, after);
       const newest = await newestBeforeHoles(gaps);
-      const stray = gaps.stray.filter((header) => !newest.has(headerId(header)));
+      const stray = gaps.stray.filter((header) => !newest.has(header.id));
       return [...twice, ...(await blame({ ...gaps, stray }, span, (id) => findBlock(source, id, pipeline)))];
     },
     repair(seqno) {
@@ -114,11 +114,11 @@ function requireMasterBlock(headers: readonly Header[], seqno: number, pipeline:
   });
 }
 
-function findTwice(headers: readonly Header[]): readonly BadBlock[] {
+function findTwice(headers: readonly LinkedHeader[]): readonly BadBlock[] {
   const seen = new Set<string>();
   const bad: BadBlock[] = [];
   for (const header of headers) {
-    const id = headerId(header);
+    const id = header.id;
     if (seen.has(id)) bad.push({ seqno: header.mcSeqno, reason: `expected block ${id} once, got it twice` });
     seen.add(id);
   }
@@ -132,14 +132,14 @@ function findTwice(headers: readonly Header[]): readonly BadBlock[] {
 async function blame(
   { missing, stray, unlinked }: LinkGaps,
   span: Span,
-  find: (id: string) => Promise<Header | undefined>,
+  find: (id: string) => Promise<LinkedHeader | undefined>,
 ): Promise<readonly BadBlock[]> {
   const bad = new Map<number, string>();
-  for (const header of stray) bad.set(header.mcSeqno, `expected linked blocks only, got ${headerId(header)}`);
+  for (const header of stray) bad.set(header.mcSeqno, `expected linked blocks only, got ${header.id}`);
   for (const header of unlinked) {
     bad.set(
       header.mcSeqno,
-      `expected block ${headerId(header)} to link to the one before it, got ${header.prev.join(' and ') || 'no link'}`,
+      `expected block ${header.id} to link to the one before it, got ${header.prev.map(({ id }) => id).join(' and ') || 'no link'}`,
     );
   }
   const absent = absentSeqnos(missing);
@@ -156,7 +156,7 @@ function absentSeqnos(missing: LinkGaps['missing']): readonly number[] {
   return missing.filter(({ id }) => id.startsWith('-1:')).map(({ id }) => Number(id.split(':')[2]));
 }
 
-async function findBlock(source: Source, id: string, pipeline: string): Promise<Header | undefined> {
+async function findBlock(source: Source, id: string, pipeline: string): Promise<LinkedHeader | undefined> {
   const [workchain = '', shard = '', seqno = ''] = id.split(':');
   const hex = BigInt.asUintN(64, BigInt(shard)).toString(16).toUpperCase();
   const query = [
@@ -166,6 +166,6 @@ async function findBlock(source: Source, id: string, pipeline: string): Promise<
     ['limit', '10'],
   ] as const;
   return source.fetch({ path: '/blocks', query, label: `${pipeline} ${id}` }, ({ body, request }) =>
-    parseHeaders(body, request).find((header) => headerId(header) === id),
+    parseHeaders(body, request).find((header) => header.id === id),
   );
 }
