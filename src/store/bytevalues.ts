@@ -30,18 +30,28 @@ export function plainSize({ count, offsets }: ByteValues): number {
   return 4 * count + (offsets[count] as number) - (offsets[0] as number);
 }
 
-/** Parquet's PLAIN encoding, as dictionary pages have it. */
+/** Longer values are left to the engine; below, its call costs more than the loop. */
+const LONG_COPY = 192;
+
+/** Parquet's PLAIN encoding. */
 export function encodePlain(values: ByteValues, arena: Arena): Uint8Array {
   const { count, offsets, bytes } = values;
   const out = arena.take(plainSize(values));
-  const view = new DataView(out.buffer, out.byteOffset);
+  const target = new DataView(out.buffer, out.byteOffset);
+  const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  // Words of four bytes may reach behind the last value; the arena has room for them.
+  const safe = bytes.byteLength - 3;
   let at = 0;
   for (let i = 0; i < count; i++) {
     const from = offsets[i] as number;
     const to = offsets[i + 1] as number;
-    view.setInt32(at, to - from, true);
-    out.set(bytes.subarray(from, to), at + 4);
-    at += 4 + to - from;
+    const length = to - from;
+    target.setInt32(at, length, true);
+    at += 4;
+    if (length > LONG_COPY || to >= safe) out.set(bytes.subarray(from, to), at);
+    else
+      for (let word = 0; word < length; word += 4) target.setInt32(at + word, source.getInt32(from + word, true), true);
+    at += length;
   }
   return out;
 }
@@ -54,8 +64,8 @@ const PART = BLOCK / PARTS;
 const deltas = new Int32Array(BLOCK);
 
 /**
- * Parquet's DELTA_LENGTH_BYTE_ARRAY: the lengths of all values, then their bytes, without a copy of them. It leaves compression texts
- * alone that have nothing in common, and readers need not look for the lengths between them.
+ * Parquet's DELTA_LENGTH_BYTE_ARRAY: the lengths of all values, then their bytes, without a copy of them. For DuckDB only: Spark 3.5
+ * reads it wrongly, without a word, where a column has nulls or more than 4,096 rows.
  */
 export function encodeDeltaLength(values: ByteValues, arena: Arena): readonly Uint8Array[] {
   const { count, offsets, bytes } = values;

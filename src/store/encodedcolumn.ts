@@ -30,7 +30,9 @@ export function encodeSimple(vector: Vector, rows: number, arena: Arena): Encode
   const { physical } = kinds[vector.column.kind];
   if (physical === 'utf8' || physical === 'binary') {
     const values = byteValues(vector, rows, arena);
-    return lengthsAndBytes(encodeDeltaLength(values, arena), plainSize(values), undefined);
+    const data = encodeDeltaLength(values, arena);
+    const { deltaLength } = encodings;
+    return { encoding: deltaLength, data, plainBytes: plainSize(values), dictionary: undefined, bounds: undefined };
   }
   if (physical === 'bool') return plain(encodeBits(vector, rows, arena), undefined);
   return plain(encodeNumbers(physical, vector, rows, arena), undefined);
@@ -44,9 +46,7 @@ export function encodeFinal(vector: Vector, rows: number, arena: Arena): Encoded
     const values = byteValues(vector, rows, arena);
     const plainBytes = plainSize(values);
     const dictionary = dictionaries.ofBytes(values, arena);
-    if (dictionary === undefined) {
-      return lengthsAndBytes(encodeDeltaLength(values, arena), plainBytes, boundsOfBytes(values));
-    }
+    if (dictionary === undefined) return plain(encodePlain(values, arena), boundsOfBytes(values));
     const { size, indices, values: distinct } = dictionary;
     return withDictionary(indices, plainBytes, { size, values: encodePlain(distinct, arena) }, boundsOfBytes(distinct));
   }
@@ -62,10 +62,6 @@ export function encodeFinal(vector: Vector, rows: number, arena: Arena): Encoded
 
 function plain(values: Uint8Array, bounds: Bounds | undefined): EncodedColumn {
   return { encoding: encodings.plain, data: [values], plainBytes: values.length, dictionary: undefined, bounds };
-}
-
-function lengthsAndBytes(data: readonly Uint8Array[], plainBytes: number, bounds: Bounds | undefined): EncodedColumn {
-  return { encoding: encodings.deltaLength, data, plainBytes, dictionary: undefined, bounds };
 }
 
 function withDictionary(
