@@ -339,3 +339,20 @@ test('a folder with files of others can become a warehouse, and they stay', asyn
   await (await openTestStore(folder)).close();
   expect(await listAll(folder)).toEqual(expect.arrayContaining(['README.md', 'tables/notes.parquet']));
 });
+
+test('rows that are written anew are in row groups that are bounded by the bytes of the rows, however well they compress', async () => {
+  const store = await openTestStore(freshPath('parquet'));
+  const comment = 'x'.repeat(4096);
+  const rows = itemRows(1, 20_000).map((row) => ({ ...row, comment }));
+  const stage = store.stage('items', { from: 1, to: 20_000 });
+  await stage.write(makeBatchOf(items, rows.toReversed()));
+  const staged = await stage.finish();
+  const [file] = staged.tables['items']?.files ?? [];
+  expect(file?.bytes).toBeLessThan(8 * 2 ** 20);
+  const { rows: groups } = await store.query(
+    `SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata('${file?.stagedPath}') ORDER BY 1`,
+  );
+  // 32 MB of rows of 4 kB.
+  expect(groups.map(([, size]) => Number(size))).toEqual([6144, 6144, 6144, 1568]);
+  await store.close();
+}, 30_000);
