@@ -1,6 +1,6 @@
 import type { Physical } from '../declare/kind.ts';
 import { compareBytes } from '../flatten/bytes.ts';
-import type { ByteValues } from './bytevalues.ts';
+import { type ByteValues, lengthAt } from './bytevalues.ts';
 
 /** Least and greatest value in Parquet's PLAIN encoding (texts and bytes without their length). */
 export interface Bounds {
@@ -110,9 +110,11 @@ export function boundsOfBytes({ count, offsets, bytes }: ByteValues): Bounds | u
     if (compareValues(bytes, view, offsets, at, min) < 0) min = at;
     else if (compareValues(bytes, view, offsets, at, max) > 0) max = at;
   }
-  const least = copy(bytes, offsets[min] as number, offsets[min + 1] as number);
-  const greatest = copy(bytes, offsets[max] as number, offsets[max + 1] as number);
-  return least.length > LONGEST || greatest.length > LONGEST ? undefined : { min: least, max: greatest };
+  if (lengthAt(offsets, min) > LONGEST || lengthAt(offsets, max) > LONGEST) return undefined;
+  return {
+    min: copy(bytes, offsets[min] as number, offsets[min + 1] as number),
+    max: copy(bytes, offsets[max] as number, offsets[max + 1] as number),
+  };
 }
 
 /** Compares two values; most differ in their first word. */

@@ -25,6 +25,11 @@ export function byteValues({ validity, nullCount, offsets, values }: Vector, row
   return { count, offsets: dense, bytes: values };
 }
 
+/** Bytes of the value between two offsets. */
+export function lengthAt(offsets: Int32Array, at: number): number {
+  return (offsets[at + 1] as number) - (offsets[at] as number);
+}
+
 /** Bytes that the values take in PLAIN encoding: each with its length of 4 bytes. */
 export function plainSize({ count, offsets }: ByteValues): number {
   return 4 * count + (offsets[count] as number) - (offsets[0] as number);
@@ -114,8 +119,4 @@ function encodeBlock(size: number, least: number, out: Uint8Array, widths: numbe
     if (bits > 0) at = packBits(deltas, from, to, from + PART, bits, out, at);
   }
   return at;
-}
-
-function lengthAt(offsets: Int32Array, at: number): number {
-  return (offsets[at + 1] as number) - (offsets[at] as number);
 }

@@ -1,6 +1,6 @@
 import type { Arena } from '../flatten/arena.ts';
 import { bytesOf } from '../flatten/bytes.ts';
-import { type ByteValues, plainSize } from './bytevalues.ts';
+import { type ByteValues, lengthAt, plainSize } from './bytevalues.ts';
 import { bitsOf, packBits, putVarint } from './packing.ts';
 
 /** Values as a list of distinct ones, and where in it each value stands. */
@@ -60,7 +60,7 @@ export class DictionaryMaker {
     this.#reserve(count);
     if (!this.#findBytes(values)) return undefined;
     let bytes = 0;
-    for (let i = 0; i < this.#size; i++) bytes += lengthAt(values, this.#firsts[i] as number);
+    for (let i = 0; i < this.#size; i++) bytes += lengthAt(values.offsets, this.#firsts[i] as number);
     const indices = this.#encode(count, this.#size * 4 + bytes, plainSize(values), arena);
     if (indices === undefined) return undefined;
     return { size: this.#size, values: this.#collect(values, bytes, arena), indices };
@@ -129,7 +129,7 @@ export class DictionaryMaker {
     let beforeLength = -1;
     for (let row = 0; row < count; row++) {
       const at = offsets[row] as number;
-      const length = (offsets[row + 1] as number) - at;
+      const length = lengthAt(offsets, row);
       const isAsBefore = length === beforeLength && isSameBytes(view, at, before, length);
       before = at;
       beforeLength = length;
@@ -141,8 +141,7 @@ export class DictionaryMaker {
       let known = slots[slot] as number;
       while (known !== EMPTY) {
         const first = firsts[known] as number;
-        const from = offsets[first] as number;
-        if ((offsets[first + 1] as number) - from === length && isSameBytes(view, at, from, length)) break;
+        if (lengthAt(offsets, first) === length && isSameBytes(view, at, offsets[first] as number, length)) break;
         if (--probes < 0) return false;
         slot = (slot + 1) & mask;
         known = slots[slot] as number;
@@ -168,15 +167,11 @@ export class DictionaryMaker {
       const first = this.#firsts[i] as number;
       offsets[i] = to;
       bytes.set(values.bytes.subarray(values.offsets[first], values.offsets[first + 1]), to);
-      to += lengthAt(values, first);
+      to += lengthAt(values.offsets, first);
     }
     offsets[this.#size] = to;
     return { count: this.#size, offsets, bytes };
   }
-}
-
-function lengthAt({ offsets }: ByteValues, at: number): number {
-  return (offsets[at + 1] as number) - (offsets[at] as number);
 }
 
 function mostDistinct(count: number): number {
