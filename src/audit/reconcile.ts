@@ -2,6 +2,7 @@ import type { BytesColumn, WordsColumn } from '../flatten/columns.ts';
 import type { Decoder } from '../flatten/decoder.ts';
 import type { Span } from '../span.ts';
 import type { Header } from './header.ts';
+import { SeenValues } from './seen.ts';
 
 /** A masterchain block whose rows and headers disagree. */
 export interface BadBlock {
@@ -10,13 +11,29 @@ export interface BadBlock {
   readonly reason: string;
 }
 
-/** A header, with its 64-bit numbers as the words of their columns, and the rows that were found for it. */
-interface Tally {
+/**
+ * A header, with its 64-bit numbers as the words of their columns, and the rows that were found for it. Headers that come from
+ * another thread have another hidden class each time; here they have one.
+ */
+class Tally {
   readonly header: Header;
+  readonly workchain: number;
+  readonly seqno: number;
+  readonly mcSeqno: number;
   readonly shard: Word64;
   readonly startLt: Word64;
   readonly endLt: Word64;
-  count: number;
+  count = 0;
+
+  constructor(header: Header) {
+    this.header = header;
+    this.workchain = header.workchain;
+    this.seqno = header.seqno;
+    this.mcSeqno = header.mcSeqno;
+    this.shard = wordsOf(BigInt(header.shard));
+    this.startLt = wordsOf(header.startLt);
+    this.endLt = wordsOf(header.endLt);
+  }
 }
 
 /** Halves of a 64-bit number, each from 0 to 2^32 - 1. */
@@ -34,10 +51,11 @@ export class Reconciliation {
   private tallies: readonly Tally[] = [];
   private readonly bySeqno = new Map<number, Tally[]>();
   private readonly bad = new Map<number, string>();
-  private readonly seen = new Map<string, number>();
+  private readonly seen: SeenValues;
 
   constructor(decoder: Decoder) {
     this.rows = new RowReader(decoder);
+    this.seen = new SeenValues(this.rows.hashes);
   }
 
   /**
@@ -58,32 +76,26 @@ export class Reconciliation {
   private begin(headers: readonly Header[]): void {
     this.bySeqno.clear();
     this.bad.clear();
-    this.seen.clear();
-    this.tallies = headers.map((header) => ({
-      header,
-      shard: wordsOf(BigInt(header.shard)),
-      startLt: wordsOf(header.startLt),
-      endLt: wordsOf(header.endLt),
-      count: 0,
-    }));
+    this.seen.clear(this.rows.count);
+    this.tallies = headers.map((header) => new Tally(header));
     for (const tally of this.tallies) {
-      const group = this.bySeqno.get(tally.header.seqno);
-      if (group === undefined) this.bySeqno.set(tally.header.seqno, [tally]);
+      const group = this.bySeqno.get(tally.seqno);
+      if (group === undefined) this.bySeqno.set(tally.seqno, [tally]);
       else group.push(tally);
     }
   }
 
   private add(row: number, mcSeqno: number): void {
-    const hash = this.rows.hash(row);
-    const other = this.seen.get(hash);
+    const other = this.seen.add(row);
     if (other !== undefined) {
-      for (const seqno of [mcSeqno, other]) this.accuse(seqno, `expected transaction ${hash} once, got it twice`);
+      const reason = `expected transaction ${this.rows.hash(row)} once, got it twice`;
+      this.accuse(mcSeqno, reason);
+      this.accuse(this.rows.mcSeqno(other), reason);
     }
-    this.seen.set(hash, mcSeqno);
     const tally = this.find(row);
-    if (tally === undefined || tally.header.mcSeqno !== mcSeqno) {
-      const found =
-        tally === undefined ? 'one of an unknown block' : `one of masterchain block ${tally.header.mcSeqno}`;
+    if (tally === undefined || tally.mcSeqno !== mcSeqno) {
+      const found = tally === undefined ? 'one of an unknown block' : `one of masterchain block ${tally.mcSeqno}`;
+      const hash = this.rows.hash(row);
       this.accuse(mcSeqno, `expected only transactions of masterchain block ${mcSeqno}, got ${found} (${hash})`);
       return;
     }
@@ -104,7 +116,8 @@ export class Reconciliation {
   }
 
   private find(row: number): Tally | undefined {
-    for (const tally of this.bySeqno.get(this.rows.seqno(row)) ?? []) if (this.rows.isIn(row, tally)) return tally;
+    const group = this.bySeqno.get(this.rows.seqno(row));
+    if (group !== undefined) for (const tally of group) if (this.rows.isIn(row, tally)) return tally;
     return undefined;
   }
 
@@ -125,7 +138,7 @@ function wordsOf(value: bigint): Word64 {
 /** The columns that tell where a transaction belongs. */
 class RowReader {
   private readonly decoder: Decoder;
-  private readonly hashes: BytesColumn;
+  readonly hashes: BytesColumn;
   private readonly lts: WordsColumn;
   private readonly workchains: WordsColumn;
   private readonly shards: WordsColumn;
@@ -177,9 +190,9 @@ class RowReader {
     return this.mcSeqnos.words[row] as number;
   }
 
-  isIn(row: number, { header, shard }: Tally): boolean {
+  isIn(row: number, { workchain, shard }: Tally): boolean {
     return (
-      ((this.workchains.words[row] as number) | 0) === header.workchain &&
+      ((this.workchains.words[row] as number) | 0) === workchain &&
       this.shards.words[2 * row] === shard.low &&
       this.shards.words[2 * row + 1] === shard.high
     );
