@@ -1,3 +1,4 @@
+import { compareBytes, mix } from '../flatten/bytes.ts';
 import type { BytesColumn } from '../flatten/columns.ts';
 
 const EMPTY = -1;
@@ -48,16 +49,8 @@ export class SeenValues {
 
   private isSame(row: number, other: number): boolean {
     const { offsets, bytes } = this.column;
-    const from = offsets[row] as number;
-    const otherFrom = offsets[other] as number;
-    const length = (offsets[row + 1] as number) - from;
-    if ((offsets[other + 1] as number) - otherFrom !== length) return false;
-    for (let i = 0; i < length; i++) if (bytes[from + i] !== bytes[otherFrom + i]) return false;
-    return true;
+    const [from, to] = [offsets[row] as number, offsets[row + 1] as number];
+    const [otherFrom, otherTo] = [offsets[other] as number, offsets[other + 1] as number];
+    return compareBytes(bytes, from, to, bytes, otherFrom, otherTo) === 0;
   }
-}
-
-function mix(hash: number, word: number): number {
-  const mixed = Math.imul(hash ^ word, 0x9e3779b1);
-  return mixed ^ (mixed >>> 15);
 }

@@ -31,6 +31,11 @@ export class Arena {
     return new Uint32Array(buffer, byteOffset, count);
   }
 
+  ints(count: number): Int32Array {
+    const { buffer, byteOffset } = this.take(count * 4);
+    return new Int32Array(buffer, byteOffset, count);
+  }
+
   /** Takes back every piece, but what went over to another thread. */
   reset(): void {
     if (this.blocks.some((block) => block.byteLength === 0)) {

@@ -19,3 +19,29 @@ export function compareBytes(
   }
   return leftTo - leftFrom - (rightTo - rightFrom);
 }
+
+/** Longer copies are left to the engine; below, its call costs more than the loop. */
+const LONG_COPY = 192;
+
+/** Copies bytes, and up to three more: there has to be room behind both. */
+export function copyBytes(
+  target: Uint8Array,
+  targetView: DataView,
+  to: number,
+  source: Uint8Array,
+  sourceView: DataView,
+  from: number,
+  length: number,
+): void {
+  if (length > LONG_COPY) {
+    target.set(source.subarray(from, from + length), to);
+  } else {
+    for (let i = 0; i < length; i += 4) targetView.setInt32(to + i, sourceView.getInt32(from + i, true), true);
+  }
+}
+
+/** Takes a word into a hash. */
+export function mix(hash: number, word: number): number {
+  const mixed = Math.imul(hash ^ word, 0x9e3779b1);
+  return mixed ^ (mixed >>> 15);
+}

@@ -1,13 +1,12 @@
 import type { ColumnDef } from '../declare/column.ts';
 import type { Arena } from './arena.ts';
 import { makeVector, type Vector } from './batch.ts';
+import { copyBytes } from './bytes.ts';
 import { Column, START_ROWS } from './column.ts';
 import { viewOf } from './page.ts';
 
 /** Bytes kept free behind the used ones: short copies go by whole words and may write a little too much. */
 const SLACK = 8;
-/** Longer copies are left to the engine; below, its call costs more than the loop. */
-const LONG_COPY = 192;
 
 /** Bytes of varying length: text, or binary. */
 export class BytesColumn extends Column {
@@ -97,8 +96,7 @@ export class BytesColumn extends Column {
   gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
     const nullity = this.gatherNullity(rows, def, arena);
     const { offsets: starts, next } = this;
-    const words = arena.words(rows.length + 1);
-    const offsets = new Int32Array(words.buffer, words.byteOffset, words.length);
+    const offsets = arena.ints(rows.length + 1);
     offsets[0] = 0;
     let size = 0;
     for (let i = 0; i < rows.length; i++) {
@@ -117,22 +115,5 @@ export class BytesColumn extends Column {
       if (length > 0) copyBytes(values, view, to, this.bytes, this.view, starts[first] as number, length);
     }
     return makeVector(nullity, offsets, values);
-  }
-}
-
-/** Copies bytes, and up to three more: columns and pages have room behind what they hold. */
-function copyBytes(
-  target: Uint8Array,
-  targetView: DataView,
-  to: number,
-  source: Uint8Array,
-  sourceView: DataView,
-  from: number,
-  length: number,
-): void {
-  if (length > LONG_COPY) {
-    target.set(source.subarray(from, from + length), to);
-  } else {
-    for (let i = 0; i < length; i += 4) targetView.setInt32(to + i, sourceView.getInt32(from + i, true), true);
   }
 }

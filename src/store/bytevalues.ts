@@ -1,6 +1,8 @@
 import type { Arena } from '../flatten/arena.ts';
 import type { Vector } from '../flatten/batch.ts';
+import { copyBytes } from '../flatten/bytes.ts';
 import { bitsOf, MOST_BYTES, packBits, putVarint, putZigzag } from './packing.ts';
+import { isSet } from './plainvalues.ts';
 
 /** Texts or bytes without those of null rows, one behind the other: value `i` lies from `offsets[i]` to `offsets[i + 1]`. */
 export interface ByteValues {
@@ -15,11 +17,10 @@ export function byteValues({ validity, nullCount, offsets, values }: Vector, row
   const count = rows - nullCount;
   const all = offsets ?? new Int32Array(rows + 1);
   if (nullCount === 0) return { count, offsets: all, bytes: values };
-  const words = arena.words(count + 1);
-  const dense = new Int32Array(words.buffer, words.byteOffset, words.length);
+  const dense = arena.ints(count + 1);
   let found = 0;
   for (let row = 0; row < rows; row++) {
-    if ((((validity[row >> 3] as number) >> (row & 7)) & 1) === 1) dense[found++] = all[row] as number;
+    if (isSet(validity, row)) dense[found++] = all[row] as number;
   }
   dense[count] = all[rows] as number;
   return { count, offsets: dense, bytes: values };
@@ -34,9 +35,6 @@ export function lengthAt(offsets: Int32Array, at: number): number {
 export function plainSize({ count, offsets }: ByteValues): number {
   return 4 * count + (offsets[count] as number) - (offsets[0] as number);
 }
-
-/** Longer values are left to the engine; below, its call costs more than the loop. */
-const LONG_COPY = 192;
 
 /** Parquet's PLAIN encoding. */
 export function encodePlain(values: ByteValues, arena: Arena): Uint8Array {
@@ -53,9 +51,8 @@ export function encodePlain(values: ByteValues, arena: Arena): Uint8Array {
     const length = to - from;
     target.setInt32(at, length, true);
     at += 4;
-    if (length > LONG_COPY || to >= safe) out.set(bytes.subarray(from, to), at);
-    else
-      for (let word = 0; word < length; word += 4) target.setInt32(at + word, source.getInt32(from + word, true), true);
+    if (to >= safe) out.set(bytes.subarray(from, to), at);
+    else copyBytes(out, target, at, bytes, source, from, length);
     at += length;
   }
   return out;

@@ -1,5 +1,5 @@
 import type { Arena } from '../flatten/arena.ts';
-import { bytesOf } from '../flatten/bytes.ts';
+import { bytesOf, mix } from '../flatten/bytes.ts';
 import { type ByteValues, lengthAt, plainSize } from './bytevalues.ts';
 import { bitsOf, packBits, putVarint } from './packing.ts';
 
@@ -159,8 +159,7 @@ export class DictionaryMaker {
   }
 
   #collect(values: ByteValues, size: number, arena: Arena): ByteValues {
-    const words = arena.words(this.#size + 1);
-    const offsets = new Int32Array(words.buffer, words.byteOffset, words.length);
+    const offsets = arena.ints(this.#size + 1);
     const bytes = arena.take(size);
     let to = 0;
     for (let i = 0; i < this.#size; i++) {
@@ -181,11 +180,6 @@ function mostDistinct(count: number): number {
 /** Whether most values so far were new. */
 function isSparse(size: number, row: number): boolean {
   return row >= SAMPLE && size > row * WORTH;
-}
-
-function mix(hash: number, word: number): number {
-  const mixed = Math.imul(hash ^ word, 0x9e3779b1);
-  return mixed ^ (mixed >>> 15);
 }
 
 function finish(hash: number): number {

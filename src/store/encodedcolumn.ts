@@ -44,11 +44,15 @@ export function encodeFinal(vector: Vector, rows: number, arena: Arena): Encoded
   const count = rows - vector.nullCount;
   if (physical === 'utf8' || physical === 'binary') {
     const values = byteValues(vector, rows, arena);
-    const plainBytes = plainSize(values);
     const dictionary = dictionaries.ofBytes(values, arena);
     if (dictionary === undefined) return plain(encodePlain(values, arena), boundsOfBytes(values));
     const { size, indices, values: distinct } = dictionary;
-    return withDictionary(indices, plainBytes, { size, values: encodePlain(distinct, arena) }, boundsOfBytes(distinct));
+    return withDictionary(
+      indices,
+      plainSize(values),
+      { size, values: encodePlain(distinct, arena) },
+      boundsOfBytes(distinct),
+    );
   }
   if (physical === 'bool') return plain(encodeBits(vector, rows, arena), undefined);
   const values = encodeNumbers(physical, vector, rows, arena);

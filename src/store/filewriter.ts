@@ -124,7 +124,6 @@ export class FileWriter {
       bytes: dataOffset - offset + header.length + size,
       rawBytes: rawBytes + header.length + rawSize,
       nulls: vector.nullCount,
-      hasStatistics: isFinal,
       bounds,
     };
   }

@@ -26,8 +26,7 @@ export interface ColumnChunk {
   /** Bytes with page headers before compression. */
   readonly rawBytes: number;
   readonly nulls: number;
-  readonly hasStatistics: boolean;
-  /** Undefined where there is no value, or they would be too long. */
+  /** Undefined where no statistics are kept, there is no value, or they would be too long. */
   readonly bounds: Bounds | undefined;
 }
 
@@ -127,7 +126,7 @@ function encodeChunk(column: ColumnDef, chunk: ColumnChunk, rows: number): void 
   out.i64(7, chunk.bytes);
   out.i64(9, chunk.dataOffset);
   if (hasDictionary) out.i64(11, chunk.offset);
-  if (chunk.hasStatistics) {
+  if (chunk.codec !== codecs.none) {
     out.begin(12);
     out.i64(3, chunk.nulls);
     if (chunk.bounds !== undefined) {

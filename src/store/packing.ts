@@ -23,8 +23,8 @@ export function bitsOf(value: number): number {
   return 32 - Math.clz32(value);
 }
 
-/** Wider values are packed in two pieces, so that what is held fits 32 bits. */
-const WIDEST = 24;
+/** Bits that are packed at once: with up to 7 that are held they fit 32. */
+const PIECE = 24;
 
 /**
  * Packs the values from `from` to before `to`, least significant bits first, and zeros up to before `end`; all of them together must
@@ -45,25 +45,15 @@ export function packBits(
   let held = 0;
   let heldBits = 0;
   for (let row = from; row < end; row++) {
-    let value = row < to ? (values[row] as number) : 0;
-    let left = bits;
-    if (left > WIDEST) {
-      held |= (value & 0xffff) << heldBits;
-      heldBits += 16;
-      value >>>= 16;
-      left -= 16;
+    const value = row < to ? (values[row] as number) : 0;
+    for (let done = 0; done < bits; done += PIECE) {
+      held |= ((value >>> done) & 0xffffff) << heldBits;
+      heldBits += Math.min(PIECE, bits - done);
       while (heldBits >= 8) {
         out[at++] = held;
         held >>>= 8;
         heldBits -= 8;
       }
-    }
-    held |= value << heldBits;
-    heldBits += left;
-    while (heldBits >= 8) {
-      out[at++] = held;
-      held >>>= 8;
-      heldBits -= 8;
     }
   }
   return at;

@@ -34,7 +34,7 @@ export function encodeNumbers(physical: Numeric, vector: Vector, rows: number, a
   }
 }
 
-function isSet(validity: Uint8Array, row: number): boolean {
+export function isSet(validity: Uint8Array, row: number): boolean {
   return (((validity[row >> 3] as number) >> (row & 7)) & 1) === 1;
 }
 

@@ -117,9 +117,8 @@ function requireMasterBlock(headers: readonly Header[], seqno: number, pipeline:
 function findTwice(headers: readonly LinkedHeader[]): readonly BadBlock[] {
   const seen = new Set<string>();
   const bad: BadBlock[] = [];
-  for (const header of headers) {
-    const id = header.id;
-    if (seen.has(id)) bad.push({ seqno: header.mcSeqno, reason: `expected block ${id} once, got it twice` });
+  for (const { id, mcSeqno } of headers) {
+    if (seen.has(id)) bad.push({ seqno: mcSeqno, reason: `expected block ${id} once, got it twice` });
     seen.add(id);
   }
   return bad;
