@@ -94,13 +94,22 @@ function ephemeral(name: string): UsageError {
   });
 }
 
+const shipped = new URL('../pipelines/', import.meta.url);
+let shippedRegistry: Promise<Registry> | undefined;
+
 /**
- * Loads pipelines, each from a file of its own.
+ * Loads pipelines, each from a file of its own; those that come with tonlake once.
  *
  * @param folder default: those that come with tonlake
  * @throws {UsageError} `bad-pipeline` for a declaration that cannot be used
  */
-export async function loadRegistry(folder = new URL('../pipelines/', import.meta.url)): Promise<Registry> {
+export async function loadRegistry(folder?: URL): Promise<Registry> {
+  if (folder !== undefined) return readRegistry(folder);
+  shippedRegistry ??= readRegistry(shipped);
+  return shippedRegistry;
+}
+
+async function readRegistry(folder: URL): Promise<Registry> {
   const files = (await readdir(fileURLToPath(folder))).filter((file) => /^[a-z_]+\.(js|ts)$/.test(file)).sort();
   const pipelines = await Promise.all(
     files.map(async (file): Promise<PipelineDef> => {

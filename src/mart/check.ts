@@ -14,7 +14,7 @@ import { commitSelect, heldEntries } from './commit.ts';
 import { entriesOf } from './inputs.ts';
 import { loadMarts, requireSame } from './marts.ts';
 import { readReferences, sqlError, sqlErrorWithin } from './references.ts';
-import { openScratch } from './scratch.ts';
+import { Scratch } from './scratch.ts';
 import { headerList, headerText, readSqlFiles, type SqlFile, shippedFolder } from './sqlfile.ts';
 
 /** What a check came to. */
@@ -89,7 +89,8 @@ export async function loadChecks(registry: Registry, options: Pick<CheckOptions,
   for (const each of [shippedFolder('checks'), ...(options.folder === undefined ? [] : [options.folder])]) {
     for (const file of await readSqlFiles(each, keys)) files.set(file.name, file);
   }
-  const scratch = await openScratch(registry, marts);
+  const scratch = await Scratch.open(registry);
+  for (const { table } of marts) scratch.declare(table);
   try {
     const checks: CheckDef[] = [];
     for (const file of files.values()) {

@@ -3,10 +3,8 @@ import type { TableDef } from '../declare/table.ts';
 import { MartError, UsageError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import type { Registry } from '../registry.ts';
-import { quoteName } from '../store/canonical.ts';
-import type { Database } from '../store/database.ts';
 import { type Reference, readReferences, sqlError } from './references.ts';
-import { openScratch } from './scratch.ts';
+import { Scratch } from './scratch.ts';
 import { headerList, headerText, readSqlFiles, type SqlFile, shippedFolder } from './sqlfile.ts';
 
 /** A table made by a select over others. */
@@ -49,7 +47,7 @@ export async function loadMarts(registry: Registry, folder?: string): Promise<re
   for (const each of [shippedFolder('marts'), ...(folder === undefined ? [] : [folder])]) {
     for (const file of await readSqlFiles(each, keys)) files.set(file.name, file);
   }
-  const scratch = await openScratch(registry);
+  const scratch = await Scratch.open(registry);
   try {
     const references = new Map<string, readonly Reference[]>();
     for (const file of files.values()) {
@@ -105,7 +103,7 @@ function inOrder(files: readonly SqlFile[], references: ReadonlyMap<string, read
 }
 
 async function declareMart(
-  scratch: Database,
+  scratch: Scratch,
   registry: Registry,
   file: SqlFile,
   references: readonly Reference[],
@@ -135,8 +133,7 @@ async function declareMart(
   const grain = headerText(file, 'grain');
   const table = selectedTable({ name, grain, key, isDated: isDaily, columns });
   // Later marts may read it.
-  const empty = columns.map((column) => `NULL::${column.type} AS ${quoteName(column.name)}`).join(', ');
-  await scratch.run(`CREATE VIEW ${quoteName(name)} AS SELECT ${empty} WHERE false`);
+  scratch.declare(table);
   const [question, units] = [headerText(file, 'question'), headerText(file, 'units')];
   return { name, file, question, grain, units, inputs, optional, isDaily, table };
 }
@@ -160,7 +157,7 @@ function requireIncremental(file: SqlFile, columns: readonly SelectedColumn[]): 
   });
 }
 
-async function describe(scratch: Database, file: SqlFile): Promise<readonly SelectedColumn[]> {
+async function describe(scratch: Scratch, file: SqlFile): Promise<readonly SelectedColumn[]> {
   const { rows } = await scratch.query(`DESCRIBE ${file.sql}`).catch((error: unknown) => {
     throw sqlError(file, error);
   });

@@ -1,26 +1,38 @@
 import type { TableDef } from '../declare/table.ts';
 import type { Registry } from '../registry.ts';
-import { quoteName } from '../store/canonical.ts';
-import { commitsView } from '../store/catalog.ts';
+import { COMMITS, commitsView, emptyView } from '../store/catalog.ts';
 import { Database } from '../store/database.ts';
-import { defineMacros } from '../store/macros.ts';
-import { selectFiles } from '../store/relation.ts';
+import { declaredMacros } from '../store/macros.ts';
+import { OnDemand } from '../store/ondemand.ts';
+import type { Query } from '../store/store.ts';
 
-/** An empty database with every declared table and some marts, in which selects can be looked at. */
-export async function openScratch(
-  registry: Registry,
-  marts: readonly { readonly table: TableDef }[] = [],
-): Promise<Database> {
-  const database = await Database.open(':memory:', { threads: '1' });
-  try {
-    await defineMacros(database);
-    await database.run(commitsView([]));
-    for (const table of [...registry.tables, ...marts.map((mart) => mart.table)]) {
-      await database.run(`CREATE VIEW ${quoteName(table.name)} AS ${selectFiles(table, [])}`);
-    }
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
+/** An empty database in which selects can be looked at: every declared table, some marts, and the ledger, without rows. */
+export class Scratch {
+  readonly #database: Database;
+  readonly #declared: OnDemand;
+
+  private constructor(database: Database, registry: Registry) {
+    this.#database = database;
+    const commits = { name: COMMITS, body: '', statement: () => commitsView([]) };
+    this.#declared = new OnDemand(database, [...declaredMacros(), commits]);
+    for (const table of registry.tables) this.declare(table);
+  }
+
+  static async open(registry: Registry): Promise<Scratch> {
+    return new Scratch(await Database.open(':memory:', { threads: '1' }), registry);
+  }
+
+  /** Adds a mart that later ones may read. */
+  declare(table: TableDef): void {
+    this.#declared.add([{ name: table.name, body: '', statement: () => emptyView(table) }]);
+  }
+
+  readonly query: Query = async (sql, parameters) => {
+    await this.#declared.make(sql);
+    return this.#database.query(sql, parameters);
+  };
+
+  close(): void {
+    this.#database.close();
   }
 }

@@ -1,11 +1,11 @@
-import { rename, rm } from 'node:fs/promises';
+import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from './canonical.ts';
 import { Database } from './database.ts';
 import { syncPath } from './disk.ts';
 import { type LedgerFolder, layoutOf } from './ledger.ts';
-import { defineMacros } from './macros.ts';
+import { declaredMacros } from './macros.ts';
 import { heldMarts } from './martviews.ts';
 import { type FileGroup, selectFiles } from './relation.ts';
 import type { LedgerEntry } from './store.ts';
@@ -23,31 +23,22 @@ export function groupFiles(warehouse: string, ledger: LedgerFolder, table: strin
   return [...groups].map(([schema, paths]) => ({ columns: ledger.schema(schema).columns, paths }));
 }
 
-/** SQL of the views of tables, and of `_commits`. */
-export function catalogViews(warehouse: string, ledger: LedgerFolder, tables: readonly TableDef[]): readonly string[] {
-  const all = [...tables, ...heldMarts(ledger)];
-  return [...all.map((table) => tableView(warehouse, ledger, table)), commitsView(ledger.entries.effective)];
-}
-
-/**
- * SQL of the views that come with tables that hold rows. It is run before that of the tables themselves, over tables without
- * files: a view takes up what it stands on only when it is read, and many views over many files would be slow to make.
- */
-function declaredViews(ledger: LedgerFolder, tables: readonly TableDef[]): readonly string[] {
-  const held = new Set(ledger.entries.effective.flatMap((entry) => Object.keys(entry.tables)));
-  const views = tables.flatMap((table) => (held.has(table.name) ? table.views : []));
-  if (views.length === 0) return [];
-  const empty = tables.map((table) => viewOf(table.name, selectFiles(table, [])));
-  return [...empty, ...views.map(({ name, sql }) => viewOf(name, sql))];
-}
-
 export function viewOf(name: string, select: string): string {
   return `CREATE OR REPLACE VIEW ${quoteName(name)} AS ${select}`;
 }
 
-function tableView(warehouse: string, ledger: LedgerFolder, table: TableDef): string {
+/** SQL of the view of a table, or of a mart, over its files in force. */
+export function tableView(warehouse: string, ledger: LedgerFolder, table: TableDef): string {
   return viewOf(table.name, selectFiles(table, groupFiles(warehouse, ledger, table.name)));
 }
+
+/** SQL of the view of a table without rows. */
+export function emptyView(table: TableDef): string {
+  return viewOf(table.name, selectFiles(table, []));
+}
+
+/** The view of the ledger: one row for each entry in force. */
+export const COMMITS = '_commits';
 
 const commitColumns = {
   number: 'BIGINT',
@@ -78,37 +69,91 @@ export function commitsView(entries: readonly LedgerEntry[]): string {
     name === 'committed_at' ? `c.${name}::TIMESTAMP AS ${name}` : `c.${name}`,
   );
   const json = quoteText(JSON.stringify(commits));
-  return `CREATE OR REPLACE VIEW _commits AS SELECT ${columns.join(', ')} FROM (SELECT unnest(from_json(${json}, ${quoteText(
+  return `CREATE OR REPLACE VIEW ${COMMITS} AS SELECT ${columns.join(', ')} FROM (SELECT unnest(from_json(${json}, ${quoteText(
     JSON.stringify([commitColumns]),
   )})) AS c)`;
 }
 
 /**
- * Builds the catalog aside and puts it in place of the old one in one step. It holds views only, with absolute paths, so that
- * any DuckDB can open it; an open reader keeps the old one.
+ * The catalog of a warehouse that is written: a DuckDB file that holds macros, and views with absolute paths, so that any DuckDB
+ * can open it.
  */
-export async function writeCatalog(
-  warehouse: string,
-  ledger: LedgerFolder,
-  tables: readonly TableDef[],
-): Promise<void> {
-  const { stage, catalog } = layoutOf(warehouse);
-  // All at once, so that every view tells of the same commits.
-  const views = [...declaredViews(ledger, tables), ...catalogViews(warehouse, ledger, tables)];
-  const staged = join(stage, 'catalog.duckdb');
-  await rm(staged, { force: true });
-  await rm(`${staged}.wal`, { force: true });
-  const database = await Database.open(staged, { threads: '1' });
-  try {
-    await defineMacros(database);
-    for (const view of views) await database.run(view);
-    await database.run('CHECKPOINT');
-  } finally {
-    database.close();
+export class Catalog {
+  readonly #warehouse: string;
+  readonly #ledger: LedgerFolder;
+  readonly #tables: readonly TableDef[];
+  /** A file of the stage, kept open: each catalog differs from the one before by the views of a few tables. */
+  #draft: Database | undefined;
+  /** Entries that the draft tells of. */
+  #seen = 0;
+  /** Tables that hold rows, whose declared views the draft has. */
+  readonly #held = new Set<string>();
+
+  constructor(warehouse: string, ledger: LedgerFolder, tables: readonly TableDef[]) {
+    this.#warehouse = warehouse;
+    this.#ledger = ledger;
+    this.#tables = tables;
   }
-  await syncPath(staged);
-  // A log beside the old catalog was written by somebody else's session, and does not fit the new one.
-  await rm(`${catalog}.wal`, { force: true });
-  await rename(staged, catalog);
-  await syncPath(warehouse);
+
+  /** Puts the catalog of what is committed now in place of the old one, in one step; an open reader keeps the old one. */
+  async write(): Promise<void> {
+    const { stage, catalog } = layoutOf(this.#warehouse);
+    const [draft, staged] = [join(stage, 'catalog-draft.duckdb'), join(stage, 'catalog.duckdb')];
+    const { entries } = this.#ledger;
+    const seen = entries.all.length;
+    if (this.#draft === undefined || seen !== this.#seen) {
+      // Made before anything is awaited, so that every view tells of the same commits.
+      const statements = this.#statements();
+      try {
+        this.#draft ??= await Database.open(draft, { threads: '1' });
+        const database = this.#draft;
+        await database.transaction(() => database.run(statements.join(';\n')));
+        await database.run('CHECKPOINT');
+        this.#seen = seen;
+      } catch (error) {
+        await this.#discard(draft);
+        throw error;
+      }
+    }
+    await copyFile(draft, staged);
+    await syncPath(staged);
+    // A log beside the old catalog was written by somebody else's session, and does not fit the new one.
+    await rm(`${catalog}.wal`, { force: true });
+    await rename(staged, catalog);
+    await syncPath(this.#warehouse);
+  }
+
+  close(): void {
+    this.#draft?.close();
+    this.#draft = undefined;
+  }
+
+  /** What it holds is not known any more: the next one begins anew. */
+  async #discard(path: string): Promise<void> {
+    this.close();
+    this.#seen = 0;
+    this.#held.clear();
+    for (const left of [path, `${path}.wal`]) await rm(left, { force: true });
+  }
+
+  /** SQL that makes the draft tell of all entries. */
+  #statements(): readonly string[] {
+    const { entries } = this.#ledger;
+    const isFirst = this.#draft === undefined;
+    const changed = entries.tablesSince(this.#seen);
+    const marts = heldMarts(this.#ledger);
+    const held = new Set(entries.effective.flatMap(({ tables }) => Object.keys(tables)));
+    const fresh = this.#tables.filter(({ name }) => held.has(name) && !this.#held.has(name));
+    for (const { name } of fresh) this.#held.add(name);
+    return [
+      ...(isFirst ? [...declaredMacros().map(({ statement }) => statement()), ...this.#tables.map(emptyView)] : []),
+      // Before the tables themselves: a view takes up what it stands on only when it is read, and many over many files would be
+      // slow to make.
+      ...fresh.flatMap(({ views }) => views.map(({ name, sql }) => viewOf(name, sql))),
+      ...[...this.#tables, ...marts]
+        .filter(({ name }) => changed.has(name))
+        .map((table) => tableView(this.#warehouse, this.#ledger, table)),
+      commitsView(entries.effective),
+    ];
+  }
 }

@@ -98,6 +98,14 @@ export class Entries {
     this.#effective = undefined;
   }
 
+  /** Tables whose rows in force differ from those of the first `count` entries. */
+  tablesSince(count: number): ReadonlySet<string> {
+    const fresh = this.#all.slice(count);
+    const superseded = new Set(fresh.flatMap(({ supersedes }) => supersedes));
+    const changed = [...fresh, ...this.#all.filter(({ id }) => superseded.has(id))];
+    return new Set(changed.flatMap(({ tables }) => Object.keys(tables)));
+  }
+
   /** @throws {StoreError} when an entry cannot take the place of one of these. */
   requireEffective(ids: readonly string[]): void {
     const effective = new Set(this.effective.map(({ id }) => id));

@@ -1,5 +1,6 @@
 import { quoteText } from './canonical.ts';
 import type { Database } from './database.ts';
+import type { Declared } from './ondemand.ts';
 import { opcodeNames } from './opcodes.ts';
 
 /** A function of SQL that every connection of tonlake knows. */
@@ -164,8 +165,21 @@ export const macros: readonly Macro[] = [
   },
 ];
 
-/** Defines the macros in a database; for this connection only where the database cannot be written. */
-export async function defineMacros(database: Database, how: 'stored' | 'temporary' = 'stored'): Promise<void> {
+/** The macros, to be made in a database; for one connection only where the database cannot be written. */
+export function declaredMacros(how: 'stored' | 'temporary' = 'stored'): readonly Declared[] {
   const create = `CREATE OR REPLACE ${how === 'temporary' ? 'TEMPORARY ' : ''}MACRO`;
-  await database.run(macros.map(({ call, body }) => `${create} ${call} AS ${body}`).join(';\n'));
+  return macros.map(({ call, body }) => ({
+    name: call.slice(0, call.indexOf('(')),
+    body,
+    statement: () => `${create} ${call} AS ${body}`,
+  }));
+}
+
+/** Makes all macros in a database. */
+export async function defineMacros(database: Database): Promise<void> {
+  await database.run(
+    declaredMacros()
+      .map(({ statement }) => statement())
+      .join(';\n'),
+  );
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import PQueue from 'p-queue';
 import { StoreError } from '../errors.ts';
 import type { Span } from '../span.ts';
-import { writeCatalog } from './catalog.ts';
+import { Catalog } from './catalog.ts';
 import { clearFolder, makeFolder, putIfAbsent, putText, statIfAny, syncPath, writeSynced } from './disk.ts';
 import { draftEntry } from './draft.ts';
 import { badLedger } from './entries.ts';
@@ -36,6 +36,7 @@ class ParquetStore implements Store {
   readonly #ledger: LedgerFolder;
   readonly #stager: Stager;
   readonly #views: WarehouseViews;
+  readonly #catalog: Catalog;
   readonly #commits = new PQueue({ concurrency: 1 });
   readonly #catalogs = new PQueue({ concurrency: 1 });
   readonly #closing = new AbortController();
@@ -50,6 +51,7 @@ class ParquetStore implements Store {
     this.#ledger = ledger;
     this.staging = { kind: 'parquet', stagingPath: layoutOf(path).stage };
     this.#stager = new Stager(this.staging, options.effects.freshId);
+    this.#catalog = new Catalog(path, ledger, options.tables);
     this.#views = new WarehouseViews(path, ledger, options.tables, {
       threads: '2',
       enable_external_file_cache: 'false',
@@ -88,7 +90,12 @@ class ParquetStore implements Store {
       }
       await clearLeftovers(path, ledger.entries, { now: effects.now(), ms: graceMs });
       const store = new ParquetStore(path, options, lock, ledger);
-      await store.#writeCatalog();
+      try {
+        await store.#writeCatalog();
+      } catch (error) {
+        store.#catalog.close();
+        throw error;
+      }
       return store;
     } catch (error) {
       await lock.release();
@@ -128,6 +135,7 @@ class ParquetStore implements Store {
     } finally {
       await this.#stager.close();
       await this.#views.close();
+      this.#catalog.close();
       await clearFolder(this.staging.stagingPath);
       await this.#lock.release();
     }
@@ -191,7 +199,7 @@ class ParquetStore implements Store {
     this.#isCatalogStale = false;
     try {
       await this.#options.onStep?.('write catalog');
-      await writeCatalog(this.path, this.#ledger, this.#options.tables);
+      await this.#catalog.write();
     } catch (error) {
       this.#isCatalogStale = true;
       throw error;

@@ -7,7 +7,8 @@ import type { Database } from './database.ts';
 import { guarded } from './failure.ts';
 import { LedgerFolder, readIdentity, requireOwnEntries } from './ledger.ts';
 import { busyError, readLockOwner } from './lock.ts';
-import { defineMacros } from './macros.ts';
+import { declaredMacros } from './macros.ts';
+import { OnDemand } from './ondemand.ts';
 import { openFile, pathsOf, readColumns, readEntries, readNetwork } from './onefile.ts';
 import { detectStoreKind } from './open.ts';
 import { warehousePath } from './options.ts';
@@ -122,13 +123,17 @@ async function openOneFile(path: string, tables: readonly TableDef[]): Promise<R
   try {
     const network = await readNetwork(database, path);
     const entries = await readEntries(database, path);
-    await defineMacros(database, 'temporary');
+    const macros = new OnDemand(database, declaredMacros('temporary'));
     for (const table of tables) requireReadable(table, await readColumns(database, table.name), path);
     return {
       kind: 'duckdb',
       path,
       network,
-      query: (sql, parameters) => guarded('query', () => database.query(sql, parameters)),
+      query: (sql, parameters) =>
+        guarded('query', async () => {
+          await macros.make(sql);
+          return database.query(sql, parameters);
+        }),
       ledger: async () => entries.effective,
       files: async () => [],
       close: async () => database.close(),

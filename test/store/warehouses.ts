@@ -104,6 +104,9 @@ export async function listAll(path: string): Promise<string[]> {
     .sort();
 }
 
+/** The draft of the catalog, which an open Parquet warehouse has in its stage. */
+export const DRAFT = 'catalog-draft.duckdb';
+
 /** `items` with changes, as a later version of its declaration. */
 export function changedItems(change: (columns: TableDef['columns']) => TableDef['columns']): TableDef {
   return { ...items, columns: change(items.columns) };

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Database } from '../../src/store/database.ts';
+import { declaredMacros, macros } from '../../src/store/macros.ts';
+import { type Declared, OnDemand } from '../../src/store/ondemand.ts';
+
+let database: Database;
+let made: string[];
+beforeEach(async () => {
+  database = await Database.open();
+  made = [];
+});
+afterEach(() => database.close());
+
+function view(name: string, select: string): Declared {
+  return {
+    name,
+    body: select,
+    statement: () => {
+      made.push(name);
+      return `CREATE OR REPLACE VIEW ${name} AS ${select}`;
+    },
+  };
+}
+
+const declared = () => [
+  view('One', 'SELECT 1 AS n'),
+  view('two', 'SELECT n + 1 AS n FROM one'),
+  view('three', 'SELECT 3'),
+];
+
+test('a statement makes what it names and what that stands on, once', async () => {
+  const onDemand = new OnDemand(database, declared());
+  await onDemand.make('SELECT 5');
+  expect(made).toEqual([]);
+  await onDemand.make('SELECT n FROM TWO');
+  expect(made).toEqual(['One', 'two']);
+  await onDemand.make('SELECT n FROM two, one');
+  expect(made).toEqual(['One', 'two']);
+  expect((await database.query('SELECT n FROM two')).rows).toEqual([[2]]);
+});
+
+test.each([
+  'SHOW TABLES',
+  'DESCRIBE',
+  'describe;',
+  'SELECT * FROM duckdb_views()',
+  'SELECT table_name FROM information_schema.tables',
+  "FROM query_table('thr' || 'ee')",
+])('a statement that may list everything finds everything: %s', async (sql) => {
+  await new OnDemand(database, declared()).make(sql);
+  expect(made).toEqual(['One', 'two', 'three']);
+});
+
+test('what is made anew is what was made before', async () => {
+  const onDemand = new OnDemand(database, declared());
+  await onDemand.make('FROM three');
+  onDemand.add([view('three', 'SELECT 33 AS n')]);
+  await onDemand.remake(['one', 'THREE', 'unknown']);
+  expect(made).toEqual(['three', 'three']);
+  expect((await database.query('FROM three')).rows).toEqual([[33]]);
+});
+
+describe('macros', () => {
+  test.each(macros.map(({ call }) => call))('%s is whole when it alone is named', async (call) => {
+    const name = call.slice(0, call.indexOf('('));
+    await new OnDemand(database, declaredMacros()).make(`SELECT ${name}(x)`);
+    const names = (
+      await database.query(
+        "SELECT function_name FROM duckdb_functions() WHERE function_type LIKE '%macro' AND NOT internal",
+      )
+    ).rows.map(String);
+    expect(names).toContain(name);
+    // Every function that its text calls must be there.
+    const body = macros.find((macro) => macro.call === call)?.body ?? '';
+    const used = macros
+      .map((macro) => macro.call.slice(0, macro.call.indexOf('(')))
+      .filter((each) => body.includes(`${each}(`));
+    expect(names).toEqual(expect.arrayContaining(used));
+  });
+});
