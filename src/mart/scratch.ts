@@ -1,9 +1,10 @@
 import type { TableDef } from '../declare/table.ts';
 import type { Registry } from '../registry.ts';
-import { COMMITS, commitsView, emptyView } from '../store/catalog.ts';
+import { COMMITS, commitsView } from '../store/catalog.ts';
 import { Database } from '../store/database.ts';
 import { declaredMacros } from '../store/macros.ts';
 import { OnDemand } from '../store/ondemand.ts';
+import { emptyView } from '../store/relation.ts';
 import type { Query } from '../store/store.ts';
 
 /** An empty database in which selects can be looked at: every declared table, some marts, and the ledger, without rows. */

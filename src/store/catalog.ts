@@ -1,13 +1,13 @@
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TableDef } from '../declare/table.ts';
-import { quoteName, quoteText } from './canonical.ts';
+import { quoteText } from './canonical.ts';
 import { Database } from './database.ts';
 import { syncPath } from './disk.ts';
 import { type LedgerFolder, layoutOf } from './ledger.ts';
 import { declaredMacros } from './macros.ts';
 import { heldMarts } from './martviews.ts';
-import { type FileGroup, selectFiles } from './relation.ts';
+import { emptyView, type FileGroup, selectFiles, viewOf } from './relation.ts';
 import type { LedgerEntry } from './store.ts';
 
 /** Files of a table in force, by the columns they were written with. */
@@ -23,18 +23,9 @@ export function groupFiles(warehouse: string, ledger: LedgerFolder, table: strin
   return [...groups].map(([schema, paths]) => ({ columns: ledger.schema(schema).columns, paths }));
 }
 
-export function viewOf(name: string, select: string): string {
-  return `CREATE OR REPLACE VIEW ${quoteName(name)} AS ${select}`;
-}
-
 /** SQL of the view of a table, or of a mart, over its files in force. */
 export function tableView(warehouse: string, ledger: LedgerFolder, table: TableDef): string {
   return viewOf(table.name, selectFiles(table, groupFiles(warehouse, ledger, table.name)));
-}
-
-/** SQL of the view of a table without rows. */
-export function emptyView(table: TableDef): string {
-  return viewOf(table.name, selectFiles(table, []));
 }
 
 /** The view of the ledger: one row for each entry in force. */

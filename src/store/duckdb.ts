@@ -10,7 +10,6 @@ import type { Entries } from './entries.ts';
 import { guarded } from './failure.ts';
 import { requireNetwork, requireOwnEntries } from './ledger.ts';
 import { type Lock, takeLock } from './lock.ts';
-import { defineMacros } from './macros.ts';
 import {
   createFile,
   declareMart,
@@ -92,7 +91,6 @@ class DuckdbStore implements Store {
       const entries = await readEntries(database, path);
       requireOwnEntries(path, network, entries.all);
       entries.setAside(options.setAside ?? []);
-      await defineMacros(database);
       await declareTables(database, tables, path);
       return new DuckdbStore(path, options, lock, database, await database.connect(), entries);
     } catch (error) {

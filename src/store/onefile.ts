@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { TableDef } from '../declare/table.ts';
@@ -6,6 +7,8 @@ import { quoteName, quoteText } from './canonical.ts';
 import { Database } from './database.ts';
 import { statIfAny, syncPath } from './disk.ts';
 import { badLedger, Entries, parseEntry } from './entries.ts';
+import { declaredMacros } from './macros.ts';
+import { viewOf } from './relation.ts';
 import { requireReadable, type SchemaColumn, schemaOf } from './schema.ts';
 import type { LedgerEntry } from './store.ts';
 
@@ -38,7 +41,7 @@ export async function createFile(path: string, network: string): Promise<void> {
   const staged = join(pathsOf(path).stage, 'new.duckdb');
   const database = await Database.attach(staged, `BLOCK_SIZE ${BLOCK_BYTES}`);
   try {
-    for (const statement of layout) await database.run(statement);
+    await database.run(layout.join(';\n'));
     await database.run(`INSERT INTO _meta VALUES ('format', '1'), ('network', ${quoteText(network)})`);
     await database.run('CHECKPOINT');
   } finally {
@@ -97,11 +100,15 @@ export async function readNetwork(database: Database, path: string): Promise<str
       hint: 'choose another --warehouse',
     });
   }
-  const { rows } = await database.query('SELECT name, value FROM _meta');
-  const meta = new Map(rows.map(([name, value]) => [String(name), String(value)]));
+  const meta = await readMeta(database);
   const network = meta.get('network');
   if (network === undefined || meta.get('format') !== '1') throw badLedger(`${path} is of an unknown format`);
   return network;
+}
+
+async function readMeta(database: Database): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await database.query('SELECT name, value FROM _meta');
+  return new Map(rows.map(([name, value]) => [String(name), String(value)]));
 }
 
 export async function readEntries(database: Database, path: string): Promise<Entries> {
@@ -140,22 +147,28 @@ export async function insertEntry(database: Database, entry: LedgerEntry): Promi
   }
 }
 
-/** The columns of a table's rows as they lie in the file; none when the table is not there. */
-export async function readColumns(database: Database, table: string): Promise<readonly SchemaColumn[]> {
+/** The columns of each table's rows as they lie in the file, by table; a table that is not there is left out. */
+export async function readColumns(database: Database): Promise<ReadonlyMap<string, readonly SchemaColumn[]>> {
   const { rows } = await database.query(
-    `SELECT column_name, data_type FROM duckdb_columns()
-      WHERE schema_name = '_rows' AND table_name = $table AND column_name <> '_entry' ORDER BY column_index`,
-    { table },
+    `SELECT table_name, column_name, data_type FROM duckdb_columns()
+      WHERE schema_name = '_rows' AND column_name <> '_entry' ORDER BY table_name, column_index`,
   );
-  return rows.map(([name, type]) => ({ name: String(name), type: String(type) }));
+  const tables = new Map<string, SchemaColumn[]>();
+  for (const [table, name, type] of rows) {
+    const columns = tables.get(String(table)) ?? [];
+    tables.set(String(table), columns);
+    columns.push({ name: String(name), type: String(type) });
+  }
+  return tables;
 }
 
 /** Makes the table and the view of a mart, or makes them hold its rows beside those of an older select. Part of a transaction. */
 export async function declareMart(database: Database, table: TableDef): Promise<void> {
-  const present = new Map((await readColumns(database, table.name)).map(({ name, type }) => [name, type]));
+  const held = (await readColumns(database)).get(table.name) ?? [];
+  const present = new Map(held.map(({ name, type }) => [name, type]));
   const { columns } = schemaOf(table);
   const rows = rowsOf(table.name);
-  if (present.size === 0) await createRows(database, table);
+  if (present.size === 0) await database.run(rowsStatement(table));
   else {
     for (const { name, type } of columns) {
       const held = present.get(name);
@@ -165,38 +178,55 @@ export async function declareMart(database: Database, table: TableDef): Promise<
         await database.run(`ALTER TABLE ${rows} ALTER ${column} TYPE ${type} USING TRY_CAST(${column} AS ${type})`);
     }
   }
-  await createView(database, table);
+  await database.run(viewStatement(table));
 }
 
-async function createRows(database: Database, table: TableDef): Promise<void> {
+function rowsStatement(table: TableDef): string {
   const list = schemaOf(table).columns.map(({ name, type }) => `${quoteName(name)} ${type}`);
-  await database.run(`CREATE TABLE ${rowsOf(table.name)} (${list.join(', ')}, _entry BIGINT)`);
+  return `CREATE TABLE ${rowsOf(table.name)} (${list.join(', ')}, _entry BIGINT)`;
 }
 
-async function createView(database: Database, { name, columns }: TableDef): Promise<void> {
-  const selected = columns.map((column) => quoteName(column.name)).join(', ');
-  await database.run(`CREATE OR REPLACE VIEW ${quoteName(name)} AS SELECT ${selected} FROM ${rowsOf(name)}`);
+function viewStatement({ name, columns }: TableDef): string {
+  return viewOf(name, `SELECT ${columns.map((column) => quoteName(column.name)).join(', ')} FROM ${rowsOf(name)}`);
 }
 
-/** Makes tables and views that are missing, and adds columns that were declared later. */
+/** Name in `_meta` of a hash of the statements that made macros and views: where they are the same, none is run again. */
+const DECLARED = 'declared';
+
+/**
+ * Makes tables, views and macros that are missing or of an older version, and adds columns that were declared later.
+ * @throws {StoreError} `needs-migration`, before anything is changed
+ */
 export async function declareTables(database: Database, tables: readonly TableDef[], path: string): Promise<void> {
-  await database.transaction(async () => {
-    for (const table of tables) {
-      const present = await readColumns(database, table.name);
-      requireReadable(table, present, path);
-      const { columns } = schemaOf(table);
-      if (present.length === 0) {
-        await createRows(database, table);
-      } else {
-        const names = new Set(present.map(({ name }) => name));
-        for (const { name, type } of columns.filter((column) => !names.has(column.name))) {
-          await database.run(`ALTER TABLE ${rowsOf(table.name)} ADD COLUMN ${quoteName(name)} ${type}`);
-        }
-      }
-      await createView(database, table);
-    }
-    for (const { name, sql } of tables.flatMap(({ views }) => views)) {
-      await database.run(`CREATE OR REPLACE VIEW ${quoteName(name)} AS ${sql}`);
-    }
+  const present = await readColumns(database);
+  for (const table of tables) requireReadable(table, present.get(table.name) ?? [], path);
+  const rows = tables.flatMap((table) => {
+    const held = present.get(table.name);
+    if (held === undefined) return [rowsStatement(table)];
+    const names = new Set(held.map(({ name }) => name));
+    const missing = schemaOf(table).columns.filter(({ name }) => !names.has(name));
+    return missing.map(({ name, type }) => `ALTER TABLE ${rowsOf(table.name)} ADD COLUMN ${quoteName(name)} ${type}`);
   });
+  const others = [
+    ...declaredMacros().map(({ statement }) => statement()),
+    ...tables.map(viewStatement),
+    ...tables.flatMap(({ views }) => views).map(({ name, sql }) => viewOf(name, sql)),
+  ];
+  const hash = createHash('sha256').update(others.join('\n')).digest('hex');
+  if (rows.length === 0 && (await readMeta(database)).get(DECLARED) === hash && (await hasViews(database, tables)))
+    return;
+  await database.transaction(async () => {
+    await database.run([...rows, ...others].join(';\n'));
+    await database.run('DELETE FROM _meta WHERE name = $name', { name: DECLARED });
+    await database.run('INSERT INTO _meta VALUES ($name, $hash)', { name: DECLARED, hash });
+  });
+}
+
+/** Whether nobody has dropped a view. */
+async function hasViews(database: Database, tables: readonly TableDef[]): Promise<boolean> {
+  const { rows } = await database.query('SELECT view_name FROM duckdb_views() WHERE NOT internal');
+  const present = new Set(rows.map(([name]) => String(name)));
+  return tables.every(({ name, views }) =>
+    [name, ...views.map((view) => view.name)].every((each) => present.has(each)),
+  );
 }

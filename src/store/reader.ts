@@ -124,7 +124,8 @@ async function openOneFile(path: string, tables: readonly TableDef[]): Promise<R
     const network = await readNetwork(database, path);
     const entries = await readEntries(database, path);
     const macros = new OnDemand(database, declaredMacros('temporary'));
-    for (const table of tables) requireReadable(table, await readColumns(database, table.name), path);
+    const columns = await readColumns(database);
+    for (const table of tables) requireReadable(table, columns.get(table.name) ?? [], path);
     return {
       kind: 'duckdb',
       path,

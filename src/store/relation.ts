@@ -2,6 +2,10 @@ import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from './canonical.ts';
 import { type SchemaColumn, schemaOf } from './schema.ts';
 
+export function viewOf(name: string, select: string): string {
+  return `CREATE OR REPLACE VIEW ${quoteName(name)} AS ${select}`;
+}
+
 /** SQL that reads exactly these Parquet files, whatever characters their paths hold. */
 export function readFiles(paths: readonly string[], options = 'hive_partitioning = false'): string {
   const list = paths.map((path) => quoteText(path.replace(/[[*?]/g, '[$&]'))).join(', ');
@@ -33,6 +37,11 @@ export function selectFiles(table: TableDef, groups: readonly FileGroup[]): stri
       return `SELECT ${selected.join(', ')} FROM ${readFiles(paths, partitioning(table, paths))}`;
     })
     .join(' UNION ALL ');
+}
+
+/** SQL of the view of a table without rows. */
+export function emptyView(table: TableDef): string {
+  return viewOf(table.name, selectFiles(table, []));
 }
 
 /**

@@ -1,12 +1,13 @@
 import PQueue from 'p-queue';
 import type { TableDef } from '../declare/table.ts';
-import { COMMITS, commitsView, tableView, viewOf } from './catalog.ts';
+import { COMMITS, commitsView, tableView } from './catalog.ts';
 import { Database } from './database.ts';
 import { guarded } from './failure.ts';
 import type { LedgerFolder } from './ledger.ts';
 import { declaredMacros } from './macros.ts';
 import { heldMarts } from './martviews.ts';
 import { type Declared, OnDemand } from './ondemand.ts';
+import { viewOf } from './relation.ts';
 import type { QueryResult } from './store.ts';
 
 /** SQL over a Parquet warehouse, in memory: views that follow the ledger. */

@@ -177,8 +177,8 @@ async function holdFile(path: string, registry: Registry, database: Database): P
   const present = new Map<string, ReadonlySet<string>>();
   try {
     network = await readNetwork(file, path);
-    for (const { name } of tables)
-      present.set(name, new Set((await readColumns(file, name)).map((column) => column.name)));
+    for (const [name, columns] of await readColumns(file))
+      present.set(name, new Set(columns.map((column) => column.name)));
   } finally {
     file.close();
   }

@@ -36,8 +36,9 @@ export async function fillLedger(held: Held, tables: readonly TableDef[], effect
             if (each.isGap) await insertEntry(database, voidEntry(held, each, effects));
           }
           const numbers = entries.map(({ number }) => number).join(', ') || '-1';
+          const present = await readColumns(database);
           for (const { name } of tables) {
-            if ((await readColumns(database, name)).length === 0) continue;
+            if (!present.has(name)) continue;
             await database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry IS NULL OR _entry NOT IN (${numbers})`);
           }
         });

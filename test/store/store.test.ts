@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ColumnDraft } from '../../src/declare/column.ts';
 import { realEffects } from '../../src/effects.ts';
+import { Database } from '../../src/store/database.ts';
 import { openStore } from '../../src/store/open.ts';
 import { openReader } from '../../src/store/reader.ts';
 import { Stager } from '../../src/store/stage.ts';
@@ -357,3 +358,30 @@ test('rows that are written anew are in row groups that are bounded by the bytes
   expect(groups.map(([, size]) => Number(size))).toEqual([6144, 6144, 6144, 1568]);
   await store.close();
 }, 30_000);
+
+test('views and macros of a DuckDB file are made once, and again where they are missing or of another version', async () => {
+  const path = freshPath('duckdb');
+  const kept = "SELECT value FROM _meta WHERE name = 'declared'";
+  const edit = async (...statements: readonly string[]): Promise<readonly unknown[]> => {
+    const database = await Database.open(path);
+    for (const statement of statements) await database.run(statement);
+    const { rows } = await database.query(kept);
+    database.close();
+    return rows;
+  };
+  await (await openTestStore(path)).close();
+  const made = await edit('CREATE OR REPLACE MACRO ton(x) AS 77');
+  expect(made).toEqual([[expect.stringMatching(/^[0-9a-f]{64}$/)]]);
+  const same = await openTestStore(path);
+  expect((await same.query('SELECT ton(5)::INTEGER')).rows).toEqual([[77]]);
+  await same.close();
+  await edit('DROP VIEW items');
+  const mended = await openTestStore(path);
+  expect((await mended.query('SELECT count(*) FROM items')).rows).toEqual([[0n]]);
+  await mended.close();
+  await edit("UPDATE _meta SET value = 'older' WHERE name = 'declared'", 'CREATE OR REPLACE MACRO ton(x) AS 77');
+  const newer = await openTestStore(path);
+  expect((await newer.query('SELECT ton(5)::VARCHAR')).rows).toEqual([['0.000000005']]);
+  await newer.close();
+  expect(await edit()).toEqual(made);
+});
