@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import './collector.ts';
+import './engine.ts';
 import { CommanderError } from 'commander';
 import { formatError, TonlakeError, UsageError } from './errors.ts';
 import { createProgram } from './program.ts';

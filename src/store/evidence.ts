@@ -23,6 +23,16 @@ export interface DatedEvidence extends TableEvidence {
  * columns' canonical text, read as a little-endian number.
  */
 export async function measureRows(query: Query, table: TableDef, relation: string): Promise<readonly DatedEvidence[]> {
+  return (await measureWith(query, table, relation, [])).map(({ evidence }) => evidence);
+}
+
+/** {@link measureRows} with more aggregates, in SQL, of the rows of each date. */
+export async function measureWith(
+  query: Query,
+  table: TableDef,
+  relation: string,
+  more: readonly string[],
+): Promise<readonly { readonly evidence: DatedEvidence; readonly more: readonly unknown[] }[]> {
   const sums = summedColumns(table);
   const date = table.time === undefined ? undefined : quoteName('block_date');
   const key = canonicalText(table.key.map((name) => columnOf(table, name)));
@@ -31,14 +41,18 @@ export async function measureRows(query: Query, table: TableDef, relation: strin
     'count(*)',
     `coalesce(sum(${md5Halves(key).first}), 0)::VARCHAR`,
     ...sums.map((name) => `coalesce(sum(${quoteName(name)}), 0)::VARCHAR`),
+    ...more,
   ];
   const groups = date === undefined ? '' : ` GROUP BY ${date} ORDER BY ${date}`;
   const { rows } = await query(`SELECT ${selected.join(', ')} FROM ${relation}${groups}`);
   return rows.map(([day, count, keyHash, ...values]) => ({
-    date: date === undefined ? undefined : day === null ? null : String(day),
-    rows: Number(count),
-    keyHash: BigInt.asUintN(64, BigInt(String(keyHash))).toString(),
-    sums: Object.fromEntries(sums.map((name, at) => [name, String(values[at])])),
+    evidence: {
+      date: date === undefined ? undefined : day === null ? null : String(day),
+      rows: Number(count),
+      keyHash: BigInt.asUintN(64, BigInt(String(keyHash))).toString(),
+      sums: Object.fromEntries(sums.map((name, at) => [name, String(values[at])])),
+    },
+    more: values.slice(sums.length),
   }));
 }
 

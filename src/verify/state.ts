@@ -4,7 +4,7 @@ import type { TableDef } from '../declare/table.ts';
 import type { Registry } from '../registry.ts';
 import { quoteName } from '../store/canonical.ts';
 import { hashFile, statIfAny } from '../store/disk.ts';
-import { addEvidence, measureRows } from '../store/evidence.ts';
+import { addEvidence, measureWith } from '../store/evidence.ts';
 import { readFiles } from '../store/relation.ts';
 import type { LedgerEntry, TableEntry, TableEvidence } from '../store/store.ts';
 import type { Finding, FindingKind } from './finding.ts';
@@ -114,22 +114,23 @@ async function readRows(
 ): Promise<TableEvidence | undefined> {
   const relation = `(${held.select(table, [entry])})`;
   try {
-    const evidence = addEvidence(await measureRows(held.database.query, table, relation), table);
+    const { from, to } = entry.span;
     const column = boundColumn(registry, table);
-    if (column === undefined) return evidence;
-    const seqno = quoteName(column);
-    const { rows } = await held.database.query(
-      `SELECT count(*)::INTEGER, min(${seqno})::INTEGER, max(${seqno})::INTEGER FROM ${relation}
-       WHERE ${seqno} IS NULL OR ${seqno} NOT BETWEEN $from AND $to`,
-      { from: entry.span.from, to: entry.span.to },
+    const seqno = column === undefined ? 'NULL' : quoteName(column);
+    const isOutside = column === undefined ? 'false' : `${seqno} IS NULL OR ${seqno} NOT BETWEEN ${from} AND ${to}`;
+    const outside = ['count(*)', `min(${seqno})`, `max(${seqno})`].map((each) => `${each} FILTER (${isOutside})`);
+    const parts = await measureWith(held.database.query, table, relation, outside);
+    const evidence = addEvidence(
+      parts.map((part) => part.evidence),
+      table,
     );
-    const [count, from, to] = rows[0] ?? [];
-    if (Number(count) === 0) return evidence;
-    tell(
-      'rows-outside',
-      `rows of ${entry.span.from}:${entry.span.to} only`,
-      `${String(count)} of ${String(from)}:${String(to)}`,
-    );
+    const count = parts.reduce((sum, { more }) => sum + Number(more[0]), 0);
+    if (count === 0) return evidence;
+    const seqnos = parts
+      .flatMap(({ more }) => more.slice(1))
+      .flatMap((value) => (value === null ? [] : [Number(value)]));
+    const found = seqnos.length === 0 ? 'no block' : `${Math.min(...seqnos)}:${Math.max(...seqnos)}`;
+    tell('rows-outside', `rows of ${from}:${to} only`, `${count} of ${found}`);
   } catch (error) {
     tell('file-unreadable', 'rows that can be read', messageOf(error));
   }

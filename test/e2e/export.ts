@@ -4,13 +4,16 @@ import { type CliOptions, type Finished, tonlake } from '../cli.ts';
 /** Rows and content hash of each table. */
 export type Hashes = Readonly<Record<string, string>>;
 
-/** Rows and content hash of every table of the chain; the quarantine tells of runs, not of the chain. */
+/** Rows and content hash of every table of the chain that has rows; the quarantine tells of runs, not of the chain. */
 export async function hashTables(path: string): Promise<Hashes> {
   const { tables } = await loadRegistry();
+  const ofChain = tables.filter(({ name }) => name !== 'quarantine');
   const warehouse = await openWarehouse(path);
   try {
+    const counts = ofChain.map(({ name }) => `SELECT '${name}', count(*) FROM ${name}`).join(' UNION ALL ');
+    const filled = new Set((await warehouse.query(counts)).rows.flatMap(([name, rows]) => (rows === 0n ? [] : [name])));
     const hashes: Record<string, string> = {};
-    for (const table of tables.filter(({ name }) => name !== 'quarantine')) {
+    for (const table of ofChain.filter(({ name }) => filled.has(name))) {
       const { rows, hash } = await contentHash(warehouse.query, table);
       hashes[table.name] = `${rows} rows, ${hash}`;
     }

@@ -42,8 +42,8 @@ async function tonlakeVerify(...args: readonly string[]): Promise<{ code: unknow
 test('a proven warehouse ends with 0 and one line that says what is proven', async () => {
   const { code, lines } = await tonlakeVerify('--warehouse', sound, '--deep');
   expect(code).toBe(0);
-  expect(lines[0]).toMatch(/^proven: blocks 1000:1199; transactions 1000:1199 in .* \(0 findings, 12 files, .*\)$/);
-  expect(lines[1]).toMatch(/^ {2}across the edges: 3 links to blocks before, \d+ transactions after others outside/);
+  expect(lines[0]).toMatch(/^proven: blocks 1080:1159; transactions 1080:1159 in .* \(0 findings, 12 files, .*\)$/);
+  expect(lines[1]).toMatch(/^ {2}across the edges: 5 links to blocks before, \d+ transactions after others outside/);
 });
 
 test('a finding is one line, the code is 1, and --repair makes it 0', async () => {
@@ -52,15 +52,15 @@ test('a finding is one line, the code is 1, and --repair makes it 0', async () =
   rmSync(join(path, file));
   const { code, lines } = await tonlakeVerify('--warehouse', path);
   expect(code).toBe(1);
-  expect(lines[0]).toBe(`audit transactions 1080:1139: expected a file that the ledger names, got none (${file})`);
+  expect(lines[0]).toBe(`audit transactions 1095:1139: expected a file that the ledger names, got none (${file})`);
   expect(lines[1]).toMatch(/^NOT proven: .* \(1 finding, 12 files, /);
   process.exitCode = undefined;
   const repaired = await tonlakeVerify('--warehouse', path, '--repair', '--json');
   expect(repaired.code).toBe(0);
   expect(repaired.lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ event: 'finding', kind: 'file-missing', table: 'account_states', file }),
-    { event: 'repaired', pipeline: 'transactions', span: { from: 1080, to: 1139 }, refetched: [], requests: 0 },
-    expect.objectContaining({ event: 'verified', proven: true, findings: 0, requests: 0, edges: { linksBefore: 3 } }),
+    { event: 'repaired', pipeline: 'transactions', span: { from: 1095, to: 1139 }, refetched: [], requests: 0 },
+    expect.objectContaining({ event: 'verified', proven: true, findings: 0, requests: 0, edges: { linksBefore: 5 } }),
   ]);
 });
 

@@ -22,10 +22,10 @@ afterAll(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A warehouse of 1000:1199, in three commits for each pipeline. */
+/** A warehouse of 1080:1159, in three commits for each pipeline. */
 export async function exportWarehouse(sandbox: Sandbox, name = 'w'): Promise<string> {
   const warehouse = join(freshFolder(), name);
-  for (const range of ['1000:1079', '1080:1139', '1140:1199']) {
+  for (const range of ['1080:1094', '1095:1139', '1140:1159']) {
     await run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse });
   }
   return warehouse;
@@ -79,14 +79,18 @@ export interface Verified {
 
 export async function verify(warehouse: string, options: Partial<VerifyOptions> = {}): Promise<Verified> {
   const findings: Finding[] = [];
-  const report = await verifyWarehouse({
-    warehouse,
-    onEvent: (event) => {
-      if (event.event === 'finding') findings.push(event);
-    },
-    ...options,
-  });
-  return { report, findings, kinds: [...new Set(findings.map(({ kind }) => kind))].sort() };
+  const report = await verifyWarehouse({ warehouse, onEvent: collect(findings), ...options });
+  return { report, findings, kinds: kindsOf(findings) };
+}
+
+function collect(findings: Finding[]): NonNullable<VerifyOptions['onEvent']> {
+  return (event) => {
+    if (event.event === 'finding') findings.push(event);
+  };
+}
+
+function kindsOf(findings: readonly Finding[]): readonly string[] {
+  return [...new Set(findings.map(({ kind }) => kind))].sort();
 }
 
 /** What every table holds. */
@@ -98,7 +102,11 @@ export interface Repaired {
   readonly report: VerifyReport;
   /** Requests that the source saw. */
   readonly requests: number;
+  /** With `content`. */
   readonly content: unknown;
+  /** What was told before and between the repairs. */
+  readonly findings: readonly Finding[];
+  readonly kinds: readonly string[];
 }
 
 export async function repair(
@@ -107,6 +115,8 @@ export async function repair(
   options: Partial<RepairOptions> = {},
 ): Promise<Repaired> {
   sandbox.requests.reset();
-  const report = await repairWarehouse({ warehouse, content: true, ...options });
-  return { report, requests: sandbox.requests.stats().requests, content: report.content };
+  const findings: Finding[] = [];
+  const report = await repairWarehouse({ warehouse, onEvent: collect(findings), ...options });
+  const { requests } = sandbox.requests.stats();
+  return { report, requests, content: report.content, findings, kinds: kindsOf(findings) };
 }

@@ -12,6 +12,7 @@ import {
   exportWarehouse,
   fileOf,
   ledgerFiles,
+  type Repaired,
   readEntry,
   repair,
   rewrite,
@@ -36,15 +37,16 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-/** Repairs, and holds the result against the warehouse as it was. @returns requests */
-async function expectMended(path: string, most: number, deep = false): Promise<number> {
-  const { report, requests } = await repair(sandbox, path, { deep });
+/** Repairs, and holds the result against the warehouse as it was. @returns requests, and what was found before */
+async function expectMended(path: string, most: number, deep = false): Promise<Repaired> {
+  const repaired = await repair(sandbox, path, { deep });
+  const { report, requests } = repaired;
   expect(report).toMatchObject({ proven: true, findings: 0 });
   expect(requests).toBeLessThanOrEqual(most);
   const { findings, report: after } = await verify(path, { deep: true, content: true });
   expect(findings).toEqual([]);
   expect(after.content).toEqual(wanted);
-  return requests;
+  return repaired;
 }
 
 describe('a sound warehouse', () => {
@@ -54,13 +56,13 @@ describe('a sound warehouse', () => {
     expect(findings).toEqual([]);
     expect(report).toMatchObject({
       proven: true,
-      spans: { blocks: [{ from: 1000, to: 1199 }], transactions: [{ from: 1000, to: 1199 }] },
+      spans: { blocks: [{ from: 1080, to: 1159 }], transactions: [{ from: 1080, to: 1159 }] },
       entries: 6,
       unsigned: 0,
     });
     expect(report.edges.transactionsBefore).toBeGreaterThan(0);
     expect(sandbox.requests.stats().requests).toBe(0);
-    expect(await expectMended(copyOf(sound), 0)).toBe(0);
+    expect((await expectMended(copyOf(sound), 0)).requests).toBe(0);
   });
 
   test('is proven without checksums too, and says how many files have none', async () => {
@@ -69,12 +71,12 @@ describe('a sound warehouse', () => {
   });
 
   test('a range is proven by itself; what of it is not done is a finding', async () => {
-    expect((await verify(sound, { range: '1010:1150', deep: true })).findings).toEqual([]);
-    const { findings, report } = await verify(sound, { range: '1190:1209' });
+    expect((await verify(sound, { range: '1090:1150', deep: true })).findings).toEqual([]);
+    const { findings, report } = await verify(sound, { range: '1150:1169' });
     expect(report.proven).toBe(false);
     expect(findings.map(formatFinding)).toEqual([
-      'audit blocks 1200:1209: expected 1200:1209 done, got no entry that says so',
-      'audit transactions 1200:1209: expected 1200:1209 done, got no entry that says so',
+      'audit blocks 1160:1169: expected 1160:1169 done, got no entry that says so',
+      'audit transactions 1160:1169: expected 1160:1169 done, got no entry that says so',
     ]);
     await expect(verify(sound, { range: '7:3' })).rejects.toMatchObject({ code: 'wrong-range' });
   });
@@ -90,11 +92,13 @@ describe.each(TABLES)('damage to a file of %s', (table) => {
       const at = Math.floor((i * bytes.length) / 4);
       flipped[at] = (flipped[at] ?? 0) ^ (1 << i);
       writeFileSync(join(path, file), flipped);
+      if (i === 3) break;
       expect((await verify(path)).findings).toContainEqual(
         expect.objectContaining({ kind: 'file-changed', table, file }),
       );
     }
-    const requests = await expectMended(path, A_SPAN);
+    const { requests, findings } = await expectMended(path, A_SPAN);
+    expect(findings).toContainEqual(expect.objectContaining({ kind: 'file-changed', table, file }));
     // What follows from the transactions is computed from them.
     if (table === 'account_states') expect(requests).toBe(0);
   });
@@ -103,34 +107,35 @@ describe.each(TABLES)('damage to a file of %s', (table) => {
     const path = copyOf(sound);
     const file = fileOf(path, table, 1100);
     truncateSync(join(path, file), 2000);
-    const { kinds } = await verify(path);
+    const { kinds } = await expectMended(path, A_SPAN);
     expect(kinds).toEqual(expect.arrayContaining(['file-changed', 'file-unreadable']));
-    await expectMended(path, A_SPAN);
   });
 
   test('a missing file is found and repaired', async () => {
     const path = copyOf(sound);
     const file = fileOf(path, table, 1100);
     rmSync(join(path, file));
-    expect((await verify(path)).findings).toContainEqual(
-      expect.objectContaining({ kind: 'file-missing', table, file }),
-    );
-    await expectMended(path, A_SPAN);
+    const { findings } = await expectMended(path, A_SPAN);
+    expect(findings).toContainEqual(expect.objectContaining({ kind: 'file-missing', table, file }));
   });
 
   test("another span's file in its place is found and repaired", async () => {
     const path = copyOf(sound, true);
     copyFileSync(join(path, fileOf(path, table, 1150)), join(path, fileOf(path, table, 1100)));
-    expect((await verify(path)).kinds).toContain('rows-outside');
-    await expectMended(path, A_SPAN);
+    expect((await expectMended(path, A_SPAN)).kinds).toContain('rows-outside');
   });
 
+  // With checksums it is the file that tells, whatever its table.
   test.each([
-    ['removed', 'with checksums', false, 'FROM old WHERE rowid <> 20'],
+    ...(table === 'transactions'
+      ? ([
+          ['removed', 'with checksums', false, 'FROM old WHERE rowid <> 20'],
+          ['doubled', 'with checksums', false, 'FROM old UNION ALL (FROM old LIMIT 1)'],
+        ] as const)
+      : []),
     ['removed', 'without checksums', true, 'FROM old WHERE rowid <> 20'],
-    ['doubled', 'with checksums', false, 'FROM old UNION ALL (FROM old LIMIT 1)'],
     ['doubled', 'without checksums', true, 'FROM old UNION ALL (FROM old LIMIT 1)'],
-  ])('a %s row is found %s, and repaired', async (_, __, isUnsigned, select) => {
+  ] as const)('a %s row is found %s, and repaired', async (_, __, isUnsigned, select) => {
     const path = copyOf(sound, isUnsigned);
     await rewrite(
       path,
@@ -142,8 +147,7 @@ describe.each(TABLES)('damage to a file of %s', (table) => {
           'EXCLUDE (rowid) FROM (SELECT *, rowid FROM old) WHERE',
         ),
     );
-    expect((await verify(path)).kinds).toContain('rows-changed');
-    await expectMended(path, A_SPAN);
+    expect((await expectMended(path, A_SPAN)).kinds).toContain('rows-changed');
   });
 });
 
@@ -156,14 +160,15 @@ describe('damage to the ledger', () => {
     const path = copyOf(sound);
     const [, , , entry = ''] = ledgerFiles(path);
     writeFileSync(entry, edit(readFileSync(entry, 'utf8')));
-    expect((await verify(path)).kinds).toEqual(['rows-changed']);
-    expect(await expectMended(path, 0)).toBe(0);
+    const { kinds, requests } = await expectMended(path, 0);
+    expect(kinds).toEqual(['rows-changed']);
+    expect(requests).toBe(0);
   });
 
   test('a span that was widened is found', async () => {
     const path = copyOf(sound);
     const last = ledgerFiles(path).at(-1) ?? '';
-    writeFileSync(last, readFileSync(last, 'utf8').replace('"to":1199', '"to":1230'));
+    writeFileSync(last, readFileSync(last, 'utf8').replace('"to":1159', '"to":1190'));
     expect((await verify(path)).kinds).toContain('no-headers');
   });
 
@@ -172,16 +177,15 @@ describe('damage to the ledger', () => {
     const file = ledgerFiles(path)[at] ?? '';
     const { number, pipeline, span } = readEntry(file);
     rmSync(file);
-    const { findings } = await verify(path);
+    const { findings } = await expectMended(path, A_SPAN + 1);
     expect(findings).toContainEqual(expect.objectContaining({ kind: 'entry-lost', entry: number, pipeline, span }));
-    await expectMended(path, A_SPAN + 1);
   });
 
   test('a torn entry is found, kept aside, and what it held is brought in again', async () => {
     const path = copyOf(sound);
     truncateSync(ledgerFiles(path)[2] ?? '', 100);
-    expect((await verify(path)).findings).toContainEqual(expect.objectContaining({ kind: 'entry-broken', entry: 3 }));
-    await expectMended(path, A_SPAN + 1);
+    const { findings } = await expectMended(path, A_SPAN + 1);
+    expect(findings).toContainEqual(expect.objectContaining({ kind: 'entry-broken', entry: 3 }));
   });
 });
 
@@ -207,8 +211,7 @@ describe('deep damage, which no count shows', () => {
     );
     const shallow = (await verify(path)).kinds;
     expect(shallow).not.toContain(kind);
-    expect((await verify(path, { deep: true })).kinds).toContain(kind);
-    await expectMended(path, A_SPAN, true);
+    expect((await expectMended(path, A_SPAN, true)).kinds).toContain(kind);
   });
 
   test('a message that its sender does not list is found by --deep', async () => {
@@ -219,8 +222,7 @@ describe('deep damage, which no count shows', () => {
       `FROM old WHERE msg_hash IS DISTINCT FROM (SELECT min(msg_hash) FROM old WHERE direction = 'out'
         AND msg_hash IN (SELECT msg_hash FROM old WHERE direction = 'in')) OR direction = 'in'`,
     );
-    expect((await verify(path, { deep: true })).kinds).toEqual(['file-changed', 'message-ends', 'rows-changed']);
-    await expectMended(path, A_SPAN, true);
+    expect((await expectMended(path, A_SPAN, true)).kinds).toEqual(['file-changed', 'message-ends', 'rows-changed']);
   });
 });
 
@@ -233,9 +235,8 @@ describe('what a source does', () => {
       sandbox.setFaults({ lies: [{ seqno: 1101, kind }] });
       const path = await exportWarehouse(sandbox);
       expect((await verify(path)).findings).toEqual([]);
-      expect((await verify(path, { deep: true })).findings.length).toBeGreaterThan(0);
       sandbox.setFaults(NO_FAULTS);
-      await expectMended(path, 4, true);
+      expect((await expectMended(path, 4, true)).findings.length).toBeGreaterThan(0);
     },
   );
 
@@ -247,7 +248,7 @@ describe('what a source does', () => {
     expect((await verify(path)).kinds).toEqual(['file-missing']);
     expect((await repair(sandbox, path)).report).toMatchObject({ proven: true });
     sandbox.setFaults(NO_FAULTS);
-    await run({ pipelines: ['transactions'], network: sandbox.url, range: '1000:1199', warehouse: path });
+    await run({ pipelines: ['transactions'], network: sandbox.url, range: '1080:1159', warehouse: path });
     expect(await contentOf(path)).toEqual(wanted);
   });
 
@@ -261,13 +262,13 @@ describe('what a source does', () => {
       findings: 1,
       spans: {
         transactions: [
-          { from: 1000, to: 1100 },
-          { from: 1102, to: 1199 },
+          { from: 1080, to: 1100 },
+          { from: 1102, to: 1159 },
         ],
       },
     });
     sandbox.setFaults(NO_FAULTS);
-    await run({ pipelines: ['transactions'], network: sandbox.url, range: '1000:1199', warehouse: path });
+    await run({ pipelines: ['transactions'], network: sandbox.url, range: '1080:1159', warehouse: path });
     expect(await contentOf(path)).toEqual(wanted);
   });
 
@@ -332,7 +333,6 @@ describe('a one-file warehouse', () => {
   ])('%s is found and repaired', async (_, sql, kind, most) => {
     const path = copyOf(file);
     await edit(path, sql);
-    expect((await verify(path)).kinds).toContain(kind);
-    await expectMended(path, most);
+    expect((await expectMended(path, most)).kinds).toContain(kind);
   });
 });
