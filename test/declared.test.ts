@@ -7,7 +7,7 @@ import { formatError, UsageError } from '../src/errors.ts';
 import { loadRegistry, type Registry } from '../src/registry.ts';
 
 /** What `tonlake/pipeline` is, from a folder without packages. */
-const DECLARE = new URL('../src/declare/index.ts', import.meta.url).href;
+const DECLARE = new URL('../dist/src/declare/index.js', import.meta.url).href;
 
 const WHOLE = `import { fromAsk, lookup, pipeline, reading, table, text } from '${DECLARE}';
 export default pipeline({

@@ -28,10 +28,7 @@ export class Scratch {
     this.#declared.add([{ name: table.name, body: '', statement: () => emptyView(table) }]);
   }
 
-  readonly query: Query = async (sql, parameters) => {
-    await this.#declared.make(sql);
-    return this.#database.query(sql, parameters);
-  };
+  readonly query: Query = (sql, parameters) => this.#declared.answer(sql, () => this.#database.query(sql, parameters));
 
   close(): void {
     this.#database.close();

@@ -15,7 +15,7 @@ const LISTING =
 
 /**
  * Makes macros and views in a database when a statement first names them: making all of them takes longer than most queries.
- * A name is looked for as a text, so more may be made than is meant, and never less.
+ * A name is looked for as a text, so more may be made than is meant.
  */
 export class OnDemand {
   readonly #database: Database;
@@ -33,8 +33,29 @@ export class OnDemand {
     for (const each of declared) this.#known.set(each.name.toLowerCase(), each);
   }
 
-  /** Makes what a statement, and what that stands on, names. */
-  async make(statement: string): Promise<void> {
+  /** The answer to a statement, of which everything that it names is made before. */
+  async answer<T>(statement: string, ask: () => Promise<T>): Promise<T> {
+    await this.#run(this.#named(statement));
+    try {
+      return await ask();
+    } catch (error) {
+      // With everything made DuckDB knows which name is the nearest. The first of several statements must not be run again.
+      const isUnknown =
+        error instanceof Error && error.message.startsWith('Catalog Error') && !/;\s*\S/.test(statement);
+      const missing = [...this.#known.keys()].filter((name) => !this.#made.has(name));
+      if (!isUnknown || missing.length === 0) throw error;
+      await this.#run(missing);
+      return ask();
+    }
+  }
+
+  /** Makes those anew of these names that were made before: what stood for them is not true any more. */
+  async remake(names: Iterable<string>): Promise<void> {
+    await this.#run([...names].map((name) => name.toLowerCase()).filter((name) => this.#made.has(name)));
+  }
+
+  /** What a statement, and what that stands on, names and is not made yet; all for one that may list it. */
+  #named(statement: string): readonly string[] {
     let text = statement.toLowerCase();
     const isListing = LISTING.test(text);
     const named: string[] = [];
@@ -43,12 +64,7 @@ export class OnDemand {
       named.unshift(name);
       text += `\n${body.toLowerCase()}`;
     }
-    await this.#run(named);
-  }
-
-  /** Makes those anew of these names that were made before: what stood for them is not true any more. */
-  async remake(names: Iterable<string>): Promise<void> {
-    await this.#run([...names].map((name) => name.toLowerCase()).filter((name) => this.#made.has(name)));
+    return named;
   }
 
   async #run(names: readonly string[]): Promise<void> {

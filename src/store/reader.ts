@@ -130,11 +130,7 @@ async function openOneFile(path: string, tables: readonly TableDef[]): Promise<R
       kind: 'duckdb',
       path,
       network,
-      query: (sql, parameters) =>
-        guarded('query', async () => {
-          await macros.make(sql);
-          return database.query(sql, parameters);
-        }),
+      query: (sql, parameters) => guarded('query', () => macros.answer(sql, () => database.query(sql, parameters))),
       ledger: async () => entries.effective,
       files: async () => [],
       close: async () => database.close(),

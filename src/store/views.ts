@@ -38,7 +38,8 @@ export class WarehouseViews {
     return this.#turns.add(() =>
       guarded('query', async () => {
         this.#database ??= await Database.open(':memory:', this.#settings);
-        this.#declared ??= new OnDemand(this.#database, [
+        const database = this.#database;
+        this.#declared ??= new OnDemand(database, [
           ...declaredMacros(),
           { name: COMMITS, body: '', statement: () => commitsView(this.#ledger.entries.effective) },
           ...this.#views(this.#tables),
@@ -47,8 +48,7 @@ export class WarehouseViews {
           ),
         ]);
         await this.#follow(this.#declared);
-        await this.#declared.make(sql);
-        return this.#database.query(sql, parameters);
+        return this.#declared.answer(sql, () => database.query(sql, parameters));
       }),
     );
   }

@@ -30,13 +30,14 @@ const declared = () => [
 
 test('a statement makes what it names and what that stands on, once', async () => {
   const onDemand = new OnDemand(database, declared());
-  await onDemand.make('SELECT 5');
+  const ask = (sql: string) => onDemand.answer(sql, () => database.query(sql));
+  await ask('SELECT 5');
   expect(made).toEqual([]);
-  await onDemand.make('SELECT n FROM TWO');
+  await ask('SELECT n FROM TWO');
   expect(made).toEqual(['One', 'two']);
-  await onDemand.make('SELECT n FROM two, one');
+  await ask('SELECT one.n FROM two, one');
   expect(made).toEqual(['One', 'two']);
-  expect((await database.query('SELECT n FROM two')).rows).toEqual([[2]]);
+  expect((await ask('SELECT n FROM two')).rows).toEqual([[2]]);
 });
 
 test.each([
@@ -47,13 +48,27 @@ test.each([
   'SELECT table_name FROM information_schema.tables',
   "FROM query_table('thr' || 'ee')",
 ])('a statement that may list everything finds everything: %s', async (sql) => {
-  await new OnDemand(database, declared()).make(sql);
+  await new OnDemand(database, declared()).answer(sql, () => database.query(sql));
   expect(made).toEqual(['One', 'two', 'three']);
+});
+
+test('a name that is not there is compared with everything that could be', async () => {
+  const onDemand = new OnDemand(database, declared());
+  await expect(onDemand.answer('FROM thre', () => database.query('FROM thre'))).rejects.toThrow(
+    'Did you mean "three"?',
+  );
+  expect(made).toEqual(['One', 'two', 'three']);
+});
+
+test('the first of several statements is run once', async () => {
+  const onDemand = new OnDemand(database, declared());
+  const sql = 'CREATE TABLE own AS SELECT 1; FROM thre';
+  await expect(onDemand.answer(sql, () => database.query(sql))).rejects.toThrow('Table with name thre does not exist');
 });
 
 test('what is made anew is what was made before', async () => {
   const onDemand = new OnDemand(database, declared());
-  await onDemand.make('FROM three');
+  await onDemand.answer('FROM three', async () => {});
   onDemand.add([view('three', 'SELECT 33 AS n')]);
   await onDemand.remake(['one', 'THREE', 'unknown']);
   expect(made).toEqual(['three', 'three']);
@@ -63,7 +78,7 @@ test('what is made anew is what was made before', async () => {
 describe('macros', () => {
   test.each(macros.map(({ call }) => call))('%s is whole when it alone is named', async (call) => {
     const name = call.slice(0, call.indexOf('('));
-    await new OnDemand(database, declaredMacros()).make(`SELECT ${name}(x)`);
+    await new OnDemand(database, declaredMacros()).answer(`SELECT ${name}(x)`, async () => {});
     const names = (
       await database.query(
         "SELECT function_name FROM duckdb_functions() WHERE function_type LIKE '%macro' AND NOT internal",
