@@ -244,5 +244,5 @@ describe('a warehouse that cannot be used', () => {
 
 /** The warehouse is opened before the first request. */
 async function firstRequest(): Promise<void> {
-  while (sandbox.requests.stats().requests === 0) await new Promise((resolve) => setImmediate(resolve));
+  while (sandbox.requests.stats().requests === 0) await new Promise((resolve) => setTimeout(resolve, 5));
 }

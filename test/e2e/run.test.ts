@@ -268,5 +268,5 @@ test('a second Ctrl-C stops at once, and loses nothing that was committed', asyn
 });
 
 async function firstRequest(): Promise<void> {
-  while (sandbox.requests.stats().requests === 0) await new Promise((resolve) => setImmediate(resolve));
+  while (sandbox.requests.stats().requests === 0) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -29,12 +29,13 @@ function head(bits: string, refs: readonly Cell[]): Buffer {
   return Buffer.from([refs.length, Math.floor(bits.length / 8) + Math.ceil(bits.length / 8)]);
 }
 
+/** Bits as bytes; a 1 and zeros fill the last one. */
 function packBits(bits: string): Buffer {
   const rest = bits.length % 8;
   const padded = rest === 0 ? bits : `${bits}1${'0'.repeat(7 - rest)}`;
   const out = Buffer.alloc(padded.length / 8);
-  for (let index = 0; index < out.length; index += 1)
-    out[index] = Number.parseInt(padded.slice(index * 8, index * 8 + 8), 2);
+  // The code of 0 is even, that of 1 odd.
+  for (let at = 0; at < padded.length; at++) out[at >> 3] = ((out[at >> 3] ?? 0) << 1) | (padded.charCodeAt(at) & 1);
   return out;
 }
 
@@ -94,9 +95,11 @@ export function addressBits(raw: string): string {
   return `100${uintBits(Number(workchain), 8)}${uintBits(BigInt(`0x${id}`), 256)}`;
 }
 
+const BITS_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(2).padStart(8, '0'));
+
 export function byteBits(bytes: Uint8Array): string {
   let out = '';
-  for (const byte of bytes) out += byte.toString(2).padStart(8, '0');
+  for (const byte of bytes) out += BITS_OF_BYTE[byte] ?? '';
   return out;
 }
 
