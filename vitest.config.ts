@@ -38,8 +38,9 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: 'forks',
-    maxWorkers: 2,
-    // Two processes for all files: what is compiled and optimized for one serves the next.
+    // One more than the cores that are usual: some tests wait for a clock.
+    maxWorkers: 3,
+    // Few processes for all files: what is compiled and optimized for one serves the next.
     isolate: false,
   },
 });
