@@ -9,6 +9,7 @@ const { values } = parseArgs({
   options: { laps: { type: 'string', default: '15' }, write: { type: 'boolean', default: false } },
 });
 const warehouse = join(scratch(), 'w');
+const COUNT = 'select count(*) from transactions';
 await must(process.execPath, [cli, 'run', '--network', 'sandbox', '--range', '1000:1019', '--warehouse', warehouse]);
 
 const contestants = {
@@ -17,6 +18,7 @@ const contestants = {
   'tonlake --help': [cli, '--help'],
   'tonlake status': [cli, 'status', '--warehouse', warehouse],
   'tonlake sql "select 1"': [cli, 'sql', 'select 1', '--warehouse', warehouse],
+  'tonlake sql "select count(*) from transactions"': [cli, 'sql', COUNT, '--warehouse', warehouse],
 };
 const results = new Map(Object.keys(contestants).map((name) => [name, []]));
 for (let lap = 0; lap < Number(values.laps); lap++) {
