@@ -31,6 +31,7 @@ export default defineConfig({
     ],
   },
   test: {
+    globalSetup: ['test/built.ts'],
     include: ['test/**/*.test.ts'],
     exclude: ['test/crash/**', 'test/soak/**'],
     server: { deps: { external: [/\/dist\//] } },

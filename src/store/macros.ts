@@ -1,5 +1,4 @@
 import { quoteText } from './canonical.ts';
-import type { Database } from './database.ts';
 import type { Declared } from './ondemand.ts';
 import { opcodeNames } from './opcodes.ts';
 
@@ -173,13 +172,4 @@ export function declaredMacros(how: 'stored' | 'temporary' = 'stored'): readonly
     body,
     statement: () => `${create} ${call} AS ${body}`,
   }));
-}
-
-/** Makes all macros in a database. */
-export async function defineMacros(database: Database): Promise<void> {
-  await database.run(
-    declaredMacros()
-      .map(({ statement }) => statement())
-      .join(';\n'),
-  );
 }

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/store/database.ts';
-import { defineMacros } from '../../src/store/macros.ts';
+import { declaredMacros } from '../../src/store/macros.ts';
 import { opcodeNames } from '../../src/store/opcodes.ts';
 import { hasShared, recordedAnswers } from '../client/shared.ts';
 
 let database: Database;
 beforeAll(async () => {
   database = await Database.open();
-  await defineMacros(database);
+  for (const { statement } of declaredMacros()) await database.run(statement());
 });
 afterAll(() => database.close());
 
