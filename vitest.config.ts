@@ -8,7 +8,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
  * Tests import the sources, and run what they were compiled to: the files that are shipped, as worker threads and the command
  * line run them. Run `npm run build` first.
  */
-export function compiled(): Plugin {
+function compiled(): Plugin {
   const sources = ['src', 'pipelines'].map((folder) => `${at(folder)}/`);
   return {
     name: 'compiled',

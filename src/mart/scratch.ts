@@ -23,7 +23,7 @@ export class Scratch {
     return new Scratch(await Database.open(':memory:', { threads: '1' }), registry);
   }
 
-  /** Adds a mart that later ones may read. */
+  /** Adds a table, or a mart that later ones may read. */
   declare(table: TableDef): void {
     this.#declared.add([{ name: table.name, body: '', statement: () => emptyView(table) }]);
   }

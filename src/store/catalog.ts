@@ -7,7 +7,7 @@ import { syncPath } from './disk.ts';
 import { type LedgerFolder, layoutOf } from './ledger.ts';
 import { declaredMacros } from './macros.ts';
 import { heldMarts } from './martviews.ts';
-import { emptyView, type FileGroup, selectFiles, viewOf } from './relation.ts';
+import { declaredViews, emptyView, type FileGroup, selectFiles, viewOf } from './relation.ts';
 import type { LedgerEntry } from './store.ts';
 
 /** Files of a table in force, by the columns they were written with. */
@@ -92,26 +92,26 @@ export class Catalog {
     const [draft, staged] = [join(stage, 'catalog-draft.duckdb'), join(stage, 'catalog.duckdb')];
     const { entries } = this.#ledger;
     const seen = entries.all.length;
-    if (this.#draft === undefined || seen !== this.#seen) {
-      // Made before anything is awaited, so that every view tells of the same commits.
-      const statements = this.#statements();
-      try {
+    try {
+      if (this.#draft === undefined || seen !== this.#seen) {
+        // Made before anything is awaited, so that every view tells of the same commits.
+        const statements = this.#statements();
         this.#draft ??= await Database.open(draft, { threads: '1' });
         const database = this.#draft;
         await database.transaction(() => database.run(statements.join(';\n')));
         await database.run('CHECKPOINT');
         this.#seen = seen;
-      } catch (error) {
-        await this.#discard(draft);
-        throw error;
       }
+      await copyFile(draft, staged);
+      await syncPath(staged);
+      // A log beside the old catalog was written by somebody else's session, and does not fit the new one.
+      await rm(`${catalog}.wal`, { force: true });
+      await rename(staged, catalog);
+      await syncPath(this.#warehouse);
+    } catch (error) {
+      await this.#discard(draft);
+      throw error;
     }
-    await copyFile(draft, staged);
-    await syncPath(staged);
-    // A log beside the old catalog was written by somebody else's session, and does not fit the new one.
-    await rm(`${catalog}.wal`, { force: true });
-    await rename(staged, catalog);
-    await syncPath(this.#warehouse);
   }
 
   close(): void {
@@ -140,7 +140,7 @@ export class Catalog {
       ...(isFirst ? [...declaredMacros().map(({ statement }) => statement()), ...this.#tables.map(emptyView)] : []),
       // Before the tables themselves: a view takes up what it stands on only when it is read, and many over many files would be
       // slow to make.
-      ...fresh.flatMap(({ views }) => views.map(({ name, sql }) => viewOf(name, sql))),
+      ...declaredViews(fresh).map(({ statement }) => statement()),
       ...[...this.#tables, ...marts]
         .filter(({ name }) => changed.has(name))
         .map((table) => tableView(this.#warehouse, this.#ledger, table)),

@@ -8,7 +8,7 @@ import { Database } from './database.ts';
 import { statIfAny, syncPath } from './disk.ts';
 import { badLedger, Entries, parseEntry } from './entries.ts';
 import { declaredMacros } from './macros.ts';
-import { viewOf } from './relation.ts';
+import { declaredViews, viewOf } from './relation.ts';
 import { requireReadable, type SchemaColumn, schemaOf } from './schema.ts';
 import type { LedgerEntry } from './store.ts';
 
@@ -210,7 +210,7 @@ export async function declareTables(database: Database, tables: readonly TableDe
   const others = [
     ...declaredMacros().map(({ statement }) => statement()),
     ...tables.map(viewStatement),
-    ...tables.flatMap(({ views }) => views).map(({ name, sql }) => viewOf(name, sql)),
+    ...declaredViews(tables).map(({ statement }) => statement()),
   ];
   const hash = createHash('sha256').update(others.join('\n')).digest('hex');
   if (rows.length === 0 && (await readMeta(database)).get(DECLARED) === hash && (await hasViews(database, tables)))

@@ -90,12 +90,7 @@ class ParquetStore implements Store {
       }
       await clearLeftovers(path, ledger.entries, { now: effects.now(), ms: graceMs });
       const store = new ParquetStore(path, options, lock, ledger);
-      try {
-        await store.#writeCatalog();
-      } catch (error) {
-        store.#catalog.close();
-        throw error;
-      }
+      await store.#writeCatalog();
       return store;
     } catch (error) {
       await lock.release();

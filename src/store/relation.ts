@@ -1,9 +1,16 @@
 import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from './canonical.ts';
+import type { Declared } from './ondemand.ts';
 import { type SchemaColumn, schemaOf } from './schema.ts';
 
 export function viewOf(name: string, select: string): string {
   return `CREATE OR REPLACE VIEW ${quoteName(name)} AS ${select}`;
+}
+
+/** The views that come with tables. */
+export function declaredViews(tables: readonly TableDef[]): readonly Declared[] {
+  const views = tables.flatMap((table) => table.views);
+  return views.map(({ name, sql }) => ({ name, body: sql, statement: () => viewOf(name, sql) }));
 }
 
 /** SQL that reads exactly these Parquet files, whatever characters their paths hold. */

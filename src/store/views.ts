@@ -7,7 +7,7 @@ import type { LedgerFolder } from './ledger.ts';
 import { declaredMacros } from './macros.ts';
 import { heldMarts } from './martviews.ts';
 import { type Declared, OnDemand } from './ondemand.ts';
-import { viewOf } from './relation.ts';
+import { declaredViews } from './relation.ts';
 import type { QueryResult } from './store.ts';
 
 /** SQL over a Parquet warehouse, in memory: views that follow the ledger. */
@@ -43,9 +43,7 @@ export class WarehouseViews {
           ...declaredMacros(),
           { name: COMMITS, body: '', statement: () => commitsView(this.#ledger.entries.effective) },
           ...this.#views(this.#tables),
-          ...this.#tables.flatMap(({ views }) =>
-            views.map((view) => ({ name: view.name, body: view.sql, statement: () => viewOf(view.name, view.sql) })),
-          ),
+          ...declaredViews(this.#tables),
         ]);
         await this.#follow(this.#declared);
         return this.#declared.answer(sql, () => database.query(sql, parameters));

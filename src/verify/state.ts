@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { isMasterchain } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Registry } from '../registry.ts';
+import type { Span } from '../span.ts';
 import { quoteName } from '../store/canonical.ts';
 import { hashFile, statIfAny } from '../store/disk.ts';
 import { addEvidence, measureWith } from '../store/evidence.ts';
@@ -116,15 +117,13 @@ async function readRows(
   try {
     const { from, to } = entry.span;
     const column = boundColumn(registry, table);
-    const seqno = column === undefined ? 'NULL' : quoteName(column);
-    const isOutside = column === undefined ? 'false' : `${seqno} IS NULL OR ${seqno} NOT BETWEEN ${from} AND ${to}`;
-    const outside = ['count(*)', `min(${seqno})`, `max(${seqno})`].map((each) => `${each} FILTER (${isOutside})`);
+    const outside = column === undefined ? [] : aggregatesOutside(quoteName(column), entry.span);
     const parts = await measureWith(held.database.query, table, relation, outside);
     const evidence = addEvidence(
       parts.map((part) => part.evidence),
       table,
     );
-    const count = parts.reduce((sum, { more }) => sum + Number(more[0]), 0);
+    const count = parts.reduce((sum, { more }) => sum + Number(more[0] ?? 0), 0);
     if (count === 0) return evidence;
     const seqnos = parts
       .flatMap(({ more }) => more.slice(1))
@@ -135,6 +134,12 @@ async function readRows(
     tell('file-unreadable', 'rows that can be read', messageOf(error));
   }
   return undefined;
+}
+
+/** Count, first and last of what lies outside of a span, in SQL. */
+function aggregatesOutside(seqno: string, { from, to }: Span): readonly string[] {
+  const isOutside = `${seqno} IS NULL OR ${seqno} NOT BETWEEN ${from} AND ${to}`;
+  return ['count(*)', `min(${seqno})`, `max(${seqno})`].map((each) => `${each} FILTER (${isOutside})`);
 }
 
 function compareEvidence(recorded: TableEvidence, found: TableEvidence, tell: Tell): boolean {

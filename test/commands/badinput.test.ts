@@ -7,7 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { type Finished, freshFolder, startTonlake, tonlake } from '../cli.ts';
-import { exportRange, type Hashes, hashTables } from '../e2e/export.ts';
+import { exportRange, firstRequest, type Hashes, hashTables } from '../e2e/export.ts';
 
 /** Recognisable in whatever it gets into. */
 const KEY = 'KEY-b1a5f00d-recognisable';
@@ -231,7 +231,7 @@ describe('a warehouse that cannot be used', () => {
     sandbox.setFaults({ slow: 1, slowMs: 30_000 });
     sandbox.requests.reset();
     const first = startTonlake([...runArgs(sandbox.url, path), '--json']);
-    await firstRequest();
+    await firstRequest(sandbox);
     sandbox.setFaults(NO_FAULTS);
     const second = await tonlake(runArgs(sandbox.url, path));
     expectOneLine(second, 1, new RegExp(`is being written by process ${first.pid} since .*kill -INT ${first.pid}`));
@@ -241,8 +241,3 @@ describe('a warehouse that cannot be used', () => {
     expect(await tonlake(runArgs(sandbox.url, path))).toMatchObject({ code: 0 });
   });
 });
-
-/** The warehouse is opened before the first request. */
-async function firstRequest(): Promise<void> {
-  while (sandbox.requests.stats().requests === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-}

@@ -1,4 +1,6 @@
+import { vi } from 'vitest';
 import { contentHash, loadRegistry, openWarehouse, type RunReport } from '../../src/index.ts';
+import type { Sandbox } from '../../src/sandbox/index.ts';
 import { type CliOptions, type Finished, tonlake } from '../cli.ts';
 
 /** Rows and content hash of each table. */
@@ -54,6 +56,11 @@ export async function exportRange(
       options,
     ),
   );
+}
+
+/** Waits for the first request since the log of a sandbox was reset; the warehouse is opened before. */
+export async function firstRequest(sandbox: Sandbox): Promise<void> {
+  await vi.waitUntil(() => sandbox.requests.stats().requests > 0, { interval: 5, timeout: 60_000 });
 }
 
 /** What a run with `--json` printed. */

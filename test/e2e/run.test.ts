@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ALL_FAULTS, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { freshFolder, startTonlake, tonlake } from '../cli.ts';
-import { exportRange, type Hashes, hashTables, query, readExport } from './export.ts';
+import { exportRange, firstRequest, type Hashes, hashTables, query, readExport } from './export.ts';
 
 const RANGE = '1000:1099';
 const NEVER = 1e9;
@@ -254,7 +254,7 @@ test('a second Ctrl-C stops at once, and loses nothing that was committed', asyn
   sandbox.setFaults({ slow: 1, slowMs: 20_000 });
   sandbox.requests.reset();
   const run = startTonlake(['run', '--network', sandbox.url, '--range', RANGE, '--warehouse', path, '--json']);
-  await firstRequest();
+  await firstRequest(sandbox);
   run.kill('SIGINT');
   await run.until('stderr', /press Ctrl-C again/);
   run.kill('SIGINT');
@@ -266,7 +266,3 @@ test('a second Ctrl-C stops at once, and loses nothing that was committed', asyn
   expect(askedAt('blocks', 'mc_seqno')).toEqual(countTo(1050, 1099));
   expect(await hashTables(path)).toEqual(wanted);
 });
-
-async function firstRequest(): Promise<void> {
-  while (sandbox.requests.stats().requests === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-}

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Database } from '../../src/store/database.ts';
-import { declaredMacros, macros } from '../../src/store/macros.ts';
+import { declaredMacros } from '../../src/store/macros.ts';
 import { type Declared, OnDemand } from '../../src/store/ondemand.ts';
 
 let database: Database;
@@ -76,20 +76,15 @@ test('what is made anew is what was made before', async () => {
 });
 
 describe('macros', () => {
-  test.each(macros.map(({ call }) => call))('%s is whole when it alone is named', async (call) => {
-    const name = call.slice(0, call.indexOf('('));
-    await new OnDemand(database, declaredMacros()).answer(`SELECT ${name}(x)`, async () => {});
-    const names = (
-      await database.query(
-        "SELECT function_name FROM duckdb_functions() WHERE function_type LIKE '%macro' AND NOT internal",
-      )
-    ).rows.map(String);
+  const all = declaredMacros();
+
+  test.each(all.map(({ name, body }) => [name, body]))('%s is whole when it alone is named', async (name, body) => {
+    await new OnDemand(database, all).answer(`SELECT ${name}(x)`, async () => {});
+    const found = "SELECT function_name FROM duckdb_functions() WHERE function_type LIKE '%macro' AND NOT internal";
+    const names = (await database.query(found)).rows.map(String);
     expect(names).toContain(name);
     // Every function that its text calls must be there.
-    const body = macros.find((macro) => macro.call === call)?.body ?? '';
-    const used = macros
-      .map((macro) => macro.call.slice(0, macro.call.indexOf('(')))
-      .filter((each) => body.includes(`${each}(`));
+    const used = all.map((macro) => macro.name).filter((each) => body.includes(`${each}(`));
     expect(names).toEqual(expect.arrayContaining(used));
   });
 });
