@@ -21,10 +21,14 @@ export interface BlockRef {
   readonly seqno: number;
 }
 
-/** A header with its own name and those of the blocks before it, by which headers are proven whole. */
-export interface LinkedHeader extends Header, BlockRef {
+/** A block with its own name and those of the blocks before it, by which headers are proven whole. */
+export interface LinkedBlock extends BlockRef {
+  /** Masterchain block that includes this block. */
+  readonly mcSeqno: number;
   readonly prev: readonly BlockRef[];
 }
+
+export interface LinkedHeader extends Header, LinkedBlock {}
 
 interface WireRef {
   readonly workchain: number;
@@ -83,6 +87,16 @@ function headerOf(block: WireBlock): LinkedHeader {
 
 function refOf({ workchain, shard, seqno }: WireRef): BlockRef {
   return { id: blockId(workchain, signedShard(shard), seqno), workchain, seqno };
+}
+
+/** The blocks before a block, from its `prev_blocks`: none where that is no list of references. */
+export function parseLinks(json: string): readonly BlockRef[] {
+  try {
+    return (JSON.parse(json) as readonly WireRef[]).map(refOf);
+  } catch {
+    // A block without links is proven by nothing, and told as such.
+    return [];
+  }
 }
 
 /** The id of a block. */

@@ -1,17 +1,29 @@
 import type { Span } from '../span.ts';
-import type { BlockRef, LinkedHeader } from './header.ts';
+import { blockId, type LinkedBlock } from './header.ts';
 
-/** The newest block of every shard at one masterchain block; undefined where the index does not reach. */
-export type ShardState = readonly LinkedHeader[] | undefined;
+/** Ids of the newest block of every shard at both ends of a span. Plain data, so that it can go to a worker thread. */
+export interface LinkEnds {
+  /** At the masterchain block before the span; undefined when the index begins with the span. */
+  readonly before: readonly string[] | undefined;
+  /** At the last masterchain block of the span. */
+  readonly after: readonly string[];
+}
 
 /** What is wrong with a list of headers. Empty lists mean that the list is proven whole. */
 export interface LinkGaps {
   /** Blocks that others refer to, or that the state at the end names, and that the list lacks. */
   readonly missing: readonly MissingBlock[];
   /** Newest blocks of chains that lead to nothing at the end of the span. */
-  readonly stray: readonly LinkedHeader[];
+  readonly stray: readonly LinkedBlock[];
   /** Blocks that do not link to the block before them. */
-  readonly unlinked: readonly LinkedHeader[];
+  readonly unlinked: readonly LinkedBlock[];
+  /** Blocks that are listed more than once, all of them. */
+  readonly twice: readonly LinkedBlock[];
+}
+
+export interface LinkReport extends LinkGaps {
+  /** How many blocks were listed. */
+  readonly blocks: number;
 }
 
 export interface MissingBlock {
@@ -22,26 +34,18 @@ export interface MissingBlock {
 
 /**
  * Proves that a list of headers holds every block of a span: from the newest blocks at its end back to those before its start,
- * every link through splits and merges must lead to a listed block, and no listed block may stand outside those chains.
- *
- * @param before state at `span.from - 1`; undefined when the index begins with the span
- * @param after state at `span.to`
+ * every link through splits and merges must lead to a listed block, and no listed block may stand outside those chains, or twice.
  */
-export function findLinkGaps(
-  headers: readonly LinkedHeader[],
-  span: Span,
-  before: ShardState,
-  after: readonly LinkedHeader[],
-): LinkGaps {
-  const walker = new LinkWalker(headers, span, before);
-  for (const header of after) walker.follow(header, span.to);
-  const tops: LinkedHeader[] = [];
+export function findLinkGaps(blocks: readonly LinkedBlock[], span: Span, { before, after }: LinkEnds): LinkGaps {
+  const walker = new LinkWalker(blocks, span, before);
+  for (const id of after) walker.follow(id, span.to);
+  const tops: LinkedBlock[] = [];
   for (let top = walker.nextTop(); top !== undefined; top = walker.nextTop()) {
     tops.push(top);
-    walker.follow(top, top.mcSeqno);
+    walker.follow(top.id, top.mcSeqno);
   }
   for (let seqno = span.from; seqno <= span.to; seqno++) walker.requireListed(masterId(seqno), seqno);
-  const unlinked = headers.filter((header) => !linksToPredecessor(header));
+  const unlinked = blocks.filter((block) => !linksToPredecessor(block));
   const faulty = [...unlinked, ...walker.dangling].map(({ id }) => id);
   const broken = new Set([...walker.missing.keys(), ...faulty].map(positionOf));
   return {
@@ -49,6 +53,7 @@ export function findLinkGaps(
     // A chain that ends right below a block that is at fault itself is explained by that block.
     stray: tops.filter(({ workchain, seqno }) => !broken.has(`${workchain}:${seqno + 1}`)),
     unlinked,
+    twice: walker.twice,
   };
 }
 
@@ -56,33 +61,38 @@ export function findLinkGaps(
 class LinkWalker {
   readonly missing = new Map<string, number>();
   /** Listed blocks that refer to a missing one. */
-  readonly dangling: LinkedHeader[] = [];
-  private readonly listed: ReadonlyMap<string, LinkedHeader>;
+  readonly dangling: LinkedBlock[] = [];
+  readonly twice: LinkedBlock[] = [];
+  private readonly listed = new Map<string, LinkedBlock>();
   private readonly known: ReadonlySet<string>;
   private readonly seen = new Set<string>();
-  private readonly descending: LinkedHeader[];
+  private readonly descending: LinkedBlock[];
   private readonly span: Span;
   private readonly hasStart: boolean;
 
-  constructor(headers: readonly LinkedHeader[], span: Span, before: ShardState) {
-    this.listed = new Map(headers.map((header) => [header.id, header]));
-    this.known = new Set((before ?? []).map(({ id }) => id));
-    this.descending = [...headers].sort((a, b) => a.seqno - b.seqno || a.mcSeqno - b.mcSeqno);
+  constructor(blocks: readonly LinkedBlock[], span: Span, before: LinkEnds['before']) {
+    for (const block of blocks) {
+      const other = this.listed.get(block.id);
+      if (other !== undefined) this.twice.push(other, block);
+      this.listed.set(block.id, block);
+    }
+    this.known = new Set(before);
+    this.descending = [...blocks].sort((a, b) => a.seqno - b.seqno || a.mcSeqno - b.mcSeqno);
     this.span = span;
     this.hasStart = before !== undefined;
   }
 
-  follow(top: BlockRef, topFrom: number): void {
-    const todo: { readonly id: string; readonly from: number; readonly by: LinkedHeader | undefined }[] = [
-      { id: top.id, from: topFrom, by: undefined },
+  follow(top: string, topFrom: number): void {
+    const todo: { readonly id: string; readonly from: number; readonly by: LinkedBlock | undefined }[] = [
+      { id: top, from: topFrom, by: undefined },
     ];
     for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
       const { id, from, by } = next;
       if (this.known.has(id) || this.seen.has(id)) continue;
-      const header = this.listed.get(id);
-      if (header !== undefined) {
+      const block = this.listed.get(id);
+      if (block !== undefined) {
         this.seen.add(id);
-        for (const { id: prev } of header.prev) todo.push({ id: prev, from: header.mcSeqno, by: header });
+        for (const { id: prev } of block.prev) todo.push({ id: prev, from: block.mcSeqno, by: block });
       } else if (this.hasStart || from > this.span.from) {
         this.missing.set(id, Math.min(from, this.missing.get(id) ?? from));
         if (by !== undefined) this.dangling.push(by);
@@ -91,7 +101,7 @@ class LinkWalker {
   }
 
   /** The newest listed block that no chain has led to. */
-  nextTop(): LinkedHeader | undefined {
+  nextTop(): LinkedBlock | undefined {
     for (let top = this.descending.pop(); top !== undefined; top = this.descending.pop()) {
       if (!this.seen.has(top.id)) return top;
     }
@@ -104,7 +114,7 @@ class LinkWalker {
 }
 
 /** Every block but the first links to one or two blocks of its workchain, the newest of which is the one before it. */
-function linksToPredecessor({ workchain, seqno, prev }: LinkedHeader): boolean {
+function linksToPredecessor({ workchain, seqno, prev }: LinkedBlock): boolean {
   if (prev.length === 0) return seqno <= 1;
   let newest = -1;
   for (const ref of prev) {
@@ -115,7 +125,7 @@ function linksToPredecessor({ workchain, seqno, prev }: LinkedHeader): boolean {
 }
 
 function masterId(seqno: number): string {
-  return `-1:-9223372036854775808:${seqno}`;
+  return blockId(-1, '-9223372036854775808', seqno);
 }
 
 /** Workchain and seqno of an id, whatever the shard. */

@@ -165,8 +165,7 @@ class RowReader {
   }
 
   lt(row: number): bigint {
-    const { words } = this.lts;
-    return (BigInt(words[2 * row + 1] as number) << 32n) | BigInt(words[2 * row] as number);
+    return this.lts.unsigned64(row);
   }
 
   /** Logical times are never negative. */

@@ -60,6 +60,16 @@ export class WordsColumn extends Column {
     return true;
   }
 
+  /** The value of a row of 64 bits, as a number from 0 on. */
+  unsigned64(row: number): bigint {
+    return (BigInt(this.words[2 * row + 1] as number) << 32n) | BigInt(this.words[2 * row] as number);
+  }
+
+  /** The value of a row of 64 bits in two's complement. */
+  signed64(row: number): bigint {
+    return BigInt.asIntN(64, this.unsigned64(row));
+  }
+
   byteSize(): number {
     return this.next * this.width * 4;
   }

@@ -5,11 +5,13 @@ import { LIE_KINDS, type Lie } from './lies/kinds.ts';
 export interface BrokenRecord {
   /** Masterchain block. */
   readonly seqno: number;
-  /** Position among the block's transactions by lt and account, from 0. */
+  /** Position from 0, among the block's transactions by lt and account, or its headers as they are listed. */
   readonly index: number;
-  /** `lt`: not a number; `now`: a string; `overflow`: fees beyond 64 bits. */
-  readonly kind: 'lt' | 'now' | 'overflow';
+  /** Of a transaction, `lt`: not a number; `now`: a string; `overflow`: fees beyond 64 bits. Of a header, `root_hash`: no hash. */
+  readonly kind: (typeof BROKEN_KINDS)[number];
 }
+
+const BROKEN_KINDS = ['lt', 'now', 'overflow', 'root_hash'] as const;
 
 /** What can go wrong. Rates are from 0 to 1 per request; no URL fails more than twice in a row. */
 export interface SandboxFaults {
@@ -104,7 +106,6 @@ export const ALL_FAULTS: SandboxFaults = {
 
 type FaultName = keyof SandboxFaults;
 const NAMES: readonly string[] = Object.keys(NO_FAULTS);
-const BROKEN_KINDS = ['lt', 'now', 'overflow'] as const;
 
 /**
  * Reads switches such as `http429=0.1,holes=1005;1010,gzip`. A name alone takes the value it has among all faults, `all` takes them all.

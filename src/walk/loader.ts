@@ -1,4 +1,6 @@
 import type { Header } from '../audit/header.ts';
+import { LinkRows } from '../audit/linkrows.ts';
+import { findLinkGaps, type LinkEnds, type LinkReport } from '../audit/links.ts';
 import { type BadBlock, Reconciliation } from '../audit/reconcile.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Batch } from '../flatten/batch.ts';
@@ -46,6 +48,7 @@ export class Loader<T> {
   private readonly pipeline: PipelineDef;
   private readonly decoder: Decoder;
   private reconciliation: Reconciliation | undefined;
+  private linkRows: LinkRows | undefined;
   private span: Span = { from: 0, to: -1 };
   private headers: readonly Header[] = [];
   /** Rows before this one are dead if their masterchain block was dropped then. */
@@ -97,6 +100,13 @@ export class Loader<T> {
   async audit(): Promise<readonly BadBlock[]> {
     this.reconciliation ??= new Reconciliation(this.decoder);
     return this.reconciliation.audit(this.span, this.headers, this.isRowAlive);
+  }
+
+  /** Follows the links between the headers so far, from one end of the span to the other. */
+  async links(ends: LinkEnds): Promise<LinkReport> {
+    this.linkRows ??= new LinkRows(this.decoder);
+    const blocks = this.linkRows.read(this.span, this.isRowAlive);
+    return { ...findLinkGaps(blocks, this.span, ends), blocks: blocks.length };
   }
 
   /** Forgets the rows of a masterchain block; it will be loaded again. */
@@ -163,7 +173,6 @@ export class Loader<T> {
   }
 
   private ltOf(row: number): bigint {
-    const { words } = this.decoder.column('lt') as WordsColumn;
-    return (BigInt(words[2 * row + 1] as number) << 32n) | BigInt(words[2 * row] as number);
+    return (this.decoder.column('lt') as WordsColumn).unsigned64(row);
   }
 }

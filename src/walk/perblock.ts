@@ -178,8 +178,7 @@ function shardsIn(pages: Pages, read: readonly PageRows[]): readonly { workchain
   return read.flatMap(({ from, to }) =>
     Array.from({ length: to - from }, (_, i) => ({
       workchain: (workchains.words[from + i] as number) | 0,
-      shard:
-        (BigInt(shards.words[2 * (from + i) + 1] as number) << 32n) | BigInt(shards.words[2 * (from + i)] as number),
+      shard: shards.unsigned64(from + i),
     })),
   );
 }

@@ -63,6 +63,7 @@ function portOf(loader: Loader<StagedSpan>, stage: (span: Span) => Stage, releas
     open: (span, headers) => loader.open(span, headers),
     add: (page, overflow) => loader.add(page, overflow),
     audit: () => loader.audit(),
+    links: (ends) => loader.links(ends),
     drop: (seqno) => loader.drop(seqno),
     finish: (spans) => loader.finish(spans, (span) => sinkOf(stage(span))).finally(release),
     release,

@@ -1,4 +1,5 @@
 import type { Header } from '../audit/header.ts';
+import type { LinkEnds, LinkReport } from '../audit/links.ts';
 import type { BadBlock } from '../audit/reconcile.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Span } from '../span.ts';
@@ -16,6 +17,8 @@ export interface LoaderPort {
   add(page: Uint8Array, overflow: Overflow): Promise<PageReport>;
   /** Compares the rows so far with the headers that the span was opened with. */
   audit(): Promise<readonly BadBlock[]>;
+  /** Follows the links between the headers so far, from one end of the span to the other. */
+  links(ends: LinkEnds): Promise<LinkReport>;
   /** Forgets the rows of a masterchain block; it will be loaded again. */
   drop(seqno: number): Promise<void>;
   /** Stages the rows of each given span; other rows are forgotten, and the loader goes back to its pool. */

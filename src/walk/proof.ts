@@ -1,11 +1,11 @@
 import { type Header, type LinkedHeader, parseHeaders } from '../audit/header.ts';
-import { findLinkGaps, type LinkGaps, type ShardState } from '../audit/links.ts';
+import type { LinkEnds, LinkGaps } from '../audit/links.ts';
 import type { BadBlock } from '../audit/reconcile.ts';
 import type { Answer } from '../source/ask.ts';
 import { Setback } from '../source/setback.ts';
 import type { Source } from '../source/source.ts';
 import type { Span } from '../span.ts';
-import { PAGE_ROWS, type PageAsk, pagesOfBlock } from './ask.ts';
+import { type PageAsk, pagesOfBlock } from './ask.ts';
 import { fetchShardState } from './chain.ts';
 import type { LoaderPort } from './port.ts';
 
@@ -38,8 +38,8 @@ export function promisedRows(headers: readonly Header[]): number {
 
 export interface LinkProofOptions {
   readonly span: Span;
-  readonly before: ShardState;
-  readonly after: readonly LinkedHeader[];
+  readonly ends: LinkEnds;
+  readonly loader: Pick<LoaderPort, 'links'>;
   readonly source: Source;
   readonly pipeline: string;
   /** Told how many headers the span has, as far as is known. */
@@ -47,18 +47,7 @@ export interface LinkProofOptions {
 }
 
 /** Headers are proven by their links: from the states at both ends of the span, through every block between. */
-export function linkProof({ span, before, after, source, pipeline, onCount }: LinkProofOptions): SpanProof {
-  const byBlock = new Map<number, readonly LinkedHeader[]>();
-  const byWindow = new Map<number, LinkedHeader[]>();
-
-  const all = (): readonly LinkedHeader[] => {
-    const headers: LinkedHeader[] = [];
-    for (let seqno = span.from; seqno <= span.to; seqno++) {
-      headers.push(...(byBlock.get(seqno) ?? byWindow.get(seqno) ?? []));
-    }
-    return headers;
-  };
-
+export function linkProof({ span, ends, loader, source, pipeline, onCount }: LinkProofOptions): SpanProof {
   /** Blocks that a missing masterchain block parts from their successors: the states right before such blocks name them. */
   const newestBeforeHoles = async ({ missing, stray }: LinkGaps): Promise<ReadonlySet<string>> => {
     const newest = new Set<string>();
@@ -71,35 +60,16 @@ export function linkProof({ span, before, after, source, pipeline, onCount }: Li
 
   return {
     see(ask, { body, request }) {
-      const headers = parseHeaders(body, request);
-      if (ask.kind === 'block') {
-        requireMasterBlock(headers, ask.seqno, pipeline);
-        byBlock.set(
-          ask.seqno,
-          headers.filter((header) => header.mcSeqno === ask.seqno),
-        );
-      } else if (headers.length < PAGE_ROWS) {
-        for (const header of headers) {
-          const list = byWindow.get(header.mcSeqno);
-          if (list === undefined) byWindow.set(header.mcSeqno, [header]);
-          else list.push(header);
-        }
-      }
+      if (ask.kind === 'block') requireMasterBlock(parseHeaders(body, request), ask.seqno, pipeline);
     },
     async audit() {
-      const headers = all();
-      onCount?.(headers.length);
-      const twice = findTwice(headers);
-      const gaps = findLinkGaps(headers, span, before, after);
+      const { blocks, ...gaps } = await loader.links(ends);
+      onCount?.(blocks);
       const newest = await newestBeforeHoles(gaps);
-      const stray = gaps.stray.filter((header) => !newest.has(header.id));
-      return [...twice, ...(await blame({ ...gaps, stray }, span, (id) => findBlock(source, id, pipeline)))];
+      const stray = gaps.stray.filter((block) => !newest.has(block.id));
+      return blame({ ...gaps, stray }, span, (id) => findBlock(source, id, pipeline));
     },
-    repair(seqno) {
-      byBlock.delete(seqno);
-      byWindow.delete(seqno);
-      return pagesOfBlock(seqno, 0);
-    },
+    repair: (seqno) => pagesOfBlock(seqno, 0),
   };
 }
 
@@ -114,32 +84,21 @@ function requireMasterBlock(headers: readonly Header[], seqno: number, pipeline:
   });
 }
 
-function findTwice(headers: readonly LinkedHeader[]): readonly BadBlock[] {
-  const seen = new Set<string>();
-  const bad: BadBlock[] = [];
-  for (const { id, mcSeqno } of headers) {
-    if (seen.has(id)) bad.push({ seqno: mcSeqno, reason: `expected block ${id} once, got it twice` });
-    seen.add(id);
-  }
-  return bad;
-}
-
 /**
- * The masterchain blocks whose lists are at fault: those of stray blocks, and those that a missing block belongs to. What nobody
+ * The masterchain blocks whose lists are at fault: those of blocks that come twice or lead nowhere, and those that a missing block belongs to. What nobody
  * knows belongs to the nearest masterchain block before that is missing itself, or else to the one that refers to it.
  */
 async function blame(
-  { missing, stray, unlinked }: LinkGaps,
+  { missing, stray, unlinked, twice }: LinkGaps,
   span: Span,
   find: (id: string) => Promise<LinkedHeader | undefined>,
 ): Promise<readonly BadBlock[]> {
   const bad = new Map<number, string>();
-  for (const header of stray) bad.set(header.mcSeqno, `expected linked blocks only, got ${header.id}`);
-  for (const header of unlinked) {
-    bad.set(
-      header.mcSeqno,
-      `expected block ${header.id} to link to the one before it, got ${header.prev.map(({ id }) => id).join(' and ') || 'no link'}`,
-    );
+  for (const { id, mcSeqno } of twice) bad.set(mcSeqno, `expected block ${id} once, got it twice`);
+  for (const { id, mcSeqno } of stray) bad.set(mcSeqno, `expected linked blocks only, got ${id}`);
+  for (const { id, mcSeqno, prev } of unlinked) {
+    const got = prev.map((ref) => ref.id).join(' and ') || 'no link';
+    bad.set(mcSeqno, `expected block ${id} to link to the one before it, got ${got}`);
   }
   const absent = absentSeqnos(missing);
   for (const { id, seenFrom } of missing) {

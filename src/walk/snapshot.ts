@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { ParentsDef, SnapshotWalk } from '../declare/pipeline.ts';
-import { BytesColumn, WordsColumn } from '../flatten/columns.ts';
+import { WordsColumn } from '../flatten/columns.ts';
 import type { Given } from '../flatten/rows.ts';
 import type { Ask } from '../source/ask.ts';
 import type { Span } from '../span.ts';
@@ -183,9 +183,7 @@ class Reading {
   private newer(): (row: number, than: number) => boolean {
     const { newer } = this.walk;
     const column = newer === undefined ? undefined : this.pages.decoder.column(newer);
-    if (!(column instanceof WordsColumn) || column instanceof BytesColumn) return () => true;
-    const at = (row: number): bigint =>
-      (BigInt((column.words[2 * row + 1] as number) | 0) << 32n) | BigInt(column.words[2 * row] as number);
-    return (row, than) => at(row) >= at(than);
+    if (!(column instanceof WordsColumn)) return () => true;
+    return (row, than) => column.signed64(row) >= column.signed64(than);
   }
 }

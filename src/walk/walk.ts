@@ -217,7 +217,8 @@ async function headerJob(
   const loader = await context.loaders.take(pipeline);
   await loader.open(span, []);
   const onCount = (count: number) => density.learn(count, blocks);
-  const proof = linkProof({ span, before, after, source, pipeline: pipeline.name, onCount });
+  const ends = { before: before?.map(({ id }) => id), after: after.map(({ id }) => id) };
+  const proof = linkProof({ span, ends, loader, source, pipeline: pipeline.name, onCount });
   return new SpanJob({ context, span, loader, proof, asks, meter, onEnd: () => density.giveUp() });
 }
 

@@ -33,6 +33,8 @@ async function perform(call: LoaderCall): Promise<unknown> {
       return own.add(call.page, call.overflow);
     case 'audit':
       return own.audit();
+    case 'links':
+      return own.links(call.ends);
     case 'drop':
       return own.drop(call.seqno);
     case 'finish': {

@@ -82,6 +82,7 @@ function portOf({ worker, pipeline, release, open, encoding }: PortOptions): Loa
       return ask({ kind: 'add', page, overflow }, [page.buffer]);
     },
     audit: () => ask({ kind: 'audit' }),
+    links: (ends) => ask({ kind: 'links', ends }),
     drop: (seqno) => ask({ kind: 'drop', seqno }),
     finish: async (spans) => {
       const stages = spans.map(open);

@@ -1,4 +1,5 @@
 import type { Header } from '../audit/header.ts';
+import type { LinkEnds } from '../audit/links.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import { AuditError, DecodeError, SourceError, StoreError, TonlakeError, UsageError, WalkError } from '../errors.ts';
 import type { Span } from '../span.ts';
@@ -10,6 +11,7 @@ export type LoaderCall =
   | { readonly kind: 'open'; readonly span: Span; readonly headers: readonly Header[] }
   | { readonly kind: 'add'; readonly page: Uint8Array<ArrayBuffer>; readonly overflow: Overflow }
   | { readonly kind: 'audit' }
+  | { readonly kind: 'links'; readonly ends: LinkEnds }
   | { readonly kind: 'drop'; readonly seqno: number }
   /** `folders` tells for each span where its files go. Answered with a number to ask for the files by. */
   | {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type BlockRef, blockId, type LinkedHeader } from '../../src/audit/header.ts';
+import { type BlockRef, blockId, type LinkedBlock } from '../../src/audit/header.ts';
 import { findLinkGaps } from '../../src/audit/links.ts';
 
 const MASTER = '-9223372036854775808';
@@ -17,16 +17,16 @@ function header(
   seqno: number,
   mcSeqno: number,
   prev: readonly BlockRef[],
-): LinkedHeader {
-  return { ...ref(workchain, shard, seqno), shard, mcSeqno, txCount: 1, startLt: 0n, endLt: 1n, prev };
+): LinkedBlock {
+  return { ...ref(workchain, shard, seqno), mcSeqno, prev };
 }
 
-function master(seqno: number): LinkedHeader {
+function master(seqno: number): LinkedBlock {
   return header(-1, MASTER, seqno, seqno, [ref(-1, MASTER, seqno - 1)]);
 }
 
 /** One shard that splits in block 12 and merges in block 14. */
-const chain: readonly LinkedHeader[] = [
+const chain: readonly LinkedBlock[] = [
   master(11),
   header(0, WHOLE, 101, 11, [ref(0, WHOLE, 100)]),
   master(12),
@@ -38,21 +38,21 @@ const chain: readonly LinkedHeader[] = [
   master(14),
   header(0, WHOLE, 105, 14, [ref(0, LEFT, 104), ref(0, RIGHT, 102)]),
 ];
-const before = [master(10), header(0, WHOLE, 100, 10, [ref(0, WHOLE, 99)])];
-const after = [chain[8] as LinkedHeader, chain[9] as LinkedHeader];
+const before = [master(10).id, blockId(0, WHOLE, 100)];
+const after = [master(14).id, blockId(0, WHOLE, 105)];
+const ends = { before, after };
 const span = { from: 11, to: 14 };
 
 describe('the proof of headers by their links', () => {
   test('a whole list through a split and a merge has no gaps', () => {
-    expect(findLinkGaps(chain, span, before, after)).toEqual({ missing: [], stray: [], unlinked: [] });
+    expect(findLinkGaps(chain, span, ends)).toEqual({ missing: [], stray: [], unlinked: [], twice: [] });
   });
 
   test.each(chain.map((block) => [block.id, block] as const))('without %s the list is not whole', (id, block) => {
     const gaps = findLinkGaps(
       chain.filter((other) => other !== block),
       span,
-      before,
-      after,
+      ends,
     );
     expect(gaps.missing.map((missing) => missing.id)).toContain(id);
     expect(Math.min(...gaps.missing.map((missing) => missing.seenFrom))).toBeGreaterThanOrEqual(block.mcSeqno);
@@ -60,7 +60,7 @@ describe('the proof of headers by their links', () => {
 
   test('a block that nothing links to is stray', () => {
     const stranger = header(0, RIGHT, 900, 13, [ref(0, RIGHT, 899)]);
-    expect(findLinkGaps([...chain, stranger], span, before, after)).toMatchObject({
+    expect(findLinkGaps([...chain, stranger], span, ends)).toMatchObject({
       stray: [stranger],
     });
   });
@@ -71,18 +71,22 @@ describe('the proof of headers by their links', () => {
     ['a block of another workchain', [ref(-1, MASTER, 102)]],
     ['a block further back', [ref(0, WHOLE, 101)]],
   ])('a block that links to %s is at fault, and not those below it', (_, prev) => {
-    const wrong = { ...(chain[6] as LinkedHeader), prev };
+    const wrong = { ...(chain[6] as LinkedBlock), prev };
     const gaps = findLinkGaps(
       chain.map((block) => (block === chain[6] ? wrong : block)),
       span,
-      before,
-      after,
+      ends,
     );
     expect(gaps.unlinked).toEqual([wrong]);
     expect(gaps.stray).toEqual([]);
   });
 
+  test('a block that is listed for two masterchain blocks is at fault in both', () => {
+    const again = { ...(chain[3] as LinkedBlock), mcSeqno: 13 };
+    expect(findLinkGaps([...chain, again], span, ends).twice).toEqual([chain[3], again]);
+  });
+
   test('where the index begins, links to older blocks are no gaps', () => {
-    expect(findLinkGaps(chain, span, undefined, after)).toMatchObject({ missing: [], stray: [] });
+    expect(findLinkGaps(chain, span, { before: undefined, after })).toMatchObject({ missing: [], stray: [] });
   });
 });

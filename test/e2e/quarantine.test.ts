@@ -94,6 +94,38 @@ test.each(['w', 'w.duckdb'])(
   },
 );
 
+test.each(['window', 'masterchain'])(
+  'a header that cannot be decoded, by the walk %s, waits in the quarantine with the transactions of its block',
+  async (mode) => {
+    sandbox.setFaults({ broken: [{ seqno: 1010, index: 1, kind: 'root_hash' }] });
+    const path = join(freshFolder(), 'w');
+    const { code, report, events } = await exportRange(sandbox.url, RANGE, path, ['--walk', mode]);
+    expect(code).toBe(1);
+    expect(report).toMatchObject({ complete: false });
+    const told = events.filter(({ event }) => event === 'quarantine');
+    expect(told).toMatchObject([{ pipeline: 'blocks', seqno: 1010, pointer: expect.stringMatching(/^\/blocks\/\d+\/root_hash$/) }]);
+    const raw = await query(path, "select raw->>'$.root_hash' from quarantine");
+    expect(raw).toEqual([['12x']]);
+    const kept = await query(path, 'select count(*), count(*) filter (mc_block_seqno = 1010) from blocks');
+    expect(kept[0]?.[1]).toBe('0');
+    const parts = [
+      { from: 1000, to: 1009 },
+      { from: 1011, to: 1029 },
+    ];
+    expect(await statusOf(path)).toMatchObject({
+      pipelines: [
+        { pipeline: 'blocks', quarantined: [{ from: 1010, to: 1010 }], done: parts },
+        { pipeline: 'transactions', done: parts },
+      ],
+    });
+    expect(await tonlake(['verify', '--warehouse', path])).toMatchObject({ code: 0 });
+
+    sandbox.setFaults({ broken: [] });
+    expect(await exportRange(sandbox.url, RANGE, path)).toMatchObject({ code: 0, report: { complete: true } });
+    expect(await hashTables(path)).toEqual(wanted);
+  },
+);
+
 test('a field that nobody declared is kept in _extra of its row and told once', async () => {
   sandbox.setFaults({ extraField: 1 });
   const path = join(freshFolder(), 'w');

@@ -3,6 +3,7 @@ import { FIRST_SEQNO, slotOf, slotOfLt, slotsOfUtime } from '../chain/clock.ts';
 import { must, Rng } from '../chain/mix.ts';
 import { HASH_KIND } from '../chain/tag.ts';
 import { includedBy } from '../lies/told.ts';
+import { breakText, isOfHeader } from './broken.ts';
 import { ApiError, type Params } from './params.ts';
 import type { View } from './view.ts';
 
@@ -95,7 +96,16 @@ function ordered(
 }
 
 function listText(view: View, rows: readonly BlockRow[]): string {
-  return `{"blocks":[${rows.map((row) => view.blocks.text(row)).join(',')}]}`;
+  const broken = view.faults().broken.filter(isOfHeader);
+  const texts = rows.map((row) => {
+    const text = view.blocks.text(row);
+    const flaw = broken.find(({ seqno, index }) => {
+      const flawed = seqno === includedBy(row) ? view.chain.blocksOf(seqno)[index] : undefined;
+      return flawed?.plan === row.plan && flawed.epoch === row.epoch;
+    });
+    return flaw === undefined ? text : breakText(text, flaw.kind);
+  });
+  return `{"blocks":[${texts.join(',')}]}`;
 }
 
 function blockFilter(view: View, params: Params): (row: BlockRow) => boolean {

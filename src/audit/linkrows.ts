@@ -1,0 +1,41 @@
+import type { BytesColumn, WordsColumn } from '../flatten/columns.ts';
+import type { Decoder } from '../flatten/decoder.ts';
+import type { Span } from '../span.ts';
+import { blockId, type LinkedBlock, parseLinks } from './header.ts';
+
+/** The headers in a decoder as their links prove them: from the rows that are written, not from what the source sent. */
+export class LinkRows {
+  private readonly decoder: Decoder;
+  private readonly workchains: WordsColumn;
+  private readonly shards: WordsColumn;
+  private readonly seqnos: WordsColumn;
+  private readonly mcSeqnos: WordsColumn;
+  private readonly links: BytesColumn;
+
+  constructor(decoder: Decoder) {
+    this.decoder = decoder;
+    this.workchains = decoder.column('workchain') as WordsColumn;
+    this.shards = decoder.column('shard') as WordsColumn;
+    this.seqnos = decoder.column('seqno') as WordsColumn;
+    this.mcSeqnos = decoder.column('mc_block_seqno') as WordsColumn;
+    this.links = decoder.column('prev_blocks') as BytesColumn;
+  }
+
+  /** The blocks of a span's masterchain blocks, without rows that `isAlive` denies. */
+  read(span: Span, isAlive: (row: number) => boolean): readonly LinkedBlock[] {
+    const blocks: LinkedBlock[] = [];
+    for (let row = 0; row < this.decoder.records; row++) {
+      const mcSeqno = this.mcSeqnos.words[row] as number;
+      if (mcSeqno >= span.from && mcSeqno <= span.to && isAlive(row)) blocks.push(this.block(row, mcSeqno));
+    }
+    return blocks;
+  }
+
+  private block(row: number, mcSeqno: number): LinkedBlock {
+    const workchain = (this.workchains.words[row] as number) | 0;
+    const seqno = this.seqnos.words[row] as number;
+    const { bytes, offsets } = this.links;
+    const links = this.links.isSet(row) ? parseLinks(bytes.toString('utf8', offsets[row], offsets[row + 1])) : [];
+    return { id: blockId(workchain, this.shards.signed64(row).toString(), seqno), workchain, seqno, mcSeqno, prev: links };
+  }
+}

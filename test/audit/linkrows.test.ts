@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import blocks from '../../pipelines/blocks.ts';
+import { type LinkedBlock, type LinkedHeader, parseHeaders } from '../../src/audit/header.ts';
+import { LinkRows } from '../../src/audit/linkrows.ts';
+import { Decoder } from '../../src/flatten/decoder.ts';
+import { goldenCases, readAnswer } from '../fixtures.ts';
+
+const EVERYTHING = { from: 0, to: 2 ** 31 - 1 };
+
+function rowsOf(page: Buffer, span = EVERYTHING, isAlive = (_: number) => true): readonly LinkedBlock[] {
+  const decoder = new Decoder(blocks);
+  decoder.decode(page);
+  return new LinkRows(decoder).read(span, isAlive);
+}
+
+/** What links need of a header that was read by `JSON.parse`. */
+function linked({ id, workchain, seqno, mcSeqno, prev }: LinkedHeader): LinkedBlock {
+  return { id, workchain, seqno, mcSeqno, prev };
+}
+
+describe('links of decoded headers', () => {
+  test.each(goldenCases('blocks').map(({ name }) => name))('are those of the recorded answer %s', (name) => {
+    const page = readAnswer('blocks', name);
+    const headers = parseHeaders(page, name);
+    expect(headers.length).toBeGreaterThan(0);
+    expect(rowsOf(page)).toEqual(headers.map(linked));
+  });
+
+  const page = readAnswer('blocks', 'masterchainBlockShards');
+  const all = rowsOf(page);
+
+  test('leave out other masterchain blocks, and rows that are forgotten', () => {
+    const { mcSeqno } = all[0] as LinkedBlock;
+    expect(rowsOf(page, { from: mcSeqno, to: mcSeqno })).toEqual(all);
+    expect(rowsOf(page, { from: mcSeqno + 1, to: mcSeqno + 9 })).toEqual([]);
+    expect(rowsOf(page, EVERYTHING, (row) => row !== 1)).toEqual(all.toSpliced(1, 1));
+  });
+
+  test.each([
+    'null',
+    '{}',
+    '"text"',
+    '[null]',
+    '[{"workchain":0,"seqno":1}]',
+    '[{"workchain":0,"shard":"xyz","seqno":1}]',
+  ])('are none where prev_blocks is %s', (prev) => {
+    const changed = page.toString().replace(/"prev_blocks":\s*\[[^\]]*\]/g, `"prev_blocks":${prev}`);
+    const links = rowsOf(Buffer.from(changed));
+    expect(links).toHaveLength(all.length);
+    for (const block of links) expect(block.prev).toEqual([]);
+  });
+});
