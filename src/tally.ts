@@ -17,7 +17,7 @@ export class RunTally {
   constructor(listener: ((event: WalkEvent) => void) | undefined) {
     this.report = (event) => {
       if (event.event === 'planned') this.planned += event.requests;
-      if (event.event === 'problem') this.troubled.add(event.pipeline);
+      if (event.event === 'problem' || event.event === 'quarantine') this.troubled.add(event.pipeline);
       if (event.event === 'span') {
         this.spans++;
         for (const [table, rows] of Object.entries(event.rows)) {

@@ -36,6 +36,12 @@ export class LinkRows {
     const seqno = this.seqnos.words[row] as number;
     const { bytes, offsets } = this.links;
     const links = this.links.isSet(row) ? parseLinks(bytes.toString('utf8', offsets[row], offsets[row + 1])) : [];
-    return { id: blockId(workchain, this.shards.signed64(row).toString(), seqno), workchain, seqno, mcSeqno, prev: links };
+    return {
+      id: blockId(workchain, this.shards.signed64(row).toString(), seqno),
+      workchain,
+      seqno,
+      mcSeqno,
+      prev: links,
+    };
   }
 }

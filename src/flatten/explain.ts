@@ -33,6 +33,14 @@ export function explainRefusal(pipeline: PipelineDef, refused: RefusedRecord): E
   return { pointer: place + pointer, reason: `expected ${issue.message}, got ${shown(value)}` };
 }
 
+/** The masterchain block that a refused record says it belongs to; undefined where it does not say. */
+export function masterchainSeqnoOf({ tables }: PipelineDef, { raw }: RefusedRecord): number | undefined {
+  const column = tables[0]?.columns.find(({ name }) => name === 'mc_block_seqno');
+  if (column?.origin.kind !== 'path') return undefined;
+  const seqno = valueAt(JSON.parse(compactJson(raw)), column.origin.path);
+  return Number.isSafeInteger(seqno) ? (seqno as number) : undefined;
+}
+
 const schemas = new WeakMap<PipelineDef, z.ZodType>();
 
 function schemaOf(pipeline: PipelineDef): z.ZodType {

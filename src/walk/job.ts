@@ -42,6 +42,10 @@ export class SpanJob {
   /** Why single blocks could not be had. */
   private readonly failures = new Map<number, TonlakeError>();
   private readonly refusals = new Map<number, Refusal>();
+  /** Blocks of which a window held a record that could not be decoded. */
+  private readonly suspects = new Set<number>();
+  /** Why no block of the span can be trusted. */
+  private distrust: DecodeError | undefined;
 
   constructor(options: SpanJobOptions) {
     this.options = options;
@@ -63,22 +67,34 @@ export class SpanJob {
   }
 
   private async bringIn(): Promise<readonly BlockProblem[]> {
-    const { asks, span, context, proof } = this.options;
+    const { asks, span, context } = this.options;
     context.report({ event: 'planned', pipeline: context.pipeline.name, requests: asks.length });
     let fatal = await this.askAll(asks);
-    let bad = await proof.audit();
+    if (this.distrust !== undefined) throw this.distrust;
+    let bad = await this.audit();
     for (let round = 1; round <= REPAIRS && bad.length > 0 && fatal === undefined && !context.stop.aborted; round++) {
       // A block that is not indexed has been waited for already.
       const again = bad.filter(({ seqno }) => this.failures.get(seqno)?.code !== 'not-indexed');
       if (again.length === 0) break;
       if (round > 1) await context.effects.sleep(REPAIR_PAUSE_MS);
       fatal = await this.repair(again.map(({ seqno }) => seqno));
-      bad = await proof.audit();
+      bad = await this.audit();
     }
     await this.commit(bad);
     context.report({ event: 'progress', pipeline: context.pipeline.name, seqnos: spanSize(span), records: 0 });
     if (fatal !== undefined) throw fatal.error;
     return context.stop.aborted ? [] : this.settle(bad);
+  }
+
+  /** What the proof finds, and every block with a record that could not be decoded, whatever the proof says. */
+  private async audit(): Promise<readonly BadBlock[]> {
+    const { proof, span } = this.options;
+    const bad = new Map((await proof.audit()).map((block) => [block.seqno, block]));
+    for (const seqno of [...this.suspects, ...this.refusals.keys()]) {
+      const isOwn = seqno >= span.from && seqno <= span.to;
+      if (isOwn && !bad.has(seqno)) bad.set(seqno, { seqno, reason: 'expected records that can be decoded' });
+    }
+    return [...bad.values()];
   }
 
   private async askAll(asks: readonly PageAsk[]): Promise<{ readonly error: unknown } | undefined> {
@@ -104,6 +120,7 @@ export class SpanJob {
       await loader.drop(seqno);
       this.failures.delete(seqno);
       this.refusals.delete(seqno);
+      this.suspects.delete(seqno);
       asks.push(...proof.repair(seqno));
     }
     return this.askAll(asks);
@@ -135,9 +152,19 @@ export class SpanJob {
     const pipeline = context.pipeline.name;
     for (const [field, count] of report.unknown) context.report({ event: 'unknown-field', pipeline, field, count });
     context.report({ event: 'progress', pipeline, seqnos: 0, records: report.records });
-    // A window's refused record shows as an unbalanced block, which is then asked for by itself.
-    if (ask.kind === 'block' && report.refused.length > 0) {
-      this.refusals.set(ask.seqno, { request, records: report.refused });
+    const { refused } = report;
+    if (ask.kind === 'block') {
+      if (refused.length > 0) this.refusals.set(ask.seqno, { request, records: refused });
+      return;
+    }
+    // Their blocks are asked for by themselves.
+    for (const { seqno, pointer, reason } of refused) {
+      if (seqno !== undefined) this.suspects.add(seqno);
+      // Counts tell which block lacks a transaction; links may not.
+      else if (context.pipeline.walk.proof === 'links') {
+        const message = `decode ${pipeline}: ${reason} at ${pointer} of ${request}, which tells no masterchain block`;
+        this.distrust ??= new DecodeError(message, { code: 'wrong-shape' });
+      }
     }
   }
 
@@ -212,7 +239,7 @@ export class SpanJob {
     const foundAt = Math.floor(context.effects.now() / 1000);
     const span = { from: seqno, to: seqno };
     const stage = context.sink.stage(pipeline, span);
-    await stage.write(quarantineBatch(records.map((record) => ({ pipeline, seqno, request, ...record, foundAt }))));
+    await stage.write(quarantineBatch(records.map((record) => ({ ...record, pipeline, seqno, request, foundAt }))));
     await this.put(await stage.finish(), span, 'quarantined');
     for (const { pointer, reason } of records)
       context.report({ event: 'quarantine', pipeline, seqno, pointer, reason });

@@ -30,10 +30,15 @@ export interface RefusedReport {
   readonly raw: string;
 }
 
+export interface PlacedReport extends RefusedReport {
+  /** Masterchain block that the record says it belongs to, if that can be read. */
+  readonly seqno: number | undefined;
+}
+
 /** What a page held. Plain data, so that a worker thread can hand it over. */
 export interface PageReport {
   readonly records: number;
-  readonly refused: readonly RefusedReport[];
+  readonly refused: readonly PlacedReport[];
   /** Fields without a column, and how often they were met. */
   readonly unknown: readonly (readonly [string, number])[];
   /** Logical time, decimal, at which a full page was cut. */
@@ -149,9 +154,14 @@ export class Loader<T> {
   }
 
   /** Loads what explains only when there is something to explain: it takes longer than all the rest. */
-  private async explain(refused: readonly RefusedRecord[]): Promise<readonly RefusedReport[]> {
-    const { explainRefusal } = await import('../flatten/explain.ts');
-    return refused.map((record) => ({ ...explainRefusal(this.pipeline, record), raw: record.raw }));
+  private async explain(refused: readonly RefusedRecord[]): Promise<readonly PlacedReport[]> {
+    const { explainRefusal, masterchainSeqnoOf } = await import('../flatten/explain.ts');
+    const { pipeline } = this;
+    return refused.map((record) => ({
+      ...explainRefusal(pipeline, record),
+      raw: record.raw,
+      seqno: masterchainSeqnoOf(pipeline, record),
+    }));
   }
 
   private rowsOf(span: Span): Int32Array {

@@ -9,7 +9,7 @@ import type { Given } from '../flatten/rows.ts';
 import type { Span } from '../span.ts';
 import { findKeys, type Key } from './keys.ts';
 import type { ListContext } from './lists.ts';
-import { commitList, type PageRows, Pages, type RefusedRow, stageRefused } from './pages.ts';
+import { commitList, PARTIAL, type PageRows, Pages, quarantineSpan, type RefusedRow } from './pages.ts';
 
 /** Masterchain blocks whose keys are looked up and committed at once. */
 const SPAN_BLOCKS = 2_000;
@@ -48,6 +48,8 @@ class Looking {
   private readonly given: Given;
   private readonly outcomes: Outcome[] = [];
   private readonly refused: RefusedRow[] = [];
+  /** Pages with refused records: none of their rows is kept, and their keys are asked for again. */
+  private readonly dropped: PageRows[] = [];
   private readonly failures: TonlakeError[] = [];
 
   constructor(context: ListContext, walk: LookupWalk) {
@@ -72,17 +74,17 @@ class Looking {
       const readAt = Number((this.given['read_at'] as bigint) / 1000n);
       const asked = this.outcomes.map((outcome) => ({ pipeline: pipeline.name, ...outcome, readAt, asOf: ends.last }));
       if (asked.length > 0) await stage.write(lookupsBatch(asked));
-      await stageRefused(context, stage, span.to, this.refused);
-      const isWhole = this.failures.length === 0 && !stop.aborted;
+      const isWhole = this.failures.length === 0 && this.refused.length === 0 && !stop.aborted;
       const asOf = { from: ends.last, to: ends.last };
       // What was read stays; a span with keys that could not be read is not done.
-      const partial = isWhole ? scope : (scope ?? 'part of the keys');
+      const partial = isWhole ? scope : (scope ?? PARTIAL);
       if (isWhole || asked.length > 0) await commitList(context, await stage.finish(), { span, asOf, scope: partial });
       else await stage.discard();
     } catch (error) {
       await stage.discard();
       throw error;
     }
+    if (this.refused.length > 0) await quarantineSpan(context, span, this.refused);
     const [failure] = this.failures;
     if (failure === undefined) return;
     const { code, message } = failure;
@@ -109,17 +111,28 @@ class Looking {
     if (fatal !== undefined) throw fatal.error;
   }
 
-  /** Reads a batch; one that fails, or that fills a page, is read in halves. */
+  /** Reads a batch; one that fails, that fills a page, or that holds a record which cannot be decoded is read in halves. */
   private async readBatch(keys: readonly Key[]): Promise<void> {
     const { walk, context } = this;
     if (context.stop.aborted) return;
     const isSingle = keys.length === 1;
     try {
       let page = await this.readPage(keys, 0);
+      const read = [page];
       const { limit } = walk;
       if (limit !== undefined && page.records >= limit) {
         if (!isSingle) return await this.readHalves(keys);
-        for (let offset = limit; page.records >= limit; offset += limit) page = await this.readPage(keys, offset);
+        for (let offset = limit; page.records >= limit; offset += limit) {
+          page = await this.readPage(keys, offset);
+          read.push(page);
+        }
+      }
+      const refused = read.flatMap((one) => one.refused);
+      if (refused.length > 0) {
+        this.dropped.push(...read);
+        if (!isSingle) return await this.readHalves(keys);
+        this.refused.push(...refused);
+        return;
       }
       for (const { text } of keys) this.outcomes.push({ key: text, error: null });
     } catch (error) {
@@ -150,7 +163,6 @@ class Looking {
           : pages.add(body, request, this.givenOf(keys), full),
       attempts,
     );
-    this.refused.push(...page.refused);
     context.report({ event: 'progress', pipeline: context.pipeline.name, seqnos: 0, records: page.records });
     return page;
   }
@@ -181,11 +193,12 @@ class Looking {
 
   /** The rows, each key once: where one came twice, the last. */
   private distinct(): Int32Array {
-    const { pages, context, walk } = this;
+    const { pages, context, walk, dropped } = this;
     const [table] = context.pipeline.tables;
     const keyOf = pages.keyOf(table?.key ?? []);
     const chosen = new Map<string, number>();
     for (const row of pages.all()) {
+      if (dropped.some(({ from, to }) => row >= from && row < to)) continue;
       const key = keyOf(row);
       if (walk.copies === 'last') chosen.delete(key);
       if (!chosen.has(key)) chosen.set(key, row);

@@ -8,6 +8,9 @@ import { type Span, spanSize, subtractSpans, totalSize } from '../span.ts';
 import type { Stage, StagedSpan, Verdict } from '../store/store.ts';
 import type { ListContext } from './lists.ts';
 
+/** Scope of a commit that lacks rows which are asked for again: its span is not done. */
+export const PARTIAL = 'part of the rows';
+
 /** Records handed to the stage at once. */
 const CHUNK_RECORDS = 8192;
 
@@ -156,22 +159,17 @@ export async function commitList(context: ListContext, staged: StagedSpan, commi
   report({ event: 'progress', pipeline: pipeline.name, seqnos: spanSize(span), records: 0 });
 }
 
-/** Puts records that could not be decoded into the quarantine, instead of the rows of a span. */
+/**
+ * Puts records of a span that could not be decoded into the quarantine, and tells of them. It takes the place of the quarantine
+ * before, and the next whole commit of the span takes its place.
+ */
 export async function quarantineSpan(context: ListContext, span: Span, refused: readonly RefusedRow[]): Promise<void> {
-  const stage = context.store.stage(context.pipeline.name, span);
-  await stageRefused(context, stage, span.from, refused);
-  await commitList(context, await stage.finish(), { span, verdict: 'quarantined' });
-}
-
-/** Writes refused records beside the rows of a commit, and tells of them. */
-export async function stageRefused(
-  { pipeline: { name }, effects, report }: ListContext,
-  stage: Stage,
-  seqno: number,
-  refused: readonly RefusedRow[],
-): Promise<void> {
-  if (refused.length === 0) return;
+  const { store, pipeline, effects, report } = context;
+  const { name } = pipeline;
+  const seqno = span.from;
   const foundAt = Math.floor(effects.now() / 1000);
+  const stage = store.stage(name, span);
   await stage.write(quarantineBatch(refused.map((record) => ({ pipeline: name, seqno, ...record, foundAt }))));
+  await commitList(context, await stage.finish(), { span, verdict: 'quarantined' });
   for (const { pointer, reason } of refused) report({ event: 'quarantine', pipeline: name, seqno, pointer, reason });
 }

@@ -10,7 +10,7 @@ import { fixedQuery } from './ask.ts';
 import { fetchEnds, fetchShardState } from './chain.ts';
 import { boundOf } from './keys.ts';
 import type { ListContext } from './lists.ts';
-import { commitList, Pages, type RefusedRow, stageRefused } from './pages.ts';
+import { commitList, PARTIAL, Pages, quarantineSpan, type RefusedRow } from './pages.ts';
 
 /** Rows in memory before they are written aside. */
 const MOST_ROWS = 50_000;
@@ -20,7 +20,9 @@ export async function walkSnapshot(context: ListContext, walk: SnapshotWalk): Pr
   const { store, pipeline, asked, ends, effects, history, stop } = context;
   const span = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
   const given: Given = { read_at: BigInt(Math.round(effects.now())) * 1000n, as_of: BigInt(ends.last) };
-  const older = store.ledger().filter((entry) => entry.pipeline === pipeline.name && entry.scope === undefined);
+  const older = store
+    .ledger()
+    .filter(({ pipeline: of, scope }) => of === pipeline.name && (scope === undefined || scope === PARTIAL));
   const stage = store.stage(pipeline.name, span);
   try {
     const reading = new Reading(context, walk, stage, given);
@@ -30,13 +32,16 @@ export async function walkSnapshot(context: ListContext, walk: SnapshotWalk): Pr
       await reading.readAll(parents, parameter);
     }
     if (stop.aborted) return await stage.discard();
-    await reading.finish();
+    await reading.flush();
+    const { refused } = reading;
     const { last } = await fetchEnds(context.source);
     const asOf = { from: ends.last, to: last };
     const isPart = context.from !== undefined;
     const supersedes = history || isPart ? [] : older.map(({ id }) => id);
     const covered = history || isPart ? span : hull([span, ...older.map((entry) => entry.span)]);
-    await commitList(context, await stage.finish(), { span: covered, asOf, scope: context.from, supersedes });
+    const scope = context.from ?? (refused.length > 0 ? PARTIAL : undefined);
+    await commitList(context, await stage.finish(), { span: covered, asOf, scope, supersedes });
+    if (refused.length > 0) await quarantineSpan(context, span, refused);
     await tellSkew(context, walk, given, asOf);
   } catch (error) {
     await stage.discard();
@@ -88,7 +93,7 @@ class Reading {
   private readonly key: readonly string[];
   /** Keys of rows that are written already. */
   private readonly written = new Set<string>();
-  private refused: RefusedRow[] = [];
+  readonly refused: RefusedRow[] = [];
 
   constructor(context: ListContext, walk: SnapshotWalk, stage: Stage, given: Given) {
     this.context = context;
@@ -132,12 +137,6 @@ class Reading {
     if (fatal !== undefined) throw fatal.error;
   }
 
-  /** Writes what is left. */
-  async finish(): Promise<void> {
-    await this.flush();
-    await stageRefused(this.context, this.stage, this.context.ends.last, this.refused);
-  }
-
   private async readPages(filter: readonly (readonly [string, string])[], start: number): Promise<number> {
     const { context, walk, pages } = this;
     const { limit, most = Number.POSITIVE_INFINITY } = walk;
@@ -163,7 +162,7 @@ class Reading {
   }
 
   /** Writes the rows so far, each key once: where one was read twice, the newer. */
-  private async flush(): Promise<void> {
+  async flush(): Promise<void> {
     const { pages, written } = this;
     const keyOf = pages.keyOf(this.key);
     const isNewer = this.newer();

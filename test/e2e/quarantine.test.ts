@@ -103,7 +103,9 @@ test.each(['window', 'masterchain'])(
     expect(code).toBe(1);
     expect(report).toMatchObject({ complete: false });
     const told = events.filter(({ event }) => event === 'quarantine');
-    expect(told).toMatchObject([{ pipeline: 'blocks', seqno: 1010, pointer: expect.stringMatching(/^\/blocks\/\d+\/root_hash$/) }]);
+    expect(told).toMatchObject([
+      { pipeline: 'blocks', seqno: 1010, pointer: expect.stringMatching(/^\/blocks\/\d+\/root_hash$/) },
+    ]);
     const raw = await query(path, "select raw->>'$.root_hash' from quarantine");
     expect(raw).toEqual([['12x']]);
     const kept = await query(path, 'select count(*), count(*) filter (mc_block_seqno = 1010) from blocks');
