@@ -85,8 +85,9 @@ function requireMasterBlock(headers: readonly Header[], seqno: number, pipeline:
 }
 
 /**
- * The masterchain blocks whose lists are at fault: those of blocks that come twice or lead nowhere, and those that a missing block belongs to. What nobody
- * knows belongs to the nearest masterchain block before that is missing itself, or else to the one that refers to it.
+ * The masterchain blocks whose lists are at fault: those of blocks that come twice or lead nowhere, and those that a missing block
+ * belongs to. What nobody knows belongs to the nearest masterchain block before that is missing itself, or else to the one that
+ * refers to it.
  */
 async function blame(
   { missing, stray, unlinked, twice }: LinkGaps,
