@@ -28,7 +28,8 @@ export interface LinkedBlock extends BlockRef {
   readonly prev: readonly BlockRef[];
 }
 
-export interface LinkedHeader extends Header, LinkedBlock {}
+/** A header as an answer tells it. */
+export interface NamedHeader extends Header, BlockRef {}
 
 interface WireRef {
   readonly workchain: number;
@@ -41,7 +42,6 @@ interface WireBlock extends WireRef {
   readonly start_lt: string;
   readonly end_lt: string;
   readonly masterchain_block_ref: WireRef;
-  readonly prev_blocks: readonly WireRef[] | null;
 }
 
 /**
@@ -49,7 +49,7 @@ interface WireBlock extends WireRef {
  *
  * @throws {AuditError} `not-json` (retryable), or `not-headers` when the answer is something else
  */
-export function parseHeaders(body: Buffer, request: string): readonly LinkedHeader[] {
+export function parseHeaders(body: Buffer, request: string): readonly NamedHeader[] {
   let answer: unknown;
   try {
     answer = JSON.parse(body.toString());
@@ -70,7 +70,7 @@ export function parseHeaders(body: Buffer, request: string): readonly LinkedHead
   }
 }
 
-function headerOf(block: WireBlock): LinkedHeader {
+function headerOf(block: WireBlock): NamedHeader {
   const shard = signedShard(block.shard);
   return {
     id: blockId(block.workchain, shard, block.seqno),
@@ -81,7 +81,6 @@ function headerOf(block: WireBlock): LinkedHeader {
     txCount: block.tx_count,
     startLt: BigInt(block.start_lt),
     endLt: BigInt(block.end_lt),
-    prev: (block.prev_blocks ?? []).map(refOf),
   };
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type LinkedHeader, parseHeaders } from '../audit/header.ts';
+import { type NamedHeader, parseHeaders } from '../audit/header.ts';
 import { SourceError, UsageError, WalkError } from '../errors.ts';
 import type { Answer } from '../source/ask.ts';
 import { Setback } from '../source/setback.ts';
@@ -41,7 +41,7 @@ export async function fetchHeadTime(source: Source): Promise<number> {
 }
 
 /** The newest block of every shard at a masterchain block; waits until it is indexed. @throws {SourceError} */
-export async function fetchShardState(source: Source, seqno: number, label: string): Promise<readonly LinkedHeader[]> {
+export async function fetchShardState(source: Source, seqno: number, label: string): Promise<readonly NamedHeader[]> {
   return source.fetch(
     { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait', label },
     (answer) => {

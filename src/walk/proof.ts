@@ -1,4 +1,4 @@
-import { type Header, type LinkedHeader, parseHeaders } from '../audit/header.ts';
+import { type Header, type NamedHeader, parseHeaders } from '../audit/header.ts';
 import type { LinkEnds, LinkGaps } from '../audit/links.ts';
 import type { BadBlock } from '../audit/reconcile.ts';
 import type { Answer } from '../source/ask.ts';
@@ -92,7 +92,7 @@ function requireMasterBlock(headers: readonly Header[], seqno: number, pipeline:
 async function blame(
   { missing, stray, unlinked, twice }: LinkGaps,
   span: Span,
-  find: (id: string) => Promise<LinkedHeader | undefined>,
+  find: (id: string) => Promise<NamedHeader | undefined>,
 ): Promise<readonly BadBlock[]> {
   const bad = new Map<number, string>();
   for (const { id, mcSeqno } of twice) bad.set(mcSeqno, `expected block ${id} once, got it twice`);
@@ -115,7 +115,7 @@ function absentSeqnos(missing: LinkGaps['missing']): readonly number[] {
   return missing.filter(({ id }) => id.startsWith('-1:')).map(({ id }) => Number(id.split(':')[2]));
 }
 
-async function findBlock(source: Source, id: string, pipeline: string): Promise<LinkedHeader | undefined> {
+async function findBlock(source: Source, id: string, pipeline: string): Promise<NamedHeader | undefined> {
   const [workchain = '', shard = '', seqno = ''] = id.split(':');
   const hex = BigInt.asUintN(64, BigInt(shard)).toString(16).toUpperCase();
   const query = [

@@ -1,4 +1,4 @@
-import { type LinkedHeader, parseHeaders } from '../audit/header.ts';
+import { type NamedHeader, parseHeaders } from '../audit/header.ts';
 import type { Source } from '../source/source.ts';
 import { type Span, spanSize } from '../span.ts';
 import { PAGE_ROWS } from './ask.ts';
@@ -12,7 +12,7 @@ const BLOCKS_A_WINDOW = 200;
 /** Headers of some stretches of a range, spread evenly over it. */
 export interface HeaderSample {
   /** By masterchain seqno. */
-  readonly headers: ReadonlyMap<number, readonly LinkedHeader[]>;
+  readonly headers: ReadonlyMap<number, readonly NamedHeader[]>;
   /** Masterchain blocks that the sample holds whole. */
   readonly stretches: readonly Span[];
   /** Whether these are all headers of the range. */
@@ -65,7 +65,7 @@ function stretchesOf(range: LtWindow, size: number): readonly LtWindow[] {
   });
 }
 
-async function listHeaders(source: Source, window: LtWindow): Promise<readonly LinkedHeader[]> {
+async function listHeaders(source: Source, window: LtWindow): Promise<readonly NamedHeader[]> {
   const query = [
     ['start_lt', String(window.from)],
     ['end_lt', String(window.to)],
@@ -82,7 +82,7 @@ async function listHeaders(source: Source, window: LtWindow): Promise<readonly L
 }
 
 /** The headers of a stretch; unless all are wanted, without the masterchain blocks at its ends, which are not whole. */
-function wholeBlocks(headers: readonly LinkedHeader[], span: Span, isAll: boolean) {
+function wholeBlocks(headers: readonly NamedHeader[], span: Span, isAll: boolean) {
   const seqnos = headers.filter((header) => header.workchain === -1).map((header) => header.seqno);
   const margin = isAll ? 0 : 2;
   const from = Math.max(span.from, isAll ? span.from : Math.min(...seqnos) + margin);
@@ -92,8 +92,8 @@ function wholeBlocks(headers: readonly LinkedHeader[], span: Span, isAll: boolea
   return { headers: inside, stretch: { from, to }, rows };
 }
 
-function groupBySeqno(headers: readonly LinkedHeader[]): ReadonlyMap<number, readonly LinkedHeader[]> {
-  const groups = new Map<number, LinkedHeader[]>();
+function groupBySeqno(headers: readonly NamedHeader[]): ReadonlyMap<number, readonly NamedHeader[]> {
+  const groups = new Map<number, NamedHeader[]>();
   for (const header of headers) {
     const group = groups.get(header.mcSeqno);
     if (group === undefined) groups.set(header.mcSeqno, [header]);
@@ -102,7 +102,7 @@ function groupBySeqno(headers: readonly LinkedHeader[]): ReadonlyMap<number, rea
   return groups;
 }
 
-function unique(headers: readonly LinkedHeader[]): readonly LinkedHeader[] {
+function unique(headers: readonly NamedHeader[]): readonly NamedHeader[] {
   return [...new Map(headers.map((header) => [header.id, header])).values()];
 }
 

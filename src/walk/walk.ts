@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type { Header, LinkedHeader } from '../audit/header.ts';
+import type { Header, NamedHeader } from '../audit/header.ts';
 import { TonlakeError, WalkError } from '../errors.ts';
 import type { Span } from '../span.ts';
 import { type PageAsk, pagesOfBlock } from './ask.ts';
@@ -126,15 +126,15 @@ async function* headerJobs(context: WalkContext, missing: readonly Span[], meter
 interface HeaderEnds {
   readonly span: Span;
   /** Undefined where the index begins. */
-  readonly before: readonly LinkedHeader[] | undefined;
-  readonly after: readonly LinkedHeader[];
+  readonly before: readonly NamedHeader[] | undefined;
+  readonly after: readonly NamedHeader[];
 }
 
 /** As much of a span as there are states for: a masterchain block that is a hole cannot be an end. */
 async function provableEnds(
   { from, to }: Span,
   first: number,
-  state: (seqno: number) => Promise<readonly LinkedHeader[]>,
+  state: (seqno: number) => Promise<readonly NamedHeader[]>,
 ): Promise<HeaderEnds | BlockProblem> {
   try {
     const before = from > first ? await state(from - 1) : undefined;
