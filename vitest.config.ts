@@ -31,9 +31,8 @@ export default defineConfig({
     ],
   },
   test: {
-    globalSetup: ['test/built.ts'],
-    // The flags of V8 that the command line sets.
-    setupFiles: ['src/engine.ts'],
+    globalSetup: ['test/built.ts', 'test/nothingleft.ts'],
+    setupFiles: ['test/setup.ts'],
     include: ['test/**/*.test.ts'],
     exclude: ['test/crash/**', 'test/soak/**'],
     server: { deps: { external: [/\/dist\//] } },

@@ -1,9 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+import { afterFile } from './scratch.ts';
 
 /** The compiled command line; `npm run build` makes it. */
 const CLI = fileURLToPath(new URL('../dist/src/cli.js', import.meta.url));
@@ -38,27 +35,12 @@ export interface Running {
   readonly finished: Promise<Finished>;
 }
 
-const folders: string[] = [];
-const running = new Set<ChildProcess>();
-
-/** A new empty folder, gone after the file's tests. */
-export function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tonlake-cli-'));
-  folders.push(folder);
-  return folder;
-}
-
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL');
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-/** Starts the real program, without any setting of ours in its environment. */
+/** Starts the real program, without any setting of ours in its environment. It ends with the file's tests at the latest. */
 export function startTonlake(args: readonly string[], options: CliOptions = {}): Running {
   return startNode([...(options.node ?? []), CLI, ...args], options);
 }
 
-/** Starts a Node process. */
+/** Starts a Node process, which ends with the file's tests at the latest. */
 export function startNode(args: readonly string[], options: CliOptions = {}): Running {
   const outside = Object.entries(process.env).filter(
     ([name]) => !/^(TONLAKE_|HTTPS?_PROXY$|NODE_|VITEST|npm_)/i.test(name),
@@ -68,7 +50,7 @@ export function startNode(args: readonly string[], options: CliOptions = {}): Ru
     env: { ...Object.fromEntries(outside), ...options.env },
     stdio: 'pipe',
   });
-  running.add(child);
+  afterFile(() => child.kill('SIGKILL'));
   const printed = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -80,7 +62,6 @@ export function startNode(args: readonly string[], options: CliOptions = {}): Ru
   const finished = new Promise<Finished>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
-      running.delete(child);
       resolve({ code: code ?? undefined, signal: signal ?? undefined, ...printed });
     });
   });

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { formatError, UsageError } from '../src/errors.ts';
 import { loadRegistry, type Registry } from '../src/registry.ts';
+import { freshFolder } from './scratch.ts';
 
 /** What `tonlake/pipeline` is, from a folder without packages. */
 const DECLARE = new URL('../dist/src/declare/index.js', import.meta.url).href;
@@ -29,8 +29,7 @@ export default pipeline({
 
 /** Loads a folder with some pipeline files. */
 async function load(...files: readonly string[]): Promise<Registry> {
-  const folder = mkdtempSync(join(tmpdir(), 'tonlake-pipelines-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = freshFolder();
   for (const [at, text] of files.entries()) writeFileSync(join(folder, `own_${'abc'[at]}.js`), text);
   return loadRegistry(pathToFileURL(`${folder}/`));
 }

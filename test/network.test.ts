@@ -1,10 +1,10 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { formatError, UsageError } from '../src/errors.ts';
 import { readApiKey, resolveNetwork } from '../src/network.ts';
+import { freshFolder } from './scratch.ts';
 
 function refusal(run: () => unknown): string {
   try {
@@ -76,7 +76,7 @@ describe('resolveNetwork', () => {
 });
 
 describe('readApiKey', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tonlake-key-'));
+  const folder = freshFolder();
   function file(name: string, text: string): string {
     writeFileSync(join(folder, name), text);
     return join(folder, name);

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { freshFolder } from './scratch.ts';
 
 const root = join(import.meta.dirname, '..');
 const execute = promisify(execFile);
@@ -13,11 +13,7 @@ let folder: string;
 
 beforeAll(async () => {
   readme = await readFile(join(root, 'README.md'), 'utf8');
-  folder = await mkdtemp(join(tmpdir(), 'tonlake-readme-'));
-});
-
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
+  folder = freshFolder();
 });
 
 /** The code of the README in one language, with a warehouse of our own. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openWarehouse, renderReport, run } from '../../src/index.ts';
-import { freshFolder } from '../cli.ts';
 import { FRONT, writeReport } from '../report/support.ts';
+import { freshFolder } from '../scratch.ts';
 import { findChromium, launch } from './chromium.ts';
 
 const executable = findChromium();

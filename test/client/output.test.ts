@@ -1,13 +1,13 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { endpointOf } from '../../src/client/endpoints.ts';
 import { formatAnswer } from '../../src/client/output.ts';
 import { writeParquet } from '../../src/client/parquet.ts';
 import { realEffects } from '../../src/effects.ts';
 import { DecodeError, formatError, StoreError } from '../../src/errors.ts';
 import { Database } from '../../src/store/database.ts';
+import { freshFolder } from '../scratch.ts';
 import { rejection } from '../source/server.ts';
 
 const TOP = endpointOf('topAccountsByBalance');
@@ -55,7 +55,7 @@ describe('an answer as text', () => {
 
 describe('an answer as Parquet', () => {
   test('has exact types, and is put in place whole', async () => {
-    const folder = await temporary();
+    const folder = freshFolder();
     const path = join(folder, "it's.parquet");
     expect(await writeParquet(TOP, BODY, path, realEffects)).toBe(2);
     expect(await readdir(folder)).toEqual(["it's.parquet"]);
@@ -72,7 +72,7 @@ describe('an answer as Parquet', () => {
   });
 
   test('has its columns also without rows', async () => {
-    const path = join(await temporary(), 'blocks.parquet');
+    const path = join(freshFolder(), 'blocks.parquet');
     expect(await writeParquet(endpointOf('blocks'), Buffer.from('{"blocks":[]}'), path, realEffects)).toBe(0);
     const { columns, rows } = await query(`from '${path}'`);
     expect(columns.slice(0, 5).map(({ type }) => type)).toEqual(['INTEGER', 'VARCHAR', 'BIGINT', 'VARCHAR', 'VARCHAR']);
@@ -80,7 +80,7 @@ describe('an answer as Parquet', () => {
   });
 
   test('is not written when a value does not fit, and what stood there stays', async () => {
-    const folder = await temporary();
+    const folder = freshFolder();
     const path = join(folder, 'top.parquet');
     await writeParquet(TOP, BODY, path, realEffects);
     const before = await readFile(path);
@@ -92,12 +92,6 @@ describe('an answer as Parquet', () => {
     expect(await readdir(folder)).toEqual(['top.parquet']);
   });
 });
-
-async function temporary(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'tonlake-output-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
-}
 
 async function query(sql: string): ReturnType<Database['query']> {
   const database = await Database.open();

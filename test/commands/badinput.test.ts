@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { type Finished, freshFolder, startTonlake, tonlake } from '../cli.ts';
+import { type Finished, startTonlake, tonlake } from '../cli.ts';
 import { exportRange, firstRequest, type Hashes, hashTables } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
 
 /** Recognisable in whatever it gets into. */
 const KEY = 'KEY-b1a5f00d-recognisable';

@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type EndpointName, endpointNames, endpointOf } from '../../src/client/endpoints.ts';
 import { parseWords } from '../../src/commands/fetch.ts';
 import { formatError, SourceError, UsageError } from '../../src/errors.ts';
 import { ACCOUNT, HASH, recordedAnswer } from '../client/recorded.ts';
+import { freshFolder } from '../scratch.ts';
 import { json, rejection, serve, serveSteps } from '../source/server.ts';
 import { printFetch } from './printfetch.ts';
 
@@ -59,8 +59,7 @@ describe('tonlake fetch', () => {
   });
 
   test('writes a file that is put in place whole', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'tonlake-fetch-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = freshFolder();
     const path = join(folder, 'top.csv');
     const server = await serveSteps(json(200, [{ account: '0:AB', balance: '5' }]));
     expect(await printFetch(['topAccountsByBalance', '--format', 'csv', '--output', path], server.baseUrl)).toBe('');

@@ -2,8 +2,9 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/store/database.ts';
-import { freshFolder, tonlake } from '../cli.ts';
+import { tonlake } from '../cli.ts';
 import { exportSandbox } from '../mart/support.ts';
+import { freshFolder } from '../scratch.ts';
 
 let path: string;
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { freshFolder, startTonlake, tonlake } from '../cli.ts';
+import { startTonlake, tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 
 const RUN = ['run', '--network', 'sandbox', '--range', '1000:1009'];
 

@@ -2,8 +2,9 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { freshFolder, tonlake } from '../cli.ts';
+import { tonlake } from '../cli.ts';
 import { hashTables } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
 
 let folder: string;
 let path: string;

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openWarehouse } from '../../src/index.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
-import { freshFolder, startTonlake, tonlake } from '../cli.ts';
+import { startTonlake, tonlake } from '../cli.ts';
 import { exportRange, hashTables } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
 import { chanceOf } from './scenario.ts';
 
 const KILLS = Number(process.env['TONLAKE_CRASH_KILLS'] ?? 20);

@@ -4,8 +4,9 @@ import { expect } from 'vitest';
 import { contentHash, loadRegistry, openWarehouse } from '../../src/index.ts';
 import { JobHistory } from '../../src/job/history.ts';
 import { loadMarts } from '../../src/mart/marts.ts';
-import { freshFolder, startTonlake } from '../cli.ts';
+import { startTonlake } from '../cli.ts';
 import { type Hashes, hashTables } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
 
 const OUTPUTS = ['network.html', 'fees.csv', 'blocks.json'] as const;
 const YESTERDAY = 'of yesterday';

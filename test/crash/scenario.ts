@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { openWarehouse } from '../../src/index.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
-import { freshFolder, startTonlake } from '../cli.ts';
+import { startTonlake } from '../cli.ts';
 import { exportRange, type Hashes, hashTables, readExport } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
 
 /** A run that is worth killing: two pipelines, three spans of each, some seconds. */
 const RANGE = '1000:1019,1030:1049,1060:1079';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openWarehouse, run } from '../../src/index.ts';
-import { freshFolder, tonlake } from '../cli.ts';
+import { tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 
 let warehouse: string;
 const QUERY = 'select count(*) as transactions from transactions';

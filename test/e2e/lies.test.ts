@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentHash } from '../../src/audit/content.ts';
@@ -12,6 +10,7 @@ import { formatSpans, type Span, spanSize } from '../../src/span.ts';
 import { readStatus } from '../../src/status.ts';
 import type { WalkMode } from '../../src/walk/context.ts';
 import { openWarehouse } from '../../src/warehouse.ts';
+import { freshFolder } from '../scratch.ts';
 
 /** A block in the middle of the range, with several shards and enough transactions for every lie. */
 const LIAR = 66;
@@ -60,15 +59,12 @@ async function runInto(warehouse: string, walk: WalkMode) {
 
 beforeAll(async () => {
   sandbox = await startSandbox({ port: 0, blocks: 200 });
-  folder = await mkdtemp(join(tmpdir(), 'tonlake-lies-'));
+  folder = freshFolder();
   await runInto(join(folder, 'truth'), 'masterchain');
   truth = await hashOf(join(folder, 'truth'));
 });
 
-afterAll(async () => {
-  await sandbox.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => sandbox.close());
 
 /** Lies that only the links between transactions contradict, which `verify --deep` follows. */
 const shallow = LIE_KINDS.filter((kind) => !DEEP_LIES.has(kind) && kind !== 'hash-changes');

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { freshFolder, tonlake } from '../cli.ts';
+import { tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 import { query } from './export.ts';
 
 const JOB = join(import.meta.dirname, '../../pipelines/jobs/nightly-sandbox.yaml');

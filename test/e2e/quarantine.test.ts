@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { freshFolder, tonlake } from '../cli.ts';
+import { tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 import { exportRange, type Hashes, hashTables, query } from './export.ts';
 
 const RANGE = '1000:1029';

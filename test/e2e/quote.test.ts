@@ -1,12 +1,10 @@
-import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { planRun } from '../../src/plan.ts';
 import { run } from '../../src/run.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
 import type { WalkMode } from '../../src/walk/context.ts';
+import { freshFolder } from '../scratch.ts';
 
 /** Ranges of which `plan` reads a sample only; each has splits and merges inside. Giant blocks are 777, 5777, and so on. */
 interface Case {
@@ -29,22 +27,15 @@ const CASES: readonly Case[] = [
   { name: 'block by block', network: { activity: 0.1 }, range: '1000:3450', walk: 'masterchain' },
 ];
 
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
 describe('a quote from a sample is within 15 % of what the run asks for', () => {
   test.each(CASES)('$name', { timeout: 120_000 }, async ({ network, range, walk }) => {
     const sandbox = await startSandbox({ blocks: 12_000, ...network });
-    const folder = await mkdtemp(join(tmpdir(), 'tonlake-quote-'));
-    folders.push(folder);
     const options = {
       pipelines: ['transactions'],
       network: sandbox.url,
       range,
       walk,
-      warehouse: join(folder, 'w'),
+      warehouse: join(freshFolder(), 'w'),
       rps: 1_000_000,
     };
     try {

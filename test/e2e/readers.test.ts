@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { freshFolder, startNode, startTonlake, tonlake } from '../cli.ts';
+import { startNode, startTonlake, tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 import { exportRange, query, readExport } from './export.ts';
 
 const READER = fileURLToPath(new URL('./reader.mjs', import.meta.url));

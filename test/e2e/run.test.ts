@@ -2,7 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ALL_FAULTS, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { freshFolder, startTonlake, tonlake } from '../cli.ts';
+import { startTonlake, tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 import { exportRange, firstRequest, type Hashes, hashTables, query, readExport } from './export.ts';
 
 const RANGE = '1000:1099';

@@ -3,7 +3,8 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { freshFolder, tonlake } from '../cli.ts';
+import { tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 
 const folder = freshFolder();
 const places = { folder: join(folder, 'w'), file: join(folder, 'w.duckdb') };

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/index.ts';
-import { freshFolder, startTonlake, tonlake } from '../cli.ts';
+import { startTonlake, tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 
 /** A job of 20 blocks, whose outputs lie in `out`. */
 const JOB = `network: sandbox

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram, withAllBelow } from '../../src/program.ts';
-import { freshFolder } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 import { jobOf } from './support.ts';
 
 const root = join(import.meta.dirname, '../..');

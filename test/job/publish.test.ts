@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Publication, putInPlace } from '../../src/job/publish.ts';
 import type { StagedOutput } from '../../src/job/record.ts';
-import { freshFolder } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 
 const NAMES = ['a.html', 'b.csv', 'c.json'] as const;
 

@@ -9,7 +9,7 @@ import { JobHistory, lockJobs } from '../../src/job/history.ts';
 import type { Job } from '../../src/job/job.ts';
 import type { JobRecord } from '../../src/job/record.ts';
 import { type JobOutcome, runJob } from '../../src/job/run.ts';
-import { freshFolder } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 import { fakeActions } from './fakes.ts';
 import { jobOf, NIGHT } from './support.ts';
 

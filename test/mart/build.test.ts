@@ -2,7 +2,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildMarts, type MartBuild } from '../../src/index.ts';
-import { freshFolder, startTonlake, tonlake } from '../cli.ts';
+import { startTonlake, tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 import { copyOf, exportSandbox, hashMarts, marts, texts } from './support.ts';
 
 let source: string;

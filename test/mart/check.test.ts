@@ -4,9 +4,10 @@ import transactions from '../../pipelines/transactions.ts';
 import { buildMarts, type CheckResult, runChecks } from '../../src/index.ts';
 import { loadChecks } from '../../src/mart/check.ts';
 import { Database } from '../../src/store/database.ts';
-import { freshFolder, tonlake } from '../cli.ts';
+import { tonlake } from '../cli.ts';
 import { hasShared, recordedAnswers } from '../client/shared.ts';
 import { read } from '../flatten/reading.ts';
+import { freshFolder } from '../scratch.ts';
 import { copyOf, damage, exportSandbox, registry, sqlFolder, texts } from './support.ts';
 
 const checks = await loadChecks(registry);

@@ -1,10 +1,11 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { contentHash, loadRegistry, openWarehouse, type Warehouse } from '../../src/index.ts';
 import { loadMarts, type MartDef } from '../../src/mart/marts.ts';
 import { Database } from '../../src/store/database.ts';
-import { freshFolder, tonlake } from '../cli.ts';
+import { tonlake } from '../cli.ts';
+import { afterFile, freshFolder } from '../scratch.ts';
 
 export const registry = await loadRegistry();
 export const marts: readonly MartDef[] = await loadMarts(registry);
@@ -50,14 +51,25 @@ export async function hashMarts(path: string, names = marts.map(({ name }) => na
 }
 
 const opened = new Map<string, Warehouse>();
-afterAll(async () => {
-  for (const warehouse of opened.values()) await warehouse.close();
-});
 
-/** The rows of one query, every value as text. A folder stays open: a reader of it sees every commit. */
+/** A folder stays open until the file's tests end: a reader of it sees every commit. */
+async function openOnce(path: string): Promise<Warehouse> {
+  const known = opened.get(path);
+  if (known !== undefined) return known;
+  const warehouse = await openWarehouse(path, { onWarning: () => undefined });
+  if (warehouse.kind === 'parquet') {
+    opened.set(path, warehouse);
+    afterFile(async () => {
+      opened.delete(path);
+      await warehouse.close();
+    });
+  }
+  return warehouse;
+}
+
+/** The rows of one query, every value as text. */
 export async function texts(path: string, sql: string): Promise<readonly (readonly string[])[]> {
-  const warehouse = opened.get(path) ?? (await openWarehouse(path, { onWarning: () => undefined }));
-  if (warehouse.kind === 'parquet') opened.set(path, warehouse);
+  const warehouse = await openOnce(path);
   try {
     return (await warehouse.query(sql)).rows.map((row) => row.map(String));
   } finally {

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadRegistry, type RunEvent, run } from '../../src/index.ts';
 import { ALL_FAULTS, type SandboxFaults, startSandbox } from '../../src/sandbox/index.ts';
-import { freshFolder } from '../cli.ts';
 import { type Hashes, hashTables } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
 
 const registry = await loadRegistry();
 

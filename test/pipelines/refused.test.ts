@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { loadRegistry, type RunEvent, run } from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { freshFolder } from '../cli.ts';
 import { hashTables, query } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
 
 const RANGE = '1000:1019';
 /** Their records may lack every field, or there are none in so short a range. */

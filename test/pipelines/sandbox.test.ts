@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry, type RunEvent, type RunOptions, type RunReport, run } from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { freshFolder } from '../cli.ts';
 import { hashTables, query } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
 
 const RANGE = '1000:1039';
 /** Nothing of these happens in so short a range. */

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { freshFolder } from '../cli.ts';
 import { hashTables, query } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
 
 const TIE = 1010;
 const RANGE = '1006:1016';

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { freshFolder, tonlake } from '../cli.ts';
+import { tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 import { tableReport, warehouseWithHole } from './support.ts';
 
 let warehouse: string;

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openWarehouse, renderReport, run } from '../../src/index.ts';
 import { loadRegistry } from '../../src/registry.ts';
 import { openReader } from '../../src/store/reader.ts';
-import { freshFolder } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 import { FRONT, tableReport, warehouseWithHole, writeReport } from './support.ts';
 
 let warehouse: string;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../../src/index.ts';
-import { freshFolder } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 
 /** A small warehouse of the sandbox whose transactions lack the masterchain blocks 1010:1019. */
 export async function warehouseWithHole(): Promise<string> {

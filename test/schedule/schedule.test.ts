@@ -10,9 +10,9 @@ import type { ScheduleEvent } from '../../src/schedule/lane.ts';
 import { openMetrics } from '../../src/schedule/metrics.ts';
 import { runSchedule } from '../../src/schedule/schedule.ts';
 import { parseMetricsAddress } from '../../src/schedule/server.ts';
-import { freshFolder } from '../cli.ts';
 import { fakeActions, sleepingClock } from '../job/fakes.ts';
 import { jobOf } from '../job/support.ts';
+import { freshFolder } from '../scratch.ts';
 
 const START = Date.parse('2026-05-04T12:00:00Z');
 const HOUR = 3_600_000;

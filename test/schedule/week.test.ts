@@ -7,9 +7,9 @@ import { runJob } from '../../src/job/run.ts';
 import type { ScheduleEvent } from '../../src/schedule/lane.ts';
 import { runSchedule } from '../../src/schedule/schedule.ts';
 import { addDays } from '../../src/zone.ts';
-import { freshFolder } from '../cli.ts';
 import { daysOfBlocks, fakeActions, sleepingClock } from '../job/fakes.ts';
 import { jobOf } from '../job/support.ts';
+import { freshFolder } from '../scratch.ts';
 
 const at = (text: string): number => Date.parse(text);
 

@@ -1,29 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 import type { Lane } from '../../src/source/lane.ts';
+import { afterFile } from '../scratch.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 const CLIENT = fileURLToPath(new URL('client.mjs', import.meta.url));
-
-const children = new Set<ChildProcess>();
-const folders: string[] = [];
-
-afterAll(() => {
-  for (const child of children) child.kill('SIGKILL');
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-/** A new state directory: what one test finds is not remembered by the next. */
-export function freshState(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tonlake-state-'));
-  folders.push(folder);
-  return folder;
-}
 
 export interface Limited {
   readonly url: string;
@@ -109,7 +91,6 @@ function start(args: readonly string[], env: Readonly<Record<string, string>>): 
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { PATH: process.env['PATH'], ...env },
   });
-  children.add(child);
-  child.once('exit', () => children.delete(child));
+  afterFile(() => child.kill('SIGKILL'));
   return child;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { freshState, type Limited, measure, startClient, startLimited, untilAnswered } from './processes.ts';
+import { freshFolder } from '../scratch.ts';
+import { type Limited, measure, startClient, startLimited, untilAnswered } from './processes.ts';
 
 /** `npm run soak:rate`: how much of a limit is used, and how often it is exceeded, by real processes against real limits. */
 
@@ -58,7 +59,7 @@ async function play(one: Case): Promise<Row> {
 
 async function playOn(server: Limited, one: Case): Promise<Row> {
   const { limit, mode, processes } = one;
-  const state = freshState();
+  const state = freshFolder();
   const rps = mode === 'auto' ? 'auto' : limit;
   const keeper = startClient({ url: server.url, rps, state });
   await untilAnswered(server, 1);

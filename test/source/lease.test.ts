@@ -1,6 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -11,15 +10,10 @@ import { budgetStatus, formatBudgetStatus } from '../../src/source/budgetstatus.
 import { openSharedBudget, type SharedBudgetOptions } from '../../src/source/lease.ts';
 import { Secret } from '../../src/source/secret.ts';
 import { claimTerm, openStateFolder, readLeader, socketPath } from '../../src/source/statefolder.ts';
+import { freshFolder } from '../scratch.ts';
 
 const BASE_URL = 'http://127.0.0.1:9/api/v3';
 const KEY = new Secret('b7c1f00dd00fc1b7deadbeefcafe');
-
-function freshState(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tonlake-lease-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** A budget as another process would open it: it shares nothing with others but the state directory. */
 function open(state: string, options: Partial<SharedBudgetOptions> = {}): Budget {
@@ -54,7 +48,7 @@ function filesBelow(folder: string): string[] {
 
 describe('a shared budget', () => {
   test('holds for all that ask together', async () => {
-    const state = freshState();
+    const state = freshFolder();
     const started: string[] = [];
     await Promise.all(['a', 'b', 'c'].map((name) => takeFor(open(state), 1500, started, name)));
     expect(started.length).toBeLessThanOrEqual(80);
@@ -63,7 +57,7 @@ describe('a shared budget', () => {
   });
 
   test('an interactive request of one goes before all that wait elsewhere', async () => {
-    const state = freshState();
+    const state = freshFolder();
     const backfill = open(state);
     const analyst = open(state, { lane: 'interactive' });
     const leave = await backfill.take(never());
@@ -77,7 +71,7 @@ describe('a shared budget', () => {
   });
 
   test('survives its keeper: whoever waits is served by the next one', async () => {
-    const state = freshState();
+    const state = freshFolder();
     const keeper = open(state, { rps: 10 });
     const others = [open(state, { rps: 10 }), open(state, { rps: 10 })];
     await keeper.take(never());
@@ -94,7 +88,7 @@ describe('a shared budget', () => {
   });
 
   test('a keeper that accepts and stays silent is replaced', async () => {
-    const state = freshState();
+    const state = freshFolder();
     const folder = openStateFolder({ TONLAKE_STATE_DIR: state }, BASE_URL, KEY);
     const path = socketPath(folder);
     const silent = createServer(() => undefined);
@@ -107,7 +101,7 @@ describe('a shared budget', () => {
   });
 
   test('a keeper that was replaced lets nothing start any more, and asks the new one', async () => {
-    const state = freshState();
+    const state = freshFolder();
     const budget = open(state, { rps: 20 });
     await budget.take(never());
     const folder = openStateFolder({ TONLAKE_STATE_DIR: state }, BASE_URL, KEY);
@@ -118,7 +112,7 @@ describe('a shared budget', () => {
   });
 
   test('of many that see a dead keeper one becomes the next', async () => {
-    const state = freshState();
+    const state = freshFolder();
     const folder = openStateFolder({ TONLAKE_STATE_DIR: state }, BASE_URL, KEY);
     expect(claimTerm(folder, 1, join(folder.path, 'dead.sock'))).toBe(true);
     const budgets = Array.from({ length: 8 }, () => open(state, { rps: 100 }));
@@ -133,7 +127,7 @@ describe('a shared budget', () => {
   });
 
   test('a leader file that is no leader file is passed over', async () => {
-    const state = freshState();
+    const state = freshFolder();
     const folder = openStateFolder({ TONLAKE_STATE_DIR: state }, BASE_URL, KEY);
     writeFileSync(join(folder.path, 'leader.7'), 'nonsense');
     await open(state).take(never());
@@ -141,7 +135,7 @@ describe('a shared budget', () => {
   });
 
   test('a 429 of one slows all, and Retry-After holds all', async () => {
-    const state = freshState();
+    const state = freshFolder();
     const [one, other] = [open(state), open(state)];
     await one.take(never());
     const leave = await other.take(never());
@@ -154,7 +148,7 @@ describe('a shared budget', () => {
   });
 
   test('other keys and other networks have budgets of their own', async () => {
-    const state = freshState();
+    const state = freshFolder();
     await open(state).take(never());
     await open(state, { key: undefined }).take(never());
     await open(state, { baseUrl: 'http://127.0.0.1:10/api/v3' }).take(never());
@@ -162,7 +156,7 @@ describe('a shared budget', () => {
   });
 
   test('the key stands in no file and no name, and only this user can read them', async () => {
-    const state = freshState();
+    const state = freshFolder();
     const budget = open(state, { rps: 'auto', command: `tonlake fetch ${KEY.reveal()}` });
     budget.slow(await budget.take(never()), 0);
     await budget.close();
@@ -176,7 +170,7 @@ describe('a shared budget', () => {
   });
 
   test('whoever gives up waits no longer, with the reason of the signal', async () => {
-    const state = freshState();
+    const state = freshFolder();
     const [keeper, other] = [open(state, { rps: 1 }), open(state, { rps: 1 })];
     await keeper.take(never());
     const giveUp = new AbortController();
@@ -187,7 +181,7 @@ describe('a shared budget', () => {
   });
 
   test('without a state directory that can be written, one warning and a budget of its own', async () => {
-    const file = join(freshState(), 'file');
+    const file = join(freshFolder(), 'file');
     writeFileSync(file, '');
     const warnings: string[] = [];
     const budget = open(file, { onWarning: (message) => warnings.push(message) });
@@ -198,7 +192,7 @@ describe('a shared budget', () => {
   });
 
   test('a long state directory still has a socket that fits', async () => {
-    const state = join(freshState(), 'x'.repeat(100));
+    const state = join(freshFolder(), 'x'.repeat(100));
     const [one, other] = [open(state), open(state)];
     await Promise.all([one.take(never()), other.take(never())]);
   });
@@ -206,7 +200,7 @@ describe('a shared budget', () => {
 
 describe('the status of a budget', () => {
   test('tells limit, holders and the last 429', async () => {
-    const state = freshState();
+    const state = freshFolder();
     const budget = open(state, { rps: 10 });
     const analyst = open(state, { rps: 5, lane: 'interactive', command: 'tonlake fetch' });
     budget.slow(await budget.take(never()), undefined);
@@ -224,7 +218,7 @@ describe('the status of a budget', () => {
   });
 
   test('with nobody there it tells what is remembered', async () => {
-    const env = { TONLAKE_STATE_DIR: freshState() };
+    const env = { TONLAKE_STATE_DIR: freshFolder() };
     const status = await budgetStatus({ network: resolveNetwork('testnet'), env });
     expect(status).toMatchObject({ network: 'testnet', limit: null, found: null, last429: null, holders: [] });
     expect(formatBudgetStatus(status)).toBe('testnet: nobody asks, no 429 yet\n');

@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { resolveNetwork } from '../../src/network.ts';
 import { budgetStatus } from '../../src/source/budgetstatus.ts';
-import { freshState, measure, startClient, startLimited, untilAnswered } from '../soak/processes.ts';
+import { freshFolder } from '../scratch.ts';
+import { measure, startClient, startLimited, untilAnswered } from '../soak/processes.ts';
 
 // A short sample of `npm run soak:rate`; the shares leave room for a busy machine, the 429 do not.
 test('two processes share one limit without a 429, and a kill gives the other the whole within seconds', async () => {
   const limit = 20;
   const server = await startLimited(limit);
-  const state = freshState();
+  const state = freshFolder();
   const keeper = startClient({ url: server.url, rps: limit, state });
   await untilAnswered(server, 1);
   const other = startClient({ url: server.url, rps: limit, state });

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { formatError } from '../../src/errors.ts';
 import { resolveProxy } from '../../src/source/route.ts';
+import { freshFolder } from '../scratch.ts';
 import { fetchText, json, open, rejection, serve, serveSteps } from './server.ts';
 
 const OK = json(200, { blocks: [] });
@@ -59,7 +59,7 @@ const openssl = ((): boolean => {
 
 /** An https server whose certificate nobody knows, and the file to trust it by. */
 async function startTls(): Promise<{ readonly port: number; readonly caFile: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'tonlake-tls-'));
+  const folder = freshFolder();
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,DNS:toncenter.test'];
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];

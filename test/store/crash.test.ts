@@ -3,17 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { contentHash } from '../../src/audit/content.ts';
 import type { Store } from '../../src/store/store.ts';
+import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
-import {
-  commitItems,
-  countItems,
-  DRAFT,
-  freshFolder,
-  listAll,
-  openTestStore,
-  type StoreKind,
-  stageItems,
-} from './warehouses.ts';
+import { commitItems, countItems, DRAFT, listAll, openTestStore, type StoreKind, stageItems } from './warehouses.ts';
 
 interface Moment {
   readonly step: string;

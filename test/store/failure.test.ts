@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { StoreError } from '../../src/errors.ts';
 import { asStoreError } from '../../src/store/failure.ts';
-import { freshFolder, openTestStore } from './warehouses.ts';
+import { freshFolder } from '../scratch.ts';
+import { openTestStore } from './warehouses.ts';
 
 test.each([
   ['ENOSPC: no space left on device, write', 'disk-full'],

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,6 +9,7 @@ import { FileWriter } from '../../src/store/filewriter.ts';
 import { readFiles } from '../../src/store/relation.ts';
 import { schemaOf } from '../../src/store/schema.ts';
 import { type Compress, loadZstd, openWasm } from '../../src/store/zstd.ts';
+import { freshFolder } from '../scratch.ts';
 import { anyValue, comparable, makeBatch, readBack, type Value } from './batches.ts';
 import { everything } from './tables.ts';
 
@@ -20,15 +19,12 @@ let zstd: Compress;
 let files = 0;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tonlake-plain-'));
+  folder = freshFolder();
   database = await Database.open();
   zstd = await loadZstd();
 });
 
-afterAll(async () => {
-  database.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => database.close());
 
 async function writeBatches(
   table: TableDef,

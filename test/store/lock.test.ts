@@ -7,7 +7,8 @@ import { expect, test } from 'vitest';
 import { realEffects } from '../../src/effects.ts';
 import { readMark } from '../../src/store/liveness.ts';
 import { readLockOwner, takeLock } from '../../src/store/lock.ts';
-import { freshFolder, listAll } from './warehouses.ts';
+import { freshFolder } from '../scratch.ts';
+import { listAll } from './warehouses.ts';
 
 const take = (path: string) =>
   takeLock({ path, subject: 'warehouse /w', command: 'tonlake run', effects: realEffects });

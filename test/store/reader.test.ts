@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Database } from '../../src/store/database.ts';
 import { openReader } from '../../src/store/reader.ts';
+import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
-import { commitItems, countItems, freshFolder, freshPath, openTestStore, type StoreKind } from './warehouses.ts';
+import { commitItems, countItems, freshPath, openTestStore, type StoreKind } from './warehouses.ts';
 
 const tables = [items, parts];
 

@@ -7,6 +7,7 @@ import { Database } from '../../src/store/database.ts';
 import { openStore } from '../../src/store/open.ts';
 import { openReader } from '../../src/store/reader.ts';
 import { Stager } from '../../src/store/stage.ts';
+import { freshFolder } from '../scratch.ts';
 import { makeBatchOf, readBack } from './batches.ts';
 import { itemRows, items, parts } from './tables.ts';
 import {
@@ -15,7 +16,6 @@ import {
   countItems,
   DRAFT,
   draftOf,
-  freshFolder,
   freshPath,
   listAll,
   openTestStore,

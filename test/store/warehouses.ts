@@ -1,31 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import type { TableDef } from '../../src/declare/table.ts';
 import { type Effects, realEffects } from '../../src/effects.ts';
 import type { Span } from '../../src/span.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { StoreOptions } from '../../src/store/options.ts';
 import type { CommitDraft, LedgerEntry, StagedSpan, Store } from '../../src/store/store.ts';
+import { freshFolder } from '../scratch.ts';
 import { makeBatchOf } from './batches.ts';
 import { itemRows, items, partRows, parts } from './tables.ts';
 
 export type StoreKind = Store['kind'];
-
-const made: string[] = [];
-
-/** A new empty folder, gone after the file's tests. */
-export function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tonlake-store-'));
-  made.push(folder);
-  return folder;
-}
-
-afterAll(() => {
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
 
 /** A path at which no warehouse is yet. */
 export function freshPath(kind: StoreKind): string {

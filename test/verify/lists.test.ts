@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../../src/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { contentOf, copyOf, fileOf, freshFolder, repair, rewrite, verify } from './support.ts';
+import { freshFolder } from '../scratch.ts';
+import { contentOf, copyOf, fileOf, repair, rewrite, verify } from './support.ts';
 
 const LISTS = ['message_links', 'traces', 'actions', 'jetton_transfers', 'jetton_burns'];
 let sandbox: Sandbox;

@@ -1,7 +1,5 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { run } from '../../src/run.ts';
 import type { Sandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/store/database.ts';
@@ -9,18 +7,7 @@ import type { LedgerEntry } from '../../src/store/store.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
 import { type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/verify/verify.ts';
-
-const folders: string[] = [];
-
-export function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tonlake-verify-test-'));
-  folders.push(folder);
-  return folder;
-}
-
-afterAll(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
+import { freshFolder } from '../scratch.ts';
 
 /** A warehouse of 1080:1159, in three commits for each pipeline. */
 export async function exportWarehouse(sandbox: Sandbox, name = 'w'): Promise<string> {

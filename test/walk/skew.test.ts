@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type RunEvent, realEffects, run } from '../../src/index.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
-import { freshFolder } from '../cli.ts';
 import { query } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
 
 test('a list that is read while the chain grows tells how many rows are newer than where the reading began', async () => {
   // A block for each look at the clock: the head moves with every request.

@@ -8,7 +8,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Stager } from '../../src/store/stage.ts';
 import type { LoaderPool } from '../../src/walk/port.ts';
 import { openLoaders } from '../../src/walk/workerpool.ts';
-import { freshFolder } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
 
 /** Several spans, one after the other and side by side. */
 const RANGE = '1000:1009,1030:1039,1060:1064';

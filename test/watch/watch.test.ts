@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry, realEffects, run, type WatchEvent, type WatchOptions, watch } from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { openStore } from '../../src/store/open.ts';
-import { freshFolder, startTonlake, tonlake } from '../cli.ts';
+import { startTonlake, tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
 import { type Answer, askJson } from '../sandbox/support.ts';
+import { freshFolder } from '../scratch.ts';
 import { serve } from '../source/server.ts';
 
 const BLOCK_MS = 400;
