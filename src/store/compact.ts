@@ -4,7 +4,6 @@ import type { TableDef } from '../declare/table.ts';
 import type { Effects } from '../effects.ts';
 import { StoreError } from '../errors.ts';
 import type { Span } from '../span.ts';
-import { canonicalText, md5Halves } from './canonical.ts';
 import { type CompactGroup, groupFiles, planCompaction } from './compactplan.ts';
 import { Database } from './database.ts';
 import { hashFile, statIfAny } from './disk.ts';
@@ -13,8 +12,9 @@ import { mergeFiles } from './merge.ts';
 import { openStore } from './open.ts';
 import { openReader, type Reader } from './reader.ts';
 import { readFiles } from './relation.ts';
+import { sumRows } from './rowsum.ts';
 import { schemaOf } from './schema.ts';
-import type { LedgerEntry, Query, StagedFile, StagedTable, Store, TableFile } from './store.ts';
+import type { LedgerEntry, StagedFile, StagedTable, Store, TableFile } from './store.ts';
 
 export interface CompactOptions {
   /** Path of the warehouse. */
@@ -180,7 +180,7 @@ async function mergeTable(merge: Merge, table: TableDef, entries: readonly Ledge
     await mergeFiles({ database, table, files: merged, folder, path: stagedPath });
     const rows = sources.reduce((sum, file) => sum + file.rows, 0);
     const [old, fresh] = [readFiles(paths), readFiles([stagedPath])];
-    if ((await hashRows(database.query, table, old)) !== (await hashRows(database.query, table, fresh))) {
+    if ((await sumRows(database.query, table, old)) !== (await sumRows(database.query, table, fresh))) {
       throw differs(table, span);
     }
     const bytes = (await statIfAny(stagedPath))?.size ?? 0;
@@ -197,16 +197,6 @@ async function mergeTable(merge: Merge, table: TableDef, entries: readonly Ledge
 function pick({ tables }: LedgerEntry, name: string): LedgerEntry['tables'] {
   const own = tables[name];
   return own === undefined ? {} : { [name]: own };
-}
-
-/** Rows and the sum of their hashes, over every column. */
-async function hashRows(query: Query, table: TableDef, relation: string): Promise<string> {
-  const text = canonicalText(table.columns);
-  const { first, last } = md5Halves('t');
-  const { rows } = await query(
-    `SELECT count(*), sum(${first}), sum(${last}) FROM (SELECT ${text} AS t FROM ${relation})`,
-  );
-  return String(rows[0]);
 }
 
 /** A flipped byte would be merged like any other, and be committed as sound. */
