@@ -1,3 +1,4 @@
+import { type DaySpan, readDaySpans } from '../audit/days.ts';
 import { type Effects, realEffects } from '../effects.ts';
 import { StoreError } from '../errors.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
@@ -7,17 +8,7 @@ import { openStore } from '../store/open.ts';
 import { openReader } from '../store/reader.ts';
 import type { LedgerEntry, Store } from '../store/store.ts';
 import { commitSelect, heldEntries } from './commit.ts';
-import {
-  type DaySpan,
-  entriesOf,
-  isSealed,
-  pipelinesBehind,
-  readDaySpans,
-  readSlices,
-  type Slice,
-  spanOf,
-  stampOf,
-} from './inputs.ts';
+import { entriesOf, isSealed, pipelinesBehind, readSlices, type Slice, spanOf, stampOf } from './inputs.ts';
 import { loadMarts, type MartDef, martOf } from './marts.ts';
 import { sqlErrorWithin } from './references.ts';
 
@@ -83,7 +74,15 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
         .filter(({ time }) => time !== undefined)
         .map(({ name }) => name),
     );
-    const context = { store, network, effects, marts, registry, dated, days: await readDaySpans(store) };
+    const context = {
+      store,
+      network,
+      effects,
+      marts,
+      registry,
+      dated,
+      days: await readDaySpans((sql) => store.query(sql)),
+    };
     const builds: MartBuild[] = [];
     for (const mart of chosen) {
       const build = await buildMart(context, mart, options);

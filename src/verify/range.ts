@@ -1,3 +1,4 @@
+import { type DaySpan, readDaySpans } from '../audit/days.ts';
 import { UsageError } from '../errors.ts';
 import type { Registry } from '../registry.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
@@ -8,7 +9,7 @@ import type { Held } from './held.ts';
 
 /**
  * The masterchain blocks that a verification is about. What is asked by a range and not done is a finding; without a range there is
- * nothing that could be missing.
+ * nothing that could be missing. A day that begins or ends outside of what is held is a finding, too.
  *
  * @throws {UsageError}
  */
@@ -20,11 +21,37 @@ export async function limitTo(
 ): Promise<readonly Span[]> {
   const all = unionSpans(held.entries.map(({ span }) => span));
   if (range === undefined) return all;
-  const asked = await resolveRange(parseRange(range), {
+  const parts = parseRange(range);
+  const days = parts.some(({ from, to }) => from.kind === 'date' || to.kind === 'date')
+    ? await daysOf(held, registry)
+    : new Map<string, DaySpan>();
+  const broken = new Map<string, DaySpan>();
+  const endOf = (date: string): DaySpan => {
+    const day = days.get(date);
+    if (day === undefined) {
+      throw new UsageError(`usage: expected a day that the warehouse holds, got ${date}`, {
+        code: 'wrong-range',
+        hint: days.size === 0 ? 'it holds no block headers' : `it holds ${formatDays([...days.keys()])}`,
+      });
+    }
+    if (!day.isWhole) broken.set(date, day);
+    return day;
+  };
+  const asked = await resolveRange(parts, {
     head: async () => all.at(-1)?.to ?? 0,
-    firstOfDay: (date) => seqnoOfDay(held, registry, date, 'min'),
-    lastOfDay: (date) => seqnoOfDay(held, registry, date, 'max'),
+    headIs: 'the last block of the warehouse',
+    firstOfDay: async (date) => endOf(date).from,
+    lastOfDay: async (date) => endOf(date).to,
   });
+  for (const [date, { from, to }] of broken) {
+    report({
+      kind: 'not-done',
+      pipeline: 'blocks',
+      span: { from, to },
+      expected: `${date} from its first block to the first of the day after`,
+      got: 'only a part of it',
+    });
+  }
   const walksBlocks = registry.pipelines.filter(({ walk }) => ['masterchain', 'block', 'lt'].includes(walk.kind));
   for (const { name: pipeline } of walksBlocks) {
     if (!held.entries.some((entry) => entry.pipeline === pipeline)) continue;
@@ -41,14 +68,13 @@ export async function limitTo(
   return asked;
 }
 
-async function seqnoOfDay(held: Held, registry: Registry, date: string, which: 'min' | 'max'): Promise<number> {
+/** The days that the headers of a warehouse tell of. */
+async function daysOf(held: Held, registry: Registry): Promise<ReadonlyMap<string, DaySpan>> {
   const entries = held.entries.filter((entry) => entry.pipeline === 'blocks');
-  const { rows } = await held.database.query(
-    `SELECT ${which}(mc_block_seqno)::INTEGER FROM (${held.select(registry.table('blocks'), entries)})
-     WHERE block_date = $date::DATE`,
-    { date },
-  );
-  const [seqno] = rows[0] ?? [];
-  if (typeof seqno === 'number') return seqno;
-  throw new UsageError(`usage: expected a day that the warehouse holds, got ${date}`, { code: 'wrong-range' });
+  const headers = held.select(registry.table('blocks'), entries);
+  return readDaySpans((sql) => held.database.query(sql), `(${headers})`);
+}
+
+function formatDays(days: readonly string[]): string {
+  return days.length === 1 ? `${days[0]}` : `${days[0]} to ${days.at(-1)}`;
 }

@@ -4,7 +4,7 @@ import { SourceError, UsageError, WalkError } from '../errors.ts';
 import type { Answer } from '../source/ask.ts';
 import { Setback } from '../source/setback.ts';
 import type { Source } from '../source/source.ts';
-import { addDays, dayStart } from '../zone.ts';
+import { addDays, dateAt, dayStart } from '../zone.ts';
 import type { ChainBounds } from './range.ts';
 
 const infoSchema = z.object({
@@ -75,22 +75,25 @@ export function chainBounds(
     return known;
   };
   const head = async (): Promise<number> => (await ends()).last;
+  const notHeld = (date: string, hint: string): UsageError =>
+    new UsageError(`usage: expected a day that the index holds, got ${date}`, { code: 'wrong-range', hint });
   const firstOfDay = async (date: string): Promise<number> => {
     const found = await firstSince(source, startOf(date));
-    if (found !== undefined) return found;
-    throw new UsageError(`usage: expected a day that the index holds, got ${date}`, {
-      code: 'wrong-range',
-      hint: `the head is block ${await head()}, which is older`,
-    });
+    if (found === undefined) throw notHeld(date, `the head is block ${await head()}, which is older`);
+    const { seqno, time } = found;
+    if (time < startOf(addDays(date, 1))) return seqno;
+    throw notHeld(date, `the first block after it is ${seqno}, of ${dateAt(time * 1000, zone)}`);
   };
   const lastOfDay = async (date: string): Promise<number> => {
     const midnight = startOf(addDays(date, 1));
     const next = await firstSince(source, midnight);
     if (next === undefined && isOver) throw notOver(date, zone, await head());
     if (next === undefined) return head();
-    const last = await head();
+    const { first, last } = await ends();
+    if (next.seqno <= first)
+      throw notHeld(date, `the index begins at block ${first}, of ${dateAt(next.time * 1000, zone)}`);
     // Late shard blocks bring rows of the day after midnight: read on until every shard has passed it.
-    for (let seqno = next; seqno <= last; seqno++) {
+    for (let { seqno } = next; seqno <= last; seqno++) {
       const times = await source.fetch(
         { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' },
         (answer) => parseAnswer(blockTimes, answer).blocks.map((block) => block.gen_utime),
@@ -114,8 +117,11 @@ function notOver(date: string, zone: string, head: number): WalkError {
   );
 }
 
-/** The first masterchain block at or after a time. */
-async function firstSince(source: Source, utime: number): Promise<number | undefined> {
+/** The first masterchain block at or after a time; both times in seconds since 1970. */
+async function firstSince(
+  source: Source,
+  utime: number,
+): Promise<{ readonly seqno: number; readonly time: number } | undefined> {
   const query = [
     ['workchain', '-1'],
     ['start_utime', String(utime)],
@@ -123,9 +129,9 @@ async function firstSince(source: Source, utime: number): Promise<number | undef
     ['limit', '100'],
   ] as const;
   const blocks = await source.fetch({ path: '/blocks', query }, (answer) => parseAnswer(blockTimes, answer).blocks);
-  const earliest = Math.min(...blocks.map((block) => block.gen_utime));
-  const seqnos = blocks.filter((block) => block.gen_utime === earliest).map((block) => block.seqno);
-  return seqnos.length === 0 ? undefined : Math.min(...seqnos);
+  const time = Math.min(...blocks.map((block) => block.gen_utime));
+  const seqnos = blocks.filter((block) => block.gen_utime === time).map((block) => block.seqno);
+  return seqnos.length === 0 ? undefined : { seqno: Math.min(...seqnos), time };
 }
 
 /** Parses a small answer as its schema says. @throws {SourceError} retryable when it is no JSON */

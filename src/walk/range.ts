@@ -20,6 +20,8 @@ export interface RangePart {
 export interface ChainBounds {
   /** Greatest seqno of the index, as it was when first asked. */
   readonly head: () => Promise<number>;
+  /** What that block is, for hints. Default `the head`. */
+  readonly headIs?: string;
   /** First masterchain block at or after the start of a UTC day. */
   readonly firstOfDay: (date: string) => Promise<number>;
   /** Last masterchain block that can hold rows of a UTC day. */
@@ -107,7 +109,7 @@ export async function resolveRange(parts: readonly RangePart[], chain: ChainBoun
         `usage: expected a range with blocks in it, got ${part.text}, which is ${span.from}:${span.to}`,
         {
           code: 'wrong-range',
-          hint: `the head is ${await chain.head()}`,
+          hint: `${chain.headIs ?? 'the head'} is ${await chain.head()}`,
         },
       );
     }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isSealed, readDaySpans } from '../../src/mart/inputs.ts';
+import { readDaySpans } from '../../src/audit/days.ts';
+import { isSealed } from '../../src/mart/inputs.ts';
 import { Database } from '../../src/store/database.ts';
 import type { LedgerEntry } from '../../src/store/store.ts';
 
@@ -20,7 +21,7 @@ async function daysOf(blocks: readonly (readonly [seqno: number, second: number]
     `CREATE OR REPLACE TABLE blocks AS SELECT *, make_timestamp(gen_utime::BIGINT * 1000000)::DATE AS block_date
      FROM (VALUES ${rows.join(', ')}) AS b(workchain, seqno, mc_block_seqno, gen_utime)`,
   );
-  return Object.fromEntries(await readDaySpans(database));
+  return Object.fromEntries(await readDaySpans(database.query));
 }
 
 const DAY = 86_400;

@@ -6,6 +6,7 @@ import { DEEP_LIES, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sand
 import { Database } from '../../src/store/database.ts';
 import { formatFinding } from '../../src/verify/finding.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
+import { freshFolder } from '../scratch.ts';
 import {
   contentOf,
   copyOf,
@@ -80,6 +81,27 @@ describe('a sound warehouse', () => {
       'audit transactions 1160:1169: expected 1160:1169 done, got no entry that says so',
     ]);
     await expect(verify(sound, { range: '7:3' })).rejects.toMatchObject({ code: 'wrong-range' });
+    await expect(verify(sound, { range: '2000:' })).rejects.toMatchObject({
+      hint: 'the last block of the warehouse is 1159',
+    });
+  });
+
+  test('a day is proven where the blocks around it show that it is whole', async () => {
+    const { findings, report } = await verify(sound, { range: '2026-05-01' });
+    expect(report.proven).toBe(false);
+    expect(findings.map(formatFinding)).toEqual([
+      'audit blocks 1080:1159: expected 2026-05-01 from its first block to the first of the day after, got only a part of it',
+    ]);
+    await expect(verify(sound, { range: '2026-05-01:2026-05-03' })).rejects.toMatchObject({
+      ...{ code: 'wrong-range', message: 'usage: expected a day that the warehouse holds, got 2026-05-03' },
+      hint: 'it holds 2026-05-01',
+    });
+    const path = join(freshFolder(), 'w');
+    const network = sandbox.url;
+    await run({ pipelines: ['blocks'], network, range: '2026-05-01', warehouse: path });
+    expect((await verify(path, { range: '2026-05-01' })).report).toMatchObject({ proven: true });
+    // The day after is under way.
+    expect((await verify(path, { range: '2026-05-02' })).report).toMatchObject({ proven: false });
   });
 });
 

@@ -46,3 +46,23 @@ test('a day that is under way ends at the head, or is refused where it must be o
     message: 'walk: expected an index that is past the end of 2026-05-02 (UTC), got one whose head is 20000',
   });
 });
+
+test('a day without blocks is refused, before the chain as after its head', async () => {
+  const { firstOfDay, lastOfDay } = chainBounds(session.source);
+  const early = { code: 'wrong-range', message: 'usage: expected a day that the index holds, got 2025-05-01' };
+  await expect(firstOfDay('2025-05-01')).rejects.toMatchObject({
+    ...early,
+    hint: 'the first block after it is 1, of 2026-05-01',
+  });
+  await expect(lastOfDay('2025-05-01')).rejects.toMatchObject({
+    ...early,
+    hint: 'the index begins at block 1, of 2026-05-01',
+  });
+  await expect(firstOfDay('2026-05-03')).rejects.toMatchObject({
+    code: 'wrong-range',
+    hint: 'the head is block 20000, which is older',
+  });
+  // What is the last day of a chain in one zone may be a day that has not begun in another.
+  const later = chainBounds(session.source, { zone: 'Pacific/Honolulu' });
+  await expect(later.firstOfDay('2026-05-02')).rejects.toMatchObject({ code: 'wrong-range' });
+});
