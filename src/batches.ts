@@ -1,16 +1,20 @@
 import { type BatchOf, BatchQueue } from './batchqueue.ts';
 import { realEffects } from './effects.ts';
+import { WalkError } from './errors.ts';
 import { loadRegistry } from './registry.ts';
 import type { RunOptions } from './run.ts';
 import { openSession } from './session.ts';
+import { formatSpans } from './span.ts';
 import { requireMasterchain } from './walk/ask.ts';
 import { chainBounds } from './walk/chain.ts';
-import type { WalkContext } from './walk/context.ts';
+import type { WalkContext, WalkEvent } from './walk/context.ts';
 import { walkAndMend } from './walk/mend.ts';
 import { PageQueue } from './walk/pagequeue.ts';
 import { threadLoaders } from './walk/pool.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { splitReachable } from './walk/reach.ts';
+import { HEADER_SPAN } from './walk/walk.ts';
+import { planSpans } from './walk/windows.ts';
 
 export type BatchOptions = Pick<
   RunOptions,
@@ -34,7 +38,8 @@ export type BatchOptions = Pick<
  * Walks a range and hands out its rows as Arrow batches, without a warehouse. The rows of a span come only after they were
  * compared with the block headers; the walk waits while the consumer is busy, and stops when it stops.
  *
- * @throws {UsageError} {SourceError} {DecodeError}, as `run`
+ * @throws {UsageError} {SourceError} {DecodeError}, as `run`; {WalkError} `incomplete` at the end, after all sound rows, when others
+ * could not be had
  */
 export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchOf> {
   const { effects = realEffects, registry = await loadRegistry(), pipeline: name = 'transactions' } = options;
@@ -47,17 +52,38 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
     const chain = chainBounds(session.source);
     const asked = await resolveRange(parts, chain);
     const ends = await chain.ends();
-    for (const pipeline of registry.inOrder([name]).map(requireMasterchain)) {
+    const missing: string[] = [];
+    const report = (event: WalkEvent): void => {
+      if (event.event === 'problem') missing.push(event.message);
+      if (event.event === 'quarantine') missing.push(`${event.seqno}: ${event.reason} at ${event.pointer}`);
+      options.onEvent?.(event);
+    };
+    const own = requireMasterchain(registry.pipeline(name));
+    const contexts = registry.inOrder([name]).map((each): WalkContext => {
+      const pipeline = requireMasterchain(each);
       const sink = queue.sink(pipeline.name === name);
-      const context: WalkContext = {
-        ...{ pipeline, network: session.network, source: session.source, effects, stop: stop.signal },
+      return {
+        ...{ pipeline, network: session.network, source: session.source, effects, stop: stop.signal, report },
         ...{ sink, first: ends.first, loaders: threadLoaders((of, span) => sink.stage(of, span)) },
-        ...{ mode: options.walk ?? 'auto', asks, spanAsks: 20, replaces: [] },
-        report: (event) => options.onEvent?.(event),
+        ...{ mode: options.walk ?? 'auto', asks, spanAsks: 20 },
       };
-      const reachable = splitReachable(pipeline, asked, ends, options.waitMs, context.report);
-      await walkAndMend([context], reachable);
+    });
+    // Piece by piece, so that headers do not pile up, and rows come soon.
+    const reachable = splitReachable(own, asked, ends, options.waitMs, report);
+    const limits = { records: Number.POSITIVE_INFINITY, seqnos: HEADER_SPAN };
+    for (const piece of planSpans(reachable, () => 0, limits)) {
+      for (const context of contexts) {
+        const isCounted = context.pipeline.needs.length > 0;
+        if (!stop.signal.aborted) await walkAndMend([context], isCounted ? queue.spansOf(piece) : [piece]);
+      }
     }
+    if (missing.length === 0) return;
+    const more = missing.length === 1 ? '' : `, and ${missing.length - 1} more like it`;
+    throw new WalkError(`walk ${name}: expected all of ${formatSpans(asked)}, got a part: ${missing[0]}${more}`, {
+      code: 'incomplete',
+      retryable: true,
+      hint: 'the batches before are sound; onEvent tells what is missing',
+    });
   })();
   walking.then(
     () => queue.end(undefined),

@@ -2,7 +2,7 @@ import type { RecordBatch } from 'apache-arrow';
 import type { Header } from './audit/header.ts';
 import { toRecordBatch } from './flatten/arrow.ts';
 import type { Batch } from './flatten/batch.ts';
-import type { Span } from './span.ts';
+import { type Span, unionSpans } from './span.ts';
 import type { Stage, StagedSpan } from './store/store.ts';
 import type { SpanSink } from './walk/context.ts';
 
@@ -15,10 +15,12 @@ export interface BatchOf {
 /** Hands the batches of committed spans from a walk to a consumer, one span at a time: the walk waits until all are taken. */
 export class BatchQueue {
   private readonly staged = new Map<string, BatchOf[]>();
-  private readonly known = new Map<number, Header[]>();
+  private readonly known = new Map<number, readonly Header[]>();
   private waiting: BatchOf[] = [];
   private wake: (() => void) | undefined;
   private drained: (() => void) | undefined;
+  /** Two spans may be committed at once: the second waits until the first is taken. */
+  private turn: Promise<void> = Promise.resolve();
   private over: { readonly failure: { readonly error: unknown } | undefined } | undefined;
   private isClosed = false;
   private count = 0;
@@ -57,6 +59,12 @@ export class BatchQueue {
     }
   }
 
+  /** The part of a span whose headers are known. */
+  spansOf({ from, to }: Span): readonly Span[] {
+    const seqnos = [...this.known.keys()].filter((seqno) => seqno >= from && seqno <= to);
+    return unionSpans(seqnos.map((seqno) => ({ from: seqno, to: seqno })));
+  }
+
   end(failure: { readonly error: unknown } | undefined): void {
     this.over = { failure };
     this.wake?.();
@@ -72,16 +80,18 @@ export class BatchQueue {
   private stage(isHandedOut: boolean): Stage {
     const id = String(++this.count);
     const batches: BatchOf[] = [];
+    const headers = new Map<number, Header[]>();
     const tables: Record<string, StagedSpan['tables'][string]> = {};
     return {
       write: async (batch) => {
-        if (batch.table.name === 'blocks') this.remember(batch);
+        if (batch.table.name === 'blocks') addHeaders(batch, headers);
         if (isHandedOut && batch.rows > 0) batches.push({ table: batch.table.name, batch: toRecordBatch(batch) });
         const rows = (tables[batch.table.name]?.rows ?? 0) + batch.rows;
         tables[batch.table.name] = { rows, keyHash: '0', sums: {}, schema: '', files: [], isSorted: false };
       },
       finish: async () => {
         this.staged.set(id, batches);
+        for (const [seqno, list] of headers) this.known.set(seqno, list);
         return { id, tables };
       },
       discard: async () => {
@@ -90,7 +100,12 @@ export class BatchQueue {
     };
   }
 
-  private async give(batches: readonly BatchOf[]): Promise<void> {
+  private give(batches: readonly BatchOf[]): Promise<void> {
+    this.turn = this.turn.then(() => this.handOut(batches));
+    return this.turn;
+  }
+
+  private async handOut(batches: readonly BatchOf[]): Promise<void> {
     if (this.isClosed || batches.length === 0) return;
     this.waiting.push(...batches);
     this.wake?.();
@@ -99,32 +114,28 @@ export class BatchQueue {
     });
   }
 
-  private remember(batch: Batch): void {
-    const rows = toRecordBatch(batch);
-    for (let row = 0; row < batch.rows; row++) {
-      const cell = (name: string): unknown => rows.getChild(name)?.get(row);
-      const mcSeqno = Number(cell('mc_block_seqno'));
-      const list = this.known.get(mcSeqno) ?? [];
-      list.push({
-        workchain: Number(cell('workchain')),
-        shard: String(cell('shard')),
-        seqno: Number(cell('seqno')),
-        mcSeqno,
-        txCount: Number(cell('tx_count')),
-        startLt: BigInt(String(cell('start_lt'))),
-        endLt: BigInt(String(cell('end_lt'))),
-      });
-      this.known.set(mcSeqno, list);
-    }
-  }
-
+  /** What lies before is not asked for again. */
   private headers(span: Span): ReadonlyMap<number, readonly Header[]> {
-    const found = new Map<number, readonly Header[]>();
-    for (let seqno = span.from; seqno <= span.to; seqno++) {
-      const list = this.known.get(seqno);
-      if (list !== undefined) found.set(seqno, list);
-      this.known.delete(seqno);
-    }
-    return found;
+    for (const seqno of this.known.keys()) if (seqno < span.from) this.known.delete(seqno);
+    return new Map([...this.known].filter(([seqno]) => seqno <= span.to));
+  }
+}
+
+function addHeaders(batch: Batch, headers: Map<number, Header[]>): void {
+  const rows = toRecordBatch(batch);
+  for (let row = 0; row < batch.rows; row++) {
+    const cell = (name: string): unknown => rows.getChild(name)?.get(row);
+    const mcSeqno = Number(cell('mc_block_seqno'));
+    const list = headers.get(mcSeqno) ?? [];
+    list.push({
+      workchain: Number(cell('workchain')),
+      shard: String(cell('shard')),
+      seqno: Number(cell('seqno')),
+      mcSeqno,
+      txCount: Number(cell('tx_count')),
+      startLt: BigInt(String(cell('start_lt'))),
+      endLt: BigInt(String(cell('end_lt'))),
+    });
+    headers.set(mcSeqno, list);
   }
 }

@@ -98,7 +98,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
     const loaders = openLoaders({ workers: options.workers, stage: (name, span) => store.stage(name, span) });
     const contextOf = (pipeline: MasterchainPipeline, first: number): WalkContext => ({
       ...{ pipeline, network, source, effects, stop, asks, first, report: tally.report, sink: storeSink(store) },
-      ...{ mode: options.walk ?? 'auto', spanAsks: spanAsks(source), replaces: [], loaders },
+      ...{ mode: options.walk ?? 'auto', spanAsks: spanAsks(source), loaders },
     });
     const listRun = {
       ...{ pipelines, registry, store, network, source, effects, stop, asked, report: tally.report },

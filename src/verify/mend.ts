@@ -5,8 +5,9 @@ import type { Span } from '../span.ts';
 import { intersectSpans, subtractSpans, totalSize, unionSpans } from '../span.ts';
 import { quoteName, quoteText } from '../store/canonical.ts';
 import { schemaOf } from '../store/schema.ts';
-import type { CommitDraft, LedgerEntry, StagedSpan, Store } from '../store/store.ts';
-import { readHeaders } from '../walk/blocks.ts';
+import type { StagedSpan, Store } from '../store/store.ts';
+import { storeSink } from '../walk/blocks.ts';
+import { collectParts, type StagedPart } from '../walk/collect.ts';
 import type { WalkContext } from '../walk/context.ts';
 import { walk } from '../walk/walk.ts';
 import type { Damage } from './damage.ts';
@@ -20,11 +21,6 @@ export interface MendOptions {
   /** A walk of the damaged pipeline; its sink is replaced. */
   readonly context: WalkContext;
   readonly freshId: () => string;
-}
-
-interface Fetched {
-  readonly staged: StagedSpan;
-  readonly draft: CommitDraft;
 }
 
 /** What became of damaged entries. */
@@ -63,27 +59,17 @@ export async function mend(options: MendOptions, damage: Damage): Promise<Mended
   return { refetched: damage.refetch, failed, isChanged: await commitAll(options, damage, good, staged, fetched) };
 }
 
-async function fetchAgain({ store, context }: MendOptions, spans: readonly Span[]): Promise<readonly Fetched[]> {
-  const fetched: Fetched[] = [];
-  if (spans.length === 0) return fetched;
-  const commit = async (staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> => {
-    fetched.push({ staged, draft });
-    return { ...draft, format: 1, number: 0, id: staged.id, tables: staged.tables, committedAt: '' };
-  };
-  const sink: WalkContext['sink'] = {
-    stage: (pipeline, span) => store.stage(pipeline, span),
-    commit,
-    ledger: () => [],
-    headers: (span) => readHeaders(store.query, span),
-  };
+async function fetchAgain({ store, context }: MendOptions, spans: readonly Span[]): Promise<readonly StagedPart[]> {
+  if (spans.length === 0) return [];
+  const { sink, parts } = collectParts({ ...storeSink(store), ledger: () => [] });
   for (const { seqno, error } of await walk({ ...context, sink }, spans)) {
     const { code, message } = error;
     context.report({ event: 'problem', pipeline: context.pipeline.name, from: seqno, to: seqno, code, message });
   }
-  return fetched;
+  return parts;
 }
 
-function failedOf(asked: readonly Span[], fetched: readonly Fetched[]): readonly Span[] {
+function failedOf(asked: readonly Span[], fetched: readonly StagedPart[]): readonly Span[] {
   const had = fetched.filter(({ draft }) => draft.verdict === 'sealed').map(({ draft }) => draft.span);
   return subtractSpans(asked, unionSpans(had));
 }
@@ -94,7 +80,7 @@ async function stageAll(
   damage: Damage,
   spans: readonly Span[],
   refetched: readonly Span[],
-  fetched: readonly Fetched[],
+  fetched: readonly StagedPart[],
 ): Promise<readonly StagedSpan[]> {
   const { store, freshId } = options;
   const staged: StagedSpan[] = [];
@@ -166,7 +152,7 @@ async function commitAll(
   damage: Damage,
   spans: readonly Span[],
   staged: readonly StagedSpan[],
-  fetched: readonly Fetched[],
+  fetched: readonly StagedPart[],
 ): Promise<boolean> {
   const [before] = damage.entries;
   let requests = fetched.reduce((sum, { draft }) => sum + draft.requests, 0);

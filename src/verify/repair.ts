@@ -133,7 +133,7 @@ async function repairOnce(
           if (event.event === 'problem' || event.event === 'quarantine') onProblem?.(event);
         };
         const stop = options.signal ?? new AbortController().signal;
-        const limits = { mode: 'auto', spanAsks: Number.MAX_SAFE_INTEGER, replaces: [] } as const;
+        const limits = { mode: 'auto', spanAsks: Number.MAX_SAFE_INTEGER } as const;
         return {
           pipeline,
           network,

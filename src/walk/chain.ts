@@ -40,8 +40,17 @@ export async function fetchHeadTime(source: Source): Promise<number> {
   );
 }
 
-/** The newest block of every shard at a masterchain block; waits until it is indexed. @throws {SourceError} */
-export async function fetchShardState(source: Source, seqno: number, label: string): Promise<readonly NamedHeader[]> {
+/**
+ * The newest block of every shard at a masterchain block; waits until it is indexed.
+ *
+ * @throws {SourceError}, or the reason of the signal
+ */
+export async function fetchShardState(
+  source: Source,
+  seqno: number,
+  label: string,
+  signal?: AbortSignal,
+): Promise<readonly NamedHeader[]> {
   return source.fetch(
     { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait', label },
     (answer) => {
@@ -53,6 +62,7 @@ export async function fetchShardState(source: Source, seqno: number, label: stri
         pause: { kind: 'backoff' },
       });
     },
+    signal === undefined ? {} : { signal },
   );
 }
 

@@ -38,6 +38,18 @@ export type WalkEvent =
       readonly to: number;
       readonly rows: number;
     }
+  /** Keys of a lookup that the source refused; the table `lookups` says why, key by key. */
+  | {
+      readonly event: 'refused-keys';
+      readonly pipeline: string;
+      readonly from: number;
+      readonly to: number;
+      /** Keys that were asked for. */
+      readonly keys: number;
+      readonly refused: number;
+      /** Why the first of them was refused. */
+      readonly message: string;
+    }
   | {
       readonly event: 'problem';
       readonly pipeline: string;
@@ -61,6 +73,12 @@ export type WalkEvent =
       readonly count: number;
     };
 
+/** What a commit brought. */
+export function spanEvent({ pipeline, span: { from, to }, tables }: LedgerEntry): WalkEvent {
+  const rows = Object.fromEntries(Object.entries(tables).map(([table, part]) => [table, part.rows]));
+  return { event: 'span', pipeline, from, to, rows };
+}
+
 /** Where a walk puts its spans, and where it finds the headers that it proves them by. */
 export interface SpanSink {
   stage(pipeline: string, span: Span): Stage;
@@ -83,8 +101,6 @@ export interface WalkContext {
   /** Requests under way or being decoded; the bound of what lies in memory. */
   readonly asks: PageQueue;
   readonly loaders: LoaderPool;
-  /** Ids of entries that the new ones take the place of. */
-  readonly replaces: readonly string[];
   /** First seqno of the index. */
   readonly first: number;
   /** Aborted when the run shall end soon: what is whole by then is committed. */

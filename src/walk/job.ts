@@ -4,7 +4,7 @@ import { quarantineBatch } from '../flatten/quarantine.ts';
 import { type Span, spanSize, subtractSpans, totalSize } from '../span.ts';
 import type { StagedSpan, Verdict } from '../store/store.ts';
 import { PAGE_ROWS, type PageAsk, requestOf } from './ask.ts';
-import type { WalkContext } from './context.ts';
+import { spanEvent, type WalkContext } from './context.ts';
 import type { PageReport, RefusedReport } from './loader.ts';
 import type { Meter } from './meter.ts';
 import type { LoaderPort, Overflow } from './port.ts';
@@ -169,10 +169,7 @@ export class SpanJob {
   }
 
   private async commit(bad: readonly BadBlock[]): Promise<void> {
-    const { context, span, loader } = this.options;
-    const isReplacing = context.replaces.length > 0;
-    // Half a replacement would leave the other half twice.
-    if (isReplacing && bad.length > 0) return;
+    const { span, loader } = this.options;
     const good = subtractSpans(
       [span],
       bad.map(({ seqno }) => ({ from: seqno, to: seqno })),
@@ -189,7 +186,7 @@ export class SpanJob {
       .filter(
         (entry) =>
           entry.pipeline === pipeline.name &&
-          (entry.verdict === 'quarantined' || context.replaces.includes(entry.id)) &&
+          entry.verdict === 'quarantined' &&
           totalSize(subtractSpans([entry.span], [span])) === 0,
       )
       .map((entry) => entry.id);
@@ -204,8 +201,7 @@ export class SpanJob {
       ...(verdict === 'sealed' && spanSize(span) === spanSize(this.options.span) ? { planned: asks.length } : {}),
     });
     if (verdict !== 'sealed') return;
-    const rows = Object.fromEntries(Object.entries(entry.tables).map(([table, part]) => [table, part.rows]));
-    report({ event: 'span', pipeline: pipeline.name, from: span.from, to: span.to, rows });
+    report(spanEvent(entry));
   }
 
   /** Refused records go to the quarantine; every other block that is not in is a problem, for the walk to tell. */

@@ -1,8 +1,10 @@
 import { blockId, type Header, parseHeaders } from '../audit/header.ts';
 import { TonlakeError } from '../errors.ts';
-import { type Span, unionSpans } from '../span.ts';
+import { type Span, subtractSpans, totalSize, unionSpans } from '../span.ts';
+import type { LedgerEntry } from '../store/store.ts';
 import { pagesOfBlock, requestOf } from './ask.ts';
-import type { WalkContext } from './context.ts';
+import { collectParts } from './collect.ts';
+import { spanEvent, type WalkContext, type WalkEvent } from './context.ts';
 import type { BlockProblem } from './job.ts';
 import { walk } from './walk.ts';
 
@@ -23,10 +25,21 @@ export async function walkAndMend(contexts: readonly WalkContext[], spans: reado
     const again = await walk(own, unionSpans(mended.map((seqno) => ({ from: seqno, to: seqno }))));
     problems = [...problems.filter(({ seqno }) => !mended.includes(seqno)), ...again];
   }
-  for (const { seqno, error } of problems) {
+  for (const { from, to, error } of joinProblems(problems)) {
     const { code, message } = error;
-    own.report({ event: 'problem', pipeline: own.pipeline.name, from: seqno, to: seqno, code, message });
+    own.report({ event: 'problem', pipeline: own.pipeline.name, from, to, code, message });
   }
+}
+
+/** One for each run of neighbouring blocks that cannot be had for one reason. */
+function joinProblems(problems: readonly BlockProblem[]): readonly (Span & Pick<BlockProblem, 'error'>)[] {
+  const joined: { from: number; to: number; readonly error: BlockProblem['error'] }[] = [];
+  for (const { seqno, error } of problems) {
+    const last = joined.at(-1);
+    if (last?.error === error && last.to === seqno - 1) last.to = seqno;
+    else joined.push({ from: seqno, to: seqno, error });
+  }
+  return joined;
 }
 
 /**
@@ -45,12 +58,33 @@ async function mendHeaders(context: WalkContext, problems: readonly BlockProblem
     const isOwn = pipeline === context.pipeline.name && verdict === 'sealed';
     return isOwn && changed.some((seqno) => seqno >= span.from && seqno <= span.to);
   });
-  const failed = new Set<number>();
-  for (const { id, span } of entries) {
-    const left = await walk({ ...context, replaces: [id] }, [span]);
-    if (left.length > 0) for (let seqno = span.from; seqno <= span.to; seqno++) failed.add(seqno);
+  const mended: Span[] = [];
+  for (const entry of entries) if (await replaceEntry(context, entry)) mended.push(entry.span);
+  return changed.filter((seqno) => mended.some(({ from, to }) => seqno >= from && seqno <= to));
+}
+
+/**
+ * Reads the span of an entry again. What comes may be cut otherwise: its parts are committed together or not at all, because half
+ * a replacement would leave the other half twice.
+ *
+ * @returns whether the entry was replaced
+ */
+async function replaceEntry(context: WalkContext, { id, span }: LedgerEntry): Promise<boolean> {
+  const { sink, parts } = collectParts(context.sink);
+  const report = (event: WalkEvent): void => {
+    if (event.event !== 'span') context.report(event);
+  };
+  await walk({ ...context, sink, report }, [span]);
+  const sealed = parts.filter(({ draft }) => draft.verdict === 'sealed');
+  if (totalSize(subtractSpans([span], unionSpans(sealed.map(({ draft }) => draft.span)))) > 0) return false;
+  // The first takes the entry's place: after a kill the rest is missing, and never there twice.
+  let replaced = [id];
+  for (const { staged, draft } of parts) {
+    const supersedes = [...draft.supersedes, ...replaced];
+    context.report(spanEvent(await context.sink.commit(staged, { ...draft, supersedes })));
+    replaced = [];
   }
-  return changed.filter((seqno) => !failed.has(seqno));
+  return true;
 }
 
 async function isOutdated(context: WalkContext, seqno: number): Promise<boolean> {

@@ -6,6 +6,7 @@ import { quarantineBatch } from '../flatten/quarantine.ts';
 import type { AnyColumn, Given } from '../flatten/rows.ts';
 import { type Span, spanSize, subtractSpans, totalSize } from '../span.ts';
 import type { Stage, StagedSpan, Verdict } from '../store/store.ts';
+import { spanEvent } from './context.ts';
 import type { ListContext } from './lists.ts';
 
 /** Scope of a commit that lacks rows which are asked for again: its span is not done. */
@@ -154,8 +155,7 @@ export async function commitList(context: ListContext, staged: StagedSpan, commi
     supersedes: [...supersedes, ...poor.map(({ id }) => id)],
   });
   if (verdict !== 'sealed') return;
-  const rows = Object.fromEntries(Object.entries(entry.tables).map(([table, part]) => [table, part.rows]));
-  report({ event: 'span', pipeline: pipeline.name, from: span.from, to: span.to, rows });
+  report(spanEvent(entry));
   report({ event: 'progress', pipeline: pipeline.name, seqnos: spanSize(span), records: 0 });
 }
 

@@ -1,9 +1,9 @@
 import PQueue from 'p-queue';
 import type { Header, NamedHeader } from '../audit/header.ts';
 import { TonlakeError, WalkError } from '../errors.ts';
-import type { Span } from '../span.ts';
+import { type Span, spanSize } from '../span.ts';
 import { type PageAsk, pagesOfBlock } from './ask.ts';
-import { fetchShardState } from './chain.ts';
+import { fetchEnds, fetchShardState } from './chain.ts';
 import type { WalkContext } from './context.ts';
 import { type BlockProblem, SpanJob } from './job.ts';
 import { Meter } from './meter.ts';
@@ -99,22 +99,23 @@ async function rowJob(
 
 async function* headerJobs(context: WalkContext, missing: readonly Span[], meter: Meter): AsyncGenerator<Prepare> {
   const density = new Density();
-  const state = rememberLast((seqno: number) => {
-    context.report({ event: 'planned', pipeline: context.pipeline.name, requests: 1 });
-    return fetchShardState(context.source, seqno, `${context.pipeline.name} ${seqno}`);
-  });
+  const states = new ShardStates(context);
   for (const whole of missing) {
     let from = whole.from;
     while (from <= whole.to) {
       if (context.stop.aborted) return;
       const wished = { from, to: Math.min(whole.to, from + headerSpanSize(context, from, density) - 1) };
-      const ends = await provableEnds(wished, context.first, state);
+      const ends = await unlessStopped(context.stop, provableEnds(wished, context.first, states));
+      if (ends === undefined) return;
       if ('error' in ends) {
-        yield async () => ({ run: async () => [ends] });
-        from++;
+        const { span, error } = ends;
+        const problems = Array.from({ length: spanSize(span) }, (_, at) => ({ seqno: span.from + at, error }));
+        yield async () => ({ run: async () => problems });
+        from = span.to + 1;
         continue;
       }
       yield () => headerJob(context, ends, meter, density);
+      if (context.stop.aborted) return;
       // The first windows tell how dense the headers are; the next ones are planned by that.
       if (context.mode !== 'masterchain') await density.known;
       from = ends.span.to + 1;
@@ -130,38 +131,42 @@ interface HeaderEnds {
   readonly after: readonly NamedHeader[];
 }
 
-/** As much of a span as there are states for: a masterchain block that is a hole cannot be an end. */
-async function provableEnds(
-  { from, to }: Span,
-  first: number,
-  state: (seqno: number) => Promise<readonly NamedHeader[]>,
-): Promise<HeaderEnds | BlockProblem> {
-  try {
-    const before = from > first ? await state(from - 1) : undefined;
-    for (let end = to; ; end--) {
-      try {
-        return { span: { from, to: end }, before, after: await state(end) };
-      } catch (error) {
-        if (end === from || !isHole(error)) throw error;
-      }
+/** Masterchain blocks that cannot be had, and why. */
+interface HeaderHole {
+  readonly span: Span;
+  readonly error: TonlakeError;
+}
+
+/** As much of a span as there are states for: a masterchain block that is a hole, or above the head, cannot be an end. */
+async function provableEnds({ from, to }: Span, first: number, states: ShardStates): Promise<HeaderEnds | HeaderHole> {
+  const before = from > first ? await states.at(from - 1) : [];
+  if (before instanceof TonlakeError) return { span: { from, to: from }, error: before };
+  for (let end = to; ; ) {
+    const after = await states.at(end);
+    if (!(after instanceof TonlakeError)) {
+      return { span: { from, to: end }, before: from > first ? before : undefined, after };
     }
+    const last = await states.head();
+    if (last < from) return { span: { from, to }, error: after };
+    if (end === from) return { span: { from, to: from }, error: after };
+    end = Math.min(end - 1, last);
+  }
+}
+
+/** Undefined when the run shall end meanwhile. */
+async function unlessStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
   } catch (error) {
-    if (isHole(error)) return { seqno: from, error };
+    if (stop.aborted) return undefined;
     throw error;
   }
 }
 
-function isHole(error: unknown): error is TonlakeError {
-  return error instanceof TonlakeError && error.code === 'not-indexed';
-}
-
-function headerSpanSize({ mode, first, spanAsks, replaces }: WalkContext, from: number, density: Density): number {
-  // What replaces an entry covers it as a whole.
-  const isReplacing = replaces.length > 0;
+function headerSpanSize({ mode, first, spanAsks }: WalkContext, from: number, density: Density): number {
   // Where the index begins there is no state before: its first block is asked for by itself.
   if (from === first) return 1;
   if (mode === 'masterchain') return Math.min(HEADER_SPAN, spanAsks);
-  if (isReplacing) return HEADER_SPAN;
   return density.headersPerBlock === undefined ? PROBE_BLOCKS : HEADER_SPAN;
 }
 
@@ -188,13 +193,39 @@ class Density {
   }
 }
 
-/** The state at the end of one span is the state before the next. */
-function rememberLast<T>(load: (key: number) => Promise<T>): (key: number) => Promise<T> {
-  let last: { readonly key: number; readonly value: T } | undefined;
-  return async (key) => {
-    if (last?.key !== key) last = { key, value: await load(key) };
-    return last.value;
-  };
+/** The states of the shards at masterchain blocks. Each block that is not indexed is waited for once. */
+class ShardStates {
+  private readonly context: WalkContext;
+  /** The state at the end of one span is the state before the next. */
+  private last: { readonly seqno: number; readonly state: readonly NamedHeader[] } | undefined;
+  private readonly holes = new Map<number, TonlakeError>();
+
+  constructor(context: WalkContext) {
+    this.context = context;
+  }
+
+  /** The state at a block; the error of one that is not indexed, however long it is waited for. */
+  async at(seqno: number): Promise<readonly NamedHeader[] | TonlakeError> {
+    if (this.last?.seqno === seqno) return this.last.state;
+    const hole = this.holes.get(seqno);
+    if (hole !== undefined) return hole;
+    const { report, pipeline, source, stop } = this.context;
+    report({ event: 'planned', pipeline: pipeline.name, requests: 1 });
+    try {
+      const state = await fetchShardState(source, seqno, `${pipeline.name} ${seqno}`, stop);
+      this.last = { seqno, state };
+      return state;
+    } catch (error) {
+      if (!(error instanceof TonlakeError) || error.code !== 'not-indexed') throw error;
+      this.holes.set(seqno, error);
+      return error;
+    }
+  }
+
+  /** The newest block of the index, as it is now. */
+  async head(): Promise<number> {
+    return (await fetchEnds(this.context.source)).last;
+  }
 }
 
 async function headerJob(
