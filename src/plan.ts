@@ -37,6 +37,10 @@ export interface RunPlan {
   readonly event: 'plan';
   readonly network: string;
   readonly asked: readonly Span[];
+  /** What of it the index does not hold now: below its first block, or above its head. No figure counts it. */
+  readonly absent: readonly Span[];
+  /** First and newest masterchain block of the index. */
+  readonly index: Span;
   readonly pipelines: readonly PipelinePlan[];
   /** All requests, and how many more or fewer it may be: a 95 % band where the figures come from a sample, else 0. */
   readonly requests: number;
@@ -60,6 +64,9 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   try {
     const chain = chainBounds(session.source);
     const asked = await resolveRange(parts, chain);
+    const ends = await chain.ends();
+    const index = { from: ends.first, to: ends.last };
+    const held = intersectSpans(asked, [index]);
     const reader = await readerIfAny(options.warehouse, registry.tables);
     try {
       const ledger = (await reader?.ledger()) ?? [];
@@ -68,7 +75,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
       let isSampled = false;
       for (const pipeline of pipelines) {
         const { name } = pipeline;
-        const missing = subtractSpans(asked, doneSpans(ledger, name));
+        const missing = subtractSpans(held, doneSpans(ledger, name));
         if (!isMasterchain(pipeline)) {
           const done = intersectSpans(asked, doneSpans(ledger, name));
           const estimate = await estimateList(pipeline, missing, ledger, reader);
@@ -81,19 +88,16 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
         const estimate = new Estimate(options.walk ?? 'auto');
         if (reader !== undefined && walk.proof === 'tx_count') await estimate.addKnown(reader, known);
         for (const span of unknown) {
-          const { first, last } = await chain.ends();
-          const within = intersectSpans([span], [{ from: first, to: last }]);
-          for (const part of within) {
-            const sample = await samples(session.source, part, first);
-            isSampled ||= !sample.isWhole;
-            estimate.addSample(walk.proof, part, sample);
-          }
+          const sample = await samples(session.source, span, ends.first);
+          isSampled ||= !sample.isWhole;
+          estimate.addSample(walk.proof, span, sample);
         }
         band += estimate.band;
         const done = intersectSpans(asked, doneSpans(ledger, name));
         plans.push({ pipeline: name, done, missing, seqnos: totalSize(missing), ...estimate.figures() });
       }
-      return total(session.network, asked, plans, band, isSampled);
+      const where = { network: session.network, asked, absent: subtractSpans(asked, [index]), index };
+      return { ...where, ...total(plans, band, isSampled) };
     } finally {
       await reader?.close();
     }
@@ -102,25 +106,17 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   }
 }
 
-function total(
-  network: string,
-  asked: readonly Span[],
-  plans: readonly PipelinePlan[],
-  band: number,
-  isSampled: boolean,
-): RunPlan {
+function total(plans: readonly PipelinePlan[], band: number, isSampled: boolean) {
   const inOne = plans.flatMap((plan) => Object.values(plan.requests)).reduce((sum, count) => sum + count, 0);
   const requests = inOne === 0 ? 0 : inOne + 1;
   const rowsOf = (name: string): number => plans.find((plan) => plan.pipeline === name)?.rows ?? 0;
   return {
-    event: 'plan',
-    network,
-    asked,
+    event: 'plan' as const,
     pipelines: plans,
     requests,
     band: Math.ceil(band),
     unknown: plans.filter((plan) => plan.basis === 'least').map(({ pipeline }) => pipeline),
-    basis: isSampled ? 'sample' : 'headers',
+    basis: isSampled ? ('sample' as const) : ('headers' as const),
     bytes: rowsOf('transactions') * BYTES_A_TRANSACTION + rowsOf('blocks') * BYTES_A_HEADER,
     minutes: Object.fromEntries(RATES.map((rps) => [rps, Math.round((requests / rps / 60) * 100) / 100])),
   };

@@ -60,6 +60,12 @@ export class Registry {
    * @throws {UsageError} for an unknown pipeline, and for one that can only be watched
    */
   toRun(names: readonly string[]): readonly PipelineDef[] {
+    if (!Array.isArray(names) || names.length === 0) {
+      throw new UsageError('usage: expected names of pipelines, got none', {
+        code: 'no-pipelines',
+        hint: "pipelines: ['transactions']",
+      });
+    }
     const ordered = this.inOrder(names);
     const watched = ordered.find(isEphemeral);
     if (watched !== undefined) throw ephemeral(watched.name);

@@ -78,11 +78,12 @@ async function openLog(path: string | undefined): Promise<Logger | undefined> {
 }
 
 function summary(report: Awaited<ReturnType<typeof run>>, options: RunOptions, what: string): string {
-  const { network, from, to, rows, requests, seconds } = report;
+  const { network, from, to, rows, requests, seconds, spans } = report;
   const added = Object.entries(rows)
     .filter(([, count]) => count > 0)
     .map(([table, count]) => `${formatCount(count)} ${table}`);
-  const nothing = report.complete ? 'nothing was missing' : 'nothing was added';
+  const whole = spans === 0 ? 'nothing was missing' : 'no rows were found';
+  const nothing = report.complete ? whole : 'nothing was added';
   const gain = added.length === 0 ? nothing : added.join(', ');
   const state = report.complete ? 'complete' : 'incomplete';
   const head = `${state}: ${what} ${from}:${to} on ${network}: ${gain} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;

@@ -8,13 +8,24 @@ export interface CommonOptions {
 }
 
 export const networkOption = (): Option =>
-  new Option('-n, --network <name>', 'mainnet, testnet, sandbox, or a base address').env('TONLAKE_NETWORK');
+  withVariable(new Option('-n, --network <name>', 'mainnet, testnet, sandbox, or a base address'), 'TONLAKE_NETWORK');
 
-export const warehouseOption = (): Option =>
-  new Option(
-    '-w, --warehouse <path>',
-    'folder of Parquet files, or a file that ends in .duckdb (default: data/<network>)',
-  ).env('TONLAKE_WAREHOUSE');
+export const warehouseOption = (): Option => {
+  const text = 'folder of Parquet files, or a file that ends in .duckdb (default: data/<network>)';
+  return withVariable(new Option('-w, --warehouse <path>', text).argParser(parsePath), 'TONLAKE_WAREHOUSE');
+};
+
+/** An option that is also taken from the environment. A variable that is empty is none. */
+function withVariable(option: Option, name: string): Option {
+  if (process.env[name] === '') delete process.env[name];
+  return option.env(name);
+}
+
+/** An empty path would be the current folder. */
+function parsePath(value: string): string {
+  if (value === '') throw new InvalidArgumentError('Expected a path.');
+  return value;
+}
 
 export const DEFAULT_NETWORK = 'mainnet';
 

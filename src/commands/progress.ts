@@ -102,7 +102,7 @@ class LiveProgress implements Progress {
 }
 
 function isTrouble(event: RunEvent): boolean {
-  return event.event === 'problem' || event.event === 'quarantine';
+  return ['problem', 'quarantine', 'refused-keys'].includes(event.event);
 }
 
 function describeRetry(event: RetryEvent): string {
@@ -121,6 +121,8 @@ function describeEvent(event: RunEvent): string | undefined {
     }
     case 'skew':
       return `${event.pipeline}: read while the chain grew from ${event.from} to ${event.to}; ${formatCount(event.rows)} rows are newer than ${event.from}`;
+    case 'refused-keys':
+      return `${event.pipeline}: ${formatCount(event.refused)} of ${formatCount(event.keys)} keys refused, the first: ${event.message}; see select * from lookups where error is not null`;
     case 'problem':
       return `problem: ${event.message}`;
     case 'unknown-field':

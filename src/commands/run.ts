@@ -63,7 +63,10 @@ export function addRun(program: Command): void {
     .description('export a range of blocks: what is asked minus what is already done')
     .argument('[pipeline...]', 'what to export; what it needs comes with it (default: transactions)')
     .option('--all', 'every pipeline that has a history, each after what it needs; lookups take their declared keys')
-    .option('-r, --range <range>', 'blocks or UTC days to export; only lists that change need none')
+    .option(
+      '-r, --range <range>',
+      'blocks or UTC days to export; lists of a whole network, such as jetton_masters, need none',
+    )
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(new Option('--store <kind>', 'kind of a new warehouse').choices(['parquet', 'duckdb']))
@@ -105,7 +108,7 @@ export function addPlan(program: Command): void {
     .description('say what a run would take: requests, rows, bytes, minutes; the same as run --dry-run')
     .argument('[pipeline...]', 'what to export; what it needs comes with it (default: transactions)')
     .option('--all', 'every pipeline that has a history, each after what it needs; lookups take their declared keys')
-    .option('-r, --range <range>', 'blocks or UTC days; only lists that change need none')
+    .option('-r, --range <range>', 'blocks or UTC days; lists of a whole network need none')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(walkOption())
@@ -148,15 +151,22 @@ async function namesOf(pipelines: readonly string[], { all, from }: RunFlags): P
   return (await loadRegistry()).lasting;
 }
 
-/** Lists that change are read as they are now, whatever the range; the newest block stands for it. */
+/** Lists of a whole network are read as they are now, whatever the range; the newest block stands for it. */
 async function rangeOf(pipelines: readonly string[], { range }: RunFlags): Promise<string> {
   if (range !== undefined) return range;
   const { loadRegistry } = await import('../registry.ts');
   const { pipelines: all } = await loadRegistry();
-  const isList = (name: string): boolean =>
-    all.some(({ name: other, walk }) => other === name && walk.kind === 'snapshot' && walk.parents === undefined);
-  if (pipelines.every(isList)) return '-1:';
-  throw new UsageError('usage: expected --range', { code: 'no-range', hint: '--range 1000:1999, or -1000:' });
+  const walkOf = (name: string) => all.find((one) => one.name === name)?.walk;
+  const ranged = pipelines.find((name) => {
+    const walk = walkOf(name);
+    return walk?.kind !== 'snapshot' || walk.parents !== undefined;
+  });
+  if (ranged === undefined) return '-1:';
+  const why = walkOf(ranged)?.kind === 'snapshot' ? ', which is listed for what a range holds' : '';
+  throw new UsageError(`usage: expected --range for ${ranged}${why}`, {
+    code: 'no-range',
+    hint: '--range 1000:1999, or -1000:',
+  });
 }
 
 async function runOptions(pipelines: readonly string[], flags: RunFlags): Promise<RunOptions> {

@@ -47,7 +47,11 @@ export function addWatch(program: Command): void {
       collect,
       [],
     )
-    .option('--every <time>', 'from one poll to the next: 500ms, 2s, 1m', parseDuration, 2_000)
+    .addOption(
+      new Option('--every <time>', 'from one poll to the next: 500ms, 2s, 1m')
+        .argParser(parseDuration)
+        .default(2_000, '2s'),
+    )
     .option('--for <time>', 'end after this time (default: Ctrl-C ends it)', parseDuration)
     .option('--polls <n>', 'end after so many polls', parseCount)
     .addOption(networkOption())

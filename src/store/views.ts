@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import type { TableDef } from '../declare/table.ts';
+import { StoreError } from '../errors.ts';
 import { COMMITS, commitsView, tableView } from './catalog.ts';
 import { Database } from './database.ts';
 import { guarded } from './failure.ts';
@@ -19,6 +20,7 @@ export class WarehouseViews {
   readonly #turns = new PQueue({ concurrency: 1 });
   #database: Database | undefined;
   #declared: OnDemand | undefined;
+  #isClosed = false;
   /** Entries that the views tell of. */
   #seen = 0;
 
@@ -37,6 +39,7 @@ export class WarehouseViews {
   async query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult> {
     return this.#turns.add(() =>
       guarded('query', async () => {
+        if (this.#isClosed) throw closedError(this.#path);
         this.#database ??= await Database.open(':memory:', this.#settings);
         const database = this.#database;
         this.#declared ??= new OnDemand(database, [
@@ -51,7 +54,9 @@ export class WarehouseViews {
     );
   }
 
+  /** Ends what is under way; queries after it are refused. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#turns.onIdle();
     this.#database?.close();
     this.#database = undefined;
@@ -75,4 +80,8 @@ export class WarehouseViews {
     await declared.remake([...entries.tablesSince(this.#seen), COMMITS]);
     this.#seen = seen;
   }
+}
+
+function closedError(path: string): StoreError {
+  return new StoreError(`store: expected an open warehouse, ${path} was closed`, { code: 'closed' });
 }

@@ -85,10 +85,20 @@ class Looking {
       throw error;
     }
     if (this.refused.length > 0) await quarantineSpan(context, span, this.refused);
+    this.tellRefused(span);
     const [failure] = this.failures;
     if (failure === undefined) return;
     const { code, message } = failure;
     report({ event: 'problem', pipeline: pipeline.name, from: span.from, to: span.to, code, message });
+  }
+
+  private tellRefused({ from, to }: Span): void {
+    const { context, outcomes } = this;
+    const reasons = outcomes.flatMap(({ error }) => (error === null ? [] : [error]));
+    const [message] = reasons;
+    if (message === undefined) return;
+    const [keys, refused] = [outcomes.length, reasons.length];
+    context.report({ event: 'refused-keys', pipeline: context.pipeline.name, from, to, keys, refused, message });
   }
 
   private async readKeys(keys: readonly Key[]): Promise<void> {

@@ -39,7 +39,8 @@ const MAX_SEQNO = 4_294_967_295;
  * @throws {UsageError}
  */
 export function parseRange(text: string): readonly RangePart[] {
-  const parts = text.split(',').map((part) => part.trim());
+  // The library is also used without types.
+  const parts = `${text}`.split(',').map((part) => part.trim());
   return parts.map((part) => parsePart(part, text));
 }
 

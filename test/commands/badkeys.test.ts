@@ -71,6 +71,17 @@ describe('keys of a lookup', () => {
     expect(sandbox.requests.entries()).toEqual([]);
   });
 
+  test('that the source refuses are told, with the reason of the first', async () => {
+    const path = join(freshFolder(), 'w');
+    const { code, stdout, stderr } = await tonlake([
+      ...['run', 'account_latest', '--from', "select unnest(['xyz', '0:' || repeat('3', 64)]) as address"],
+      ...['--network', sandbox.url, '--range', '1000:1001', '--warehouse', path],
+    ]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^account_latest: 1 of 2 keys refused, the first: .*xyz.*; see select \* from lookups/m);
+    expect(stdout).not.toContain('nothing was missing');
+  });
+
   test('may come from a table that the same run brings', async () => {
     const { code } = await tonlake([
       ...['run', 'account_latest', '--from', 'select account as address from transactions limit 5'],

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startTonlake, tonlake } from '../cli.ts';
@@ -9,7 +10,12 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
   test.each([
     { args: ['--foo'], says: /unknown option '--foo'/ },
     { args: ['rnu'], says: /unknown command 'rnu'; hint: did you mean run\?/ },
-    { args: ['run', '--network', 'sandbox'], says: /expected --range; hint: --range/ },
+    { args: ['run', '--network', 'sandbox'], says: /expected --range for transactions; hint: --range/ },
+    {
+      args: ['run', 'jetton_wallets', '--network', 'sandbox'],
+      says: /--range for jetton_wallets, which is listed for/,
+    },
+    { args: [...RUN, '--warehouse', ''], says: /expected a path/i },
     { args: ['run', '--rnage', '1'], says: /unknown option '--rnage'; hint: did you mean --range\?/ },
     { args: [...RUN, '--store', 'csv'], says: /'csv' is invalid.*parquet, duckdb/ },
     { args: [...RUN, '--rps', '0'], says: /above 0/ },
@@ -101,6 +107,21 @@ test('network and warehouse are also taken from the environment', async () => {
   expect(await tonlake(['run', 'blocks', '--range', '1000:1001'], { env })).toMatchObject({ code: 0 });
   const { stdout } = await tonlake(['status'], { env });
   expect(stdout).toContain(`sandbox in ${path} (parquet)`);
+});
+
+test('a variable that is empty is none', async () => {
+  const cwd = freshFolder();
+  const env = { TONLAKE_NETWORK: '', TONLAKE_WAREHOUSE: '' };
+  const run = await tonlake(['run', 'blocks', '--network', 'sandbox', '--range', '1000:1001'], { cwd, env });
+  expect(run).toMatchObject({ code: 0 });
+  expect(readdirSync(cwd)).toEqual(['data']);
+});
+
+test('a plan tells what the index does not hold, and counts only the rest', async () => {
+  const args = ['plan', '--network', 'sandbox', '--range', '9990:10010', '--warehouse', join(freshFolder(), 'w')];
+  const { stdout } = await tonlake(args);
+  expect(stdout).toContain('not there yet, or no more: 10001:10010; the index holds 1:10000\n');
+  expect(stdout.match(/\(11 masterchain blocks/g)).toHaveLength(2);
 });
 
 test('a reader that goes early, as head does, ends the program without a word', async () => {

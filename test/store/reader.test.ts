@@ -30,6 +30,15 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     await reader.close();
   });
 
+  test('a reader that was closed answers no more', async () => {
+    const path = freshPath(kind);
+    await (await openTestStore(path)).close();
+    const reader = await openReader(path, tables);
+    await reader.query('SELECT 1');
+    await reader.close();
+    await expect(reader.query('SELECT 1')).rejects.toMatchObject({ stage: 'store' });
+  });
+
   test('a reader cannot write', async () => {
     const path = freshPath(kind);
     await (await openTestStore(path)).close();
