@@ -51,7 +51,7 @@ export type OutputTarget =
 
 /** What words in braces stand for in one run. */
 export interface Placeholders {
-  /** Last day of the range; the day of the run where the range is not one of days. */
+  /** Last day of the range; the day of the run where there is no range. */
   readonly date: string;
   /** First day of the range, or the same. */
   readonly first_date: string;

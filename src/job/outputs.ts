@@ -4,18 +4,38 @@ import { dateAt } from '../zone.ts';
 import { fillIn, type Job, type OutputTarget, type Placeholders } from './job.ts';
 import { type Publication, putInPlace } from './publish.ts';
 import type { StagedOutput } from './record.ts';
-import { type Fixed, type StepContext, timed } from './step.ts';
+import { type Fixed, type StepContext, tellingFailure, timed } from './step.ts';
 
 /** Writes every output beside its place. */
 export async function stageOutputs(context: StepContext, fixed: Fixed, publication: Publication): Promise<void> {
   const { job } = context;
-  const { firstDay, lastDay = dateAt(fixed.now, job.zone) } = fixed.range;
-  const values: Placeholders = { job: job.name, date: lastDay, first_date: firstDay ?? lastDay };
+  if (job.outputs.length === 0) return;
+  const values: Placeholders = { job: job.name, ...(await fetchDays(context, fixed)) };
   for (const target of job.outputs) {
     if (context.stop.aborted) return;
     const output = fillIn(target.output, values);
     await publication.stage(output, (path) => writeOutput(context, fixed, target, values, path));
   }
+}
+
+/**
+ * The first and last day of the range: those that it names, else those of its first and last block; without blocks, the day of the run.
+ * Blocks keep their days, so every attempt finds the same. They are asked for after the export: a range may end with blocks that were
+ * not made when the run began.
+ */
+async function fetchDays(context: StepContext, { now, range }: Fixed): Promise<Omit<Placeholders, 'job'>> {
+  const { job, actions, effects } = context;
+  const { network, zone, rps } = job;
+  const { from, to, firstDay, lastDay } = range;
+  const today = dateAt(now, zone);
+  if (from === undefined || to === undefined) return { first_date: today, date: today };
+  if (firstDay !== undefined && lastDay !== undefined) return { first_date: firstDay, date: lastDay };
+  return tellingFailure(context, { kind: 'range', name: job.name }, () =>
+    actions.withChain({ network, zone, rps, effects }, async (chain) => {
+      const dayOf = async (seqno: number): Promise<string> => dateAt(await chain.blockTime(seqno), zone);
+      return { first_date: firstDay ?? (await dayOf(from)), date: lastDay ?? (await dayOf(to)) };
+    }),
+  );
 }
 
 async function writeOutput(

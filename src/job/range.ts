@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { formatSpans, type Span } from '../span.ts';
+import { formatSpans, type Span, unionSpans } from '../span.ts';
 import { type ChainBounds, parseRange, type RangePart, resolveRange } from '../walk/range.ts';
 import { addDays, dateAt } from '../zone.ts';
 
@@ -20,7 +20,7 @@ export interface FixedRange {
   /** Least and greatest masterchain block; undefined when there is none. */
   readonly from: number | undefined;
   readonly to: number | undefined;
-  /** First and last day, where the range is one of days. */
+  /** First and last day, where the range begins or ends with one: else they are those of its blocks. */
   readonly firstDay: string | undefined;
   readonly lastDay: string | undefined;
 }
@@ -73,59 +73,70 @@ function parseStart(start: string | undefined): readonly RangePart[] {
   });
 }
 
-/** The days that a range takes when it is run at a moment; undefined where it is not told by days alone. */
-export function daysOf(
-  range: JobRange,
-  now: number,
-  zone: string,
-): { readonly first: string; readonly last: string } | undefined {
-  if (range.kind === 'days') {
-    const today = dateAt(now, zone);
-    return { first: addDays(today, -range.count), last: addDays(today, -1) };
-  }
-  if (range.kind !== 'parts' || range.parts.length !== 1) return undefined;
-  const { from, to } = range.parts[0] ?? {};
-  return from?.kind === 'date' && to?.kind === 'date' ? { first: from.date, last: to.date } : undefined;
-}
-
 /**
  * Fixes a range to masterchain blocks.
  *
  * @throws {UsageError} {WalkError} when the index does not hold it, or not yet
  */
 export async function fixRange(range: JobRange, moment: RangeMoment, chain: ChainBounds): Promise<FixedRange> {
-  const days = daysOf(range, moment.now, moment.zone);
-  const spans = await spansOf(range, days, moment, chain);
+  const fixed = await fixParts(range, moment, chain);
+  const spans = unionSpans(fixed.map(({ span }) => span));
+  const [from, to] = [spans[0]?.from, spans.at(-1)?.to];
   return {
-    blocks: spans.length === 0 ? undefined : formatSpans(spans),
-    from: spans[0]?.from,
-    to: spans.at(-1)?.to,
-    firstDay: days?.first,
-    lastDay: days?.last,
+    ...{ blocks: spans.length === 0 ? undefined : formatSpans(spans), from, to },
+    firstDay: fixed.find(({ span, first }) => span.from === from && first !== undefined)?.first,
+    lastDay: fixed.find(({ span, last }) => span.to === to && last !== undefined)?.last,
   };
 }
 
-async function spansOf(
+/** `2026-05-01:2026-05-07`, of a range that names its first and its last day. */
+export function daysText(
+  range: { readonly firstDay?: string | undefined; readonly lastDay?: string | undefined } | undefined,
+  between = ':',
+): string | undefined {
+  const { firstDay, lastDay } = range ?? {};
+  if (firstDay === undefined || lastDay === undefined) return undefined;
+  return firstDay === lastDay ? lastDay : `${firstDay}${between}${lastDay}`;
+}
+
+/** Blocks of a range, and the days that it names at their ends. */
+interface FixedPart {
+  readonly span: Span;
+  readonly first: string | undefined;
+  readonly last: string | undefined;
+}
+
+async function fixParts(
   range: JobRange,
-  days: ReturnType<typeof daysOf>,
-  { lastTo }: RangeMoment,
+  { now, zone, lastTo }: RangeMoment,
   chain: ChainBounds,
-): Promise<readonly Span[]> {
+): Promise<readonly FixedPart[]> {
   switch (range.kind) {
     case 'none':
       return [];
-    case 'days':
-      return days === undefined ? [] : resolveRange(parseRange(`${days.first}:${days.last}`), chain);
+    case 'days': {
+      const today = dateAt(now, zone);
+      return fixAll(parseRange(`${addDays(today, -range.count)}:${addDays(today, -1)}`), chain);
+    }
     case 'since': {
       const [begin] = range.start;
       const first = begin?.from.kind === 'date' ? await chain.firstOfDay(begin.from.date) : seqnoOf(begin);
       const from = lastTo === undefined ? first : lastTo + 1;
       const to = await chain.head();
-      return from > to ? [] : [{ from, to }];
+      return from > to ? [] : [{ span: { from, to }, first: undefined, last: undefined }];
     }
     case 'parts':
-      return resolveRange(range.parts, chain);
+      return fixAll(range.parts, chain);
   }
+}
+
+async function fixAll(parts: readonly RangePart[], chain: ChainBounds): Promise<readonly FixedPart[]> {
+  const fixed: FixedPart[] = [];
+  for (const part of parts) {
+    const [first, last] = [part.from, part.to].map((end) => (end.kind === 'date' ? end.date : undefined));
+    for (const span of await resolveRange([part], chain)) fixed.push({ span, first, last });
+  }
+  return fixed;
 }
 
 function seqnoOf(part: RangePart | undefined): number {

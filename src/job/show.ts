@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { formatCount, formatDuration } from '../format.ts';
 import type { Job } from './job.ts';
+import { daysText } from './range.ts';
 import type { JobRecord, StepResult } from './record.ts';
 
 /** `export transactions: done, 82,970 transactions (16 s)`: one line a step. */
@@ -20,10 +21,8 @@ export function describeStep({ kind, name, status, seconds, rows, requests, mess
 /** What a run came to, for people. */
 export function describeRecord(record: JobRecord): string {
   const { job, state, range, network, outputs, attempts } = record;
-  const days =
-    range?.firstDay === undefined
-      ? ''
-      : ` ${range.firstDay === range.lastDay ? range.lastDay : `${range.firstDay}:${range.lastDay}`}`;
+  const named = daysText(range);
+  const days = named === undefined ? '' : ` ${named}`;
   const blocks = range?.blocks === undefined ? '' : ` (${range.blocks})`;
   const again = attempts.length > 1 ? `, attempt ${attempts.length}` : '';
   const files = state === 'done' ? outputs.map(({ path }) => `  ${relative('.', path)}\n`).join('') : '';
@@ -45,9 +44,8 @@ export async function describeHistory(
     const { due, range, attempts, outputs, steps, error } = record;
     const seconds = steps.reduce((sum, step) => sum + step.seconds, 0);
     const files = record.state === 'done' ? outputs.length : 0;
-    const days = range?.firstDay === range?.lastDay ? range?.lastDay : `${range?.firstDay}:${range?.lastDay}`;
     table.push([
-      ...[due.replace('.000Z', 'Z'), await stateOf(record), days ?? range?.blocks ?? ''],
+      ...[due.replace('.000Z', 'Z'), await stateOf(record), daysText(range) ?? range?.blocks ?? ''],
       ...[attempts.length, files, seconds.toFixed(1), error?.message ?? ''],
     ]);
   }

@@ -1,7 +1,7 @@
 import { JobError } from '../errors.ts';
 import type { RunReport } from '../run.ts';
 import type { Job } from './job.ts';
-import { type FixedRange, fixRange } from './range.ts';
+import { daysText, type FixedRange, fixRange } from './range.ts';
 import { type Fixed, type StepContext, secondsSince, tellingFailure, timed, told } from './step.ts';
 
 /** Finds the moment and the blocks that a run is for. @throws as the network does */
@@ -103,7 +103,7 @@ export async function runChecks(context: StepContext): Promise<void> {
   });
 }
 
-function describeRange({ blocks, firstDay, lastDay }: FixedRange): string {
-  const days = firstDay === undefined ? '' : firstDay === lastDay ? `${firstDay}: ` : `${firstDay} to ${lastDay}: `;
-  return `${days}${blocks ?? 'no new blocks'}`;
+function describeRange(range: FixedRange): string {
+  const days = daysText(range, ' to ');
+  return `${days === undefined ? '' : `${days}: `}${range.blocks ?? 'no new blocks'}`;
 }

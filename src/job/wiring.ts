@@ -1,6 +1,6 @@
 import { run } from '../run.ts';
 import { openSession } from '../session.ts';
-import { chainBounds, fetchHeadTime } from '../walk/chain.ts';
+import { chainBounds, fetchBlockTime, fetchHeadTime } from '../walk/chain.ts';
 import type { JobActions } from './actions.ts';
 import { writeRows } from './rows.ts';
 import { sendNotice } from './tell.ts';
@@ -11,7 +11,11 @@ export const jobActions: JobActions = {
     const session = await openSession({ network, rps, effects });
     try {
       const bounds = chainBounds(session.source, { zone, isOver: true });
-      return await use({ ...bounds, headTime: () => fetchHeadTime(session.source) });
+      const { source } = session;
+      return await use({
+        ...{ ...bounds, headTime: () => fetchHeadTime(source) },
+        blockTime: (seqno) => fetchBlockTime(source, seqno),
+      });
     } finally {
       await session.close();
     }

@@ -13,7 +13,7 @@ const infoSchema = z.object({
 });
 
 const blockTimes = z.object({
-  blocks: z.array(z.object({ seqno: z.int(), gen_utime: z.coerce.number() })),
+  blocks: z.array(z.object({ workchain: z.int(), seqno: z.int(), gen_utime: z.coerce.number() })),
 });
 
 /** First and greatest masterchain seqno of an index. The greatest is no watermark: blocks below it can be missing for a while. */
@@ -56,14 +56,31 @@ export async function fetchShardState(
     (answer) => {
       const headers = parseHeaders(answer.body, answer.request);
       if (headers.some((header) => header.workchain === -1 && header.seqno === seqno)) return headers;
-      throw new Setback(label, {
-        code: 'short-list',
-        what: `the list of shards at block ${seqno} came without the block itself`,
-        pause: { kind: 'backoff' },
-      });
+      throw shortList(seqno, label);
     },
     signal === undefined ? {} : { signal },
   );
+}
+
+/** When a masterchain block was made, in milliseconds since 1970; waits until it is indexed. @throws {SourceError} */
+export async function fetchBlockTime(source: Source, seqno: number): Promise<number> {
+  return source.fetch(
+    { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' },
+    (answer) => {
+      const { blocks } = parseAnswer(blockTimes, answer);
+      const own = blocks.find((block) => block.workchain === -1 && block.seqno === seqno);
+      if (own === undefined) throw shortList(seqno, `block ${seqno}`);
+      return own.gen_utime * 1000;
+    },
+  );
+}
+
+function shortList(seqno: number, label: string): Setback {
+  return new Setback(label, {
+    code: 'short-list',
+    what: `the list of shards at block ${seqno} came without the block itself`,
+    pause: { kind: 'backoff' },
+  });
 }
 
 export interface DayOptions {

@@ -121,6 +121,22 @@ describe('tonlake job', () => {
   });
 });
 
+test('words for days are those of the blocks, also where the warehouse holds no headers', async () => {
+  const text = `network: sandbox
+warehouse: w
+pipelines: [top_accounts]
+range: "4990:5010"
+exports:
+  - {query: 'select $first_date as first, $date as last, count(*) > 0 as is_there from top_accounts', output: 'o-{first_date}-{date}.json'}
+`;
+  const cwd = folderWith({ 'top.yaml': text });
+  const { stdout, stderr } = await tonlake(['job', 'run', 'top.yaml'], { cwd });
+  expect(stdout, stderr).toBe('done: top (4990:5010) on sandbox\n  o-2026-05-01-2026-05-02.json\n');
+  expect(JSON.parse(readFileSync(join(cwd, 'o-2026-05-01-2026-05-02.json'), 'utf8'))).toEqual([
+    { first: '2026-05-01', last: '2026-05-02', is_there: true },
+  ]);
+});
+
 test('a day that the index has not passed is not taken', async () => {
   const cwd = folderWith({ 'day.yaml': JOB.replace('"1000:1019"', '2026-05-02') });
   const { code, stdout, stderr } = await tonlake(['job', 'run', 'day.yaml'], { cwd });

@@ -10,6 +10,10 @@ const FIRST_DAY = '2026-01-01';
 
 const firstOf = (date: string): number => daysBetween(FIRST_DAY, date) * BLOCKS_A_DAY + 1;
 
+/** When a block was made: the blocks of a day are spread evenly over it. */
+const timeOf = (seqno: number): number =>
+  Date.parse(`${FIRST_DAY}T00:00:00Z`) + ((seqno - 1) * 86_400_000) / BLOCKS_A_DAY;
+
 /** The days that a range of blocks stands for, oldest first. */
 export function daysOfBlocks(range: string): readonly string[] {
   const [from = 0, to = 0] = range.split(':').map(Number);
@@ -34,6 +38,7 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
         firstOfDay: async (date) => firstOf(date),
         lastOfDay: async (date) => firstOf(addDays(date, 1)) - 1,
         headTime: async () => Date.UTC(2026, 4, 2, 0, 33),
+        blockTime: async (seqno) => timeOf(seqno),
       }),
     run: async ({ range, pipelines, onEvent }) => {
       asked.ranges.push(range);

@@ -225,7 +225,7 @@ describe('a run of a job', () => {
       withChain: (_options, use) =>
         use({
           ...{ head: async () => head, headTime: async () => NIGHT + head },
-          ...{ firstOfDay: async () => 0, lastOfDay: async () => 0 },
+          ...{ firstOfDay: async () => 0, lastOfDay: async () => 0, blockTime: async () => 0 },
         }),
     };
     const text = `${HEAD}range: "-10:"\nclock: chain\nmarts: [block_times]\n`;
@@ -316,11 +316,50 @@ describe('a range', () => {
     ['"100:200,300"', '100:200,300', undefined, undefined],
     ['4711', '4711', undefined, undefined],
     ['"-10:"', '4991:5000', undefined, undefined],
-    ['"2026-05-01:"', '1201:5000', undefined, undefined],
+    ['"2026-05-01:"', '1201:5000', '2026-05-01', undefined],
+    ['"1195:2026-05-01"', '1195:1210', undefined, '2026-05-01'],
+    ['"2026-05-01,2026-05-03"', '1201:1210,1221:1230', '2026-05-01', '2026-05-03'],
   ])('%s is %s', async (range, blocks, firstDay, lastDay) => {
     const { record } = await freshPlace().run(`${HEAD}range: ${range}\n`);
     expect(record.range).toEqual(JSON.parse(JSON.stringify({ ...record.range, blocks, firstDay, lastDay })));
     expect(record.state).toBe('done');
+  });
+
+  test.each([
+    ['"1195:1212"', 'UTC', '2026-04-30', '2026-05-02'],
+    ['4711', 'UTC', '2027-04-17', '2027-04-17'],
+    ['"2026-05-01:"', 'UTC', '2026-05-01', '2027-05-15'],
+    ['"1195:2026-05-01"', 'UTC', '2026-04-30', '2026-05-01'],
+    ['"1201:1210"', 'Asia/Tokyo', '2026-05-01', '2026-05-02'],
+  ])('of blocks gives outputs their days: %s in %s is from %s to %s', async (range, zone, first, last) => {
+    const place = freshPlace();
+    const query = 'select $first_date, $date';
+    await place.run(
+      `${HEAD}range: ${range}\nzone: ${zone}\nexports: [{query: '${query}', output: 'OUT/{first_date}-{date}.csv'}]\n`,
+    );
+    expect(place.files()).toEqual([`${first}-${last}.csv`]);
+    const { parameters } = JSON.parse(place.read(`${first}-${last}.csv`) ?? '');
+    expect(parameters).toMatchObject({ first_date: first, date: last });
+  });
+
+  test('of blocks names outputs by them also when a run that was cut short is taken up', async () => {
+    const place = freshPlace();
+    const text = `${HEAD}range: "1195:1212"\nexports: [{table: blocks, output: 'OUT/{date}.csv'}]\n`;
+    const stopped = await place.run(text, {}, NIGHT, AbortSignal.abort());
+    const again = await place.run(text);
+    expect(again.record).toMatchObject({ id: stopped.record.id, state: 'done', attempts: [{}, {}] });
+    expect(place.files()).toEqual(['2026-05-02.csv']);
+  });
+
+  test('whose days cannot be asked for fails the run and tells so', async () => {
+    const place = freshPlace();
+    const { actions } = fakeActions();
+    const withChain: JobActions['withChain'] = (options, use) =>
+      actions.withChain(options, (chain) => use({ ...chain, blockTime: () => Promise.reject(new Error('no answer')) }));
+    const text = `${HEAD}range: "1195:1212"\nexports: [{table: blocks, output: 'OUT/{date}.csv'}]\n`;
+    const { record, error } = await place.run(text, { withChain });
+    expect(formatError(error)).toBe('no answer');
+    expect(record.steps.at(-1)).toMatchObject({ kind: 'range', status: 'failed', message: 'no answer' });
   });
 
   test('days are those of the zone', async () => {
@@ -341,7 +380,7 @@ describe('a range', () => {
     const withChain: JobActions['withChain'] = (_options, use) =>
       use({
         ...{ head: async () => head, headTime: async () => NIGHT },
-        ...{ firstOfDay: async () => 1201, lastOfDay: async () => 1210 },
+        ...{ firstOfDay: async () => 1201, lastOfDay: async () => 1210, blockTime: async () => NIGHT },
       });
     const text = `${HEAD}range: since last run\nstart: 2026-05-01\n`;
     const failing = { withChain, runChecks: () => Promise.reject(new Error('no')) };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { realEffects } from '../../src/effects.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { openSession, type Session } from '../../src/session.ts';
-import { chainBounds, fetchHeadTime } from '../../src/walk/chain.ts';
+import { chainBounds, fetchBlockTime, fetchHeadTime } from '../../src/walk/chain.ts';
 
 let sandbox: Sandbox;
 let session: Session;
@@ -20,6 +20,11 @@ afterAll(async () => {
 
 test('the time of the newest block is told in milliseconds', async () => {
   expect(await fetchHeadTime(session.source)).toBe(Date.UTC(2026, 4, 2, 1, 40));
+});
+
+test('the time of a masterchain block is its own, not that of a shard', async () => {
+  expect(await fetchBlockTime(session.source, 20_000)).toBe(Date.UTC(2026, 4, 2, 1, 40));
+  expect(await fetchBlockTime(session.source, 1)).toBe(Date.UTC(2026, 4, 1, 23, 26, 40));
 });
 
 test('a day begins at midnight of its zone', async () => {
