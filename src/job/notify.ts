@@ -1,6 +1,6 @@
 import { formatError, JobError } from '../errors.ts';
 import type { NoticeTarget } from './actions.ts';
-import type { JobRecord } from './record.ts';
+import { hasNothingNew, type JobRecord } from './record.ts';
 import type { Notice } from './schema.ts';
 import { type StepContext, secondsSince, told } from './step.ts';
 
@@ -44,7 +44,7 @@ function nameOf({ command, webhook, webhook_env: variable }: Notice): string {
 /** The outcome of a run, as a notice tells it. `text` is one line for people. */
 export function outcomeOf(record: JobRecord): Readonly<Record<string, unknown>> {
   const { job, id, state, due, range, error, steps, outputs, network, warehouse } = record;
-  const what = range?.lastDay ?? range?.blocks ?? due;
+  const what = range?.lastDay ?? range?.blocks ?? (hasNothingNew(record) ? 'nothing new' : due);
   const text = `${job} ${state}: ${what}${error === undefined ? '' : `: ${error.message}`}`;
   return {
     text,

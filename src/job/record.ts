@@ -76,6 +76,11 @@ export function isOver(state: JobState): boolean {
   return state !== 'running' && state !== 'publishing' && state !== 'interrupted';
 }
 
+/** Whether a run was for blocks that came since the last one, and none had come. */
+export function hasNothingNew({ pipelines, range }: Pick<JobRecord, 'pipelines' | 'range'>): boolean {
+  return pipelines.length > 0 && range !== undefined && range.blocks === undefined;
+}
+
 /** `20260504T011500Z`: the time that a run is for, as its identifier begins. */
 export function dueId(due: number): string {
   return new Date(due).toISOString().replace(/[-:]|\.\d+/g, '');

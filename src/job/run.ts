@@ -10,9 +10,9 @@ import { KeptRecord, settle } from './kept.ts';
 import { notifyAll } from './notify.ts';
 import { publish, stageOutputs } from './outputs.ts';
 import { Publication } from './publish.ts';
-import type { JobRecord, StagedOutput, StepResult } from './record.ts';
+import { hasNothingNew, type JobRecord, type StagedOutput, type StepResult } from './record.ts';
 import type { Fixed, StepContext } from './step.ts';
-import { buildMarts, exportRange, fixRun, runChecks } from './steps.ts';
+import { buildMarts, exportRange, fixRun, runChecks, skipExport } from './steps.ts';
 
 export interface JobRunOptions {
   readonly job: Job;
@@ -137,7 +137,7 @@ class JobRun {
     if (state !== 'publishing') {
       const fixed = fixedBy(record.value) ?? (await fixRun(context, Date.parse(due), lastTo));
       await record.save({ now: new Date(fixed.now).toISOString(), range: fixed.range });
-      const outputs = await this.#prepare(context, fixed, id);
+      const outputs = hasNothingNew(record.value) ? await skipAll(context) : await this.#prepare(context, fixed, id);
       if (outputs === undefined) return 'interrupted';
       await record.save({ state: 'publishing', outputs: [...outputs] });
     }
@@ -169,6 +169,12 @@ class JobRun {
       throw error;
     }
   }
+}
+
+/** What stands for all steps where no block is new: the outputs of the last run stay as they are. */
+async function skipAll(context: StepContext): Promise<readonly StagedOutput[]> {
+  await skipExport(context, 'there are no new blocks; outputs stay as they are');
+  return [];
 }
 
 /** What an earlier attempt fixed. */

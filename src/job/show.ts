@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { formatCount, formatDuration } from '../format.ts';
 import type { Job } from './job.ts';
 import { daysText } from './range.ts';
-import type { JobRecord, StepResult } from './record.ts';
+import { hasNothingNew, type JobRecord, type StepResult } from './record.ts';
 
 /** `export transactions: done, 82,970 transactions (16 s)`: one line a step. */
 export function describeStep({ kind, name, status, seconds, rows, requests, message }: StepResult): string {
@@ -24,9 +24,10 @@ export function describeRecord(record: JobRecord): string {
   const named = daysText(range);
   const days = named === undefined ? '' : ` ${named}`;
   const blocks = range?.blocks === undefined ? '' : ` (${range.blocks})`;
+  const idle = hasNothingNew(record) ? ', nothing new' : '';
   const again = attempts.length > 1 ? `, attempt ${attempts.length}` : '';
   const files = state === 'done' ? outputs.map(({ path }) => `  ${relative('.', path)}\n`).join('') : '';
-  return `${state}: ${job}${days}${blocks} on ${network}${again}\n${files}`;
+  return `${state}: ${job}${days}${blocks} on ${network}${idle}${again}\n${files}`;
 }
 
 /** Records as lines: time, state, range, seconds, what went wrong. */
@@ -45,7 +46,11 @@ export async function describeHistory(
     const seconds = steps.reduce((sum, step) => sum + step.seconds, 0);
     const files = record.state === 'done' ? outputs.length : 0;
     table.push([
-      ...[due.replace('.000Z', 'Z'), await stateOf(record), daysText(range) ?? range?.blocks ?? ''],
+      ...[
+        due.replace('.000Z', 'Z'),
+        await stateOf(record),
+        daysText(range) ?? range?.blocks ?? (hasNothingNew(record) ? 'nothing new' : ''),
+      ],
       ...[attempts.length, files, seconds.toFixed(1), error?.message ?? ''],
     ]);
   }

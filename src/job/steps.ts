@@ -31,13 +31,9 @@ const noChain = {
 export async function exportRange(context: StepContext, fixed: Fixed): Promise<void> {
   const { job, actions, effects, stop, onRunEvent } = context;
   const { blocks } = fixed.range;
-  const step = { kind: 'export', name: job.pipelines.join(',') } as const;
-  if (blocks === undefined) {
-    const message = job.pipelines.length === 0 ? 'the job exports nothing' : 'there are no new blocks';
-    return context.onStep({ ...step, status: 'skipped', seconds: 0, message });
-  }
+  if (blocks === undefined) return skipExport(context, 'the job exports nothing');
   const { pipelines, network, warehouse, rps, lane } = job;
-  await timed(context, step, async () => {
+  await timed(context, { kind: 'export', name: pipelines.join(',') }, async () => {
     const options = { pipelines, range: blocks, network, warehouse, rps, lane };
     const report = await actions.run({ ...options, effects, stop, onEvent: onRunEvent });
     if (!report.complete && !stop.aborted) throw incomplete(job, report);
@@ -48,6 +44,11 @@ export async function exportRange(context: StepContext, fixed: Fixed): Promise<v
       message: report.complete ? undefined : 'interrupted',
     };
   });
+}
+
+/** Tells why nothing is exported. */
+export async function skipExport({ job, onStep }: StepContext, message: string): Promise<void> {
+  await onStep({ kind: 'export', name: job.pipelines.join(','), status: 'skipped', seconds: 0, message });
 }
 
 function incomplete(job: Job, { from, to, quarantined }: RunReport): JobError {

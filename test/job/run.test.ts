@@ -9,6 +9,7 @@ import { JobHistory, lockJobs } from '../../src/job/history.ts';
 import type { Job } from '../../src/job/job.ts';
 import type { JobRecord } from '../../src/job/record.ts';
 import { type JobOutcome, runJob } from '../../src/job/run.ts';
+import { describeHistory, describeRecord } from '../../src/job/show.ts';
 import { freshFolder } from '../scratch.ts';
 import { fakeActions } from './fakes.ts';
 import { jobOf, NIGHT } from './support.ts';
@@ -395,7 +396,56 @@ describe('a range', () => {
       blocks.push(record.range?.blocks ?? record.steps.find(({ kind }) => kind === 'export')?.message);
       head += at === 2 ? 0 : 100;
     }
-    expect(blocks).toEqual(['1201:1500', '1501:1600', '1501:1700', 'there are no new blocks']);
+    expect(blocks).toEqual([
+      '1201:1500',
+      '1501:1600',
+      '1501:1700',
+      'there are no new blocks; outputs stay as they are',
+    ]);
+  });
+});
+
+describe('a run since the last one, when no block has come', () => {
+  const text = `${HEAD}range: since last run
+start: 4991
+marts: all
+checks: all
+reports: [{report: network-daily, output: OUT/day.html}]
+exports: [{query: 'select $from, $to', output: 'OUT/{date}.json'}]
+notify: [{command: [told], on: success}]
+`;
+
+  test('is done and leaves the outputs of the last one as they are', async () => {
+    const place = freshPlace();
+    expect((await place.run(text)).record).toMatchObject({ state: 'done', range: { from: 4991, to: 5000 } });
+    const before = place.files().map((file) => [file, place.read(file)]);
+    expect(before.map(([file]) => file)).toEqual(['2027-05-15.json', 'day.html']);
+    const { actions, asked } = fakeActions();
+    const job = await place.job(text);
+    const { record } = await runJob({ job, actions, effects: realEffects, due: NIGHT + 86_400_000 });
+    expect(asked.steps).toEqual([]);
+    expect(record).toMatchObject({ state: 'done', outputs: [] });
+    expect(record.steps.map(({ kind, status, message }) => `${kind} ${status} ${message}`)).toEqual([
+      'range done no new blocks',
+      'export skipped there are no new blocks; outputs stay as they are',
+      'notify done undefined',
+    ]);
+    expect(place.files().map((file) => [file, place.read(file)])).toEqual(before);
+    expect(describeRecord(record)).toBe('done: nightly on mainnet, nothing new\n');
+    expect(await describeHistory([record], async () => 'done')).toContain('nothing new');
+    expect(asked.notices.map((body) => JSON.parse(body).text)).toEqual(['nightly done: nothing new']);
+  });
+
+  test('publishes again when blocks have come since, from where the last one with blocks ended', async () => {
+    const place = freshPlace();
+    await place.run(text);
+    await place.run(text, {}, NIGHT + 1000);
+    const { actions } = fakeActions();
+    const withChain: JobActions['withChain'] = (options, use) =>
+      actions.withChain(options, (chain) => use({ ...chain, head: async () => 5020 }));
+    const { record } = await place.run(text, { withChain }, NIGHT + 2000);
+    expect(record).toMatchObject({ state: 'done', range: { blocks: '5001:5020' } });
+    expect(JSON.parse(place.read('2027-05-17.json') ?? '').parameters).toMatchObject({ from: 5001, to: 5020 });
   });
 });
 
