@@ -33,6 +33,13 @@ export function relationsIn(tree: unknown): readonly { readonly name: string; re
   );
 }
 
+/** The parameters that a statement names, without `$`; a number for one without a name. */
+export function parametersIn(statement: unknown): readonly string[] {
+  const node = isNode(statement) && isNode(statement['node']) ? statement['node'] : {};
+  const map = node['named_param_map'] ?? (isNode(statement) ? statement['named_param_map'] : undefined);
+  return Array.isArray(map) ? map.filter(isNode).map(({ key }) => String(key)) : [];
+}
+
 /** The line of a byte of a text, from 1. */
 export function lineAt(text: string, position: number): number {
   return Buffer.from(text).subarray(0, position).toString().split('\n').length;

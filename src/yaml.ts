@@ -15,6 +15,17 @@ export interface PlacedYaml {
   placeOfKey(path: YamlPath, key: string): string;
   /** What stands at `path`, on one short line. */
   textAt(path: YamlPath): string;
+  /** Where the lines of the text at `path` stand. */
+  linesAt(path: YamlPath): TextLines;
+}
+
+/** Where the lines of a text stand in a file. */
+export interface TextLines {
+  readonly file: string;
+  /** Of the first, from 1. */
+  readonly line: number;
+  /** Whether the lines that follow are not those of the file: YAML joins what is not written after `|`. */
+  readonly isFolded: boolean;
 }
 
 /** Where a YAML text comes from, and what it is called in messages. */
@@ -61,6 +72,12 @@ export function parseYaml(text: string, { file, line: first, code }: YamlOrigin)
     placeOf: (path) => at(offsetOf(document, path)),
     placeOfKey: (path, key) => at(offsetOfKey(document, path, key) ?? offsetOf(document, path)),
     textAt: (path) => shorten(nodeAt(document, path)?.toString() ?? 'nothing'),
+    linesAt: (path) => {
+      const node = nodeAt(document, path);
+      const isFolded = !isScalar(node) || node.type !== 'BLOCK_LITERAL';
+      const { line } = lines.linePos(offsetOf(document, path));
+      return { file, line: first + line - (isFolded ? 1 : 0), isFolded };
+    },
   };
 }
 

@@ -68,8 +68,14 @@ function withWarehouse(command: Command): Command {
 }
 
 async function open(file: string, flags: JobFlags) {
-  const [{ openJob }, { loadNames }] = await Promise.all([import('../job/check.ts'), import('../job/names.ts')]);
-  return { job: await openJob(file, { ...openOptions(flags), names: await loadNames() }) };
+  const [{ openJob }, { loadNames }, { checkQueries }] = await Promise.all([
+    import('../job/check.ts'),
+    import('../job/names.ts'),
+    import('../job/queries.ts'),
+  ]);
+  const job = await openJob(file, { ...openOptions(flags), names: await loadNames() });
+  await checkQueries(job);
+  return { job };
 }
 
 /** What decides the warehouse beside the file: an option wins over it, the environment does not. */

@@ -3,6 +3,7 @@ import { JobHistory } from '../job/history.ts';
 import type { Job } from '../job/job.ts';
 import { jobFiles, shownState } from '../job/list.ts';
 import { loadNames } from '../job/names.ts';
+import { checkQueries } from '../job/queries.ts';
 import { describeHistory, describeJob } from '../job/show.ts';
 
 type OpenOptions = Omit<CheckOptions, 'names'>;
@@ -13,6 +14,7 @@ export async function checkFiles(paths: readonly string[], options: OpenOptions,
   for (const path of paths) {
     for (const file of await jobFiles(path)) {
       const job = await openJob(file, { ...options, names });
+      await checkQueries(job);
       const next = job.schedule?.times.after(options.now);
       process.stdout.write(isJson ? `${JSON.stringify(summaryOf(job, next))}\n` : describeJob(job, next));
     }

@@ -4,6 +4,7 @@ import { JobHistory } from '../job/history.ts';
 import type { Job } from '../job/job.ts';
 import { jobFiles } from '../job/list.ts';
 import { loadNames } from '../job/names.ts';
+import { checkQueries } from '../job/queries.ts';
 import { describeRecord } from '../job/show.ts';
 import { jobActions } from '../job/wiring.ts';
 import { Health } from '../schedule/health.ts';
@@ -47,7 +48,9 @@ async function openJobs(paths: readonly string[]): Promise<readonly Job[]> {
   const names = await loadNames();
   const fallbackWarehouse = process.env['TONLAKE_WAREHOUSE'] || undefined;
   const files = (await Promise.all(paths.map(jobFiles))).flat();
-  return Promise.all(files.map((file) => openJob(file, { names, now: Date.now(), fallbackWarehouse })));
+  const jobs = await Promise.all(files.map((file) => openJob(file, { names, now: Date.now(), fallbackWarehouse })));
+  for (const job of jobs) await checkQueries(job);
+  return jobs;
 }
 
 interface ServedHealth {

@@ -5,6 +5,7 @@ import type { ReportFormat } from '../report/format.ts';
 import type { RunOptions, RunReport } from '../run.ts';
 import type { ChainBounds } from '../walk/range.ts';
 import type { ExportFormat } from './formats.ts';
+import type { PlacedQuery } from './job.ts';
 
 /** What a network tells a job about its blocks and days. */
 export interface NetworkChain extends ChainBounds {
@@ -35,7 +36,7 @@ export interface ReportRequest {
 
 /** Rows that go to a file: a table in the order of its key, or a select. */
 export interface RowsRequest {
-  readonly source: { readonly table: string } | { readonly sql: string };
+  readonly source: { readonly table: string } | PlacedQuery;
   readonly format: ExportFormat;
   readonly network: string;
   /** Values that a select may name. */

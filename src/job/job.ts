@@ -1,4 +1,5 @@
 import type { ReportFormat } from '../report/format.ts';
+import type { TextLines } from '../yaml.ts';
 import type { CronTimes } from './cron.ts';
 import type { ExportFormat } from './formats.ts';
 import type { JobRange } from './range.ts';
@@ -47,7 +48,13 @@ export type OutputTarget =
       readonly output: string;
     }
   | { readonly kind: 'table'; readonly table: string; readonly format: ExportFormat; readonly output: string }
-  | { readonly kind: 'query'; readonly sql: string; readonly format: ExportFormat; readonly output: string };
+  | ({ readonly kind: 'query'; readonly format: ExportFormat; readonly output: string } & PlacedQuery);
+
+/** A select, and where it stands. */
+export interface PlacedQuery {
+  readonly sql: string;
+  readonly lines: TextLines;
+}
 
 /** What words in braces stand for in one run. */
 export interface Placeholders {

@@ -57,7 +57,7 @@ async function writeOutput(
       return { value: undefined, message: describeGaps(gaps) };
     });
   }
-  const source = target.kind === 'table' ? { table: target.table } : { sql: target.sql };
+  const source = target.kind === 'table' ? { table: target.table } : { sql: target.sql, lines: target.lines };
   const parameters = { from: range.from ?? null, to: range.to ?? null, ...values };
   const name = target.kind === 'table' ? target.table : fillIn(target.output, values);
   return timed(context, { kind: 'rows', name }, async () => {

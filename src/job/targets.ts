@@ -62,8 +62,10 @@ async function exportTarget(
     if (!known.includes(target.table)) throw wrongName(parsed.yaml, [...path, 'table'], 'table or mart', known);
     return { kind: 'table', table: target.table, format, output };
   }
-  const sql = target.query ?? (await readQuery(parsed, path, target.file ?? ''));
-  return { kind: 'query', sql: sql.trim().replace(/;\s*$/, ''), format, output };
+  const { query, file = '' } = target;
+  const sql = query ?? (await readQuery(parsed, path, file));
+  const lines = query === undefined ? { file, line: 1, isFolded: false } : parsed.yaml.linesAt([...path, 'query']);
+  return { kind: 'query', sql: sql.replace(/[\s;]+$/, ''), lines, format, output };
 }
 
 async function readQuery({ yaml }: ParsedJob, path: Path, file: string): Promise<string> {

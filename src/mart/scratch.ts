@@ -4,7 +4,7 @@ import { COMMITS, commitsView } from '../store/catalog.ts';
 import { Database } from '../store/database.ts';
 import { declaredMacros } from '../store/macros.ts';
 import { OnDemand } from '../store/ondemand.ts';
-import { emptyView } from '../store/relation.ts';
+import { declaredViews, emptyView } from '../store/relation.ts';
 import type { Query } from '../store/store.ts';
 
 /** An empty database in which selects can be looked at: every declared table, some marts, and the ledger, without rows. */
@@ -26,6 +26,11 @@ export class Scratch {
   /** Adds a table, or a mart that later ones may read. */
   declare(table: TableDef): void {
     this.#declared.add([{ name: table.name, body: '', statement: () => emptyView(table) }]);
+  }
+
+  /** Adds the views that come with declared tables. */
+  declareViews(tables: readonly TableDef[]): void {
+    this.#declared.add(declaredViews(tables));
   }
 
   readonly query: Query = (sql, parameters) => this.#declared.answer(sql, () => this.#database.query(sql, parameters));

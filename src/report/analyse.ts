@@ -1,7 +1,7 @@
 import { ReportError, UsageError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import { sqlFault } from '../sqlfault.ts';
-import { isNode, lineAt, parseSql, relationsIn } from '../sqltree.ts';
+import { lineAt, parametersIn, parseSql, relationsIn } from '../sqltree.ts';
 import type { Query } from '../store/store.ts';
 import type { ReportDef, SqlBlock } from './definition.ts';
 
@@ -26,7 +26,7 @@ export async function analyseBlock(
   if ('fault' in parsed) throw badSql(sqlFault(new Error(parsed.fault)).text, path, fileLine(block, parsed.position));
   const { statements } = parsed;
   if (statements.length !== 1) throw badSql('expected one select, got several statements', path, block.line);
-  const named = [...new Set(paramNames(statements[0]))];
+  const named = [...new Set(parametersIn(statements[0]))];
   const wrong = named.find((name) => !params.includes(name));
   if (wrong !== undefined) {
     const offset = Math.max(block.sql.indexOf(`$${wrong}`), 0);
@@ -55,10 +55,4 @@ function badSql(text: string, path: string, line: number, cause?: unknown): Repo
 /** The line of the file on which a byte of the select stands. */
 function fileLine({ sql, line }: SqlBlock, position: number): number {
   return line + lineAt(sql, position);
-}
-
-function paramNames(statement: unknown): readonly string[] {
-  const node = isNode(statement) && isNode(statement['node']) ? statement['node'] : {};
-  const map = node['named_param_map'] ?? (isNode(statement) ? statement['named_param_map'] : undefined);
-  return Array.isArray(map) ? map.filter(isNode).map(({ key }) => String(key)) : [];
 }

@@ -73,11 +73,11 @@ describe('tonlake job', () => {
     expect(check.stdout).toContain('outputs    out/blocks.parquet, out/count.json, out/{job}.csv');
   });
 
-  test('a query that is wrong fails the job, tells why in one line, and leaves the outputs', async () => {
+  test('a query that the data refuse fails the job, tells why and where in one line, and leaves the outputs', async () => {
     const before = readFileSync(join(cwd, 'out/count.json'), 'utf8');
-    writeFileSync(join(cwd, 'nightly.yaml'), JOB.replace('select workchain', 'select wrkchain'));
+    writeFileSync(join(cwd, 'nightly.yaml'), JOB.replace('select workchain', 'select shard::tinyint'));
     const { code, stdout, stderr } = await tonlake(['job', 'run', 'nightly.yaml'], { cwd });
-    expect(stderr).toMatch(/\nerror: store: query: [^\n]*wrkchain[^\n]*\n$/);
+    expect(stderr).toMatch(/\nerror: store: query: Conversion Error: [^\n]* \(nightly.yaml:8\)\n$/);
     expect(stdout).toBe('failed: nightly (1000:1019) on sandbox\n');
     expect(code).toBe(1);
     expect(readFileSync(join(cwd, 'out/count.json'), 'utf8')).toBe(before);
@@ -120,6 +120,20 @@ describe('tonlake job', () => {
     expect(existsSync(join(folder, 'w'))).toBe(false);
   });
 });
+
+test.each([['job', 'run'], ['job', 'check'], ['schedule']])(
+  '%s %s refuses a query that cannot be answered before anything is asked or written',
+  async (...command) => {
+    const schedule = "schedule: {cron: '15 3 * * *'}\n";
+    const cwd = folderWith({ 'bad.yaml': `${JOB.replace('as last from blocks', 'as last from blcks')}${schedule}` });
+    const { code, stdout, stderr } = await tonlake([...command, 'bad.yaml'], { cwd });
+    expect({ code, stdout, stderr }).toEqual({
+      ...{ code: 2, stdout: '' },
+      stderr: 'error: usage: expected a table or mart, got blcks (bad.yaml:7); hint: did you mean blocks?\n',
+    });
+    expect(readdirSync(cwd)).toEqual(['bad.yaml']);
+  },
+);
 
 test('words for days are those of the blocks, also where the warehouse holds no headers', async () => {
   const text = `network: sandbox
@@ -186,7 +200,7 @@ test('a failed job tells by command and by webhook', async () => {
   - {webhook_env: TOLD}
   - {command: [no-such-program]}
 `;
-  const cwd = folderWith({ 'bad.yaml': `${JOB.replace('count(*)::int', 'cnt(*)')}${notify}` });
+  const cwd = folderWith({ 'bad.yaml': `${JOB.replace('count(*)::int', 'min(shard)::tinyint')}${notify}` });
   const env = { TOLD: `http://127.0.0.1:${port}/other` };
   const { code, stderr } = await tonlake(['job', 'run', 'bad.yaml'], { cwd, env });
   server.close();
