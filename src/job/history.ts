@@ -70,14 +70,36 @@ export class JobHistory {
     });
   }
 
-  /** Removes what a killed process left, and the oldest records above a bound. Only for the process that has the lock. */
+  /**
+   * Removes what a killed process left, and the oldest records above a bound; what is not over and what tells how far the job came stay.
+   * Only for the process that has the lock.
+   */
   async tidy(): Promise<void> {
     const names = await listFolder(this.folder);
     const records = names.filter((name) => RECORD_NAME.test(name)).sort();
     const old = records.slice(0, Math.max(0, records.length - KEPT));
+    const needed = await this.#neededOf(old);
     for (const name of [...names.filter((each) => each.startsWith('draft-')), ...old]) {
-      await rm(join(this.folder, name), { force: true });
+      if (!needed.has(name)) await rm(join(this.folder, name), { force: true });
     }
+  }
+
+  /** Of some records those that a later run reads: unfinished ones, and the one that came furthest for each list of pipelines. */
+  async #neededOf(names: readonly string[]): Promise<ReadonlySet<string>> {
+    const needed = new Set<string>();
+    const furthest = new Map<string, { readonly name: string; readonly to: number }>();
+    for (const name of names) {
+      // One that cannot be read tells nothing.
+      const record = await this.#readOne(join(this.folder, name)).catch(() => undefined);
+      if (record === undefined) continue;
+      if (!isOver(record.state)) needed.add(name);
+      const to = record.range?.to;
+      if (record.state !== 'done' || to === undefined) continue;
+      const key = record.pipelines.join(',');
+      if (to >= (furthest.get(key)?.to ?? 0)) furthest.set(key, { name, to });
+    }
+    for (const { name } of furthest.values()) needed.add(name);
+    return needed;
   }
 
   async #readOne(path: string): Promise<JobRecord> {
