@@ -4,6 +4,7 @@ import type { Job } from '../job/job.ts';
 import { jobFiles, shownState } from '../job/list.ts';
 import { loadNames } from '../job/names.ts';
 import { checkQueries } from '../job/queries.ts';
+import type { JobRecord } from '../job/record.ts';
 import { describeHistory, describeJob } from '../job/show.ts';
 
 type OpenOptions = Omit<CheckOptions, 'names'>;
@@ -27,8 +28,9 @@ export async function listFiles(path: string, options: OpenOptions, isJson: bool
   const rows: (readonly string[])[] = [];
   for (const file of await jobFiles(path)) {
     const job = await openJob(file, { ...options, names });
-    const last = (await (await JobHistory.open(job.warehouse, job.name)).read()).at(-1);
-    const state = last === undefined ? 'never ran' : await shownState(last);
+    const history = await JobHistory.open(job.warehouse, job.name);
+    const last = (await history.read()).at(-1);
+    const state = last === undefined ? 'never ran' : await shownState(last, history.folder);
     const next = job.schedule?.times.after(options.now);
     const lastRun = last === undefined ? undefined : { due: last.due, state };
     if (isJson) process.stdout.write(`${JSON.stringify({ ...summaryOf(job, next), lastRun })}\n`);
@@ -50,13 +52,15 @@ export async function showHistory(
   { limit, isJson }: { readonly limit: number; readonly isJson: boolean },
 ): Promise<void> {
   const job = await openJob(file, { ...options, names: await loadNames() });
-  const records = (await (await JobHistory.open(job.warehouse, job.name)).read()).slice(-limit);
+  const history = await JobHistory.open(job.warehouse, job.name);
+  const records = (await history.read()).slice(-limit);
+  const stateOf = (record: JobRecord): Promise<string> => shownState(record, history.folder);
   if (!isJson) {
-    process.stdout.write(await describeHistory(records, shownState));
+    process.stdout.write(await describeHistory(records, stateOf));
     return;
   }
   for (const record of records) {
-    process.stdout.write(`${JSON.stringify({ ...record, state: await shownState(record) })}\n`);
+    process.stdout.write(`${JSON.stringify({ ...record, state: await stateOf(record) })}\n`);
   }
 }
 

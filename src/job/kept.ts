@@ -20,11 +20,10 @@ export class KeptRecord {
   /** Notes that a process begins to work on a run, or to work on it again. */
   static async begin(
     record: JobRecord,
-    mark: ProcessMark | undefined,
+    owner: ProcessMark,
     keeping: { readonly history: JobHistory; readonly effects: Effects },
   ): Promise<KeptRecord> {
     const kept = new KeptRecord(keeping.history, keeping.effects, record);
-    const owner = mark ?? { pid: process.pid, startedAt: '', host: '' };
     const attempts = [...record.attempts, { startedAt: kept.#now(), owner }];
     // What was being put in place has its steps behind it.
     await kept.save(record.state === 'publishing' ? { attempts } : { attempts, state: 'running', steps: [] });

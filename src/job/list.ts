@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../errors.ts';
-import { readMark } from '../store/liveness.ts';
+import { readFate } from '../store/liveness.ts';
 import type { JobRecord } from './record.ts';
 
 /** The job files of a folder, by name; or the file itself. @throws {UsageError} when there is none */
@@ -23,11 +23,11 @@ function noJobs(path: string, why: string, cause: unknown): UsageError {
   });
 }
 
-/** A record's state as people need it: a run whose process is gone was killed. */
-export async function shownState(record: JobRecord): Promise<string> {
+/** A record's state as people need it: a run whose process is gone was killed. @param folder where the record lies */
+export async function shownState(record: JobRecord, folder: string): Promise<string> {
   if (record.state !== 'running' && record.state !== 'publishing') return record.state;
-  const owner = record.attempts.at(-1)?.owner;
-  const mark = owner === undefined ? undefined : await readMark(owner.pid);
-  const isAlive = mark !== undefined && mark.startedAt === owner?.startedAt && mark.host === owner.host;
-  return isAlive ? record.state : 'killed';
+  const last = record.attempts.at(-1);
+  if (last === undefined) return 'killed';
+  const fate = await readFate(last.owner, { path: folder, since: last.startedAt });
+  return fate === 'gone' ? 'killed' : record.state;
 }

@@ -56,7 +56,13 @@ export const recordSchema = z.object({
     z.object({
       startedAt: z.string(),
       endedAt: z.string().optional(),
-      owner: z.object({ pid: z.number(), startedAt: z.string(), host: z.string() }),
+      owner: z.object({
+        pid: z.number(),
+        startedAt: z.string(),
+        host: z.string(),
+        bootId: z.string().optional(),
+        pidNamespace: z.string().optional(),
+      }),
     }),
   ),
   /** Steps of the last attempt. */

@@ -80,8 +80,7 @@ class JobRun {
     const resumed = unfinished(records).find((record) => this.#isSame(record, due));
     await this.#settle(records, resumed, due);
     const begun = resumed ?? this.#fresh(due, records);
-    const mark = await readMark(process.pid);
-    const record = await KeptRecord.begin(begun, mark, { history: this.#history, effects });
+    const record = await KeptRecord.begin(begun, await readMark(), { history: this.#history, effects });
     const { id, attempts } = record.value;
     this.#options.onEvent?.({ event: 'begin', job: job.name, id, due: begun.due, attempt: attempts.length });
     const context = this.#contextOf(record);

@@ -1,8 +1,8 @@
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { clearFolder, ifAny } from './disk.ts';
-import { badLedger, type Entries } from './entries.ts';
-import { layoutOf } from './ledger.ts';
+import { badLedger } from './entries.ts';
+import { type LedgerFolder, layoutOf } from './ledger.ts';
 import type { LedgerEntry } from './store.ts';
 
 /** The names we give to files; anything else in the folders belongs to somebody else and stays. */
@@ -15,19 +15,20 @@ const ownName = /^\d+-\d+-[0-9a-z]+\.parquet$/;
  */
 export async function clearLeftovers(
   warehouse: string,
-  entries: Entries,
+  ledger: LedgerFolder,
   grace: { readonly now: number; readonly ms: number },
 ): Promise<number> {
   await clearFolder(layoutOf(warehouse).stage);
-  return clearFiles(warehouse, entries, grace);
+  return clearFiles(warehouse, ledger, grace);
 }
 
 /** As {@link clearLeftovers}, without the staged files: nothing may be on its way into the folders. */
 export async function clearFiles(
   warehouse: string,
-  entries: Entries,
+  ledger: LedgerFolder,
   grace: { readonly now: number; readonly ms: number },
 ): Promise<number> {
+  const { entries } = ledger;
   const needed = new Set(entries.effective.flatMap(filesOf));
   const kept = new Set<string>();
   for (const entry of entries.all) {
@@ -36,20 +37,22 @@ export async function clearFiles(
     if (successor === undefined || grace.now - Date.parse(successor.committedAt) >= grace.ms) continue;
     for (const path of filesOf(entry)) kept.add(path);
   }
-  let removed = 0;
   const found = await listFiles(warehouse);
-  for (const path of found) {
-    if (needed.delete(path) || kept.has(path)) continue;
+  const unnamed = found.filter((path) => !needed.delete(path) && !kept.has(path));
+  // Whatever a lock was worth: what another process has committed meanwhile stays.
+  const late = unnamed.length === 0 ? [] : await ledger.refresh();
+  const named = new Set(late.flatMap(filesOf));
+  const removable = unnamed.filter((path) => !named.has(path));
+  for (const path of removable) {
     await rm(join(warehouse, path), { force: true });
     // Fails where other files are left, which is right.
     await rmdir(join(warehouse, path, '..')).catch(() => {});
-    removed++;
   }
   const [lost] = needed;
   if (lost !== undefined) {
     throw badLedger(`warehouse ${warehouse} lacks ${lost}, which its ledger names`, undefined, repairHint(warehouse));
   }
-  return removed;
+  return removable.length;
 }
 
 function repairHint(warehouse: string): string {

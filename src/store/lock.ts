@@ -4,19 +4,27 @@ import { z } from 'zod';
 import type { Effects } from '../effects.ts';
 import { StoreError } from '../errors.ts';
 import { failedWith, ifAny, listFolder, writeSynced } from './disk.ts';
-import { isRunning, readMark } from './liveness.ts';
+import { readFate, readMark } from './liveness.ts';
 
 const ownerSchema = z.object({
   id: z.string(),
   pid: z.number(),
   startedAt: z.string(),
   host: z.string(),
+  bootId: z.string().optional(),
+  pidNamespace: z.string().optional(),
   since: z.string(),
   command: z.string(),
 });
 
+/** Who wrote a lock file. */
+type LockOwner = Readonly<z.infer<typeof ownerSchema>>;
+
 /** Who holds a lock. */
-export type LockOwner = Readonly<z.infer<typeof ownerSchema>>;
+export interface LockHolder extends LockOwner {
+  /** Whether it is of another machine or container: it may be gone, but only people can tell. */
+  readonly isElsewhere: boolean;
+}
 
 /** The right to write a warehouse; held until it is released or the process ends. */
 export interface Lock {
@@ -44,12 +52,9 @@ export interface LockOptions {
  */
 export async function takeLock(options: LockOptions): Promise<Lock> {
   const { path, effects } = options;
-  const mark = await readMark(process.pid);
   const owner: LockOwner = {
     id: effects.freshId(),
-    pid: process.pid,
-    startedAt: mark?.startedAt ?? '',
-    host: mark?.host ?? '',
+    ...(await readMark()),
     since: new Date(effects.now()).toISOString(),
     command: options.command,
   };
@@ -69,20 +74,30 @@ export async function takeLock(options: LockOptions): Promise<Lock> {
   };
 }
 
-/** The running process that holds the lock; undefined when it is free, or its owner dead. */
-export async function readLockOwner(path: string): Promise<LockOwner | undefined> {
+/** The process that holds the lock; undefined when it is free, or its owner dead. */
+export async function readLockHolder(path: string): Promise<LockHolder | undefined> {
   const owner = (await readLine(path)).at(-1);
-  return owner !== undefined && (await isRunning(owner)) ? owner : undefined;
+  return owner === undefined ? undefined : holderOf(owner, path);
 }
 
 /** The error for whoever comes second. */
-export function busyError(subject: string, owner: LockOwner, path: string, doing = 'is being written'): StoreError {
-  const here = owner.pid === process.pid ? ', this one,' : '';
-  const since = owner.since.replace(/\.\d+Z$/, 'Z');
-  return new StoreError(`store: ${subject} ${doing} by process ${owner.pid}${here} since ${since} (${owner.command})`, {
+export function busyError(subject: string, holder: LockHolder, path: string, doing = 'is being written'): StoreError {
+  const { pid, host, command, isElsewhere } = holder;
+  const here = pid === process.pid ? ', this one,' : '';
+  const where = isElsewhere ? `, of another machine or container (host ${host}),` : here;
+  const since = holder.since.replace(/\.\d+Z$/, 'Z');
+  return new StoreError(`store: ${subject} ${doing} by process ${pid}${where} since ${since} (${command})`, {
     code: 'busy',
-    hint: `wait for it to end, or stop it with kill -INT ${owner.pid}; if it ran on another machine (${owner.host}) and is gone, remove ${path}`,
+    hint: isElsewhere
+      ? `wait for it to end, or stop it there; if it is gone, remove ${path}`
+      : `wait for it to end, or stop it with kill -INT ${pid}`,
   });
+}
+
+/** The owner, unless it is gone. */
+async function holderOf(owner: LockOwner, path: string): Promise<LockHolder | undefined> {
+  const fate = await readFate(owner, { path: dirname(path), since: owner.since });
+  return fate === 'gone' ? undefined : { ...owner, isElsewhere: fate === 'elsewhere' };
 }
 
 async function tryTake(options: LockOptions, owner: LockOwner, draft: string): Promise<boolean> {
@@ -93,7 +108,8 @@ async function tryTake(options: LockOptions, owner: LockOwner, draft: string): P
   const line = await readLine(path);
   const last = line.at(-1);
   if (last === undefined) return false;
-  if (await isRunning(last)) throw busyError(subject, last, path, doing);
+  const holder = await holderOf(last, path);
+  if (holder !== undefined) throw busyError(subject, holder, path, doing);
   const successor = `${path}.after-${last.id}`;
   if (!(await tryLink(draft, successor))) return false;
   const ids = (await readLine(path)).map(({ id }) => id);

@@ -88,7 +88,7 @@ class ParquetStore implements Store {
         const schemas = new Set(ledger.entries.effective.map((entry) => entry.tables[table.name]?.schema));
         for (const id of schemas) if (id !== undefined) requireReadable(table, ledger.schema(id).columns, path);
       }
-      await clearLeftovers(path, ledger.entries, { now: effects.now(), ms: graceMs });
+      await clearLeftovers(path, ledger, { now: effects.now(), ms: graceMs });
       const store = new ParquetStore(path, options, lock, ledger);
       await store.#writeCatalog();
       return store;
@@ -118,7 +118,7 @@ class ParquetStore implements Store {
 
   async clearSuperseded(): Promise<number> {
     const { effects, graceMs = 3_600_000 } = this.#options;
-    return this.#commits.add(() => clearFiles(this.path, this.#ledger.entries, { now: effects.now(), ms: graceMs }));
+    return this.#commits.add(() => clearFiles(this.path, this.#ledger, { now: effects.now(), ms: graceMs }));
   }
 
   async close(): Promise<void> {

@@ -6,7 +6,7 @@ import { groupFiles } from './catalog.ts';
 import type { Database } from './database.ts';
 import { guarded } from './failure.ts';
 import { LedgerFolder, readIdentity, requireOwnEntries } from './ledger.ts';
-import { busyError, readLockOwner } from './lock.ts';
+import { busyError, readLockHolder } from './lock.ts';
 import { declaredMacros } from './macros.ts';
 import { OnDemand } from './ondemand.ts';
 import { openFile, pathsOf, readColumns, readEntries, readNetwork } from './onefile.ts';
@@ -111,9 +111,9 @@ async function openFolder(path: string, tables: readonly TableDef[], { isPinned 
 
 async function openOneFile(path: string, tables: readonly TableDef[]): Promise<Reader> {
   const lock = pathsOf(path).lock;
-  const owner = await readLockOwner(lock);
-  if (owner !== undefined) {
-    const busy = busyError(`warehouse ${path}`, owner, lock);
+  const holder = await readLockHolder(lock);
+  if (holder !== undefined) {
+    const busy = busyError(`warehouse ${path}`, holder, lock);
     throw new StoreError(busy.message, {
       code: 'busy',
       hint: 'a DuckDB file cannot be read while it is written: wait for it to end; a parquet warehouse (--store parquet) can',

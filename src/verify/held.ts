@@ -9,7 +9,7 @@ import { Database } from '../store/database.ts';
 import { statIfAny } from '../store/disk.ts';
 import { Entries, parseEntry } from '../store/entries.ts';
 import { LedgerFolder, layoutOf, readIdentity } from '../store/ledger.ts';
-import { busyError, readLockOwner } from '../store/lock.ts';
+import { busyError, readLockHolder } from '../store/lock.ts';
 import { openFile, pathsOf, readColumns, readNetwork } from '../store/onefile.ts';
 import { detectStoreKind } from '../store/open.ts';
 import { warehousePath } from '../store/options.ts';
@@ -169,8 +169,8 @@ async function readCatalog(path: string, database: Database) {
 async function holdFile(path: string, registry: Registry, database: Database): Promise<Held> {
   const { tables } = registry;
   const { lock } = pathsOf(path);
-  const owner = await readLockOwner(lock);
-  if (owner !== undefined) throw busyError(`warehouse ${path}`, owner, lock);
+  const holder = await readLockHolder(lock);
+  if (holder !== undefined) throw busyError(`warehouse ${path}`, holder, lock);
   // Tells a file that is no DuckDB file, or another network's, with a message of its own.
   const file = await openFile(path, { access_mode: 'READ_ONLY' });
   let network: string;

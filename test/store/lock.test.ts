@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { realEffects } from '../../src/effects.ts';
 import { readMark } from '../../src/store/liveness.ts';
-import { readLockOwner, takeLock } from '../../src/store/lock.ts';
+import { readLockHolder, takeLock } from '../../src/store/lock.ts';
 import { freshFolder } from '../scratch.ts';
 import { listAll } from './warehouses.ts';
 
@@ -32,9 +32,9 @@ test('a lock can be taken again once it is released', async () => {
   const path = join(freshFolder(), '_lock');
   const lock = await take(path);
   await expect(take(path)).rejects.toMatchObject({ code: 'busy' });
-  expect((await readLockOwner(path))?.pid).toBe(process.pid);
+  expect((await readLockHolder(path))?.pid).toBe(process.pid);
   await lock.release();
-  expect(await readLockOwner(path)).toBeUndefined();
+  expect(await readLockHolder(path)).toBeUndefined();
   await (await take(path)).release();
   expect(await listAll(join(path, '..'))).toEqual([]);
 });
@@ -58,7 +58,7 @@ test('a process that ended and is not yet collected by its parent does not hold 
   const mark = await readMark(child.pid ?? 0);
   await writeFile(path, JSON.stringify({ ...owner, ...mark }));
   child.kill('SIGKILL');
-  while ((await readLockOwner(path)) !== undefined) await realEffects.sleep(1);
+  while ((await readLockHolder(path)) !== undefined) await realEffects.sleep(1);
   await (await take(path)).release();
 });
 
@@ -72,6 +72,48 @@ test('a lock of another machine holds, since nobody can ask it', async () => {
   const path = join(freshFolder(), '_lock');
   await writeFile(path, JSON.stringify({ ...owner, host: 'elsewhere' }));
   await expect(take(path)).rejects.toMatchObject({ code: 'busy', hint: expect.stringContaining(`remove ${path}`) });
+});
+
+test('a lock of another container of this machine holds, and the message says where to look', async () => {
+  const path = join(freshFolder(), '_lock');
+  const mark = await readMark();
+  await writeFile(path, JSON.stringify({ ...owner, ...mark, pidNamespace: 'pid:[1]' }));
+  await expect(take(path)).rejects.toMatchObject({
+    code: 'busy',
+    message: `store: warehouse /w is being written by process ${process.pid}, of another machine or container (host ${hostname()}), since 2026-05-01T12:00:01Z (c)`,
+    hint: `wait for it to end, or stop it there; if it is gone, remove ${path}`,
+  });
+});
+
+const inNamespace = ['--pid', '--fork', '--kill-child', '--mount-proc'];
+const canUnshare = spawnSync('unshare', [...inNamespace, 'true']).status === 0;
+
+test.skipIf(!canUnshare)('a process of another PID namespace does not take the lock of a running one', async () => {
+  const path = join(freshFolder(), '_lock');
+  const script = `
+    import { takeLock } from ${JSON.stringify(new URL('../../dist/src/store/lock.js', import.meta.url).href)};
+    import { realEffects } from ${JSON.stringify(new URL('../../dist/src/effects.js', import.meta.url).href)};
+    const take = () => takeLock({ path: ${JSON.stringify(path)}, subject: 'w', command: 'c', effects: realEffects });
+    const word = await take().then(() => 'taken', ({ code }) => code);
+    console.log(process.pid, word);
+    process.stdin.resume();
+  `;
+  const start = async (): Promise<{ readonly said: string; readonly stop: () => Promise<unknown> }> => {
+    const child = spawn('unshare', [...inNamespace, process.execPath, '--input-type=module', '-e', script]);
+    const [said] = await once(child.stdout, 'data');
+    const stop = (): Promise<unknown> => {
+      child.stdin.end();
+      return once(child, 'exit');
+    };
+    return { said: String(said).trim(), stop };
+  };
+  const first = await start();
+  // The other way round, too: a namespace inside of this one.
+  await expect(take(path)).rejects.toMatchObject({ code: 'busy' });
+  const second = await start();
+  expect([first.said, second.said]).toEqual(['1 taken', '1 busy']);
+  await second.stop();
+  await first.stop();
 });
 
 test('a lock file that says nothing is an error that names it', async () => {
