@@ -5,6 +5,7 @@ import { lockJobs } from '../job/history.ts';
 import type { Job } from '../job/job.ts';
 import { runJob } from '../job/run.ts';
 import type { RunEvent } from '../run.ts';
+import { takeAll } from '../store/failure.ts';
 import type { Lock } from '../store/lock.ts';
 import { warehousePath } from '../store/options.ts';
 import { type ScheduleEvent, serveLane, watching } from './lane.ts';
@@ -52,7 +53,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
     );
   } finally {
     stop.close();
-    for (const lock of locks) await lock.release();
+    await takeAll(locks.map((lock) => () => lock.release()));
   }
 }
 

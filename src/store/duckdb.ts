@@ -7,7 +7,7 @@ import type { Database } from './database.ts';
 import { clearFolder, makeFolder } from './disk.ts';
 import { draftEntry } from './draft.ts';
 import type { Entries } from './entries.ts';
-import { guarded } from './failure.ts';
+import { guarded, takeAll } from './failure.ts';
 import { requireNetwork, requireOwnEntries } from './ledger.ts';
 import { type Lock, takeLock } from './lock.ts';
 import {
@@ -94,9 +94,8 @@ class DuckdbStore implements Store {
       await declareTables(database, tables, path);
       return new DuckdbStore(path, options, lock, database, await database.connect(), entries);
     } catch (error) {
-      database?.close();
-      await rm(stage, { recursive: true, force: true });
-      await lock.release();
+      const clear = () => rm(stage, { recursive: true, force: true });
+      await takeAll([() => database?.close(), clear, () => lock.release()]).catch(() => {});
       throw error;
     }
   }
@@ -124,15 +123,14 @@ class DuckdbStore implements Store {
   async close(): Promise<void> {
     await this.#commits.onIdle();
     await this.#queries.onIdle();
-    try {
-      await this.#stager.close();
-      this.#readers.disconnect();
-      await guarded(`warehouse ${this.path}`, () => this.#database.run('CHECKPOINT'));
-    } finally {
-      this.#database.close();
-      await rm(this.staging.stagingPath, { recursive: true, force: true });
-      await this.#lock.release();
-    }
+    await takeAll([
+      () => this.#stager.close(),
+      () => this.#readers.disconnect(),
+      () => guarded(`warehouse ${this.path}`, () => this.#database.run('CHECKPOINT')),
+      () => this.#database.close(),
+      () => rm(this.staging.stagingPath, { recursive: true, force: true }),
+      () => this.#lock.release(),
+    ]);
   }
 
   /** Rows, ledger and removal of what is superseded in one transaction. */

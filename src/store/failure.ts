@@ -61,3 +61,16 @@ export async function guarded<T>(subject: string, work: () => Promise<T>): Promi
     throw asStoreError(error, subject);
   }
 }
+
+/** Takes every step in order, also those after one that failed. @throws the first failure */
+export async function takeAll(steps: readonly (() => unknown)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}

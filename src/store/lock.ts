@@ -64,14 +64,16 @@ export async function takeLock(options: LockOptions): Promise<Lock> {
   } finally {
     await rm(draft, { force: true });
   }
-  for (const name of await listFolder(dirname(path))) {
-    if (name.startsWith(`${basename(path)}.`)) await rm(join(dirname(path), name), { force: true });
-  }
-  return {
-    release: async () => {
-      if ((await readOwner(path))?.id === owner.id) await rm(path, { force: true });
-    },
+  const release = async (): Promise<void> => {
+    if ((await readOwner(path))?.id === owner.id) await rm(path, { force: true });
   };
+  try {
+    await clearLine(path);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return { release };
 }
 
 /** The process that holds the lock; undefined when it is free, or its owner dead. */
@@ -119,6 +121,13 @@ async function tryTake(options: LockOptions, owner: LockOwner, draft: string): P
   }
   await rename(draft, path);
   return true;
+}
+
+/** Removes what those who wanted the lock left beside it. */
+async function clearLine(path: string): Promise<void> {
+  for (const name of await listFolder(dirname(path))) {
+    if (name.startsWith(`${basename(path)}.`)) await rm(join(dirname(path), name), { force: true });
+  }
 }
 
 /** The owner in the lock file, and whoever came after. */

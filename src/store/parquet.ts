@@ -7,7 +7,7 @@ import { Catalog } from './catalog.ts';
 import { clearFolder, makeFolder, putIfAbsent, putText, statIfAny, syncPath, writeSynced } from './disk.ts';
 import { draftEntry } from './draft.ts';
 import { badLedger } from './entries.ts';
-import { guarded } from './failure.ts';
+import { guarded, takeAll } from './failure.ts';
 import { LedgerFolder, layoutOf, readIdentity, requireNetwork, requireOwnEntries } from './ledger.ts';
 import { clearFiles, clearLeftovers } from './leftovers.ts';
 import { type Lock, takeLock } from './lock.ts';
@@ -124,16 +124,15 @@ class ParquetStore implements Store {
   async close(): Promise<void> {
     await this.#commits.onIdle();
     this.#closing.abort();
-    try {
-      await this.#catalogs.onIdle();
-      if (this.#isCatalogStale) await guarded(`warehouse ${this.path}`, () => this.#writeCatalog());
-    } finally {
-      await this.#stager.close();
-      await this.#views.close();
-      this.#catalog.close();
-      await clearFolder(this.staging.stagingPath);
-      await this.#lock.release();
-    }
+    await takeAll([
+      () => this.#catalogs.onIdle(),
+      () => this.#isCatalogStale && guarded(`warehouse ${this.path}`, () => this.#writeCatalog()),
+      () => this.#stager.close(),
+      () => this.#views.close(),
+      () => this.#catalog.close(),
+      () => clearFolder(this.staging.stagingPath),
+      () => this.#lock.release(),
+    ]);
   }
 
   /** Files first, the entry that names them last: what no entry names does not exist. */

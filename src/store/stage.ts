@@ -43,7 +43,8 @@ export class Stager {
   async close(): Promise<void> {
     const database = this.#database;
     this.#database = undefined;
-    if (database !== undefined) (await database).close();
+    // One that could not be opened was told to whoever asked for it.
+    (await database?.catch(() => undefined))?.close();
   }
 
   async #connect(): Promise<Database> {
