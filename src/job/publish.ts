@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { copyFile, link, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { formatError, JobError } from '../errors.ts';
-import { failedWith, hashFile, listFolder, makeFolder, statIfAny, syncPath } from '../store/disk.ts';
+import { failedWith, hashFile, lacksLinks, listFolder, makeFolder, statIfAny, syncPath } from '../store/disk.ts';
 import type { StagedOutput } from './record.ts';
 
 /** Files of one run on their way: each is written beside its place, and all are put in place together. */
@@ -99,8 +99,7 @@ async function isPut({ staged, path, sha256 }: StagedOutput): Promise<boolean> {
 async function keepOld(output: StagedOutput): Promise<void> {
   await link(output.path, oldOf(output))
     .catch((error: unknown) => {
-      // A file system without hard links.
-      if (!failedWith(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error;
+      if (!lacksLinks(error)) throw error;
       return copyFile(output.path, oldOf(output));
     })
     .catch((error: unknown) => {

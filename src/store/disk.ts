@@ -8,6 +8,11 @@ export function failedWith(error: unknown, ...codes: readonly string[]): boolean
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
+/** Whether a link failed because the file system has no hard links: exFAT, some network shares. */
+export function lacksLinks(error: unknown): boolean {
+  return failedWith(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS');
+}
+
 /** `undefined` when `path` does not exist. */
 export async function statIfAny(path: string) {
   return ifAny(stat(path));
@@ -48,12 +53,15 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Writes a file that must not exist, and makes its content safe. */
+/** Writes a file that must not exist, and makes its content safe. Where that fails, there is none. */
 export async function writeSynced(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx');
   try {
     await file.writeFile(text);
     await file.sync();
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
   } finally {
     await file.close();
   }
@@ -68,8 +76,8 @@ export async function putIfAbsent(from: string, to: string): Promise<boolean> {
     await link(from, to);
   } catch (error) {
     if (failedWith(error, 'EEXIST')) return false;
-    if (!failedWith(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error;
-    // A file system without hard links: the writer's lock is what keeps others away.
+    if (!lacksLinks(error)) throw error;
+    // The writer's lock is what keeps others away.
     if ((await statIfAny(to)) !== undefined) return false;
     await rename(from, to);
     return true;

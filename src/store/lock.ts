@@ -1,10 +1,15 @@
 import { link, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Effects } from '../effects.ts';
 import { StoreError } from '../errors.ts';
-import { failedWith, ifAny, listFolder, writeSynced } from './disk.ts';
+import { failedWith, ifAny, lacksLinks, listFolder, writeSynced } from './disk.ts';
 import { readFate, readMark } from './liveness.ts';
+
+/** How often, and after what pauses, a lock file without a text is read again. */
+const EMPTY_LOOKS = 50;
+const EMPTY_MS = 10;
 
 const ownerSchema = z.object({
   id: z.string(),
@@ -142,7 +147,12 @@ async function readLine(path: string): Promise<readonly LockOwner[]> {
 }
 
 async function readOwner(path: string): Promise<LockOwner | undefined> {
-  const text = await ifAny(readFile(path, 'utf8'));
+  let text = await ifAny(readFile(path, 'utf8'));
+  // Where there are no hard links, a file is there a moment before its text.
+  for (let look = 0; text === '' && look < EMPTY_LOOKS; look++) {
+    await delay(EMPTY_MS);
+    text = await ifAny(readFile(path, 'utf8'));
+  }
   if (text === undefined) return undefined;
   try {
     return ownerSchema.parse(JSON.parse(text));
@@ -155,6 +165,7 @@ async function readOwner(path: string): Promise<LockOwner | undefined> {
   }
 }
 
+/** Gives the text of a file a second name, if that is free. */
 async function tryLink(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -162,6 +173,15 @@ async function tryLink(from: string, to: string): Promise<boolean> {
   } catch (error) {
     // ENOENT: the draft was cleared away by the process that just won; the next round writes it again.
     if (failedWith(error, 'EEXIST', 'ENOENT')) return false;
+    if (!lacksLinks(error)) throw error;
+  }
+  const text = await ifAny(readFile(from, 'utf8'));
+  if (text === undefined) return false;
+  try {
+    await writeSynced(to, text);
+    return true;
+  } catch (error) {
+    if (failedWith(error, 'EEXIST')) return false;
     throw error;
   }
 }

@@ -1,5 +1,4 @@
-import fs from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { realEffects } from '../../src/effects.ts';
@@ -7,24 +6,9 @@ import { readLockHolder, takeLock } from '../../src/store/lock.ts';
 import { Stager } from '../../src/store/stage.ts';
 import { freshFolder } from '../scratch.ts';
 import { makeBatchOf } from './batches.ts';
+import { whereStuck } from './filesystem.ts';
 import { itemRows, items } from './tables.ts';
 import { commitItems, countItems, freshPath, openTestStore, type StoreKind } from './warehouses.ts';
-
-/** Does `work` on a file system that keeps what lies below a path, as NFS keeps files that somebody has open. */
-async function whereStuck(path: string, work: () => Promise<void>): Promise<void> {
-  const { rm } = fs;
-  fs.rm = async (target, options) => {
-    if (!String(target).startsWith(path)) return rm(target, options);
-    throw Object.assign(new Error(`EBUSY: resource busy or locked, rm '${String(target)}'`), { code: 'EBUSY' });
-  };
-  syncBuiltinESMExports();
-  try {
-    await work();
-  } finally {
-    fs.rm = rm;
-    syncBuiltinESMExports();
-  }
-}
 
 const places = (path: string, kind: StoreKind) =>
   kind === 'parquet'
@@ -62,7 +46,7 @@ test.each<StoreKind>(['parquet', 'duckdb'])(
 test('a lock that cannot be tidied up is not held', async () => {
   const path = join(freshFolder(), '_lock');
   const left = `${path}.left`;
-  await fs.writeFile(left, '');
+  await writeFile(left, '');
   const take = () => takeLock({ path, subject: 'warehouse /w', command: 'c', effects: realEffects });
   await whereStuck(left, () => expect(take()).rejects.toThrow('EBUSY'));
   expect(await readLockHolder(path)).toBeUndefined();

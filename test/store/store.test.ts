@@ -9,6 +9,7 @@ import { openReader } from '../../src/store/reader.ts';
 import { Stager } from '../../src/store/stage.ts';
 import { freshFolder } from '../scratch.ts';
 import { makeBatchOf, readBack } from './batches.ts';
+import { withoutLinks } from './filesystem.ts';
 import { itemRows, items, parts } from './tables.ts';
 import {
   changedItems,
@@ -53,6 +54,19 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     expect(await countItems(again)).toEqual({ rows: 60, distinct: 60, parts: 120 });
     await again.close();
   });
+
+  test('it is the same on a file system without hard links', () =>
+    withoutLinks(async () => {
+      const path = freshPath(kind);
+      const store = await openTestStore(path);
+      const entry = await commitItems(store, 1, 50);
+      await expect(openTestStore(path)).rejects.toMatchObject({ code: 'busy' });
+      await store.close();
+      const again = await openTestStore(path);
+      expect(again.ledger()).toEqual([entry]);
+      expect(await countItems(again)).toEqual({ rows: 50, distinct: 50, parts: 100 });
+      await again.close();
+    }));
 
   test('every value comes back as it was written, sorted within its file', async () => {
     const store = await openTestStore(freshPath(kind));

@@ -1,0 +1,39 @@
+import fs from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+
+/** Does `work` on a file system that keeps what lies below a path, as NFS keeps files that somebody has open. */
+export async function whereStuck(path: string, work: () => Promise<void>): Promise<void> {
+  const { rm } = fs;
+  fs.rm = async (target, options) => {
+    if (!String(target).startsWith(path)) return rm(target, options);
+    throw failure('EBUSY', `resource busy or locked, rm '${String(target)}'`);
+  };
+  await restoring(work, () => {
+    fs.rm = rm;
+  });
+}
+
+/** Does `work` on a file system without hard links, such as exFAT. */
+export async function withoutLinks(work: () => Promise<void>): Promise<void> {
+  const { link } = fs;
+  fs.link = async () => {
+    throw failure('EPERM', 'operation not permitted, link');
+  };
+  await restoring(work, () => {
+    fs.link = link;
+  });
+}
+
+async function restoring(work: () => Promise<void>, restore: () => void): Promise<void> {
+  syncBuiltinESMExports();
+  try {
+    await work();
+  } finally {
+    restore();
+    syncBuiltinESMExports();
+  }
+}
+
+function failure(code: string, text: string): Error {
+  return Object.assign(new Error(`${code}: ${text}`), { code });
+}
