@@ -183,16 +183,7 @@ async function holdFile(path: string, registry: Registry, database: Database): P
     file.close();
   }
   await database.run(`ATTACH ${quoteText(path)} AS w (READ_ONLY)`);
-  const { rows } = await database.query('SELECT number::INTEGER, entry FROM w._ledger ORDER BY number');
-  const entries = new Entries();
-  const broken = new Set<number>();
-  for (const [number, text] of rows) {
-    try {
-      entries.add(parseEntry(String(text), `row ${String(number)} of _ledger`, Number(number)));
-    } catch {
-      broken.add(Number(number));
-    }
-  }
+  const { entries, broken } = await readRows(database, 'w._ledger');
   const witnesses = await readStrayRows(
     database,
     registry,
@@ -229,6 +220,24 @@ async function holdFile(path: string, registry: Registry, database: Database): P
     const which = some.length === 1 ? `= ${list}` : `IN (${list})`;
     return `SELECT ${columns.join(', ')} FROM w._rows.${quoteName(table.name)} WHERE _entry ${which}`;
   });
+}
+
+/** The ledger of a one-file warehouse: what can be read of it, and the numbers of what cannot. */
+export async function readRows(
+  database: Database,
+  table: string,
+): Promise<{ readonly entries: Entries; readonly broken: ReadonlySet<number> }> {
+  const { rows } = await database.query(`SELECT number::INTEGER, entry FROM ${table} ORDER BY number`);
+  const entries = new Entries();
+  const broken = new Set<number>();
+  for (const [number, text] of rows) {
+    try {
+      entries.add(parseEntry(String(text), `row ${String(number)} of _ledger`, Number(number)));
+    } catch {
+      broken.add(Number(number));
+    }
+  }
+  return { entries, broken };
 }
 
 /** Rows in a one-file warehouse that belong to no entry in force, by the number they carry. */

@@ -8,16 +8,17 @@ import { LedgerFolder, layoutOf } from '../store/ledger.ts';
 import { takeLock } from '../store/lock.ts';
 import { insertEntry, pathsOf, readColumns, rowsOf } from '../store/onefile.ts';
 import type { LedgerEntry } from '../store/store.ts';
-import type { Held, LostEntry } from './held.ts';
+import { type Held, type LostEntry, readRows } from './held.ts';
 
 /**
  * Fills the numbers of lost entries, so that the ledger can be read and written again: with an entry that supersedes itself, and
- * is therefore never in force. Broken entries are kept aside. Rows of a one-file warehouse that no entry in force names go.
+ * is therefore never in force. Broken entries are kept aside. Rows of a one-file warehouse that no entry in force names go. What
+ * is lost is looked for again once others are kept away: they may have repaired the ledger, and committed, since it was read.
  *
  * @throws {StoreError} `busy`
  */
 export async function fillLedger(held: Held, tables: readonly TableDef[], effects: Effects): Promise<void> {
-  const { kind, path, lost, entries } = held;
+  const { kind, path } = held;
   const lockPath = kind === 'parquet' ? layoutOf(path).lock : pathsOf(path).lock;
   const lock = await takeLock({
     path: lockPath,
@@ -27,25 +28,7 @@ export async function fillLedger(held: Held, tables: readonly TableDef[], effect
   });
   try {
     if (kind === 'parquet') await fillFolder(held, effects);
-    else {
-      const database = await Database.open(path);
-      try {
-        await database.transaction(async () => {
-          for (const each of lost) {
-            await database.run('DELETE FROM _ledger WHERE number = $number', { number: BigInt(each.number) });
-            if (each.isGap) await insertEntry(database, voidEntry(held, each, effects));
-          }
-          const numbers = entries.map(({ number }) => number).join(', ') || '-1';
-          const present = await readColumns(database);
-          for (const { name } of tables) {
-            if (!present.has(name)) continue;
-            await database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry IS NULL OR _entry NOT IN (${numbers})`);
-          }
-        });
-      } finally {
-        database.close();
-      }
-    }
+    else await fillFile(held, tables, effects);
   } finally {
     await lock.release();
   }
@@ -55,12 +38,38 @@ async function fillFolder(held: Held, effects: Effects): Promise<void> {
   const { path, lost } = held;
   const ledger = new LedgerFolder(path);
   const { stage } = layoutOf(path);
+  const unreadable = new Set<number>();
+  await ledger.refresh(({ number }) => {
+    if (number !== undefined) unreadable.add(number);
+  });
   await makeFolder(stage);
-  for (const each of lost.filter(({ isGap }) => isGap)) {
+  for (const each of lost.filter(({ isGap, number }) => isGap && unreadable.has(number))) {
     const entry = voidEntry(held, each, effects);
     const to = ledger.entryPath(each.number);
     if (each.isBroken) await rename(to, join(ledger.path, `.broken-${each.number}-${entry.id}.json`));
     await putText(to, `${JSON.stringify(entry)}\n`, stage, entry.id);
+  }
+}
+
+async function fillFile(held: Held, tables: readonly TableDef[], effects: Effects): Promise<void> {
+  const database = await Database.open(held.path);
+  try {
+    await database.transaction(async () => {
+      const { entries } = await readRows(database, '_ledger');
+      const known = new Set(entries.all.map(({ number }) => number));
+      for (const each of held.lost.filter(({ number }) => !known.has(number))) {
+        await database.run('DELETE FROM _ledger WHERE number = $number', { number: BigInt(each.number) });
+        if (each.isGap) await insertEntry(database, voidEntry(held, each, effects));
+      }
+      const numbers = entries.effective.map(({ number }) => number).join(', ') || '-1';
+      const present = await readColumns(database);
+      for (const { name } of tables) {
+        if (!present.has(name)) continue;
+        await database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry IS NULL OR _entry NOT IN (${numbers})`);
+      }
+    });
+  } finally {
+    database.close();
   }
 }
 

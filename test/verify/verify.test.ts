@@ -1,10 +1,14 @@
 import { copyFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/effects.ts';
+import { loadRegistry } from '../../src/registry.ts';
 import { run } from '../../src/run.ts';
 import { DEEP_LIES, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/store/database.ts';
 import { formatFinding } from '../../src/verify/finding.ts';
+import { openHeld } from '../../src/verify/held.ts';
+import { fillLedger } from '../../src/verify/ledgerfix.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { freshFolder } from '../scratch.ts';
 import {
@@ -363,5 +367,26 @@ describe('a one-file warehouse', () => {
     const path = copyOf(file);
     await edit(path, sql);
     expect((await expectMended(path, most)).kinds).toContain(kind);
+  });
+
+  test('what is committed after a look at a damaged file stays when that damage is repaired', async () => {
+    const path = copyOf(file);
+    const registry = await loadRegistry();
+    await edit(
+      path,
+      `INSERT INTO _rows.messages (SELECT * REPLACE ((SELECT max(number) + 1 FROM _ledger) AS _entry)
+        FROM _rows.messages LIMIT 5)`,
+    );
+    const held = await openHeld({ path, registry, spill: join(freshFolder(), 'spill'), memoryMb: 256 });
+    held.close();
+    expect(held.lost).toHaveLength(1);
+    // Another one repairs it meanwhile, and writes on.
+    await expectMended(path, 0);
+    await run({ pipelines: ['transactions'], network: sandbox.url, range: '1160:1169', warehouse: path });
+    const before = await verify(path, { content: true });
+    await fillLedger(held, registry.tables, realEffects);
+    const after = await verify(path, { content: true });
+    expect(after.findings).toEqual([]);
+    expect(after.report).toMatchObject({ proven: true, content: before.report.content });
   });
 });
