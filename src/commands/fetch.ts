@@ -3,13 +3,17 @@ import type { Endpoint } from '../client/endpoint.ts';
 import type { TextFormat } from '../client/output.ts';
 import type { Given } from '../client/request.ts';
 import { realEffects } from '../effects.ts';
+import { formatOf } from '../ending.ts';
 import { oneLine, UsageError } from '../errors.ts';
 import type { Ask } from '../source/ask.ts';
 import { DEFAULT_NETWORK, networkOption, parseNonNegative, parseRps } from './options.ts';
 
+const FORMATS = ['json', 'rows', 'csv', 'parquet'] as const satisfies readonly (TextFormat | 'parquet')[];
+type FetchFormat = (typeof FORMATS)[number];
+
 interface FetchFlags {
   readonly network?: string;
-  readonly format: TextFormat | 'parquet';
+  readonly format?: FetchFormat;
   readonly output?: string;
   readonly rps?: number | 'auto';
   readonly wait: number;
@@ -20,14 +24,15 @@ interface FetchFlags {
 
 const HELP = `
 Without an endpoint the endpoints are listed. A name that is no parameter is refused here: the server would ignore it and
-answer the unfiltered list. Lists repeat their key; fields of a POST take JSON where it is needed.
+answer the unfiltered list. Lists repeat their key; fields of a POST take JSON where it is needed. The ending of --output says the
+format where --format does not, and may not be that of another: .json, .jsonl or .ndjson (rows), .csv, .parquet.
 
 Examples:
   tonlake fetch
   tonlake fetch jetton/transfers --parameters
   tonlake fetch jetton/masters limit=5
   tonlake fetch accountStates address=0:AB... address=0:CD... --format csv
-  tonlake fetch blocks mc_seqno=100 limit=1000 --format parquet --output blocks.parquet --network sandbox
+  tonlake fetch blocks mc_seqno=100 limit=1000 --output blocks.parquet --network sandbox
   tonlake fetch runGetMethod address=EQ... method=get_wallet_data stack='[]'`;
 
 /** `tonlake fetch`: one call of one endpoint. */
@@ -39,9 +44,10 @@ export function addFetch(program: Command): void {
     .argument('[parameter...]', 'key=value, repeated for lists')
     .addOption(networkOption())
     .addOption(
-      new Option('--format <format>', 'the answer as sent, its rows as JSON lines, or its rows as a table')
-        .choices(['json', 'rows', 'csv', 'parquet'])
-        .default('json'),
+      new Option(
+        '--format <format>',
+        'the answer as sent, its rows as JSON lines, or its rows as a table (default: by the ending of --output, or json)',
+      ).choices(FORMATS),
     )
     .option('-o, --output <path>', 'write to a file, which is put in place whole')
     .option('--rps <n>', 'most requests per second, retries included', parseRps)
@@ -64,12 +70,13 @@ export function addFetch(program: Command): void {
       }
       const { planRequest } = await import('../client/request.ts');
       const ask = planRequest(endpoint, parseWords(endpoint, words));
-      checkFlags(endpoint, flags);
-      await fetchOnce(endpoint, ask, flags);
+      const format = formatOf({ output: flags.output, format: flags.format, formats: FORMATS }) ?? 'json';
+      checkFlags(endpoint, flags, format);
+      await fetchOnce(endpoint, ask, flags, format);
     });
 }
 
-async function fetchOnce(endpoint: Endpoint, ask: Ask, flags: FetchFlags): Promise<void> {
+async function fetchOnce(endpoint: Endpoint, ask: Ask, flags: FetchFlags, format: FetchFormat): Promise<void> {
   const [{ openApi }, { parseSent }] = await Promise.all([import('../client/open.ts'), import('../client/json.ts')]);
   const api = await openApi({
     network: flags.network ?? DEFAULT_NETWORK,
@@ -89,13 +96,18 @@ async function fetchOnce(endpoint: Endpoint, ask: Ask, flags: FetchFlags): Promi
       },
       endpoint.sends === true ? { attempts: 1 } : {},
     );
-    await writeAnswer(endpoint, body, flags);
+    await writeAnswer(endpoint, body, format, flags.output);
   } finally {
     await api.close();
   }
 }
 
-async function writeAnswer(endpoint: Endpoint, body: Buffer, { format, output }: FetchFlags): Promise<void> {
+async function writeAnswer(
+  endpoint: Endpoint,
+  body: Buffer,
+  format: FetchFormat,
+  output: string | undefined,
+): Promise<void> {
   if (format === 'parquet') {
     const { writeParquet } = await import('../client/parquet.ts');
     const rows = await writeParquet(endpoint, body, output ?? '', realEffects);
@@ -108,14 +120,14 @@ async function writeAnswer(endpoint: Endpoint, body: Buffer, { format, output }:
   else await writeWhole(output, text, realEffects);
 }
 
-function checkFlags(endpoint: Endpoint, flags: FetchFlags): void {
+function checkFlags(endpoint: Endpoint, flags: FetchFlags, format: FetchFormat): void {
   if (endpoint.sends === true && flags.yesSend !== true) {
     throw new UsageError('usage message: expected --yes-send, because it sends to the network and cannot be undone', {
       code: 'would-send',
       hint: 'add --yes-send if that is what you want',
     });
   }
-  if (flags.format === 'parquet' && flags.output === undefined) {
+  if (format === 'parquet' && flags.output === undefined) {
     throw new UsageError('usage: expected --output with --format parquet', {
       code: 'no-output',
       hint: '--output rows.parquet',

@@ -1,4 +1,6 @@
+import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
+import { requireFormatOf } from '../ending.ts';
 import { ReportError, UsageError } from '../errors.ts';
 import { formatBytes } from '../format.ts';
 import { REPORT_FORMATS, type ReportFormat } from '../report/format.ts';
@@ -13,8 +15,9 @@ interface ReportFlags extends CommonOptions {
 }
 
 const HELP = `
-The result goes to standard output, or to --output; the end of that name tells the format where --format does not. A file that
-is there already is replaced as a whole, and only by a report that found data. docs/reports.md tells how to write one.
+The result goes to standard output, or to --output; the ending of that path says the format where --format does not, and may not be
+that of another. A file that is there already is replaced as a whole, and only by a report that found data. docs/reports.md tells
+how to write one.
 
 Examples:
   tonlake report --list
@@ -33,7 +36,11 @@ export function addReport(program: Command): void {
     .addOption(networkOption())
     .addOption(warehouseOption())
     .option('-p, --param <name=value>', 'value of a parameter; repeatable', collectParam, {})
-    .addOption(new Option('--format <format>', 'form of the report (default: html)').choices(REPORT_FORMATS))
+    .addOption(
+      new Option('--format <format>', 'form of the report (default: by the ending of --output, or html)').choices(
+        REPORT_FORMATS,
+      ),
+    )
     .option('-o, --output <file>', 'write to a file instead of standard output')
     .option('--timezone <zone>', 'zone in which days and hours are counted', 'UTC')
     .option('--list', 'show the reports that come with tonlake, and their parameters')
@@ -51,10 +58,11 @@ export function addReport(program: Command): void {
 }
 
 async function makeReport(report: string, flags: ReportFlags): Promise<void> {
+  const format = formatOfOutput(flags);
   const { renderReport } = await import('../report/render.ts');
   const rendered = await renderReport(warehouseOf(flags), report, {
     params: flags.param,
-    format: flags.format ?? formatOfName(flags.output),
+    format,
     network: flags.network,
     timezone: flags.timezone,
   });
@@ -84,6 +92,8 @@ async function showList(): Promise<void> {
   }
 }
 
-function formatOfName(output: string | undefined): ReportFormat {
-  return REPORT_FORMATS.find((format) => output?.endsWith(`.${format}`)) ?? 'html';
+/** A page is never put into a file whose ending says something else, known or not. */
+function formatOfOutput({ output, format }: ReportFlags): ReportFormat {
+  if (output === undefined || extname(output) === '') return format ?? 'html';
+  return requireFormatOf({ output, format, formats: REPORT_FORMATS });
 }

@@ -1,10 +1,13 @@
 import { type Command, Option } from 'commander';
+import { formatOf } from '../ending.ts';
 import { UsageError } from '../errors.ts';
 import type { SqlFormat } from '../print.ts';
 import { type CommonOptions, collectParam, networkOption, warehouseOf, warehouseOption } from './options.ts';
 
+const FORMATS = ['box', 'csv', 'json', 'parquet'] as const satisfies readonly (SqlFormat | 'parquet')[];
+
 interface SqlFlags extends CommonOptions {
-  readonly format: SqlFormat | 'parquet';
+  readonly format?: (typeof FORMATS)[number];
   readonly output?: string;
   readonly param: Readonly<Record<string, string>>;
   readonly file?: string;
@@ -16,12 +19,14 @@ Every table of tonlake describe is a relation; so is _commits, the ledger. A par
 is a text, which the query casts where it wants a number: $lt::BIGINT. Beside DuckDB's functions there are those of docs/sql.md, for
 example raw_address(text), friendly_address(text), ton(nanotons), opcode_name(opcode) and shard_of(address).
 
+The ending of --output says the format where --format does not, and may not be that of another: .csv, .json, .parquet.
+
 Examples:
   tonlake sql "select count(*) from transactions" --network sandbox
   tonlake sql "select * from messages where comment is not null limit 5" --format json
   tonlake sql --file report.sql --format csv > report.csv
   tonlake sql 'select * from accounts where address = raw_address($account)' --param account=EQC...
-  tonlake sql "select * from gas_fees_daily" --format parquet --output fees.parquet`;
+  tonlake sql "select * from gas_fees_daily" --output fees.parquet`;
 
 /** `tonlake sql`: a query over a warehouse; works while an export runs. */
 export function addSql(program: Command): void {
@@ -32,7 +37,9 @@ export function addSql(program: Command): void {
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(
-      new Option('--format <format>', 'form of the result').choices(['box', 'csv', 'json', 'parquet']).default('box'),
+      new Option('--format <format>', 'form of the result (default: by the ending of --output, or box)').choices(
+        FORMATS,
+      ),
     )
     .option('-o, --output <path>', 'write the result to a file instead of standard output; parquet needs one')
     .option('-f, --file <path>', 'read the query from a file')
@@ -55,7 +62,8 @@ export function addSql(program: Command): void {
 }
 
 async function answer(sql: string, flags: SqlFlags): Promise<void> {
-  const { network, strict, param: params, file, output, format } = flags;
+  const { network, strict, param: params, file, output } = flags;
+  const format = formatOf({ output, format: flags.format, formats: FORMATS }) ?? 'box';
   const onWarning = (message: string): void => void process.stderr.write(`warning: ${message}\n`);
   const options = { network, strict, params, file, onWarning };
   const [{ printResult }, { querySql, writeParquet }] = await Promise.all([

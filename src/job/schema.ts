@@ -23,7 +23,10 @@ const report = z
       .describe(
         'Parameters of the report, bound and never pasted. Words in braces stand for what they stand for in `output`.',
       ),
-    format: z.enum(REPORT_FORMATS).optional().describe('Default: what the ending of `output` says.'),
+    format: z
+      .enum(REPORT_FORMATS)
+      .optional()
+      .describe('Default: what the ending of `output` says, which may not be that of another.'),
     output,
   })
   .describe('A report that is written when every check has passed.');
@@ -39,7 +42,10 @@ const exported = z
         'Select; `$from` and `$to` are the first and last masterchain block of the range, `$first_date` and `$date` its first and last day.',
       ),
     file: z.string().min(1).optional().describe('File that holds such a select.'),
-    format: z.enum(EXPORT_FORMATS).optional().describe('Default: what the ending of `output` says.'),
+    format: z
+      .enum(EXPORT_FORMATS)
+      .optional()
+      .describe('Default: what the ending of `output` says, which may not be that of another.'),
     output,
   })
   .meta({

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { requireFormatOf } from '../ending.ts';
 import { UsageError } from '../errors.ts';
 import { REPORT_FORMATS } from '../report/format.ts';
 import { statIfAny } from '../store/disk.ts';
@@ -41,7 +42,7 @@ async function reportTarget(
   if (!isPath && !names.reports.includes(target.report)) {
     throw wrongName(parsed.yaml, [...path, 'report'], 'report', names.reports);
   }
-  const format = target.format ?? formatOf(parsed, path, target.output, REPORT_FORMATS);
+  const format = outputFormat(parsed, path, target, REPORT_FORMATS);
   for (const key of Object.keys(target.params))
     requirePlaceholders(parsed, [...path, 'params', key], target.params[key] ?? '');
   return { kind: 'report', report: target.report, params: target.params, format, output: target.output };
@@ -55,7 +56,7 @@ async function exportTarget(
 ): Promise<OutputTarget> {
   const path = ['exports', at];
   requireOne(parsed, path, target, ['table', 'query', 'file']);
-  const format = target.format ?? formatOf(parsed, path, target.output, EXPORT_FORMATS);
+  const format = outputFormat(parsed, path, target, EXPORT_FORMATS);
   const { output } = target;
   if (target.table !== undefined) {
     const known = [...names.tables, ...names.marts];
@@ -90,17 +91,14 @@ export function requireOne(
   });
 }
 
-function formatOf<Format extends string>(
+function outputFormat<Format extends string>(
   { yaml }: ParsedJob,
   path: Path,
-  output: string,
+  { output, format }: { readonly output: string; readonly format?: Format | undefined },
   formats: readonly Format[],
 ): Format {
-  const ending = /\.([a-z]+)$/.exec(output)?.[1];
-  const format = formats.find((each) => each === ending);
-  if (format !== undefined) return format;
-  const expected = `a path that ends in ${formats.map((each) => `.${each}`).join(', ')}`;
-  throw wrongValue(yaml, [...path, 'output'], expected, 'or say format beside it');
+  const refuse = (expected: string, hint: string) => wrongValue(yaml, [...path, 'output'], expected, hint);
+  return requireFormatOf({ output, format, formats, refuse });
 }
 
 function requirePlaceholders({ yaml }: ParsedJob, path: Path, text: string): void {

@@ -130,8 +130,9 @@ from latest_balances where asset = 'TON' order by amount desc limit 10
 select shard_hex(shard_of(account, depth := 2)) as shard, count(*) as transactions from transactions group by all
 \`\`\`
 
-The result is a box, CSV, JSON, or a Parquet file (\`--format parquet --output x.parquet\`). In JSON and CSV integers keep all their
-digits; in Parquet integers of 128 bits become DECIMAL(38,0).
+The result is a box, CSV, JSON, or a Parquet file (\`--output x.parquet\`): the ending of \`--output\` says the format where \`--format\`
+does not, and may not be that of another. In JSON and CSV integers keep all their digits; in Parquet integers of 128 bits become
+DECIMAL(38,0).
 
 ## Functions
 

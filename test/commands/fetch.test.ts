@@ -69,6 +69,19 @@ describe('tonlake fetch', () => {
     expect((await readFile(other)).subarray(0, 4).toString()).toBe('PAR1');
   });
 
+  test.each([
+    ['top.json', '[{"account":"0:AB","balance":"5"}]'],
+    ['top.jsonl', '{"account":"0:AB","balance":"5"}\n'],
+    ['top.csv', 'account,balance,_extra\n0:AB,5,\n'],
+    ['top.parquet', 'PAR1'],
+    ['top.txt', '[{"account":"0:AB","balance":"5"}]'],
+  ])('writes %s in the form that its ending says', async (name, begins) => {
+    const path = join(freshFolder(), name);
+    const server = await serveSteps(json(200, [{ account: '0:AB', balance: '5' }]));
+    await printFetch(['topAccountsByBalance', '--output', path], server.baseUrl);
+    expect((await readFile(path, 'latin1')).slice(0, begins.length)).toBe(begins);
+  });
+
   test('does not wait for a block that is not indexed, unless told', async () => {
     const server = await serveSteps(json(404, { error: 'masterchain block 99 not found' }));
     const error = await rejection(printFetch(['transactions', 'mc_seqno=99'], server.baseUrl));
@@ -120,6 +133,8 @@ describe('tonlake fetch', () => {
     [['jetton/masters', 'limit=5', 'limit=6'], 'one value for limit, got a list of 2'],
     [['accountStates'], 'for address, got nothing'],
     [['blocks', '--format', 'parquet'], 'expected --output with --format parquet'],
+    [['blocks', '--format', 'csv', '-o', 'b.json'], 'expected a path that fits the format csv, got b.json'],
+    [['blocks', '-o', 'b.md'], 'expected a path that ends in .json, .jsonl, .ndjson, .csv, .parquet, got b.md'],
     [['runGetMethod', `address=${ACCOUNT}`, 'method=x', 'stack=[1'], 'expected JSON for stack, got "[1"'],
     [['blocks', '--post'], 'expected GET for blocks, got POST'],
   ])('refuses %o before a request', async (words, text) => {

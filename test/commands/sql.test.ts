@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/store/database.ts';
@@ -96,6 +96,27 @@ describe('the result of tonlake sql', () => {
     const database = await Database.open();
     expect((await database.query(`SELECT a FROM '${to}'`)).rows).toEqual([[1n]]);
     database.close();
+  });
+
+  test('has the form that the ending of its path says', async () => {
+    const folder = freshFolder();
+    for (const name of ['r.parquet', 'r.csv', 'r.JSON', 'r.txt']) {
+      expect(await sql('select 1::integer as a', '-o', join(folder, name))).toMatchObject({ code: 0, stderr: '' });
+    }
+    const read = (name: string) => readFileSync(join(folder, name), 'latin1');
+    expect(read('r.parquet')).toMatch(/^PAR1/);
+    expect([read('r.csv'), read('r.JSON')]).toEqual(['a\n1\n', '[{"a":1}]\n']);
+    expect(read('r.txt')).toMatch(/1 row\n$/);
+  });
+
+  test.each([
+    [['-o', 'r.csv', '--format', 'json'], /expected a path that fits the format json, got r\.csv; hint: leave/],
+    [['-o', 'r.parquet', '--format', 'box'], /expected a path that fits the format box, got r\.parquet/],
+    [['-o', 'r.html'], /expected a path that ends in \.csv, \.json, \.parquet, got r\.html; hint: choose another/],
+  ] as const)('is refused where its path says another form: %j', async (args, message) => {
+    const { code, stderr } = await sql('select 1', ...args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
   });
 
   test('stays away when the query fails, and what was there stays', async () => {

@@ -150,7 +150,12 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'an ending',
       text: `${HEAD}reports: [{report: account, output: a.pdf}]`,
-      says: 'expected a path that ends in .html, .md, .csv, .json, got a.pdf (jobs/nightly.yaml:4:37); hint: or say format beside it',
+      says: 'expected a path that ends in .html, .md, .csv, .json, got a.pdf (jobs/nightly.yaml:4:37); hint: choose another path, or say the format as well',
+    },
+    {
+      name: 'an ending of another format',
+      text: `${HEAD}exports: [{table: blocks, format: csv, output: a.parquet}]`,
+      says: 'expected a path that fits the format csv, got a.parquet (jobs/nightly.yaml:4:48); hint: leave the format out, or choose another path',
     },
     {
       name: 'a placeholder',

@@ -76,6 +76,8 @@ test.each([
   { args: ['account', '--param', 'account'], says: 'Expected name=value' },
   { args: ['account', '-p', 'account=a', '-p', 'account=b'], says: 'given twice' },
   { args: ['network-daily', '--format', 'pdf'], says: 'html, md, csv, json' },
+  { args: ['network-daily', '-o', 'n.txt'], says: 'expected a path that ends in .html, .md, .csv, .json, got n.txt' },
+  { args: ['network-daily', '-o', 'n.html', '--format', 'md'], says: 'a path that fits the format md, got n.html' },
   { args: ['network-daily', '--timezone', 'Mars'], says: 'expected a time zone such as' },
   { args: ['network-daily', '--network', 'testnet'], says: 'holds sandbox, not testnet' },
 ])('wrong usage is one line: $args', async ({ args, says }) => {

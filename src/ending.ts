@@ -1,0 +1,56 @@
+import { extname } from 'node:path';
+import { UsageError } from './errors.ts';
+
+/** Endings of names, and the format that each says; all that any command writes, so that none is taken for another. */
+const SAID: Readonly<Record<string, string>> = {
+  '.parquet': 'parquet',
+  '.csv': 'csv',
+  '.json': 'json',
+  '.jsonl': 'rows',
+  '.ndjson': 'rows',
+  '.html': 'html',
+  '.md': 'md',
+};
+
+/** A file that is to be written, and what is known of its format. */
+export interface Asked<Format extends string> {
+  /** Its path; none for standard output. */
+  readonly output: string | undefined;
+  /** The format that was asked for beside the path. */
+  readonly format: Format | undefined;
+  /** Those that can be written. */
+  readonly formats: readonly Format[];
+  /** Makes the error; default: one of the command line. */
+  readonly refuse?: ((expected: string, hint: string) => UsageError) | undefined;
+}
+
+/**
+ * The format of an output: the one that was asked for, or else what the ending of its path says.
+ *
+ * @returns nothing where neither says one: there is no path, or its ending is none of a format
+ * @throws {UsageError} `wrong-ending` when the path ends like another format than the one asked for, or than those that can be written
+ */
+export function formatOf<Format extends string>(asked: Asked<Format>): Format | undefined {
+  const { output, format, formats } = asked;
+  const said = output === undefined ? undefined : SAID[extname(output).toLowerCase()];
+  if (said === undefined || said === format) return format;
+  if (format !== undefined) {
+    throw refusal(asked, `a path that fits the format ${format}`, 'leave the format out, or choose another path');
+  }
+  return formats.find((each) => each === said) ?? requireEnding(asked);
+}
+
+/** As `formatOf`, where the ending must say the format if nothing else does. @throws {UsageError} `wrong-ending` */
+export function requireFormatOf<Format extends string>(asked: Asked<Format>): Format {
+  return formatOf(asked) ?? requireEnding(asked);
+}
+
+function requireEnding<Format extends string>(asked: Asked<Format>): never {
+  const endings = asked.formats.flatMap((format) => Object.keys(SAID).filter((ending) => SAID[ending] === format));
+  throw refusal(asked, `a path that ends in ${endings.join(', ')}`, 'choose another path, or say the format as well');
+}
+
+function refusal<Format extends string>({ output, refuse }: Asked<Format>, expected: string, hint: string): UsageError {
+  if (refuse !== undefined) return refuse(expected, hint);
+  return new UsageError(`usage: expected ${expected}, got ${output}`, { code: 'wrong-ending', hint });
+}
