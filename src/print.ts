@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { partsOf } from './store/nested.ts';
 import type { QueryResult } from './store/store.ts';
 
 export type SqlFormat = 'box' | 'csv' | 'json';
@@ -11,7 +12,8 @@ export function isNumberType(type: string): boolean {
   return NUMBER.test(type);
 }
 
-/** Writes a result: a box for people, CSV (RFC 4180), or one JSON array of objects. Integers keep all their digits. */
+/** Writes a result: a box for people, CSV (RFC 4180), or one JSON array of objects. Integers keep all their digits; nested values are
+ * nested in JSON, and DuckDB's text elsewhere. */
 export async function printResult(result: QueryResult, format: SqlFormat, out: Writable): Promise<void> {
   switch (format) {
     case 'box':
@@ -63,20 +65,29 @@ export function csvLine(cells: readonly (string | undefined)[]): string {
 
 export function* jsonRows(result: QueryResult): Generator<string> {
   for (const row of result.rows) {
-    const fields = result.columns.map(({ name, type }, i) => `${JSON.stringify(name)}:${jsonOf(row[i], type)}`);
+    const fields = result.columns.map(({ name }, i) => `${JSON.stringify(name)}:${jsonOf(row[i])}`);
     yield `{${fields.join(',')}}`;
   }
 }
 
-/** Integers and decimals as bare digits: JSON has no bound for them, and a reader that has one is not ours to guess. */
-function jsonOf(value: unknown, type: string): string {
+/**
+ * Lists as arrays, structs and maps as objects. Integers and decimals as bare digits, inside them too: JSON has no bound for them,
+ * and a reader that has one is not ours to guess.
+ */
+function jsonOf(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'boolean') return String(value);
-  if (isNumberType(type)) {
-    const digits = String(value);
-    return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(digits) ? digits : 'null';
+  const parts = partsOf(value);
+  switch (parts.kind) {
+    case 'number':
+      return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(String(value)) ? String(value) : 'null';
+    case 'items':
+      return `[${parts.items.map(jsonOf).join(',')}]`;
+    case 'fields':
+      return `{${parts.fields.map(([name, field]) => `${JSON.stringify(String(name))}:${jsonOf(field)}`).join(',')}}`;
+    case 'other':
+      return JSON.stringify(textOf(value));
   }
-  return JSON.stringify(textOf(value));
 }
 
 function textOf(value: unknown): string | undefined {

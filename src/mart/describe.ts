@@ -132,7 +132,7 @@ select shard_hex(shard_of(account, depth := 2)) as shard, count(*) as transactio
 
 The result is a box, CSV, JSON, or a Parquet file (\`--output x.parquet\`): the ending of \`--output\` says the format where \`--format\`
 does not, and may not be that of another. In JSON and CSV integers keep all their digits; in Parquet integers of 128 bits become
-DECIMAL(38,0).
+DECIMAL(38,0). In JSON lists are arrays, structs and maps objects; in CSV they are DuckDB's text.
 
 ## Functions
 

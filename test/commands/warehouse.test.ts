@@ -32,12 +32,27 @@ describe('tonlake sql', () => {
       '[{"big":9223372036854775807,"huge":-170141183460469231731687303715884105727,' +
         '"amount":99999999999999999999999999999999999999,"price":1.50,"yes":true,"body":"\\\\xAA\\\\x00a\\\\x22",' +
         '"at":"2026-05-01 01:02:03.5","day":"2026-05-01","none":null,"empty":"","said":"a \\"b\\"\\nc,d",' +
-        '"extra":"{\\"a\\":[1]}","list":"[1, 2]"}]\n',
+        '"extra":"{\\"a\\":[1]}","list":[1,2]}]\n',
     );
     expect((await sql('select 1 as a union all select 2 order by 1', '--format', 'json')).stdout).toBe(
       '[{"a":1},\n{"a":2}]\n',
     );
     expect((await sql('select 1 as a where false', '--format', 'json')).stdout).toBe('[]\n');
+  });
+
+  test('json nests what is nested, and writes what is inside as it stands alone', async () => {
+    const inside = ['big', 'huge', 'amount', 'price', 'yes', 'body', 'at', 'day', 'none', 'empty', 'said', 'extra'];
+    const alone = await sql(VALUES, '--format', 'json');
+    const fields = inside.map((name) => `'${name}': v."${name}"`).join(', ');
+    const { stdout } = await sql(`with v as (${VALUES}) select [{${fields}}, null] as list from v`, '--format', 'json');
+    expect(stdout).toBe(`[{"list":[${alone.stdout.slice(1).replace(/,"list":.*/s, '}')},null]}]\n`);
+    const more =
+      "select map {'k': [1, 2], 'z': null} as m, map {7: 'x'} as by_number, [1, 2]::bigint[2] as pair, union_value(n := 5) as either, {'d': 'nan'::double} as s, [] as empty";
+    expect((await sql(more, '--format', 'json')).stdout).toBe(
+      '[{"m":{"k":[1,2],"z":null},"by_number":{"7":"x"},"pair":[1,2],"either":{"n":5},"s":{"d":null},"empty":[]}]\n',
+    );
+    const nested = await sql("select [1, 2] as l, {'a': 1, 'b': [null, 'x']} as s", '--format', 'csv');
+    expect(nested.stdout).toBe("l,s\n\"[1, 2]\",\"{'a': 1, 'b': [NULL, 'x']}\"\n");
   });
 
   test('csv quotes what must be quoted, and tells an empty text from a null', async () => {
