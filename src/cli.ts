@@ -4,8 +4,8 @@ import { CommanderError } from 'commander';
 import { formatError, TonlakeError, UsageError } from './errors.ts';
 import { createProgram } from './program.ts';
 
-/** Faults of the command line that only the warehouse can tell. */
-const USAGE_CODES: ReadonlySet<string> = new Set(['other-network', 'wrong-kind']);
+/** Faults of the command line that only the warehouse, or DuckDB, can tell. */
+const USAGE_CODES: ReadonlySet<string> = new Set(['other-network', 'wrong-kind', 'several-results']);
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

@@ -19,6 +19,8 @@ Every table of tonlake describe is a relation; so is _commits, the ledger. A par
 is a text, which the query casts where it wants a number: $lt::BIGINT. Beside DuckDB's functions there are those of docs/sql.md, for
 example raw_address(text), friendly_address(text), ton(nanotons), opcode_name(opcode) and shard_of(address).
 
+Several statements may make variables and what is temporary; only the last returns rows, and none changes the warehouse.
+
 The ending of --output says the format where --format does not, and may not be that of another: .csv, .json, .parquet.
 
 Examples:

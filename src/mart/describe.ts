@@ -115,7 +115,8 @@ const SQL_HEAD = `# SQL
 Made from the program and \`sql/checks/\` by \`npm run docs\`.
 
 \`tonlake sql\` runs a query over a warehouse; tables, views and marts are relations. Named parameters are bound, so that a value is
-never read as SQL. A parameter is a text; the query casts it where it wants a number.
+never read as SQL. A parameter is a text; the query casts it where it wants a number. Statements before the last may \`SET\` and
+\`CREATE TEMP\`; only the last returns rows, and none changes the warehouse.
 
 \`\`\`sql
 select block_date, ton(gas_fees) as ton from gas_fees_daily order by block_date

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as duckdb from '@duckdb/node-api';
+import { StoreError } from '../errors.ts';
 import { quoteText } from './canonical.ts';
 import type { Query } from './store.ts';
 
@@ -9,13 +10,16 @@ type DuckDBPreparedStatement = duckdb.DuckDBPreparedStatement;
 type DuckDBValue = duckdb.DuckDBValue;
 
 /** Not by `import`, for which Node looks through all files of the package for names first; that takes twice as long as the rest. */
-const { DuckDBInstance: Instance }: typeof duckdb = createRequire(import.meta.url)('@duckdb/node-api');
+const { DuckDBInstance: Instance, StatementType }: typeof duckdb = createRequire(import.meta.url)('@duckdb/node-api');
 
 /** Nothing is fetched from a network: a query that needs an extension that is not there fails. */
 const offline = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' } as const;
 
 /** The name of an attached file; its own could be anything. */
 const ATTACHED = 'warehouse';
+
+/** Statements that are there for their rows. */
+const answering: readonly duckdb.StatementType[] = [StatementType.SELECT, StatementType.EXPLAIN, StatementType.EXECUTE];
 
 /** A DuckDB instance with one connection. */
 export class Database {
@@ -80,13 +84,17 @@ export class Database {
     if (!/;\s*\S/.test(sql)) return undefined;
     const statements = await this.#connection.extractStatements(sql);
     if (statements.count < 2) return undefined;
-    for (let at = 0; at < statements.count - 1; at++) await (await statements.prepare(at)).run();
+    for (let at = 0; at < statements.count - 1; at++) {
+      const statement = await statements.prepare(at);
+      if (answering.includes(statement.statementType)) throw severalResults(at + 1, statements.count);
+      await statement.run();
+    }
     return statements.prepare(statements.count - 1);
   }
 
-  /** Everything in `work` becomes visible together, or not at all. */
-  async transaction<T>(work: () => Promise<T>): Promise<T> {
-    await this.run('BEGIN TRANSACTION');
+  /** Everything in `work` becomes visible together, or not at all; where it only reads, temporary things alone can be made. */
+  async transaction<T>(work: () => Promise<T>, how: 'READ WRITE' | 'READ ONLY' = 'READ WRITE'): Promise<T> {
+    await this.run(`BEGIN TRANSACTION ${how}`);
     try {
       const result = await work();
       await this.run('COMMIT');
@@ -125,6 +133,13 @@ export class Database {
     this.#connection.closeSync();
     this.#instance.closeSync();
   }
+}
+
+function severalResults(number: number, count: number): StoreError {
+  return new StoreError(
+    `store: query: expected rows from the last statement alone, got some from statement ${number} of ${count}`,
+    { code: 'several-results', hint: 'run one query after the other; those before the last may SET, or CREATE TEMP' },
+  );
 }
 
 /** DuckDB itself checks what can be bound, and says so. */

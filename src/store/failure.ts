@@ -33,6 +33,12 @@ const causes: readonly Cause[] = [
     hint: 'wait for it to end; a parquet warehouse can be read while it is written',
   },
   {
+    code: 'read-only',
+    says: /attached in read-only mode|launched in read-only mode|can only (delete from|update) base table|is not an? table/i,
+    text: 'a query only reads a warehouse',
+    hint: 'CREATE TEMP makes tables, views and macros that last as long as the query',
+  },
+  {
     code: 'no-database',
     says: /not a valid DuckDB database file/i,
     text: 'it is not a DuckDB file',

@@ -49,7 +49,9 @@ export class WarehouseViews {
           ...declaredViews(this.#tables),
         ]);
         await this.#follow(this.#declared);
-        return this.#declared.answer(sql, () => database.query(sql, parameters));
+        return this.#declared.answer(sql, () =>
+          database.transaction(() => database.query(sql, parameters), 'READ ONLY'),
+        );
       }),
     );
   }

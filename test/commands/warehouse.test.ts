@@ -96,14 +96,44 @@ describe('tonlake sql', () => {
     expect(stderr).toMatch(/^error: store: query: [^\n]*transactionz[^\n]*; hint: tonlake describe[^\n]*\n$/);
   });
 
-  test('a query cannot change a warehouse', async () => {
-    const before = await hashTables(path);
+  test.each([
+    'delete from transactions',
+    'update transactions set lt = 1',
+    'insert into blocks by name select 1 as seqno',
+    'create table x as select 1',
+    'create view x as select 1',
+    'drop view if exists actions_call_contract',
+  ])('%s is refused: a query cannot change a warehouse', async (query) => {
     for (const name of ['w', 'w.duckdb']) {
       const warehouse = join(folder, name);
-      const { code } = await tonlake(['sql', 'delete from transactions', '--warehouse', warehouse]);
-      expect(code).toBe(1);
+      const before = await hashTables(warehouse);
+      const { code, stdout, stderr } = await tonlake(['sql', query, '--warehouse', warehouse]);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(
+        /^error: store: query: a query only reads a warehouse \([^\n]*\); hint: CREATE TEMP [^\n]*\n$/,
+      );
       expect(await hashTables(warehouse)).toEqual(before);
     }
+  });
+
+  test('what is temporary may be made on the way to the result', async () => {
+    const query =
+      'create temp table t as select max(mc_block_seqno) as n from blocks; create temp macro next(x) as x + 1; select next(n) as n from t';
+    for (const name of ['w', 'w.duckdb']) {
+      const { stdout } = await tonlake(['sql', query, '--warehouse', join(folder, name), '--format', 'csv']);
+      expect(stdout).toBe('n\n1010\n');
+    }
+  });
+
+  test('rows of a statement before the last are not dropped: such a query is refused', async () => {
+    for (const query of ['select 1 as a; select 2 as b', 'explain select 1; select 2', 'from blocks; select 1;']) {
+      const { code, stdout, stderr } = await sql(query);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(
+        /^error: store: query: expected rows from the last statement alone, got some from statement 1 of 2; hint: [^\n]*\n$/,
+      );
+    }
+    expect((await sql('select 1 as a; -- that is all', '--format', 'csv')).stdout).toBe('a\n1\n');
   });
 });
 
