@@ -1,12 +1,11 @@
-import { rename, rm } from 'node:fs/promises';
 import { StoreError, UsageError } from './errors.ts';
 import { loadRegistry } from './registry.ts';
 import { placeOf, sqlFault } from './sqlfault.ts';
 import { requireSameNetwork } from './status.ts';
 import { quoteName, quoteText } from './store/canonical.ts';
-import { guarded } from './store/failure.ts';
 import { openReader, type Reader } from './store/reader.ts';
 import type { QueryResult } from './store/store.ts';
+import { putWhole } from './store/wholefile.ts';
 import { findGaps } from './warehouse.ts';
 
 export interface QueryOptions {
@@ -56,7 +55,6 @@ export async function writeParquet(
   options: QueryOptions = {},
 ): Promise<number> {
   const select = sql.replace(/;\s*$/, '');
-  const part = `${path}.part-${process.pid}`;
   return withReader(warehouse, sql, options, async (reader) => {
     const params = boundIn(sql, options);
     const described = await reader.query(`DESCRIBE ${select}`, params);
@@ -65,16 +63,13 @@ export async function writeParquet(
       return portable === undefined ? [] : [`${quoteName(String(name))}::${portable} AS ${quoteName(String(name))}`];
     });
     const replaced = casts.length === 0 ? '' : ` REPLACE (${casts.join(', ')})`;
-    try {
+    return putWhole(path, async (draft) => {
       const { rows } = await reader.query(
-        `COPY (SELECT *${replaced} FROM (\n${select}\n)) TO ${quoteText(part)} (FORMAT parquet, COMPRESSION zstd)`,
+        `COPY (SELECT *${replaced} FROM (\n${select}\n)) TO ${quoteText(draft)} (FORMAT parquet, COMPRESSION zstd)`,
         params,
       );
-      await guarded(`file ${path}`, () => rename(part, path));
       return Number(rows[0]?.[0] ?? 0);
-    } finally {
-      await rm(part, { force: true });
-    }
+    });
   });
 }
 

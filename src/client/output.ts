@@ -1,6 +1,3 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
-import type { Effects } from '../effects.ts';
-import { StoreError } from '../errors.ts';
 import type { Endpoint } from './endpoint.ts';
 import { parseSent, writeSent } from './json.ts';
 import { cellsOf, columnsOf, rowsOf } from './rows.ts';
@@ -37,17 +34,4 @@ function csvCell(cell: string | null): string {
 
 function endLine(text: string): string {
   return text.endsWith('\n') ? text : `${text}\n`;
-}
-
-/** Writes a text file beside its place and puts it there whole. @throws {StoreError} */
-export async function writeWhole(path: string, text: string, effects: Effects): Promise<void> {
-  const draft = `${path}.${effects.freshId()}`;
-  try {
-    await writeFile(draft, text, { flag: 'wx' });
-    await rename(draft, path);
-  } catch (cause) {
-    await rm(draft, { force: true });
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StoreError(`store: cannot write ${path}: ${reason}`, { code: 'cannot-write', cause });
-  }
 }

@@ -1,8 +1,8 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
-import type { Effects } from '../effects.ts';
+import { rm, writeFile } from 'node:fs/promises';
 import { StoreError } from '../errors.ts';
 import { quoteName, quoteText } from '../store/canonical.ts';
 import { Database } from '../store/database.ts';
+import { putWhole } from '../store/wholefile.ts';
 import type { Endpoint } from './endpoint.ts';
 import { parseSent } from './json.ts';
 import { cellsOf, columnsOf, rowsOf } from './rows.ts';
@@ -14,32 +14,32 @@ import { cellsOf, columnsOf, rowsOf } from './rows.ts';
  * @throws {DecodeError} when the answer is no JSON or has no rows
  * @throws {StoreError} when a value does not fit its type, or the file cannot be written
  */
-export async function writeParquet(endpoint: Endpoint, body: Buffer, path: string, effects: Effects): Promise<number> {
+export async function writeParquet(endpoint: Endpoint, body: Buffer, path: string): Promise<number> {
   const label = endpoint.path.slice(1);
   const columns = columnsOf(endpoint);
   const rows = rowsOf(endpoint, parseSent(body, label)).map((row) => cellsOf(columns, row));
-  const draft = `${path}.${effects.freshId()}`;
-  const lines = `${draft}.rows`;
   const text = rows.map((cells) => `${JSON.stringify(cells.map(wellFormed))}\n`);
   const longest = text.reduce((most, line) => Math.max(most, Buffer.byteLength(line)), 1024);
-  const database = await Database.open();
-  try {
-    await writeFile(lines, text.join(''), { flag: 'wx' });
+  const selected = columns.map(({ name, sql }, at) => `CAST(cells[${at + 1}] AS ${sql}) AS ${quoteName(name)}`);
+  await putWhole(path, async (draft) => {
+    const lines = `${draft}.rows`;
     const read = `read_json(${quoteText(lines)}, format = 'newline_delimited', records = false,
       columns = {cells: 'VARCHAR[]'}, maximum_object_size = ${longest * 2})`;
-    const selected = columns.map(({ name, sql }, at) => `CAST(cells[${at + 1}] AS ${sql}) AS ${quoteName(name)}`);
-    await database.run(
-      `COPY (SELECT ${selected.join(', ')} FROM ${read}) TO ${quoteText(`${draft}.parquet`)} (FORMAT parquet, COMPRESSION zstd)`,
-    );
-    await rename(`${draft}.parquet`, path);
-    return rows.length;
-  } catch (cause) {
-    const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
-    throw new StoreError(`store ${label}: cannot write ${path}: ${reason}`, { code: 'cannot-write', cause });
-  } finally {
-    database.close();
-    await Promise.all([rm(lines, { force: true }), rm(`${draft}.parquet`, { force: true })]);
-  }
+    const database = await Database.open();
+    try {
+      await writeFile(lines, text.join(''), { flag: 'wx' });
+      await database.run(
+        `COPY (SELECT ${selected.join(', ')} FROM ${read}) TO ${quoteText(draft)} (FORMAT parquet, COMPRESSION zstd)`,
+      );
+    } catch (cause) {
+      const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
+      throw new StoreError(`store ${label}: cannot write ${path}: ${reason}`, { code: 'cannot-write', cause });
+    } finally {
+      database.close();
+      await rm(lines, { force: true });
+    }
+  });
+  return rows.length;
 }
 
 /** Lone surrogates become U+FFFD, as in every UTF-8 encoder. */

@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import type { Endpoint } from '../client/endpoint.ts';
 import type { TextFormat } from '../client/output.ts';
 import type { Given } from '../client/request.ts';
-import { realEffects } from '../effects.ts';
 import { formatOf } from '../ending.ts';
 import { oneLine, UsageError } from '../errors.ts';
 import type { Ask } from '../source/ask.ts';
@@ -110,14 +109,21 @@ async function writeAnswer(
 ): Promise<void> {
   if (format === 'parquet') {
     const { writeParquet } = await import('../client/parquet.ts');
-    const rows = await writeParquet(endpoint, body, output ?? '', realEffects);
+    const rows = await writeParquet(endpoint, body, output ?? '');
     process.stderr.write(`${rows} ${rows === 1 ? 'row' : 'rows'} in ${output}\n`);
     return;
   }
-  const { formatAnswer, writeWhole } = await import('../client/output.ts');
+  const { formatAnswer } = await import('../client/output.ts');
   const text = formatAnswer(endpoint, body, format, output === undefined && process.stdout.isTTY === true);
-  if (output === undefined) process.stdout.write(text);
-  else await writeWhole(output, text, realEffects);
+  if (output === undefined) {
+    process.stdout.write(text);
+    return;
+  }
+  const [{ writeFile }, { putWhole }] = await Promise.all([
+    import('node:fs/promises'),
+    import('../store/wholefile.ts'),
+  ]);
+  await putWhole(output, (draft) => writeFile(draft, text));
 }
 
 function checkFlags(endpoint: Endpoint, flags: FetchFlags, format: FetchFormat): void {

@@ -77,7 +77,11 @@ async function makeReport(report: string, flags: ReportFlags): Promise<void> {
     process.stdout.write(rendered.content);
     return;
   }
-  await (await import('../report/write.ts')).replaceFile(flags.output, rendered.content);
+  const [{ writeFile }, { putWhole }] = await Promise.all([
+    import('node:fs/promises'),
+    import('../store/wholefile.ts'),
+  ]);
+  await putWhole(flags.output, (draft) => writeFile(draft, rendered.content));
   process.stdout.write(`${flags.output}: ${rendered.title} (${formatBytes(Buffer.byteLength(rendered.content))})\n`);
 }
 

@@ -21,7 +21,8 @@ example raw_address(text), friendly_address(text), ton(nanotons), opcode_name(op
 
 Several statements may make variables and what is temporary; only the last returns rows, and none changes the warehouse.
 
-The ending of --output says the format where --format does not, and may not be that of another: .csv, .json, .parquet.
+The ending of --output says the format where --format does not, and may not be that of another: .csv, .json, .parquet. Its
+folder is made if need be; a file that is there stays until the new one is complete.
 
 Examples:
   tonlake sql "select count(*) from transactions" --network sandbox
@@ -84,8 +85,8 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
   }
   const result = await querySql(warehouseOf(flags), sql, options);
   if (output === undefined) return printResult(result, format, process.stdout);
-  const { writeWhole } = await import('../output.ts');
-  await writeWhole(output, (out) => printResult(result, format, out));
+  const { putStream } = await import('../store/wholefile.ts');
+  await putStream(output, (out) => printResult(result, format, out));
 }
 
 async function readQueryFile(

@@ -1,9 +1,13 @@
 import { oneLine, StoreError } from '../errors.ts';
 
+/** Options that name what is read or written. */
+type Place = '--warehouse' | '--output';
+
 interface Cause {
   readonly code: string;
   readonly says: RegExp;
   readonly text: string;
+  /** `PLACE` stands for the option that names the place. */
   readonly hint: string;
 }
 
@@ -18,13 +22,13 @@ const causes: readonly Cause[] = [
     code: 'not-writable',
     says: /EACCES|EPERM|EROFS|permission denied|read-only file system/i,
     text: 'permission denied',
-    hint: 'choose another --warehouse, or give this user the right to read and write it',
+    hint: 'choose another PLACE, or give this user the right to read and write it',
   },
   {
     code: 'wrong-path',
-    says: /ENOTDIR|EISDIR|is a directory|not a directory/i,
+    says: /ENOTDIR|EISDIR|EEXIST: .*mkdir|is a directory|not a directory/i,
     text: 'a part of the path is a file where a folder is needed, or the other way round',
-    hint: 'choose another --warehouse',
+    hint: 'choose another PLACE',
   },
   {
     code: 'busy',
@@ -42,29 +46,33 @@ const causes: readonly Cause[] = [
     code: 'no-database',
     says: /not a valid DuckDB database file/i,
     text: 'it is not a DuckDB file',
-    hint: 'choose another --warehouse',
+    hint: 'choose another PLACE',
   },
 ];
 
-/** `error` as a StoreError whose message begins with `store: <subject>: `; a StoreError stays what it is. */
-export function asStoreError(error: unknown, subject: string): StoreError {
+/**
+ * `error` as a StoreError whose message begins with `store: <subject>: `; a StoreError stays what it is.
+ *
+ * @param place the option that names the subject, for the hint
+ */
+export function asStoreError(error: unknown, subject: string, place: Place = '--warehouse'): StoreError {
   if (error instanceof StoreError) return error;
   const message = oneLine(error instanceof Error ? error.message : String(error));
   const cause = causes.find(({ says }) => says.test(message));
   if (cause === undefined) return new StoreError(`store: ${subject}: ${message}`, { code: 'failed', cause: error });
   return new StoreError(`store: ${subject}: ${cause.text} (${message})`, {
     code: cause.code,
-    hint: cause.hint,
+    hint: cause.hint.replace('PLACE', place),
     cause: error,
   });
 }
 
 /** Runs `work`; whatever it throws becomes a StoreError about `subject`. */
-export async function guarded<T>(subject: string, work: () => Promise<T>): Promise<T> {
+export async function guarded<T>(subject: string, work: () => Promise<T>, place?: Place): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw asStoreError(error, subject);
+    throw asStoreError(error, subject, place);
   }
 }
 

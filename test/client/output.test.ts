@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { endpointOf } from '../../src/client/endpoints.ts';
 import { formatAnswer } from '../../src/client/output.ts';
 import { writeParquet } from '../../src/client/parquet.ts';
-import { realEffects } from '../../src/effects.ts';
 import { DecodeError, formatError, StoreError } from '../../src/errors.ts';
 import { Database } from '../../src/store/database.ts';
 import { freshFolder } from '../scratch.ts';
@@ -57,7 +56,7 @@ describe('an answer as Parquet', () => {
   test('has exact types, and is put in place whole', async () => {
     const folder = freshFolder();
     const path = join(folder, "it's.parquet");
-    expect(await writeParquet(TOP, BODY, path, realEffects)).toBe(2);
+    expect(await writeParquet(TOP, BODY, path)).toBe(2);
     expect(await readdir(folder)).toEqual(["it's.parquet"]);
     const { columns, rows } = await query(`from '${path.replaceAll("'", "''")}'`);
     expect(columns).toEqual([
@@ -73,7 +72,7 @@ describe('an answer as Parquet', () => {
 
   test('has its columns also without rows', async () => {
     const path = join(freshFolder(), 'blocks.parquet');
-    expect(await writeParquet(endpointOf('blocks'), Buffer.from('{"blocks":[]}'), path, realEffects)).toBe(0);
+    expect(await writeParquet(endpointOf('blocks'), Buffer.from('{"blocks":[]}'), path)).toBe(0);
     const { columns, rows } = await query(`from '${path}'`);
     expect(columns.slice(0, 5).map(({ type }) => type)).toEqual(['INTEGER', 'VARCHAR', 'BIGINT', 'VARCHAR', 'VARCHAR']);
     expect(rows).toEqual([]);
@@ -82,10 +81,10 @@ describe('an answer as Parquet', () => {
   test('is not written when a value does not fit, and what stood there stays', async () => {
     const folder = freshFolder();
     const path = join(folder, 'top.parquet');
-    await writeParquet(TOP, BODY, path, realEffects);
+    await writeParquet(TOP, BODY, path);
     const before = await readFile(path);
     const tooLarge = Buffer.from('[{"account":"a","balance":"9223372036854775808"}]');
-    const error = await rejection(writeParquet(TOP, tooLarge, path, realEffects));
+    const error = await rejection(writeParquet(TOP, tooLarge, path));
     expect(error).toBeInstanceOf(StoreError);
     expect(formatError(error)).toContain('9223372036854775808');
     expect(await readFile(path)).toEqual(before);

@@ -76,7 +76,7 @@ describe('tonlake fetch', () => {
     ['top.parquet', 'PAR1'],
     ['top.txt', '[{"account":"0:AB","balance":"5"}]'],
   ])('writes %s in the form that its ending says', async (name, begins) => {
-    const path = join(freshFolder(), name);
+    const path = join(freshFolder(), 'new', name);
     const server = await serveSteps(json(200, [{ account: '0:AB', balance: '5' }]));
     await printFetch(['topAccountsByBalance', '--output', path], server.baseUrl);
     expect((await readFile(path, 'latin1')).slice(0, begins.length)).toBe(begins);

@@ -119,6 +119,24 @@ describe('the result of tonlake sql', () => {
     expect(stderr).toMatch(message);
   });
 
+  test.each(['csv', 'parquet'])(
+    'as %s makes the folder of its path, and takes the place of no folder',
+    async (ending) => {
+      const folder = freshFolder();
+      const to = join(folder, 'new', 'deep', `r.${ending}`);
+      expect(await sql('select 1 as a', '-o', to)).toMatchObject({ code: 0, stderr: '' });
+      expect(readdirSync(dirname(to))).toEqual([`r.${ending}`]);
+      const { code, stderr } = await sql('select 1 as a', '--format', ending, '-o', folder);
+      expect([code, stderr]).toEqual([
+        1,
+        `error: store: file ${folder}: expected a file, or nothing, got a folder; hint: choose another --output\n`,
+      ]);
+      expect(readdirSync(folder)).toEqual(['new']);
+      const below = await sql('select 1 as a', '-o', join(to, `x.${ending}`));
+      expect(below.stderr).toMatch(/^error: store: file [^\n]*; hint: choose another --output\n$/);
+    },
+  );
+
   test('stays away when the query fails, and what was there stays', async () => {
     const to = join(freshFolder(), 'r.parquet');
     writeFileSync(to, 'before');
