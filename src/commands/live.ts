@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { UsageError } from '../errors.ts';
 import { formatCount, formatDuration } from '../format.ts';
+import { loadRegistry, type Registry } from '../registry.ts';
 import { type RunEvent, type RunOptions, run } from '../run.ts';
 import { invocation, shellWord } from './options.ts';
 import { openProgress } from './progress.ts';
@@ -54,7 +55,7 @@ export async function runLive(
       process.exitCode = 130;
       return;
     }
-    if (!isJson) process.stdout.write(summary(report, options, what));
+    if (!isJson) process.stdout.write(await summary(report, options, what));
     if (!report.complete) process.exitCode = 1;
   } finally {
     progress.end();
@@ -77,7 +78,7 @@ async function openLog(path: string | undefined): Promise<Logger | undefined> {
   }
 }
 
-function summary(report: Awaited<ReturnType<typeof run>>, options: RunOptions, what: string): string {
+async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOptions, what: string): Promise<string> {
   const { network, from, to, rows, requests, seconds, spans } = report;
   const added = Object.entries(rows)
     .filter(([, count]) => count > 0)
@@ -92,9 +93,16 @@ function summary(report: Awaited<ReturnType<typeof run>>, options: RunOptions, w
     const again = `tonlake run ${what} --network ${shellWord(network)} --range ${shellWord(options.range)}`;
     return `${head}  see ${invocation()} status ${place}; ${again} asks for the rest\n`;
   }
-  const sql =
-    'select descr, count(*) as transactions, sum(total_fees) / 1e9 as fees_ton from transactions group by all';
-  return `${head}\nNext, ask the tables:\n  ${invocation()} sql "${sql}" ${place}\n  ${invocation()} status ${place}\n  ${invocation()} describe\n`;
+  return `${head}\nNext, ask the tables:\n  ${invocation()} sql "${firstQuery(options.pipelines, await loadRegistry())}" ${place}\n  ${invocation()} status ${place}\n  ${invocation()} describe\n`;
+}
+
+/** A query of a table that was exported. */
+function firstQuery(pipelines: readonly string[], registry: Registry): string {
+  if (pipelines.includes('transactions')) {
+    return 'select descr, count(*) as transactions, sum(total_fees) / 1e9 as fees_ton from transactions group by all';
+  }
+  const [table] = pipelines.flatMap((name) => registry.pipeline(name).tables);
+  return `select count(*) from ${table?.name ?? 'blocks'}`;
 }
 
 export interface Interrupts {

@@ -137,9 +137,9 @@ function walkOption(): Option {
     .default('auto');
 }
 
-/** The pipelines that are meant: those named, all, or `transactions`. */
+/** The pipelines that are meant, each once: those named, all, or `transactions`. */
 async function namesOf(pipelines: readonly string[], { all, from }: RunFlags): Promise<readonly string[]> {
-  if (all !== true) return pipelines.length === 0 ? ['transactions'] : pipelines;
+  if (all !== true) return pipelines.length === 0 ? ['transactions'] : [...new Set(pipelines)];
   const other = pipelines[0] ?? (from === undefined ? undefined : '--from');
   if (other !== undefined) {
     throw new UsageError(`usage: expected --all alone, got ${other} as well`, {
@@ -169,7 +169,21 @@ async function rangeOf(pipelines: readonly string[], { range }: RunFlags): Promi
   });
 }
 
+/** @throws {UsageError} `no-readings` when `--history` is given and no list that changes is read */
+async function requireReadings(pipelines: readonly string[], { all, history }: RunFlags): Promise<void> {
+  if (history !== true || all === true) return;
+  const { loadRegistry } = await import('../registry.ts');
+  const registry = await loadRegistry();
+  if (registry.toRun(pipelines).some(({ walk }) => walk.kind === 'snapshot')) return;
+  const lists = registry.pipelines.filter(({ walk }) => walk.kind === 'snapshot').map(({ name }) => name);
+  throw new UsageError(`usage: expected a list that changes with --history, got ${pipelines.join(', ')}`, {
+    code: 'no-readings',
+    hint: `leave --history out; lists that change are ${lists.join(', ')}`,
+  });
+}
+
 async function runOptions(pipelines: readonly string[], flags: RunFlags): Promise<RunOptions> {
+  await requireReadings(pipelines, flags);
   return {
     pipelines,
     range: await rangeOf(pipelines, flags),

@@ -17,6 +17,10 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     },
     { args: [...RUN, '--warehouse', ''], says: /expected a path/i },
     { args: ['run', '--rnage', '1'], says: /unknown option '--rnage'; hint: did you mean --range\?/ },
+    {
+      args: [...RUN, '--history', 'blocks', 'transactions'],
+      says: /expected a list that changes with --history, got blocks, transactions; hint: leave --history out; .*jetton_masters/,
+    },
     { args: [...RUN, '--store', 'csv'], says: /'csv' is invalid.*parquet, duckdb/ },
     { args: [...RUN, '--rps', '0'], says: /above 0/ },
     { args: [...RUN, '--rps', 'fast'], says: /above 0/ },

@@ -249,6 +249,14 @@ describe('tonlake run without a range', () => {
     expect(stdout).toMatch(/"from":10000,"to":10000.*"jetton_masters":\d+/);
   });
 
+  test('tells next a query of a table that was exported', async () => {
+    const lists = join(freshFolder(), 'w');
+    const run = ['run', 'jetton_masters', 'jetton_masters', '--network', 'sandbox', '--warehouse', lists];
+    const { stdout } = await tonlake(run);
+    expect(stdout).toMatch(/^complete: jetton_masters \d/);
+    expect(stdout).toContain(`sql "select count(*) from jetton_masters" --warehouse ${lists}\n`);
+  });
+
   test('is refused where rows depend on it', async () => {
     const { code, stderr } = await tonlake(['run', 'jetton_masters', 'blocks', '--network', 'sandbox']);
     expect({ code, stderr }).toEqual({
