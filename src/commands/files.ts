@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
+import { MartError } from '../errors.ts';
+import type { Registry } from '../registry.ts';
 import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
 
 /** `tonlake files`: what any Parquet reader needs. */
 export function addFiles(program: Command): void {
   program
     .command('files')
-    .description('list the Parquet files that hold a table at this moment, one path per line')
-    .argument('<table>', 'name of a table')
+    .description('list the Parquet files that hold a table or mart at this moment, one path per line')
+    .argument('<table>', 'name of a table, or of a mart that is built')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addHelpText(
@@ -20,18 +22,36 @@ export function addFiles(program: Command): void {
         import('../status.ts'),
       ]);
       const registry = await loadRegistry();
-      const reader = await openReader(warehouseOf(flags), registry.tables).catch((error: unknown) => {
-        // A wrong name is told first; marts are known to the warehouse alone.
-        registry.table(table);
+      const reader = await openReader(warehouseOf(flags), registry.tables).catch(async (error: unknown) => {
+        // A wrong name is told first.
+        if (!(await isDeclaredMart(registry, table))) registry.table(table);
         throw error;
       });
       try {
         requireSameNetwork(reader.path, reader.network, flags.network);
-        const isMart = (await reader.ledger()).some((entry) => entry.mart !== undefined && table in entry.tables);
-        const name = isMart ? table : registry.table(table).name;
+        const isBuilt = (await reader.ledger()).some((entry) => entry.mart !== undefined && table in entry.tables);
+        if (!isBuilt && (await isDeclaredMart(registry, table))) throw notBuilt(table);
+        const name = isBuilt ? table : registry.table(table).name;
         for (const path of await reader.files(name)) process.stdout.write(`${path}\n`);
+        if (reader.kind === 'duckdb') {
+          process.stderr.write(`no Parquet files: a DuckDB warehouse is one file, ${reader.path}\n`);
+        }
       } finally {
         await reader.close();
       }
     });
+}
+
+/** Whether a name is that of a mart that comes with tonlake; their selects are read only for names that no table has. */
+async function isDeclaredMart(registry: Registry, name: string): Promise<boolean> {
+  if (registry.tables.some((table) => table.name === name)) return false;
+  const { loadMarts } = await import('../mart/marts.ts');
+  return (await loadMarts(registry)).some((mart) => mart.name === name);
+}
+
+function notBuilt(name: string): MartError {
+  return new MartError(`mart ${name}: expected a mart that is built, got one that is not yet`, {
+    code: 'not-built',
+    hint: `tonlake mart build ${name}`,
+  });
 }

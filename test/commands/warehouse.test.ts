@@ -151,11 +151,19 @@ test.each(['blocks', 'messages'])('tonlake files lists what holds %s', async (ta
   expect(counts.stdout).toBe('same,some\ntrue,true\n');
 });
 
-test('tonlake files of a DuckDB warehouse lists nothing', async () => {
-  expect(await tonlake(['files', 'blocks', '--warehouse', join(folder, 'w.duckdb')])).toMatchObject({
-    code: 0,
-    stdout: '',
-  });
+test('tonlake files of a DuckDB warehouse lists nothing, and says why', async () => {
+  const warehouse = join(folder, 'w.duckdb');
+  const stderr = `no Parquet files: a DuckDB warehouse is one file, ${warehouse}\n`;
+  expect(await tonlake(['files', 'blocks', '--warehouse', warehouse])).toMatchObject({ code: 0, stdout: '', stderr });
+});
+
+test('tonlake files of a mart that is not built says so', async () => {
+  const stderr =
+    'error: mart transactions_daily: expected a mart that is built, got one that is not yet; hint: tonlake mart build transactions_daily\n';
+  for (const name of ['w', 'w.duckdb']) {
+    const files = ['files', 'transactions_daily', '--warehouse', join(folder, name)];
+    expect(await tonlake(files)).toMatchObject({ code: 1, stdout: '', stderr });
+  }
 });
 
 describe('tonlake describe', () => {
