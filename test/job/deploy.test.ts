@@ -114,7 +114,13 @@ describe('Docker', () => {
 
   test('the service of compose runs the schedule from the same image, with time to drain', () => {
     expect(compose).toMatchObject({
-      services: { tonlake: { build: { dockerfile: 'deploy/Dockerfile' }, stop_grace_period: '100s' } },
+      services: {
+        tonlake: {
+          ...{ build: { dockerfile: 'deploy/Dockerfile' }, stop_grace_period: '100s' },
+          // Without them the lock of a container that was killed would hold for good.
+          ...{ hostname: 'tonlake', pid: 'host' },
+        },
+      },
     });
     const [, line = ''] = /command: \[(.*)\]/.exec(read('deploy/compose.yaml')) ?? [];
     expectKnown(line.split(',').map((word) => word.trim().replace(/^'(.*)'$/, '$1')));
