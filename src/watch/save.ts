@@ -8,8 +8,8 @@ import type { Store } from '../store/store.ts';
 import type { EphemeralPipeline } from './poll.ts';
 import type { PendingTable, Sighting, Sightings } from './sightings.ts';
 
-/** Rows that are over and written again with those that may still change; more are put away for good. */
-const MOST_CLOSED = 5_000;
+/** Rows of a lot. */
+const LOT_ROWS = 5_000;
 
 /** A warehouse that is open for one save. */
 export interface SaveContext {
@@ -22,43 +22,74 @@ export interface SaveContext {
   readonly now: number;
 }
 
-/** Where the rows of a watch lie: those that may still change are in one entry for each pipeline, which the next save replaces. */
+/** Rows that were new at about the same time, and are saved together until all of them are over. */
+interface Lot {
+  readonly rows: Set<Sighting>;
+  /** Entries that the next save takes the place of, by pipeline. */
+  readonly entries: Map<string, string>;
+}
+
+/**
+ * Where the rows of a watch lie: in one entry of each pipeline for each lot. A row stays in its lot, and a save replaces an entry by
+ * one that has its rows and maybe more. So a row that was committed is in force from then on, whatever ends the process.
+ */
 export class Saver {
   private readonly pipelines: readonly EphemeralPipeline[];
-  /** Entries that the next save takes the place of, by pipeline. */
-  private readonly entries = new Map<string, string>();
+  private readonly lotRows: number;
+  /** Lots with rows that may still change, and the one that new rows come into, which is the last. */
+  private lots: readonly Lot[] = [];
+  private readonly placed = new WeakSet<Sighting>();
   /** Rows put away for good, by table. */
   private readonly kept = { pending_transactions: 0, pending_traces: 0, pending_actions: 0 };
 
-  constructor(pipelines: readonly EphemeralPipeline[]) {
+  constructor(pipelines: readonly EphemeralPipeline[], lotRows = LOT_ROWS) {
     this.pipelines = pipelines;
+    this.lotRows = lotRows;
   }
 
   /** Stores everything as it is now. @returns rows of this watch that the warehouse holds, by table */
   async save(sightings: Sightings, context: SaveContext): Promise<Readonly<Record<PendingTable, number>>> {
     const { open, closed } = sightings.rows();
-    const isFull = closed.length > MOST_CLOSED;
-    if (isFull) {
-      await this.put(closed, context, false);
-      for (const { table } of closed) this.kept[table]++;
-      sightings.putAway();
-    }
-    const rows = isFull ? open : [...open, ...closed];
-    await this.put(rows, context, true);
-    sightings.isChanged = false;
+    this.lots = this.place([...open, ...closed]);
     const held = { ...this.kept };
-    for (const { table } of rows) held[table]++;
+    for (const lot of this.lots) {
+      await this.put(lot, context);
+      for (const { table } of lot.rows) held[table]++;
+    }
+    sightings.isChanged = false;
+    const isOver = new Set(closed);
+    const over = this.lots.filter((lot) => this.isFull(lot) && [...lot.rows].every((row) => isOver.has(row)));
+    for (const { table } of over.flatMap((lot) => [...lot.rows])) this.kept[table]++;
+    sightings.putAway(over.flatMap((lot) => [...lot.rows]));
+    this.lots = this.lots.filter((lot) => !over.includes(lot));
     return held;
   }
 
-  private async put(rows: readonly Sighting[], context: SaveContext, isReplaced: boolean): Promise<void> {
+  private isFull({ rows }: Lot): boolean {
+    return rows.size >= this.lotRows;
+  }
+
+  /** All lots, with a place for each row that has none yet. */
+  private place(rows: readonly Sighting[]): readonly Lot[] {
+    const lots = [...this.lots];
+    for (const row of rows) {
+      if (this.placed.has(row)) continue;
+      let lot = lots.at(-1);
+      if (lot === undefined || this.isFull(lot)) {
+        lot = { rows: new Set(), entries: new Map() };
+        lots.push(lot);
+      }
+      lot.rows.add(row);
+      this.placed.add(row);
+    }
+    return lots;
+  }
+
+  private async put({ rows, entries }: Lot, context: SaveContext): Promise<void> {
     for (const pipeline of this.pipelines) {
-      const own = rows.filter(({ table }) => table === pipeline.name);
-      const before = this.entries.get(pipeline.name);
-      if (own.length === 0 && before === undefined) continue;
-      const id = await commitRows(pipeline, own, context, before);
-      if (isReplaced) this.entries.set(pipeline.name, id);
-      else this.entries.delete(pipeline.name);
+      const own = [...rows].filter(({ table }) => table === pipeline.name);
+      if (own.length > 0)
+        entries.set(pipeline.name, await commitRows(pipeline, own, context, entries.get(pipeline.name)));
     }
   }
 }

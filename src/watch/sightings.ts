@@ -103,9 +103,10 @@ export class Sightings {
     return { open: [...this.open.values()], closed: this.closed };
   }
 
-  /** Drops the rows that are over; they are stored for good. */
-  putAway(): void {
-    this.closed = [];
+  /** Drops rows that are over; they are stored for good. */
+  putAway(rows: readonly Sighting[]): void {
+    const stored = new Set(rows);
+    this.closed = this.closed.filter((row) => !stored.has(row));
   }
 
   private put(table: PendingTable, externalHash: string, record: SentObject, now: number): void {

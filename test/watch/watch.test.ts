@@ -1,11 +1,16 @@
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isSentObject, parseSent, type SentObject } from '../../src/client/json.ts';
 import { loadRegistry, realEffects, run, type WatchEvent, type WatchOptions, watch } from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { openStore } from '../../src/store/open.ts';
+import type { EphemeralPipeline } from '../../src/watch/poll.ts';
+import { Saver } from '../../src/watch/save.ts';
+import { objectsIn, Sightings } from '../../src/watch/sightings.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
-import { type Answer, askJson } from '../sandbox/support.ts';
+import { type Answer, ask, askJson } from '../sandbox/support.ts';
 import { freshFolder } from '../scratch.ts';
 import { serve } from '../source/server.ts';
 
@@ -206,11 +211,58 @@ test('a source that fails for a while is told of and survived', async () => {
   expect(report.retries).toBeGreaterThan(0);
 });
 
+test('what a save has committed stays in force whenever the next one is cut short, also where rows are put away', async () => {
+  const folder = freshFolder();
+  const registry = await loadRegistry();
+  const record = await pendingTrace();
+  const hashOf = (n: number): string => Buffer.alloc(32, n).toString('base64');
+  const moments: string[] = [];
+  const pipelines = registry.pipelines.filter(({ name }) => name === 'pending_traces') as EphemeralPipeline[];
+  const saver = new Saver(pipelines, 3);
+  const sightings = new Sightings();
+  const rows = [];
+  for (let round = 1; round <= 6; round++) {
+    // Three traces a round; of those that are open, all but the newest are over.
+    const fresh = [1, 2, 3].map((n) => hashOf(3 * round + n));
+    const open = sightings.rows().open.map(({ externalHash }) => externalHash);
+    for (const hash of open.slice(0, -1)) sightings.close(hash);
+    const seen = fresh.map((external_hash) => ({ ...record, external_hash }));
+    sightings.see({ pending_transactions: [], pending_traces: seen, pending_actions: [] }, round);
+    const onStep = async (step: string): Promise<void> => {
+      if (step !== 'sync ledger') return;
+      moments.push(join(folder, `${moments.length}`));
+      await cp(join(folder, 'w'), moments.at(-1) ?? '', { recursive: true });
+    };
+    const store = await openStore({
+      ...{ path: join(folder, 'w'), network: sandbox.url, tables: registry.tables, effects: realEffects, onStep },
+    });
+    const context = { store, network: sandbox.url, span: { from: 1, to: round }, watchAt: 0, now: round };
+    rows.push((await saver.save(sightings, context)).pending_traces);
+    await store.close();
+  }
+  expect(rows).toEqual([3, 6, 9, 12, 15, 18]);
+  expect(sightings.rows().closed.length).toBeLessThan(9);
+  let before: readonly string[] = [];
+  for (const path of moments) {
+    const found = (await query(path, 'SELECT external_hash FROM pending_traces')).flat().map(String);
+    expect(new Set(found).size).toBe(found.length);
+    expect(found).toEqual(expect.arrayContaining([...before]));
+    before = found;
+  }
+  expect(before).toHaveLength(18);
+});
+
 async function firstTrace(): Promise<string> {
+  return String((await pendingTrace())['external_hash']);
+}
+
+async function pendingTrace(): Promise<SentObject> {
   nowMs = 0;
   for (const account of accounts) {
-    const { traces } = await askJson(sandbox, `/pendingTraces?account=${account}`);
-    if (traces !== null) return traces[0].external_hash;
+    const { body } = await ask(sandbox, `/pendingTraces?account=${account}`);
+    const answer = parseSent(Buffer.from(body), 'test');
+    const [trace] = objectsIn(isSentObject(answer) ? answer['traces'] : null);
+    if (trace !== undefined) return trace;
   }
   throw new Error('nothing is pending');
 }
