@@ -1,25 +1,19 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { Database } from '../../src/store/database.ts';
 import { FileWriter } from '../../src/store/filewriter.ts';
 import { readFiles } from '../../src/store/relation.ts';
 import { sumRows } from '../../src/store/rowsum.ts';
-import { type Compress, loadZstd } from '../../src/store/zstd.ts';
+import { loadZstd } from '../../src/store/zstd.ts';
 import { freshFolder } from '../scratch.ts';
 import { anyValue, comparable, makeBatch, type Value } from './batches.ts';
 import { everything } from './tables.ts';
 
-let folder: string;
-let database: Database;
-let zstd: Compress;
+const folder = freshFolder();
+const database = await Database.open();
+const zstd = await loadZstd();
 let files = 0;
-
-beforeAll(async () => {
-  folder = freshFolder();
-  database = await Database.open();
-  zstd = await loadZstd();
-});
 
 afterAll(() => database.close());
 
