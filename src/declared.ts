@@ -4,7 +4,7 @@ import { kinds } from './declare/kind.ts';
 import type { PipelineDef, WalkDef } from './declare/pipeline.ts';
 import type { TableDef } from './declare/table.ts';
 import { UsageError } from './errors.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 
 const WALKS: readonly WalkDef['kind'][] = ['masterchain', 'block', 'lt', 'snapshot', 'lookup', 'ephemeral'];
 
@@ -104,12 +104,7 @@ function requireDistinct(file: string, what: string, names: readonly string[]): 
 
 function choose(file: string, what: string, got: string, choices: readonly string[]): void {
   if (choices.includes(got)) return;
-  throw refusal(
-    file,
-    what,
-    JSON.stringify(got),
-    `did you mean ${nearest(String(got), choices)}? There are: ${choices.join(', ')}`,
-  );
+  throw refusal(file, what, JSON.stringify(got), `${didYouMean(String(got), choices)}There are: ${choices.join(', ')}`);
 }
 
 function refusal(file: string, expected: string, got: string, hint: string, cause?: unknown): UsageError {

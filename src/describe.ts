@@ -4,6 +4,7 @@ import { isEphemeral, type PipelineDef } from './declare/pipeline.ts';
 import type { TableDef, ViewDef } from './declare/table.ts';
 import { oneLine } from './errors.ts';
 import type { Registry } from './registry.ts';
+import { COMMITS, commitColumns } from './store/catalog.ts';
 
 /** Everything there is to say about a table, as data. */
 export function tableSummary(registry: Registry, table: TableDef) {
@@ -65,6 +66,20 @@ export function describeTable(registry: Registry, table: TableDef): string {
   const viewWidth = Math.max(0, ...views.map(({ view }) => view.length));
   const viewLines = views.map(({ view, doc }) => `${view.padEnd(viewWidth)}  ${doc}`);
   return `${[...head, ...lines, ...(views.length === 0 ? [] : ['', 'views', ...viewLines])].join('\n')}\n`;
+}
+
+/** The ledger as data. */
+export function ledgerSummary() {
+  return { table: COMMITS, grain: 'one commit in force', key: ['number'], columns: commitColumns };
+}
+
+/** The ledger, for a terminal. */
+export function describeLedger(): string {
+  const { table, grain, key, columns } = ledgerSummary();
+  const nameWidth = Math.max(...columns.map(({ name }) => name.length));
+  const typeWidth = Math.max(...columns.map(({ type }) => type.length));
+  const lines = columns.map(({ name, type, doc }) => `${name.padEnd(nameWidth)}  ${type.padEnd(typeWidth)}  ${doc}`);
+  return `${[`${table}: ${grain}`, `key (${key.join(', ')})`, '', ...lines].join('\n')}\n`;
 }
 
 /** A view, for a terminal. */

@@ -1,11 +1,18 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** The choice that begins with what was typed, or else takes the fewest changes of one character to reach from it. */
-export function nearest(typed: string, choices: readonly string[]): string {
-  return choices.find((choice) => choice.startsWith(typed)) ?? closest(typed, choices);
+/**
+ * The choice that begins with what was typed, or else takes the fewest changes of one character to reach from it.
+ * @returns nothing when more than a third of the characters would change: then none was meant
+ */
+export function nearest(typed: string, choices: readonly string[]): string | undefined {
+  const longer = typed === '' ? undefined : choices.find((choice) => choice.startsWith(typed));
+  if (longer !== undefined || choices.length === 0) return longer;
+  const near = closest(typed, choices);
+  return distance(typed, near) <= Math.ceil(Math.max(typed.length, near.length) / 3) ? near : undefined;
 }
 
-/** How many changes of one character lie between two words. */
-export function wordDistance(a: string, b: string): number {
-  return distance(a, b);
+/** `did you mean blocks? `, before what else is said; nothing when no choice is near. */
+export function didYouMean(typed: string, choices: readonly string[]): string {
+  const near = nearest(typed, choices);
+  return near === undefined ? '' : `did you mean ${near}? `;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { UsageError } from './errors.ts';
-import { nearest, wordDistance } from './nearest.ts';
+import { nearest } from './nearest.ts';
 import type { Environment } from './source/route.ts';
 import { Secret } from './source/secret.ts';
 
@@ -119,10 +119,8 @@ function suggest(name: string): string {
   const bare = /^[a-z0-9.-]+(:\d+)?(\/[\w./-]*)?$/i.test(name) && /[.:/]/.test(name);
   if (bare) return `--network http://${name}, or https://`;
   const known = NAMED.map((network) => network.name);
-  const likely = nearest(name, known);
-  return wordDistance(name.toLowerCase(), likely) <= 3
-    ? `--network ${likely}`
-    : '--network sandbox needs neither a server nor a key';
+  const likely = nearest(name.toLowerCase(), known);
+  return likely === undefined ? '--network sandbox needs neither a server nor a key' : `--network ${likely}`;
 }
 
 function isLoopback(url: URL): boolean {

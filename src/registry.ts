@@ -6,7 +6,7 @@ import { checkNames, checkPipeline } from './declared.ts';
 import { UsageError } from './errors.ts';
 import { lookupsTable } from './flatten/lookups.ts';
 import { quarantineTable } from './flatten/quarantine.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 
 /** All declared pipelines, by name: each file of `pipelines/` exports one. */
 export class Registry {
@@ -89,7 +89,7 @@ export class Registry {
 function unknown(what: string, name: string, choices: readonly string[], more: readonly string[] = []): UsageError {
   return new UsageError(`usage: expected a ${what}, got ${JSON.stringify(name)}`, {
     code: `unknown-${what}`,
-    hint: `did you mean ${nearest(name, [...choices, ...more])}? There are: ${choices.join(', ')}`,
+    hint: `${didYouMean(name, [...choices, ...more])}There are: ${choices.join(', ')}`,
   });
 }
 

@@ -1,7 +1,7 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import * as z from 'zod';
 import { UsageError } from './errors.ts';
-import { nearest, wordDistance } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 
 /** Keys and indices that lead to a value of a YAML text. */
 export type YamlPath = readonly (string | number)[];
@@ -114,7 +114,7 @@ function faultOf(yaml: PlacedYaml, { what, code }: YamlOrigin, schema: z.ZodType
   const known = keysAt(schema, path);
   if (issue?.code === 'unrecognized_keys') {
     const key = issue.keys[0] ?? '';
-    const guess = guessOf(key, known);
+    const guess = didYouMean(key, known);
     return fault(
       `expected a key of a ${what}, got ${key} (${yaml.placeOfKey(path, key)})`,
       `${guess}there are: ${known.join(', ')}`,
@@ -126,17 +126,11 @@ function faultOf(yaml: PlacedYaml, { what, code }: YamlOrigin, schema: z.ZodType
     return fault(`expected the key ${name} of a ${what}, got nothing (${yaml.placeOf(path)})`, `add ${name}: to it`);
   }
   const expected = issue === undefined ? `a ${what}` : expectationOf(issue);
-  const guess = issue?.code === 'invalid_value' ? guessOf(got, issue.values.map(String)) : '';
+  const guess = issue?.code === 'invalid_value' ? didYouMean(got, issue.values.map(String)) : '';
   return fault(
     `expected ${expected} as ${name ?? what}, got ${got} (${yaml.placeOf(path)})`,
     `${guess}docs/reports.md tells the form`,
   );
-}
-
-function guessOf(typed: string, known: readonly string[]): string {
-  if (known.length === 0) return '';
-  const likely = nearest(typed, known);
-  return wordDistance(typed, likely) <= 3 ? `did you mean ${likely}? ` : '';
 }
 
 /** What a schema wants, in words. */

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import type { Endpoint } from './endpoint.ts';
 import { accountEndpoints } from './endpoints/accounts.ts';
 import { chainEndpoints } from './endpoints/chain.ts';
@@ -50,6 +50,6 @@ export function endpointByPath(path: string, method?: Endpoint['method']): Endpo
   const paths = endpointNames.map((candidate) => endpointOf(candidate).path.slice(1));
   throw new UsageError(`usage: expected an endpoint, got ${JSON.stringify(asked)}`, {
     code: 'unknown-endpoint',
-    hint: `did you mean ${nearest(asked, paths)}? tonlake fetch lists them all`,
+    hint: `${didYouMean(asked, paths)}tonlake fetch lists them all`,
   });
 }

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { UsageError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import type { Ask } from '../source/ask.ts';
 import { type Endpoint, parametersOf } from './endpoint.ts';
 import type { JsonValue } from './field.ts';
@@ -83,9 +83,7 @@ function meaningOf(parameter: Parameter): string {
 
 function unknownParameter(label: string, name: string, names: readonly string[]): UsageError {
   const hint =
-    names.length === 0
-      ? `${label} takes no parameters`
-      : `did you mean ${nearest(name, names)}? There are: ${names.join(', ')}`;
+    names.length === 0 ? `${label} takes no parameters` : `${didYouMean(name, names)}There are: ${names.join(', ')}`;
   return new UsageError(`usage ${label}: expected a parameter, got ${JSON.stringify(name)}`, {
     code: 'unknown-parameter',
     hint,

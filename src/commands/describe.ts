@@ -10,18 +10,24 @@ export function addDescribe(program: Command): void {
   program
     .command('describe')
     .description('show the tables and marts, or the columns of one, or a view')
-    .argument('[table]', 'name of a table, of a mart or of a view')
+    .argument('[table]', 'name of a table, of a mart or of a view; _commits for the ledger')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .option('--json', 'one JSON object on standard output')
     .addHelpText('after', '\nExamples:\n  tonlake describe\n  tonlake describe messages')
     .action(async (name: string | undefined, flags: DescribeFlags) => {
       const { loadRegistry } = await import('../registry.ts');
-      const { describeTable, describeTables, describeView, tableSummary, viewSummary } = await import('../describe.ts');
+      const { COMMITS } = await import('../store/catalog.ts');
+      const { describeLedger, describeTable, describeTables, ledgerSummary, describeView, tableSummary, viewSummary } =
+        await import('../describe.ts');
       const [{ loadMarts }, { describeMart, describeMarts, martSummary }] = await Promise.all([
         import('../mart/marts.ts'),
         import('../mart/describe.ts'),
       ]);
+      if (name === COMMITS) {
+        process.stdout.write(flags.json === true ? `${JSON.stringify([ledgerSummary()])}\n` : describeLedger());
+        return;
+      }
       const registry = await loadRegistry();
       const of = name === undefined ? undefined : registry.tableOf(name);
       const view = of?.views.find((candidate) => candidate.name === name);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { TonlakeError, UsageError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import { defaultWarehouse, resolveNetwork } from '../network.ts';
 import type { YamlPath as Path } from '../yaml.ts';
 import { isZone, zoneNames } from '../zone.ts';
@@ -78,7 +78,12 @@ function requireNames(
 
 function checkZone({ yaml }: ParsedJob, path: Path, zone: string): string {
   if (isZone(zone)) return zone;
-  throw wrongValue(yaml, path, 'a time zone', `did you mean ${nearest(zone, zoneNames())}?`);
+  throw wrongValue(
+    yaml,
+    path,
+    'a time zone',
+    didYouMean(zone, zoneNames()).trimEnd() || 'names are those of the IANA database',
+  );
 }
 
 function checkRange(parsed: ParsedJob): JobRange {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { UsageError } from '../errors.ts';
-import { nearest, wordDistance } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import { expectationOf, type YamlPath as Path, type PlacedYaml } from '../yaml.ts';
 import { jobSchema } from './schema.ts';
 
@@ -15,7 +15,7 @@ export function wrongName(yaml: PlacedYaml, path: Path, what: string, choices: r
   const hint =
     choices.length === 0
       ? `there is no ${what}`
-      : `did you mean ${nearest(yaml.textAt(path), choices)}? There are: ${choices.join(', ')}`;
+      : `${didYouMean(yaml.textAt(path), choices)}There are: ${choices.join(', ')}`;
   return wrongValue(yaml, path, `a ${what}`, hint);
 }
 
@@ -35,11 +35,9 @@ export function faultOf(yaml: PlacedYaml, error: z.ZodError): UsageError {
 
 function wrongKey(yaml: PlacedYaml, path: Path, key: string): UsageError {
   const known = keysAt(path);
-  const likely = known.length === 0 ? '' : nearest(key, known);
-  const guess = likely !== '' && wordDistance(key, likely) <= 3 ? `did you mean ${likely}? ` : '';
   return badJob(
     `expected a known key${path.length === 0 ? '' : ` of ${label(path)}`}, got ${JSON.stringify(key)} (${yaml.placeOfKey(path, key)})`,
-    `${guess}There are: ${known.join(', ')}`,
+    `${didYouMean(key, known)}There are: ${known.join(', ')}`,
   );
 }
 

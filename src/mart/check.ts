@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { selectedTable } from '../declare/selected.ts';
 import { type Effects, realEffects } from '../effects.ts';
 import { MartError, UsageError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
 import { unionSpans } from '../span.ts';
 import { requireSameNetwork } from '../status.ts';
@@ -99,7 +99,7 @@ export async function loadChecks(registry: Registry, options: Pick<CheckOptions,
       if (lost !== undefined) {
         throw new MartError(`mart: expected a table or a mart, got ${lost.name} (${file.path}:${lost.line})`, {
           code: 'unknown-reference',
-          hint: `did you mean ${nearest(lost.name, [...known])}?`,
+          hint: didYouMean(lost.name, [...known]).trimEnd() || 'tonlake describe lists what there is',
         });
       }
       await scratch.query(`DESCRIBE ${file.sql}`).catch((error: unknown) => {
@@ -157,7 +157,7 @@ function choose(checks: readonly CheckDef[], names: readonly string[] | undefine
     if (all.includes(name)) continue;
     throw new UsageError(`usage: expected a check, got ${JSON.stringify(name)}`, {
       code: 'unknown-check',
-      hint: `did you mean ${nearest(name, all)}? There are: ${all.join(', ')}`,
+      hint: `${didYouMean(name, all)}There are: ${all.join(', ')}`,
     });
   }
   return checks.filter(({ name }) => names.includes(name));

@@ -1,7 +1,7 @@
 import { kindOfType, type SelectedColumn, selectedTable } from '../declare/selected.ts';
 import type { TableDef } from '../declare/table.ts';
 import { MartError, UsageError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import type { Registry } from '../registry.ts';
 import { type Reference, readReferences, sqlError } from './references.ts';
 import { Scratch } from './scratch.ts';
@@ -71,7 +71,7 @@ export function martOf(marts: readonly MartDef[], name: string): MartDef {
   const names = marts.map((mart) => mart.name);
   throw new UsageError(`usage: expected a mart, got ${JSON.stringify(name)}`, {
     code: 'unknown-mart',
-    hint: `did you mean ${nearest(name, names)}? There are: ${names.join(', ')}`,
+    hint: `${didYouMean(name, names)}There are: ${names.join(', ')}`,
   });
 }
 
@@ -115,7 +115,7 @@ async function declareMart(
   if (lost !== undefined) {
     throw new MartError(`mart: expected a table or a mart, got ${lost.name} (${path}:${lost.line})`, {
       code: 'unknown-reference',
-      hint: `did you mean ${nearest(lost.name, [...tables])}?`,
+      hint: didYouMean(lost.name, [...tables]).trimEnd() || 'tonlake describe lists what there is',
     });
   }
   const optional = headerList(file, 'optional');

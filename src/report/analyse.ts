@@ -1,5 +1,5 @@
 import { ReportError, UsageError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import { sqlFault } from '../sqlfault.ts';
 import { lineAt, parametersIn, parseSql, relationsIn } from '../sqltree.ts';
 import type { Query } from '../store/store.ts';
@@ -32,7 +32,13 @@ export async function analyseBlock(
     const offset = Math.max(block.sql.indexOf(`$${wrong}`), 0);
     throw new UsageError(
       `usage: expected a declared parameter, got $${wrong} (${path}:${fileLine(block, Buffer.byteLength(block.sql.slice(0, offset)))})`,
-      { code: 'bad-report', hint: `did you mean $${nearest(wrong, params)}? Otherwise declare it under params` },
+      {
+        code: 'bad-report',
+        hint: `${didYouMean(
+          `$${wrong}`,
+          params.map((name) => `$${name}`),
+        )}Otherwise declare it under params`,
+      },
     );
   }
   return { relations: [...new Set(relationsIn(statements).map(({ name }) => name))], params: named };

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import type { QueryResult } from '../store/store.ts';
 import type { ShownColumn } from './cells.ts';
 import type { Directive } from './definition.ts';
@@ -33,7 +33,7 @@ export function findColumn(result: QueryResult, name: string, directive: Directi
   if (at >= 0) return at;
   throw new UsageError(`usage: expected a column of ${directive.of}, got ${name} (${path}:${directive.line})`, {
     code: 'bad-report',
-    hint: `did you mean ${nearest(name, names)}? There are: ${names.join(', ')}`,
+    hint: `${didYouMean(name, names)}There are: ${names.join(', ')}`,
   });
 }
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import type { FrontMatter, ReportDef } from './definition.ts';
 import { readFront } from './front.ts';
 import { parseReport } from './parse.ts';
@@ -50,7 +50,7 @@ export async function openReport(report: string): Promise<ReportDef> {
   if (!isPath && !names.includes(report)) {
     throw new UsageError(`usage: expected a report, got ${JSON.stringify(report)}`, {
       code: 'unknown-report',
-      hint: `did you mean ${nearest(report, names)}? There are: ${names.join(', ')}; or give the path of a folder`,
+      hint: `${didYouMean(report, names)}There are: ${names.join(', ')}; or give the path of a folder`,
     });
   }
   const folder = isPath ? report : join(shippedFolder(), report);

@@ -1,7 +1,7 @@
 import { DuckDBDateValue } from '@duckdb/node-api';
 import { rawAddress } from '../client/address.ts';
 import { UsageError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import type { ParamDef, ReportDef } from './definition.ts';
 
 /** Parameters that every select may name without declaring them. */
@@ -26,7 +26,7 @@ export function bindParams({ name: report, front }: ReportDef, given: Readonly<R
     if (names.includes(name)) continue;
     throw new UsageError(`usage: expected a parameter of ${report}, got ${JSON.stringify(name)}`, {
       code: 'unknown-param',
-      hint: names.length === 0 ? 'it has none' : `did you mean ${nearest(name, names)}? There are: ${names.join(', ')}`,
+      hint: names.length === 0 ? 'it has none' : `${didYouMean(name, names)}There are: ${names.join(', ')}`,
     });
   }
   const values: Record<string, unknown> = {};
@@ -49,7 +49,10 @@ function parseParam(name: string, { type, choices = [], doc }: ParamDef, text: s
   const bad = (expected: string): UsageError =>
     new UsageError(`usage: expected ${expected} as parameter ${name}, got ${JSON.stringify(text)}`, {
       code: 'bad-param',
-      hint: type === 'choice' && choices.length > 0 ? `did you mean ${nearest(text, choices)}?` : `${name} is: ${doc}`,
+      hint:
+        type === 'choice' && choices.length > 0
+          ? `${didYouMean(text, choices)}There are: ${choices.join(', ')}`
+          : `${name} is: ${doc}`,
     });
   switch (type) {
     case 'text':

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import { readYaml } from '../yaml.ts';
 import {
   type Directive,
@@ -89,10 +89,7 @@ function readDirective(fence: Fence, line: number, path: string, blocks: readonl
   const { id, word, more, text } = fence;
   const ids = blocks.map((block) => block.id);
   if (!ids.includes(id)) {
-    const hint =
-      ids.length === 0
-        ? 'write ```sql <id> above it'
-        : `did you mean ${nearest(id, ids)}? There are: ${ids.join(', ')}`;
+    const hint = ids.length === 0 ? 'write ```sql <id> above it' : `${didYouMean(id, ids)}There are: ${ids.join(', ')}`;
     throw bad(`expected the id of a select above after ${word}, got ${id || 'none'} (${path}:${line})`, hint);
   }
   if (more !== '')

@@ -1,6 +1,6 @@
 import { DuckDBTimestampValue } from '@duckdb/node-api';
 import { UsageError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import { loadRegistry } from '../registry.ts';
 import { requireSameNetwork } from '../status.ts';
 import { openReader } from '../store/reader.ts';
@@ -95,6 +95,6 @@ function requireZone(timezone: string): void {
   if (isZone(timezone)) return;
   throw new UsageError(`usage: expected a time zone such as Europe/Zurich, got ${JSON.stringify(timezone)}`, {
     code: 'bad-timezone',
-    hint: `did you mean ${nearest(timezone, zoneNames())}?`,
+    hint: didYouMean(timezone, zoneNames()).trimEnd() || 'names are those of the IANA database',
   });
 }

@@ -31,17 +31,23 @@ export function tableView(warehouse: string, ledger: LedgerFolder, table: TableD
 /** The view of the ledger: one row for each entry in force. */
 export const COMMITS = '_commits';
 
-const commitColumns = {
-  number: 'BIGINT',
-  id: 'VARCHAR',
-  pipeline: 'VARCHAR',
-  span_from: 'BIGINT',
-  span_to: 'BIGINT',
-  verdict: 'VARCHAR',
-  rows: 'JSON',
-  requests: 'BIGINT',
-  committed_at: 'VARCHAR',
-} as const;
+/** Its columns. */
+export const commitColumns = [
+  { name: 'number', type: 'BIGINT', doc: 'place of the commit, from 1' },
+  { name: 'id', type: 'VARCHAR', doc: 'identifier of the commit' },
+  { name: 'pipeline', type: 'VARCHAR', doc: 'what was exported' },
+  { name: 'span_from', type: 'BIGINT', doc: 'first masterchain block of the span' },
+  { name: 'span_to', type: 'BIGINT', doc: 'last masterchain block of the span' },
+  { name: 'verdict', type: 'VARCHAR', doc: 'whether the span is sealed' },
+  { name: 'rows', type: 'JSON', doc: 'rows of each table that it brought' },
+  { name: 'requests', type: 'BIGINT', doc: 'requests that it took' },
+  { name: 'committed_at', type: 'TIMESTAMP', doc: 'UTC time of the commit' },
+] as const;
+
+/** Types in which the columns are read from JSON, which has no timestamps. */
+const readAs = Object.fromEntries(
+  commitColumns.map(({ name, type }) => [name, type === 'TIMESTAMP' ? 'VARCHAR' : type]),
+);
 
 /** SQL of the view `_commits`: one row for each entry in force. */
 export function commitsView(entries: readonly LedgerEntry[]): string {
@@ -56,12 +62,10 @@ export function commitsView(entries: readonly LedgerEntry[]): string {
     requests: entry.requests,
     committed_at: entry.committedAt,
   }));
-  const columns = Object.keys(commitColumns).map((name) =>
-    name === 'committed_at' ? `c.${name}::TIMESTAMP AS ${name}` : `c.${name}`,
-  );
+  const columns = commitColumns.map(({ name, type }) => `c.${name}::${type} AS ${name}`);
   const json = quoteText(JSON.stringify(commits));
   return `CREATE OR REPLACE VIEW ${COMMITS} AS SELECT ${columns.join(', ')} FROM (SELECT unnest(from_json(${json}, ${quoteText(
-    JSON.stringify([commitColumns]),
+    JSON.stringify([readAs]),
   )})) AS c)`;
 }
 

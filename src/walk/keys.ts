@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { relationsOf } from '../coverage.ts';
 import type { LookupWalk, ParentsDef, PipelineDef } from '../declare/pipeline.ts';
 import { UsageError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import type { Registry } from '../registry.ts';
 import type { Span } from '../span.ts';
 import { quoteName } from '../store/canonical.ts';
@@ -75,7 +75,7 @@ function requireColumns(pipeline: string, { keys, carried }: LookupWalk, names: 
   const foreign = names.filter((name) => !known.includes(name));
   if (missing.length === 0 && foreign.length === 0) return;
   const [wrong] = foreign;
-  const hint = wrong === undefined ? '' : `did you mean ${nearest(wrong, known)}? `;
+  const hint = wrong === undefined ? '' : didYouMean(wrong, known);
   throw new UsageError(
     `usage ${pipeline}: expected a query with the columns ${known.slice(0, -1).join(', ')}, got ${names.join(', ')}`,
     { code: 'wrong-keys', hint: `${hint}a further column seqno tells when a key changed last` },
@@ -101,7 +101,7 @@ export async function requireGivenKeys(
     const lookups = run.registry.pipelines.filter(takesKeys).map(({ name }) => name);
     throw new UsageError(`usage ${pipeline.name}: expected a lookup for --from, got ${pipeline.name}`, {
       code: 'no-lookup',
-      hint: `did you mean ${nearest(pipeline.name, lookups)}? There are: ${lookups.join(', ')}`,
+      hint: `${didYouMean(pipeline.name, lookups)}There are: ${lookups.join(', ')}`,
     });
   }
   if (walk.kind === 'lookup') await requireKeys(run, walk, query, coming);
@@ -134,7 +134,7 @@ async function requireParents(
   if (names.length === 1 && choices.includes(name)) return;
   throw new UsageError(
     `usage ${run.pipeline.name}: expected a query with one column, ${choices.join(' or ')}, got ${names.join(', ')}`,
-    { code: 'wrong-keys', hint: `did you mean ${nearest(name, choices)}?` },
+    { code: 'wrong-keys', hint: `${didYouMean(name, choices)}There are: ${choices.join(', ')}` },
   );
 }
 

@@ -44,6 +44,7 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['sql', '--file', '/nowhere/q.sql'], says: /cannot read \/nowhere\/q\.sql/ },
     { args: ['sql', 'select 1', '--format', 'xml'], says: /box, csv, json/ },
     { args: ['describe', 'mesages'], says: /expected a table, got "mesages"; hint: did you mean messages\?/ },
+    { args: ['describe', 'nopipe'], says: /got "nopipe"; hint: There are: / },
     { args: ['files'], says: /missing required argument 'table'/ },
     { args: ['files', 'blcks'], says: /did you mean blocks\?/ },
     { args: ['status', 'extra'], says: /too many arguments/ },

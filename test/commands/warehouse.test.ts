@@ -178,6 +178,18 @@ describe('tonlake describe', () => {
     expect(one.stdout).toMatch(/^lt +BIGINT +\S/m);
   });
 
+  test('tells of the ledger, too', async () => {
+    const { code, stdout } = await tonlake(['describe', '_commits']);
+    expect(code).toBe(0);
+    const told = [...stdout.matchAll(/^(\w+) +([A-Z]+) +\S/gm)].map(([, name, type]) => `${name},${type}`);
+    for (const warehouse of [path, join(folder, 'w.duckdb')]) {
+      const query = 'select column_name, column_type from (describe _commits)';
+      const real = await tonlake(['sql', query, '--warehouse', warehouse, '--format', 'csv']);
+      expect(told).toEqual(real.stdout.trimEnd().split('\n').slice(1));
+    }
+    expect((await tonlake(['describe', '_commits', '--json'])).stdout).toMatch(/^\[\{"table":"_commits"/);
+  });
+
   test('--json names every column as the warehouse has it', async () => {
     const { stdout } = await tonlake(['describe', 'messages', '--json']);
     const [{ table, columns }] = JSON.parse(stdout);
