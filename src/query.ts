@@ -112,8 +112,12 @@ function withPlace(error: unknown, file: string | undefined): unknown {
   if (!(error instanceof StoreError) || error.hint !== undefined) return error;
   const fault = sqlFault(error);
   const message = file === undefined ? error.message : `store: query: ${fault.text} (${placeOf(file, fault)})`;
-  const hint = /\bparameters\b/.test(message)
-    ? 'give each $name of the query with --param name=value'
-    : 'tonlake describe shows tables and columns';
-  return new StoreError(message, { code: error.code, hint, cause: error.cause });
+  return new StoreError(message, { code: error.code, ...hintOf(fault.text), cause: error.cause });
+}
+
+/** What to do about a fault; nothing where DuckDB's words are all there is to say. */
+function hintOf(fault: string): { readonly hint?: string } {
+  if (/\bparameters\b/.test(fault)) return { hint: 'give each $name of the query with --param name=value' };
+  const isName = /^Catalog Error: (Table|View)\b|^Binder Error: .*\b(column|table)\b/i.test(fault);
+  return isName ? { hint: 'tonlake describe shows tables and columns' } : {};
 }

@@ -76,6 +76,20 @@ test('a wrong query of a file is told with file and line', async () => {
   expect(stderr).toContain(`(${file}:3); hint: `);
 });
 
+test.each([
+  ['select 1 from block', true],
+  ['select nothing from blocks', true],
+  ['select b.nothing from blocks b', true],
+  ['install nosuch', false],
+  ["from read_csv('/nowhere.csv')", false],
+  ['select nosuch(1)', false],
+  ['selec 1', false],
+])('%s has the hint of tonlake describe: %s', async (query, hasHint) => {
+  const { code, stderr } = await sql(query);
+  expect(code).toBe(1);
+  expect(stderr.includes('hint: tonlake describe shows tables and columns')).toBe(hasHint);
+});
+
 describe('the result of tonlake sql', () => {
   test('is a Parquet file in which no integer became a float', async () => {
     const to = join(freshFolder(), 'r.parquet');
