@@ -4,7 +4,7 @@ import { StoreError, UsageError } from '../errors.ts';
 import { failuresTable } from '../mart/check.ts';
 import { loadMarts } from '../mart/marts.ts';
 import { Scratch } from '../mart/scratch.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
 import { lineAt, parametersIn, parseSql } from '../sqltree.ts';
 import { quoteName } from '../store/canonical.ts';
@@ -97,9 +97,10 @@ async function checkParameters(scratch: Scratch, { sql, lines }: QueryTarget, kn
   const lost = parsed.statements.flatMap(parametersIn).find((name) => !known.includes(name));
   if (lost === undefined) return;
   const at = lines.isFolded ? 1 : lineAt(sql, Buffer.byteLength(sql.slice(0, Math.max(sql.indexOf(`$${lost}`), 0))));
+  const shown = known.map((name) => `$${name}`);
   throw badQuery(
     `a value that a job binds, got $${lost} (${lines.file}:${lines.line + at - 1})`,
-    `did you mean $${nearest(lost, known)}? There are: ${known.map((name) => `$${name}`).join(', ')}`,
+    `${didYouMean(`$${lost}`, shown)}There are: ${shown.join(', ')}`,
   );
 }
 
@@ -111,7 +112,10 @@ function isMistake(text: string, { areAllKnown }: Known): boolean {
 function wrongQuery({ text, place }: ReturnType<typeof faultIn>, names: readonly string[]): UsageError {
   const [, table] = /^Catalog Error: Table with name (\S+) does not exist/.exec(text) ?? [];
   if (table !== undefined) {
-    return badQuery(`a table or mart, got ${table} (${place})`, `did you mean ${nearest(table, names)}?`);
+    return badQuery(
+      `a table or mart, got ${table} (${place})`,
+      didYouMean(table, names).trimEnd() || 'tonlake describe lists what there is',
+    );
   }
   return badQuery(
     `a query that DuckDB can answer, got another: ${text} (${place})`,
