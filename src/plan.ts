@@ -10,7 +10,7 @@ import type { Source } from './source/source.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize } from './span.ts';
 import { doneSpans } from './store/progress.ts';
 import { openReader, type Reader } from './store/reader.ts';
-import { chainBounds } from './walk/chain.ts';
+import { chainBounds, type IndexEnds } from './walk/chain.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { type HeaderSample, sampleHeaders } from './walk/sample.ts';
 
@@ -39,8 +39,8 @@ export interface RunPlan {
   readonly asked: readonly Span[];
   /** What of it the index does not hold now: below its first block, or above its head. No figure counts it. */
   readonly absent: readonly Span[];
-  /** First and newest masterchain block of the index. */
-  readonly index: Span;
+  /** First and newest masterchain block of the index; undefined where it need not be asked, because all headers are known. */
+  readonly index: Span | undefined;
   readonly pipelines: readonly PipelinePlan[];
   /** All requests, and how many more or fewer it may be: a 95 % band where the figures come from a sample, else 0. */
   readonly requests: number;
@@ -64,12 +64,13 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   try {
     const chain = chainBounds(session.source);
     const asked = await resolveRange(parts, chain);
-    const ends = await chain.ends();
-    const index = { from: ends.first, to: ends.last };
-    const held = intersectSpans(asked, [index]);
     const reader = await readerIfAny(options.warehouse, registry.tables);
     try {
       const ledger = (await reader?.ledger()) ?? [];
+      const news = subtractSpans(asked, doneSpans(ledger, 'blocks'));
+      const index = news.length === 0 ? undefined : indexOf(await chain.ends());
+      const absent = index === undefined ? [] : subtractSpans(news, [index]);
+      const held = subtractSpans(asked, absent);
       const plans: PipelinePlan[] = [];
       let band = 0;
       let isSampled = false;
@@ -88,7 +89,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
         const estimate = new Estimate(options.walk ?? 'auto');
         if (reader !== undefined && walk.proof === 'tx_count') await estimate.addKnown(reader, known);
         for (const span of unknown) {
-          const sample = await samples(session.source, span, ends.first);
+          const sample = await samples(session.source, span, index?.from ?? 0);
           isSampled ||= !sample.isWhole;
           estimate.addSample(walk.proof, span, sample);
         }
@@ -96,7 +97,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
         const done = intersectSpans(asked, doneSpans(ledger, name));
         plans.push({ pipeline: name, done, missing, seqnos: totalSize(missing), ...estimate.figures() });
       }
-      const where = { network: session.network, asked, absent: subtractSpans(asked, [index]), index };
+      const where = { network: session.network, asked, absent, index };
       return { ...where, ...total(plans, band, isSampled) };
     } finally {
       await reader?.close();
@@ -104,6 +105,10 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   } finally {
     await session.close();
   }
+}
+
+function indexOf({ first, last }: IndexEnds): Span {
+  return { from: first, to: last };
 }
 
 function total(plans: readonly PipelinePlan[], band: number, isSampled: boolean) {

@@ -19,7 +19,7 @@ const SOURCES: Readonly<Record<ListBasis, string>> = {
 
 function formatPlan(plan: RunPlan): string {
   const lines = [`${formatSpans(plan.asked)} on ${plan.network}`];
-  if (plan.absent.length > 0) {
+  if (plan.index !== undefined && plan.absent.length > 0) {
     lines.push(`not there yet, or no more: ${formatSpans(plan.absent)}; the index holds ${formatSpan(plan.index)}`);
   }
   for (const { pipeline, done, missing, seqnos, rows, requests, basis } of plan.pipelines) {

@@ -38,7 +38,7 @@ export type WalkEvent =
       readonly to: number;
       readonly rows: number;
     }
-  /** Keys of a lookup that the source refused; the table `lookups` says why, key by key. */
+  /** Keys given for a lookup that the source refused; the table `lookups` says why, key by key. */
   | {
       readonly event: 'refused-keys';
       readonly pipeline: string;

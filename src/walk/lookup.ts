@@ -92,8 +92,10 @@ class Looking {
     report({ event: 'problem', pipeline: pipeline.name, from: span.from, to: span.to, code, message });
   }
 
+  /** Of keys that a query of the user gave; that not every address is a wallet is no news. */
   private tellRefused({ from, to }: Span): void {
     const { context, outcomes } = this;
+    if (context.from === undefined) return;
     const reasons = outcomes.flatMap(({ error }) => (error === null ? [] : [error]));
     const [message] = reasons;
     if (message === undefined) return;

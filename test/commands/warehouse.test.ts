@@ -281,7 +281,7 @@ describe('tonlake run without a range', () => {
     const { code, stderr } = await tonlake(['run', 'jetton_masters', 'blocks', '--network', 'sandbox']);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: 'error: usage: expected --range; hint: --range 1000:1999, or -1000:\n',
+      stderr: 'error: usage: expected --range for blocks; hint: --range 1000:1999, or -1000:\n',
     });
   });
 });
