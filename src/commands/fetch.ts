@@ -119,11 +119,8 @@ async function writeAnswer(
     process.stdout.write(text);
     return;
   }
-  const [{ writeFile }, { putWhole }] = await Promise.all([
-    import('node:fs/promises'),
-    import('../store/wholefile.ts'),
-  ]);
-  await putWhole(output, (draft) => writeFile(draft, text));
+  const { putContent } = await import('../store/wholefile.ts');
+  await putContent(output, text);
 }
 
 function checkFlags(endpoint: Endpoint, flags: FetchFlags, format: FetchFormat): void {

@@ -77,11 +77,8 @@ async function makeReport(report: string, flags: ReportFlags): Promise<void> {
     process.stdout.write(rendered.content);
     return;
   }
-  const [{ writeFile }, { putWhole }] = await Promise.all([
-    import('node:fs/promises'),
-    import('../store/wholefile.ts'),
-  ]);
-  await putWhole(flags.output, (draft) => writeFile(draft, rendered.content));
+  const { putContent } = await import('../store/wholefile.ts');
+  await putContent(flags.output, rendered.content);
   process.stdout.write(`${flags.output}: ${rendered.title} (${formatBytes(Buffer.byteLength(rendered.content))})\n`);
 }
 

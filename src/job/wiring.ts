@@ -10,10 +10,10 @@ export const jobActions: JobActions = {
   withChain: async ({ network, zone, rps, effects }, use) => {
     const session = await openSession({ network, rps, effects });
     try {
-      const bounds = chainBounds(session.source, { zone, isOver: true });
       const { source } = session;
       return await use({
-        ...{ ...bounds, headTime: () => fetchHeadTime(source) },
+        ...chainBounds(source, { zone, isOver: true }),
+        headTime: () => fetchHeadTime(source),
         blockTime: (seqno) => fetchBlockTime(source, seqno),
       });
     } finally {

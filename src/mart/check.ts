@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { selectedTable } from '../declare/selected.ts';
 import { type Effects, realEffects } from '../effects.ts';
-import { MartError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { didYouMean } from '../nearest.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
 import { unionSpans } from '../span.ts';
@@ -13,7 +13,7 @@ import type { LedgerEntry, Store } from '../store/store.ts';
 import { commitSelect, heldEntries } from './commit.ts';
 import { entriesOf } from './inputs.ts';
 import { loadMarts, requireSame } from './marts.ts';
-import { readReferences, sqlError, sqlErrorWithin } from './references.ts';
+import { readReferences, requireKnown, sqlError, sqlErrorWithin } from './references.ts';
 import { Scratch } from './scratch.ts';
 import { headerList, headerText, readSqlFiles, type SqlFile, shippedFolder } from './sqlfile.ts';
 
@@ -95,13 +95,7 @@ export async function loadChecks(registry: Registry, options: Pick<CheckOptions,
     const checks: CheckDef[] = [];
     for (const file of files.values()) {
       const references = await readReferences(scratch.query, file);
-      const lost = references.find(({ name }) => !known.has(name));
-      if (lost !== undefined) {
-        throw new MartError(`mart: expected a table or a mart, got ${lost.name} (${file.path}:${lost.line})`, {
-          code: 'unknown-reference',
-          hint: didYouMean(lost.name, [...known]).trimEnd() || 'tonlake describe lists what there is',
-        });
-      }
+      requireKnown(file.path, references, known);
       await scratch.query(`DESCRIBE ${file.sql}`).catch((error: unknown) => {
         throw sqlError(file, error);
       });

@@ -3,7 +3,7 @@ import type { TableDef } from '../declare/table.ts';
 import { MartError, UsageError } from '../errors.ts';
 import { didYouMean } from '../nearest.ts';
 import type { Registry } from '../registry.ts';
-import { type Reference, readReferences, sqlError } from './references.ts';
+import { type Reference, readReferences, requireKnown, sqlError } from './references.ts';
 import { Scratch } from './scratch.ts';
 import { headerList, headerText, readSqlFiles, type SqlFile, shippedFolder } from './sqlfile.ts';
 
@@ -111,13 +111,7 @@ async function declareMart(
 ): Promise<MartDef> {
   const { name, path } = file;
   const tables = new Set([...registry.tables, ...before.map(({ table }) => table)].map((table) => table.name));
-  const lost = references.find((reference) => !tables.has(reference.name));
-  if (lost !== undefined) {
-    throw new MartError(`mart: expected a table or a mart, got ${lost.name} (${path}:${lost.line})`, {
-      code: 'unknown-reference',
-      hint: didYouMean(lost.name, [...tables]).trimEnd() || 'tonlake describe lists what there is',
-    });
-  }
+  requireKnown(path, references, tables);
   const optional = headerList(file, 'optional');
   const inputs = references.map((reference) => reference.name);
   requireSame(file, [...headerList(file, 'inputs'), ...optional], inputs);

@@ -1,4 +1,5 @@
 import { MartError } from '../errors.ts';
+import { didYouMean } from '../nearest.ts';
 import { placeOf, sqlFault } from '../sqlfault.ts';
 import { isNode, lineAt, nodesOf, parseSql, relationsIn, type SqlNode } from '../sqltree.ts';
 import type { Query } from '../store/store.ts';
@@ -33,6 +34,16 @@ export async function readReferences(
     if (!own.has(name) && !names.has(name)) names.set(name, { name, line: lineAt(sql, at) });
   }
   return [...names.values()];
+}
+
+/** Demands that every name is one of those that are there. @throws {MartError} `unknown-reference` with the line of the first other one */
+export function requireKnown(path: string, references: readonly Reference[], known: ReadonlySet<string>): void {
+  const lost = references.find(({ name }) => !known.has(name));
+  if (lost === undefined) return;
+  throw new MartError(`mart: expected a table or a mart, got ${lost.name} (${path}:${lost.line})`, {
+    code: 'unknown-reference',
+    hint: didYouMean(lost.name, [...known]).trimEnd() || 'tonlake describe lists what there is',
+  });
 }
 
 /** The names that a node gives to selects of its own. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -31,6 +31,11 @@ export async function putWhole<T>(path: string, write: (draft: string) => Promis
     }
   };
   return guarded(`file ${path}`, work, '--output');
+}
+
+/** As `putWhole`, of a text. */
+export async function putContent(path: string, content: string): Promise<void> {
+  await putWhole(path, (draft) => writeFile(draft, content));
 }
 
 /** As `putWhole`, from a stream. */

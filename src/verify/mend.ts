@@ -62,9 +62,9 @@ export async function mend(options: MendOptions, damage: Damage): Promise<Mended
 async function fetchAgain({ store, context }: MendOptions, spans: readonly Span[]): Promise<readonly StagedPart[]> {
   if (spans.length === 0) return [];
   const { sink, parts } = collectParts({ ...storeSink(store), ledger: () => [] });
-  for (const { seqno, error } of await walk({ ...context, sink }, spans)) {
+  for (const { span, error } of await walk({ ...context, sink }, spans)) {
     const { code, message } = error;
-    context.report({ event: 'problem', pipeline: context.pipeline.name, from: seqno, to: seqno, code, message });
+    context.report({ event: 'problem', pipeline: context.pipeline.name, ...span, code, message });
   }
   return parts;
 }

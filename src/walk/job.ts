@@ -25,9 +25,9 @@ export interface SpanJobOptions {
   readonly onEnd?: () => void;
 }
 
-/** A masterchain block that is not in, and why. */
+/** Masterchain blocks that are not in, and why. */
 export interface BlockProblem {
-  readonly seqno: number;
+  readonly span: Span;
   readonly error: TonlakeError;
 }
 
@@ -213,7 +213,7 @@ export class SpanJob {
       if (refusal !== undefined) await this.quarantine(seqno, refusal);
       else {
         const error = new AuditError(`audit ${name} ${seqno}: ${reason}`, { code: 'unbalanced' });
-        problems.push({ seqno, error: this.failures.get(seqno) ?? error });
+        problems.push({ span: { from: seqno, to: seqno }, error: this.failures.get(seqno) ?? error });
       }
     }
     return problems;

@@ -23,23 +23,12 @@ export async function walkAndMend(contexts: readonly WalkContext[], spans: reado
     const mended = await mendHeaders(context, problems);
     if (mended.length === 0) continue;
     const again = await walk(own, unionSpans(mended.map((seqno) => ({ from: seqno, to: seqno }))));
-    problems = [...problems.filter(({ seqno }) => !mended.includes(seqno)), ...again];
+    problems = [...problems.filter(({ span }) => !mended.includes(span.from)), ...again];
   }
-  for (const { from, to, error } of joinProblems(problems)) {
+  for (const { span, error } of problems) {
     const { code, message } = error;
-    own.report({ event: 'problem', pipeline: own.pipeline.name, from, to, code, message });
+    own.report({ event: 'problem', pipeline: own.pipeline.name, ...span, code, message });
   }
-}
-
-/** One for each run of neighbouring blocks that cannot be had for one reason. */
-function joinProblems(problems: readonly BlockProblem[]): readonly (Span & Pick<BlockProblem, 'error'>)[] {
-  const joined: { from: number; to: number; readonly error: BlockProblem['error'] }[] = [];
-  for (const { seqno, error } of problems) {
-    const last = joined.at(-1);
-    if (last?.error === error && last.to === seqno - 1) last.to = seqno;
-    else joined.push({ from: seqno, to: seqno, error });
-  }
-  return joined;
 }
 
 /**
@@ -51,8 +40,8 @@ function joinProblems(problems: readonly BlockProblem[]): readonly (Span & Pick<
  */
 async function mendHeaders(context: WalkContext, problems: readonly BlockProblem[]): Promise<readonly number[]> {
   const changed: number[] = [];
-  for (const { seqno, error } of problems) {
-    if (error.code === 'unbalanced' && (await isOutdated(context, seqno))) changed.push(seqno);
+  for (const { span, error } of problems) {
+    if (error.code === 'unbalanced' && (await isOutdated(context, span.from))) changed.push(span.from);
   }
   const entries = context.sink.ledger().filter(({ pipeline, verdict, span }) => {
     const isOwn = pipeline === context.pipeline.name && verdict === 'sealed';
@@ -64,7 +53,7 @@ async function mendHeaders(context: WalkContext, problems: readonly BlockProblem
 }
 
 /**
- * Reads the span of an entry again. What comes may be cut otherwise: its parts are committed together or not at all, because half
+ * Reads the span of an entry again. What comes may be cut otherwise: nothing is committed until all its parts are there, because half
  * a replacement would leave the other half twice.
  *
  * @returns whether the entry was replaced

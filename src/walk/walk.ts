@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { Header, NamedHeader } from '../audit/header.ts';
 import { TonlakeError, WalkError } from '../errors.ts';
-import { type Span, spanSize } from '../span.ts';
+import type { Span } from '../span.ts';
 import { type PageAsk, pagesOfBlock } from './ask.ts';
 import { fetchEnds, fetchShardState } from './chain.ts';
 import type { WalkContext } from './context.ts';
@@ -51,7 +51,7 @@ export async function walk(context: WalkContext, missing: readonly Span[]): Prom
     await jobs.onIdle();
   }
   if (failure !== undefined) throw failure.error;
-  return problems.sort((a, b) => a.seqno - b.seqno);
+  return problems.sort((a, b) => a.span.from - b.span.from);
 }
 
 /** A span, ready to be brought in. */
@@ -108,10 +108,8 @@ async function* headerJobs(context: WalkContext, missing: readonly Span[], meter
       const ends = await unlessStopped(context.stop, provableEnds(wished, context.first, states));
       if (ends === undefined) return;
       if ('error' in ends) {
-        const { span, error } = ends;
-        const problems = Array.from({ length: spanSize(span) }, (_, at) => ({ seqno: span.from + at, error }));
-        yield async () => ({ run: async () => problems });
-        from = span.to + 1;
+        yield async () => ({ run: async () => [ends] });
+        from = ends.span.to + 1;
         continue;
       }
       yield () => headerJob(context, ends, meter, density);
@@ -131,21 +129,17 @@ interface HeaderEnds {
   readonly after: readonly NamedHeader[];
 }
 
-/** Masterchain blocks that cannot be had, and why. */
-interface HeaderHole {
-  readonly span: Span;
-  readonly error: TonlakeError;
-}
-
 /** As much of a span as there are states for: a masterchain block that is a hole, or above the head, cannot be an end. */
-async function provableEnds({ from, to }: Span, first: number, states: ShardStates): Promise<HeaderEnds | HeaderHole> {
-  const before = from > first ? await states.at(from - 1) : [];
+async function provableEnds(
+  { from, to }: Span,
+  first: number,
+  states: ShardStates,
+): Promise<HeaderEnds | BlockProblem> {
+  const before = from > first ? await states.at(from - 1) : undefined;
   if (before instanceof TonlakeError) return { span: { from, to: from }, error: before };
   for (let end = to; ; ) {
     const after = await states.at(end);
-    if (!(after instanceof TonlakeError)) {
-      return { span: { from, to: end }, before: from > first ? before : undefined, after };
-    }
+    if (!(after instanceof TonlakeError)) return { span: { from, to: end }, before, after };
     const last = await states.head();
     if (last < from) return { span: { from, to }, error: after };
     if (end === from) return { span: { from, to: from }, error: after };
