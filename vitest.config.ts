@@ -37,8 +37,8 @@ export default defineConfig({
     exclude: ['test/crash/**', 'test/soak/**'],
     server: { deps: { external: [/\/dist\//] } },
     // Far above what any test takes, so that a slow machine does not fail one.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     pool: 'forks',
     // One more than the cores that are usual: some tests wait for a clock.
     maxWorkers: 3,

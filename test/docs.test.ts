@@ -36,7 +36,7 @@ beforeAll(async () => {
   await buildMarts(path);
   await runChecks(path, { names: ['unique_keys'] });
   warehouse = await openWarehouse(path, { onWarning: () => undefined });
-}, 120_000);
+});
 afterAll(() => warehouse.close());
 
 test('the documentation has queries', () => {

@@ -46,4 +46,4 @@ test('every command for the sandbox runs as it stands', async () => {
     const { stdout } = await execute('sh', ['-c', `node dist/src/cli.js ${command}`], { cwd: root });
     expect(stdout, command).not.toBe('');
   }
-}, 120_000);
+});

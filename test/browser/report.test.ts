@@ -43,7 +43,7 @@ describe.skipIf(executable === undefined)(`reports in a browser${why}`, () => {
     const address = server.address();
     base = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
     browser = await launch(executable ?? '');
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -13,7 +13,7 @@ const run = (...words: readonly string[]) =>
 beforeAll(async () => {
   sandbox = await startSandbox();
   expect((await run('transactions')).code).toBe(0);
-}, 30_000);
+});
 afterAll(() => sandbox.close());
 
 describe('keys of a lookup', () => {
@@ -109,7 +109,7 @@ describe('keys of a lookup', () => {
     ).toEqual(['true,true,true']);
     // The lists of some owners are no reading of all: what is missing is not done by them, and nothing is taken away.
     expect(await sql(`select count(*) > ${before} from jetton_wallets`)).toEqual(['true']);
-  }, 60_000);
+  });
 
   test('are not taken by a pipeline of another name', async () => {
     sandbox.requests.reset();

@@ -9,7 +9,7 @@ import { freshFolder } from '../scratch.ts';
 let path: string;
 beforeAll(async () => {
   path = await exportSandbox('1000:1002', ['blocks']);
-}, 60_000);
+});
 
 const sql = (...args: readonly string[]) => tonlake(['sql', ...args, '--warehouse', path]);
 

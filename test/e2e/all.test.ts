@@ -25,7 +25,7 @@ beforeAll(async () => {
   sandbox = await startSandbox({ blocks: 3300, blockMs: 1000, nowMs: () => nowMs });
   first = await runAll();
   hashes = await hashTables(warehouse);
-}, 180_000);
+});
 afterAll(() => sandbox.close());
 
 const count = async (sql: string): Promise<number> =>
@@ -42,7 +42,7 @@ describe.sequential('tonlake run --all', () => {
   test('a second run changes nothing', async () => {
     expect(await runAll()).toMatchObject({ complete: true, spans: 0, requests: expect.any(Number) });
     expect(await hashTables(warehouse)).toEqual(hashes);
-  }, 120_000);
+  });
 
   test('a run after the head moved reads lists that change anew, and nothing of the chain', async () => {
     nowMs = 10_000;
@@ -57,7 +57,7 @@ describe.sequential('tonlake run --all', () => {
     const asked = new Set(sandbox.requests.entries().map(({ path }) => `/${path}`));
     const wanted = snapshots.map(({ endpoint }) => endpoint.replace(/^GET /, ''));
     expect([...asked].sort()).toEqual([...wanted, '/masterchainInfo'].sort());
-  }, 120_000);
+  });
 
   test('actions have their trace, their transactions and the messages of those; what is missing began earlier', async () => {
     expect(await count('actions ANTI JOIN traces USING (trace_id)')).toBe(0);
@@ -162,7 +162,7 @@ test('a plan says what it rests on, and what it does not know', async () => {
     requests: { '/accountStates': Math.ceil(accounts / 100) },
   });
   expect(counted.unknown).toEqual([]);
-}, 60_000);
+});
 
 interface Plan {
   readonly pipeline: string;

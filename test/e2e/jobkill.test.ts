@@ -3,7 +3,7 @@ import { startSandbox } from '../../src/sandbox/index.ts';
 import { killJobAndRerun, measureJob } from '../crash/jobscenario.ts';
 
 /** Two moments of the many that `npm run test:crash` tries. */
-test('kill -9 of a job leaves the same tables, marts and outputs after a rerun', { timeout: 120_000 }, async () => {
+test('kill -9 of a job leaves the same tables, marts and outputs after a rerun', async () => {
   const sandbox = await startSandbox({ blocks: 2000 });
   try {
     const { result, ms } = await measureJob(sandbox.url);

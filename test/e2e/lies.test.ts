@@ -52,7 +52,7 @@ async function runInto(warehouse: string, walk: WalkMode) {
   const events: RunEvent[] = [];
   const report = await run({
     ...{ pipelines: ['transactions'], network: sandbox.url, range: `${RANGE.from}:${RANGE.to}`, warehouse, walk },
-    ...{ effects: hurried(), waitMs: 2000, onEvent: (event: RunEvent) => events.push(event) },
+    ...{ effects: hurried(), waitMs: 2000, workers: 0, onEvent: (event: RunEvent) => events.push(event) },
   });
   return { report, problems: events.filter((event) => event.event === 'problem') };
 }

@@ -7,9 +7,7 @@ import { query } from './export.ts';
 
 const JOB = join(import.meta.dirname, '../../pipelines/jobs/nightly-sandbox.yaml');
 
-test('the job that comes with tonlake exports a day of the sandbox, checks it, and publishes its report', {
-  timeout: 120_000,
-}, async () => {
+test('the job that comes with tonlake exports a day of the sandbox, checks it, and publishes its report', async () => {
   const cwd = freshFolder();
   const { code, stdout, stderr } = await tonlake(['job', 'run', JOB], { cwd });
   expect(stdout, stderr).toMatch(/^done: nightly-sandbox 2026-05-01 \(1:\d+\) on sandbox\n/);

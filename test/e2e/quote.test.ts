@@ -28,7 +28,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe('a quote from a sample is within 15 % of what the run asks for', () => {
-  test.each(CASES)('$name', { timeout: 120_000 }, async ({ network, range, walk }) => {
+  test.each(CASES)('$name', async ({ network, range, walk }) => {
     const sandbox = await startSandbox({ blocks: 12_000, ...network });
     const options = {
       pipelines: ['transactions'],

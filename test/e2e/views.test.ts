@@ -20,7 +20,7 @@ beforeAll(async () => {
       await run({ ...options, warehouse, pipelines: ['actions', 'top_accounts'], history: true });
     }
   }
-}, 60_000);
+});
 afterAll(() => sandbox.close());
 
 describe.each(Object.entries(places))('views of a %s', (_, warehouse) => {

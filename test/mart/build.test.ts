@@ -14,7 +14,7 @@ beforeAll(async () => {
   source = await exportSandbox('4990:5009');
   built = await copyOf(source);
   first = await buildMarts(built);
-}, 120_000);
+});
 
 const statusOf = (builds: readonly MartBuild[]) => Object.fromEntries(builds.map(({ name, status }) => [name, status]));
 
@@ -111,7 +111,7 @@ test('after more blocks only their day is built again, and the rows are those of
   await exportSandbox('4995:5009', ['transactions'], whole);
   await buildMarts(whole, { names });
   expect(await hashMarts(grown, names)).toEqual(await hashMarts(whole, names));
-}, 60_000);
+});
 
 test('a one-file warehouse holds the same rows', async () => {
   const path = join(freshFolder(), 'w.duckdb');
@@ -123,7 +123,7 @@ test('a one-file warehouse holds the same rows', async () => {
   expect(comparable).toHaveLength(13);
   expect(await hashMarts(path, comparable)).toEqual(await hashMarts(built, comparable));
   expect(new Set(Object.values(statusOf(await buildMarts(path))))).toEqual(new Set(['unchanged', 'empty']));
-}, 60_000);
+});
 
 describe('a mart that reads what was never exported', () => {
   test('is skipped with the reason', async () => {
@@ -171,7 +171,7 @@ describe('marts are relations like tables', () => {
     const verify = await tonlake(['verify', '--warehouse', built]);
     expect(verify.code).toBe(0);
     expect(verify.stdout).not.toContain('mart:');
-  }, 60_000);
+  });
 
   test('compact merges tables, and leaves marts as they are', async () => {
     const path = await copyOf(built);
@@ -180,7 +180,7 @@ describe('marts are relations like tables', () => {
     expect(await hashMarts(path)).toEqual(before);
     await buildMarts(path);
     expect(await hashMarts(path)).toEqual(before);
-  }, 60_000);
+  });
 });
 
 test('a build that is killed leaves the marts of before or after, and building again completes them', async () => {
@@ -200,7 +200,7 @@ test('a build that is killed leaves the marts of before or after, and building a
   }
   await buildMarts(path);
   expect(await hashMarts(path)).toEqual(wanted);
-}, 60_000);
+});
 
 test('a damaged file of a mart is found by verify; --repair takes it out, and the next build makes it anew', async () => {
   const path = await copyOf(built);
@@ -215,4 +215,4 @@ test('a damaged file of a mart is found by verify; --repair takes it out, and th
   const again = await buildMarts(path);
   expect(again.filter(({ status }) => status === 'built').map(({ name }) => name)).toEqual(['gas_fees_daily']);
   expect(await hashMarts(path)).toEqual(wanted);
-}, 60_000);
+});

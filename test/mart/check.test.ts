@@ -18,7 +18,7 @@ beforeAll(async () => {
   sound = await exportSandbox('5000:5039', undefined, join(freshFolder(), 'w.duckdb'));
   await buildMarts(sound);
   folder = await exportSandbox('5000:5004', ['transactions']);
-}, 120_000);
+});
 
 const one = (table: string, where = 'true') => `rowid = (SELECT min(rowid) FROM _rows.${table} WHERE ${where})`;
 

@@ -132,4 +132,4 @@ test("a user's own mart is built over tables and shipped marts; an SQL that chan
     /^mart: Conversion Error: Could not convert string 'x' to INT64 \(.*m\.sql\)$/,
   );
   expect(await texts(path, 'select n, kind from m')).toEqual([[count, 'new']]);
-}, 60_000);
+});

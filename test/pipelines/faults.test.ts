@@ -38,4 +38,4 @@ test('all pipelines give the same rows in a folder, in a file, and from a source
   const wanted = await exportAll('w');
   expect(await exportAll('w.duckdb')).toEqual(wanted);
   expect(await exportAll('w', FAULTS)).toEqual(wanted);
-}, 120_000);
+});

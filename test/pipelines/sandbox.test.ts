@@ -25,7 +25,7 @@ async function go(pipelines: readonly string[], more: Partial<RunOptions> = {}) 
 beforeAll(async () => {
   sandbox = await startSandbox();
   warehouse = join(freshFolder(), 'w');
-}, 60_000);
+});
 afterAll(() => sandbox.close());
 
 const rows = async (sql: string): Promise<readonly (readonly string[])[]> => query(warehouse, sql);
@@ -49,7 +49,7 @@ describe.sequential('all pipelines, one after another', () => {
     expect(report).toMatchObject({ complete: true, spans: 0 });
     expect(new Set(asked.map(({ path }) => path))).toEqual(new Set(['masterchainInfo']));
     expect(await hashTables(warehouse)).toEqual(before);
-  }, 60_000);
+  });
 
   test('traces hold transactions of the range, and their number of them where they began in it', async () => {
     expect(

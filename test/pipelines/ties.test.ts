@@ -38,7 +38,7 @@ test('3,100 transfers at one logical time come whole and once, without an offset
       AND t.lt BETWEEN (SELECT min(tx_lt) FROM jetton_transfers) AND (SELECT max(tx_lt) FROM jetton_transfers)`;
   expect(await query(warehouse, lost)).toEqual([['0']]);
   wanted = (await hashTables(warehouse))['jetton_transfers'];
-}, 60_000);
+});
 
 test('without exported transactions the accounts come from the source, and transfers still without an offset', async () => {
   const warehouse = join(freshFolder(), 'w');
@@ -48,4 +48,4 @@ test('without exported transactions the accounts come from the source, and trans
   expect(asked.filter(({ path }) => path !== 'transactions')).toEqual([]);
   // The same rows as before, though the source gave them in another order.
   expect((await hashTables(warehouse))['jetton_transfers']).toBe(wanted);
-}, 60_000);
+});

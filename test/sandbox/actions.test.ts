@@ -10,7 +10,7 @@ beforeAll(async () => {
   actions = await all(
     '/actions?start_lt=66000500000000&end_lt=66001060000000&supported_action_types=v4&supported_action_types=tgbtc',
   );
-}, 30_000);
+});
 afterAll(() => sandbox.close());
 
 async function all(path: string): Promise<Answer[]> {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   ({ blocks, transactions } = await readRange(sandbox, 1, 520));
   later = [];
   for (let seqno = 5760; seqno <= 5790; seqno += 1) later.push(...(await transactionsOf(sandbox, seqno)));
-}, 30_000);
+});
 afterAll(() => sandbox.close());
 
 const isFull = (state: State): boolean => state.balance !== null;

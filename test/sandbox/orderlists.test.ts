@@ -15,7 +15,7 @@ let transactions: Transaction[];
 beforeAll(async () => {
   sandbox = await startSandbox({ blocks: 600, tieSeqno: 333 });
   ({ transactions } = await readRange(sandbox, 100, 202));
-}, 30_000);
+});
 afterAll(() => sandbox.close());
 
 describe.each(LISTS)('$path', ({ path, key, record, opcode }) => {

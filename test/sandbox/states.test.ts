@@ -12,7 +12,7 @@ beforeAll(async () => {
   for (let seqno = 570; seqno <= 600; seqno += 1)
     transactions.push(...(await askTransactions(sandbox, `mc_seqno=${seqno}`)));
   accounts = [...new Set(transactions.map((row) => row.account))].slice(0, 150);
-}, 30_000);
+});
 afterAll(() => sandbox.close());
 
 const listOf = (addresses: readonly string[]): string => addresses.map((address) => `address=${address}`).join('&');

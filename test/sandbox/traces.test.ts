@@ -15,7 +15,7 @@ beforeAll(async () => {
   for (let seqno = FROM; seqno <= TO; seqno += 1) {
     traces.push(...(await askJson(sandbox, `/traces?mc_seqno=${seqno}&limit=1000&sort=asc`)).traces);
   }
-}, 30_000);
+});
 afterAll(() => sandbox.close());
 
 describe('traces', () => {

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { resolveNetwork } from '../../src/network.ts';
 import { budgetStatus } from '../../src/source/budgetstatus.ts';
 import { freshFolder } from '../scratch.ts';
-import { measure, startClient, startLimited, untilAnswered } from '../soak/processes.ts';
+import { startClient, startLimited, untilAnswered, untilUsed } from '../soak/processes.ts';
 
-// A short sample of `npm run soak:rate`; the shares leave room for a busy machine, the 429 do not.
-test('two processes share one limit without a 429, and a kill gives the other the whole within seconds', async () => {
+// A short sample of `npm run soak:rate`. A busy machine may take its time to get there, but there is no excuse for a 429.
+test('two processes share one limit without a 429, and a kill gives the other the whole', async () => {
   const limit = 20;
   const server = await startLimited(limit);
   const state = freshFolder();
@@ -17,15 +17,13 @@ test('two processes share one limit without a 429, and a kill gives the other th
   const status = () => budgetStatus({ network, env: { TONLAKE_STATE_DIR: state } });
   while ((await status()).holders.length < 2) await delay(50);
 
-  const both = await measure(server, limit, 5000);
-  expect(both.used).toBeGreaterThanOrEqual(0.85);
+  const both = await untilUsed(server, limit, 0.85);
   expect(both.used).toBeLessThanOrEqual(1.01);
   expect((await status()).holders.map(({ pid }) => pid)).toEqual([keeper.pid, other.pid]);
 
   keeper.kill('SIGKILL');
-  await delay(1000);
-  const alone = await measure(server, limit, 2000);
-  expect(alone.used).toBeGreaterThanOrEqual(0.8);
+  // Half of it was the other's before.
+  await untilUsed(server, limit, 0.8);
   expect((await status()).holders.map(({ pid }) => pid)).toEqual([other.pid]);
   expect((await server.counts()).refused).toBe(0);
   server.end();

@@ -138,9 +138,7 @@ describe('compact', () => {
     expect(await compact(path)).toMatchObject({ merged: 1, complete: true, entries: { before: 3, after: 2 } });
   });
 
-  test('killed at any step of a commit it leaves the same rows, and a rerun completes it', {
-    timeout: 60_000,
-  }, async () => {
+  test('killed at any step of a commit it leaves the same rows, and a rerun completes it', async () => {
     const path = await makeWarehouse(4);
     const before = await hashes(path);
     const moments: string[] = [];

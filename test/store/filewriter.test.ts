@@ -60,7 +60,7 @@ test('whatever the rows are, DuckDB reads back exactly what was written, row gro
     }),
     { numRuns: 60 },
   );
-}, 60_000);
+});
 
 test('the same from dictionaries and compressed pages', async () => {
   await fc.assert(
@@ -70,7 +70,7 @@ test('the same from dictionaries and compressed pages', async () => {
     }),
     { numRuns: 60 },
   );
-}, 60_000);
+});
 
 test('pages compressed by WebAssembly are those of any zstd', async () => {
   const rows = fc.sample(anyRow, { numRuns: 500, seed: 5 });

@@ -144,9 +144,9 @@ async function contend(rounds: number): Promise<void> {
   }
 }
 
-test('of many that find a dead owner at the same time, exactly one takes over', () => contend(40), 30_000);
+test('of many that find a dead owner at the same time, exactly one takes over', () => contend(40));
 
-test('so it is on a file system without hard links', () => withoutLinks(() => contend(20)), 30_000);
+test('so it is on a file system without hard links', () => withoutLinks(() => contend(20)));
 
 // Node 20 cannot read TypeScript in a child process.
 const canReadTypes = 'typescript' in process.features && Boolean(process.features.typescript);
@@ -187,5 +187,4 @@ test.skipIf(!canReadTypes)(
     expect(words).toEqual(['busy', 'busy', 'busy', 'busy', 'taken']);
     expect(JSON.parse(await readFile(path, 'utf8'))).not.toMatchObject({ id: 'x' });
   },
-  30_000,
 );

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { realEffects } from '../../src/effects.ts';
 import { Database } from '../../src/store/database.ts';
 import { openReader } from '../../src/store/reader.ts';
 import { freshFolder } from '../scratch.ts';
@@ -166,8 +167,10 @@ test('the catalog can be opened by any DuckDB, and follows the warehouse at its 
 test('the catalog is rebuilt during a run, at most once in its interval, and a log of others beside it goes', async () => {
   const path = freshPath('parquet');
   let built = 0;
+  /** Ends the time that is waited for. */
+  const waits: (() => void)[] = [];
   const store = await openTestStore(path, {
-    catalogMs: 150,
+    effects: { ...realEffects, sleep: () => new Promise((resolve) => waits.push(resolve)) },
     onStep: async (step) => {
       if (step === 'write catalog') built++;
     },
@@ -175,14 +178,17 @@ test('the catalog is rebuilt during a run, at most once in its interval, and a l
   expect(built).toBe(1);
   await writeFile(join(path, 'warehouse.duckdb.wal'), 'left by somebody');
   for (let n = 0; n < 6; n++) await commitItems(store, n * 10 + 1, n * 10 + 10);
+  expect(built).toBe(1);
+  expect(waits).toHaveLength(1);
+  waits[0]?.();
   const count = async () => {
     const database = await Database.open(join(path, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
     const { rows } = await database.query('SELECT count(*) FROM items');
     database.close();
     return rows[0]?.[0];
   };
-  while (built < 2 || (await count()) !== 60n) await new Promise((done) => setTimeout(done, 20));
-  expect(built).toBeLessThan(7);
+  await vi.waitUntil(async () => (await count()) === 60n, 60_000);
+  expect(built).toBe(2);
   await store.close();
 });
 

@@ -371,7 +371,7 @@ test('rows that are written anew are in row groups that are bounded by the bytes
   // 32 MB of rows of 4 kB.
   expect(groups.map(([, size]) => Number(size))).toEqual([6144, 6144, 6144, 1568]);
   await store.close();
-}, 30_000);
+});
 
 test('views and macros of a DuckDB file are made once, and again where they are missing or of another version', async () => {
   const path = freshPath('duckdb');

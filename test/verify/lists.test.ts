@@ -16,7 +16,7 @@ beforeAll(async () => {
   await run({ pipelines: LISTS, network: sandbox.url, range: '1000:1059', warehouse, workers: 0 });
   await run({ pipelines: ['transactions'], network: sandbox.url, range: '1000:1059', warehouse, workers: 0 });
   sound = await contentOf(warehouse);
-}, 60_000);
+});
 afterAll(() => sandbox.close());
 
 test('lists that agree with transactions are proven', async () => {

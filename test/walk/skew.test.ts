@@ -32,4 +32,4 @@ test('a list that is read while the chain grows tells how many rows are newer th
   } finally {
     await sandbox.close();
   }
-}, 30_000);
+});

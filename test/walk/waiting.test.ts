@@ -41,4 +41,4 @@ test('a run that shall end while it waits ends', async () => {
   });
   setTimeout(() => stop.abort(), 1000);
   expect(await running).toMatchObject({ complete: false });
-}, 20_000);
+});

@@ -43,7 +43,7 @@ describe('a run gives the same rows', () => {
     }
   }
 
-  test('with 0, 1, 2 and 4 workers, by both walks, in both stores', { timeout: 120_000 }, async () => {
+  test('with 0, 1, 2 and 4 workers, by both walks, in both stores', async () => {
     const expected = await hashesOf(0, 'window', 'w');
     expect(expected).toMatchObject({ complete: true, rows: { blocks: expect.any(Number) } });
     for (const workers of [0, 1, 2, 4]) {

@@ -1,6 +1,5 @@
 import type { Account, Cast } from '../chain/accounts.ts';
-import { bodyOf } from '../chain/bodies.ts';
-import { byteBits, cell } from '../chain/cell.ts';
+import { byteBits, cell, toBoc } from '../chain/cell.ts';
 import { must, Rng } from '../chain/mix.ts';
 import type { Ordered, OrderedRecord } from '../page/json.ts';
 import { RECORDS } from './shapes.ts';
@@ -67,7 +66,7 @@ function madeValue(kind: string, name: string, context: DetailsContext, rng: Rng
     case 'foreign':
       return String(BigInt(`0x${hexOf(rng, 32)}`));
     case 'boc':
-      return bodyOf(cell(byteBits(rng.bytes(12))), null, null).boc;
+      return toBoc(cell(byteBits(rng.bytes(12))));
     case 'hash':
       return Buffer.from(rng.bytes(32)).toString('base64');
     case 'hex':

@@ -170,7 +170,7 @@ function jettonTransfer(message: Message, tell: Tell): OrderedRecord {
     query_id: String(order?.queryId ?? 0),
     response_destination: tell(order?.response),
     custom_payload: null,
-    forward_payload: order?.payload ?? null,
+    forward_payload: order?.payload() ?? null,
     forward_amount: String(order?.forward ?? 0),
   };
 }

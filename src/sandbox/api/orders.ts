@@ -27,7 +27,7 @@ export function jettonTransfers(view: View, params: Params, shuffle: number): Bu
     custom_payload: null,
     decoded_custom_payload: null,
     forward_ton_amount: String(order.forward),
-    forward_payload: order.payload ?? null,
+    forward_payload: order.payload() ?? null,
     decoded_forward_payload: decodedComment(order.comment),
     trace_id: view.traceId(row),
   }));
@@ -64,7 +64,7 @@ export function nftTransfers(view: View, params: Params, shuffle: number): Buffe
     custom_payload: null,
     decoded_custom_payload: null,
     forward_amount: String(order.forward),
-    forward_payload: order.payload ?? null,
+    forward_payload: order.payload() ?? null,
     decoded_forward_payload: decodedComment(order.comment),
     trace_id: view.traceId(row),
   }));

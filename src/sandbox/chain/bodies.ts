@@ -15,11 +15,11 @@ export interface Body {
   /** JSON text of what the server decodes it to. */
   readonly decoded: string;
   /** Text for people. */
-  readonly comment?: string;
+  readonly comment: string | undefined;
   /** Jettons that a wallet is told it got. */
-  readonly credited?: bigint;
+  readonly credited: bigint | undefined;
   /** What a token contract is told to do. */
-  readonly order?: TokenFacts;
+  readonly order: TokenFacts | undefined;
 }
 
 /** An order to a jetton wallet or an NFT item, as the listings of transfers and burns tell it. */
@@ -32,8 +32,8 @@ export interface TokenFacts {
   readonly response: Account;
   readonly forward: number;
   readonly comment: string | undefined;
-  /** Bag of cells of a payload that is stored by reference. */
-  readonly payload: string | undefined;
+  /** Bag of cells of a payload that is stored by reference, base64. */
+  readonly payload: () => string | undefined;
 }
 
 export const OPCODE = {
@@ -51,66 +51,134 @@ export const OPCODE = {
   newStake: 0x4e73744b,
 } as const;
 
-/** A body of any cell. */
-export function bodyOf(root: Cell, decodedOpcode: string | null, decoded: Json): Body {
-  const opcode =
-    root.bits.length < 32 ? null : `0x${Number.parseInt(root.bits.slice(0, 32), 2).toString(16).padStart(8, '0')}`;
-  return { opcode, decodedOpcode, hash: root.hash.toString('base64'), boc: toBoc(root), decoded: jsonOf(decoded) };
+/** What the rest of the network has to know about a body. */
+type Facts = Partial<Pick<Body, 'comment' | 'credited' | 'order'>>;
+
+/** A body that is put together when it is first looked at: most of an epoch never are. */
+class CellBody implements Body {
+  readonly decodedOpcode: string | null;
+  readonly comment: string | undefined;
+  readonly credited: bigint | undefined;
+  readonly order: TokenFacts | undefined;
+  readonly #make: () => Cell;
+  readonly #meaning: () => Json;
+  #root: Cell | undefined;
+  #boc: string | undefined;
+  #decoded: string | undefined;
+
+  constructor(make: () => Cell, decodedOpcode: string | null, meaning: () => Json, facts: Facts) {
+    this.#make = make;
+    this.#meaning = meaning;
+    this.decodedOpcode = decodedOpcode;
+    this.comment = facts.comment;
+    this.credited = facts.credited;
+    this.order = facts.order;
+  }
+
+  get opcode(): string | null {
+    const { bits } = this.#cell;
+    return bits.length < 32 ? null : `0x${Number.parseInt(bits.slice(0, 32), 2).toString(16).padStart(8, '0')}`;
+  }
+
+  get hash(): string {
+    return this.#cell.hash.toString('base64');
+  }
+
+  get boc(): string {
+    this.#boc ??= toBoc(this.#cell);
+    return this.#boc;
+  }
+
+  get decoded(): string {
+    this.#decoded ??= jsonOf(this.#meaning());
+    return this.#decoded;
+  }
+
+  get #cell(): Cell {
+    this.#root ??= this.#make();
+    return this.#root;
+  }
+}
+
+/** A body that the decoder does not know. */
+function opaqueBody(make: () => Cell): Body {
+  return new CellBody(make, null, () => null, {});
 }
 
 /** A StateInit, as messages that deploy carry it. */
 export function stateInit(rng: Rng): Body {
-  const code = cell(byteBits(rng.bytes(60)));
-  return bodyOf(cell('00110', [code, cell(byteBits(rng.bytes(40)))]), null, null);
+  const [code, data] = [rng.bytes(60), rng.bytes(40)];
+  return opaqueBody(() => cell('00110', [cell(byteBits(code)), cell(byteBits(data))]));
 }
 
 /** No body at all: an empty cell. */
 export function emptyBody(): Body {
-  return bodyOf(cell(''), null, { '@type': 'empty_cell' });
+  return new CellBody(
+    () => cell(''),
+    null,
+    () => ({ '@type': 'empty_cell' }),
+    {},
+  );
 }
 
 /** Fewer than 32 bits, so no opcode. */
 export function shortBody(rng: Rng): Body {
-  return bodyOf(cell(uintBits(rng.next(), 32).slice(0, rng.between(1, 31))), null, null);
+  const [value, width] = [rng.next(), rng.between(1, 31)];
+  return opaqueBody(() => cell(uintBits(value, 32).slice(0, width)));
 }
 
 /** An operation that the decoder does not know. */
 export function unknownBody(rng: Rng, opcode = rng.next()): Body {
-  return bodyOf(cell(uintBits(opcode, 32) + byteBits(rng.bytes(rng.between(8, 90)))), null, null);
+  const rest = rng.bytes(rng.between(8, 90));
+  return opaqueBody(() => cell(uintBits(opcode, 32) + byteBits(rest)));
 }
 
 /** A text comment. */
 export function commentBody(comment: string): Body {
-  const root = snake(uintBits(OPCODE.comment, 32), Buffer.from(comment, 'utf8'));
-  return { ...bodyOf(root, 'text_comment', { '@type': 'text_comment', comment, type: 'text_comment' }), comment };
+  return new CellBody(
+    () => snake(uintBits(OPCODE.comment, 32), Buffer.from(comment, 'utf8')),
+    'text_comment',
+    () => ({ '@type': 'text_comment', comment, type: 'text_comment' }),
+    { comment },
+  );
 }
 
 /** What a wallet signs, from outside. */
 export function signedBody(rng: Rng): Body {
-  if (rng.chance(0.5)) return bodyOf(cell(byteBits(rng.bytes(100)), [cell(byteBits(rng.bytes(70)))]), null, null);
-  const seqno = rng.below(100000);
-  const root = cell(
-    uintBits(OPCODE.signed, 32) + uintBits(2147483409, 32) + uintBits(seqno, 32) + byteBits(rng.bytes(64)),
+  if (rng.chance(0.5)) {
+    const [own, inner] = [rng.bytes(100), rng.bytes(70)];
+    return opaqueBody(() => cell(byteBits(own), [cell(byteBits(inner))]));
+  }
+  const [seqno, signature] = [rng.below(100000), rng.bytes(64)];
+  return new CellBody(
+    () => cell(uintBits(OPCODE.signed, 32) + uintBits(2147483409, 32) + uintBits(seqno, 32) + byteBits(signature)),
+    'w5_external_signed_request',
+    () => ({
+      '@type': 'w5_external_signed_request',
+      request: { '@type': 'w5_signed_request', msg_seqno: String(seqno), wallet_id: '2147483409' },
+    }),
+    {},
   );
-  return bodyOf(root, 'w5_external_signed_request', {
-    '@type': 'w5_external_signed_request',
-    request: { '@type': 'w5_signed_request', msg_seqno: String(seqno), wallet_id: '2147483409' },
-  });
 }
 
 /** The first 256 bits of a bounced message. */
 export function bounceBody(bounced: Body): Body {
-  const bits = bounced.opcode === null ? '' : uintBits(Number(bounced.opcode), 32);
-  return bodyOf(cell(uintBits(OPCODE.bounce, 32) + bits), 'bounce', {
-    '@type': 'bounce',
-    payload: { '@type': 'empty_cell' },
-  });
+  return new CellBody(
+    () => cell(uintBits(OPCODE.bounce, 32) + (bounced.opcode === null ? '' : uintBits(Number(bounced.opcode), 32))),
+    'bounce',
+    () => ({ '@type': 'bounce', payload: { '@type': 'empty_cell' } }),
+    {},
+  );
 }
 
 /** Operations that carry a query id and nothing else. */
 export function plainBody(opcode: number, name: string, queryId: bigint): Body {
-  const root = cell(uintBits(opcode, 32) + uintBits(queryId, 64));
-  return bodyOf(root, name, { '@type': name, query_id: String(queryId) });
+  return new CellBody(
+    () => cell(uintBits(opcode, 32) + uintBits(queryId, 64)),
+    name,
+    () => ({ '@type': name, query_id: String(queryId) }),
+    {},
+  );
 }
 
 /** A jetton or NFT operation with an amount and two addresses. */
@@ -132,79 +200,79 @@ export function jettonInternalBody(order: TokenOrder): Body {
 }
 
 function tokenBody(opcode: number, name: string, order: TokenOrder, fields: readonly [string, string]): Body {
-  const text = order.comment === undefined ? undefined : snake(uintBits(0, 32), Buffer.from(order.comment));
-  const custom = opcode === OPCODE.jettonTransfer ? '0' : '';
-  const bits =
-    uintBits(opcode, 32) +
-    uintBits(order.queryId, 64) +
-    coinBits(order.amount) +
-    addressBits(must(order.first.address, 'fixed address')) +
-    addressBits(must(order.second.address, 'fixed address')) +
-    custom +
-    coinBits(order.forward) +
-    (text === undefined ? '0' : '1');
-  const payload: Json =
-    order.comment === undefined
-      ? { '@type': 'first_from_either', value: { '@type': 'empty_cell' } }
-      : {
-          '@type': 'second_from_either',
-          value: { '@type': 'text_comment', comment: order.comment, type: 'text_comment' },
-        };
   const { queryId, amount, forward, comment, first, second } = order;
+  const isTransfer = opcode === OPCODE.jettonTransfer;
+  const text = (): Cell[] => (comment === undefined ? [] : [snake(uintBits(0, 32), Buffer.from(comment))]);
+  const make = (): Cell => {
+    const refs = text();
+    const bits =
+      uintBits(opcode, 32) +
+      uintBits(queryId, 64) +
+      coinBits(amount) +
+      fixedBits(first) +
+      fixedBits(second) +
+      (isTransfer ? '0' : '') +
+      coinBits(forward) +
+      (refs.length === 0 ? '0' : '1');
+    return cell(bits, refs);
+  };
+  const meaning = (): Json => ({
+    '@type': name,
+    amount: coinsJson(amount),
+    [fields[0]]: addressJson(first),
+    [fields[1]]: addressJson(second),
+    forward_payload:
+      comment === undefined
+        ? { '@type': 'first_from_either', value: { '@type': 'empty_cell' } }
+        : { '@type': 'second_from_either', value: { '@type': 'text_comment', comment, type: 'text_comment' } },
+    forward_ton_amount: coinsJson(BigInt(forward)),
+    query_id: String(queryId),
+    ...(isTransfer ? { custom_payload: { '@type': 'nothing_from_maybe' } } : {}),
+  });
   const facts: TokenFacts = {
     kind: 'jetton_transfer',
-    queryId,
-    amount,
-    to: first,
-    response: second,
-    forward,
-    comment,
-    payload: text && toBoc(text),
+    ...{ queryId, amount, to: first, response: second, forward, comment },
+    payload: () => text().map(toBoc)[0],
   };
-  const body = bodyOf(cell(bits, text === undefined ? [] : [text]), name, {
-    '@type': name,
-    amount: coinsJson(order.amount),
-    [fields[0]]: addressJson(order.first),
-    [fields[1]]: addressJson(order.second),
-    forward_payload: payload,
-    forward_ton_amount: coinsJson(BigInt(order.forward)),
-    query_id: String(order.queryId),
-    ...(custom === '' ? {} : { custom_payload: { '@type': 'nothing_from_maybe' } }),
-  });
-  return custom === '' ? { ...body, credited: amount } : { ...body, order: facts };
+  return new CellBody(make, name, meaning, isTransfer ? { order: facts } : { credited: amount });
 }
 
 export function jettonBurnBody(queryId: bigint, amount: bigint, response: Account): Body {
-  const bits = uintBits(OPCODE.jettonBurn, 32) + uintBits(queryId, 64) + coinBits(amount);
-  const body = bodyOf(cell(`${bits}${addressBits(must(response.address, 'fixed address'))}0`), 'jetton_burn', {
-    '@type': 'jetton_burn',
-    amount: coinsJson(amount),
-    custom_payload: { '@type': 'nothing_from_maybe' },
-    query_id: String(queryId),
-    response_destination: addressJson(response),
-  });
-  const none = { to: undefined, forward: 0, comment: undefined, payload: undefined };
-  return { ...body, order: { kind: 'jetton_burn', queryId, amount, response, ...none } };
+  return new CellBody(
+    () => cell(`${uintBits(OPCODE.jettonBurn, 32)}${uintBits(queryId, 64)}${coinBits(amount)}${fixedBits(response)}0`),
+    'jetton_burn',
+    () => ({
+      '@type': 'jetton_burn',
+      amount: coinsJson(amount),
+      custom_payload: { '@type': 'nothing_from_maybe' },
+      query_id: String(queryId),
+      response_destination: addressJson(response),
+    }),
+    { order: { kind: 'jetton_burn', queryId, amount, response, to: undefined, forward: 0, ...NO_TEXT } },
+  );
 }
 
 /** Notices to an owner or a master: query id, amount, who. */
 export function noticeBody(opcode: number, name: string, queryId: bigint, amount: bigint, sender: Account): Body {
-  const bits = uintBits(opcode, 32) + uintBits(queryId, 64) + coinBits(amount);
-  return bodyOf(cell(`${bits}${addressBits(must(sender.address, 'fixed address'))}0`), name, {
-    '@type': name,
-    amount: coinsJson(amount),
-    query_id: String(queryId),
-    sender: addressJson(sender),
-  });
+  return new CellBody(
+    () => cell(`${uintBits(opcode, 32)}${uintBits(queryId, 64)}${coinBits(amount)}${fixedBits(sender)}0`),
+    name,
+    () => ({
+      '@type': name,
+      amount: coinsJson(amount),
+      query_id: String(queryId),
+      sender: addressJson(sender),
+    }),
+    {},
+  );
 }
 
 export function nftTransferBody(queryId: bigint, newOwner: Account, response: Account): Body {
-  const bits =
-    uintBits(OPCODE.nftTransfer, 32) +
-    uintBits(queryId, 64) +
-    addressBits(must(newOwner.address, 'fixed address')) +
-    addressBits(must(response.address, 'fixed address'));
-  const body = bodyOf(cell(`${bits}0${coinBits(1)}0`), 'nft_transfer', {
+  const make = (): Cell => {
+    const bits = uintBits(OPCODE.nftTransfer, 32) + uintBits(queryId, 64) + fixedBits(newOwner) + fixedBits(response);
+    return cell(`${bits}0${coinBits(1)}0`);
+  };
+  const meaning = (): Json => ({
     '@type': 'nft_transfer',
     custom_payload: { '@type': 'nothing_from_maybe' },
     forward_amount: coinsJson(1n),
@@ -213,8 +281,22 @@ export function nftTransferBody(queryId: bigint, newOwner: Account, response: Ac
     query_id: String(queryId),
     response_destination: addressJson(response),
   });
-  const rest = { amount: 0n, forward: 1, comment: undefined, payload: undefined };
-  return { ...body, order: { kind: 'nft_transfer', queryId, to: newOwner, response, ...rest } };
+  const order: TokenFacts = {
+    kind: 'nft_transfer',
+    queryId,
+    to: newOwner,
+    response,
+    amount: 0n,
+    forward: 1,
+    ...NO_TEXT,
+  };
+  return new CellBody(make, 'nft_transfer', meaning, { order });
+}
+
+const NO_TEXT = { comment: undefined, payload: () => undefined } as const;
+
+function fixedBits(account: Account): string {
+  return addressBits(must(account.address, 'fixed address'));
 }
 
 function coinsJson(amount: bigint): Json {
