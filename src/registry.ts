@@ -13,7 +13,7 @@ export class Registry {
   readonly pipelines: readonly PipelineDef[];
 
   constructor(pipelines: readonly PipelineDef[]) {
-    this.pipelines = [...pipelines].sort((a, b) => a.name.localeCompare(b.name));
+    this.pipelines = [...pipelines].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Every table of every pipeline, those of lookups and of the quarantine. */

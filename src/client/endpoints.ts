@@ -37,10 +37,9 @@ function isEndpointName(name: string): name is EndpointName {
  */
 export function endpointByPath(path: string, method?: Endpoint['method']): EndpointName {
   const asked = path.replace(/^\/+|\/+$/g, '');
-  const found = endpointNames
-    .filter((name) => endpointOf(name).path === `/${asked}`)
-    .sort((a, b) => endpointOf(a).method.localeCompare(endpointOf(b).method));
-  const name = found.find((candidate) => method === undefined || endpointOf(candidate).method === method);
+  const found = endpointNames.filter((name) => endpointOf(name).path === `/${asked}`);
+  const by = (wanted: Endpoint['method']) => found.find((candidate) => endpointOf(candidate).method === wanted);
+  const name = method === undefined ? (by('GET') ?? found[0]) : by(method);
   if (name !== undefined) return name;
   if (found[0] !== undefined) {
     throw new UsageError(`usage: expected ${endpointOf(found[0]).method} for ${asked}, got ${method}`, {

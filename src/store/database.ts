@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module';
 import type * as duckdb from '@duckdb/node-api';
 import { StoreError } from '../errors.ts';
 import { quoteText } from './canonical.ts';
+import { duckdbApi } from './duckdbapi.ts';
 import type { Query } from './store.ts';
 
 type DuckDBConnection = duckdb.DuckDBConnection;
@@ -9,17 +9,11 @@ type DuckDBInstance = duckdb.DuckDBInstance;
 type DuckDBPreparedStatement = duckdb.DuckDBPreparedStatement;
 type DuckDBValue = duckdb.DuckDBValue;
 
-/** Not by `import`, for which Node looks through all files of the package for names first; that takes twice as long as the rest. */
-const { DuckDBInstance: Instance, StatementType }: typeof duckdb = createRequire(import.meta.url)('@duckdb/node-api');
-
 /** Nothing is fetched from a network: a query that needs an extension that is not there fails. */
 const offline = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' } as const;
 
 /** The name of an attached file; its own could be anything. */
 const ATTACHED = 'warehouse';
-
-/** Statements that are there for their rows. */
-const answering: readonly duckdb.StatementType[] = [StatementType.SELECT, StatementType.EXPLAIN, StatementType.EXECUTE];
 
 /** A DuckDB instance with one connection. */
 export class Database {
@@ -35,7 +29,7 @@ export class Database {
   }
 
   static async open(path = ':memory:', settings: Readonly<Record<string, string>> = {}): Promise<Database> {
-    const instance = await Instance.create(path, { ...offline, ...settings });
+    const instance = await duckdbApi().DuckDBInstance.create(path, { ...offline, ...settings });
     return new Database(instance, await instance.connect(), false);
   }
 
@@ -45,7 +39,7 @@ export class Database {
     options: string,
     settings: Readonly<Record<string, string>> = {},
   ): Promise<Database> {
-    const instance = await Instance.create(':memory:', { ...offline, ...settings });
+    const instance = await duckdbApi().DuckDBInstance.create(':memory:', { ...offline, ...settings });
     const database = new Database(instance, await instance.connect(), true);
     try {
       await database.run(`ATTACH ${quoteText(path)} AS ${ATTACHED} (${options})`);
@@ -86,7 +80,7 @@ export class Database {
     if (statements.count < 2) return undefined;
     for (let at = 0; at < statements.count - 1; at++) {
       const statement = await statements.prepare(at);
-      if (answering.includes(statement.statementType)) throw severalResults(at + 1, statements.count);
+      if (isAnswering(statement)) throw severalResults(at + 1, statements.count);
       await statement.run();
     }
     return statements.prepare(statements.count - 1);
@@ -133,6 +127,12 @@ export class Database {
     this.#connection.closeSync();
     this.#instance.closeSync();
   }
+}
+
+/** Whether a statement is there for its rows. */
+function isAnswering({ statementType }: DuckDBPreparedStatement): boolean {
+  const { SELECT, EXPLAIN, EXECUTE } = duckdbApi().StatementType;
+  return [SELECT, EXPLAIN, EXECUTE].includes(statementType);
 }
 
 function severalResults(number: number, count: number): StoreError {

@@ -1,15 +1,4 @@
-import { createRequire } from 'node:module';
-import type * as duckdb from '@duckdb/node-api';
-
-/** As `database.ts` loads it, which has done so before there is any value. */
-const {
-  DuckDBArrayValue,
-  DuckDBListValue,
-  DuckDBMapValue,
-  DuckDBStructValue,
-  DuckDBUnionValue,
-  DuckDBDecimalValue,
-}: typeof duckdb = createRequire(import.meta.url)('@duckdb/node-api');
+import { duckdbApi } from './duckdbapi.ts';
 
 /** What a value of a result is made of. */
 export type Parts =
@@ -23,8 +12,11 @@ export type Parts =
 
 /** Takes a value of a result apart, by one level. */
 export function partsOf(value: unknown): Parts {
-  if (typeof value === 'number' || typeof value === 'bigint' || value instanceof DuckDBDecimalValue)
-    return { kind: 'number' };
+  if (typeof value === 'number' || typeof value === 'bigint') return { kind: 'number' };
+  if (typeof value !== 'object') return { kind: 'other' };
+  const { DuckDBArrayValue, DuckDBListValue, DuckDBMapValue, DuckDBStructValue, DuckDBUnionValue, DuckDBDecimalValue } =
+    duckdbApi();
+  if (value instanceof DuckDBDecimalValue) return { kind: 'number' };
   if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue)
     return { kind: 'items', items: value.items };
   if (value instanceof DuckDBStructValue) return { kind: 'fields', fields: Object.entries(value.entries) };

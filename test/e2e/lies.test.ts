@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentHash } from '../../src/audit/content.ts';
-import { type Effects, realEffects } from '../../src/effects.ts';
 import { loadRegistry } from '../../src/registry.ts';
 import { type RunEvent, run } from '../../src/run.ts';
 import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
@@ -11,23 +10,11 @@ import { readStatus } from '../../src/status.ts';
 import type { WalkMode } from '../../src/walk/context.ts';
 import { openWarehouse } from '../../src/warehouse.ts';
 import { freshFolder } from '../scratch.ts';
+import { hurriedEffects } from '../source/clock.ts';
 
 /** A block in the middle of the range, with several shards and enough transactions for every lie. */
 const LIAR = 66;
 const RANGE: Span = { from: 60, to: 72 };
-
-/** Time that passes only when somebody sleeps. */
-function hurried(): Effects {
-  let now = 0;
-  return {
-    ...realEffects,
-    monotonic: () => now,
-    sleep: async (ms, signal) => {
-      signal?.throwIfAborted();
-      now += ms;
-    },
-  };
-}
 
 let sandbox: Sandbox;
 let folder: string;
@@ -52,7 +39,7 @@ async function runInto(warehouse: string, walk: WalkMode) {
   const events: RunEvent[] = [];
   const report = await run({
     ...{ pipelines: ['transactions'], network: sandbox.url, range: `${RANGE.from}:${RANGE.to}`, warehouse, walk },
-    ...{ effects: hurried(), waitMs: 2000, workers: 0, onEvent: (event: RunEvent) => events.push(event) },
+    ...{ effects: hurriedEffects(), waitMs: 2000, workers: 0, onEvent: (event: RunEvent) => events.push(event) },
   });
   return { report, problems: events.filter((event) => event.event === 'problem') };
 }

@@ -1,4 +1,4 @@
-import type { Effects } from '../../src/effects.ts';
+import { type Effects, realEffects } from '../../src/effects.ts';
 
 export interface FakeClock extends Effects {
   /** Every sleep that was asked for, in milliseconds. */
@@ -21,6 +21,12 @@ export function fakeClock(random = () => 0.5): FakeClock {
     random,
     freshId: () => '000000000000',
   };
+}
+
+/** The real effects, on a clock that moves only when somebody sleeps. */
+export function hurriedEffects(): Effects {
+  const { monotonic, sleep } = fakeClock();
+  return { ...realEffects, monotonic, sleep };
 }
 
 /** A clock on which every sleep lasts until its signal is aborted. */

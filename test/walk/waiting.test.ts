@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { freshFolder } from '../scratch.ts';
+import { hurriedEffects } from '../source/clock.ts';
 
 /** The head stands still. */
 const HEAD = 400;
@@ -19,7 +20,7 @@ test('blocks above a head that stands are waited for once, and told in one line'
   const events: RunEvent[] = [];
   const report = await run({
     ...{ pipelines: ['transactions'], network: sandbox.url, range: '395:410', warehouse: join(freshFolder(), 'w') },
-    ...{ waitMs: 2000, onEvent: (event: RunEvent) => events.push(event) },
+    ...{ waitMs: 2000, effects: hurriedEffects(), onEvent: (event: RunEvent) => events.push(event) },
   });
   expect(report.complete).toBe(false);
   expect(events.filter(({ event }) => event === 'problem')).toEqual([
