@@ -16,14 +16,14 @@ interface Case {
 
 const CASES: readonly Case[] = [
   { name: 'the usual', network: {}, range: '1000:3499' },
-  { name: 'other accounts, shards and bursts', network: { seed: 7 }, range: '1200:3800' },
-  { name: 'from the first block on', network: { seed: 3 }, range: '1:2500' },
+  { name: 'other accounts, shards and bursts', network: { seed: 7, activity: 0.5 }, range: '1200:3800' },
+  { name: 'from the first block on', network: { seed: 3, activity: 0.3 }, range: '1:2500' },
   { name: 'up to the head', network: { activity: 0.2 }, range: '-2600:' },
-  { name: 'a giant block', network: {}, range: '700:3200' },
+  { name: 'a giant block', network: { activity: 0.3 }, range: '700:3200' },
   { name: 'two giant blocks among quiet ones', network: { activity: 0.1 }, range: '700:6000' },
   { name: 'sparse', network: { activity: 0.1 }, range: '1010:4999' },
   { name: 'nothing but ticks, tocks and one airdrop', network: { activity: 0 }, range: '1000:3500' },
-  { name: 'dense', network: { activity: 4 }, range: '1000:3420' },
+  { name: 'dense', network: { activity: 2 }, range: '1000:3420' },
   { name: 'block by block', network: { activity: 0.1 }, range: '1000:3450', walk: 'masterchain' },
 ];
 
