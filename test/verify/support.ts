@@ -1,11 +1,8 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ContentHash, contentHash } from '../../src/audit/content.ts';
-import { loadRegistry } from '../../src/registry.ts';
 import { run } from '../../src/run.ts';
 import type { Sandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/store/database.ts';
-import { openReader } from '../../src/store/reader.ts';
 import type { LedgerEntry } from '../../src/store/store.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
@@ -83,20 +80,9 @@ function kindsOf(findings: readonly Finding[]): readonly string[] {
   return [...new Set(findings.map(({ kind }) => kind))].sort();
 }
 
-/** What every table holds, as a verification with `content` tells it. */
-export async function contentOf(warehouse: string): Promise<Readonly<Record<string, ContentHash>>> {
-  const { tables } = await loadRegistry();
-  const reader = await openReader(warehouse, tables);
-  try {
-    const held = new Set((await reader.ledger()).flatMap((entry) => Object.keys(entry.tables)));
-    held.delete('quarantine');
-    const hashes: Record<string, ContentHash> = {};
-    for (const table of tables.filter(({ name }) => held.has(name)))
-      hashes[table.name] = await contentHash(reader.query, table);
-    return hashes;
-  } finally {
-    await reader.close();
-  }
+/** What every table holds. */
+export async function contentOf(warehouse: string): Promise<unknown> {
+  return (await verify(warehouse, { content: true })).report.content;
 }
 
 export interface Repaired {

@@ -66,7 +66,7 @@ class CellBody implements Body {
   #boc: string | undefined;
   #decoded: string | undefined;
 
-  constructor(make: () => Cell, decodedOpcode: string | null, meaning: () => Json, facts: Facts) {
+  constructor(make: () => Cell, decodedOpcode: string | null, meaning: () => Json, facts: Facts = {}) {
     this.#make = make;
     this.#meaning = meaning;
     this.decodedOpcode = decodedOpcode;
@@ -102,7 +102,7 @@ class CellBody implements Body {
 
 /** A body that the decoder does not know. */
 function opaqueBody(make: () => Cell): Body {
-  return new CellBody(make, null, () => null, {});
+  return new CellBody(make, null, () => null);
 }
 
 /** A StateInit, as messages that deploy carry it. */
@@ -117,7 +117,6 @@ export function emptyBody(): Body {
     () => cell(''),
     null,
     () => ({ '@type': 'empty_cell' }),
-    {},
   );
 }
 
@@ -157,7 +156,6 @@ export function signedBody(rng: Rng): Body {
       '@type': 'w5_external_signed_request',
       request: { '@type': 'w5_signed_request', msg_seqno: String(seqno), wallet_id: '2147483409' },
     }),
-    {},
   );
 }
 
@@ -167,7 +165,6 @@ export function bounceBody(bounced: Body): Body {
     () => cell(uintBits(OPCODE.bounce, 32) + (bounced.opcode === null ? '' : uintBits(Number(bounced.opcode), 32))),
     'bounce',
     () => ({ '@type': 'bounce', payload: { '@type': 'empty_cell' } }),
-    {},
   );
 }
 
@@ -177,7 +174,6 @@ export function plainBody(opcode: number, name: string, queryId: bigint): Body {
     () => cell(uintBits(opcode, 32) + uintBits(queryId, 64)),
     name,
     () => ({ '@type': name, query_id: String(queryId) }),
-    {},
   );
 }
 
@@ -263,7 +259,6 @@ export function noticeBody(opcode: number, name: string, queryId: bigint, amount
       query_id: String(queryId),
       sender: addressJson(sender),
     }),
-    {},
   );
 }
 
