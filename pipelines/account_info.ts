@@ -1,4 +1,4 @@
-import { base64Hash, boc, fromAsk, lookup, lt, nanoton, pipeline, reading, table, text } from 'tonlake/pipeline';
+import { field, fromAsk, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'account_info',
@@ -14,24 +14,22 @@ export default pipeline({
   tables: [
     table('account_info', {
       grain: 'one account at one reading',
+      record: 'V2AddressInformation',
       rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
         address: fromAsk('raw-address', 'address', 'account'),
-        balance: nanoton('/balance', 'balance'),
-        code: boc('/code', 'the code').nullable(),
-        data: boc('/data', 'the data').nullable(),
-        last_transaction_lt: lt(
+        balance: field('/balance', 'balance'),
+        code: field('/code', 'the code'),
+        data: field('/data', 'the data'),
+        last_transaction_lt: field(
           '/last_transaction_lt',
           'logical time of its last transaction; 0 for an unknown account',
-        ).nullable(),
-        last_transaction_hash: base64Hash(
-          '/last_transaction_hash',
-          'its last transaction; all zero for an unknown account',
-        ).nullable(),
-        frozen_hash: base64Hash('/frozen_hash', 'hash of the frozen state').nullable(),
-        status: text('/status', 'uninit, frozen, active'),
+        ),
+        last_transaction_hash: field('/last_transaction_hash', 'its last transaction; all zero for an unknown account'),
+        frozen_hash: field('/frozen_hash', 'hash of the frozen state'),
+        status: field('/status', 'uninit, frozen, active'),
         ...reading(),
       },
     }),

@@ -1,4 +1,4 @@
-import { json, lookup, pipeline, rawAddress, reading, table, text } from 'tonlake/pipeline';
+import { field, lookup, pipeline, rawAddress, reading, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'address_book',
@@ -15,14 +15,15 @@ export default pipeline({
   tables: [
     table('address_book', {
       grain: 'one account at one reading',
+      record: 'AddressBookRow',
       rows: { kind: 'records', path: '/rows', shape: 'map' },
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
         address: rawAddress('/key', 'account as it was asked for'),
-        user_friendly: text('/value/user_friendly', 'address for people, base64url').nullable(),
-        domain: text('/value/domain', 'a domain that stands for it').nullable(),
-        interfaces: json('/value/interfaces', 'what the server takes it for').nullable(),
+        user_friendly: field('/value/user_friendly', 'address for people, base64url'),
+        domain: field('/value/domain', 'a domain that stands for it'),
+        interfaces: field('/value/interfaces', 'what the server takes it for'),
         ...reading(),
       },
     }),

@@ -1,4 +1,4 @@
-import { fromAsk, json, lookup, pipeline, reading, table } from 'tonlake/pipeline';
+import { field, fromAsk, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 import { transactionColumns } from './tables/transactions.ts';
 
 export default pipeline({
@@ -16,6 +16,7 @@ export default pipeline({
   tables: [
     table('adjacent_transactions', {
       grain: 'one transaction next to another at one reading',
+      record: 'Transaction',
       rows: { kind: 'records', path: '/transactions' },
       key: ['of_hash', 'hash', '_read_at'],
       sort: ['of_hash', 'lt', 'account'],
@@ -23,8 +24,8 @@ export default pipeline({
       columns: {
         of_hash: fromAsk('base64-hash', 'hash', 'transaction whose neighbours were asked for'),
         ...transactionColumns,
-        in_msg: json('/in_msg', 'message that it received').nullable(),
-        out_msgs: json('/out_msgs', 'messages that it sent').nullable(),
+        in_msg: field('/in_msg', 'message that it received'),
+        out_msgs: field('/out_msgs', 'messages that it sent').nullable(),
         ...reading(),
       },
     }),

@@ -10,6 +10,7 @@ export default pipeline({
   tables: [
     table('blocks', {
       grain: 'one block of any workchain',
+      record: 'Block',
       rows: { kind: 'records', path: '/blocks' },
       key: ['workchain', 'shard', 'seqno'],
       sort: ['mc_block_seqno', 'workchain', 'shard', 'seqno'],

@@ -1,4 +1,4 @@
-import { base64Hash, lookup, pipeline, rawAddress, reading, table, text } from 'tonlake/pipeline';
+import { field, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'dns_records',
@@ -14,17 +14,18 @@ export default pipeline({
   tables: [
     table('dns_records', {
       grain: 'one domain at one reading',
+      record: 'DNSRecord',
       rows: { kind: 'records', path: '/records' },
       key: ['nft_item_address', '_read_at'],
       sort: ['nft_item_address'],
       columns: {
-        nft_item_address: rawAddress('/nft_item_address', 'NFT of the domain'),
-        nft_item_owner: rawAddress('/nft_item_owner', 'owner of the NFT').nullable(),
-        domain: text('/domain', 'name'),
-        dns_next_resolver: rawAddress('/dns_next_resolver', 'contract that knows its subdomains').nullable(),
-        dns_wallet: rawAddress('/dns_wallet', 'account that it stands for').nullable(),
-        dns_site_adnl: base64Hash('/dns_site_adnl', 'address of its site').nullable(),
-        dns_storage_bag_id: base64Hash('/dns_storage_bag_id', 'bag of files that it stands for').nullable(),
+        nft_item_address: field('/nft_item_address', 'NFT of the domain'),
+        nft_item_owner: field('/nft_item_owner', 'owner of the NFT'),
+        domain: field('/domain', 'name'),
+        dns_next_resolver: field('/dns_next_resolver', 'contract that knows its subdomains'),
+        dns_wallet: field('/dns_wallet', 'account that it stands for'),
+        dns_site_adnl: field('/dns_site_adnl', 'address of its site'),
+        dns_storage_bag_id: field('/dns_storage_bag_id', 'bag of files that it stands for'),
         ...reading(),
       },
     }),

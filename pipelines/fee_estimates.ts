@@ -1,4 +1,4 @@
-import { fromAsk, json, lookup, pipeline, reading, table, uint64Number } from 'tonlake/pipeline';
+import { field, fromAsk, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'fee_estimates',
@@ -17,17 +17,18 @@ export default pipeline({
   tables: [
     table('fee_estimates', {
       grain: 'one message at one reading',
+      record: 'V2EstimateFeeResult',
       rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['msg_hash', '_read_at'],
       sort: ['msg_hash'],
       columns: {
         msg_hash: fromAsk('base64-hash', 'msg_hash', 'message'),
         address: fromAsk('raw-address', 'address', 'account that gets it'),
-        in_fwd_fee: uint64Number('/source_fees/in_fwd_fee', 'fee for taking the message in').unit('nanoton'),
-        storage_fee: uint64Number('/source_fees/storage_fee', 'storage fees due').unit('nanoton'),
-        gas_fee: uint64Number('/source_fees/gas_fee', 'fee for gas').unit('nanoton'),
-        fwd_fee: uint64Number('/source_fees/fwd_fee', 'fee for what it sends on').unit('nanoton'),
-        destination_fees: json('/destination_fees', 'the same fees for the receivers of what it sends on').nullable(),
+        in_fwd_fee: field('/source_fees/in_fwd_fee', 'fee for taking the message in').unit('nanoton'),
+        storage_fee: field('/source_fees/storage_fee', 'storage fees due').unit('nanoton'),
+        gas_fee: field('/source_fees/gas_fee', 'fee for gas').unit('nanoton'),
+        fwd_fee: field('/source_fees/fwd_fee', 'fee for what it sends on').unit('nanoton'),
+        destination_fees: field('/destination_fees', 'the same fees for the receivers of what it sends on'),
         ...reading(),
       },
     }),

@@ -1,4 +1,4 @@
-import { fromAsk, int64Number, json, lookup, pipeline, reading, table } from 'tonlake/pipeline';
+import { field, fromAsk, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'get_method_results',
@@ -15,6 +15,7 @@ export default pipeline({
   tables: [
     table('get_method_results', {
       grain: 'one call of a get-method',
+      record: 'V2RunGetMethodResult',
       rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['address', 'method', 'arguments', '_read_at'],
       sort: ['address', 'method'],
@@ -22,9 +23,9 @@ export default pipeline({
         address: fromAsk('raw-address', 'address', 'contract'),
         method: fromAsk('text', 'method', 'name of the get-method'),
         arguments: fromAsk('json', 'stack', 'its arguments, as a stack'),
-        gas_used: int64Number('/gas_used', 'gas used').unit('gas'),
-        exit_code: int64Number('/exit_code', '0 and 1 are success'),
-        stack: json('/stack', 'what it returned'),
+        gas_used: field('/gas_used', 'gas used').unit('gas'),
+        exit_code: field('/exit_code', '0 and 1 are success'),
+        stack: field('/stack', 'what it returned'),
         ...reading(),
       },
     }),

@@ -1,17 +1,4 @@
-import {
-  base64Hash,
-  boc,
-  bool,
-  decimal38,
-  decimalUint64,
-  json,
-  lt,
-  ltWindows,
-  pipeline,
-  rawAddress,
-  table,
-  unixSeconds,
-} from 'tonlake/pipeline';
+import { field, ltWindows, pipeline, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'jetton_burns',
@@ -23,27 +10,28 @@ export default pipeline({
   tables: [
     table('jetton_burns', {
       grain: 'one burn order, told by the transaction on the jetton wallet',
+      record: 'JettonBurn',
       rows: { kind: 'records', path: '/jetton_burns' },
       key: ['tx_hash'],
       sort: ['tx_lt', 'jetton_wallet'],
       time: 'tx_now',
       columns: {
-        tx_hash: base64Hash('/transaction_hash', 'transaction on the jetton wallet'),
-        tx_lt: lt('/transaction_lt', 'logical time of that transaction'),
-        tx_now: unixSeconds('/transaction_now', 'time of that transaction').unit('seconds'),
-        tx_aborted: bool(
+        tx_hash: field('/transaction_hash', 'transaction on the jetton wallet'),
+        tx_lt: field('/transaction_lt', 'logical time of that transaction'),
+        tx_now: field('/transaction_now', 'time of that transaction'),
+        tx_aborted: field(
           '/transaction_aborted',
           'the order failed: nothing was burnt; absent from servers of 2024',
         ).nullable(),
-        query_id: decimalUint64('/query_id', 'chosen by the sender').nullable(),
-        amount: decimal38('/amount', 'in the smallest unit of the jetton'),
-        owner: rawAddress('/owner', 'owner of the jetton wallet'),
-        jetton_wallet: rawAddress('/jetton_wallet', 'jetton wallet that burns'),
-        jetton_master: rawAddress('/jetton_master', 'jetton'),
-        response_destination: rawAddress('/response_destination', 'who gets what is left of the value').nullable(),
-        custom_payload: boc('/custom_payload', 'as sent').nullable(),
-        decoded_custom_payload: json('/decoded_custom_payload', 'as the server decodes it').decoration().nullable(),
-        trace_id: base64Hash('/trace_id', 'trace of the transaction').nullable(),
+        query_id: field('/query_id', 'chosen by the sender').nullable(),
+        amount: field('/amount', 'in the smallest unit of the jetton'),
+        owner: field('/owner', 'owner of the jetton wallet'),
+        jetton_wallet: field('/jetton_wallet', 'jetton wallet that burns'),
+        jetton_master: field('/jetton_master', 'jetton'),
+        response_destination: field('/response_destination', 'who gets what is left of the value'),
+        custom_payload: field('/custom_payload', 'as sent'),
+        decoded_custom_payload: field('/decoded_custom_payload', 'as the server decodes it').decoration(),
+        trace_id: field('/trace_id', 'trace of the transaction'),
       },
     }),
   ],

@@ -1,15 +1,4 @@
-import {
-  base64Hash,
-  bool,
-  json,
-  lt,
-  pipeline,
-  rawAddress,
-  reading,
-  snapshot,
-  table,
-  wideInteger,
-} from 'tonlake/pipeline';
+import { field, pipeline, reading, snapshot, table, wideInteger } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'jetton_masters',
@@ -20,19 +9,20 @@ export default pipeline({
   tables: [
     table('jetton_masters', {
       grain: 'one jetton at one reading',
+      record: 'JettonMaster',
       rows: { kind: 'records', path: '/jetton_masters' },
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: rawAddress('/address', 'contract of the jetton'),
+        address: field('/address', 'contract of the jetton'),
         ...wideInteger('total_supply', '/total_supply', 'what the contract says there is, in the smallest unit'),
-        mintable: bool('/mintable', 'more can be made'),
-        admin_address: rawAddress('/admin_address', 'who may change it').nullable(),
-        jetton_content: json('/jetton_content', 'name, symbol, decimals or the address of such facts').nullable(),
-        jetton_wallet_code_hash: base64Hash('/jetton_wallet_code_hash', 'code of its wallets'),
-        code_hash: base64Hash('/code_hash', 'code of the contract'),
-        data_hash: base64Hash('/data_hash', 'data of the contract'),
-        last_transaction_lt: lt('/last_transaction_lt', 'logical time of its last transaction'),
+        mintable: field('/mintable', 'more can be made'),
+        admin_address: field('/admin_address', 'who may change it'),
+        jetton_content: field('/jetton_content', 'name, symbol, decimals or the address of such facts'),
+        jetton_wallet_code_hash: field('/jetton_wallet_code_hash', 'code of its wallets'),
+        code_hash: field('/code_hash', 'code of the contract'),
+        data_hash: field('/data_hash', 'data of the contract'),
+        last_transaction_lt: field('/last_transaction_lt', 'logical time of its last transaction'),
         ...reading(),
       },
     }),

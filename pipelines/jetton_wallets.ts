@@ -1,4 +1,4 @@
-import { base64Hash, json, lt, pipeline, rawAddress, reading, snapshot, table, wideInteger } from 'tonlake/pipeline';
+import { field, pipeline, reading, snapshot, table, wideInteger } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'jetton_wallets',
@@ -17,18 +17,19 @@ export default pipeline({
   tables: [
     table('jetton_wallets', {
       grain: 'one jetton wallet at one reading',
+      record: 'JettonWallet',
       rows: { kind: 'records', path: '/jetton_wallets' },
       key: ['address', '_read_at'],
       sort: ['jetton', 'address'],
       columns: {
-        address: rawAddress('/address', 'contract of the jetton wallet'),
+        address: field('/address', 'contract of the jetton wallet'),
         ...wideInteger('balance', '/balance', 'what the wallet says it holds, in the smallest unit'),
-        owner: rawAddress('/owner', 'owner'),
-        jetton: rawAddress('/jetton', 'jetton'),
-        last_transaction_lt: lt('/last_transaction_lt', 'logical time of its last transaction'),
-        code_hash: base64Hash('/code_hash', 'code of the wallet').nullable(),
-        data_hash: base64Hash('/data_hash', 'data of the wallet').nullable(),
-        mintless_info: json('/mintless_info', 'an airdrop that was not claimed yet').nullable(),
+        owner: field('/owner', 'owner'),
+        jetton: field('/jetton', 'jetton'),
+        last_transaction_lt: field('/last_transaction_lt', 'logical time of its last transaction'),
+        code_hash: field('/code_hash', 'code of the wallet'),
+        data_hash: field('/data_hash', 'data of the wallet'),
+        mintless_info: field('/mintless_info', 'an airdrop that was not claimed yet'),
         ...reading(),
       },
     }),

@@ -1,4 +1,4 @@
-import { base64Hash, int32, json, lookup, lt, pipeline, rawAddress, reading, table, text } from 'tonlake/pipeline';
+import { field, lookup, pipeline, reading, table, text } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'multisig_wallets',
@@ -17,19 +17,20 @@ export default pipeline({
   tables: [
     table('multisig_wallets', {
       grain: 'one multisig contract at one reading',
+      record: 'Multisig',
       rows: { kind: 'records', path: '/multisigs' },
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: rawAddress('/address', 'contract'),
+        address: field('/address', 'contract'),
         next_order_seqno: text('/next_order_seqno', 'number of the next order, decimal').nullable(),
-        threshold: int32('/threshold', 'signers that must agree').nullable(),
-        signers: json('/signers', 'accounts that sign').nullable(),
-        proposers: json('/proposers', 'accounts that propose').nullable(),
-        last_transaction_lt: lt('/last_transaction_lt', 'logical time of its last transaction'),
-        code_hash: base64Hash('/code_hash', 'code of the contract').nullable(),
-        data_hash: base64Hash('/data_hash', 'data of the contract').nullable(),
-        orders: json('/orders', 'its orders; none are asked for, multisig_orders has them').nullable(),
+        threshold: field('/threshold', 'signers that must agree'),
+        signers: field('/signers', 'accounts that sign'),
+        proposers: field('/proposers', 'accounts that propose'),
+        last_transaction_lt: field('/last_transaction_lt', 'logical time of its last transaction'),
+        code_hash: field('/code_hash', 'code of the contract'),
+        data_hash: field('/data_hash', 'data of the contract'),
+        orders: field('/orders', 'its orders; none are asked for, multisig_orders has them'),
         ...reading(),
       },
     }),

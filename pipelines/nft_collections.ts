@@ -1,4 +1,4 @@
-import { base64Hash, json, lt, pipeline, rawAddress, reading, snapshot, table, wideInteger } from 'tonlake/pipeline';
+import { field, pipeline, reading, snapshot, table, wideInteger } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'nft_collections',
@@ -9,17 +9,18 @@ export default pipeline({
   tables: [
     table('nft_collections', {
       grain: 'one collection at one reading',
+      record: 'NFTCollection',
       rows: { kind: 'records', path: '/nft_collections' },
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: rawAddress('/address', 'contract of the collection'),
-        owner_address: rawAddress('/owner_address', 'owner').nullable(),
-        last_transaction_lt: lt('/last_transaction_lt', 'logical time of its last transaction'),
+        address: field('/address', 'contract of the collection'),
+        owner_address: field('/owner_address', 'owner'),
+        last_transaction_lt: field('/last_transaction_lt', 'logical time of its last transaction'),
         ...wideInteger('next_item_index', '/next_item_index', 'number of the next item, often -1'),
-        collection_content: json('/collection_content', 'name and other facts, or the address of them').nullable(),
-        data_hash: base64Hash('/data_hash', 'data of the contract'),
-        code_hash: base64Hash('/code_hash', 'code of the contract'),
+        collection_content: field('/collection_content', 'name and other facts, or the address of them'),
+        data_hash: field('/data_hash', 'data of the contract'),
+        code_hash: field('/code_hash', 'code of the contract'),
         ...reading(),
       },
     }),

@@ -1,4 +1,4 @@
-import { base64Hash, ephemeral, fromAsk, pipeline, table } from 'tonlake/pipeline';
+import { ephemeral, field, fromAsk, pipeline, table } from 'tonlake/pipeline';
 import { actionColumns } from './tables/action_columns.ts';
 import { watchColumns } from './tables/watching.ts';
 
@@ -12,12 +12,13 @@ export default pipeline({
   tables: [
     table('pending_actions', {
       grain: 'one action as one watch saw it last before its trace was complete',
+      record: 'Action',
       rows: { kind: 'records', path: '/actions' },
       key: ['trace_external_hash', 'action_id', '_watch_at'],
       sort: ['first_seen', 'trace_external_hash', 'action_id'],
       columns: {
         ...actionColumns,
-        trace_external_hash: base64Hash('/trace_external_hash', 'external message that started the trace'),
+        trace_external_hash: field('/trace_external_hash', 'external message that started the trace').required(),
         ...watchColumns,
         final_trace_id: fromAsk('base64-hash', 'final_trace_id', 'the complete trace').nullable(),
         final_mc_seqno_end: fromAsk('int32', 'final_seqno', 'masterchain block of its last transaction').nullable(),

@@ -1,4 +1,4 @@
-import { base64Hash, ephemeral, fromAsk, pipeline, table } from 'tonlake/pipeline';
+import { ephemeral, field, fromAsk, pipeline, table } from 'tonlake/pipeline';
 import { traceColumns } from './tables/trace_columns.ts';
 import { watchColumns } from './tables/watching.ts';
 
@@ -12,6 +12,7 @@ export default pipeline({
   tables: [
     table('pending_traces', {
       grain: 'one trace as one watch saw it last before it was complete',
+      record: 'Trace',
       rows: { kind: 'records', path: '/traces' },
       key: ['external_hash', '_watch_at'],
       sort: ['first_seen', 'external_hash'],
@@ -21,8 +22,8 @@ export default pipeline({
       },
       columns: {
         ...traceColumns,
-        trace_id: base64Hash('/trace_id', 'hash of the first transaction; null while that is predicted').nullable(),
-        external_hash: base64Hash('/external_hash', 'external message that started the trace'),
+        trace_id: field('/trace_id', 'hash of the first transaction; null while that is predicted'),
+        external_hash: field('/external_hash', 'external message that started the trace').required(),
         ...watchColumns,
         final_trace_id: fromAsk('base64-hash', 'final_trace_id', 'the complete trace').nullable(),
         final_mc_seqno_end: fromAsk('int32', 'final_seqno', 'masterchain block of its last transaction').nullable(),

@@ -1,4 +1,4 @@
-import { base64Hash, ephemeral, fromAsk, json, pipeline, table } from 'tonlake/pipeline';
+import { ephemeral, field, fromAsk, pipeline, table } from 'tonlake/pipeline';
 import { transactionColumns } from './tables/transactions.ts';
 import { watchColumns } from './tables/watching.ts';
 
@@ -11,14 +11,15 @@ export default pipeline({
   tables: [
     table('pending_transactions', {
       grain: 'one transaction as one watch saw it last before its trace was complete',
+      record: 'Transaction',
       rows: { kind: 'records', path: '/transactions' },
       key: ['hash', '_watch_at'],
       sort: ['first_seen', 'hash'],
       columns: {
         ...transactionColumns,
-        trace_external_hash: base64Hash('/trace_external_hash', 'external message that started the trace'),
-        in_msg: json('/in_msg', 'message that it receives').nullable(),
-        out_msgs: json('/out_msgs', 'messages that it sends').nullable(),
+        trace_external_hash: field('/trace_external_hash', 'external message that started the trace').required(),
+        in_msg: field('/in_msg', 'message that it receives'),
+        out_msgs: field('/out_msgs', 'messages that it sends').nullable(),
         ...watchColumns,
         final_hash: fromAsk(
           'base64-hash',

@@ -1,4 +1,4 @@
-import { bool, fromParent, json, lookup, pipeline, rawAddress, reading, table, text } from 'tonlake/pipeline';
+import { field, fromParent, lookup, pipeline, rawAddress, reading, table, text } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'token_metadata',
@@ -15,33 +15,35 @@ export default pipeline({
   tables: [
     table('token_metadata', {
       grain: 'one token contract at one reading',
+      record: 'AddressMetadata',
       rows: { kind: 'records', path: '/rows', shape: 'map' },
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
         address: rawAddress('/key', 'token contract; may be one that was not asked for'),
-        is_indexed: bool('/value/is_indexed', 'whether its facts were fetched already'),
-        token_info: json('/value/token_info', 'the facts; the rows of token_info').nullable(),
+        is_indexed: field('/value/is_indexed', 'whether its facts were fetched already'),
+        token_info: field('/value/token_info', 'the facts; the rows of token_info'),
         ...reading(),
       },
     }),
     table('token_info', {
       grain: 'one role of a token contract at one reading',
+      record: 'TokenInfo',
       rows: { kind: 'nested', of: 'token_metadata', places: [{ path: '/value/token_info', count: 'many', label: '' }] },
       key: ['address', 'type', '_read_at'],
       sort: ['address', 'type'],
       columns: {
         address: fromParent('raw-address', 'address', 'token contract'),
-        type: text('/type', 'nft_items, nft_collections, jetton_masters, jetton_wallets').nullable(),
-        valid: bool('/valid', 'whether the facts could be read').nullable(),
-        name: text('/name', 'name').nullable(),
-        symbol: text('/symbol', 'symbol').nullable(),
-        description: text('/description', 'description').nullable(),
-        image: text('/image', 'address of an image').nullable(),
+        type: field('/type', 'nft_items, nft_collections, jetton_masters, jetton_wallets'),
+        valid: field('/valid', 'whether the facts could be read'),
+        name: field('/name', 'name'),
+        symbol: field('/symbol', 'symbol'),
+        description: field('/description', 'description'),
+        image: field('/image', 'address of an image'),
         nft_index: text('/nft_index', 'number in its collection, decimal').nullable(),
-        is_nsfw: bool('/is_nsfw', 'not for everybody').nullable(),
-        is_scam: bool('/is_scam', 'reported as a fraud').nullable(),
-        extra: json('/extra', 'further facts, as its issuer gives them').nullable(),
+        is_nsfw: field('/is_nsfw', 'not for everybody'),
+        is_scam: field('/is_scam', 'reported as a fraud'),
+        extra: field('/extra', 'further facts, as its issuer gives them'),
         _read_at: fromParent('timestamp', '_read_at', 'UTC time at which the reading began'),
         _as_of_seqno: fromParent('int32', '_as_of_seqno', 'newest masterchain block when the reading began'),
       },

@@ -1,4 +1,4 @@
-import { nanoton, pipeline, rawAddress, reading, snapshot, table } from 'tonlake/pipeline';
+import { field, pipeline, reading, snapshot, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'top_accounts',
@@ -9,12 +9,13 @@ export default pipeline({
   tables: [
     table('top_accounts', {
       grain: 'one account at one reading',
+      record: 'AccountBalance',
       rows: { kind: 'records', path: '/rows', shape: 'list' },
       key: ['account', '_read_at'],
       sort: ['account'],
       columns: {
-        account: rawAddress('/account', 'account'),
-        balance: nanoton('/balance', 'balance'),
+        account: field('/account', 'account'),
+        balance: field('/balance', 'balance'),
         ...reading(),
       },
     }),

@@ -1,4 +1,4 @@
-import { block, json, pipeline, table } from 'tonlake/pipeline';
+import { block, field, pipeline, table } from 'tonlake/pipeline';
 import { traceColumns } from './tables/trace_columns.ts';
 
 export default pipeline({
@@ -12,6 +12,7 @@ export default pipeline({
   tables: [
     table('traces', {
       grain: 'one complete trace, listed with the masterchain block of its last transaction',
+      record: 'Trace',
       rows: { kind: 'records', path: '/traces' },
       key: ['trace_id'],
       sort: ['mc_seqno_end', 'end_lt', 'trace_id'],
@@ -22,9 +23,7 @@ export default pipeline({
       },
       columns: {
         ...traceColumns,
-        actions: json('/actions', 'actions, where they were asked for; the actions table has them')
-          .decoration()
-          .nullable(),
+        actions: field('/actions', 'actions, where they were asked for; the actions table has them').decoration(),
       },
       views: [
         {

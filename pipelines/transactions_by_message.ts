@@ -1,4 +1,4 @@
-import { json, lookup, pipeline, reading, table } from 'tonlake/pipeline';
+import { field, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 import { transactionColumns } from './tables/transactions.ts';
 
 export default pipeline({
@@ -19,14 +19,15 @@ export default pipeline({
   tables: [
     table('transactions_by_message', {
       grain: 'one transaction at one reading',
+      record: 'Transaction',
       rows: { kind: 'records', path: '/transactions' },
       key: ['hash', '_read_at'],
       sort: ['lt', 'account'],
       time: 'now',
       columns: {
         ...transactionColumns,
-        in_msg: json('/in_msg', 'message that it received').nullable(),
-        out_msgs: json('/out_msgs', 'messages that it sent').nullable(),
+        in_msg: field('/in_msg', 'message that it received'),
+        out_msgs: field('/out_msgs', 'messages that it sent').nullable(),
         ...reading(),
       },
     }),

@@ -1,14 +1,4 @@
-import {
-  decimal38,
-  int64Number,
-  json,
-  lookup,
-  pipeline,
-  rawAddress,
-  reading,
-  table,
-  unixSeconds,
-} from 'tonlake/pipeline';
+import { field, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'vesting',
@@ -26,19 +16,20 @@ export default pipeline({
   tables: [
     table('vesting', {
       grain: 'one vesting contract at one reading',
+      record: 'VestingInfo',
       rows: { kind: 'records', path: '/vesting_contracts' },
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: rawAddress('/address', 'contract'),
-        start_time: unixSeconds('/start_time', 'when it begins').unit('seconds').nullable(),
-        total_duration: int64Number('/total_duration', 'how long it takes').unit('seconds').nullable(),
-        unlock_period: int64Number('/unlock_period', 'time between two parts').unit('seconds').nullable(),
-        cliff_duration: int64Number('/cliff_duration', 'time before the first part').unit('seconds').nullable(),
-        sender_address: rawAddress('/sender_address', 'who gave it').nullable(),
-        owner_address: rawAddress('/owner_address', 'who gets it').nullable(),
-        total_amount: decimal38('/total_amount', 'all of it').unit('nanoton').nullable(),
-        whitelist: json('/whitelist', 'accounts that it may send to before it is free').nullable(),
+        address: field('/address', 'contract').required(),
+        start_time: field('/start_time', 'when it begins'),
+        total_duration: field('/total_duration', 'how long it takes').unit('seconds'),
+        unlock_period: field('/unlock_period', 'time between two parts').unit('seconds'),
+        cliff_duration: field('/cliff_duration', 'time before the first part').unit('seconds'),
+        sender_address: field('/sender_address', 'who gave it'),
+        owner_address: field('/owner_address', 'who gets it'),
+        total_amount: field('/total_amount', 'all of it').unit('nanoton'),
+        whitelist: field('/whitelist', 'accounts that it may send to before it is free').nullable(),
         ...reading(),
       },
     }),

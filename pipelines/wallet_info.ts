@@ -1,4 +1,4 @@
-import { base64Hash, fromAsk, lookup, lt, nanoton, pipeline, reading, table, text, uint32 } from 'tonlake/pipeline';
+import { field, fromAsk, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'wallet_info',
@@ -15,18 +15,19 @@ export default pipeline({
   tables: [
     table('wallet_info', {
       grain: 'one wallet at one reading',
+      record: 'V2WalletInformation',
       rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
         address: fromAsk('raw-address', 'address', 'wallet'),
-        balance: nanoton('/balance', 'balance'),
-        wallet_type: text('/wallet_type', 'wallet v1 r1 to wallet v5 r1').nullable(),
-        seqno: uint32('/seqno', 'number of the next message').nullable(),
-        wallet_id: uint32('/wallet_id', 'tells wallets of one key apart').nullable(),
-        last_transaction_lt: lt('/last_transaction_lt', 'logical time of its last transaction'),
-        last_transaction_hash: base64Hash('/last_transaction_hash', 'its last transaction'),
-        status: text('/status', 'uninit, frozen, active'),
+        balance: field('/balance', 'balance'),
+        wallet_type: field('/wallet_type', 'wallet v1 r1 to wallet v5 r1'),
+        seqno: field('/seqno', 'number of the next message'),
+        wallet_id: field('/wallet_id', 'tells wallets of one key apart'),
+        last_transaction_lt: field('/last_transaction_lt', 'logical time of its last transaction'),
+        last_transaction_hash: field('/last_transaction_hash', 'its last transaction'),
+        status: field('/status', 'uninit, frozen, active'),
         ...reading(),
       },
     }),

@@ -1,5 +1,5 @@
-import { type Endpoint, parametersOf } from './client/endpoint.ts';
-import { endpointByPath, endpointOf } from './client/endpoints.ts';
+import { type Endpoint, parametersOf } from './api/endpoint.ts';
+import { endpointByPath, endpointOf } from './api/endpoints.ts';
 import { kinds } from './declare/kind.ts';
 import type { PipelineDef, WalkDef } from './declare/pipeline.ts';
 import type { TableDef } from './declare/table.ts';

@@ -1,4 +1,4 @@
-import { type EndpointName, endpointNames, endpointOf } from './client/endpoints.ts';
+import { type EndpointName, endpointNames, endpointOf } from './api/endpoints.ts';
 import { kinds } from './declare/kind.ts';
 import { isEphemeral, type PipelineDef } from './declare/pipeline.ts';
 import type { TableDef, ViewDef } from './declare/table.ts';
@@ -143,7 +143,7 @@ export function endpointsMarkdown(registry: Registry): string {
   return [
     '# Endpoints',
     '',
-    'Made from the declarations in `pipelines/` and `src/client/endpoints/` by `npm run docs`. `tonlake fetch` calls each of them',
+    'Made from the declarations in `pipelines/` and `src/api/endpoints/` by `npm run docs`. `tonlake fetch` calls each of them',
     'as it is; test/commands/fetchsandbox.test.ts does so over HTTP. Recorded answers of each go through its tables in',
     'test/pipelines/recorded.test.ts, and through the client in test/client/recorded.test.ts.',
     '',

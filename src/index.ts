@@ -1,12 +1,12 @@
 /** tonlake as a library: the same as the command line, without the command line. */
 
+export type { JsonObject, JsonValue } from './api/field.ts';
+export { type ActionOf, type ActionType, isActionOf, type RecordName, type RecordOf } from './api/records.ts';
 export { type ContentHash, contentHash } from './audit/content.ts';
 export { type BatchOptions, readBatches } from './batches.ts';
 export type { BatchOf } from './batchqueue.ts';
 export { createClient } from './client/client.ts';
-export type { JsonObject, JsonValue } from './client/field.ts';
 export { type Api, type ApiOptions, openApi } from './client/open.ts';
-export { type ActionOf, type ActionType, isActionOf, type RecordName, type RecordOf } from './client/records.ts';
 export type { AnswerOf, CallOptions, Client, ParametersOf } from './client/types.ts';
 export type { ColumnDef } from './declare/column.ts';
 export type { PipelineDef } from './declare/pipeline.ts';

@@ -1,7 +1,7 @@
+import type { AnswerShape, Endpoint } from '../api/endpoint.ts';
+import type { JsonValue } from '../api/field.ts';
 import { DecodeError } from '../errors.ts';
 import type { Answer } from '../source/ask.ts';
-import type { AnswerShape, Endpoint } from './endpoint.ts';
-import type { JsonValue } from './field.ts';
 import { parseAnswer } from './json.ts';
 import { widenRecord } from './wide.ts';
 

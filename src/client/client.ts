@@ -1,7 +1,7 @@
+import { endpointNames, endpointOf } from '../api/endpoints.ts';
+import type { JsonValue } from '../api/field.ts';
 import type { Source } from '../source/source.ts';
 import { readAnswer } from './answer.ts';
-import { endpointNames, endpointOf } from './endpoints.ts';
-import type { JsonValue } from './field.ts';
 import { type Given, planRequest } from './request.ts';
 import type { CallOptions, Client } from './types.ts';
 

@@ -1,6 +1,6 @@
-import { type Endpoint, parametersOf } from './endpoint.ts';
-import { endpointNames, endpointOf } from './endpoints.ts';
-import { describeParameter, parameterMeanings } from './parameter.ts';
+import { type Endpoint, parametersOf } from '../api/endpoint.ts';
+import { endpointNames, endpointOf } from '../api/endpoints.ts';
+import { describeParameter, parameterMeanings } from '../api/parameter.ts';
 import { describeRule } from './rules.ts';
 
 /** One line for each endpoint, by group. */

@@ -1,6 +1,6 @@
 import { LosslessNumber, parse, stringify } from 'lossless-json';
+import type { JsonValue } from '../api/field.ts';
 import { DecodeError } from '../errors.ts';
-import type { JsonValue } from './field.ts';
 
 /**
  * Reads an answer. Integers within 2^53 become numbers, larger ones bigint, and numbers with a fraction or an exponent

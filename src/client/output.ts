@@ -1,4 +1,4 @@
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from '../api/endpoint.ts';
 import { parseSent, writeSent } from './json.ts';
 import { cellsOf, columnsOf, rowsOf } from './rows.ts';
 

@@ -1,9 +1,9 @@
 import { rm, writeFile } from 'node:fs/promises';
+import type { Endpoint } from '../api/endpoint.ts';
 import { StoreError } from '../errors.ts';
 import { quoteName, quoteText } from '../store/canonical.ts';
 import { Database } from '../store/database.ts';
 import { putWhole } from '../store/wholefile.ts';
-import type { Endpoint } from './endpoint.ts';
 import { parseSent } from './json.ts';
 import { cellsOf, columnsOf, rowsOf } from './rows.ts';
 

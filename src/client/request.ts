@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
+import { type Endpoint, parametersOf } from '../api/endpoint.ts';
+import type { JsonValue } from '../api/field.ts';
+import { type Parameter, parameterMeanings } from '../api/parameter.ts';
 import { UsageError } from '../errors.ts';
 import { didYouMean } from '../nearest.ts';
 import type { Ask } from '../source/ask.ts';
-import { type Endpoint, parametersOf } from './endpoint.ts';
-import type { JsonValue } from './field.ts';
-import { type Parameter, parameterMeanings } from './parameter.ts';
 import { checkRules } from './rules.ts';
 import { bodyValue, encodeValue } from './value.ts';
 

@@ -1,8 +1,8 @@
+import type { AnswerShape, Endpoint } from '../api/endpoint.ts';
+import { fieldKinds, parseField } from '../api/field.ts';
+import { fieldsOf } from '../api/records.ts';
 import { DecodeError } from '../errors.ts';
-import type { AnswerShape, Endpoint } from './endpoint.ts';
-import { fieldKinds, parseField } from './field.ts';
 import { cellOf, isSentObject, type SentObject, type SentValue, writeSent } from './json.ts';
-import { fieldsOf } from './records.ts';
 
 /** A column of the rows of an answer. */
 export interface RowColumn {

@@ -1,5 +1,5 @@
+import type { Rule } from '../api/endpoint.ts';
 import { UsageError } from '../errors.ts';
-import type { Rule } from './endpoint.ts';
 
 /** What was given, by name, as it is sent. */
 type Encoded = ReadonlyMap<string, readonly string[]>;

@@ -1,6 +1,6 @@
-import type { EndpointName, Endpoints } from './endpoints.ts';
-import type { Parameter, ParameterTypes } from './parameter.ts';
-import type { RecordName, RecordOf } from './records.ts';
+import type { EndpointName, Endpoints } from '../api/endpoints.ts';
+import type { Parameter, ParameterTypes } from '../api/parameter.ts';
+import type { RecordName, RecordOf } from '../api/records.ts';
 
 /** What one value of a parameter may be. */
 type ValueOf<P> =

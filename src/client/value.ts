@@ -1,6 +1,6 @@
+import type { JsonValue } from '../api/field.ts';
+import type { Parameter } from '../api/parameter.ts';
 import { isAddress } from './address.ts';
-import type { JsonValue } from './field.ts';
-import type { Parameter } from './parameter.ts';
 
 /** The value of a parameter as it is sent; undefined when it is none. Never empty: the server would drop the filter. */
 export function encodeValue(parameter: Parameter, value: unknown): string | undefined {

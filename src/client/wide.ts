@@ -1,6 +1,7 @@
-import { variants } from './enums.ts';
-import { type Field, fieldKinds, parseField } from './field.ts';
-import { fieldsOf } from './records.ts';
+import { variants } from '../api/enums.ts';
+import { type Field, fieldKinds, parseField } from '../api/field.ts';
+import { recordsIn } from '../api/field-path.ts';
+import { fieldsOf } from '../api/records.ts';
 
 type Parsed = Record<string, unknown>;
 type Variants = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -60,13 +61,6 @@ function isWide(field: Field, seen: Set<string>): boolean {
     seen.add(name);
     return Object.values(fieldsOf(name) ?? {}).some((text) => isWide(parseField(text), seen));
   });
-}
-
-/** The names of all records that a field can hold. */
-export function recordsIn({ content }: Field): readonly string[] {
-  if (content.kind === 'record') return [content.name];
-  if (content.kind !== 'variant') return [];
-  return Object.values(maps[content.map] ?? {}).flatMap((names) => names.split('|'));
 }
 
 function isParsed(value: unknown): value is Parsed {

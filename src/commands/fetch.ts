@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Endpoint } from '../client/endpoint.ts';
+import type { Endpoint } from '../api/endpoint.ts';
 import type { TextFormat } from '../client/output.ts';
 import type { Given } from '../client/request.ts';
 import { formatOf } from '../ending.ts';
@@ -56,7 +56,7 @@ export function addFetch(program: Command): void {
     .option('--yes-send', 'let message send to the network')
     .addHelpText('after', HELP)
     .action(async (path: string | undefined, words: readonly string[], flags: FetchFlags) => {
-      const { endpointByPath, endpointOf } = await import('../client/endpoints.ts');
+      const { endpointByPath, endpointOf } = await import('../api/endpoints.ts');
       const { describeEndpoint, listEndpoints } = await import('../client/describe.ts');
       if (path === undefined) {
         process.stdout.write(listEndpoints());

@@ -1,3 +1,5 @@
+import type { FieldType } from '../api/field-path.ts';
+import { UsageError } from '../errors.ts';
 import type { KindName } from './kind.ts';
 
 /** Where the values of a column come from. */
@@ -16,67 +18,87 @@ export type Origin =
   | { readonly kind: 'extra' };
 
 /** One column of a table, as data. */
-export interface ColumnDef<K extends KindName = KindName, N extends boolean = boolean> {
+export interface ColumnDef {
   readonly name: string;
-  readonly kind: K;
+  readonly kind: KindName;
   readonly origin: Origin;
   /** Whether null, or a missing field, is a value. */
-  readonly nullable: N;
+  readonly nullable: boolean;
   readonly unit: string | undefined;
   /** Computed by the server when it is read, not chain data: may change between two readings, so no content hash holds it. */
   readonly decoration: boolean;
   readonly doc: string;
 }
 
-/** A column before its table names it. */
-export class ColumnDraft<K extends KindName = KindName, N extends boolean = boolean> {
-  readonly kind: K;
+/** What a declaration says of a column. What it leaves out follows from the record of its table. */
+interface ColumnParts {
   readonly origin: Origin;
   readonly doc: string;
-  readonly isNullable: N;
-  readonly unitName: string | undefined;
-  readonly isDecoration: boolean;
+  readonly kind?: KindName;
+  readonly nullable?: boolean;
+  readonly unit?: string;
+  readonly decoration?: boolean;
+}
 
-  constructor(kind: K, origin: Origin, doc: string, isNullable: N, unitName?: string, isDecoration = false) {
-    this.kind = kind;
-    this.origin = origin;
-    this.doc = doc;
-    this.isNullable = isNullable;
-    this.unitName = unitName;
-    this.isDecoration = isDecoration;
+/** A column before its table names it. */
+export class ColumnDraft {
+  private readonly parts: ColumnParts;
+
+  constructor(parts: ColumnParts) {
+    this.parts = parts;
   }
 
   /** Null, or a missing field, becomes NULL instead of an error. */
-  nullable(): ColumnDraft<K, true> {
-    return new ColumnDraft(this.kind, this.origin, this.doc, true, this.unitName, this.isDecoration);
+  nullable(): ColumnDraft {
+    return new ColumnDraft({ ...this.parts, nullable: true });
+  }
+
+  /** Null, or a missing field, is an error, although the API says that it may come: rows without it would be of no use. */
+  required(): ColumnDraft {
+    return new ColumnDraft({ ...this.parts, nullable: false });
   }
 
   /** The unit of a number: `nanoton`, `lt`, `seconds`, `gas`. */
-  unit(unitName: string): ColumnDraft<K, N> {
-    return new ColumnDraft(this.kind, this.origin, this.doc, this.isNullable, unitName, this.isDecoration);
+  unit(unit: string): ColumnDraft {
+    return new ColumnDraft({ ...this.parts, unit });
   }
 
   /** Marks a column that the server computes when it is read. */
-  decoration(): ColumnDraft<K, N> {
-    return new ColumnDraft(this.kind, this.origin, this.doc, this.isNullable, this.unitName, true);
+  decoration(): ColumnDraft {
+    return new ColumnDraft({ ...this.parts, decoration: true });
   }
 
-  named(name: string): ColumnDef<K, N> {
+  /**
+   * The column under its name.
+   *
+   * @param typeOf tells type, nullability and unit of a field of the table's record, where the declaration does not
+   * @throws {UsageError} when the record has no such field
+   */
+  named(name: string, typeOf: (path: string) => FieldType | undefined): ColumnDef {
+    const { origin, doc, kind, nullable, unit, decoration = false } = this.parts;
+    if (kind !== undefined) return { name, kind, origin, nullable: nullable ?? false, unit, decoration, doc };
+    const path = origin.kind === 'path' ? origin.path : '';
+    const type = typeOf(path);
+    if (type === undefined) {
+      throw new UsageError(`usage: expected a field of the table's record for column ${name}, got ${path}`, {
+        code: 'unknown-field',
+        hint: 'declare it with its kind, for example text(path, doc)',
+      });
+    }
     return {
-      name,
-      kind: this.kind,
-      origin: this.origin,
-      nullable: this.isNullable,
-      unit: this.unitName,
-      decoration: this.isDecoration,
-      doc: this.doc,
+      ...{ name, kind: type.kind, origin, nullable: nullable ?? type.nullable },
+      ...{ unit: unit ?? type.unit, decoration, doc },
     };
   }
 }
 
-function fromPath<K extends KindName>(kind: K) {
-  return (path: string, doc: string): ColumnDraft<K, false> =>
-    new ColumnDraft(kind, { kind: 'path', path }, doc, false);
+/** A field of the table's record, by its JSON pointer. Type, nullability and unit are those of the API's description. */
+export function field(path: string, doc: string): ColumnDraft {
+  return new ColumnDraft({ origin: { kind: 'path', path }, doc });
+}
+
+function fromPath(kind: KindName) {
+  return (path: string, doc: string): ColumnDraft => new ColumnDraft({ kind, origin: { kind: 'path', path }, doc });
 }
 
 export const base64Hash = fromPath('base64-hash');
@@ -100,40 +122,33 @@ export const hexShard = fromPath('hex-shard');
 export const opcodeHex = fromPath('opcode-hex');
 
 /** A logical time: decimal string in the answer, BIGINT in tables. */
-export const lt = (path: string, doc: string): ColumnDraft<'decimal-int64', false> =>
-  decimalInt64(path, doc).unit('lt');
+export const lt = (path: string, doc: string): ColumnDraft => decimalInt64(path, doc).unit('lt');
 
 /** An amount of TON that fits 64 bits. */
-export const nanoton = (path: string, doc: string): ColumnDraft<'decimal-int64', false> =>
-  decimalInt64(path, doc).unit('nanoton');
+export const nanoton = (path: string, doc: string): ColumnDraft => decimalInt64(path, doc).unit('nanoton');
 
 /** The value of `column` in the row that this row is nested in. */
-export function fromParent<K extends KindName>(kind: K, column: string, doc: string): ColumnDraft<K, false> {
-  return new ColumnDraft(kind, { kind: 'parent', column }, doc, false);
+export function fromParent(kind: KindName, column: string, doc: string): ColumnDraft {
+  return new ColumnDraft({ kind, origin: { kind: 'parent', column }, doc });
 }
 
 /**
  * An integer of up to 257 bits: as text, and beside it, with `_decimal` behind the name, as a number where it has at most 38 digits.
  */
 export function wideInteger(name: string, path: string, doc: string): Readonly<Record<string, ColumnDraft>> {
-  const twin = new ColumnDraft(
-    'decimal-38-of-257',
-    { kind: 'path', path },
-    `${name} as a number; null beyond 38 digits`,
-    true,
-  );
+  const twin = fromPath('decimal-38-of-257')(path, `${name} as a number; null beyond 38 digits`).nullable();
   return { [name]: decimal257(path, doc), [`${name}_decimal`]: twin };
 }
 
 /** A value that the walk knows of the request: a parameter by its name, `read_at` (microseconds) or `as_of` (seqno). */
-export function fromAsk<K extends KindName>(kind: K, name: string, doc: string): ColumnDraft<K, false> {
-  return new ColumnDraft(kind, { kind: 'ask', name }, doc, false);
+export function fromAsk(kind: KindName, name: string, doc: string): ColumnDraft {
+  return new ColumnDraft({ kind, origin: { kind: 'ask', name }, doc });
 }
 
 /** Columns of a table whose rows change: when they were read, and which block was the newest then. */
 export function reading(): {
-  readonly _read_at: ColumnDraft<'timestamp', false>;
-  readonly _as_of_seqno: ColumnDraft<'int32', false>;
+  readonly _read_at: ColumnDraft;
+  readonly _as_of_seqno: ColumnDraft;
 } {
   return {
     _read_at: fromAsk('timestamp', 'read_at', 'UTC time at which the reading began'),
@@ -142,6 +157,6 @@ export function reading(): {
 }
 
 /** Text that says where in its parent a nested row stood. */
-export function fromPlace(doc: string): ColumnDraft<'text', false> {
-  return new ColumnDraft('text', { kind: 'place' }, doc, false);
+export function fromPlace(doc: string): ColumnDraft {
+  return new ColumnDraft({ kind: 'text', origin: { kind: 'place' }, doc });
 }

@@ -10,6 +10,7 @@ export {
   decimal257,
   decimalInt64,
   decimalUint64,
+  field,
   fromAsk,
   fromParent,
   fromPlace,

@@ -1,4 +1,3 @@
-import { ColumnDraft } from './column.ts';
 import { type KindName, kinds } from './kind.ts';
 import type { TableDef } from './table.ts';
 
@@ -52,7 +51,7 @@ export function selectedTable({ name, grain, key, isDated, columns }: SelectedTa
     columns: columns.flatMap(({ name: column, type, unit, doc = '' }) => {
       const kind = kindOfType(type);
       if (kind === undefined) return [];
-      return [new ColumnDraft(kind, { kind: 'path', path: '' }, doc, true, unit).named(column)];
+      return [{ name: column, kind, origin: { kind: 'path', path: '' }, nullable: true, unit, decoration: false, doc }];
     }),
   };
 }

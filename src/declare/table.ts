@@ -1,3 +1,5 @@
+import { type FieldType, typeOfField } from '../api/field-path.ts';
+import type { RecordName } from '../api/records.ts';
 import { type ColumnDef, ColumnDraft } from './column.ts';
 
 /** Where the rows of a table stand in an answer. */
@@ -51,6 +53,8 @@ export interface TableDef {
 
 export interface TableOptions {
   readonly grain: string;
+  /** The record of the API that a row is made of; needed for columns that are declared by `field`. */
+  readonly record?: RecordName;
   readonly rows: RowsFrom;
   readonly key: readonly string[];
   readonly sort: readonly string[];
@@ -62,23 +66,10 @@ export interface TableOptions {
 
 /** Declares a table. `block_time` and `block_date` follow from `time`; `_extra` is added to every table with records. */
 export function table(name: string, options: TableOptions): TableDef {
-  const columns: ColumnDef[] = Object.entries(options.columns).map(([column, draft]) => draft.named(column));
-  if (options.time !== undefined) {
-    const origin = { kind: 'time', column: options.time } as const;
-    columns.push(
-      new ColumnDraft('timestamp', origin, `UTC time of ${options.time}`, false).named('block_time'),
-      new ColumnDraft('date', origin, `UTC date of ${options.time}; the partition of the files`, false).named(
-        'block_date',
-      ),
-    );
-  }
-  if (options.rows.kind !== 'projection') {
-    columns.push(
-      new ColumnDraft('json', { kind: 'extra' }, 'fields that no column declares, by JSON pointer', true).named(
-        '_extra',
-      ),
-    );
-  }
+  const drafts = [...Object.entries(options.columns), ...Object.entries(addedColumns(options))];
+  const columns: readonly ColumnDef[] = drafts.map(([column, draft]) =>
+    draft.named(column, (path) => typeInRecord(options, path)),
+  );
   return {
     name,
     grain: options.grain,
@@ -90,4 +81,26 @@ export function table(name: string, options: TableOptions): TableDef {
     columns,
     views: options.views ?? [],
   };
+}
+
+function addedColumns({ time, rows }: TableOptions): Readonly<Record<string, ColumnDraft>> {
+  const added: Record<string, ColumnDraft> = {};
+  if (time !== undefined) {
+    const origin = { kind: 'time', column: time } as const;
+    const partition = `UTC date of ${time}; the partition of the files`;
+    added['block_time'] = new ColumnDraft({ kind: 'timestamp', origin, doc: `UTC time of ${time}` });
+    added['block_date'] = new ColumnDraft({ kind: 'date', origin, doc: partition });
+  }
+  if (rows.kind !== 'projection') {
+    const doc = 'fields that no column declares, by JSON pointer';
+    added['_extra'] = new ColumnDraft({ kind: 'json', origin: { kind: 'extra' }, doc, nullable: true });
+  }
+  return added;
+}
+
+/** Entries of a map stand at `/value` of the rows that are made of them. */
+function typeInRecord({ record, rows }: TableOptions, path: string): FieldType | undefined {
+  if (record === undefined) return undefined;
+  const isMap = rows.kind === 'records' && rows.shape === 'map';
+  return typeOfField(record, isMap ? path.replace(/^\/value/, '') : path);
 }

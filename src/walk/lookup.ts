@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
-import type { Endpoint } from '../client/endpoint.ts';
-import { endpointByPath, endpointOf } from '../client/endpoints.ts';
+import type { Endpoint } from '../api/endpoint.ts';
+import { endpointByPath, endpointOf } from '../api/endpoints.ts';
 import { planRequest } from '../client/request.ts';
 import type { LookupWalk } from '../declare/pipeline.ts';
 import { TonlakeError } from '../errors.ts';

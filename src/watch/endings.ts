@@ -1,4 +1,4 @@
-import { endpointOf } from '../client/endpoints.ts';
+import { endpointOf } from '../api/endpoints.ts';
 import { cellOf, isSentObject, parseSent, type SentObject, type SentValue } from '../client/json.ts';
 import { planRequest } from '../client/request.ts';
 import type { Given } from '../flatten/rows.ts';

@@ -1,4 +1,4 @@
-import { endpointByPath, endpointOf } from '../client/endpoints.ts';
+import { endpointByPath, endpointOf } from '../api/endpoints.ts';
 import { isSentObject, parseSent, type SentObject } from '../client/json.ts';
 import { type Given, planRequest } from '../client/request.ts';
 import type { EphemeralWalk, PipelineDef } from '../declare/pipeline.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { type EndpointName, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
 import { createClient } from '../../src/client/client.ts';
-import { type EndpointName, endpointNames, endpointOf } from '../../src/client/endpoints.ts';
 import type { Client } from '../../src/client/types.ts';
 import { DecodeError, SourceError, UsageError } from '../../src/errors.ts';
 import { fakeClock } from '../source/clock.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Endpoint } from '../../src/client/endpoint.ts';
-import { endpointByPath, endpointNames, endpointOf } from '../../src/client/endpoints.ts';
-import type { Parameter } from '../../src/client/parameter.ts';
+import type { Endpoint } from '../../src/api/endpoint.ts';
+import { endpointByPath, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
+import type { Parameter } from '../../src/api/parameter.ts';
 import { formatError, UsageError } from '../../src/errors.ts';
 import { loadRegistry } from '../../src/registry.ts';
 import { hasShared, readShared } from './shared.ts';

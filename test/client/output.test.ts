@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { endpointOf } from '../../src/client/endpoints.ts';
+import { endpointOf } from '../../src/api/endpoints.ts';
 import { formatAnswer } from '../../src/client/output.ts';
 import { writeParquet } from '../../src/client/parquet.ts';
 import { DecodeError, formatError, StoreError } from '../../src/errors.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { endpointNames, endpointOf } from '../../src/api/endpoints.ts';
+import { variants } from '../../src/api/enums.ts';
+import { type Field, fieldKinds, parseField } from '../../src/api/field.ts';
+import { fieldsOf } from '../../src/api/records.ts';
 import { readAnswer } from '../../src/client/answer.ts';
-import { endpointNames, endpointOf } from '../../src/client/endpoints.ts';
-import { variants } from '../../src/client/enums.ts';
-import { type Field, fieldKinds, parseField } from '../../src/client/field.ts';
 import { parseAnswer, parseSent, writeSent } from '../../src/client/json.ts';
-import { fieldsOf } from '../../src/client/records.ts';
 import { cellsOf, columnsOf, rowsOf } from '../../src/client/rows.ts';
 import { hasShared, recordedAnswers } from './shared.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Endpoint } from '../../src/client/endpoint.ts';
+import type { Endpoint } from '../../src/api/endpoint.ts';
 
 /** Invented where no answer was recorded. */
 const INVENTED: Readonly<Record<string, string>> = {

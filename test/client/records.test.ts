@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { enums, variants } from '../../src/client/enums.ts';
-import { fieldKinds, parseField } from '../../src/client/field.ts';
-import { fieldsOf, isRecordName, records } from '../../src/client/records.ts';
-import { recordsIn } from '../../src/client/wide.ts';
+import { enums, variants } from '../../src/api/enums.ts';
+import { fieldKinds, parseField } from '../../src/api/field.ts';
+import { recordsIn } from '../../src/api/field-path.ts';
+import { fieldsOf, isRecordName, records } from '../../src/api/records.ts';
 import { hasShared, readShared } from './shared.ts';
 
 interface DescribedField {

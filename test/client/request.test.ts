@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type EndpointName, endpointOf } from '../../src/client/endpoints.ts';
+import { type EndpointName, endpointOf } from '../../src/api/endpoints.ts';
 import { type Given, planRequest } from '../../src/client/request.ts';
 import { formatError, UsageError } from '../../src/errors.ts';
 import { ACCOUNT, FRIENDLY, HASH, HEX_HASH, OTHER } from './recorded.ts';

@@ -1,6 +1,6 @@
 import { describe, expectTypeOf, test } from 'vitest';
-import type { ActionOf, RecordOf } from '../../src/client/records.ts';
-import { isActionOf } from '../../src/client/records.ts';
+import type { ActionOf, RecordOf } from '../../src/api/records.ts';
+import { isActionOf } from '../../src/api/records.ts';
 import type { AnswerOf, Client, ParametersOf } from '../../src/client/types.ts';
 
 describe('the types of calls', () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type EndpointName, endpointNames, endpointOf } from '../../src/client/endpoints.ts';
+import { type EndpointName, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
 import { parseWords } from '../../src/commands/fetch.ts';
 import { formatError, SourceError, UsageError } from '../../src/errors.ts';
 import { ACCOUNT, HASH, recordedAnswer } from '../client/recorded.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EndpointName, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
 import { readAnswer } from '../../src/client/answer.ts';
-import { type EndpointName, endpointNames, endpointOf } from '../../src/client/endpoints.ts';
 import { cellOf, parseSent, type SentObject } from '../../src/client/json.ts';
 import { rowsOf } from '../../src/client/rows.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type Endpoint, parametersOf } from '../../src/client/endpoint.ts';
-import { endpointByPath, endpointNames, endpointOf } from '../../src/client/endpoints.ts';
-import { parseField } from '../../src/client/field.ts';
-import { fieldsOf } from '../../src/client/records.ts';
+import { type Endpoint, parametersOf } from '../../src/api/endpoint.ts';
+import { endpointByPath, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
+import { parseField } from '../../src/api/field.ts';
+import { fieldsOf } from '../../src/api/records.ts';
 import { planRequest } from '../../src/client/request.ts';
 import { kinds } from '../../src/declare/kind.ts';
 import type { PipelineDef, WalkDef } from '../../src/declare/pipeline.ts';

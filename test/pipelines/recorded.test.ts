@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endpointByPath, endpointOf } from '../../src/client/endpoints.ts';
+import { endpointByPath, endpointOf } from '../../src/api/endpoints.ts';
 import { parseSent, type SentObject, type SentValue } from '../../src/client/json.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { explainRefusal } from '../../src/flatten/explain.ts';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ColumnDraft } from '../../src/declare/column.ts';
+import { decimal38 } from '../../src/declare/column.ts';
 import { realEffects } from '../../src/effects.ts';
 import { Database } from '../../src/store/database.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -209,7 +209,9 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     const store = await openTestStore(path);
     await commitItems(store, 1, 10);
     await store.close();
-    const added = new ColumnDraft('decimal-38', { kind: 'path', path: '/amount' }, 'amount', true).named('amount');
+    const added = decimal38('/amount', 'amount')
+      .nullable()
+      .named('amount', () => undefined);
     const later = changedItems((columns) => [...columns.slice(0, 2), added, ...columns.slice(2)]);
     const again = await openTestStore(path, { tables: [later, parts] });
     const stage = again.stage('items', { from: 11, to: 12 });

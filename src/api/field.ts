@@ -1,9 +1,15 @@
+import type { KindName } from '../declare/kind.ts';
 import type { enums, variants } from './enums.ts';
 
-/** How a field stands in an answer (`json`; `wide` is an integer of up to 64 bits) and the DuckDB type that holds all its values. */
 interface FieldKindShape {
+  /** How the field stands in an answer; `wide` is an integer of up to 64 bits. */
   readonly json: 'string' | 'integer' | 'wide' | 'boolean' | 'texts' | 'object' | 'any';
+  /** DuckDB type that holds every value as the server writes it: rows of `tonlake fetch`. */
   readonly sql: string;
+  /** Kind of a column of a pipeline that holds the field. */
+  readonly column: KindName;
+  /** Unit of the number. */
+  readonly unit?: 'lt' | 'nanoton' | 'seconds';
 }
 
 function defineKinds<const T extends Readonly<Record<string, FieldKindShape>>>(kinds: T): T {
@@ -15,44 +21,44 @@ function defineKinds<const T extends Readonly<Record<string, FieldKindShape>>>(k
  * there; so is what is not declared.
  */
 export const fieldKinds = defineKinds({
-  'base64-hash': { json: 'string', sql: 'VARCHAR' },
-  'raw-address': { json: 'string', sql: 'VARCHAR' },
-  'address-or-foreign-text': { json: 'string', sql: 'VARCHAR' },
-  'hex-shard': { json: 'string', sql: 'VARCHAR' },
-  'opcode-hex': { json: 'string', sql: 'VARCHAR' },
-  'hex-0x-unpadded': { json: 'string', sql: 'VARCHAR' },
-  'hex-unpadded': { json: 'string', sql: 'VARCHAR' },
-  'base64-boc': { json: 'string', sql: 'VARCHAR' },
-  text: { json: 'string', sql: 'VARCHAR' },
-  lt: { json: 'string', sql: 'BIGINT' },
-  nanoton: { json: 'string', sql: 'BIGINT' },
-  'decimal-int32': { json: 'string', sql: 'INTEGER' },
-  'decimal-uint24': { json: 'string', sql: 'INTEGER' },
-  'decimal-uint56': { json: 'string', sql: 'BIGINT' },
-  'decimal-uint64': { json: 'string', sql: 'DECIMAL(20,0)' },
-  'decimal-uint120': { json: 'string', sql: 'DECIMAL(38,0)' },
-  'decimal-uint248': { json: 'string', sql: 'VARCHAR' },
-  'decimal-uint256': { json: 'string', sql: 'VARCHAR' },
-  'decimal-int257': { json: 'string', sql: 'VARCHAR' },
-  'decimal-numeric': { json: 'string', sql: 'VARCHAR' },
-  'seqno-as-string': { json: 'string', sql: 'BIGINT' },
-  'unix-seconds-string': { json: 'string', sql: 'BIGINT' },
-  'unix-seconds': { json: 'integer', sql: 'BIGINT' },
-  seqno: { json: 'integer', sql: 'BIGINT' },
-  workchain: { json: 'integer', sql: 'INTEGER' },
-  int8: { json: 'integer', sql: 'INTEGER' },
-  uint8: { json: 'integer', sql: 'INTEGER' },
-  uint16: { json: 'integer', sql: 'INTEGER' },
-  int32: { json: 'integer', sql: 'INTEGER' },
-  uint32: { json: 'integer', sql: 'BIGINT' },
-  'int64-number': { json: 'wide', sql: 'BIGINT' },
-  'uint64-number-unsafe': { json: 'wide', sql: 'DECIMAL(20,0)' },
-  bool: { json: 'boolean', sql: 'BOOLEAN' },
-  'extra-currency-map': { json: 'texts', sql: 'VARCHAR' },
-  'string-map': { json: 'texts', sql: 'VARCHAR' },
-  'json-object': { json: 'object', sql: 'VARCHAR' },
-  'decoded-body': { json: 'object', sql: 'VARCHAR' },
-  any: { json: 'any', sql: 'VARCHAR' },
+  'base64-hash': { json: 'string', sql: 'VARCHAR', column: 'base64-hash' },
+  'raw-address': { json: 'string', sql: 'VARCHAR', column: 'raw-address' },
+  'address-or-foreign-text': { json: 'string', sql: 'VARCHAR', column: 'raw-address' },
+  'hex-shard': { json: 'string', sql: 'VARCHAR', column: 'hex-shard' },
+  'opcode-hex': { json: 'string', sql: 'VARCHAR', column: 'opcode-hex' },
+  'hex-0x-unpadded': { json: 'string', sql: 'VARCHAR', column: 'text' },
+  'hex-unpadded': { json: 'string', sql: 'VARCHAR', column: 'text' },
+  'base64-boc': { json: 'string', sql: 'VARCHAR', column: 'boc' },
+  text: { json: 'string', sql: 'VARCHAR', column: 'text' },
+  lt: { json: 'string', sql: 'BIGINT', column: 'decimal-int64', unit: 'lt' },
+  nanoton: { json: 'string', sql: 'BIGINT', column: 'decimal-int64', unit: 'nanoton' },
+  'decimal-int32': { json: 'string', sql: 'INTEGER', column: 'decimal-int64' },
+  'decimal-uint24': { json: 'string', sql: 'INTEGER', column: 'decimal-int64' },
+  'decimal-uint56': { json: 'string', sql: 'BIGINT', column: 'decimal-int64' },
+  'decimal-uint64': { json: 'string', sql: 'DECIMAL(20,0)', column: 'decimal-uint64' },
+  'decimal-uint120': { json: 'string', sql: 'DECIMAL(38,0)', column: 'decimal-38' },
+  'decimal-uint248': { json: 'string', sql: 'VARCHAR', column: 'decimal-257' },
+  'decimal-uint256': { json: 'string', sql: 'VARCHAR', column: 'decimal-257' },
+  'decimal-int257': { json: 'string', sql: 'VARCHAR', column: 'decimal-257' },
+  'decimal-numeric': { json: 'string', sql: 'VARCHAR', column: 'decimal-257' },
+  'seqno-as-string': { json: 'string', sql: 'BIGINT', column: 'decimal-int64' },
+  'unix-seconds-string': { json: 'string', sql: 'BIGINT', column: 'unix-seconds-string', unit: 'seconds' },
+  'unix-seconds': { json: 'integer', sql: 'BIGINT', column: 'unix-seconds', unit: 'seconds' },
+  seqno: { json: 'integer', sql: 'BIGINT', column: 'int32' },
+  workchain: { json: 'integer', sql: 'INTEGER', column: 'int32' },
+  int8: { json: 'integer', sql: 'INTEGER', column: 'int32' },
+  uint8: { json: 'integer', sql: 'INTEGER', column: 'int32' },
+  uint16: { json: 'integer', sql: 'INTEGER', column: 'int32' },
+  int32: { json: 'integer', sql: 'INTEGER', column: 'int32' },
+  uint32: { json: 'integer', sql: 'BIGINT', column: 'uint32' },
+  'int64-number': { json: 'wide', sql: 'BIGINT', column: 'int64-number' },
+  'uint64-number-unsafe': { json: 'wide', sql: 'DECIMAL(20,0)', column: 'uint64-number' },
+  bool: { json: 'boolean', sql: 'BOOLEAN', column: 'bool' },
+  'extra-currency-map': { json: 'texts', sql: 'VARCHAR', column: 'json' },
+  'string-map': { json: 'texts', sql: 'VARCHAR', column: 'json' },
+  'json-object': { json: 'object', sql: 'VARCHAR', column: 'json' },
+  'decoded-body': { json: 'object', sql: 'VARCHAR', column: 'json' },
+  any: { json: 'any', sql: 'VARCHAR', column: 'json' },
 });
 
 export type FieldKind = keyof typeof fieldKinds;

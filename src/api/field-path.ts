@@ -1,0 +1,61 @@
+import type { KindName } from '../declare/kind.ts';
+import { variants } from './enums.ts';
+import { type Field, fieldKinds, parseField } from './field.ts';
+import { fieldsOf } from './records.ts';
+
+/** What a column that holds a field is, as far as the description of the API says it. */
+export interface FieldType {
+  readonly kind: KindName;
+  /** Whether the field, or an object around it, may be null or missing. */
+  readonly nullable: boolean;
+  readonly unit: string | undefined;
+}
+
+type Variants = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+const maps: Variants = variants;
+
+/**
+ * The type of the field at a JSON pointer in a record: `typeOfField('Transaction', '/block_ref/seqno')`. A pointer may lead
+ * through objects, not through lists or maps.
+ *
+ * @returns undefined when the record has no such field
+ */
+export function typeOfField(record: string, pointer: string): FieldType | undefined {
+  let records: readonly string[] = [record];
+  let nullable = false;
+  let field: Field | undefined;
+  for (const name of pointer.split('/').slice(1)) {
+    if (field !== undefined && field.container !== 'none') return undefined;
+    const texts = records.flatMap((each) => fieldsOf(each)?.[name] ?? []);
+    const [text] = texts;
+    if (text === undefined) return undefined;
+    field = parseField(text);
+    // One of several records may lack a field that another has.
+    nullable ||= field.nullable || field.optional || records.length > 1;
+    records = recordsIn(field);
+  }
+  return field === undefined ? undefined : { nullable, ...columnOf(field) };
+}
+
+function columnOf({ content, container }: Field): Pick<FieldType, 'kind' | 'unit'> {
+  if (container !== 'none') return { kind: 'json', unit: undefined };
+  switch (content.kind) {
+    case 'value': {
+      const { column, unit }: { column: KindName; unit?: string } = fieldKinds[content.name];
+      return { kind: column, unit };
+    }
+    case 'enum':
+      return { kind: 'text', unit: undefined };
+    case 'record':
+    case 'variant':
+      return { kind: 'json', unit: undefined };
+  }
+}
+
+/** The names of all records that a field can hold. */
+export function recordsIn({ content }: Field): readonly string[] {
+  if (content.kind === 'record') return [content.name];
+  if (content.kind !== 'variant') return [];
+  return Object.values(maps[content.map] ?? {}).flatMap((names) => names.split('|'));
+}
