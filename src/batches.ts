@@ -44,7 +44,7 @@ export type BatchOptions = Pick<
 export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchOf> {
   const { effects = realEffects, registry = await loadRegistry(), pipeline: name = 'transactions' } = options;
   const parts = parseRange(options.range);
-  const session = await openSession({ ...options, effects });
+  const session = await openSession({ ...options, effects, command: 'tonlake readBatches' });
   const queue = new BatchQueue(effects.now);
   const stop = new AbortController();
   const asks = new PageQueue(2 * (options.concurrency ?? 8));

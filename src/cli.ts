@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import './engine.ts';
 import { CommanderError } from 'commander';
+import { showWarnings } from './commands/warnings.ts';
 import { formatError, TonlakeError, UsageError } from './errors.ts';
 import { createProgram } from './program.ts';
 
@@ -11,6 +12,8 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   return error instanceof UsageError || (error instanceof TonlakeError && USAGE_CODES.has(error.code)) ? 2 : 1;
 }
+
+showWarnings();
 
 // A reader such as head may go before everything is written; there is nobody left to tell.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -60,7 +60,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   const { effects = realEffects, registry = await loadRegistry() } = options;
   const pipelines = registry.toRun(options.pipelines);
   const parts = parseRange(options.range);
-  const session = await openSession({ ...options, effects });
+  const session = await openSession({ ...options, effects, command: 'tonlake plan' });
   try {
     const chain = chainBounds(session.source);
     const asked = await resolveRange(parts, chain);

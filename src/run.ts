@@ -20,7 +20,7 @@ import { parseRange, resolveRange } from './walk/range.ts';
 import { splitReachable } from './walk/reach.ts';
 import { openLoaders } from './walk/workerpool.ts';
 
-export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry' | 'names'> {
+export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry' | 'names' | 'command'> {
   /** Names of pipelines; what they need runs before them. */
   readonly pipelines: readonly string[];
   /** Masterchain blocks, both ends inclusive: `47670000:47671000`, `-1000:`, `2026-05-01`; see `parseRange`. */
@@ -86,13 +86,17 @@ export async function run(options: RunOptions): Promise<RunReport> {
   const startedAt = effects.monotonic();
   const pipelines = registry.toRun(options.pipelines);
   const parts = parseRange(options.range);
-  const session = await openSession({ ...options, effects });
+  const command = ['tonlake run', ...options.pipelines].join(' ');
+  const session = await openSession({ ...options, effects, command });
   try {
     const chain = chainBounds(session.source);
     const asked = await resolveRange(parts, chain);
     const { network, source } = session;
     const { tables } = registry;
-    const store = await openStore({ path: options.warehouse, network, tables, effects, ...kindOf(options.store) });
+    const store = await openStore({
+      ...{ path: options.warehouse, network, tables, effects, ...kindOf(options.store) },
+      command: `${command} --range ${options.range}`,
+    });
     const tally = new RunTally(options.onEvent);
     const asks = new PageQueue(2 * (options.concurrency ?? 8));
     const loaders = openLoaders({ workers: options.workers, stage: (name, span) => store.stage(name, span) });

@@ -16,6 +16,8 @@ export interface SessionOptions {
   readonly waitMs?: number | undefined;
   /** Whether answers shall come with their address book and metadata; default false, which saves the server work. */
   readonly names?: boolean | undefined;
+  /** What tonlake is doing, for `status --budget`; others may read it. Default `tonlake`. */
+  readonly command?: string | undefined;
   readonly effects: Effects;
   /** Where the key, proxies and certificates are looked up; default `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -48,6 +50,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       apiKey,
       rps: options.rps,
       lane: options.lane ?? 'backfill',
+      command: options.command,
       concurrency: options.concurrency,
       waitMs: options.waitMs,
       noAddressBook: options.names !== true,

@@ -75,6 +75,13 @@ describe('the table of imports in docs/architecture.md', () => {
   });
 });
 
+test('only the command line reads the arguments of the process', () => {
+  const readers = files.filter((file) =>
+    /process\s*\.\s*(argv|execArgv|title)\b/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  expect(readers.filter((file) => file !== 'src/cli.ts')).toEqual([]);
+});
+
 test('files stay short', () => {
   const lengths = files.map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length }));
   expect(lengths.filter(({ lines }) => lines > 400)).toEqual([]);

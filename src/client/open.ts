@@ -3,7 +3,7 @@ import { openSession, type Session, type SessionOptions } from '../session.ts';
 import { createClient } from './client.ts';
 import type { Client } from './types.ts';
 
-export interface ApiOptions extends Omit<SessionOptions, 'effects' | 'lane' | 'names'> {
+export interface ApiOptions extends Omit<SessionOptions, 'effects' | 'lane' | 'names' | 'command'> {
   readonly effects?: Effects | undefined;
 }
 
@@ -20,6 +20,12 @@ export interface Api extends Session {
  */
 export async function openApi(options: ApiOptions): Promise<Api> {
   const { effects = realEffects } = options;
-  const session = await openSession({ ...options, effects, lane: 'interactive', names: true });
+  const session = await openSession({
+    ...options,
+    effects,
+    lane: 'interactive',
+    names: true,
+    command: 'tonlake fetch',
+  });
   return { ...session, client: createClient(session.source) };
 }

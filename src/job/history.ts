@@ -20,12 +20,17 @@ export async function jobsFolder(warehouse: string): Promise<string> {
   return kind === 'parquet' ? join(path, '_jobs') : `${path}.jobs`;
 }
 
-/** The right to run jobs on a warehouse, or to schedule them. @throws {StoreError} `busy` when a running process has it. */
+/**
+ * The right to run jobs on a warehouse, or to schedule them.
+ *
+ * @param command what tonlake is doing, for the message that others get
+ * @throws {StoreError} `busy` when a running process has it
+ */
 export async function lockJobs(
   warehouse: string,
   what: 'run' | 'schedule',
   effects: Effects,
-  command = ['tonlake', ...process.argv.slice(2)].join(' '),
+  command: string,
 ): Promise<Lock> {
   const folder = await jobsFolder(warehouse);
   return guarded(`warehouse ${warehouse}`, async () => {

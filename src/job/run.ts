@@ -52,7 +52,7 @@ export interface JobOutcome {
  */
 export async function runJob(options: JobRunOptions): Promise<JobOutcome> {
   const { job, effects } = options;
-  const lock = await lockJobs(job.warehouse, 'run', effects);
+  const lock = await lockJobs(job.warehouse, 'run', effects, `tonlake job run ${job.name}`);
   try {
     const history = await JobHistory.open(job.warehouse, job.name);
     await history.tidy();

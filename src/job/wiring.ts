@@ -8,7 +8,7 @@ import { sendNotice } from './tell.ts';
 /** The program's own steps. */
 export const jobActions: JobActions = {
   withChain: async ({ network, zone, rps, effects }, use) => {
-    const session = await openSession({ network, rps, effects });
+    const session = await openSession({ network, rps, effects, command: 'tonlake job run' });
     try {
       const { source } = session;
       return await use({

@@ -127,7 +127,9 @@ export async function runChecks(warehouse: string, options: CheckOptions = {}): 
   await reader.close();
   requireSameNetwork(reader.path, reader.network, options.network);
   const { path, network, kind } = reader;
-  const store = await openStore({ path, network, kind, effects, tables: registry.tables, marts: [failuresTable] });
+  const store = await openStore({
+    ...{ path, network, kind, effects, tables: registry.tables, marts: [failuresTable], command: 'tonlake check' },
+  });
   try {
     const checks: CheckResult[] = [];
     const found = new Map<string, readonly string[]>();

@@ -36,8 +36,9 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const locks: Lock[] = [];
   const stop = stopAfterDrain(options);
   try {
-    for (const [first] of lanes)
-      if (first !== undefined) locks.push(await lockJobs(first.warehouse, 'schedule', effects));
+    for (const [first] of lanes) {
+      if (first !== undefined) locks.push(await lockJobs(first.warehouse, 'schedule', effects, 'tonlake schedule'));
+    }
     const queues = await Promise.all(lanes.map((jobs) => Promise.all(jobs.map((job) => openQueue(job, options)))));
     await Promise.all(
       queues.map((lane) =>

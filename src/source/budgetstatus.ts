@@ -1,9 +1,11 @@
 import { connect } from 'node:net';
+import { oneLine, SourceError } from '../errors.ts';
 import type { Network } from '../network.ts';
+import { STATE_HINT } from './lease.ts';
 import { type KeeperStatus, readToHolder, send } from './leasewire.ts';
 import type { Environment } from './route.ts';
 import type { Secret } from './secret.ts';
-import { openStateFolder, readLeader, readMemo } from './statefolder.ts';
+import { openStateFolder, readLeader, readMemo, type StateFolder } from './statefolder.ts';
 
 const ANSWER_MS = 2000;
 
@@ -48,13 +50,13 @@ export interface BudgetStatusOptions {
 /**
  * The state of a network's budget on this machine. Sends nothing to the network and takes no part in the budget.
  *
- * @throws an error of the file system when the state directory cannot be used
+ * @throws {SourceError} `no-state` when the state directory cannot be used
  */
 export async function budgetStatus(options: BudgetStatusOptions): Promise<BudgetStatus> {
   const { network, apiKey, env = process.env } = options;
   const idle = { limit: null, cap: null, usedLastMinute: 0, heldMs: 0, holders: [] };
   if (network.baseUrl === undefined) return { network: network.name, ...idle, found: null, last429: null };
-  const folder = openStateFolder(env, network.baseUrl, apiKey);
+  const folder = openReadable(env, network.baseUrl, apiKey);
   const memo = readMemo(folder);
   const leader = readLeader(folder);
   const live = leader === undefined || leader.socket === '' ? undefined : await askKeeper(leader.socket);
@@ -74,6 +76,19 @@ export async function budgetStatus(options: BudgetStatusOptions): Promise<Budget
     found: (live === undefined ? memo.found : live.found) ?? null,
     last429: last429 === undefined ? null : new Date(last429).toISOString(),
   };
+}
+
+function openReadable(env: Environment, baseUrl: string, key: Secret | undefined): StateFolder {
+  try {
+    return openStateFolder(env, baseUrl, key);
+  } catch (cause) {
+    const got = oneLine(cause instanceof Error ? cause.message : String(cause));
+    throw new SourceError(`source: expected a state folder that can be written, got ${got}`, {
+      code: 'no-state',
+      hint: STATE_HINT,
+      cause,
+    });
+  }
 }
 
 /** The status for people. */

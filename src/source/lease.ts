@@ -14,6 +14,8 @@ const CONTEND_MS = { least: 5, spread: 20 };
 const LONGEST_CONTEST_MS = 15_000;
 /** Start of a request that another keeper let go: its clock says nothing, so all such requests slow a keeper once. */
 const LONG_AGO = 0;
+/** What to do where the state folder cannot be used. */
+export const STATE_HINT = 'let TONLAKE_STATE_DIR name a folder that can be written';
 
 export interface SharedBudgetOptions {
   /** Base address of the network. */
@@ -21,7 +23,7 @@ export interface SharedBudgetOptions {
   readonly key: Secret | undefined;
   readonly rps: number | 'auto';
   readonly lane: Lane;
-  /** What this process does, for `status --budget`. Default: its command. */
+  /** What tonlake is doing, for `status --budget`. Default `tonlake`. */
   readonly command?: string | undefined;
   readonly env: Environment;
   readonly effects: Effects;
@@ -59,8 +61,7 @@ class SharedBudget implements Budget {
   #isClosed = false;
 
   constructor(options: SharedBudgetOptions) {
-    const { key, lane, rps } = options;
-    const command = options.command ?? commandOf(process.argv);
+    const { key, lane, rps, command = 'tonlake' } = options;
     this.#options = options;
     this.#holder = { pid: process.pid, command: key?.redact(command) ?? command, lane, rps };
   }
@@ -203,7 +204,7 @@ class SharedBudget implements Budget {
     if (this.#isClosed) return;
     const { rps, effects, lane, onWarning } = this.#options;
     const detail = cause instanceof Error ? cause.message.replace(/\s*[\r\n]+\s*/g, ' ') : String(cause);
-    const message = `source: the request budget cannot be shared with other processes (${detail}); hint: let TONLAKE_STATE_DIR name a folder that can be written`;
+    const message = `source: the request budget cannot be shared with other processes (${detail}); hint: ${STATE_HINT}`;
     if (onWarning === undefined) process.emitWarning(message, { code: 'TONLAKE_BUDGET' });
     else onWarning(message);
     const budget = openBudget(rps, effects, { rps: rps === 'auto' ? this.#rps : undefined }, lane);
@@ -228,12 +229,4 @@ async function loadParts() {
     import('./statefolder.ts'),
   ]);
   return { openLine, becomeKeeper, openStateFolder, readLeader };
-}
-
-/** `tonlake run transactions`: the words before the first option; what follows may be anything. */
-function commandOf(argv: readonly string[]): string {
-  const words = argv.slice(2);
-  const option = words.findIndex((word) => word.startsWith('-'));
-  const plain = words.slice(0, option < 0 ? 2 : Math.min(option, 2)).filter((word) => /^[\w/.-]{1,40}$/.test(word));
-  return ['tonlake', ...plain].join(' ');
 }

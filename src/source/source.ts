@@ -41,6 +41,8 @@ export interface SourceOptions {
   readonly rps?: number | 'auto' | undefined;
   /** Shares the network's budget with all processes of this machine, in this lane. Default: a budget of its own. */
   readonly lane?: Lane | undefined;
+  /** What tonlake is doing, for `status --budget`. Default `tonlake`. */
+  readonly command?: string | undefined;
   /** Default: one of its own. Sources of the same network should share one. */
   readonly budget?: Budget | undefined;
   /** Requests under way at once, default 8. */
@@ -136,8 +138,8 @@ export function openSource(options: SourceOptions): Source {
     caFile: options.caFile ?? env['TONLAKE_CA_FILE'],
     env: network.kind === 'sandbox' ? {} : env,
   });
-  const { rps, lane } = options;
-  const budget = options.budget ?? openSourceBudget({ network, baseUrl, key, rps, lane, env, effects });
+  const { rps, lane, command } = options;
+  const budget = options.budget ?? openSourceBudget({ network, baseUrl, key, rps, lane, command, env, effects });
   const queue = new PQueue({ concurrency });
   const closing = new AbortController();
   const headers = {

@@ -14,6 +14,7 @@ export interface SourceBudgetOptions {
   readonly rps: number | 'auto' | undefined;
   /** Shares the budget with all processes of this machine, in this lane; undefined for a budget of its own. */
   readonly lane: Lane | undefined;
+  readonly command?: string | undefined;
   readonly env: Environment;
   readonly effects: Effects;
 }

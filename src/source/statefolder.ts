@@ -1,18 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import {
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir, hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { makeFoldersSync } from '../make-folders.ts';
 import type { Environment } from './route.ts';
 import type { Secret } from './secret.ts';
 
@@ -66,11 +57,11 @@ export function stateDirectory(env: Environment): string {
  */
 export function openStateFolder(env: Environment, baseUrl: string, key: Secret | undefined): StateFolder {
   const root = join(stateDirectory(env), 'budget');
-  mkdirSync(root, { recursive: true, mode: 0o700 });
+  makeFoldersSync(root, 0o700);
   const identity = JSON.stringify([hostname(), baseUrl, key === undefined ? null : key.reveal()]);
   const name = createHmac('sha256', readSalt(root)).update(identity).digest('hex').slice(0, 16);
   const path = join(root, name);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFoldersSync(path, 0o700);
   return { path, baseUrl };
 }
 
@@ -82,7 +73,7 @@ export function socketPath(folder: StateFolder): string {
   if (Buffer.byteLength(path) <= LONGEST_SOCKET_PATH) return path;
   const uid = process.getuid?.() ?? 0;
   const short = join(Buffer.byteLength(tmpdir()) < 50 ? tmpdir() : '/tmp', `tonlake-${uid}`);
-  mkdirSync(short, { recursive: true, mode: 0o700 });
+  makeFoldersSync(short, 0o700);
   const found = lstatSync(short);
   // Anybody may make a folder in /tmp: only our own, which nobody else can write to, is used.
   if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o077) !== 0) {

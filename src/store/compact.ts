@@ -82,7 +82,10 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
   // One file has no small files.
   if (kind === 'duckdb') return report(before, 0, true);
   const { onStep } = options;
-  const store = await openStore({ path, network, tables, effects, kind, ...(onStep === undefined ? {} : { onStep }) });
+  const store = await openStore({
+    ...{ path, network, tables, effects, kind, command: 'tonlake compact' },
+    ...(onStep === undefined ? {} : { onStep }),
+  });
   try {
     const groups = planCompaction(store.ledger(), { tables, targetBytes, range });
     let merged = 0;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { link, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { link, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '../make-folders.ts';
 
 /** Whether a failed system call failed with one of these codes. */
 export function failedWith(error: unknown, ...codes: readonly string[]): boolean {
@@ -99,7 +100,7 @@ export async function putText(to: string, text: string, staging: string, id: str
 
 /** Makes a folder with its parents, each safe in its own parent. */
 export async function makeFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
+  const first = await makeFolders(path);
   if (first === undefined) return;
   for (let made = path; ; made = dirname(made)) {
     await syncPath(dirname(made));

@@ -72,7 +72,7 @@ class DuckdbStore implements Store {
     const { network, effects, tables } = options;
     const { lock: lockPath, stage } = pathsOf(path);
     await makeFolder(dirname(path));
-    const command = options.command ?? ['tonlake', ...process.argv.slice(2)].join(' ');
+    const { command = 'tonlake' } = options;
     const lock = await takeLock({ path: lockPath, subject: `warehouse ${path}`, command, effects });
     let database: Database | undefined;
     try {

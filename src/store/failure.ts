@@ -31,6 +31,12 @@ const causes: readonly Cause[] = [
     hint: 'choose another PLACE',
   },
   {
+    code: 'wrong-path',
+    says: /ENOENT: .*mkdir/i,
+    text: 'no folder can be made there',
+    hint: 'choose another PLACE',
+  },
+  {
     code: 'busy',
     says: /could not set lock|conflicting lock/i,
     text: 'another process holds the file',

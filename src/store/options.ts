@@ -14,7 +14,7 @@ export interface StoreOptions {
   readonly effects: Effects;
   /** How long superseded files stay for readers that still hold them. Default one hour. */
   readonly graceMs?: number;
-  /** What this process is doing, for the message that a second writer gets. Default: its command line. */
+  /** What tonlake is doing, for the message that a second writer gets; others may read it. Default `tonlake`. */
   readonly command?: string;
   /** Least time between two rebuilds of the catalog. Default 3 s. */
   readonly catalogMs?: number;

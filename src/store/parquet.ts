@@ -70,7 +70,7 @@ class ParquetStore implements Store {
       });
     }
     await makeFolder(path);
-    const command = options.command ?? ['tonlake', ...process.argv.slice(2)].join(' ');
+    const { command = 'tonlake' } = options;
     const lock = await takeLock({ path: layout.lock, subject: `warehouse ${path}`, command, effects });
     try {
       for (const folder of [layout.stage, layout.ledger, layout.tables]) await makeFolder(folder);

@@ -21,7 +21,7 @@ export async function rebuildCatalog(
   await reader.close();
   accept(reader);
   if (kind === 'duckdb') return path;
-  const store = await openStore({ path, network, tables, effects: realEffects, kind });
+  const store = await openStore({ path, network, tables, effects: realEffects, kind, command: 'tonlake catalog' });
   await store.close();
   return join(path, 'warehouse.duckdb');
 }

@@ -10,6 +10,9 @@ import { insertEntry, pathsOf, readColumns, rowsOf } from '../store/onefile.ts';
 import type { LedgerEntry } from '../store/store.ts';
 import { type Held, type LostEntry, readRows } from './held.ts';
 
+/** What a repair is doing, for processes that it keeps waiting. */
+export const REPAIR_COMMAND = 'tonlake verify --repair';
+
 /**
  * Fills the numbers of lost entries, so that the ledger can be read and written again: with an entry that supersedes itself, and
  * is therefore never in force. Broken entries are kept aside. Rows of a one-file warehouse that no entry in force names go. What
@@ -23,7 +26,7 @@ export async function fillLedger(held: Held, tables: readonly TableDef[], effect
   const lock = await takeLock({
     path: lockPath,
     subject: `warehouse ${path}`,
-    command: 'tonlake verify --repair',
+    command: REPAIR_COMMAND,
     effects,
   });
   try {

@@ -15,7 +15,7 @@ import { PageQueue } from '../walk/pagequeue.ts';
 import { threadLoaders } from '../walk/pool.ts';
 import { type Damage, planRepair, type RepairPlan } from './damage.ts';
 import type { Finding } from './finding.ts';
-import { fillLedger } from './ledgerfix.ts';
+import { fillLedger, REPAIR_COMMAND } from './ledgerfix.ts';
 import { mend } from './mend.ts';
 import { type Inspection, inspectWarehouse, type VerifyOptions, type VerifyReport } from './verify.ts';
 
@@ -114,13 +114,16 @@ async function repairOnce(
   wanted: Map<string, Span[]>,
 ): Promise<Step> {
   const { effects, registry, onEvent, onProblem } = options;
-  const session = await openSession({ ...options, effects, network: held.network });
+  const session = await openSession({ ...options, effects, network: held.network, command: REPAIR_COMMAND });
   const { source } = session;
   const left: Lost[] = [];
   let isChanged = false;
   try {
     const { path, network, kind } = held;
-    const store = await openStore({ path, network, kind, tables: registry.tables, effects, setAside: plan.setAside });
+    const store = await openStore({
+      ...{ path, network, kind, tables: registry.tables, effects, setAside: plan.setAside },
+      command: REPAIR_COMMAND,
+    });
     try {
       const contextOf = async (name: string, from: number): Promise<WalkContext> => {
         const pipeline = requireMasterchain(registry.pipeline(name));

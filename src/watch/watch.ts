@@ -12,7 +12,9 @@ import { type EphemeralPipeline, fetchPoll, planPoll, type Watched } from './pol
 import { Saver } from './save.ts';
 import { type PendingTable, type Polled, Sightings } from './sightings.ts';
 
-export interface WatchOptions extends Omit<SessionOptions, 'effects' | 'lane' | 'names' | 'waitMs'>, Partial<Watched> {
+export interface WatchOptions
+  extends Omit<SessionOptions, 'effects' | 'lane' | 'names' | 'waitMs' | 'command'>,
+    Partial<Watched> {
   /** Folder of Parquet files, or a file that ends in `.duckdb`. Made if it does not exist; held only while rows are saved. */
   readonly warehouse: string;
   readonly store?: Store['kind'] | undefined;
@@ -78,7 +80,7 @@ export async function watch(options: WatchOptions): Promise<WatchReport> {
   }
   const pipelines = registry.pipelines.filter(isWatched);
   const asks = planPoll(pipelines, { accounts, messages });
-  const session = await openSession({ ...options, effects, lane: 'tail' });
+  const session = await openSession({ ...options, effects, lane: 'tail', command: 'tonlake watch' });
   try {
     return await new Watch({ ...options, ...session, effects, registry, pipelines, asks }).run();
   } finally {
@@ -226,6 +228,7 @@ class Watch {
       network,
       tables,
       effects,
+      command: 'tonlake watch',
       ...(kind === undefined ? {} : { kind }),
     });
     try {
