@@ -2,7 +2,7 @@ import { field, pipeline, reading, snapshot, table, wideInteger } from 'tonlake/
 
 export default pipeline({
   name: 'nft_items',
-  doc: 'NFTs of collections as they are now, collection by collection; with --from also owner by owner.',
+  doc: 'NFTs as they are now: those of each collection, then those without one; with --from also owner by owner.',
   endpoint: 'GET /nft/items',
   walk: snapshot({
     newer: 'last_transaction_lt',
@@ -10,6 +10,7 @@ export default pipeline({
       parameter: 'collection_address',
       others: ['owner_address'],
       query: 'SELECT DISTINCT address FROM nft_collections',
+      hasOrphans: true,
     },
   }),
   needs: ['nft_collections'],

@@ -18,6 +18,7 @@ export class RunTally {
     this.report = (event) => {
       if (event.event === 'planned') this.planned += event.requests;
       if (event.event === 'problem' || event.event === 'quarantine') this.troubled.add(event.pipeline);
+      if (event.event === 'refused-keys' && event.refused === event.keys) this.troubled.add(event.pipeline);
       if (event.event === 'span') {
         this.spans++;
         for (const [table, rows] of Object.entries(event.rows)) {

@@ -59,6 +59,8 @@ export interface ParentsDef {
   readonly parameter: string;
   /** Further parameters that lists can be asked by, with parents of one's own: owners instead of jettons. */
   readonly others?: readonly string[];
+  /** Whether there are rows without a parent: the list is then read once more without a filter. Default false. */
+  readonly hasOrphans?: boolean;
   /** Select with one column; `$from` and `$to` are the range. */
   readonly query: string;
 }

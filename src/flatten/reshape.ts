@@ -13,18 +13,24 @@ const END = Buffer.from(']}');
  * @throws {DecodeError} `not-json` (retryable), or `wrong-shape`
  */
 export function reshape(pipeline: PipelineDef, shape: Shape, bytes: Uint8Array): Uint8Array {
-  switch (shape) {
-    case 'list':
-      return Buffer.concat([START.subarray(0, -1), bytes, END.subarray(1)]);
-    case 'one':
-      return Buffer.concat([START, bytes, END]);
-    case 'map':
-      return inPage(pipeline, bytes, () =>
-        wrapped(entries(pipeline, 0, ({ key, value }) => [KEY, key, VALUE, value, CLOSE])),
-      );
-    case 'bodies':
-      return inPage(pipeline, bytes, () => bodies(pipeline));
-  }
+  return inPage(pipeline, bytes, () => {
+    requireOneValue();
+    switch (shape) {
+      case 'list':
+        return Buffer.concat([START.subarray(0, -1), bytes, END.subarray(1)]);
+      case 'one':
+        return Buffer.concat([START, bytes, END]);
+      case 'map':
+        return wrapped(entries(pipeline, 0, ({ key, value }) => [KEY, key, VALUE, value, CLOSE]));
+      case 'bodies':
+        return bodyRows(pipeline);
+    }
+  });
+}
+
+/** Nothing, or several values with commas between, would be JSON once they are wrapped. @throws {BROKEN} */
+function requireOneValue(): void {
+  if (skipBlanks(skipValue(skipBlanks(0))) !== page.end) throw BROKEN;
 }
 
 const KEY = Buffer.from('{"key":');
@@ -44,7 +50,7 @@ function wrapped(rows: readonly (readonly Uint8Array[])[]): Uint8Array {
   return Buffer.concat([START, ...rows.flatMap((row, i) => (i === 0 ? row : [COMMA, ...row])), END]);
 }
 
-function bodies(pipeline: PipelineDef): Uint8Array {
+function bodyRows(pipeline: PipelineDef): Uint8Array {
   const found = entries(pipeline, 0, (entry) => entry).find(({ key }) => Buffer.from(key).toString() === '"bodies"');
   if (found === undefined || page.bytes[found.at] !== 91) {
     // Only opcodes were asked for, or the list is null.
@@ -72,7 +78,6 @@ function entries<T>(pipeline: PipelineDef, from: number, make: (entry: Entry) =>
     made.push(make({ key, value: copy(at, end), at }));
     at = afterItem(end, 125);
   }
-  if (skipBlanks(at + 1) !== page.end) throw BROKEN;
   return made;
 }
 

@@ -28,6 +28,7 @@ export interface Situation {
 export type Reaction = { readonly kind: 'answer' } | { readonly kind: 'fault'; readonly fault: Fault };
 
 const ADDRESS_HINT = 'is this the base address of a TON Index v3 API? it ends in /api/v3';
+const LEFT_OUT_HINT = 'this server has no such part; ask another one, or leave the pipeline out';
 const OUTAGE_HINT = 'the source has trouble; ask again later, or lower --concurrency';
 
 /** Endpoints that answer 422 to every failure, also to a database timeout (api/README.md section 3). */
@@ -36,6 +37,9 @@ const PASSING_422 = /timeout|timed out|deadline|connection|cancel/i;
 /** Mistakes of the client that the server wraps as 500 (api/README.md section 3). */
 const MISTAKES_AS_500 = /limit is not allowed|wrong value for sort|index parameter is not allowed/i;
 const UNKNOWN_PATH_AS_500 = /Cannot (GET|POST|HEAD|PUT|DELETE)\b|Method Not Allowed/i;
+
+/** A part of the server that its operator left out: it does not come by itself, but behind a gateway another server may have it. */
+const LEFT_OUT_AS_500 = /(is not|not been|not) (specified|configured|set up|enabled)/i;
 
 /** The reaction to every status and body the API and its gateways are known to send. */
 export function reactTo(reply: Reply, situation: Situation): Reaction {
@@ -61,11 +65,16 @@ function reactToSuccess(reply: Reply, situation: Situation): Reaction {
     const what = `expected JSON, got HTML with status ${reply.status}`;
     return fault(reply, { code: 'not-json', what, hint: ADDRESS_HINT, pause });
   }
-  if (reply.body.length === 0) {
+  if (isBlank(reply.body)) {
     const what = `expected JSON, got an empty body with status ${reply.status}`;
     return fault(reply, { code: 'not-json', what, hint: ADDRESS_HINT, pause });
   }
   return { kind: 'answer' };
+}
+
+/** Whether a body holds nothing but what JSON takes for blanks, which a server writes before it fails to write an answer. */
+function isBlank(body: Buffer): boolean {
+  return body.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
 }
 
 function reactToMissing(reply: Reply, situation: Situation): Reaction {
@@ -123,6 +132,9 @@ function describe500(reply: Reply, situation: Situation): Fault {
   const text = readServerText(reply.body);
   if (MISTAKES_AS_500.test(text)) return { code: 'bad-request', what: '500' };
   if (UNKNOWN_PATH_AS_500.test(text)) return { code: 'bad-request', what: '500', hint: ADDRESS_HINT };
+  if (LEFT_OUT_AS_500.test(text)) {
+    return { code: 'not-configured', what: '500', hint: LEFT_OUT_HINT, pause: { kind: 'brief' } };
+  }
   return { code: 'server-error', what: '500', hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
 }
 

@@ -9,10 +9,11 @@ import { hashFile, statIfAny, syncPath } from './disk.ts';
 import { encodingOf, partitionOf, pathOfFile } from './encoding.ts';
 import { addEvidence, type DatedEvidence, measureRows } from './evidence.ts';
 import { guarded } from './failure.ts';
+import { writeNewest } from './newest-rows.ts';
 import { readFiles } from './relation.ts';
 import { type FileForm, type RowFile, RowFolder } from './rowfolder.ts';
 import { schemaOf } from './schema.ts';
-import type { FileStage, StagedFile, StagedSpan, StagedTable } from './store.ts';
+import type { FileStage, NewestRule, StagedFile, StagedSpan, StagedTable } from './store.ts';
 
 /** Where stages lie, and what they are for. */
 export interface StagerOptions {
@@ -103,7 +104,7 @@ class FolderStage implements FileStage {
     await mkdir(this.#options.folder, { recursive: true });
   }
 
-  async finish(): Promise<StagedSpan> {
+  async finish(newest: Readonly<Record<string, NewestRule>> = {}): Promise<StagedSpan> {
     return guarded(this.#subject(), async () => {
       const tables: Record<string, StagedTable> = {};
       if (this.#tables.size === 0) return { id: this.#options.id, tables };
@@ -111,7 +112,9 @@ class FolderStage implements FileStage {
       const database = await this.#options.connect();
       try {
         for (const [name, table] of this.#tables) {
-          const given = written.filter((file) => file.table === name);
+          const all = written.filter((file) => file.table === name);
+          const rule = newest[name];
+          const given = rule === undefined ? all : await this.#keepNewest(database, table, rule, all);
           tables[name] = await this.#finishTable(database, table, given);
         }
       } finally {
@@ -128,6 +131,23 @@ class FolderStage implements FileStage {
 
   #subject(): string {
     return `stage ${this.#options.folder}`;
+  }
+
+  /** The files without rows that were written again in a newer form. */
+  async #keepNewest(
+    database: Database,
+    table: TableDef,
+    rule: NewestRule,
+    given: readonly GivenFile[],
+  ): Promise<readonly GivenFile[]> {
+    const kept: GivenFile[] = [];
+    for (const file of given) {
+      const to = `${file.path}.newest`;
+      const isWritten = await writeNewest(database, table, rule, { from: file.path, to });
+      if (isWritten) await rm(file.path);
+      kept.push(isWritten ? { ...file, path: to, isSorted: true, isFinal: false } : file);
+    }
+    return kept;
   }
 
   async #finishTable(database: Database, table: TableDef, given: readonly GivenFile[]): Promise<StagedTable> {

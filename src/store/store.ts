@@ -88,12 +88,23 @@ export type CommitDraft = Pick<
   | 'supersedes'
 >;
 
+/** Which of several rows with one key is the newest: the one with the greatest value of a column, and of those the last written. */
+export interface NewestRule {
+  readonly key: readonly string[];
+  /** Undefined where the last written is the newest. */
+  readonly column: string | undefined;
+}
+
 /** Rows of a span on their way: written, but not visible to anybody before the commit. */
 export interface Stage {
   /** Takes the rows over; the batch's memory may be reused afterwards. */
   write(batch: Batch): Promise<void>;
-  /** Encodes what was written. No write may follow. */
-  finish(): Promise<StagedSpan>;
+  /**
+   * Encodes what was written. No write may follow.
+   *
+   * @param newest which of several rows with one key is kept, by table; default: all are
+   */
+  finish(newest?: Readonly<Record<string, NewestRule>>): Promise<StagedSpan>;
   /** Removes everything that was written. */
   discard(): Promise<void>;
 }

@@ -49,6 +49,24 @@ export async function findKeys(
   return [...keys.values()];
 }
 
+/** How many of the keys that a query finds were read or refused, counted by the last time; with the reason of one refusal. */
+export async function countRefused(
+  { store, pipeline }: ListContext,
+  walk: LookupWalk,
+  query: string,
+  span: Span,
+): Promise<{ readonly keys: number; readonly refused: number; readonly message: string | undefined }> {
+  const { rows } = await store.query(
+    `SELECT count(*), count(error), first(error ORDER BY "key") FILTER (error IS NOT NULL)
+     FROM (SELECT DISTINCT ${keySql(walk)} AS "key" FROM (${bare(query)}) AS wanted)
+     JOIN (SELECT "key", error FROM lookups WHERE pipeline = $pipeline
+       QUALIFY row_number() OVER (PARTITION BY "key" ORDER BY _read_at DESC) = 1) USING ("key")`,
+    { ...boundOf(query, span), pipeline: pipeline.name },
+  );
+  const [keys, refused, message] = rows[0] ?? [];
+  return { keys: Number(keys), refused: Number(refused), message: message === null ? undefined : String(message) };
+}
+
 /** SQL for what `keyText` gives. */
 function keySql({ keys }: LookupWalk): string {
   const text = `concat_ws(' ', ${keys.map((name) => `wanted.${quoteName(name)}::VARCHAR`).join(', ')})`;

@@ -1,14 +1,15 @@
 import PQueue from 'p-queue';
 import type { Endpoint } from '../api/endpoint.ts';
 import { endpointByPath, endpointOf } from '../api/endpoints.ts';
-import { planRequest } from '../client/request.ts';
 import type { LookupWalk } from '../declare/pipeline.ts';
 import { TonlakeError } from '../errors.ts';
 import { lookupsBatch } from '../flatten/lookups.ts';
 import type { Given } from '../flatten/rows.ts';
 import type { Span } from '../span.ts';
-import { findKeys, type Key } from './keys.ts';
+import { countRefused, findKeys, type Key } from './keys.ts';
+import { describeCause, LastingFailure } from './lasting-failure.ts';
 import type { ListContext } from './lists.ts';
+import { batchesOf, lookupRequest } from './lookup-request.ts';
 import { commitList, PARTIAL, type PageRows, Pages, quarantineSpan, type RefusedRow } from './pages.ts';
 
 /** Masterchain blocks whose keys are looked up and committed at once. */
@@ -27,13 +28,14 @@ export async function walkKeys(context: ListContext, walk: LookupWalk, missing: 
   const { from: query, asked, stop, spanAsks } = context;
   if (query !== undefined) {
     const span = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
-    return new Looking(context, walk).readSpan(query, span, query);
+    return new Looking(context, walk, new LastingFailure()).readSpan(query, span, query);
   }
+  const lasting = new LastingFailure();
   const size = Math.min(SPAN_BLOCKS, Math.max(1, spanAsks));
   for (const whole of missing) {
-    for (let from = whole.from; from <= whole.to && !stop.aborted; from += size) {
+    for (let from = whole.from; from <= whole.to && !stop.aborted && !lasting.signal.aborted; from += size) {
       const span = { from, to: Math.min(whole.to, from + size - 1) };
-      await new Looking(context, walk).readSpan(walk.query, span, undefined);
+      await new Looking(context, walk, lasting).readSpan(walk.query, span, undefined);
     }
   }
 }
@@ -42,18 +44,20 @@ export async function walkKeys(context: ListContext, walk: LookupWalk, missing: 
 class Looking {
   private readonly context: ListContext;
   private readonly walk: LookupWalk;
+  private readonly lasting: LastingFailure;
   private readonly endpoint: Endpoint;
   private readonly pages: Pages;
   private readonly shape: string | undefined;
   private readonly given: Given;
   private readonly outcomes: Outcome[] = [];
   private readonly refused: RefusedRow[] = [];
-  /** Pages with refused records: none of their rows is kept, and their keys are asked for again. */
+  /** Pages of keys that were not read whole: none of their rows is kept, and their keys are asked for again. */
   private readonly dropped: PageRows[] = [];
   private readonly failures: TonlakeError[] = [];
 
-  constructor(context: ListContext, walk: LookupWalk) {
+  constructor(context: ListContext, walk: LookupWalk, lasting: LastingFailure) {
     this.context = context;
+    this.lasting = lasting;
     this.walk = walk;
     const [method = 'GET', path = ''] = context.pipeline.endpoint.split(' ');
     this.endpoint = endpointOf(endpointByPath(path, method === 'POST' ? 'POST' : 'GET'));
@@ -65,7 +69,7 @@ class Looking {
 
   async readSpan(query: string, span: Span, scope: string | undefined): Promise<void> {
     const { context, walk } = this;
-    const { store, pipeline, ends, report, stop } = context;
+    const { store, pipeline, ends, stop } = context;
     const keys = await findKeys(context, walk, query, span);
     const stage = store.stage(pipeline.name, span);
     try {
@@ -85,26 +89,35 @@ class Looking {
       throw error;
     }
     if (this.refused.length > 0) await quarantineSpan(context, span, this.refused);
-    this.tellRefused(span);
-    const [failure] = this.failures;
-    if (failure === undefined) return;
-    const { code, message } = failure;
-    report({ event: 'problem', pipeline: pipeline.name, from: span.from, to: span.to, code, message });
+    if (context.from !== undefined) await this.tellRefused(query, span);
+    this.tellFailure(keys.length, span);
   }
 
   /** Of keys that a query of the user gave; that not every address is a wallet is no news. */
-  private tellRefused({ from, to }: Span): void {
-    const { context, outcomes } = this;
-    if (context.from === undefined) return;
-    const reasons = outcomes.flatMap(({ error }) => (error === null ? [] : [error]));
-    const [message] = reasons;
+  private async tellRefused(query: string, span: Span): Promise<void> {
+    const { context, walk } = this;
+    const { keys, refused, message } = await countRefused(context, walk, query, span);
     if (message === undefined) return;
-    const [keys, refused] = [outcomes.length, reasons.length];
-    context.report({ event: 'refused-keys', pipeline: context.pipeline.name, from, to, keys, refused, message });
+    context.report({ event: 'refused-keys', pipeline: context.pipeline.name, ...span, keys, refused, message });
+  }
+
+  /** One line for all keys of the span that could not be read. */
+  private tellFailure(keys: number, span: Span): void {
+    const { context, lasting, failures, outcomes } = this;
+    const [failure] = failures;
+    if (failure === undefined) return;
+    const { name } = context.pipeline;
+    const { code } = failure;
+    const more = failures.length === 1 ? '' : `; ${failures.length} of ${keys} keys failed`;
+    const left = keys - outcomes.length;
+    const message = lasting.signal.aborted
+      ? `source ${name} ${span.from}:${span.to}: gave up after ${lasting.failedKeys} keys failed alike, ${left} of ${keys} keys not read: ${describeCause(failures.at(-1) ?? failure)}`
+      : `${failure.message}${more}`;
+    context.report({ event: 'problem', pipeline: name, ...span, code, message });
   }
 
   private async readKeys(keys: readonly Key[]): Promise<void> {
-    const { context, walk } = this;
+    const { context, walk, lasting } = this;
     const { concurrency, report, pipeline, stop } = context;
     const queue = new PQueue({ concurrency });
     let fatal: { readonly error: unknown } | undefined;
@@ -112,7 +125,7 @@ class Looking {
     report({ event: 'planned', pipeline: pipeline.name, requests: batches.length });
     for (const batch of batches) {
       await queue.onSizeLessThan(2 * concurrency);
-      if (fatal !== undefined || stop.aborted) break;
+      if (fatal !== undefined || stop.aborted || lasting.signal.aborted) break;
       void queue.add(() =>
         this.readBatch(batch).catch((error: unknown) => {
           fatal ??= { error };
@@ -125,12 +138,14 @@ class Looking {
 
   /** Reads a batch; one that fails, that fills a page, or that holds a record which cannot be decoded is read in halves. */
   private async readBatch(keys: readonly Key[]): Promise<void> {
-    const { walk, context } = this;
-    if (context.stop.aborted) return;
+    const { walk, context, lasting } = this;
+    if (context.stop.aborted || lasting.signal.aborted) return;
     const isSingle = keys.length === 1;
+    const read: PageRows[] = [];
     try {
       let page = await this.readPage(keys, 0);
-      const read = [page];
+      lasting.noteAnswer();
+      read.push(page);
       const { limit } = walk;
       if (limit !== undefined && page.records >= limit) {
         if (!isSingle) return await this.readHalves(keys);
@@ -148,10 +163,17 @@ class Looking {
       }
       for (const { text } of keys) this.outcomes.push({ key: text, error: null });
     } catch (error) {
+      this.dropped.push(...read);
+      if (error === lasting.signal.reason) return;
       if (!isOfKeys(error)) throw error;
       if (!isSingle) return this.readHalves(keys);
-      if (error.retryable) this.failures.push(error);
-      else for (const { text } of keys) this.outcomes.push({ key: text, error: error.message });
+      if (error.retryable) {
+        this.failures.push(error);
+        lasting.noteFailure(error);
+        return;
+      }
+      lasting.noteAnswer();
+      for (const { text } of keys) this.outcomes.push({ key: text, error: error.message });
     }
   }
 
@@ -162,10 +184,10 @@ class Looking {
   }
 
   private async readPage(keys: readonly Key[], offset: number): Promise<PageRows> {
-    const { context, walk, pages } = this;
-    const ask = this.askOf(keys, offset);
+    const { context, walk, pages, lasting } = this;
+    const ask = lookupRequest(this.endpoint, { ...context.pipeline, walk }, keys, offset);
     const isSingle = keys.length === 1;
-    const attempts = isSingle ? {} : { attempts: BATCH_ATTEMPTS };
+    const attempts = { signal: lasting.signal, ...(isSingle ? {} : { attempts: BATCH_ATTEMPTS }) };
     const full = isSingle ? undefined : walk.limit;
     const page = await context.source.fetch(
       ask,
@@ -177,24 +199,6 @@ class Looking {
     );
     context.report({ event: 'progress', pipeline: context.pipeline.name, seqnos: 0, records: page.records });
     return page;
-  }
-
-  private askOf(keys: readonly Key[], offset: number) {
-    const { walk, context, endpoint } = this;
-    const { pipeline } = context;
-    const listed = walk.keys.at(-1) ?? '';
-    const values: Record<string, unknown> = { ...pipeline.parameters };
-    for (const name of walk.keys) {
-      const parameter = endpoint.parameters[name];
-      const texts = keys.map((key) => key.values[name] ?? '');
-      const value = name === listed && parameter?.many === true ? texts : texts[0];
-      values[name] = parameter?.kind === 'stack' ? JSON.parse(String(value)) : value;
-    }
-    if (walk.limit !== undefined) Object.assign(values, { limit: walk.limit, ...(offset === 0 ? {} : { offset }) });
-    const typed = Object.entries(values).map(([name, value]) => [name, typedValue(endpoint, name, value)]);
-    const { text = '' } = keys[0] ?? {};
-    const label = `${pipeline.name} ${text.slice(0, 80)}${keys.length > 1 ? ` and ${keys.length - 1} more` : ''}`;
-    return { ...planRequest(endpoint, Object.fromEntries(typed)), label };
   }
 
   /** What rows are told of their key: all of it for a single key, or by position. */
@@ -219,21 +223,17 @@ class Looking {
   }
 }
 
-function typedValue(endpoint: Endpoint, name: string, value: unknown): unknown {
-  const kind = endpoint.parameters[name]?.kind;
-  if (typeof value !== 'string') return value;
-  if (kind === 'bool') return value === 'true';
-  return kind === 'int32' ? Number(value) : value;
-}
-
-function batchesOf(keys: readonly Key[], { batch }: LookupWalk): readonly (readonly Key[])[] {
-  const batches: Key[][] = [];
-  for (let at = 0; at < keys.length; at += batch) batches.push(keys.slice(at, at + batch));
-  return batches;
-}
-
 const OF_KEYS: ReadonlySet<string> = new Set([
-  ...['bad-request', 'conflict', 'not-found', 'not-implemented', 'server-error', 'bad-parameter', 'too-large'],
+  ...[
+    'bad-request',
+    'conflict',
+    'not-found',
+    'not-implemented',
+    'server-error',
+    'not-configured',
+    'bad-parameter',
+    'too-large',
+  ],
 ]);
 
 /** Whether a failure may be due to one of the keys. */

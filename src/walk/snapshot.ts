@@ -1,11 +1,12 @@
 import PQueue from 'p-queue';
 import type { ParentsDef, SnapshotWalk } from '../declare/pipeline.ts';
+import { TonlakeError } from '../errors.ts';
 import { WordsColumn } from '../flatten/columns.ts';
 import type { Given } from '../flatten/rows.ts';
 import type { Ask } from '../source/ask.ts';
 import type { Span } from '../span.ts';
 import { quoteName } from '../store/canonical.ts';
-import type { Stage } from '../store/store.ts';
+import type { Stage, StagedSpan } from '../store/store.ts';
 import { fixedQuery } from './ask.ts';
 import { fetchEnds, fetchShardState } from './chain.ts';
 import { boundOf } from './keys.ts';
@@ -24,25 +25,31 @@ export async function walkSnapshot(context: ListContext, walk: SnapshotWalk): Pr
     .ledger()
     .filter(({ pipeline: of, scope }) => of === pipeline.name && (scope === undefined || scope === PARTIAL));
   const stage = store.stage(pipeline.name, span);
+  let failure: TonlakeError | undefined;
   try {
     const reading = new Reading(context, walk, stage, given);
     if (walk.parents === undefined) await reading.readOne();
     else {
       const { parents, parameter } = await parentsOf(context, walk.parents);
       await reading.readAll(parents, parameter);
+      if (walk.parents.hasOrphans === true && context.from === undefined) failure = await reading.readOrphans();
     }
     if (stop.aborted) return await stage.discard();
-    await reading.flush();
     const { refused } = reading;
     const { last } = await fetchEnds(context.source);
     const asOf = { from: ends.last, to: last };
     const isPart = context.from !== undefined;
-    const supersedes = history || isPart ? [] : older.map(({ id }) => id);
-    const covered = history || isPart ? span : hull([span, ...older.map((entry) => entry.span)]);
-    const scope = context.from ?? (refused.length > 0 ? PARTIAL : undefined);
-    await commitList(context, await stage.finish(), { span: covered, asOf, scope, supersedes });
+    // A reading that broke off takes the place of others like it, not of a whole one.
+    const replaced = history || isPart ? [] : older.filter(({ scope }) => failure === undefined || scope === PARTIAL);
+    const covered = hull([span, ...replaced.map((entry) => entry.span)]);
+    const scope = context.from ?? (refused.length > 0 || failure !== undefined ? PARTIAL : undefined);
+    const supersedes = replaced.map(({ id }) => id);
+    await commitList(context, await reading.finish(), { span: covered, asOf, scope, supersedes });
     if (refused.length > 0) await quarantineSpan(context, span, refused);
     await tellSkew(context, walk, given, asOf);
+    if (failure === undefined) return;
+    const { code, message } = failure;
+    context.report({ event: 'problem', pipeline: pipeline.name, ...span, code, message });
   } catch (error) {
     await stage.discard();
     throw error;
@@ -91,8 +98,7 @@ class Reading {
   private readonly given: Given;
   private readonly pages: Pages;
   private readonly key: readonly string[];
-  /** Keys of rows that are written already. */
-  private readonly written = new Set<string>();
+  private flushes = 0;
   readonly refused: RefusedRow[] = [];
 
   constructor(context: ListContext, walk: SnapshotWalk, stage: Stage, given: Given) {
@@ -137,6 +143,22 @@ class Reading {
     if (fatal !== undefined) throw fatal.error;
   }
 
+  /**
+   * Rows without a parent stand only in the list of everything. A large one is slow at its end, and may not be had to its end.
+   *
+   * @returns why it was not
+   */
+  async readOrphans(): Promise<TonlakeError | undefined> {
+    await this.flush();
+    try {
+      await this.readOne();
+    } catch (error) {
+      if (!(error instanceof TonlakeError && error.code === 'server-error')) throw error;
+      return error;
+    }
+    return undefined;
+  }
+
   private async readPages(filter: readonly (readonly [string, string])[], start: number): Promise<number> {
     const { context, walk, pages } = this;
     const { limit, most = Number.POSITIVE_INFINITY } = walk;
@@ -161,21 +183,29 @@ class Reading {
     };
   }
 
-  /** Writes the rows so far, each key once: where one was read twice, the newer. */
-  async flush(): Promise<void> {
-    const { pages, written } = this;
+  /** Everything that was read, each key once: where one was read several times, the newest. */
+  async finish(): Promise<StagedSpan> {
+    await this.flush();
+    const [table] = this.context.pipeline.tables;
+    const rule = { key: this.key, column: this.walk.newer };
+    return this.stage.finish(this.flushes > 1 && table !== undefined ? { [table.name]: rule } : {});
+  }
+
+  /** Writes the rows so far, each key once. */
+  private async flush(): Promise<void> {
+    const { pages } = this;
+    this.flushes++;
     const keyOf = pages.keyOf(this.key);
     const isNewer = this.newer();
     const chosen = new Map<string, number>();
     for (const row of pages.all()) {
       const key = keyOf(row);
       const other = chosen.get(key);
-      if (written.has(key) || (other !== undefined && !isNewer(row, other))) continue;
+      if (other !== undefined && !isNewer(row, other)) continue;
       chosen.set(key, row);
     }
     await pages.stage(this.stage, Int32Array.from(chosen.values()));
     pages.clear();
-    for (const key of chosen.keys()) written.add(key);
   }
 
   /** Whether a row is newer than one that was read before it. */

@@ -82,6 +82,18 @@ describe('keys of a lookup', () => {
     expect(stdout).not.toContain('nothing was missing');
   });
 
+  test('that are all refused are told by every run, and end with exit code 1', async () => {
+    const words = [
+      ...['run', 'account_latest', '--from', "select 'xyz' as address", '--network', sandbox.url],
+      ...['--range', '1000:1001', '--warehouse', join(freshFolder(), 'w')],
+    ];
+    for (const _ of ['first', 'second']) {
+      const { code, stdout, stderr } = await tonlake(words);
+      expect([code, stdout.startsWith('incomplete')]).toEqual([1, true]);
+      expect(stderr).toMatch(/^account_latest: 1 of 1 keys refused, the first: .*xyz/m);
+    }
+  });
+
   test('may come from a table that the same run brings', async () => {
     const { code } = await tonlake([
       ...['run', 'account_latest', '--from', 'select account as address from transactions limit 5'],

@@ -6,6 +6,7 @@ import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { DecodeError } from '../../src/errors.ts';
 import { Decoder } from '../../src/flatten/decoder.ts';
 import { Misfit, rowsOfPage } from '../../src/flatten/objects.ts';
+import { loadRegistry } from '../../src/registry.ts';
 import { readAnswer } from '../fixtures.ts';
 import { comparable } from './comparable.ts';
 import { tablesOf } from './reading.ts';
@@ -83,3 +84,21 @@ function hasKeyTwice(page: Buffer): boolean {
   });
   return keys !== parsed;
 }
+
+const { pipelines } = await loadRegistry();
+
+describe.each(pipelines.map((pipeline) => [pipeline.name, pipeline] as const))('a page of %s', (_, pipeline) => {
+  it.each([
+    ['nothing', ''],
+    ['nothing but blanks', ' \r\n\t'],
+    ['a comma between two values', '{},{}'],
+    ['two values', '[][]'],
+    ['a value and the beginning of another key', '{},"rows":[]'],
+    ['a list and another key', '[],"more":{}'],
+  ])('of %s is no JSON: it is asked for again', (_what, page) => {
+    const decoder = new Decoder(pipeline);
+    const decode = () => decoder.decode(Buffer.from(page));
+    expect(decode).toThrow(expect.objectContaining({ code: 'not-json', retryable: true }));
+    expect(decoder.records).toBe(0);
+  });
+});

@@ -99,9 +99,19 @@ describe.sequential('all pipelines, one after another', () => {
     expect(await count(`lookups WHERE pipeline = 'account_latest'`)).toBe(accounts);
   });
 
-  test('wallets of jettons are read per jetton, items per collection', async () => {
+  test('wallets of jettons are read per jetton, items per collection and those without one', async () => {
     expect(await count('jetton_wallets w ANTI JOIN jetton_masters m ON m.address = w.jetton')).toBe(0);
-    expect(await count('nft_items i ANTI JOIN nft_collections c ON c.address = i.collection_address')).toBe(0);
+    const foreign = 'nft_items i ANTI JOIN nft_collections c ON c.address = i.collection_address';
+    expect(await count(`(FROM ${foreign} WHERE collection_address IS NOT NULL)`)).toBe(0);
+    const alone: unknown[] = [];
+    for (const offset of [0, 1000]) {
+      const answer = await fetch(`${sandbox.url}/nft/items?limit=1000&offset=${offset}`);
+      const { nft_items: items } = (await answer.json()) as { readonly nft_items: readonly Record<string, unknown>[] };
+      alone.push(...items.filter((item) => item['collection_address'] === null).map(({ address }) => [address]));
+    }
+    expect(alone.length).toBeGreaterThan(0);
+    const held = await rows('SELECT address FROM nft_items WHERE collection_address IS NULL ORDER BY address');
+    expect(held).toEqual(alone.sort());
   });
 });
 

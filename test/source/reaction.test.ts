@@ -45,7 +45,9 @@ describe('the reaction to what a source sends', () => {
     ['a bare list', 200, '[]', {}, 'answer'],
     ['HTML with 200', 200, ' \n<!doctype html><p>hello', {}, 'not-json, backoff'],
     ['HTML by its content type', 200, 'hello', { contentType: 'text/html; charset=utf-8' }, 'not-json, backoff'],
+    ['a part that the server lacks', 500, error('ton-http-api endpoint is not specified'), {}, 'not-configured, brief'],
     ['nothing with 200', 200, '', {}, 'not-json, backoff'],
+    ['nothing but blanks with 200', 200, ' \r\n\t', {}, 'not-json, backoff'],
     [
       'a block that is not indexed, when waiting',
       404,

@@ -1,0 +1,134 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadRegistry, type RunEvent, type RunOptions, realEffects, run } from '../../src/index.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { query } from '../e2e/export.ts';
+import { type Passing, type Relay, type Replied, startRelay } from '../relay.ts';
+import { freshFolder } from '../scratch.ts';
+
+const RANGE = '1000:1019';
+const FULL = 1000;
+const KEYS = ['A', 'B', 'C'].map((letter) => `0:${letter.repeat(64)}`);
+const [PAGED = '', ...OTHERS] = KEYS;
+
+const registry = await loadRegistry();
+let sandbox: Sandbox;
+let relay: Relay;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  relay = await startRelay(sandbox.url);
+});
+afterAll(() => sandbox.close());
+
+/** Runs without waiting between attempts. */
+async function go(pipelines: readonly string[], warehouse: string, more: Partial<RunOptions> = {}) {
+  const events: RunEvent[] = [];
+  relay.requests.length = 0;
+  const report = await run({
+    ...{ pipelines, range: RANGE, network: relay.url, warehouse, workers: 0, registry },
+    effects: { ...realEffects, sleep: async () => undefined },
+    onEvent: (event) => events.push(event),
+    ...more,
+  });
+  return { report, problems: events.filter(({ event }) => event === 'problem'), events };
+}
+
+const contract = (owner: string, at: number) => ({
+  address: `0:${String(at).padStart(10, '0')}${owner.slice(-54)}`,
+  owner_address: owner,
+});
+
+/** `/vesting` where one owner has 1,500 contracts and the others one each; the second page of the first is answered otherwise. */
+function vesting(second: Replied): (passing: Passing) => Replied | Promise<Replied> {
+  return ({ path, query: asked, forward }) => {
+    if (path !== '/vesting') return forward();
+    const owners = asked.getAll('wallet_address');
+    const offset = Number(asked.get('offset') ?? 0);
+    if (offset > 0) return second;
+    const counts = owners.map((owner) => [owner, owner === PAGED ? 1500 : 1] as const);
+    const rows = counts.flatMap(([owner, count]) => Array.from({ length: count }, (_, at) => contract(owner, at)));
+    return { status: 200, body: JSON.stringify({ vesting_contracts: rows.slice(offset, offset + FULL) }) };
+  };
+}
+
+describe('a key whose second page fails leaves none of its rows', () => {
+  const from = KEYS.map((key) => `SELECT '${key}' AS wallet_address`).join(' UNION ALL ');
+  const owners = `SELECT owner_address, count(*) FROM vesting GROUP BY ALL ORDER BY ALL`;
+  const outcomes = `SELECT "key", error IS NULL FROM lookups WHERE pipeline = 'vesting' ORDER BY ALL`;
+  const rest = { status: 200, body: JSON.stringify({ vesting_contracts: [contract(PAGED, 5000)] }) };
+
+  test.each([
+    ['for now, and is read again by the next run', { status: 500, body: '{"error":"timeout"}' }, []],
+    ['for good', { status: 422, body: '{"error":"no such page"}' }, [[PAGED, 'false']]],
+  ] as const)('%s', async (_, second, kept) => {
+    const warehouse = join(freshFolder(), 'w');
+    relay.answer = vesting(second);
+    await go(['vesting'], warehouse, { from });
+    expect(await query(warehouse, owners)).toEqual(OTHERS.map((owner) => [owner, '1']));
+    expect(await query(warehouse, outcomes)).toEqual([...kept, ...OTHERS.map((owner) => [owner, 'true'])]);
+    relay.answer = vesting(rest);
+    const { report } = await go(['vesting'], warehouse, { from });
+    expect(report.rows['vesting']).toBe(kept.length === 0 ? 1001 : 0);
+  });
+});
+
+describe('an endpoint that fails', () => {
+  const PATH = '/estimateFee';
+  const left = { status: 500, body: '{"error":"ton-http-api endpoint is not specified"}' };
+  const passing = { status: 500, body: '{"error":"timeout: context deadline exceeded"}' };
+  const asked = () => relay.requests.filter((request) => request === PATH).length;
+  let warehouse: string;
+  let keys: number;
+
+  beforeAll(async () => {
+    relay.answer = undefined;
+    warehouse = join(freshFolder(), 'w');
+    await go(['transactions'], warehouse);
+    const { walk } = registry.pipeline('fee_estimates');
+    const sql = walk.kind === 'lookup' ? walk.query.replace('$from', '1000').replace('$to', '1019') : '';
+    keys = (await query(warehouse, sql)).length;
+    expect(keys).toBeGreaterThan(30);
+  });
+
+  test.each([
+    ['by a part that the server lacks', left, 3],
+    ['in a way that could pass', passing, 8],
+  ])('for every key alike, %s, is given up for the run with one line', async (_, fault, attempts) => {
+    relay.answer = ({ path, forward }) => (path === PATH ? fault : forward());
+    const { report, problems } = await go(['fee_estimates'], warehouse, { concurrency: 2 });
+    expect(asked()).toBeLessThanOrEqual(attempts * 4);
+    expect(report.complete).toBe(false);
+    expect(problems).toHaveLength(1);
+    const { error } = JSON.parse(fault.body) as { readonly error: string };
+    const said = `gave up after 3 keys failed alike, ${keys} of ${keys} keys not read: 500 (${error})`;
+    expect(problems[0]).toMatchObject({ message: `source fee_estimates 1000:1019: ${said}` });
+  });
+
+  test('for a moment is asked again, as often as ever', async () => {
+    const failed = new Map<string, number>();
+    relay.answer = ({ path, body, forward }) => {
+      if (path !== PATH) return forward();
+      const times = failed.get(body) ?? 0;
+      failed.set(body, times + 1);
+      return times < 7 ? passing : forward();
+    };
+    const { report, problems } = await go(['fee_estimates'], warehouse, { range: '1000:1004' });
+    expect([report.complete, problems]).toEqual([true, []]);
+    expect(asked()).toBe(8 * failed.size);
+  });
+
+  test('for some keys only is asked for all others', async () => {
+    let at = 0;
+    const bad = new Set<string>();
+    relay.answer = ({ path, body, forward }) => {
+      if (path === PATH && at++ % 4 === 1) bad.add(body);
+      return bad.has(body) ? passing : forward();
+    };
+    const { report, problems } = await go(['fee_estimates'], warehouse);
+    expect(bad.size).toBeGreaterThan(3);
+    expect(problems).toHaveLength(1);
+    expect(report.complete).toBe(false);
+    expect(Number((await query(warehouse, 'SELECT count(*) FROM fee_estimates'))[0]?.[0])).toBe(keys - bad.size);
+  });
+});

@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type RunEvent, realEffects, run } from '../../src/index.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { query } from '../e2e/export.ts';
+import { type Passing, type Relay, type Replied, startRelay } from '../relay.ts';
+import { freshFolder } from '../scratch.ts';
+
+const PAGE = 1000;
+/** More than are in memory at once. */
+const ROWS = 52_500;
+
+let nowMs = 0;
+let sandbox: Sandbox;
+let relay: Relay;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 1100, blockMs: 1000, nowMs: () => nowMs });
+  relay = await startRelay(sandbox.url);
+});
+afterAll(() => sandbox.close());
+
+interface Master {
+  readonly [field: string]: unknown;
+}
+
+const addressOf = (at: number): string => `0:${String(at).padStart(64, '0')}`;
+
+/** `/jetton/masters` with so many rows; some come again in the last page. */
+async function longList(again: readonly Master[]): Promise<(passing: Passing) => Promise<Replied>> {
+  const answer = await fetch(`${sandbox.url}/jetton/masters?limit=1`);
+  const { jetton_masters: masters } = (await answer.json()) as { readonly jetton_masters: readonly Master[] };
+  const rows = Array.from({ length: ROWS - again.length }, (_, at) => {
+    return { ...masters[0], address: addressOf(at), last_transaction_lt: '1000', total_supply: '1' };
+  });
+  const list = [...rows, ...again.map((row) => ({ ...masters[0], ...row }))];
+  return async ({ path, query: asked, forward }) => {
+    if (path !== '/jetton/masters') return forward();
+    const offset = Number(asked.get('offset') ?? 0);
+    return { status: 200, body: JSON.stringify({ jetton_masters: list.slice(offset, offset + PAGE) }) };
+  };
+}
+
+describe('of two readings of a row far apart in a long list', () => {
+  test.each(['w', 'w.duckdb'])('the newer is kept, and of equals the later (%s)', async (name) => {
+    relay.answer = await longList([
+      { address: addressOf(7), last_transaction_lt: '2000', total_supply: '2' },
+      { address: addressOf(8), last_transaction_lt: '999', total_supply: '3' },
+      { address: addressOf(9), last_transaction_lt: '1000', total_supply: '4' },
+    ]);
+    const warehouse = join(freshFolder(), name);
+    const { complete, rows } = await run({
+      ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: relay.url, warehouse, workers: 0 },
+    });
+    expect([complete, rows['jetton_masters']]).toEqual([true, ROWS - 3]);
+    const held = await query(warehouse, 'SELECT count(*), count(DISTINCT address) FROM jetton_masters');
+    expect(held).toEqual([[String(ROWS - 3), String(ROWS - 3)]]);
+    const named = [7, 8, 9, 10].map((at) => `'${addressOf(at)}'`).join(', ');
+    const sql = `SELECT total_supply, last_transaction_lt FROM jetton_masters WHERE address IN (${named}) ORDER BY address`;
+    expect(await query(warehouse, sql)).toEqual([
+      ['2', '2000'],
+      ['1', '1000'],
+      ['4', '1000'],
+      ['1', '1000'],
+    ]);
+  });
+});
+
+describe('items without a collection', () => {
+  const alone = 'SELECT count(*), count(collection_address), count(DISTINCT address) FROM nft_items_now';
+
+  async function go(warehouse: string) {
+    const problems: RunEvent[] = [];
+    relay.requests.length = 0;
+    const report = await run({
+      ...{ pipelines: ['nft_items'], range: '1000:1009', network: relay.url, warehouse, workers: 0 },
+      effects: { ...realEffects, sleep: async () => undefined },
+      onEvent: (event) => event.event === 'problem' && problems.push(event),
+    });
+    return { report, problems, asked: relay.requests.filter((request) => request.startsWith('/nft/items')) };
+  }
+
+  test('come by a pass without a filter, each item once', async () => {
+    relay.answer = undefined;
+    const warehouse = join(freshFolder(), 'w');
+    const { report, asked } = await go(warehouse);
+    expect(report.complete).toBe(true);
+    expect(asked.filter((request) => !request.includes('collection_address'))).toHaveLength(2);
+    const [all, inCollections, distinct] = (await query(warehouse, alone))[0]?.map(Number) ?? [];
+    expect(distinct).toBe(all);
+    expect(inCollections).toBeLessThan(all ?? 0);
+  });
+
+  test('whose list breaks off are told, and nothing of an earlier reading is lost', async () => {
+    relay.answer = undefined;
+    const warehouse = join(freshFolder(), 'w');
+    await go(warehouse);
+    const whole = await query(warehouse, alone);
+    nowMs += 1000;
+    relay.answer = ({ path, query: asked, forward }) =>
+      path === '/nft/items' && !asked.has('collection_address') && asked.has('offset')
+        ? { status: 500, body: '{"error":"timeout: context deadline exceeded"}' }
+        : forward();
+    const broken = await go(warehouse);
+    expect(broken.problems).toHaveLength(1);
+    expect(broken.problems[0]).toMatchObject({ pipeline: 'nft_items', code: 'server-error' });
+    expect(await query(warehouse, alone)).toEqual(whole);
+    relay.answer = undefined;
+    const mended = await go(warehouse);
+    expect([mended.report.complete, mended.problems]).toEqual([true, []]);
+    expect(await query(warehouse, 'SELECT count(DISTINCT _read_at) FROM nft_items')).toEqual([['1']]);
+  });
+});
