@@ -2,6 +2,7 @@ import type { BytesColumn, WordsColumn } from '../flatten/columns.ts';
 import type { Decoder } from '../flatten/decoder.ts';
 import type { Span } from '../span.ts';
 import type { Header } from './header.ts';
+import { MessageAudit } from './messages.ts';
 import { SeenValues } from './seen.ts';
 
 /** A masterchain block whose rows and headers disagree. */
@@ -52,15 +53,18 @@ export class Reconciliation {
   private readonly bySeqno = new Map<number, Tally[]>();
   private readonly bad = new Map<number, string>();
   private readonly seen: SeenValues;
+  private readonly messages: MessageAudit | undefined;
+  private readonly accuseRow = (row: number, reason: string): void => this.accuse(this.rows.mcSeqno(row), reason);
 
   constructor(decoder: Decoder) {
     this.rows = new RowReader(decoder);
     this.seen = new SeenValues(this.rows.hashes);
+    this.messages = MessageAudit.of(decoder);
   }
 
   /**
    * Demands for every block exactly `tx_count` rows, each with a logical time inside the block, none twice, and none of a block
-   * that the masterchain block does not include. Rows of masterchain blocks outside the span are ignored, and so are those that
+   * that the masterchain block does not include; and for every row the messages that it says it has. Rows of masterchain blocks outside the span are ignored, and so are those that
    * `isAlive` denies: they were dropped because they were asked for again.
    */
   audit(span: Span, headers: readonly Header[], isAlive: (row: number) => boolean): readonly BadBlock[] {
@@ -77,6 +81,7 @@ export class Reconciliation {
     this.bySeqno.clear();
     this.bad.clear();
     this.seen.clear(this.rows.count);
+    this.messages?.begin();
     this.tallies = headers.map((header) => new Tally(header));
     for (const tally of this.tallies) {
       const group = this.bySeqno.get(tally.seqno);
@@ -92,6 +97,7 @@ export class Reconciliation {
       this.accuse(mcSeqno, reason);
       this.accuse(this.rows.mcSeqno(other), reason);
     }
+    this.messages?.add(row, this.accuseRow);
     const tally = this.find(row);
     if (tally === undefined || tally.mcSeqno !== mcSeqno) {
       const found = tally === undefined ? 'one of an unknown block' : `one of masterchain block ${tally.mcSeqno}`;

@@ -112,6 +112,11 @@ export class BoolColumn extends Column {
     return true;
   }
 
+  /** The value of a row; undefined for null. */
+  at(row: number): boolean | undefined {
+    return this.isSet(row) ? (((this.bits[row >> 3] as number) >> (row & 7)) & 1) === 1 : undefined;
+  }
+
   byteSize(): number {
     return this.next >> 3;
   }
@@ -125,8 +130,7 @@ export class BoolColumn extends Column {
     const values = arena.take((rows.length + 7) >> 3).fill(0);
     for (let i = 0; i < rows.length; i++) {
       const row = rows[i] as number;
-      const set = this.isSet(row) && (((this.bits[row >> 3] as number) >> (row & 7)) & 1) === 1;
-      if (set) values[i >> 3] = (values[i >> 3] as number) | (1 << (i & 7));
+      if (this.at(row) === true) values[i >> 3] = (values[i >> 3] as number) | (1 << (i & 7));
     }
     return makeVector(this.gatherNullity(rows, def, arena), undefined, values);
   }

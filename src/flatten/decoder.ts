@@ -91,6 +91,11 @@ export class Decoder {
     return this.plan.root.rows.named(name);
   }
 
+  /** The rows of a table that are nested in the records; undefined where the pipeline has none. For checks that need no copy. */
+  nested(table: string): TableRows | undefined {
+    return this.plan.tables.find((rows) => rows.table.name === table && rows.parent !== undefined);
+  }
+
   clear(): void {
     for (const rows of this.plan.tables) rows.clear();
   }

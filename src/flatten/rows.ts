@@ -36,7 +36,8 @@ export class TableRows {
   parentRows = new Int32Array(1024);
   private readonly byPath = new Map<string, AnyColumn>();
   private readonly byName = new Map<string, AnyColumn>();
-  private readonly place: BytesColumn | undefined;
+  /** Where in its parent each row stood; undefined for a table without a column of places. */
+  readonly place: BytesColumn | undefined;
   private readonly order: RowOrder;
   private extras: Extra[] = [];
   private starts: Int32Array | undefined;
@@ -163,6 +164,12 @@ export class TableRows {
       for (let row = starts[parent] as number; row < to; row++) rows[found++] = row;
     }
     return rows;
+  }
+
+  /** The rows nested in one row of the parent: from one, to before another. */
+  nestedRange(parent: number): { readonly from: number; readonly to: number } {
+    const starts = this.nestedStarts();
+    return { from: starts[parent] as number, to: starts[parent + 1] as number };
   }
 
   private sortColumn(name: string): SortColumn | undefined {

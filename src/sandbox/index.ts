@@ -11,7 +11,7 @@ import { BASE_PATH, type Service, serve } from './server.ts';
 import { RequestLog } from './stats.ts';
 
 export { ALL_FAULTS, NO_FAULTS, parseFaults, type SandboxFaults } from './faults.ts';
-export { DEEP_LIES, LIE_KINDS, LIES, type Lie, type LieKind } from './lies/kinds.ts';
+export { DEEP_LIES, LIE_KINDS, LIES, type Lie, type LieKind, MESSAGE_LIES } from './lies/kinds.ts';
 export type { RequestLog } from './stats.ts';
 
 /** Actions come at least a second after their block. */

@@ -5,6 +5,10 @@ import { type Finding, groupBad } from './finding.ts';
 import type { Held } from './held.ts';
 import { findBad, inRuns } from './scope.ts';
 
+/** Messages that an ordinary transaction or a tick-tock sent, as it says itself; `expectedMessages` is the same rule over a page. */
+const SENT = `CASE WHEN action_success THEN coalesce(action_msgs_created, 0) ELSE 0 END
+  + CASE WHEN bounce = 'ok' THEN 1 ELSE 0 END`;
+
 /**
  * Makes `t`: each transaction of the runs in a form that is small and quick to join. Texts are told by 64 bits of a hash:
  * what that accuses is looked up before it is believed, or takes two such hashes to be alike.
@@ -14,7 +18,8 @@ export async function setTransactions({ database }: Held, transactions: TableDef
     hash(account_state_hash_after) AS state_after, end_status = 'nonexist' AS is_gone`;
   await database.run(`CREATE OR REPLACE TEMP TABLE t AS
     SELECT mc, run, block_workchain AS workchain, block_shard AS shard, block_seqno AS seqno, lt, hash(hash) AS h,
-      hash(account) AS a, CASE descr WHEN 'ord' THEN 1 WHEN 'tick_tock' THEN 0 END AS wanted_in ${isDeep ? deep : ''}
+      hash(account) AS a, CASE descr WHEN 'ord' THEN 1 WHEN 'tick_tock' THEN 0 END AS wanted_in,
+      CASE WHEN descr IN ('ord', 'tick_tock') THEN ${SENT} END AS wanted_out ${isDeep ? deep : ''}
     FROM ${inRuns(transactions)}`);
 }
 
@@ -66,8 +71,8 @@ export async function auditTransactions(held: Held): Promise<readonly Finding[]>
 }
 
 /**
- * Compares `m` with `t`: each row belongs to a transaction of the same block and time, an ordinary transaction received one
- * message and a tick-tock none, and no row is there twice.
+ * Compares `m` with `t`: each row belongs to a transaction of the same block and time, each transaction received and sent as many
+ * messages as it says itself, and no row is there twice.
  */
 export async function auditMessages(held: Held): Promise<readonly Finding[]> {
   const what = { pipeline: 'transactions', table: 'messages' };
@@ -75,14 +80,16 @@ export async function auditMessages(held: Held): Promise<readonly Finding[]> {
     held,
     `SELECT [coalesce(t.mc, e.mc), coalesce(e.mc, t.mc)] AS blame,
        CASE WHEN t.h IS NULL THEN 'messages of listed transactions only'
-         WHEN coalesce(e.received, 0) IS DISTINCT FROM t.wanted_in THEN concat(t.wanted_in, ' received messages')
+         WHEN coalesce(e.received, 0) <> t.wanted_in THEN concat(t.wanted_in, ' received messages')
+         WHEN coalesce(e.sent, 0) <> t.wanted_out THEN concat(t.wanted_out, ' sent messages')
          ELSE 'the block and time of the transaction' END AS expected,
        CASE WHEN t.h IS NULL THEN 'some of another'
-         WHEN coalesce(e.received, 0) IS DISTINCT FROM t.wanted_in THEN concat(coalesce(e.received, 0), ' at ', t.lt)
+         WHEN coalesce(e.received, 0) <> t.wanted_in THEN concat(coalesce(e.received, 0), ' at ', t.lt)
+         WHEN coalesce(e.sent, 0) <> t.wanted_out THEN concat(coalesce(e.sent, 0), ' at ', t.lt)
          ELSE concat('block ', e.mc, ' and ', e.lt_from, ' instead of ', t.lt) END AS got
      FROM t FULL JOIN (SELECT tx, min(mc) AS mc, max(mc) AS mc_to, min(tx_lt) AS lt_from, max(tx_lt) AS lt_to,
-       count(*) FILTER (is_in) AS received FROM m GROUP BY tx) e ON e.tx = t.h
-     WHERE t.h IS NULL OR (t.wanted_in IS NOT NULL AND coalesce(e.received, 0) <> t.wanted_in)
+       count(*) FILTER (is_in) AS received, count(*) FILTER (NOT is_in) AS sent FROM m GROUP BY tx) e ON e.tx = t.h
+     WHERE t.h IS NULL OR coalesce(e.received, 0) <> t.wanted_in OR coalesce(e.sent, 0) <> t.wanted_out
        OR e.mc <> t.mc OR e.mc_to <> t.mc OR e.lt_from <> t.lt OR e.lt_to <> t.lt`,
   );
   const twice = await findBad(

@@ -13,7 +13,7 @@ import { freshFolder } from '../scratch.ts';
 import { hurriedEffects } from '../source/clock.ts';
 
 /** A block in the middle of the range, with several shards and enough transactions for every lie. */
-const LIAR = 66;
+const LIAR = 68;
 const RANGE: Span = { from: 60, to: 72 };
 
 let sandbox: Sandbox;

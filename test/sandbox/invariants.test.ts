@@ -160,6 +160,15 @@ describe('transactions', () => {
     }
   });
 
+  it('have the messages that they say they have', () => {
+    for (const row of [...transactions, ...later]) {
+      const { type, action, bounce } = row.description;
+      const created = action?.success === true ? action.msgs_created : 0;
+      const expected = [type === 'ord' ? 1 : 0, created + (bounce?.type === 'ok' ? 1 : 0)];
+      expect([row.hash, row.in_msg === null ? 0 : 1, row.out_msgs.length]).toEqual([row.hash, ...expected]);
+    }
+  });
+
   it('belong to the trace of the transaction that caused them', () => {
     const known = new Map(transactions.map((row) => [row.hash, row]));
     const sender = new Map(transactions.flatMap((row) => row.out_msgs.map((message) => [message.hash, row] as const)));
@@ -230,6 +239,10 @@ describe('mainnet holds and so does the sandbox', () => {
   for (const type of ['ok', 'nofunds', 'negfunds'])
     has(`bounce phases ${type}`, (row) => row.description.bounce?.type === type);
   has('failed action phases', (row) => row.description.action?.success === false);
+  has('failed action phases that had created messages', (row) => {
+    const { action } = row.description;
+    return action?.success === false && action.msgs_created > 0 && row.out_msgs.length === 0;
+  });
   has('destroyed accounts', (row) => row.description.destroyed && row.end_status === 'nonexist');
   has('accounts that freeze', (row) => row.orig_status === 'active' && row.end_status === 'frozen');
   has('storage fees due', (row) => row.description.storage_ph?.storage_fees_due !== undefined);

@@ -81,7 +81,7 @@ export interface Transaction {
     aborted: boolean;
     destroyed: boolean;
     compute_ph: { reason?: string; exit_code?: number };
-    action?: { success: boolean };
+    action?: { success: boolean; msgs_created: number };
     bounce?: { type: string };
     credit_ph?: object;
     storage_ph?: { storage_fees_due?: string; status_change: string };

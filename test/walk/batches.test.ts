@@ -67,22 +67,25 @@ describe('readBatches', () => {
     expect(hashes).toEqual(await exported(quiet.url, range));
   });
 
-  test('ends with what is missing after all that is sound', async () => {
-    sandbox.setFaults({ lies: [{ seqno: 66, kind: 'shard-count-up' }] });
-    const seqnos = new Set<number>();
-    const reading = (async () => {
-      for await (const { table, batch } of readBatches({ network: sandbox.url, range: '60:72' })) {
-        if (table === 'transactions')
-          for (const seqno of batch.getChild('mc_block_seqno') ?? []) seqnos.add(Number(seqno));
-      }
-    })();
-    await expect(reading).rejects.toMatchObject({
-      ...{ stage: 'walk', code: 'incomplete', retryable: true },
-      message: expect.stringMatching(
-        /^walk transactions: expected all of 60:72, got a part: audit transactions 66: expected/,
-      ),
-    });
-    sandbox.setFaults(NO_FAULTS);
-    expect([...seqnos].sort((a, b) => a - b)).toEqual([60, 61, 62, 63, 64, 65, 67, 68, 69, 70, 71, 72]);
-  });
+  test.each(['shard-count-up', 'out-message-missing', 'in-message-missing'] as const)(
+    'ends with what is missing after all that is sound: %s',
+    async (kind) => {
+      sandbox.setFaults({ lies: [{ seqno: 66, kind }] });
+      const seqnos = new Set<number>();
+      const reading = (async () => {
+        for await (const { table, batch } of readBatches({ network: sandbox.url, range: '60:72' })) {
+          if (table === 'transactions')
+            for (const seqno of batch.getChild('mc_block_seqno') ?? []) seqnos.add(Number(seqno));
+        }
+      })();
+      await expect(reading).rejects.toMatchObject({
+        ...{ stage: 'walk', code: 'incomplete', retryable: true },
+        message: expect.stringMatching(
+          /^walk transactions: expected all of 60:72, got a part: audit transactions 66: expected/,
+        ),
+      });
+      sandbox.setFaults(NO_FAULTS);
+      expect([...seqnos].sort((a, b) => a - b)).toEqual([60, 61, 62, 63, 64, 65, 67, 68, 69, 70, 71, 72]);
+    },
+  );
 });

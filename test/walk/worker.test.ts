@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
 import { contentHash, loadRegistry, openWarehouse, type RunOptions, type RunReport } from '../../src/index.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { readStatus } from '../../src/status.ts';
 import { Stager } from '../../src/store/stage.ts';
 import type { LoaderPool } from '../../src/walk/port.ts';
 import { openLoaders } from '../../src/walk/workerpool.ts';
@@ -53,6 +54,28 @@ describe('a run gives the same rows', () => {
         const found = await hashesOf(workers, walk, store);
         expect({ workers, walk, store, found }).toEqual({ workers, walk, store, found: expected });
       }
+    }
+  });
+
+  test.each([
+    ['window', 'out-message-missing'],
+    ['masterchain', 'bounce-missing'],
+  ] as const)('and seals no block that lacks a message, with workers that walk by %s', async (walk, kind) => {
+    const lying = await startSandbox({ blocks: 200 });
+    try {
+      lying.setFaults({ lies: [{ seqno: 68, kind }] });
+      const options = { pipelines: ['transactions'], network: lying.url, range: '60:72', workers: 2, walk };
+      const warehouse = join(freshFolder(), 'w');
+      expect((await run({ ...options, warehouse })).complete).toBe(false);
+      const { pipelines } = await readStatus(warehouse);
+      expect(pipelines.find(({ pipeline }) => pipeline === 'transactions')?.done).toEqual([
+        { from: 60, to: 67 },
+        { from: 69, to: 72 },
+      ]);
+      lying.setFaults(NO_FAULTS);
+      expect((await run({ ...options, warehouse })).complete).toBe(true);
+    } finally {
+      await lying.close();
     }
   });
 

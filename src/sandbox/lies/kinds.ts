@@ -51,7 +51,13 @@ export const LIES = {
   'prev-lt-wrong': 'prev_trans_lt is not that of the transaction before',
   'prev-hash-wrong': 'prev_trans_hash is not that of the transaction before',
   'state-hash-wrong': 'the state before is not the state after the transaction before',
+  'in-message-missing': 'an ordinary transaction has no in_msg',
+  'in-message-of-tick-tock': 'a tick-tock has the in_msg of another transaction',
   'out-message-missing': 'an outgoing message is missing from out_msgs',
+  'out-message-twice': 'an outgoing message is in out_msgs twice',
+  'out-message-instead': 'an outgoing message is in out_msgs twice, the second time instead of another',
+  'log-missing': 'a message to nowhere is missing from out_msgs',
+  'bounce-missing': 'the message that a transaction bounced is missing from out_msgs',
 } as const;
 
 export type LieKind = keyof typeof LIES;
@@ -64,10 +70,20 @@ export interface Lie {
 
 export const LIE_KINDS: readonly LieKind[] = Object.keys(LIES).filter((name): name is LieKind => name in LIES);
 
-/** Lies that agree with every header: only the links between transactions and messages contradict them. */
+/** Lies about messages: they agree with every header, and only what the transactions say of themselves contradicts them. */
+export const MESSAGE_LIES: ReadonlySet<LieKind> = new Set<LieKind>([
+  'in-message-missing',
+  'in-message-of-tick-tock',
+  'out-message-missing',
+  'out-message-twice',
+  'out-message-instead',
+  'log-missing',
+  'bounce-missing',
+]);
+
+/** Lies that agree with every header and every count: only the links between transactions contradict them. */
 export const DEEP_LIES: ReadonlySet<LieKind> = new Set<LieKind>([
   'prev-lt-wrong',
   'prev-hash-wrong',
   'state-hash-wrong',
-  'out-message-missing',
 ]);

@@ -1,6 +1,7 @@
 import { byLtAndAccount, type ShownTransaction, type TransactionRow } from '../chain/chain.ts';
 import { otherShard } from './headers.ts';
 import type { LieKind } from './kinds.ts';
+import { lieAboutMessages } from './messages.ts';
 
 /** The block a transaction says it is in. */
 export interface BlockRef {
@@ -81,13 +82,10 @@ export function lieAboutTransactions(kind: LieKind, truth: TransactionTruth): To
       return show(about, { edit: (text) => editHash(text, 1, 'prev_trans_hash') });
     case 'state-hash-wrong':
       return show(about, { edit: (text) => editHash(text, 1, 'account_state_before":{"hash') });
-    case 'out-message-missing':
-      return show(
-        rows.find((row) => row.transaction.outgoing.some((message) => message.kind === 'internal')),
-        { edit: dropMessage },
-      );
-    default:
-      return { rows };
+    default: {
+      const lie = lieAboutMessages(kind, rows);
+      return lie === undefined ? { rows } : show(lie.about, { edit: lie.edit });
+    }
   }
 }
 
@@ -141,12 +139,4 @@ function editHash(text: string, by: number, key = 'hash'): string {
   const bytes = Buffer.from(text.slice(start, start + 44), 'base64');
   bytes[0] = (bytes[0] ?? 0) ^ by;
   return text.slice(0, start) + bytes.toString('base64') + text.slice(start + 44);
-}
-
-/** Leaves out the first internal message. */
-function dropMessage(text: string): string {
-  const row: { out_msgs: { destination: string | null }[] } = JSON.parse(text);
-  const at = row.out_msgs.findIndex((message) => message.destination !== null);
-  row.out_msgs.splice(at, 1);
-  return JSON.stringify(row).replace(/[<>&]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

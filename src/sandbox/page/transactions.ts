@@ -177,12 +177,14 @@ export class TransactionForms {
     form.text(`,"result_code":${failed ? outcome.resultCode : hugeActions ? -2147483648 : 0}`);
     if (failed && outcome.resultArg !== undefined) form.text(`,"result_arg":${outcome.resultArg}`);
     else if (hugeActions) form.text(',"result_arg":2147483647');
-    const actions = hugeActions ? 65535 : failed ? 1 : sent.length;
+    // Actions are done one by one: what comes before the one that fails is counted, and not sent.
+    const created = failed ? (outcome.resultCode === 37 ? (outcome.resultArg ?? 0) : 0) : sent.length;
+    const actions = hugeActions ? 65535 : failed ? created + 1 : created;
     form.text(
       `,"tot_actions":${actions},"spec_actions":${hugeActions ? 65535 : 0},"skipped_actions":${hugeActions ? 65535 : 0}`,
     );
-    form.text(`,"msgs_created":${sent.length},"action_list_hash":"`).hash(HASH_KIND.actions, transaction.id);
-    const size = hugeActions ? ['72057594037927935', '72057594037927935'] : [sent.length * 2, sent.length * 1024];
+    form.text(`,"msgs_created":${created},"action_list_hash":"`).hash(HASH_KIND.actions, transaction.id);
+    const size = hugeActions ? ['72057594037927935', '72057594037927935'] : [created * 2, created * 1024];
     form.text(`","tot_msg_size":{"cells":"${size[0]}","bits":"${size[1]}"}}`);
   }
 

@@ -1,0 +1,23 @@
+-- Messages of each transaction against what it says itself.
+-- rule: every transaction received and sent as many messages as it says itself: its type, its action phase and its bounce
+-- inputs: transactions, messages
+WITH counted AS (
+  SELECT
+    tx_hash,
+    count(*) FILTER (direction = 'in') AS received,
+    count(*) FILTER (direction = 'out') AS sent
+  FROM messages
+  GROUP BY tx_hash
+), told AS (
+  SELECT
+    hash,
+    CASE descr WHEN 'ord' THEN 1 ELSE 0 END AS expected_received,
+    -- A failed action phase keeps its count of messages, but sends none of them.
+    CASE WHEN action_success THEN coalesce(action_msgs_created, 0) ELSE 0 END
+      + CASE WHEN bounce = 'ok' THEN 1 ELSE 0 END AS expected_sent
+  FROM transactions
+  WHERE descr IN ('ord', 'tick_tock')
+)
+SELECT hash, expected_received, coalesce(received, 0) AS received, expected_sent, coalesce(sent, 0) AS sent
+FROM told LEFT JOIN counted ON tx_hash = hash
+WHERE coalesce(received, 0) <> expected_received OR coalesce(sent, 0) <> expected_sent

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import transactions from '../../pipelines/transactions.ts';
+import { expectedMessages, MessageAudit } from '../../src/audit/messages.ts';
+import { Decoder } from '../../src/flatten/decoder.ts';
+import { goldenCases, hasShared, readAnswer, sharedFixtures } from '../fixtures.ts';
+
+/** Transactions of a page, and what their messages lack. */
+function audit(page: Uint8Array): { readonly records: number; readonly faults: readonly string[] } {
+  const decoder = new Decoder(transactions);
+  decoder.decode(page);
+  const faults: string[] = [];
+  const messages = MessageAudit.of(decoder);
+  messages?.begin();
+  for (let row = 0; row < decoder.records; row++) messages?.add(row, (_, reason) => faults.push(reason));
+  return { records: decoder.records, faults };
+}
+
+describe('the messages that a transaction must have', () => {
+  const none = { isDone: true, created: 0, isBounced: false };
+
+  test('are one received by an ordinary one, and none by a tick-tock', () => {
+    expect(expectedMessages({ type: 'ord', ...none })).toEqual({ received: 1, sent: 0 });
+    expect(expectedMessages({ type: 'tick_tock', ...none })).toEqual({ received: 0, sent: 0 });
+  });
+
+  test('are those that the action phase created, and the one that bounced', () => {
+    expect(expectedMessages({ type: 'ord', isDone: true, created: 3, isBounced: false })?.sent).toBe(3);
+    expect(expectedMessages({ type: 'ord', isDone: false, created: 0, isBounced: true })?.sent).toBe(1);
+  });
+
+  test('are none of those that a failed action phase had created before it failed', () => {
+    expect(expectedMessages({ type: 'ord', isDone: false, created: 2, isBounced: false })?.sent).toBe(0);
+    expect(expectedMessages({ type: 'ord', isDone: false, created: 2, isBounced: true })?.sent).toBe(1);
+  });
+
+  test('are not known of types that never occurred on chain', () => {
+    expect(expectedMessages({ type: 'merge_prepare', ...none })).toBeUndefined();
+    expect(expectedMessages({ type: undefined, ...none })).toBeUndefined();
+  });
+});
+
+describe('transactions as a genuine server sent them', () => {
+  interface Sent {
+    in_msg: unknown;
+    out_msgs: readonly unknown[];
+  }
+  const rows = goldenCases('transactions').flatMap(({ name }): readonly Sent[] => {
+    return JSON.parse(readAnswer('transactions', name).toString()).transactions;
+  });
+  const faultsOf = (row: Sent) => audit(Buffer.from(JSON.stringify({ transactions: [row] }))).faults;
+  const senders = rows.filter((row) => row.out_msgs.length > 0);
+  const receivers = rows.filter((row) => row.in_msg !== null);
+
+  test('have all their messages', () => {
+    expect(rows.flatMap(faultsOf)).toEqual([]);
+    expect(Math.min(senders.length, receivers.length)).toBeGreaterThan(3);
+  });
+
+  test('lack each message that is taken out', () => {
+    const lacking = [
+      ...senders.map((row) => ({ ...row, out_msgs: row.out_msgs.slice(1) })),
+      ...receivers.map((row) => ({ ...row, in_msg: null })),
+    ];
+    for (const row of lacking)
+      expect(faultsOf(row)).toEqual([
+        expect.stringMatching(/^expected \d+ (sent|received) messages of transaction \S{44}, got \d+$/),
+      ]);
+  });
+
+  test('may not tell one message twice in the place of another', () => {
+    const doubled = senders
+      .filter((row) => row.out_msgs.length > 1)
+      .map((row) => ({ ...row, out_msgs: row.out_msgs.map(() => row.out_msgs[0]) }));
+    expect(doubled.length).toBeGreaterThan(0);
+    for (const row of doubled) expect(faultsOf(row)[0]).toMatch(/^expected message \S{44} sent once, got it twice$/);
+  });
+});
+
+describe.skipIf(!hasShared)('the recorded answers in ../shared/fixtures', () => {
+  const lists = ['transactions', 'transactionsByMasterchainBlock', 'adjacentTransactions'];
+
+  test.each([...sharedFixtures(lists)])('$name: every transaction has all its messages', ({ path }) => {
+    const { records, faults } = audit(readFileSync(path));
+    expect(faults).toEqual([]);
+    expect(records).toBeGreaterThanOrEqual(0);
+  });
+
+  test.each([...sharedFixtures(['traces'])])('$name: so has every transaction of its traces', ({ path }) => {
+    const answer: { traces: { transactions: Record<string, unknown> }[] } = JSON.parse(readFileSync(path, 'utf8'));
+    const rows = answer.traces.flatMap((trace) => Object.values(trace.transactions ?? {}));
+    const { records, faults } = audit(Buffer.from(JSON.stringify({ transactions: rows })));
+    expect(faults).toEqual([]);
+    expect(records).toBe(rows.length);
+  });
+});
