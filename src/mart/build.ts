@@ -39,6 +39,8 @@ export interface BuildOptions {
   readonly network?: string | undefined;
   /** Builds also what has not changed. */
   readonly full?: boolean | undefined;
+  /** Entries whose files are damaged: nothing of them is read, and what is built takes their place. */
+  readonly damaged?: readonly LedgerEntry[] | undefined;
   /** Folder of the user's own marts. */
   readonly folder?: string | undefined;
   readonly registry?: Registry | undefined;
@@ -68,6 +70,7 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
     ...{ path, network, kind, effects, tables: registry.tables, marts: marts.map(({ table }) => table) },
     command: 'tonlake mart build',
     ...(onStep === undefined ? {} : { onStep }),
+    setAside: new Set(options.damaged?.map(({ id }) => id)),
   });
   try {
     const dated = new Set(
@@ -119,8 +122,9 @@ interface Context {
   readonly days: ReadonlyMap<string, DaySpan>;
 }
 
-async function buildMart(context: Context, mart: MartDef, { full, onEvent }: BuildOptions): Promise<MartBuild> {
+async function buildMart(context: Context, mart: MartDef, options: BuildOptions): Promise<MartBuild> {
   const { store, effects, registry, marts, dated, days } = context;
+  const { full, onEvent, damaged = [] } = options;
   const { name } = mart;
   const startedAt = effects.monotonic();
   const seconds = (): number => Math.round(effects.monotonic() - startedAt) / 1000;
@@ -130,7 +134,8 @@ async function buildMart(context: Context, mart: MartDef, { full, onEvent }: Bui
   }
   const slices = await readSlices(store, mart, dated);
   const pipelines = pipelinesBehind(registry, marts, mart);
-  const held = new Map(heldEntries(store, name).map((entry) => [entry.mart?.day, entry]));
+  const broken = damaged.filter(({ tables }) => tables[name] !== undefined);
+  const held = new Map([...broken, ...heldEntries(store, name)].map((entry) => [entry.mart?.day, entry]));
   const marked: string[] = [];
   const work: Work[] = [];
   for (const slice of slices) {

@@ -1,5 +1,13 @@
-import { type Span, unionSpans } from '../span.ts';
+import { type Span, subtractSpans, unionSpans } from '../span.ts';
 import type { LedgerEntry } from './store.ts';
+
+/** Scope of a commit that lacks rows, or has wrong ones, which are asked for again: its span is not done. */
+export const PARTIAL = 'part of the rows';
+
+/** Whether a whole commit of a span takes the place of an entry: it lies inside, and its blocks are not done. */
+export function givesWay({ verdict, scope, span }: LedgerEntry, to: Span): boolean {
+  return (verdict === 'quarantined' || scope === PARTIAL) && subtractSpans([span], [to]).length === 0;
+}
 
 /** The spans of a pipeline that count as done. */
 export function doneSpans(ledger: readonly LedgerEntry[], pipeline: string): readonly Span[] {

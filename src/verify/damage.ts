@@ -1,6 +1,6 @@
-import { isMasterchain, type PipelineDef, pipeline, snapshot } from '../declare/pipeline.ts';
+import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../registry.ts';
-import { intersectSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
+import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
 import type { LedgerEntry } from '../store/store.ts';
 import type { FindingKind } from './finding.ts';
 import { projectionOf } from './rows.ts';
@@ -19,14 +19,25 @@ export interface Damage {
   readonly recompute: ReadonlySet<string>;
   /** Tables whose other rows are believed only if the whole comes out as the ledger recorded it; else all is asked for again. */
   readonly doubted: ReadonlySet<string>;
+  /** Tables of which nothing can be read. */
+  readonly unreadable: ReadonlySet<string>;
+  /** Whether rows can be read that are not those that were committed. */
+  readonly isSuspect: boolean;
+}
+
+/** What tells damage of one look at a warehouse from that of another. */
+export function damageKey({ pipeline, refetch, span }: Damage): string {
+  return `${pipeline.name} ${formatSpans(refetch.length > 0 ? refetch : [span])}`;
 }
 
 /** What a repair has to do, in order. Nothing when nothing can be done. */
 export interface RepairPlan {
   /** Ledger numbers to be filled, and rows of no entry to be removed. */
   readonly isLedgerBroken: boolean;
-  /** Of the first pipeline that is damaged; those that need it are looked at again afterwards. */
+  /** Of the first pipeline that is damaged; those that are proven by it are looked at again afterwards. */
   readonly damages: readonly Damage[];
+  /** Marts with damaged rows, to be built again. */
+  readonly marts: readonly LedgerEntry[];
   /** Every damaged entry of any pipeline. */
   readonly setAside: ReadonlySet<string>;
   /** Blocks that the ledger held once and holds no more, by pipeline. */
@@ -43,15 +54,21 @@ const FAR: ReadonlySet<FindingKind> = new Set<FindingKind>(['account-chain', 'me
 /** Findings of tables that follow from others. */
 const DERIVED: ReadonlySet<FindingKind> = new Set<FindingKind>(['states']);
 
-export function planRepair({ findings, states, held }: Inspection, registry: Registry): RepairPlan {
+/** @param isOver damage that was asked for as often as it may be: it stays as it is */
+export function planRepair(
+  { findings, states, held }: Inspection,
+  registry: Registry,
+  isOver: (damage: Damage) => boolean,
+): RepairPlan {
   const ordered = registry.inOrder(registry.pipelines.map(({ name }) => name));
-  // Marts last: they can be built again from what is sound by then.
-  const all = [...ordered.map((pipeline) => damagesOf(pipeline, states, findings)), martDamages(states)];
+  const all = ordered.map((pipeline) => damagesOf(pipeline, states, findings));
+  const due = all.map((damages) => damages.filter((damage) => !isOver(damage)));
   return {
     isLedgerBroken:
       held.lost.some(({ isGap }) => isGap || held.kind === 'duckdb') ||
       findings.some(({ kind }) => kind === 'rows-unknown'),
-    damages: all.find((damages) => damages.length > 0) ?? [],
+    damages: due.find((damages) => damages.length > 0) ?? [],
+    marts: states.flatMap((state) => (state.entry.mart === undefined || isIntact(state) ? [] : state.entry)),
     setAside: new Set(all.flat().flatMap(({ entries }) => entries.map(({ id }) => id))),
     lost: [
       ...held.lost.flatMap(({ pipeline, span }) =>
@@ -59,23 +76,14 @@ export function planRepair({ findings, states, held }: Inspection, registry: Reg
           ? [{ pipeline, span }]
           : [],
       ),
-      ...findings.flatMap(({ kind, pipeline, span }) => {
+      ...findings.flatMap(({ kind, pipeline, span, entry }) => {
         if (span === undefined) return [];
         if (kind === 'no-headers') return [{ pipeline: 'blocks', span }];
+        if (kind === 'not-done' && entry !== undefined) return [{ pipeline, span }];
         return kind === 'rows-unknown' ? [{ pipeline, span }] : [];
       }),
     ],
   };
-}
-
-/** Damaged entries of marts, which no network can be asked for. */
-function martDamages(states: readonly EntryState[]): readonly Damage[] {
-  return states
-    .filter((state) => state.entry.mart !== undefined && !isIntact(state))
-    .map(({ entry }) => ({
-      pipeline: pipeline({ name: entry.pipeline, doc: 'a mart', endpoint: 'GET /', walk: snapshot(), tables: [] }),
-      ...{ entries: [entry], span: entry.span, refetch: [], recompute: new Set(), doubted: new Set() },
-    }));
 }
 
 function damagesOf(
@@ -139,9 +147,11 @@ function damageOf(pipeline: PipelineDef, group: readonly EntryState[], bad: Accu
       else doubted.add(name);
     }
   }
-  const spans = group.length > 1 ? whole : unionSpans(refetch);
   const first = whole[0];
-  if (first === undefined || (!isDamaged && spans.length === 0)) return undefined;
+  if (first === undefined || (!isDamaged && refetch.length === 0)) return undefined;
+  // What no block binds is read as a whole.
+  const isBound = isMasterchain(pipeline) || pipeline.walk.kind === 'block';
+  const spans = group.length > 1 || !isBound ? whole : unionSpans(refetch);
   const isWhole = subtractSpans(whole, spans).length === 0;
   return {
     pipeline,
@@ -150,6 +160,15 @@ function damageOf(pipeline: PipelineDef, group: readonly EntryState[], bad: Accu
     refetch: spans,
     recompute: isWhole ? new Set() : recompute,
     doubted: isWhole ? new Set() : doubted,
+    ...suspicionOf(group),
+  };
+}
+
+function suspicionOf(group: readonly EntryState[]): Pick<Damage, 'unreadable' | 'isSuspect'> {
+  const tables = group.flatMap((state) => [...state.tables]);
+  return {
+    unreadable: new Set(tables.flatMap(([name, { trust }]) => (trust === 'unreadable' ? [name] : []))),
+    isSuspect: tables.some(([, table]) => table.trust !== 'unreadable' && !isSound(table)),
   };
 }
 

@@ -37,6 +37,8 @@ export interface Held {
   /** Entries in force, in order of commit. */
   readonly entries: readonly LedgerEntry[];
   readonly lost: readonly LostEntry[];
+  /** What lost entries held whose numbers a repair has filled. */
+  readonly filled: readonly Pick<LedgerEntry, 'number' | 'pipeline' | 'span'>[];
   /** What is wrong with the ledger itself. */
   readonly findings: readonly Finding[];
   /** Where the audits run; bounded memory. */
@@ -296,6 +298,7 @@ function held(
     lost,
     select,
     entries: all.effective,
+    filled: all.all.filter(({ id, supersedes }) => supersedes.includes(id)),
     findings: [
       ...findings,
       ...lost.map(({ number, isBroken, pipeline, span }): Finding => {

@@ -1,15 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Span } from '../span.ts';
 import { intersectSpans, subtractSpans, totalSize, unionSpans } from '../span.ts';
 import { quoteName, quoteText } from '../store/canonical.ts';
+import { PARTIAL } from '../store/progress.ts';
 import { schemaOf } from '../store/schema.ts';
-import type { StagedSpan, Store } from '../store/store.ts';
-import { storeSink } from '../walk/blocks.ts';
-import { collectParts, type StagedPart } from '../walk/collect.ts';
-import type { WalkContext } from '../walk/context.ts';
-import { walk } from '../walk/walk.ts';
+import type { CommitDraft, StagedSpan, Store } from '../store/store.ts';
+import type { StagedPart } from '../walk/collect.ts';
 import type { Damage } from './damage.ts';
 import { type Held, seqnoColumn } from './held.ts';
 import { projectionOf } from './rows.ts';
@@ -18,8 +17,10 @@ import { describeEvidence } from './state.ts';
 export interface MendOptions {
   readonly store: Store;
   readonly held: Held;
-  /** A walk of the damaged pipeline; its sink is replaced. */
-  readonly context: WalkContext;
+  /** All tables that entries of the pipeline can have rows of. */
+  readonly tables: readonly TableDef[];
+  /** Asks the source for spans; what comes is staged, and nothing is committed. @throws when the source is away */
+  readonly fetch: (spans: readonly Span[]) => Promise<readonly StagedPart[]>;
   readonly freshId: () => string;
 }
 
@@ -30,48 +31,62 @@ export interface Mended {
   readonly isChanged: boolean;
 }
 
+/** Most blocks that could not be had and are kept aside from sound ones; of more, nothing is changed. */
+const MOST_ASIDE = 100;
+
 /**
- * Puts a new entry in the place of damaged ones: sound rows are copied from their files, the others asked for again.
+ * Puts a new entry in the place of damaged ones: sound rows are copied from their files, the others asked for again. Rows go only in
+ * the commit that brings the new ones: what could not be had keeps the rows that it has, in an entry that counts as not done, or
+ * everything stays as it is.
  *
- * @returns what was asked for again, and what of it could not be had; where nothing could be committed, nothing is changed
+ * @returns what was asked for again, and what of it could not be had
  */
 export async function mend(options: MendOptions, damage: Damage): Promise<Mended> {
   const fetched = await fetchAgain(options, damage.refetch);
-  const failed = failedOf(damage.refetch, fetched);
+  const failed = failedOf(damage, damage.refetch, fetched);
   const good = subtractSpans([damage.span], failed);
-  const staged = await stageAll(options, damage, good, damage.refetch, fetched);
   const isDoubted = damage.doubted.size + damage.recompute.size > 0;
+  const staged = await stageAll(options, damage, good, damage.refetch, fetched);
   if (isDoubted && (failed.length > 0 || !isBelieved(damage, staged[0]))) {
     const rest = subtractSpans([damage.span], damage.refetch);
     const whole = { ...damage, refetch: [damage.span], recompute: new Set<string>(), doubted: new Set<string>() };
     const more = [...fetched, ...(await fetchAgain(options, rest))];
-    const missing = failedOf([damage.span], more);
+    const missing = failedOf(damage, [damage.span], more);
     const found = subtractSpans([damage.span], missing);
-    const isChanged = await commitAll(
-      options,
-      damage,
-      found,
-      await stageAll(options, whole, found, [damage.span], more),
-      more,
-    );
+    const again = await stageAll(options, whole, found, [damage.span], more);
+    const isChanged = await commitAll(options, whole, { good: found, failed: missing, staged: again, fetched: more });
     return { refetched: [damage.span], failed: missing, isChanged };
   }
-  return { refetched: damage.refetch, failed, isChanged: await commitAll(options, damage, good, staged, fetched) };
+  return {
+    refetched: damage.refetch,
+    failed,
+    isChanged: await commitAll(options, damage, { good, failed, staged, fetched }),
+  };
 }
 
-async function fetchAgain({ store, context }: MendOptions, spans: readonly Span[]): Promise<readonly StagedPart[]> {
-  if (spans.length === 0) return [];
-  const { sink, parts } = collectParts({ ...storeSink(store), ledger: () => [] });
-  for (const { span, error } of await walk({ ...context, sink }, spans)) {
-    const { code, message } = error;
-    context.report({ event: 'problem', pipeline: context.pipeline.name, ...span, code, message });
-  }
-  return parts;
+async function fetchAgain({ fetch }: MendOptions, spans: readonly Span[]): Promise<readonly StagedPart[]> {
+  return spans.length === 0 ? [] : fetch(spans);
 }
 
-function failedOf(asked: readonly Span[], fetched: readonly StagedPart[]): readonly Span[] {
-  const had = fetched.filter(({ draft }) => draft.verdict === 'sealed').map(({ draft }) => draft.span);
-  return subtractSpans(asked, unionSpans(had));
+/** Whether a part has everything that its span has of what the damaged entry asked for. */
+function isWhole({ entries }: Damage, { draft }: StagedPart): boolean {
+  const scope = entries[0]?.scope === PARTIAL ? undefined : entries[0]?.scope;
+  return draft.verdict === 'sealed' && draft.scope === scope;
+}
+
+function failedOf(damage: Damage, asked: readonly Span[], fetched: readonly StagedPart[]): readonly Span[] {
+  const had = fetched.filter((part) => isWhole(damage, part)).map(({ draft }) => draft.span);
+  const failed = subtractSpans(asked, unionSpans(had));
+  // Rows that no block binds come all together, or not at all.
+  return failed.length > 0 && damage.pipeline.tables.some((table) => columnOf(damage.pipeline, table) === undefined)
+    ? [damage.span]
+    : failed;
+}
+
+/** The column that binds a row to a masterchain block of its span; undefined where rows are bound to none. */
+function columnOf(pipeline: PipelineDef, table: TableDef): string | undefined {
+  if (isMasterchain(pipeline)) return seqnoColumn(table);
+  return pipeline.walk.kind === 'block' ? pipeline.walk.column : undefined;
 }
 
 /** Stages the rows of each given span: copies of what is sound, and what was fetched. */
@@ -89,15 +104,18 @@ async function stageAll(
     const folder = join(store.staging.stagingPath, `mend-${freshId()}`);
     await mkdir(folder, { recursive: true });
     const kept = subtractSpans([span], refetched);
-    for (const table of damage.pipeline.tables) {
-      if (totalSize(kept) > 0) {
+    const parts = fetched.filter(
+      (part) => isWhole(damage, part) && intersectSpans([part.draft.span], [span]).length > 0,
+    );
+    const named = new Set([...damage.pipeline.tables.map(({ name }) => name), ...parts.flatMap(tablesOf)]);
+    for (const table of options.tables.filter(({ name }) => named.has(name))) {
+      if (totalSize(kept) > 0 && damage.pipeline.tables.includes(table)) {
         const path = join(folder, `${table.name}.parquet`);
         await store.query(`COPY (${soundRows(options, damage, table, kept)}) TO ${quoteText(path)}
           (FORMAT parquet, COMPRESSION uncompressed)`);
         await stage.adopt(table, path);
       }
-      for (const { staged: part, draft } of fetched) {
-        if (draft.verdict !== 'sealed' || intersectSpans([draft.span], [span]).length === 0) continue;
+      for (const { staged: part } of parts) {
         for (const [at, { stagedPath }] of (part.tables[table.name]?.files ?? []).entries()) {
           const path = join(folder, `${table.name}-${part.id}-${at}.parquet`);
           await store.query(`COPY (SELECT ${columnsOf(table)} FROM read_parquet(${quoteText(stagedPath)}, hive_partitioning = false))
@@ -111,6 +129,10 @@ async function stageAll(
   return staged;
 }
 
+function tablesOf({ staged }: StagedPart): readonly string[] {
+  return Object.keys(staged.tables);
+}
+
 function columnsOf(table: TableDef): string {
   return schemaOf(table)
     .columns.map(({ name }) => quoteName(name))
@@ -118,7 +140,11 @@ function columnsOf(table: TableDef): string {
 }
 
 function soundRows({ store, held }: MendOptions, damage: Damage, table: TableDef, kept: readonly Span[]): string {
-  const within = kept.map(({ from, to }) => `${quoteName(seqnoColumn(table))} BETWEEN ${from} AND ${to}`).join(' OR ');
+  const column = columnOf(damage.pipeline, table);
+  const within =
+    column === undefined
+      ? 'true'
+      : kept.map(({ from, to }) => `${quoteName(column)} BETWEEN ${from} AND ${to}`).join(' OR ');
   const rowsOf = (of: TableDef): string => {
     const select = held.select(of, damage.entries);
     // The audits see a one-file warehouse as an attached database, the store as its own.
@@ -146,30 +172,99 @@ function isBelieved({ entries, recompute, doubted }: Damage, staged: StagedSpan 
   });
 }
 
-/** The first commit takes the place of the damaged entries; where a part could not be had, a hole is left that says so. */
-async function commitAll(
-  { store }: MendOptions,
-  damage: Damage,
-  spans: readonly Span[],
-  staged: readonly StagedSpan[],
-  fetched: readonly StagedPart[],
-): Promise<boolean> {
+interface Outcome {
+  readonly good: readonly Span[];
+  readonly failed: readonly Span[];
+  readonly staged: readonly StagedSpan[];
+  readonly fetched: readonly StagedPart[];
+}
+
+/** The first commit takes the place of the damaged entries. */
+async function commitAll(options: MendOptions, damage: Damage, outcome: Outcome): Promise<boolean> {
+  const { store } = options;
+  const { good, failed, staged, fetched } = outcome;
   const [before] = damage.entries;
+  const isPoor = damage.entries.every(({ verdict }) => verdict === 'quarantined');
+  if (before === undefined || (failed.length > 0 && !isPoor && !canKeep(damage, failed))) return false;
+  const kept = isPoor ? [] : await keepAside(options, damage, failed);
   let requests = fetched.reduce((sum, { draft }) => sum + draft.requests, 0);
-  let supersedes = damage.entries.map(({ id }) => id);
-  for (const [at, span] of spans.entries()) {
-    const part = staged[at];
-    if (part === undefined || before === undefined) continue;
+  let supersedes = [...damage.entries.map(({ id }) => id), ...givingWay(fetched, damage)];
+  const put = async (part: StagedSpan, draft: Pick<CommitDraft, 'span' | 'scope' | 'asOf'>): Promise<void> => {
     const { network, pipeline, version } = before;
-    const retries = fetched.reduce((sum, { draft }) => sum + draft.retries, 0);
-    await store.commit(part, { network, pipeline, version, span, verdict: 'sealed', requests, retries, supersedes });
+    const retries = fetched.reduce((sum, { draft: { retries: some } }) => sum + some, 0);
+    await store.commit(part, {
+      network,
+      pipeline,
+      version,
+      verdict: 'sealed',
+      requests,
+      retries,
+      ...draft,
+      supersedes,
+    });
     supersedes = [];
     requests = 0;
+  };
+  for (const [at, span] of good.entries()) {
+    const part = staged[at];
+    if (part !== undefined) await put(part, { span, ...readAt(damage, outcome, span) });
   }
-  // Where nothing could be had, the damaged entries stay, and show.
+  for (const { span, part } of kept) await put(part, { span, scope: PARTIAL, asOf: before.asOf });
   for (const { staged: part, draft } of fetched.filter((each) => each.draft.verdict === 'quarantined')) {
+    if (!isPoor && !kept.some(({ span }) => intersectSpans([span], [draft.span]).length > 0)) continue;
     await store.commit(part, { ...draft, supersedes });
     supersedes = [];
   }
   return supersedes.length === 0;
+}
+
+/** Entries of the quarantine that the new rows take the place of, beside the damaged entries. */
+function givingWay(fetched: readonly StagedPart[], { entries }: Damage): readonly string[] {
+  const own = new Set(entries.map(({ id }) => id));
+  return [...new Set(fetched.flatMap(({ draft }) => draft.supersedes))].filter((id) => !own.has(id));
+}
+
+/** When the rows of a span were read, and what was asked for. */
+function readAt({ entries }: Damage, { fetched }: Outcome, span: Span): Pick<CommitDraft, 'asOf' | 'scope'> {
+  const [before] = entries;
+  const asOf = [
+    ...entries.map((entry) => entry.asOf),
+    ...fetched.filter(({ draft }) => intersectSpans([draft.span], [span]).length > 0).map(({ draft }) => draft.asOf),
+  ].flatMap((each) => each ?? []);
+  return {
+    scope: before?.scope === PARTIAL ? undefined : before?.scope,
+    asOf:
+      asOf.length === 0
+        ? undefined
+        : { from: Math.min(...asOf.map(({ from }) => from)), to: Math.max(...asOf.map(({ to }) => to)) },
+  };
+}
+
+/**
+ * Whether what could not be had can be told from the rest, in entries of their own, and still shows as damaged there: rows that only
+ * a checksum accuses would look sound in a new file.
+ */
+function canKeep({ isSuspect, entries, pipeline }: Damage, failed: readonly Span[]): boolean {
+  if (isSuspect || entries.length > 1) return false;
+  return pipeline.walk.kind === 'lt' || pipeline.walk.kind === 'block' || totalSize(failed) <= MOST_ASIDE;
+}
+
+/** The rows that failed spans have: a run reads those of lists again as they are, and others block by block. */
+async function keepAside(options: MendOptions, damage: Damage, failed: readonly Span[]) {
+  const readable = {
+    ...damage.pipeline,
+    tables: damage.pipeline.tables.filter(({ name }) => !damage.unreadable.has(name)),
+  };
+  const spans = isMasterchain(damage.pipeline)
+    ? failed.flatMap(({ from, to }) =>
+        Array.from({ length: to - from + 1 }, (_, i) => ({ from: from + i, to: from + i })),
+      )
+    : failed;
+  const kept: { readonly span: Span; readonly part: StagedSpan }[] = [];
+  for (const span of spans) {
+    const plain = { ...damage, pipeline: readable, recompute: new Set<string>() };
+    const [part] = await stageAll(options, plain, [span], [], []);
+    if (part !== undefined) kept.push({ span, part });
+  }
+  return kept;
 }

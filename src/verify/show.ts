@@ -31,12 +31,7 @@ function formatEvent(event: VerifyEvent): string {
     case 'finding':
       return formatFinding(event);
     case 'repaired': {
-      const how =
-        event.removed === true
-          ? 'damaged rows taken out'
-          : event.refetched.length === 0
-            ? 'from sound rows'
-            : `asked again for ${formatSpans(event.refetched)}`;
+      const how = event.refetched.length === 0 ? 'from sound rows' : `asked again for ${formatSpans(event.refetched)}`;
       return `repaired ${event.pipeline} ${formatSpans([event.span])}: ${how} (${formatCount(event.requests)} requests)`;
     }
     case 'verified':

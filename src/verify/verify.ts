@@ -6,8 +6,9 @@ import { type ContentHash, contentHash } from '../audit/content.ts';
 import { isMasterchain } from '../declare/pipeline.ts';
 import { type Effects, realEffects } from '../effects.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
-import { type Span, unionSpans } from '../span.ts';
+import { formatSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
 import { requireSameNetwork } from '../status.ts';
+import { doneSpans, PARTIAL } from '../store/progress.ts';
 import type { LedgerEntry } from '../store/store.ts';
 import { auditRows, type Edges } from './audits.ts';
 import type { Finding } from './finding.ts';
@@ -44,8 +45,6 @@ export type VerifyEvent =
       /** Masterchain blocks that were asked for again. */
       readonly refetched: readonly Span[];
       readonly requests: number;
-      /** Damaged rows that were taken out, because what they were asked for is not known any more. */
-      readonly removed?: boolean;
     }
   | VerifyReport;
 
@@ -111,7 +110,7 @@ export async function inspectWarehouse<T>(
       findings.push(finding);
       options.onEvent?.({ event: 'finding', ...finding });
     };
-    for (const finding of held.findings) report(finding);
+    for (const finding of [...held.findings, ...findLost(held, registry)]) report(finding);
     const limits = await limitTo(held, registry, options.range, report);
     const chosen = held.entries.filter(({ span }) => limits.some(({ from, to }) => span.from <= to && span.to >= from));
     for (const finding of findOverlaps(registry, chosen)) report(finding);
@@ -144,6 +143,26 @@ export async function inspectWarehouse<T>(
   }
 }
 
+/** What lost entries held, and no other one holds since. */
+function findLost(held: Held, registry: Registry): readonly Finding[] {
+  const lasting = new Set(registry.lasting);
+  return held.filled
+    .filter(({ pipeline, span }) => lasting.has(pipeline) && span.to > 0)
+    .flatMap(({ number, pipeline, span }) =>
+      subtractSpans([span], doneSpans(held.entries, pipeline)).map((hole): Finding => {
+        const expected = `${formatSpans([hole])} of the lost entry ${number} brought in again`;
+        return {
+          kind: 'not-done',
+          pipeline,
+          span: hole,
+          entry: number,
+          expected,
+          got: 'none; tonlake run asks for it',
+        };
+      }),
+    );
+}
+
 /** The files of a span are small, so that one query does not keep two cores busy: two spans are read at once. */
 const READERS = 2;
 
@@ -174,8 +193,8 @@ async function readStates(
 
 function doneByPipeline(entries: readonly LedgerEntry[]): Readonly<Record<string, readonly Span[]>> {
   const done: Record<string, Span[]> = {};
-  for (const { pipeline, span, verdict, mart } of entries) {
-    if (verdict !== 'sealed' || mart !== undefined) continue;
+  for (const { pipeline, span, verdict, mart, scope } of entries) {
+    if (verdict !== 'sealed' || mart !== undefined || scope === PARTIAL) continue;
     done[pipeline] ??= [];
     done[pipeline].push(span);
   }

@@ -1,4 +1,5 @@
-import type { CommitDraft, StagedSpan } from '../store/store.ts';
+import { PARTIAL } from '../store/progress.ts';
+import type { CommitDraft, StagedSpan, Store } from '../store/store.ts';
 import type { SpanSink } from './context.ts';
 
 /** A span that is staged, and what its commit will say. */
@@ -18,4 +19,30 @@ export function collectParts(sink: Omit<SpanSink, 'commit'>): {
     return { ...draft, format: 1, number: 0, id: staged.id, tables: staged.tables, committedAt: '' };
   };
   return { sink: { ...sink, commit }, parts };
+}
+
+/** A store that keeps what a walk of a list commits, and shows the walk nothing that counts as done. */
+export function collectStore(
+  store: Store,
+  pipeline: string,
+): { readonly store: Store; readonly parts: readonly StagedPart[] } {
+  const ledger: Store['ledger'] = () =>
+    store
+      .ledger()
+      .filter((entry) => entry.pipeline !== pipeline || entry.verdict === 'quarantined' || entry.scope === PARTIAL);
+  const { sink, parts } = collectParts({
+    stage: (name, span) => store.stage(name, span),
+    ledger,
+    headers: async () => new Map(),
+  });
+  return {
+    parts,
+    store: {
+      ...{ kind: store.kind, path: store.path, staging: store.staging, query: store.query, ledger },
+      stage: (name, span) => store.stage(name, span),
+      commit: sink.commit,
+      clearSuperseded: () => store.clearSuperseded(),
+      close: () => store.close(),
+    },
+  };
 }

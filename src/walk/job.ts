@@ -1,7 +1,8 @@
 import type { BadBlock } from '../audit/reconcile.ts';
 import { AuditError, DecodeError, TonlakeError } from '../errors.ts';
 import { quarantineBatch } from '../flatten/quarantine.ts';
-import { type Span, spanSize, subtractSpans, totalSize } from '../span.ts';
+import { type Span, spanSize, subtractSpans } from '../span.ts';
+import { givesWay } from '../store/progress.ts';
 import type { StagedSpan, Verdict } from '../store/store.ts';
 import { PAGE_ROWS, type PageAsk, requestOf } from './ask.ts';
 import { spanEvent, type WalkContext } from './context.ts';
@@ -183,12 +184,7 @@ export class SpanJob {
     const { sink, pipeline, network, report } = context;
     const supersedes = sink
       .ledger()
-      .filter(
-        (entry) =>
-          entry.pipeline === pipeline.name &&
-          entry.verdict === 'quarantined' &&
-          totalSize(subtractSpans([entry.span], [span])) === 0,
-      )
+      .filter((entry) => entry.pipeline === pipeline.name && givesWay(entry, span))
       .map((entry) => entry.id);
     const entry = await sink.commit(staged, {
       network,

@@ -3,10 +3,11 @@ import type { Effects } from '../effects.ts';
 import type { Registry } from '../registry.ts';
 import type { Source } from '../source/source.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../span.ts';
-import { doneSpans } from '../store/progress.ts';
+import { doneSpans, PARTIAL } from '../store/progress.ts';
 import { requireSpace } from '../store/space.ts';
 import type { LedgerEntry, Store } from '../store/store.ts';
 import { fetchEnds, type IndexEnds } from './chain.ts';
+import { collectStore, type StagedPart } from './collect.ts';
 import type { WalkEvent } from './context.ts';
 import { requireKeys } from './keys.ts';
 import { walkKeys } from './lookup.ts';
@@ -59,7 +60,9 @@ export async function walkList(run: ListRun): Promise<void> {
   const { pipeline, report, asked, waitMs } = run;
   const { walk } = pipeline;
   const missing = missingOf(run);
-  const isLive = walk.kind === 'snapshot' || ('lookBack' in walk && walk.lookBack > 0) || run.from !== undefined;
+  const isPartly = run.store.ledger().some((entry) => isPartial(pipeline, entry));
+  const isLive =
+    walk.kind === 'snapshot' || ('lookBack' in walk && walk.lookBack > 0) || run.from !== undefined || isPartly;
   if (missing.length === 0 && !isLive) return;
   if (walk.kind === 'lookup') await requireKeys(run, walk, run.from ?? walk.query);
   const ends = isLive || walk.kind === 'lookup' ? await fetchEnds(run.source) : await run.chain.ends();
@@ -70,34 +73,60 @@ export async function walkList(run: ListRun): Promise<void> {
   const seqnos = totalSize(reachable);
   report({ event: 'start', pipeline: pipeline.name, asked, missing: reachable, seqnos, records: undefined });
   await requireSpace(run.warehouse, pipeline, seqnos);
-  const context: ListContext = { ...run, ends, meter: new Meter(run.source) };
+  await walkKind({ ...run, ends, meter: new Meter(run.source) }, { missing: reachable, again });
+}
+
+async function walkKind(context: ListContext, due: Due): Promise<void> {
+  const { walk } = context.pipeline;
   switch (walk.kind) {
     case 'block':
-      return walkBlocks(context, walk, { missing: reachable, again });
+      return walkBlocks(context, walk, due);
     case 'lt':
-      return walkLt(context, walk, { missing: reachable, again });
+      return walkLt(context, walk, due);
     case 'snapshot':
       return walkSnapshot(context, walk);
     case 'lookup':
-      return walkKeys(context, walk, reachable);
+      return walkKeys(context, walk, due.missing);
     case 'masterchain':
     case 'ephemeral':
       return;
   }
 }
 
-/** What is asked and not done, as far as what it needs is done. */
+/**
+ * Reads spans again that the warehouse may hold, and commits nothing.
+ *
+ * @returns what came, staged; parts that are not whole say so in their scope or verdict
+ */
+export async function readAnew(run: ListRun, spans: readonly Span[]): Promise<readonly StagedPart[]> {
+  const { store, parts } = collectStore(run.store, run.pipeline.name);
+  const ends = await fetchEnds(run.source);
+  const context: ListContext = { ...run, store, asked: spans, ends, meter: new Meter(run.source) };
+  await walkKind(context, { missing: spans, again: [] });
+  return parts;
+}
+
+/** What is asked and not done, as far as what it needs is done; what is read again as a whole is left to that. */
 function missingOf({ pipeline, pipelines, store, asked }: ListRun): readonly Span[] {
   const ledger = store.ledger();
-  const missing = subtractSpans(asked, doneSpans(ledger, pipeline.name));
+  const partial = ledger.filter((entry) => isPartial(pipeline, entry)).map(({ span }) => span);
+  const missing = subtractSpans(asked, [...doneSpans(ledger, pipeline.name), ...partial]);
   const needed = pipelines.filter(({ name }) => pipeline.needs.includes(name));
   return needed.reduce((spans, { name }) => intersectSpans(spans, doneSpans(ledger, name)), missing);
 }
 
-/** Entries in the asked range whose rows may be others now. */
+/** Whether an entry of a walk over blocks is to be read again as a whole, because its rows are known to be wrong. */
+function isPartial({ name, walk }: PipelineDef, { pipeline, verdict, scope }: LedgerEntry): boolean {
+  const isOfBlocks = walk.kind === 'block' || walk.kind === 'lt';
+  return isOfBlocks && pipeline === name && verdict === 'sealed' && scope === PARTIAL;
+}
+
+/** Entries in the asked range whose rows may be others now, or are known to be wrong. */
 function outdated({ pipeline, store, asked }: ListRun, head: number): readonly LedgerEntry[] {
   const { walk, name } = pipeline;
-  return store.ledger().filter(({ pipeline: of, span, asOf, scope }) => {
+  return store.ledger().filter((entry) => {
+    const { pipeline: of, span, asOf, scope } = entry;
+    if (isPartial(pipeline, entry)) return intersectSpans([span], asked).length > 0;
     if (of !== name || scope !== undefined || asOf === undefined || asOf.from >= head) return false;
     if (walk.kind === 'snapshot') return true;
     if (!('lookBack' in walk) || intersectSpans([span], asked).length === 0) return false;

@@ -4,13 +4,13 @@ import { Decoder } from '../flatten/decoder.ts';
 import { explainRefusal } from '../flatten/explain.ts';
 import { quarantineBatch } from '../flatten/quarantine.ts';
 import type { AnyColumn, Given } from '../flatten/rows.ts';
-import { type Span, spanSize, subtractSpans, totalSize } from '../span.ts';
+import { type Span, spanSize } from '../span.ts';
+import { givesWay, PARTIAL } from '../store/progress.ts';
 import type { Stage, StagedSpan, Verdict } from '../store/store.ts';
 import { spanEvent } from './context.ts';
 import type { ListContext } from './lists.ts';
 
-/** Scope of a commit that lacks rows which are asked for again: its span is not done. */
-export const PARTIAL = 'part of the rows';
+export { PARTIAL };
 
 /** Records handed to the stage at once. */
 const CHUNK_RECORDS = 8192;
@@ -141,15 +141,15 @@ export interface ListCommit {
 export async function commitList(context: ListContext, staged: StagedSpan, commit: ListCommit): Promise<void> {
   const { store, pipeline, network, meter, report } = context;
   const { span, verdict = 'sealed', asOf, scope, supersedes = [] } = commit;
-  const poor = store
-    .ledger()
-    .filter(
-      (entry) =>
-        entry.pipeline === pipeline.name &&
-        entry.verdict === 'quarantined' &&
-        !supersedes.includes(entry.id) &&
-        totalSize(subtractSpans([entry.span], [span])) === 0,
-    );
+  const isOfBlocks = pipeline.walk.kind === 'block' || pipeline.walk.kind === 'lt';
+  const poor = store.ledger().filter(
+    (entry) =>
+      entry.pipeline === pipeline.name &&
+      // Keys that a lookup has read stay, whatever else it lacked.
+      (entry.verdict === 'quarantined' || isOfBlocks) &&
+      !supersedes.includes(entry.id) &&
+      givesWay(entry, span),
+  );
   const entry = await store.commit(staged, {
     ...{ network, pipeline: pipeline.name, version: pipeline.version, span, verdict, asOf, scope, ...meter.take() },
     supersedes: [...supersedes, ...poor.map(({ id }) => id)],

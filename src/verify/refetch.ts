@@ -1,0 +1,92 @@
+import { isEphemeral, isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
+import type { Effects } from '../effects.ts';
+import { WalkError } from '../errors.ts';
+import type { Registry } from '../registry.ts';
+import type { Source } from '../source/source.ts';
+import type { Span } from '../span.ts';
+import { doneSpans, PARTIAL } from '../store/progress.ts';
+import type { Store } from '../store/store.ts';
+import { storeSink } from '../walk/blocks.ts';
+import { chainBounds, fetchEnds } from '../walk/chain.ts';
+import { collectParts, type StagedPart } from '../walk/collect.ts';
+import type { WalkContext, WalkEvent } from '../walk/context.ts';
+import { type ListRun, readAnew } from '../walk/lists.ts';
+import { PageQueue } from '../walk/pagequeue.ts';
+import { threadLoaders } from '../walk/pool.ts';
+import { walk } from '../walk/walk.ts';
+import type { Damage } from './damage.ts';
+
+export interface RefetchOptions {
+  readonly store: Store;
+  readonly source: Source;
+  readonly network: string;
+  readonly registry: Registry;
+  readonly effects: Effects;
+  readonly concurrency: number | undefined;
+  readonly waitMs: number | undefined;
+  readonly stop: AbortSignal;
+  readonly report: (event: WalkEvent) => void;
+}
+
+/**
+ * Asks the source for spans again as their pipeline does it, and commits nothing.
+ *
+ * @throws {SourceError} when the source is away
+ */
+export function refetch(
+  options: RefetchOptions,
+  damage: Damage,
+  spans: readonly Span[],
+): Promise<readonly StagedPart[]> {
+  const { pipeline } = damage;
+  if (isMasterchain(pipeline)) return refetchCounted(options, damage, spans);
+  if (isEphemeral(pipeline)) throw gone(pipeline, damage);
+  return readAnew(listRun(options, damage, spans), spans);
+}
+
+async function refetchCounted(
+  options: RefetchOptions,
+  { pipeline }: Damage,
+  spans: readonly Span[],
+): Promise<readonly StagedPart[]> {
+  const { store, source, network, effects, stop, report } = options;
+  if (!isMasterchain(pipeline)) return [];
+  const { sink, parts } = collectParts({ ...storeSink(store), ledger: () => [] });
+  // Only headers need to know where the index begins.
+  const isFirst = pipeline.walk.proof === 'links' && !isAfterOthers(store, spans[0]?.from ?? 0);
+  const context: WalkContext = {
+    ...{ pipeline, network, source, effects, stop, report, sink },
+    first: isFirst ? (await fetchEnds(source)).first : 0,
+    asks: new PageQueue(2 * (options.concurrency ?? 8)),
+    loaders: threadLoaders((of, span) => store.stage(of, span)),
+    ...{ mode: 'auto', spanAsks: Number.MAX_SAFE_INTEGER },
+  };
+  for (const { span, error } of await walk(context, spans)) {
+    const { code, message } = error;
+    report({ event: 'problem', pipeline: pipeline.name, ...span, code, message });
+  }
+  return parts;
+}
+
+/** Whether blocks before this one are done: the index does not begin with it. */
+function isAfterOthers(store: Store, seqno: number): boolean {
+  return (doneSpans(store.ledger(), 'blocks')[0]?.from ?? seqno) < seqno;
+}
+
+function listRun(options: RefetchOptions, { pipeline, entries }: Damage, asked: readonly Span[]): ListRun {
+  const { store, source, registry, network, effects, stop, report, waitMs } = options;
+  const scope = entries[0]?.scope;
+  return {
+    ...{ pipeline, pipelines: [pipeline], registry, store, source, network, effects, stop, report, asked, waitMs },
+    ...{ warehouse: store.path, chain: chainBounds(source), concurrency: options.concurrency ?? 8 },
+    spanAsks: Number.MAX_SAFE_INTEGER,
+    // Keys that were given are those of the same query.
+    from: scope === PARTIAL ? undefined : scope,
+    history: false,
+  };
+}
+
+function gone({ name }: PipelineDef, { span }: Damage): WalkError {
+  const message = `walk ${name} ${span.from}:${span.to}: expected rows that can be asked for again, got those of a moment`;
+  return new WalkError(message, { code: 'gone' });
+}

@@ -1,0 +1,112 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildMarts } from '../../src/mart/build.ts';
+import { run } from '../../src/run.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { Database } from '../../src/store/database.ts';
+import { repairWarehouse } from '../../src/verify/repair.ts';
+import { query } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
+import { hurriedEffects } from '../source/clock.ts';
+import { copyOf, fileOf, repair, rewrite, verify } from './support.ts';
+
+/** A table of every kind of walk. */
+const TABLES = [
+  'blocks',
+  'transactions',
+  'messages',
+  'traces',
+  'actions',
+  'message_links',
+  'jetton_transfers',
+  'jetton_masters',
+  'account_latest',
+] as const;
+const PIPELINES = TABLES.filter((name) => name !== 'messages');
+const WITHOUT_SOME = 'SELECT * EXCLUDE (rowid) FROM (SELECT *, rowid FROM old) WHERE rowid NOT IN (2, 3)';
+
+let sandbox: Sandbox;
+/** Once closed, for the port that nobody listens on. */
+let gone: Sandbox;
+const warehouses: Record<'parquet' | 'duckdb', string> = { parquet: '', duckdb: '' };
+
+async function exportInto(path: string): Promise<void> {
+  await run({ pipelines: PIPELINES, network: gone.url, range: '1008:1019', warehouse: path, workers: 0 });
+}
+
+beforeAll(async () => {
+  gone = await startSandbox({ blocks: 4000 });
+  warehouses.parquet = join(freshFolder(), 'w');
+  warehouses.duckdb = join(freshFolder(), 'w.duckdb');
+  await exportInto(warehouses.parquet);
+  await exportInto(warehouses.duckdb);
+  await buildMarts(warehouses.parquet, { names: ['transactions_daily'] });
+  await gone.close();
+  sandbox = await startSandbox({ blocks: 4000, port: gone.port });
+  await sandbox.close();
+});
+afterAll(() => sandbox.close());
+
+async function rowsOf(path: string): Promise<Readonly<Record<string, string>>> {
+  const counts: Record<string, string> = {};
+  for (const table of TABLES) {
+    counts[table] = await query(path, `SELECT count(*), sum(hash(t)::HUGEINT) FROM ${table} t`)
+      .then(String)
+      .catch(() => 'unreadable');
+  }
+  return counts;
+}
+
+/** Repairs while nobody answers: neither rows nor findings change. Once somebody answers, all of it is repaired. */
+async function expectKept(path: string): Promise<void> {
+  const before = { rows: await rowsOf(path), ...(await verify(path)) };
+  expect(before.findings.length).toBeGreaterThan(0);
+  await expect(repairWarehouse({ warehouse: path, effects: hurriedEffects() })).rejects.toThrow();
+  expect(await rowsOf(path)).toEqual(before.rows);
+  expect((await verify(path)).findings).toEqual(before.findings);
+  sandbox = await startSandbox({ blocks: 4000, port: gone.port });
+  try {
+    expect((await repair(sandbox, path)).report).toMatchObject({ proven: true, findings: 0 });
+    expect((await verify(path)).findings).toEqual([]);
+  } finally {
+    await sandbox.close();
+  }
+}
+
+describe('a repair whose source is away leaves rows and findings as they were', () => {
+  test.each(TABLES)('a missing file of %s', async (table) => {
+    const path = copyOf(warehouses.parquet);
+    rmSync(join(path, fileOf(path, table, 1015)));
+    await expectKept(path);
+  });
+
+  test.each(['transactions', 'traces', 'message_links'])('rows taken out of a file of %s', async (table) => {
+    const path = copyOf(warehouses.parquet, true);
+    await rewrite(path, fileOf(path, table, 1015), WITHOUT_SOME);
+    await expectKept(path);
+  });
+
+  test.each(['transactions', 'traces', 'message_links', 'jetton_masters', 'account_latest'])(
+    'rows taken out of a DuckDB file: %s',
+    async (table) => {
+      const path = copyOf(warehouses.duckdb);
+      const database = await Database.open(path);
+      await database.run(
+        `DELETE FROM _rows.${table} WHERE rowid IN (SELECT rowid FROM _rows.${table} LIMIT 2 OFFSET 3)`,
+      );
+      database.close();
+      await expectKept(path);
+    },
+  );
+});
+
+test('a damaged mart is built again from the tables, without a source', async () => {
+  const path = copyOf(warehouses.parquet);
+  const daily = 'SELECT sum(tx_count) FROM transactions_daily';
+  const before = await query(path, daily);
+  rmSync(join(path, fileOf(path, 'transactions_daily', 1015)));
+  const report = await repairWarehouse({ warehouse: path });
+  expect(report).toMatchObject({ proven: true, requests: 0 });
+  expect(await query(path, daily)).toEqual(before);
+});
