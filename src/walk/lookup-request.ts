@@ -1,4 +1,4 @@
-import type { Endpoint } from '../client/endpoint.ts';
+import type { Endpoint } from '../api/endpoint.ts';
 import { planRequest } from '../client/request.ts';
 import type { LookupWalk, PipelineDef } from '../declare/pipeline.ts';
 import type { Ask } from '../source/ask.ts';

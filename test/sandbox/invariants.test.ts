@@ -228,6 +228,21 @@ describe('messages', () => {
   });
 });
 
+describe('what people sum up', () => {
+  it('stays within what the chain has on the first day, of which the second begins with 5001', async () => {
+    const most = (rows: readonly Transaction[]): bigint =>
+      rows
+        .flatMap(({ total_fees, in_msg, description: { compute_ph } }) =>
+          [total_fees, in_msg?.value, compute_ph.gas_fees, compute_ph.gas_used].map((text) => BigInt(text ?? 0)),
+        )
+        .reduce((greatest, each) => (each > greatest ? each : greatest), 0n);
+    const sunday = await Promise.all([4781, 4783, 4901].map((seqno) => transactionsOf(sandbox, seqno)));
+    const monday = await Promise.all([5031, 5033, 5151].map((seqno) => transactionsOf(sandbox, seqno)));
+    expect(most([...transactions, ...sunday.flat()])).toBeLessThan(10n ** 13n);
+    for (const rows of monday) expect(most(rows)).toBe(2n ** 63n - 1n);
+  });
+});
+
 describe('mainnet holds and so does the sandbox', () => {
   const has = (name: string, test: (row: Transaction) => boolean): void => {
     it(name, () => expect(transactions.some(test)).toBe(true));
@@ -267,7 +282,17 @@ describe('mainnet holds and so does the sandbox', () => {
     'control characters in comments',
     (row) => row.in_msg?.message_content.decoded?.comment?.includes('\u0001\u0002') === true,
   );
-  has('values at the end of 64 bits', (row) => row.in_msg?.value === '9223372036854775807');
+  it('values, fees and gas at the end of 64 bits, from the second day on', () => {
+    const extreme = later.filter((row) => row.total_fees === '9223372036854775807');
+    expect(extreme).not.toEqual([]);
+    for (const { description, out_msgs } of extreme) {
+      expect(description.compute_ph).toMatchObject({ gas_fees: '9223372036854775807', gas_used: '72057594037927935' });
+      expect(out_msgs[0]?.value).toBe('9223372036854775807');
+    }
+    const received = later.filter((row) => row.in_msg?.value === '9223372036854775807');
+    expect(received).toHaveLength(extreme.length);
+    for (const row of received) expect(row.description).toHaveProperty('credit_ph.credit', '9223372036854775807');
+  });
   has('exit codes at the end of 32 bits', (row) => row.description.compute_ph.exit_code === -2147483648);
   has('hundreds of messages of one transaction', (row) => row.out_msgs.length > 200);
 });

@@ -80,7 +80,7 @@ export interface Transaction {
     type: string;
     aborted: boolean;
     destroyed: boolean;
-    compute_ph: { reason?: string; exit_code?: number };
+    compute_ph: { reason?: string; exit_code?: number; gas_fees?: string; gas_used?: string };
     action?: { success: boolean; msgs_created: number };
     bounce?: { type: string };
     credit_ph?: object;

@@ -124,7 +124,7 @@ export class Actions {
       details:
         plan.details === undefined
           ? { error: 'details are not supported' }
-          : plan.details((account) => (account === undefined ? null : around.meet(account, trace.epoch))),
+          : plan.details((account) => (account === undefined ? null : around.meet(account, trace.epoch)), trace.epoch),
       raw_action: plan.details === undefined ? this.#raw(row, hashes, accounts, around) : undefined,
       ...external,
       accounts: around.accounts ? accounts : undefined,

@@ -1,6 +1,6 @@
 import type { Account, Cast } from '../chain/accounts.ts';
 import { OPCODE } from '../chain/bodies.ts';
-import type { Message, Transaction } from '../chain/model.ts';
+import { type Message, type Transaction, valueIn } from '../chain/model.ts';
 import type { TracePlan } from '../chain/traceindex.ts';
 import type { Ordered, OrderedRecord } from '../page/json.ts';
 import { makeDetails, rngOf } from './details.ts';
@@ -17,7 +17,7 @@ export interface ActionPlan {
   readonly members: readonly Transaction[];
   readonly success: boolean;
   /** Undefined when the server has no form for its details and sends its raw row. */
-  readonly details: ((tell: Tell) => OrderedRecord) | undefined;
+  readonly details: ((tell: Tell, epoch: number) => OrderedRecord) | undefined;
 }
 
 /** Addresses of accounts in the epoch that is told about, noted for the address book. */
@@ -106,7 +106,7 @@ function naturalActions(plan: TracePlan, nextId: () => number): readonly ActionP
       add(
         type,
         [root, message.to],
-        (tell) => details(message, tell),
+        (tell, epoch) => details(message, tell, epoch),
         message.extra.size > 0 ? 'extra_currency_transfer' : type,
       );
     }
@@ -130,23 +130,23 @@ function extraOf(message: Message): Ordered {
   return Object.fromEntries(keys.map((key) => [key, String(message.extra.get(key))]));
 }
 
-function tonTransfer(message: Message, tell: Tell): OrderedRecord {
+function tonTransfer(message: Message, tell: Tell, epoch: number): OrderedRecord {
   return {
     source: tell(message.source),
     destination: tell(message.destination),
-    value: message.shownValue ?? String(message.value),
+    value: valueIn(epoch, message),
     value_extra_currencies: extraOf(message),
     comment: message.body.comment ?? null,
     encrypted: false,
   };
 }
 
-function callContract(message: Message, tell: Tell): OrderedRecord {
+function callContract(message: Message, tell: Tell, epoch: number): OrderedRecord {
   return {
     opcode: message.body.opcode ?? undefined,
     source: tell(message.source) ?? undefined,
     destination: tell(message.destination) ?? undefined,
-    value: message.shownValue ?? String(message.value),
+    value: valueIn(epoch, message),
     extra_currencies: message.extra.size > 0 ? extraOf(message) : null,
   };
 }

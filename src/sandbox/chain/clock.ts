@@ -2,6 +2,11 @@
 export const EPOCH_BLOCKS = 250;
 /** First masterchain seqno of the sandbox. */
 export const FIRST_SEQNO = 1;
+/**
+ * First epoch in which amounts, fees and gas reach the ends of their types: the first of 2026-05-02, so that neither the range of
+ * `npm start` nor the first day has sums that are absurd.
+ */
+export const EXTREME_EPOCH = 20;
 /** Largest head the arithmetic of balances is exact for. */
 export const MAX_BLOCKS = 10_000_000;
 /** Logical time between two masterchain blocks. */

@@ -12,7 +12,7 @@ export interface SendOptions {
   readonly bounced?: boolean;
   readonly init?: Body;
   readonly extra?: Extra;
-  readonly shownValue?: string;
+  readonly extremeValue?: string;
   readonly extraFlags?: string | null;
 }
 
@@ -46,7 +46,7 @@ export class Draft {
       body,
       init,
       value: 0,
-      shownValue: undefined,
+      extremeValue: undefined,
       extra: NO_EXTRA,
       bounce: false,
       bounced: false,
@@ -83,7 +83,7 @@ export class Draft {
       body,
       init: options.init,
       value,
-      shownValue: options.shownValue,
+      extremeValue: options.extremeValue,
       extra: options.extra ?? NO_EXTRA,
       bounce: options.bounce ?? true,
       bounced: options.bounced ?? false,
@@ -106,7 +106,7 @@ export class Draft {
       body,
       init: undefined,
       value: 0,
-      shownValue: undefined,
+      extremeValue: undefined,
       extra: NO_EXTRA,
       bounce: false,
       bounced: false,
@@ -214,7 +214,7 @@ export class Draft {
       },
       activated: false,
       fees: 0,
-      shownFees: undefined,
+      extreme: undefined,
       delta: 0,
       feeExtra: NO_EXTRA,
       balanceAfter: 0,

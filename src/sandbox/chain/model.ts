@@ -1,5 +1,6 @@
 import type { Account } from './accounts.ts';
 import type { Body } from './bodies.ts';
+import { EXTREME_EPOCH } from './clock.ts';
 import type { BlockPlan } from './shards.ts';
 
 export type Status = 'uninit' | 'frozen' | 'active' | 'nonexist';
@@ -35,8 +36,8 @@ export interface Message {
   readonly body: Body;
   readonly init: Body | undefined;
   value: number;
-  /** Decimal text that is shown instead of `value`, for amounts beyond exact arithmetic. */
-  readonly shownValue: string | undefined;
+  /** Decimal text that is shown instead of `value` from `EXTREME_EPOCH` on. */
+  readonly extremeValue: string | undefined;
   readonly extra: Extra;
   readonly bounce: boolean;
   readonly bounced: boolean;
@@ -49,6 +50,11 @@ export interface Message {
   to: Transaction | undefined;
   /** Position among the outgoing messages of its sender, from 1. */
   order: number;
+}
+
+/** What a message carries in an epoch, as decimal text. */
+export function valueIn(epoch: number, { value, extremeValue }: Message): string {
+  return epoch >= EXTREME_EPOCH && extremeValue !== undefined ? extremeValue : String(value);
 }
 
 /** A transaction of the template. `slot` is counted from the first slot of the trace's own epoch until it is settled. */
@@ -80,8 +86,8 @@ export interface Transaction {
   compute: Compute;
   activated: boolean;
   fees: number;
-  /** Decimal text shown as total fees instead of `fees`. */
-  shownFees: string | undefined;
+  /** Decimal texts that are shown from `EXTREME_EPOCH` on instead of the total fees, the fees of gas and the gas. */
+  extreme: { readonly fees: string; readonly gasFees: string; readonly gasUsed: string } | undefined;
   /** What it adds to its account's balance. */
   delta: number;
   feeExtra: Extra;

@@ -56,11 +56,7 @@ function chainsOf(transactions: readonly Transaction[]): ReadonlyMap<Account, re
 
 function setFees(transaction: Transaction): void {
   let fees = (transaction.storage?.fee ?? 0) + (transaction.incoming?.importFee ?? 0);
-  if (
-    transaction.outcome.kind !== 'skipped' &&
-    transaction.shownFees === undefined &&
-    transaction.tickTock === undefined
-  ) {
+  if (transaction.outcome.kind !== 'skipped' && transaction.tickTock === undefined) {
     fees += Number(transaction.compute.gasFees);
   }
   for (const message of transaction.outgoing) fees += message.kind === 'internal' ? actionFee(message) : 0;

@@ -34,9 +34,12 @@ function queryId(draft: Draft): bigint {
   return (BigInt(draft.rng.next()) << 32n) | BigInt(draft.rng.next());
 }
 
-function jettons(draft: Draft): bigint {
-  if (draft.rng.chance(0.03)) return 1329227995784915872903807060280344575n;
-  return BigInt(draft.rng.next()) * BigInt(draft.rng.between(1, 1_000_000));
+/** Some amounts of one jetton are the greatest that a message can hold; those of the others have sums that people can read. */
+function jettons(draft: Draft, cast: Cast, wallet: Account): bigint {
+  const round = 1_000_000_000_000n;
+  const amount = draft.rng.chance(0.03) ? round : BigInt(draft.rng.next()) * BigInt(draft.rng.between(1, 1_000_000));
+  const isExtreme = wallet.parent === cast.masters[0] && amount % 10n === 0n;
+  return isExtreme ? 1329227995784915872903807060280344575n : amount;
 }
 
 /** A wallet that signs something. */
@@ -60,7 +63,7 @@ const jettonTransfer: Scene = (draft, cast, slot) => {
   const query = queryId(draft);
   const order = {
     queryId: query,
-    amount: jettons(draft),
+    amount: jettons(draft, cast, from),
     forward: 1,
     comment: rng.chance(0.5) ? rng.pick(COMMENTS) : undefined,
   };
@@ -80,7 +83,7 @@ const jettonBurn: Scene = (draft, cast, slot) => {
   const wallet = draft.rng.pick(cast.jettonWallets);
   const owner = must(wallet.owner, 'owner');
   const query = queryId(draft);
-  const burned = jettons(draft);
+  const burned = jettons(draft, cast, wallet);
   const root = open(draft, owner, slot);
   const burn = draft.receive(draft.send(root, wallet, 50_000_000, jettonBurnBody(query, burned, owner)));
   if (draft.rng.chance(0.15)) return fail(draft, burn, { kind: 'failed', exitCode: 709 }, 'ok');
@@ -262,22 +265,24 @@ export function life(
   draft.receive(draft.send(last, cast.bank, 0, commentBody('all that is left'), { bounce: false }));
 }
 
-/** Values at the ends of their types, on accounts whose balances the index does not show. */
+/**
+ * Values at the ends of their types, on accounts whose balances the index does not show. Those that people sum up are there from
+ * `EXTREME_EPOCH` on.
+ */
 export function edges(draft: Draft, cast: Cast, slot: number): void {
   const [one, two, three] = cast.edges;
   const first = open(draft, must(one, 'edge'), slot);
   first.compute = {
-    gasUsed: '72057594037927935',
-    gasFees: '9223372036854775807',
+    ...first.compute,
     gasLimit: '72057594037927935',
     gasCredit: '16777215',
     mode: -128,
     vmSteps: 4294967295,
   };
-  first.shownFees = '9223372036854775807';
+  first.extreme = { fees: '9223372036854775807', gasFees: '9223372036854775807', gasUsed: '72057594037927935' };
   const greatest = (1n << 248n) - 1n;
   const sent = draft.send(first, must(two, 'edge'), 0, unknownBody(draft.rng, 0xfffffffe), {
-    shownValue: '9223372036854775807',
+    extremeValue: '9223372036854775807',
     extraFlags: '1329227995784915872903807060280344575',
     extra: new Map([['4294967295', greatest]]),
   });

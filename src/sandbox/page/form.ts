@@ -1,12 +1,13 @@
 import type { Account } from '../chain/accounts.ts';
-import { ltOf, seqnoOf, utimeOf } from '../chain/clock.ts';
+import { EXTREME_EPOCH, ltOf, seqnoOf, utimeOf } from '../chain/clock.ts';
+import { must } from '../chain/mix.ts';
 import type { Template } from '../chain/model.ts';
 import type { BlockName } from '../chain/shards.ts';
 import { HASH_KIND, type HashKind, type TagCodec } from '../chain/tag.ts';
 import { PageWriter } from './writer.ts';
 
 /** What is written after a constant stretch of bytes. */
-const SLOT = { none: 0, hash: 1, lt: 2, utime: 3, seqno: 4, grown: 5, address: 6 } as const;
+const SLOT = { none: 0, hash: 1, lt: 2, utime: 3, seqno: 4, grown: 5, address: 6, extreme: 7 } as const;
 
 interface Piece {
   readonly before: Uint8Array;
@@ -25,6 +26,7 @@ export class Form {
   readonly #beat: Beat;
   readonly #codec: TagCodec;
   #pieces: Piece[] = [];
+  readonly #extremes: (readonly [ordinary: Uint8Array, extreme: Uint8Array])[] = [];
   #text = '';
 
   constructor(beat: Beat, codec: TagCodec) {
@@ -61,6 +63,14 @@ export class Form {
   /** The masterchain seqno of a slot; never below 0. */
   seqno(slot: number, back = 0): this {
     this.#gap(SLOT.seqno, slot, 0, back);
+    return this;
+  }
+
+  /** A number that is another from `EXTREME_EPOCH` on. */
+  extreme(value: number | string, extreme: string | undefined, back = 0): this {
+    if (extreme === undefined) return this.text(String(value));
+    this.#gap(SLOT.extreme, this.#extremes.length, 0, back);
+    this.#extremes.push([Buffer.from(String(value)), Buffer.from(extreme)]);
     return this;
   }
 
@@ -116,6 +126,11 @@ export class Form {
         case SLOT.address:
           to.hexTag(family, HASH_KIND.account, piece.first, at);
           break;
+        case SLOT.extreme: {
+          const [ordinary, extreme] = must(this.#extremes[piece.first], 'extreme');
+          to.raw(at >= EXTREME_EPOCH ? extreme : ordinary);
+          break;
+        }
         default:
           break;
       }

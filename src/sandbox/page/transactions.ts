@@ -55,8 +55,8 @@ export class TransactionForms {
         .text('","prev_trans_lt":"')
         .lt(previous.lt, previousBack);
     form.text(`","orig_status":"${transaction.origStatus}","end_status":"${transaction.endStatus}"`);
-    form.text(`,"total_fees":"${transaction.shownFees ?? transaction.fees}"`);
-    form.text(`,"total_fees_extra_currencies":${extraText(transaction.feeExtra)},"description":`);
+    form.text(',"total_fees":"').extreme(transaction.fees, transaction.extreme?.fees);
+    form.text(`","total_fees_extra_currencies":${extraText(transaction.feeExtra)},"description":`);
     this.#description(form, transaction);
     form.text(',"block_ref":').block(transaction.block.name, EPOCH_BLOCKS).text(',"in_msg":');
     if (transaction.incoming === undefined) form.text('null');
@@ -91,7 +91,8 @@ export class TransactionForms {
     addressOrNull(form, message.source, back);
     form.text(',"destination":');
     addressOrNull(form, message.destination, back);
-    form.text(internal ? `,"value":"${message.shownValue ?? message.value}"` : ',"value":null');
+    if (internal) form.text(',"value":"').extreme(message.value, message.extremeValue, back).text('"');
+    else form.text(',"value":null');
     form.text(`,"value_extra_currencies":${internal ? extraText(message.extra) : 'null'}`);
     form.text(internal ? `,"fwd_fee":"${message.fwdFee}","ihr_fee":"0"` : ',"fwd_fee":null,"ihr_fee":null');
     form.text(`,"extra_flags":${message.extraFlags === null ? 'null' : `"${message.extraFlags}"`}`);
@@ -128,10 +129,10 @@ export class TransactionForms {
       form.text(`,"storage_ph":{"storage_fees_collected":"${storage.fee}",${due}"status_change":"${storage.change}"}`);
     }
     if (incoming?.kind === 'internal') {
-      const parts = [`"credit":"${incoming.shownValue ?? incoming.value}"`];
-      if (transaction.creditDue !== undefined) parts.unshift(`"due_fees_collected":"${transaction.creditDue}"`);
-      if (incoming.extra.size > 0) parts.push(`"credit_extra_currencies":${extraText(incoming.extra)}`);
-      form.text(`,"credit_ph":{${parts.join(',')}}`);
+      const due = transaction.creditDue === undefined ? '' : `"due_fees_collected":"${transaction.creditDue}",`;
+      form.text(`,"credit_ph":{${due}"credit":"`);
+      form.extreme(incoming.value, incoming.extremeValue, this.#back(incoming));
+      form.text(incoming.extra.size > 0 ? `","credit_extra_currencies":${extraText(incoming.extra)}}` : '"}');
     }
     this.#compute(form, transaction);
     this.#action(form, transaction);
@@ -140,17 +141,16 @@ export class TransactionForms {
   }
 
   #compute(form: Form, transaction: Transaction): void {
-    const { outcome, compute, id } = transaction;
+    const { outcome, compute, id, extreme } = transaction;
     if (outcome.kind === 'skipped') {
       form.text(`,"compute_ph":{"skipped":true,"reason":"${outcome.reason}"}`);
       return;
     }
     const success = outcome.kind !== 'failed';
     form.text(`,"compute_ph":{"skipped":false,"success":${success},"msg_state_used":${transaction.activated}`);
-    form.text(
-      `,"account_activated":${transaction.activated},"gas_fees":"${compute.gasFees}","gas_used":"${compute.gasUsed}"`,
-    );
-    form.text(`,"gas_limit":"${compute.gasLimit}"`);
+    form.text(`,"account_activated":${transaction.activated},"gas_fees":"`).extreme(compute.gasFees, extreme?.gasFees);
+    form.text('","gas_used":"').extreme(compute.gasUsed, extreme?.gasUsed);
+    form.text(`","gas_limit":"${compute.gasLimit}"`);
     if (compute.gasCredit !== undefined) form.text(`,"gas_credit":"${compute.gasCredit}"`);
     form.text(`,"mode":${compute.mode},"exit_code":${outcome.kind === 'failed' ? outcome.exitCode : 0}`);
     if (outcome.kind === 'failed' && outcome.exitArg !== undefined) form.text(`,"exit_arg":${outcome.exitArg}`);
