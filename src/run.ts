@@ -3,7 +3,7 @@ import { type Effects, realEffects } from './effects.ts';
 import { loadRegistry, type Registry } from './registry.ts';
 import { openSession, type SessionOptions } from './session.ts';
 import type { Source } from './source/source.ts';
-import { intersectSpans, type Span, subtractSpans, totalSize } from './span.ts';
+import { type Span, subtractSpans, totalSize } from './span.ts';
 import { openStore } from './store/open.ts';
 import { doneSpans } from './store/progress.ts';
 import { requireSpace } from './store/space.ts';
@@ -15,6 +15,7 @@ import type { WalkContext, WalkEvent, WalkMode } from './walk/context.ts';
 import { requireGivenKeys } from './walk/keys.ts';
 import { walkList } from './walk/lists.ts';
 import { walkAndMend } from './walk/mend.ts';
+import { missingSpans, tellSkipped } from './walk/needs.ts';
 import { PageQueue } from './walk/pagequeue.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { splitReachable } from './walk/reach.ts';
@@ -97,7 +98,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
       ...{ path: options.warehouse, network, tables, effects, ...kindOf(options.store) },
       command: `${command} --range ${options.range}`,
     });
-    const tally = new RunTally(options.onEvent);
+    const tally = new RunTally(store, options.onEvent);
     const asks = new PageQueue(2 * (options.concurrency ?? 8));
     const loaders = openLoaders({ workers: options.workers, stage: (name, span) => store.stage(name, span) });
     const contextOf = (pipeline: MasterchainPipeline, first: number): WalkContext => ({
@@ -124,8 +125,11 @@ export async function run(options: RunOptions): Promise<RunReport> {
           await walkList({ pipeline, ...listRun, from, chain });
           continue;
         }
-        const missing = missingSpans(store, pipeline, pipelines, asked);
-        if (missing.length === 0) continue;
+        const missing = missingSpans({ pipeline, ...listRun });
+        if (missing.length === 0) {
+          tellSkipped({ pipeline, ...listRun }, tally.report);
+          continue;
+        }
         const ends = await chain.ends();
         const reachable = splitReachable(pipeline, missing, ends, options.waitMs, tally.report);
         const records = await announce(tally, pipeline, store, asked, reachable);
@@ -151,7 +155,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
         pipeline: options.pipelines.join(','),
         from: asked[0]?.from ?? 0,
         to: asked.at(-1)?.to ?? 0,
-        ...tally.totals(store, pipelines, asked, source.counts, options.from === undefined ? [] : options.pipelines),
+        ...tally.totals(pipelines, asked, source.counts, options.from === undefined ? [] : options.pipelines),
         seconds: Math.round(effects.monotonic() - startedAt) / 1000,
       };
       options.onEvent?.(report);
@@ -173,18 +177,6 @@ function spanAsks({ rps }: Source): number {
 
 function kindOf(kind: Store['kind'] | undefined): { readonly kind?: Store['kind'] } {
   return kind === undefined ? {} : { kind };
-}
-
-/** What is asked and not done; for a pipeline that needs others, only where those are done. */
-function missingSpans(
-  store: Store,
-  pipeline: PipelineDef,
-  pipelines: readonly PipelineDef[],
-  asked: readonly Span[],
-): readonly Span[] {
-  const missing = subtractSpans(asked, doneSpans(store.ledger(), pipeline.name));
-  const needed = pipelines.filter(({ name }) => pipeline.needs.includes(name));
-  return needed.reduce((spans, { name }) => intersectSpans(spans, doneSpans(store.ledger(), name)), missing);
 }
 
 async function announce(

@@ -8,23 +8,22 @@ import type { WalkEvent } from './walk/context.ts';
 /** Adds up what happens during a run, and passes it on. */
 export class RunTally {
   readonly report: (event: WalkEvent) => void;
-  private readonly rows = new Map<string, number>();
+  private readonly store: Store;
+  /** Number of the newest entry before the run. */
+  private readonly before: number;
   private spans = 0;
   private readonly unknown = new Set<string>();
   private readonly troubled = new Set<string>();
   private planned = 0;
 
-  constructor(listener: ((event: WalkEvent) => void) | undefined) {
+  constructor(store: Store, listener: ((event: WalkEvent) => void) | undefined) {
+    this.store = store;
+    this.before = store.ledger().at(-1)?.number ?? 0;
     this.report = (event) => {
       if (event.event === 'planned') this.planned += event.requests;
       if (event.event === 'problem' || event.event === 'quarantine') this.troubled.add(event.pipeline);
       if (event.event === 'refused-keys' && event.refused === event.keys) this.troubled.add(event.pipeline);
-      if (event.event === 'span') {
-        this.spans++;
-        for (const [table, rows] of Object.entries(event.rows)) {
-          this.rows.set(table, (this.rows.get(table) ?? 0) + rows);
-        }
-      }
+      if (event.event === 'span') this.spans++;
       if (event.event !== 'unknown-field' || this.isNews(`${event.pipeline} ${event.field}`)) listener?.(event);
     };
   }
@@ -42,21 +41,23 @@ export class RunTally {
    * @param free pipelines whose keys were given, so that no block tells whether they are done
    */
   totals(
-    store: Store,
     pipelines: readonly PipelineDef[],
     asked: readonly Span[],
     counts: SourceCounts,
     free: readonly string[] = [],
   ) {
-    const ledger = store.ledger();
-    for (const table of pipelines.flatMap((pipeline) => pipeline.tables)) {
-      this.rows.set(table.name, this.rows.get(table.name) ?? 0);
+    const ledger = this.store.ledger();
+    const rows = new Map(pipelines.flatMap(({ tables }) => tables.map(({ name }) => [name, 0])));
+    // Of rows that were committed again, the last commit counts.
+    for (const { number, verdict, tables } of ledger) {
+      if (number <= this.before || verdict !== 'sealed') continue;
+      for (const [name, part] of Object.entries(tables)) rows.set(name, (rows.get(name) ?? 0) + part.rows);
     }
     const quarantined = ledger
       .filter((entry) => entry.verdict === 'quarantined' && intersectSpans([entry.span], asked).length > 0)
       .reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0);
     return {
-      rows: Object.fromEntries(this.rows),
+      rows: Object.fromEntries(rows),
       requests: counts.requests,
       planned: this.planned + (this.planned > 0 ? 1 : 0),
       retries: counts.retries,

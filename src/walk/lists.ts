@@ -3,7 +3,7 @@ import type { Effects } from '../effects.ts';
 import type { Registry } from '../registry.ts';
 import type { Source } from '../source/source.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../span.ts';
-import { doneSpans, PARTIAL } from '../store/progress.ts';
+import { PARTIAL } from '../store/progress.ts';
 import { requireSpace } from '../store/space.ts';
 import type { LedgerEntry, Store } from '../store/store.ts';
 import { fetchEnds, type IndexEnds } from './chain.ts';
@@ -13,6 +13,7 @@ import { requireKeys } from './keys.ts';
 import { walkKeys } from './lookup.ts';
 import { walkLt } from './ltwalk.ts';
 import { Meter } from './meter.ts';
+import { missingSpans, tellSkipped } from './needs.ts';
 import { walkBlocks } from './perblock.ts';
 import { splitReachable } from './reach.ts';
 import { walkSnapshot } from './snapshot.ts';
@@ -59,15 +60,19 @@ export interface Due {
 export async function walkList(run: ListRun): Promise<void> {
   const { pipeline, report, asked, waitMs } = run;
   const { walk } = pipeline;
-  const missing = missingOf(run);
-  const isPartly = run.store.ledger().some((entry) => isPartial(pipeline, entry));
-  const isLive =
-    walk.kind === 'snapshot' || ('lookBack' in walk && walk.lookBack > 0) || run.from !== undefined || isPartly;
-  if (missing.length === 0 && !isLive) return;
+  const partial = run.store.ledger().filter((entry) => isPartial(pipeline, entry));
+  // What is read again as a whole is left to that.
+  const missing = subtractSpans(
+    missingSpans(run),
+    partial.map(({ span }) => span),
+  );
+  const isLive = walk.kind === 'snapshot' || ('lookBack' in walk && walk.lookBack > 0) || run.from !== undefined;
+  if (missing.length === 0 && !isLive && partial.length === 0) return tellSkipped(run, report);
   if (walk.kind === 'lookup') await requireKeys(run, walk, run.from ?? walk.query);
-  const ends = isLive || walk.kind === 'lookup' ? await fetchEnds(run.source) : await run.chain.ends();
+  const ends =
+    isLive || partial.length > 0 || walk.kind === 'lookup' ? await fetchEnds(run.source) : await run.chain.ends();
   const again = outdated(run, ends.last);
-  if (missing.length === 0 && again.length === 0 && run.from === undefined) return;
+  if (missing.length === 0 && again.length === 0 && run.from === undefined) return tellSkipped(run, report);
   const isOfBlocks = walk.kind === 'block' || walk.kind === 'lt';
   const reachable = isOfBlocks ? splitReachable(pipeline, missing, ends, waitMs, report) : missing;
   const seqnos = totalSize(reachable);
@@ -104,15 +109,6 @@ export async function readAnew(run: ListRun, spans: readonly Span[]): Promise<re
   const context: ListContext = { ...run, store, asked: spans, ends, meter: new Meter(run.source) };
   await walkKind(context, { missing: spans, again: [] });
   return parts;
-}
-
-/** What is asked and not done, as far as what it needs is done; what is read again as a whole is left to that. */
-function missingOf({ pipeline, pipelines, store, asked }: ListRun): readonly Span[] {
-  const ledger = store.ledger();
-  const partial = ledger.filter((entry) => isPartial(pipeline, entry)).map(({ span }) => span);
-  const missing = subtractSpans(asked, [...doneSpans(ledger, pipeline.name), ...partial]);
-  const needed = pipelines.filter(({ name }) => pipeline.needs.includes(name));
-  return needed.reduce((spans, { name }) => intersectSpans(spans, doneSpans(ledger, name)), missing);
 }
 
 /** Whether an entry of a walk over blocks is to be read again as a whole, because its rows are known to be wrong. */
