@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import './engine.ts';
 import { CommanderError } from 'commander';
+import { guardStreams } from './commands/streams.ts';
 import { showWarnings } from './commands/warnings.ts';
 import { formatError, TonlakeError, UsageError } from './errors.ts';
 import { createProgram } from './program.ts';
@@ -13,13 +14,8 @@ function exitCodeOf(error: unknown): number {
   return error instanceof UsageError || (error instanceof TonlakeError && USAGE_CODES.has(error.code)) ? 2 : 1;
 }
 
+guardStreams();
 showWarnings();
-
-// A reader such as head may go before everything is written; there is nobody left to tell.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(1);
-  throw error;
-});
 
 try {
   await createProgram().parseAsync();

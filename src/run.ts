@@ -47,7 +47,14 @@ export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry' |
 }
 
 /** What happens during a run. */
-export type RunEvent = WalkEvent | RunReport;
+export type RunEvent = RunStages | WalkEvent | RunReport;
+
+/** What a run is about to do; its first event. */
+export interface RunStages {
+  readonly event: 'stages';
+  /** In their order, with the blocks that are missing. */
+  readonly stages: readonly { readonly pipeline: string; readonly blocks: number }[];
+}
 
 /** What a run did; also the last line of `--json`. */
 export interface RunReport {
@@ -111,6 +118,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
       ...{ concurrency: options.concurrency ?? 8, spanAsks: spanAsks(source) },
     };
     const walkAll = async (): Promise<void> => {
+      options.onEvent?.({ event: 'stages', stages: stagesOf(store, pipelines, asked) });
       if (options.from !== undefined) {
         for (const name of options.pipelines) {
           const others = pipelines.map((each) => each.name).filter((each) => each !== name);
@@ -168,6 +176,11 @@ export async function run(options: RunOptions): Promise<RunReport> {
   } finally {
     await session.close();
   }
+}
+
+function stagesOf(store: Store, pipelines: readonly PipelineDef[], asked: readonly Span[]): RunStages['stages'] {
+  const blocksOf = (name: string): number => totalSize(subtractSpans(asked, doneSpans(store.ledger(), name)));
+  return pipelines.map(({ name }) => ({ pipeline: name, blocks: blocksOf(name) }));
 }
 
 /** Most requests of one span at the source's rate. */

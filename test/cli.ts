@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterFile } from './scratch.ts';
 
 /** The compiled command line; `npm run build` makes it. */
-const CLI = fileURLToPath(new URL('../dist/src/cli.js', import.meta.url));
+export const CLI = fileURLToPath(new URL('../dist/src/cli.js', import.meta.url));
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;

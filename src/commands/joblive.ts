@@ -15,8 +15,8 @@ export interface RunOnceOptions {
 /** Runs a job once and shows it: JSON lines on standard output, or steps on standard error and the outcome on standard output. */
 export async function runOnce({ job, due, isJson }: RunOnceOptions): Promise<void> {
   limitHeap();
-  const interrupts = watchInterrupts();
-  const progress = openProgress(isJson);
+  const progress = await openProgress(isJson);
+  const interrupts = watchInterrupts(progress.tell);
   try {
     const { record, error } = await runJob({
       ...{ job, actions: jobActions, effects: realEffects, due, stop: interrupts.signal },

@@ -1,9 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
-import type { Logger } from 'pino';
-import { UsageError } from '../errors.ts';
 import { formatCount, formatDuration } from '../format.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
 import { type RunEvent, type RunOptions, run } from '../run.ts';
+import { openLog } from './log.ts';
 import { invocation, shellWord } from './options.ts';
 import { openProgress } from './progress.ts';
 
@@ -30,13 +29,13 @@ export async function runLive(
   what = options.pipelines.join(' '),
 ): Promise<void> {
   limitHeap();
-  const log = await openLog(logPath);
-  const interrupts = watchInterrupts();
-  const progress = openProgress(isJson);
+  const log = logPath === undefined ? undefined : await openLog(logPath);
+  const progress = await openProgress(isJson);
+  const interrupts = watchInterrupts(progress.tell);
   try {
     const report = await run({
       ...options,
-      stop: interrupts.signal,
+      stop: log === undefined ? interrupts.signal : AbortSignal.any([interrupts.signal, log.failure]),
       onEvent: (event) => {
         if (isJson && !isDetail(event)) process.stdout.write(`${JSON.stringify(event)}\n`);
         if (!isDetail(event)) log?.info(event);
@@ -48,6 +47,7 @@ export async function runLive(
       },
     });
     progress.end();
+    log?.failure.throwIfAborted();
     if (interrupts.signal.aborted) {
       process.stderr.write(
         'interrupted: everything up to the last span is kept; the same command goes on from there\n',
@@ -65,17 +65,7 @@ export async function runLive(
 
 /** Events that only a progress line needs. */
 function isDetail({ event }: RunEvent): boolean {
-  return event === 'progress' || event === 'planned';
-}
-
-async function openLog(path: string | undefined): Promise<Logger | undefined> {
-  if (path === undefined) return undefined;
-  const { default: pino } = await import('pino');
-  try {
-    return pino({ base: { pid: process.pid } }, pino.destination({ dest: path, sync: true, mkdir: true }));
-  } catch (cause) {
-    throw new UsageError(`usage: expected a file to log to, cannot write ${path}`, { code: 'no-log', cause });
-  }
+  return event === 'progress' || event === 'planned' || event === 'stages';
 }
 
 async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOptions, what: string): Promise<string> {
@@ -111,12 +101,12 @@ export interface Interrupts {
 }
 
 /** The first Ctrl-C ends after the span in flight, the second at once; both lose nothing that was committed. */
-export function watchInterrupts(): Interrupts {
+export function watchInterrupts(tell: (line: string) => void): Interrupts {
   const controller = new AbortController();
   const interrupt = (): void => {
     if (controller.signal.aborted) process.exit(130);
     controller.abort();
-    process.stderr.write('\ninterrupted: ending after the span in flight; press Ctrl-C again to stop at once\n');
+    tell('interrupted: ending after the span in flight; press Ctrl-C again to stop at once');
   };
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);

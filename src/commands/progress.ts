@@ -1,4 +1,3 @@
-import cliProgress from 'cli-progress';
 import { formatCount, formatDuration } from '../format.ts';
 import type { RunEvent } from '../run.ts';
 import type { RetryEvent } from '../source/source.ts';
@@ -8,15 +7,19 @@ import { formatSpans } from '../span.ts';
 export interface Progress {
   readonly show: (event: RunEvent) => void;
   readonly retry: (event: RetryEvent) => void;
-  end(): void;
+  /** A line beside what happens. */
+  readonly tell: (line: string) => void;
+  readonly end: () => void;
 }
 
 /** Retries are told only when a wait becomes long enough to wonder about, and not more often than this. */
-const TELL_WAIT_MS = 5_000;
+export const TELL_WAIT_MS = 5_000;
 
-/** A live line on a terminal, plain lines elsewhere; nothing but problems when standard output carries JSON. */
-export function openProgress(isJson: boolean): Progress {
-  return !isJson && process.stderr.isTTY ? new LiveProgress() : new LineProgress(isJson);
+/** Bars on a terminal, plain lines elsewhere; nothing but problems when standard output carries JSON. */
+export async function openProgress(isJson: boolean): Promise<Progress> {
+  if (isJson || !process.stderr.isTTY) return new LineProgress(isJson);
+  const { LiveProgress } = await import('./live-progress.ts');
+  return new LiveProgress();
 }
 
 class LineProgress implements Progress {
@@ -39,77 +42,22 @@ class LineProgress implements Progress {
     process.stderr.write(`${describeRetry(event)}\n`);
   };
 
-  end(): void {}
-}
-
-class LiveProgress implements Progress {
-  private bar: cliProgress.SingleBar | undefined;
-  private records = 0;
-  private isByRecords = false;
-  private startedAt = 0;
-
-  readonly show = (event: RunEvent): void => {
-    if (event.event === 'progress') {
-      this.records += event.records;
-      const seconds = (performance.now() - this.startedAt) / 1000;
-      const rate = this.records === 0 ? '' : `${formatCount(Math.round(this.records / Math.max(seconds, 0.1)))} rows/s`;
-      const step = this.isByRecords ? event.records : event.seqnos;
-      if (step > 0) this.bar?.increment(step, { rate });
-      return;
-    }
-    if (event.event === 'start') {
-      this.end();
-      process.stderr.write(`${describeEvent(event)}\n`);
-      this.records = 0;
-      this.isByRecords = event.records !== undefined;
-      const total = event.records ?? event.seqnos;
-      const unit = this.isByRecords ? 'rows' : 'blocks';
-      this.startedAt = performance.now();
-      this.bar = new cliProgress.SingleBar({
-        format: `${event.pipeline} {bar} {value}/{total} ${unit}  {rate}  {left} left`,
-        barsize: 30,
-        hideCursor: true,
-        clearOnComplete: true,
-        etaBuffer: 200,
-        formatValue: (value, _options, type) =>
-          type === 'value' || type === 'total' ? formatCount(Number(value)) : String(value),
-        stream: process.stderr,
-      });
-      this.bar.on('redraw-pre', () => this.bar?.update({ left: formatDuration(this.left(total)) }));
-      this.bar.start(total, 0, { rate: '', left: '?' });
-      return;
-    }
-    if (isTrouble(event)) {
-      this.end();
-      process.stderr.write(`${describeEvent(event)}\n`);
-    }
+  readonly tell = (line: string): void => {
+    process.stderr.write(`${line}\n`);
   };
 
-  readonly retry = (event: RetryEvent): void => {
-    if (event.sleepMs >= TELL_WAIT_MS) this.bar?.update({ rate: describeRetry(event) });
-  };
-
-  private left(total: number): number {
-    const done = this.bar?.getProgress() ?? 0;
-    const seconds = (performance.now() - this.startedAt) / 1000;
-    return done === 0 ? total : (seconds * (1 - done)) / done;
-  }
-
-  end(): void {
-    this.bar?.stop();
-    this.bar = undefined;
-  }
+  readonly end = (): void => {};
 }
 
-function isTrouble(event: RunEvent): boolean {
+export function isTrouble(event: RunEvent): boolean {
   return ['problem', 'quarantine', 'refused-keys'].includes(event.event);
 }
 
-function describeRetry(event: RetryEvent): string {
+export function describeRetry(event: RetryEvent): string {
   return `waiting ${formatDuration(event.sleepMs / 1000)}: ${event.message}`;
 }
 
-function describeEvent(event: RunEvent): string | undefined {
+export function describeEvent(event: RunEvent): string | undefined {
   switch (event.event) {
     case 'start': {
       const rows = event.records === undefined ? '' : `, ${formatCount(event.records)} transactions`;

@@ -1,7 +1,7 @@
 import { oneLine, StoreError } from '../errors.ts';
 
 /** Options that name what is read or written. */
-type Place = '--warehouse' | '--output';
+type Place = '--warehouse' | '--output' | '--log';
 
 interface Cause {
   readonly code: string;

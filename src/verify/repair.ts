@@ -2,7 +2,7 @@ import { type Effects, realEffects } from '../effects.ts';
 import { TonlakeError } from '../errors.ts';
 import { buildMarts } from '../mart/build.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
-import { run } from '../run.ts';
+import { type RunEvent, run } from '../run.ts';
 import { openSession, type SessionOptions } from '../session.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
 import { openStore } from '../store/open.ts';
@@ -168,7 +168,7 @@ async function mendUnlessGone(work: () => ReturnType<typeof mend>, options: Read
   }
 }
 
-function reportTo({ onProblem }: Ready): (event: WalkEvent) => void {
+function reportTo({ onProblem }: Ready): (event: RunEvent) => void {
   return (event) => {
     if (event.event === 'problem' || event.event === 'quarantine') onProblem?.(event);
   };
@@ -211,9 +211,7 @@ async function runAgain(options: Ready, { held }: Inspection, lost: readonly Los
       ...{ pipelines: [name], network: held.network, warehouse: held.path, range: formatSpans(missing) },
       ...{ registry, effects: options.effects, rps: options.rps, concurrency: options.concurrency },
       ...{ waitMs: options.waitMs, env: options.env, signal: options.signal, onRetry: options.onRetry },
-      onEvent: (event) => {
-        if (event.event !== 'done') reportTo(options)(event);
-      },
+      onEvent: reportTo(options),
     });
     requests += report.requests;
     for (const span of missing) {
