@@ -42,6 +42,7 @@ export class BatchQueue {
       },
       ledger: () => [],
       headers: async (span) => this.headers(span),
+      transactions: async () => [],
     };
   }
 

@@ -28,6 +28,13 @@ export interface LinkedBlock extends BlockRef {
   readonly prev: readonly BlockRef[];
 }
 
+/** A linked block with what its header says about its transactions. */
+export interface CountedBlock extends LinkedBlock {
+  readonly txCount: number;
+  readonly startLt: bigint;
+  readonly endLt: bigint;
+}
+
 /** A header as an answer tells it. */
 export interface NamedHeader extends Header, BlockRef {}
 

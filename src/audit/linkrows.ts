@@ -1,7 +1,7 @@
 import type { BytesColumn, WordsColumn } from '../flatten/columns.ts';
 import type { Decoder } from '../flatten/decoder.ts';
 import type { Span } from '../span.ts';
-import { blockId, type LinkedBlock, parseLinks } from './header.ts';
+import { blockId, type CountedBlock, parseLinks } from './header.ts';
 
 /** The headers in a decoder as their links prove them: from the rows that are written, not from what the source sent. */
 export class LinkRows {
@@ -11,6 +11,9 @@ export class LinkRows {
   private readonly seqnos: WordsColumn;
   private readonly mcSeqnos: WordsColumn;
   private readonly links: BytesColumn;
+  private readonly txCounts: WordsColumn;
+  private readonly startLts: WordsColumn;
+  private readonly endLts: WordsColumn;
 
   constructor(decoder: Decoder) {
     this.decoder = decoder;
@@ -19,11 +22,14 @@ export class LinkRows {
     this.seqnos = decoder.column('seqno') as WordsColumn;
     this.mcSeqnos = decoder.column('mc_block_seqno') as WordsColumn;
     this.links = decoder.column('prev_blocks') as BytesColumn;
+    this.txCounts = decoder.column('tx_count') as WordsColumn;
+    this.startLts = decoder.column('start_lt') as WordsColumn;
+    this.endLts = decoder.column('end_lt') as WordsColumn;
   }
 
   /** The blocks of a span's masterchain blocks, without rows that `isAlive` denies. */
-  read(span: Span, isAlive: (row: number) => boolean): readonly LinkedBlock[] {
-    const blocks: LinkedBlock[] = [];
+  read(span: Span, isAlive: (row: number) => boolean): readonly CountedBlock[] {
+    const blocks: CountedBlock[] = [];
     for (let row = 0; row < this.decoder.records; row++) {
       const mcSeqno = this.mcSeqnos.words[row] as number;
       if (mcSeqno >= span.from && mcSeqno <= span.to && isAlive(row)) blocks.push(this.block(row, mcSeqno));
@@ -31,7 +37,7 @@ export class LinkRows {
     return blocks;
   }
 
-  private block(row: number, mcSeqno: number): LinkedBlock {
+  private block(row: number, mcSeqno: number): CountedBlock {
     const workchain = (this.workchains.words[row] as number) | 0;
     const seqno = this.seqnos.words[row] as number;
     const { bytes, offsets } = this.links;
@@ -42,6 +48,9 @@ export class LinkRows {
       seqno,
       mcSeqno,
       prev: links,
+      txCount: this.txCounts.words[row * this.txCounts.width] as number,
+      startLt: this.startLts.signed64(row),
+      endLt: this.endLts.signed64(row),
     };
   }
 }

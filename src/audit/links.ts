@@ -1,5 +1,6 @@
 import type { Span } from '../span.ts';
 import { blockId, type LinkedBlock } from './header.ts';
+import type { Contradiction, SealedRows } from './sealed.ts';
 
 /** Ids of the newest block of every shard at both ends of a span. Plain data, so that it can go to a worker thread. */
 export interface LinkEnds {
@@ -7,6 +8,8 @@ export interface LinkEnds {
   readonly before: readonly string[] | undefined;
   /** At the last masterchain block of the span. */
   readonly after: readonly string[];
+  /** Transactions of the span that are committed already. */
+  readonly sealed?: SealedRows | undefined;
 }
 
 /** What is wrong with a list of headers. Empty lists mean that the list is proven whole. */
@@ -24,6 +27,8 @@ export interface LinkGaps {
 export interface LinkReport extends LinkGaps {
   /** How many blocks were listed. */
   readonly blocks: number;
+  /** Headers that transactions contradict which are committed already. */
+  readonly contradicted: readonly Contradiction[];
 }
 
 export interface MissingBlock {

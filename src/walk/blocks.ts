@@ -1,4 +1,5 @@
-import type { Header } from '../audit/header.ts';
+import { blockId, type Header } from '../audit/header.ts';
+import type { SealedBlock } from '../audit/sealed.ts';
 import type { Span } from '../span.ts';
 import type { Query, Store } from '../store/store.ts';
 import type { SpanSink } from './context.ts';
@@ -10,6 +11,7 @@ export function storeSink(store: Store): SpanSink {
     commit: (staged, draft) => store.commit(staged, draft),
     ledger: () => store.ledger(),
     headers: (span) => readHeaders(store.query, span),
+    transactions: (spans) => readTransactions(store.query, spans),
   };
 }
 
@@ -29,6 +31,24 @@ export async function readHeaders(query: Query, span: Span): Promise<ReadonlyMap
     headers.set(mcSeqno, list);
   }
   return headers;
+}
+
+/** The blocks of some masterchain blocks that have committed transactions. */
+async function readTransactions(query: Query, spans: readonly Span[]): Promise<readonly SealedBlock[]> {
+  const blocks: SealedBlock[] = [];
+  for (const { from, to } of spans) {
+    const { rows } = await query(
+      `SELECT mc_block_seqno, block_workchain, block_shard::VARCHAR, block_seqno, count(*)::INTEGER, min(lt), max(lt)
+       FROM transactions WHERE mc_block_seqno BETWEEN $from AND $to GROUP BY ALL`,
+      { from, to },
+    );
+    // The types are those of the select above.
+    for (const row of rows as readonly (readonly [number, number, string, number, number, bigint, bigint])[]) {
+      const [mcSeqno, workchain, shard, seqno, count, firstLt, lastLt] = row;
+      blocks.push({ id: blockId(workchain, shard, seqno), mcSeqno, rows: count, firstLt, lastLt });
+    }
+  }
+  return blocks;
 }
 
 /** Transactions that the headers of some spans promise. */

@@ -34,6 +34,7 @@ export function collectStore(
     stage: (name, span) => store.stage(name, span),
     ledger,
     headers: async () => new Map(),
+    transactions: async () => [],
   });
   return {
     parts,

@@ -1,4 +1,5 @@
 import type { Header } from '../audit/header.ts';
+import type { SealedRows } from '../audit/sealed.ts';
 import type { MasterchainPipeline } from '../declare/pipeline.ts';
 import type { Effects } from '../effects.ts';
 import type { Source } from '../source/source.ts';
@@ -86,6 +87,8 @@ export interface SpanSink {
   ledger(): readonly LedgerEntry[];
   /** Committed headers, by masterchain seqno. */
   headers(span: Span): Promise<ReadonlyMap<number, readonly Header[]>>;
+  /** Transactions that are committed already in some spans. */
+  transactions(spans: readonly Span[]): Promise<SealedRows['blocks']>;
 }
 
 /** Everything a walk works with. */

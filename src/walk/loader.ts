@@ -2,6 +2,7 @@ import type { Header } from '../audit/header.ts';
 import { LinkRows } from '../audit/linkrows.ts';
 import { findLinkGaps, type LinkEnds, type LinkReport } from '../audit/links.ts';
 import { type BadBlock, Reconciliation } from '../audit/reconcile.ts';
+import { findContradictions } from '../audit/sealed.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Batch } from '../flatten/batch.ts';
 import type { WordsColumn } from '../flatten/columns.ts';
@@ -107,11 +108,12 @@ export class Loader<T> {
     return this.reconciliation.audit(this.span, this.headers, this.isRowAlive);
   }
 
-  /** Follows the links between the headers so far, from one end of the span to the other. */
+  /** Follows the links between the headers so far, from one end of the span to the other, and holds them against committed rows. */
   async links(ends: LinkEnds): Promise<LinkReport> {
     this.linkRows ??= new LinkRows(this.decoder);
     const blocks = this.linkRows.read(this.span, this.isRowAlive);
-    return { ...findLinkGaps(blocks, this.span, ends), blocks: blocks.length };
+    const contradicted = ends.sealed === undefined ? [] : findContradictions(blocks, ends.sealed);
+    return { ...findLinkGaps(blocks, this.span, ends), blocks: blocks.length, contradicted };
   }
 
   /** Forgets the rows of a masterchain block; it will be loaded again. */

@@ -63,11 +63,14 @@ export function linkProof({ span, ends, loader, source, pipeline, onCount }: Lin
       if (ask.kind === 'block') requireMasterBlock(parseHeaders(body, request), ask.seqno, pipeline);
     },
     async audit() {
-      const { blocks, ...gaps } = await loader.links(ends);
+      const { blocks, contradicted, ...gaps } = await loader.links(ends);
       onCount?.(blocks);
       const newest = await newestBeforeHoles(gaps);
       const stray = gaps.stray.filter((block) => !newest.has(block.id));
-      return blame({ ...gaps, stray }, span, (id) => findBlock(source, id, pipeline));
+      const unlinked = await blame({ ...gaps, stray }, span, (id) => findBlock(source, id, pipeline));
+      const isBlamed = new Set(unlinked.map(({ seqno }) => seqno));
+      const others = contradicted.filter(({ mcSeqno }) => !isBlamed.has(mcSeqno));
+      return [...unlinked, ...new Map(others.map(({ mcSeqno: seqno, reason }) => [seqno, { seqno, reason }])).values()];
     },
     repair: (seqno) => pagesOfBlock(seqno, 0),
   };

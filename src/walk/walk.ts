@@ -1,7 +1,9 @@
 import PQueue from 'p-queue';
 import type { Header, NamedHeader } from '../audit/header.ts';
+import type { SealedRows } from '../audit/sealed.ts';
 import { TonlakeError, WalkError } from '../errors.ts';
-import type { Span } from '../span.ts';
+import { intersectSpans, type Span } from '../span.ts';
+import { doneSpans } from '../store/progress.ts';
 import { type PageAsk, pagesOfBlock } from './ask.ts';
 import { fetchEnds, fetchShardState } from './chain.ts';
 import type { WalkContext } from './context.ts';
@@ -17,6 +19,8 @@ const CHUNK = 5_000;
 export const HEADER_SPAN = 5_000;
 /** Masterchain blocks of the first span of headers, which tells how dense they are. */
 const PROBE_BLOCKS = 200;
+/** The pipeline whose rows headers count. */
+const COUNTED = 'transactions';
 /** Below this many masterchain blocks, windows of headers save nothing. */
 const FEW_BLOCKS = 4;
 
@@ -242,9 +246,16 @@ async function headerJob(
   const loader = await context.loaders.take(pipeline);
   await loader.open(span, []);
   const onCount = (count: number) => density.learn(count, blocks);
-  const ends = { before: before?.map(({ id }) => id), after: after.map(({ id }) => id) };
+  const sealed = await sealedRows(context, span);
+  const ends = { before: before?.map(({ id }) => id), after: after.map(({ id }) => id), sealed };
   const proof = linkProof({ span, ends, loader, source, pipeline: pipeline.name, onCount });
   return new SpanJob({ context, span, loader, proof, asks, meter, onEnd: () => density.giveUp() });
+}
+
+/** Transactions of a span that are committed already; undefined for none. */
+async function sealedRows({ sink }: WalkContext, span: Span): Promise<SealedRows | undefined> {
+  const spans = intersectSpans([span], doneSpans(sink.ledger(), COUNTED));
+  return spans.length === 0 ? undefined : { spans, blocks: await sink.transactions(spans) };
 }
 
 function greatestStart(headers: readonly Header[]): bigint {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import blocks from '../../pipelines/blocks.ts';
-import { blockId, type LinkedBlock } from '../../src/audit/header.ts';
+import { blockId, type CountedBlock } from '../../src/audit/header.ts';
 import { LinkRows } from '../../src/audit/linkrows.ts';
 import { Decoder } from '../../src/flatten/decoder.ts';
 import { goldenCases, readAnswer } from '../fixtures.ts';
 
 const EVERYTHING = { from: 0, to: 2 ** 31 - 1 };
 
-function rowsOf(page: Buffer, span = EVERYTHING, isAlive = (_: number) => true): readonly LinkedBlock[] {
+function rowsOf(page: Buffer, span = EVERYTHING, isAlive = (_: number) => true): readonly CountedBlock[] {
   const decoder = new Decoder(blocks);
   decoder.decode(page);
   return new LinkRows(decoder).read(span, isAlive);
@@ -19,15 +19,26 @@ interface Ref {
   readonly seqno: number;
 }
 
+interface Told extends Ref {
+  readonly masterchain_block_ref: Ref;
+  readonly prev_blocks: readonly Ref[];
+  readonly tx_count: number;
+  readonly start_lt: string;
+  readonly end_lt: string;
+}
+
 /** The same as `JSON.parse` tells it. */
-function parsed(page: Buffer): readonly LinkedBlock[] {
+function parsed(page: Buffer): readonly CountedBlock[] {
   const { blocks } = JSON.parse(page.toString()) as {
-    readonly blocks: readonly (Ref & { readonly masterchain_block_ref: Ref; readonly prev_blocks: readonly Ref[] })[];
+    readonly blocks: readonly Told[];
   };
   return blocks.map((block) => ({
     ...named(block),
     mcSeqno: block.masterchain_block_ref.seqno,
     prev: block.prev_blocks.map(named),
+    txCount: block.tx_count,
+    startLt: BigInt(block.start_lt),
+    endLt: BigInt(block.end_lt),
   }));
 }
 
@@ -47,7 +58,7 @@ describe('links of decoded headers', () => {
   const all = rowsOf(page);
 
   test('leave out other masterchain blocks, and rows that are forgotten', () => {
-    const { mcSeqno } = all[0] as LinkedBlock;
+    const { mcSeqno } = all[0] as CountedBlock;
     expect(rowsOf(page, { from: mcSeqno, to: mcSeqno })).toEqual(all);
     expect(rowsOf(page, { from: mcSeqno + 1, to: mcSeqno + 9 })).toEqual([]);
     expect(rowsOf(page, EVERYTHING, (row) => row !== 1)).toEqual(all.toSpliced(1, 1));

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import type { CountedBlock } from '../../src/audit/header.ts';
+import { findContradictions, type SealedRows } from '../../src/audit/sealed.ts';
+
+const sealed: SealedRows = {
+  spans: [{ from: 10, to: 12 }],
+  blocks: [
+    { id: 'a', mcSeqno: 10, rows: 2, firstLt: 100n, lastLt: 110n },
+    { id: 'b', mcSeqno: 12, rows: 1, firstLt: 130n, lastLt: 130n },
+  ],
+};
+
+function header(id: string, mcSeqno: number, txCount: number, startLt = 99n, endLt = 140n): CountedBlock {
+  return { id, workchain: 0, seqno: 1, mcSeqno, prev: [], txCount, startLt, endLt };
+}
+
+const sound = [header('a', 10, 2), header('empty', 11, 0), header('b', 12, 1), header('later', 13, 7)];
+
+describe('headers beside transactions that are committed already', () => {
+  test('are sound where they count them; what is not committed contradicts nothing', () => {
+    expect(findContradictions(sound, sealed)).toEqual([]);
+  });
+
+  test.each([
+    ['counts none of them', header('a', 10, 0), 'counts its 2 committed transactions, got 0'],
+    ['counts one more', header('a', 10, 3), 'counts its 2 committed transactions, got 3'],
+    ['begins after them', header('a', 10, 2, 101n), 'around its committed transactions (100 to 110), got 101 to 140'],
+    [
+      'ends before them',
+      header('a', 10, 2, 99n, 109n),
+      'around its committed transactions (100 to 110), got 99 to 109',
+    ],
+    ['is of another masterchain block', header('a', 11, 2), 'counts its 0 committed transactions, got 2'],
+  ])('are at fault where one %s', (_, wrong, reason) => {
+    const blocks = sound.map((block) => (block.id === wrong.id ? wrong : block));
+    const [first] = findContradictions(blocks, sealed);
+    expect(first?.mcSeqno).toBe(wrong.mcSeqno);
+    expect(first?.reason).toContain(reason);
+  });
+
+  test('are at fault where one is missing, or counts transactions where none were', () => {
+    expect(findContradictions(sound.slice(1), sealed)).toMatchObject([{ mcSeqno: 10 }]);
+    expect(findContradictions([...sound, header('new', 11, 4)], sealed)).toMatchObject([{ mcSeqno: 11 }]);
+  });
+});

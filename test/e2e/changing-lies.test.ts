@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type RunEvent, run } from '../../src/run.ts';
+import { type LieKind, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { readStatus } from '../../src/status.ts';
+import type { WalkMode } from '../../src/walk/context.ts';
+import { freshFolder } from '../scratch.ts';
+import { hurriedEffects } from '../source/clock.ts';
+import { verify } from '../verify/support.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 200 });
+});
+afterAll(() => sandbox.close());
+
+const RANGE = '60:72';
+
+async function runInto(warehouse: string, walk: WalkMode, onEvent: (event: RunEvent) => void = () => {}) {
+  const options = { pipelines: ['transactions'], network: sandbox.url, range: RANGE, warehouse, walk, onEvent };
+  return run({ ...options, effects: hurriedEffects(), waitMs: 2000, workers: 0 });
+}
+
+async function contentOf(warehouse: string): Promise<unknown> {
+  return (await verify(warehouse, { content: true })).report.content;
+}
+
+describe.each(['masterchain', 'window'] as const)(
+  'a source that changes its mind about headers, walked by %s',
+  (walk) => {
+    test.each<readonly [kind: LieKind]>([
+      ['mc-count-zero'],
+      ['shard-count-zero'],
+      ['shard-count-down'],
+      ['shard-count-up'],
+      ['end-lt-early'],
+    ])('(%s) gets no header in that the committed transactions contradict', async (kind) => {
+      const warehouse = join(freshFolder(), 'w');
+      sandbox.setFaults({ lies: [{ seqno: 66, kind }] });
+      // The headers of block 66 are read again, and with them, in the same span, those of blocks whose rows are committed.
+      const { complete } = await runInto(warehouse, walk, (event) => {
+        if (event.event === 'start' && event.pipeline === 'transactions')
+          sandbox.setFaults({ lies: [{ seqno: 68, kind }] });
+      });
+      sandbox.setFaults(NO_FAULTS);
+      expect((await verify(warehouse)).findings).toEqual([]);
+      expect(complete).toBe(false);
+      expect((await readStatus(warehouse)).pipelines.find(({ pipeline }) => pipeline === 'transactions')?.done).toEqual(
+        [
+          { from: 60, to: 65 },
+          { from: 67, to: 72 },
+        ],
+      );
+      expect((await runInto(warehouse, walk)).complete).toBe(true);
+      const truth = join(freshFolder(), 'w');
+      await runInto(truth, walk);
+      expect(await contentOf(warehouse)).toEqual(await contentOf(truth));
+    });
+  },
+);
