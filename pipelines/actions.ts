@@ -10,6 +10,7 @@ export default pipeline({
   parameters: { sort: 'asc', supported_action_types: ['v4', 'tgbtc'] },
   // Written after the block, newest blocks first.
   walk: block({ seqno: 'mc_seqno', column: 'trace_mc_seqno_end', limit: 1000, lookBack: 2000 }),
+  provenBy: ['transactions', 'traces'],
   ignore: ['address_book', 'metadata'],
   tables: [
     table('actions', {

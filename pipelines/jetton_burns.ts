@@ -6,6 +6,7 @@ export default pipeline({
   endpoint: 'GET /jetton/burns',
   parameters: { sort: 'asc' },
   walk: ltWindows({ ties: { kind: 'content', opcode: 0x595f07bc, parameter: 'jetton_wallet' } }),
+  provenBy: ['transactions'],
   ignore: ['address_book', 'metadata'],
   tables: [
     table('jetton_burns', {

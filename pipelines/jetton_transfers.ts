@@ -6,6 +6,7 @@ export default pipeline({
   endpoint: 'GET /jetton/transfers',
   parameters: { sort: 'asc' },
   walk: ltWindows({ ties: { kind: 'content', opcode: 0x0f8a7ea5, parameter: 'jetton_wallet' } }),
+  provenBy: ['transactions'],
   ignore: ['address_book', 'metadata'],
   tables: [
     table('jetton_transfers', {

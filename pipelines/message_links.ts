@@ -7,6 +7,7 @@ export default pipeline({
   parameters: { sort: 'asc', exclude_externals: 'true' },
   // A message is consumed many blocks after it was created.
   walk: ltWindows({ ties: { kind: 'total' }, lookBack: 2000 }),
+  provenBy: ['transactions'],
   ignore: ['address_book', 'metadata'],
   tables: [
     table('message_links', {

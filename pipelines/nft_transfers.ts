@@ -6,6 +6,7 @@ export default pipeline({
   endpoint: 'GET /nft/transfers',
   parameters: { sort: 'asc' },
   walk: ltWindows({ ties: { kind: 'content', opcode: 0x5fcc3d14, parameter: 'item_address' } }),
+  provenBy: ['transactions'],
   ignore: ['address_book', 'metadata'],
   tables: [
     table('nft_transfers', {

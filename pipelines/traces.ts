@@ -8,6 +8,7 @@ export default pipeline({
   parameters: { sort: 'asc' },
   // Each row carries all its transactions.
   walk: block({ seqno: 'mc_seqno', column: 'mc_seqno_end', limit: 50 }),
+  provenBy: ['transactions'],
   ignore: ['address_book', 'metadata'],
   tables: [
     table('traces', {

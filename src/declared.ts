@@ -41,8 +41,9 @@ export function checkNames(pipelines: readonly PipelineDef[]): void {
     tables.flatMap(({ name, views }) => [name, ...views.map((view) => view.name)]),
   );
   const names = pipelines.map(({ name }) => name);
-  for (const { name, needs } of pipelines) {
+  for (const { name, needs, provenBy } of pipelines) {
     for (const need of needs) choose(name, 'a pipeline that it needs', need, names);
+    for (const other of provenBy) choose(name, 'a pipeline that proves it', other, names);
   }
 }
 

@@ -72,17 +72,25 @@ export class Registry {
     return ordered;
   }
 
-  /** The named pipelines and all that they need, each after what it needs. */
+  /** The named pipelines and all that they need, each after what it needs and what proves it. */
   inOrder(names: readonly string[]): readonly PipelineDef[] {
-    const ordered: PipelineDef[] = [];
+    const wanted = new Set<string>();
+    const want = (name: string): void => {
+      if (wanted.has(name)) return;
+      wanted.add(name);
+      this.pipeline(name).needs.forEach(want);
+    };
+    names.forEach(want);
+    const ordered = new Set<PipelineDef>();
     const visit = (name: string): void => {
       const pipeline = this.pipeline(name);
-      if (ordered.includes(pipeline)) return;
-      for (const need of pipeline.needs) visit(need);
-      ordered.push(pipeline);
+      if (ordered.has(pipeline)) return;
+      pipeline.needs.forEach(visit);
+      for (const other of pipeline.provenBy) if (wanted.has(other)) visit(other);
+      ordered.add(pipeline);
     };
-    for (const name of names) visit(name);
-    return ordered;
+    names.forEach(visit);
+    return [...ordered];
   }
 }
 

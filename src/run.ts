@@ -75,6 +75,11 @@ export interface RunReport {
   readonly spans: number;
   /** Records in quarantine inside the range after this run. */
   readonly quarantined: number;
+  /**
+   * Blocks that are done, of lists whose rows were compared with nothing: they are what the source answered. By pipeline; empty when
+   * everything is proven.
+   */
+  readonly unproven: Readonly<Record<string, readonly Span[]>>;
   /** Whether every asked block is done for every asked pipeline. */
   readonly complete: boolean;
   readonly seconds: number;

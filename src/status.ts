@@ -1,10 +1,10 @@
-import { isEphemeral } from './declare/pipeline.ts';
+import { isEphemeral, proofOf } from './declare/pipeline.ts';
 import { StoreError } from './errors.ts';
 import { formatBytes, formatCount } from './format.ts';
 import { resolveNetwork } from './network.ts';
 import { loadRegistry } from './registry.ts';
 import { formatSpans, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from './span.ts';
-import { doneSpans, quarantinedSpans } from './store/progress.ts';
+import { doneSpans, quarantinedSpans, unprovenSpans } from './store/progress.ts';
 import { openReader } from './store/reader.ts';
 import type { LedgerEntry, Query } from './store/store.ts';
 
@@ -15,6 +15,8 @@ export interface PipelineStatus {
   /** What is missing between the first and the last block that is done or quarantined. */
   readonly holes: readonly Span[];
   readonly quarantined: readonly Span[];
+  /** What of `done` was compared with nothing before its commit: it is what the source answered. */
+  readonly unproven: readonly Span[];
   /** Masterchain blocks that are done. */
   readonly blocks: number;
   readonly rows: Readonly<Record<string, number>>;
@@ -82,7 +84,9 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
       pipelines: names.map((name) => {
         const isWatched = registry.pipelines.some((pipeline) => pipeline.name === name && isEphemeral(pipeline));
         // What a watch saw covers no blocks.
-        return isWatched ? { ...statusOf(ledger, name, []), holes: [] } : statusOf(ledger, name, days);
+        if (isWatched) return { ...statusOf(ledger, name, []), holes: [] };
+        const isCounted = registry.pipelines.some((each) => each.name === name && proofOf(each) !== undefined);
+        return { ...statusOf(ledger, name, days), unproven: unprovenSpans(ledger, name, isCounted) };
       }),
       marts: martsOf(ledger),
     };
@@ -149,6 +153,7 @@ function statusOf(
     done,
     holes: subtractSpans([{ from, to }], [...done, ...quarantined]),
     quarantined,
+    unproven: [],
     blocks: totalSize(done),
     rows,
     files: files.length,
@@ -172,6 +177,7 @@ export function formatStatus(status: WarehouseStatus): string {
         `  done         ${formatSpans(pipeline.done)} (${formatCount(pipeline.blocks)} masterchain blocks)`,
         `  holes        ${formatSpans(pipeline.holes)}`,
         `  quarantined  ${formatSpans(pipeline.quarantined)}`,
+        ...(pipeline.unproven.length === 0 ? [] : [`  only read    ${formatSpans(pipeline.unproven)}, not proven`]),
       );
     }
     lines.push(`  rows         ${rows.join(', ')}`);

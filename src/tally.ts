@@ -1,8 +1,8 @@
-import type { PipelineDef } from './declare/pipeline.ts';
+import { type PipelineDef, proofOf } from './declare/pipeline.ts';
 import type { SourceCounts } from './source/source.ts';
 import { intersectSpans, type Span, subtractSpans } from './span.ts';
-import { doneSpans } from './store/progress.ts';
-import type { Store } from './store/store.ts';
+import { doneSpans, unprovenSpans } from './store/progress.ts';
+import type { LedgerEntry, Store } from './store/store.ts';
 import type { WalkEvent } from './walk/context.ts';
 
 /** Adds up what happens during a run, and passes it on. */
@@ -63,9 +63,23 @@ export class RunTally {
       retries: counts.retries,
       spans: this.spans,
       quarantined,
+      unproven: unprovenOf(ledger, pipelines, asked),
       complete: pipelines.every(({ name }) =>
         free.includes(name) ? !this.troubled.has(name) : subtractSpans(asked, doneSpans(ledger, name)).length === 0,
       ),
     };
   }
+}
+
+/** What of the asked range is done, and was compared with nothing, by pipeline. */
+function unprovenOf(
+  ledger: readonly LedgerEntry[],
+  pipelines: readonly PipelineDef[],
+  asked: readonly Span[],
+): Readonly<Record<string, readonly Span[]>> {
+  const found = pipelines.map((pipeline) => {
+    const spans = unprovenSpans(ledger, pipeline.name, proofOf(pipeline) !== undefined);
+    return [pipeline.name, intersectSpans(spans, asked)] as const;
+  });
+  return Object.fromEntries(found.filter(([, spans]) => spans.length > 0));
 }

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { formatCount, formatDuration } from '../format.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
 import { type RunEvent, type RunOptions, run } from '../run.ts';
+import { formatSpans } from '../span.ts';
 import { openLog } from './log.ts';
 import { invocation, shellWord } from './options.ts';
 import { openProgress } from './progress.ts';
@@ -78,12 +79,14 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
   const gain = added.length === 0 ? nothing : added.join(', ');
   const state = report.complete ? 'complete' : 'incomplete';
   const head = `${state}: ${what} ${from}:${to} on ${network}: ${gain} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;
+  const unproven = Object.entries(report.unproven).map(([name, spans]) => `${name} ${formatSpans(spans)}`);
+  const read = unproven.length === 0 ? '' : `  only read, not proven: ${unproven.join('; ')}\n`;
   const place = `--warehouse ${shellWord(options.warehouse)}`;
   if (!report.complete) {
     const again = `tonlake run ${what} --network ${shellWord(network)} --range ${shellWord(options.range)}`;
-    return `${head}  see ${invocation()} status ${place}; ${again} asks for the rest\n`;
+    return `${head}${read}  see ${invocation()} status ${place}; ${again} asks for the rest\n`;
   }
-  return `${head}\nNext, ask the tables:\n  ${invocation()} sql "${firstQuery(options.pipelines, await loadRegistry())}" ${place}\n  ${invocation()} status ${place}\n  ${invocation()} describe\n`;
+  return `${head}${read}\nNext, ask the tables:\n  ${invocation()} sql "${firstQuery(options.pipelines, await loadRegistry())}" ${place}\n  ${invocation()} status ${place}\n  ${invocation()} describe\n`;
 }
 
 /** A query of a table that was exported. */

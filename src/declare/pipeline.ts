@@ -118,6 +118,8 @@ export interface PipelineDef {
   readonly walk: WalkDef;
   /** Pipelines whose tables must hold the range first. */
   readonly needs: readonly string[];
+  /** Pipelines whose rows it is compared with before a commit, where the warehouse holds them: in one run it comes after them. */
+  readonly provenBy: readonly string[];
   /** Keys of the envelope that are decoration and not kept, for example `address_book`. */
   readonly ignore: readonly string[];
   /** Grows with every change of the tables that older files cannot be read with. */
@@ -132,6 +134,7 @@ export interface PipelineOptions {
   readonly parameters?: Readonly<Record<string, string | readonly string[]>>;
   readonly walk: WalkDef;
   readonly needs?: readonly string[];
+  readonly provenBy?: readonly string[];
   readonly ignore?: readonly string[];
   readonly version?: number;
   readonly tables: readonly TableDef[];
@@ -144,6 +147,7 @@ export function pipeline<const Walk extends WalkDef>(
   return {
     parameters: {},
     needs: [],
+    provenBy: [],
     ignore: [],
     version: 1,
     ...options,

@@ -41,9 +41,15 @@ export async function exportRange(context: StepContext, fixed: Fixed): Promise<v
       value: undefined,
       rows: report.rows,
       requests: report.requests,
-      message: report.complete ? undefined : 'interrupted',
+      message: report.complete ? onlyRead(report) : 'interrupted',
     };
   });
+}
+
+/** Names what was exported and nothing proves. */
+function onlyRead({ unproven = {} }: Partial<Pick<RunReport, 'unproven'>>): string | undefined {
+  const names = Object.keys(unproven);
+  return names.length === 0 ? undefined : `only read, not proven: ${names.join(', ')}`;
 }
 
 /** Tells why nothing is exported. */

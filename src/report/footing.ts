@@ -3,7 +3,7 @@ import { proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../registry.ts';
 import { formatSpans, subtractSpans } from '../span.ts';
 import { addEvidence } from '../store/evidence.ts';
-import { doneSpans, quarantinedSpans } from '../store/progress.ts';
+import { doneSpans, quarantinedSpans, unprovenSpans } from '../store/progress.ts';
 import type { Reader } from '../store/reader.ts';
 import type { LedgerEntry } from '../store/store.ts';
 import { findGaps } from './gaps.ts';
@@ -32,7 +32,7 @@ export interface PipelineCoverage {
   readonly sealed: string;
   readonly missing: string;
   readonly quarantined: string;
-  /** `block headers` where rows were counted against them; `the source alone` where headers count no such rows. */
+  /** `block headers` or `transactions` where rows were compared with them; `the source alone` where nothing proves them. */
   readonly proof: string;
 }
 
@@ -115,6 +115,14 @@ async function readHead({ query }: Reader): Promise<Footing['head']> {
   return row === undefined ? null : { seqno: Number(row[0]), time: String(row[1]) };
 }
 
+function proofOfList(ledger: readonly LedgerEntry[], pipeline: string): string {
+  const unproven = unprovenSpans(ledger, pipeline, false);
+  const kinds = new Set(ledger.flatMap((entry) => (entry.pipeline === pipeline ? (entry.proof ?? []) : [])));
+  const by = [...kinds].filter((kind) => kind !== 'none').sort();
+  if (unproven.length === 0 && by.length > 0) return by.join(', ');
+  return by.length === 0 ? 'the source alone' : `${by.join(', ')}; ${formatSpans(unproven)} the source alone`;
+}
+
 function coverageOf(ledger: readonly LedgerEntry[], pipeline: string, isCounted: boolean): PipelineCoverage {
   const sealed = doneSpans(ledger, pipeline);
   const quarantined = subtractSpans(quarantinedSpans(ledger, pipeline), sealed);
@@ -123,6 +131,6 @@ function coverageOf(ledger: readonly LedgerEntry[], pipeline: string, isCounted:
     sealed: formatSpans(sealed),
     missing: formatSpans(subtractSpans(wholeSpan(ledger), [...sealed, ...quarantined])),
     quarantined: formatSpans(quarantined),
-    proof: isCounted ? 'block headers' : 'the source alone',
+    proof: isCounted ? 'block headers' : proofOfList(ledger, pipeline),
   };
 }

@@ -13,6 +13,16 @@ export interface BrokenRecord {
 
 const BROKEN_KINDS = ['lt', 'now', 'overflow', 'root_hash'] as const;
 
+/** Records that a list lacks, with status 200. */
+export interface Omission {
+  /** Path of the list, such as `traces` or `jetton/transfers`. */
+  readonly path: string;
+  /** Share of its records. */
+  readonly rate: number;
+  /** Always the same records, however they are asked for; otherwise others in each answer. */
+  readonly lasting: boolean;
+}
+
 /** What can go wrong. Rates are from 0 to 1 per request; no URL fails more than twice in a row. */
 export interface SandboxFaults {
   /** 429 with the gateway's body. */
@@ -58,6 +68,7 @@ export interface SandboxFaults {
   readonly broken: readonly BrokenRecord[];
   /** Contradictions that stay; see `LIES`. */
   readonly lies: readonly Lie[];
+  readonly omits: readonly Omission[];
 }
 
 export const NO_FAULTS: SandboxFaults = {
@@ -84,6 +95,7 @@ export const NO_FAULTS: SandboxFaults = {
   holeMs: 2000,
   broken: [],
   lies: [],
+  omits: [],
 };
 
 /** Every fault that a client can recover from without losing or changing a row. */
@@ -139,6 +151,8 @@ export function parseFault(name: string, value: string | undefined): Partial<San
       return { broken: listOf(value).map(brokenOf) };
     case 'lies':
       return { lies: listOf(value).map(lieOf) };
+    case 'omits':
+      return { omits: listOf(value).map(omissionOf) };
     default:
       return { [name]: value === undefined ? ALL_FAULTS[name] || 1 : numberOf(name, value) };
   }
@@ -172,6 +186,12 @@ function brokenOf(text: string): BrokenRecord {
 function lieOf(text: string): Lie {
   const [seqno = '', kind = 'mc-count-up'] = text.split(':');
   return { seqno: numberOf('lies', seqno), kind: oneOf('lies', LIE_KINDS, kind) };
+}
+
+/** `traces:0.01`, or `jetton/transfers:0.01:lasting` */
+function omissionOf(text: string): Omission {
+  const [path = '', rate = '0.01', lasting = ''] = text.split(':');
+  return { path, rate: numberOf('omits', rate), lasting: lasting === 'lasting' || lasting === '1' };
 }
 
 function oneOf<T extends string>(name: string, kinds: readonly T[], given: string): T {

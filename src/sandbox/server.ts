@@ -1,14 +1,16 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { ApiError, Params } from './api/params.ts';
 import { answer } from './api/route.ts';
 import type { View } from './api/view.ts';
+import { mixOf } from './chain/mix.ts';
 import type { Bucket, Chance, Fate, Holes, Spoiler } from './chance.ts';
 import type { SandboxFaults } from './faults.ts';
 import { jsonText } from './page/json.ts';
 import type { RequestLog } from './stats.ts';
-import { addExtraFields, rawControls, shorten } from './tamper.ts';
+import { addExtraFields, omit, rawControls, shorten } from './tamper.ts';
 
 /** Path of the API. */
 export const BASE_PATH = '/api/v3';
@@ -157,13 +159,24 @@ function make(service: Service, request: IncomingMessage, asked: Asked, fate: Fa
       body: asked.posted,
       contentType: request.headers['content-type'],
     });
-    return { status: 200, type: JSON_TYPE, body: tamper(body, fate) };
+    return { status: 200, type: JSON_TYPE, body: tamper(withOmissions(service.faults(), path, body, fate), fate) };
   } catch (error) {
     if (error instanceof ApiError)
       return { status: error.status, type: JSON_TYPE, body: `{"error":${jsonText(error.message)}}` };
     const text = error instanceof Error ? error.message : String(error);
     return { status: 500, type: JSON_TYPE, body: `{"error":${jsonText(`internal server error: ${text}`)}}` };
   }
+}
+
+/** A list without some of its records. */
+function withOmissions(faults: SandboxFaults, path: string, body: string | Buffer, fate: Fate): string | Buffer {
+  const omission = faults.omits.find((each) => each.path === path);
+  if (omission === undefined) return body;
+  const most = omission.rate * 4294967296;
+  return omit(body.toString(), (record, place) => {
+    const about = omission.lasting ? createHash('md5').update(record).digest().readUInt32LE(0) : fate.roll;
+    return mixOf(about, omission.lasting ? 0 : place, 0x0317) < most;
+  });
 }
 
 function tamper(body: string | Buffer, fate: Fate): string | Buffer {

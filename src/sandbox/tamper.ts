@@ -42,3 +42,28 @@ export function shorten(body: string, key: 'blocks' | 'transactions', kept: numb
   }
   return `{"${key}":[${body.slice(start, end)}]${key === 'blocks' ? '' : ',"address_book":{}'}}`;
 }
+
+/** Leaves records of an answer's list out, by their place and text. */
+export function omit(body: string, isLeftOut: (record: string, place: number) => boolean): string {
+  const start = body.indexOf('[') + 1;
+  const records: string[] = [];
+  let [depth, from, quoted, end] = [0, start, false, start];
+  for (let at = start; at < body.length; at += 1) {
+    const char = body[at];
+    if (quoted) {
+      if (char === '\\') at += 1;
+      else if (char === '"') quoted = false;
+    } else if (char === '"') quoted = true;
+    else if (char === '{' || char === '[') {
+      if (depth === 0) from = at;
+      depth += 1;
+    } else if (char === '}' || char === ']') {
+      depth -= 1;
+      if (depth === 0) records.push(body.slice(from, at + 1));
+      end = at;
+      if (depth < 0) break;
+    }
+  }
+  const kept = records.filter((record, place) => !isLeftOut(record, place));
+  return `${body.slice(0, start)}${kept.join(',')}${body.slice(end)}`;
+}

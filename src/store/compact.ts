@@ -154,6 +154,7 @@ function mergedDraft({ pipeline, span, entries }: CompactGroup): Parameters<Stor
     version: first.version,
     span,
     verdict: 'sealed',
+    proof: first.proof,
     requests: sum(({ requests }) => requests),
     retries: sum(({ retries }) => retries),
     ...(planned ? { planned: sum((entry) => entry.planned ?? 0) } : {}),

@@ -59,7 +59,7 @@ function isMergeable(entry: LedgerEntry, { tables, range, targetBytes }: Compact
 }
 
 function isNext(before: LedgerEntry, entry: LedgerEntry): boolean {
-  const isSame = before.pipeline === entry.pipeline && before.version === entry.version;
+  const isSame = before.pipeline === entry.pipeline && before.version === entry.version && before.proof === entry.proof;
   return isSame && before.span.to + 1 === entry.span.from;
 }
 

@@ -54,6 +54,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     ...(draft.planned === undefined ? {} : { planned: draft.planned }),
     ...(draft.asOf === undefined ? {} : { asOf: draft.asOf }),
     ...(draft.scope === undefined ? {} : { scope: draft.scope }),
+    ...(draft.proof === undefined ? {} : { proof: draft.proof }),
     ...(draft.mart === undefined ? {} : { mart: draft.mart }),
     supersedes: draft.supersedes,
     committedAt: new Date(options.committedAt).toISOString(),

@@ -24,3 +24,10 @@ export function quarantinedSpans(ledger: readonly LedgerEntry[], pipeline: strin
     ledger.filter((entry) => entry.pipeline === pipeline && entry.verdict === 'quarantined').map((entry) => entry.span),
   );
 }
+
+/** The done spans of a list whose rows nothing was compared with. `isCounted`: a pipeline that headers prove. */
+export function unprovenSpans(ledger: readonly LedgerEntry[], pipeline: string, isCounted: boolean): readonly Span[] {
+  if (isCounted) return [];
+  const proven = ledger.filter(({ proof }) => proof !== undefined && proof !== 'none');
+  return subtractSpans(doneSpans(ledger, pipeline), doneSpans(proven, pipeline));
+}

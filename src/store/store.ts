@@ -43,6 +43,12 @@ export interface MartStamp {
   readonly sealed: boolean;
 }
 
+/**
+ * What rows of a list were compared with before their commit. `transactions`: the transactions of the same blocks. `shards`: the shards
+ * that cover every address. `none`: nothing; they are what the source answered.
+ */
+export type ListProofKind = 'transactions' | 'shards' | 'none';
+
 /** One commit: the rows of a span, and the fact that they are complete. */
 export interface LedgerEntry {
   readonly format: 1;
@@ -63,6 +69,8 @@ export interface LedgerEntry {
   readonly asOf?: Span | undefined;
   /** What was asked for, where it was not everything in the span: the entry counts for nothing as done then. */
   readonly scope?: string | undefined;
+  /** Absent from headers and transactions, which are always proven, and from old entries of lists, which were not. */
+  readonly proof?: ListProofKind | undefined;
   /** Present where the rows are those of a mart. */
   readonly mart?: MartStamp | undefined;
   /** Ids of entries whose rows this one replaces. */
@@ -84,6 +92,7 @@ export type CommitDraft = Pick<
   | 'planned'
   | 'asOf'
   | 'scope'
+  | 'proof'
   | 'mart'
   | 'supersedes'
 >;

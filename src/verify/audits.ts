@@ -1,3 +1,4 @@
+import { LIST_COMPARISONS, type ListComparison } from '../audit/list-faults.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Registry } from '../registry.ts';
@@ -6,7 +7,7 @@ import { auditDeep, type DeepEdges } from './deep.ts';
 import type { Finding } from './finding.ts';
 import { auditHeaders } from './headers.ts';
 import { type Held, messageOf } from './held.ts';
-import { auditList, LIST_AUDITS } from './lists.ts';
+import { auditList } from './lists.ts';
 import { auditMessages, auditProjection, auditTransactions, setMessages, setTransactions } from './rows.ts';
 import { setHeaders, setRuns, setView } from './scope.ts';
 import type { EntryState } from './state.ts';
@@ -24,8 +25,14 @@ export interface AuditOptions {
   readonly report: (finding: Finding) => void;
 }
 
+export interface Audited {
+  readonly edges: Edges;
+  /** Blocks of lists that were compared with transactions, by pipeline. */
+  readonly compared: ReadonlyMap<string, readonly Span[]>;
+}
+
 /** Compares the tables with each other, where they can be read. */
-export async function auditRows(options: AuditOptions): Promise<{ readonly edges: Edges }> {
+export async function auditRows(options: AuditOptions): Promise<Audited> {
   const { registry, isDeep } = options;
   let edges: Edges = { linksBefore: 0 };
   for (const pipeline of registry.pipelines) {
@@ -37,27 +44,37 @@ export async function auditRows(options: AuditOptions): Promise<{ readonly edges
         edges = { ...edges, ...(await auditCounted(options, pipeline, main, isDeep)) };
     });
   }
-  for (const audit of LIST_AUDITS)
-    await guard(options, registry.pipeline(audit.pipeline), () => auditOne(options, audit));
-  return { edges };
+  const compared = new Map<string, readonly Span[]>();
+  for (const comparison of LIST_COMPARISONS) {
+    const pipeline = registry.pipelines.find(({ name }) => name === comparison.pipeline);
+    if (pipeline === undefined) continue;
+    await guard(options, pipeline, async () => {
+      compared.set(pipeline.name, await auditOne(options, comparison));
+    });
+  }
+  return { edges, compared };
 }
 
-/** Compares a list with transactions, where the warehouse holds both. */
-async function auditOne(options: AuditOptions, audit: (typeof LIST_AUDITS)[number]): Promise<void> {
+/** Compares a list with transactions, where the warehouse holds both. @returns the blocks that were compared */
+async function auditOne(options: AuditOptions, comparison: ListComparison): Promise<readonly Span[]> {
   const { held, registry, report } = options;
+  const { pipeline } = comparison;
   const blocks = registry.table('blocks');
-  const others = audit.with.map((name) => registry.table(name));
+  const others = comparison.with.map((name) => registry.table(name));
   const ofOthers = others.map((table) => {
     const source = registry.pipelines.find(({ tables }) => tables.includes(table));
     return runsOf(options, source?.name ?? '', [table.name]);
   });
-  const runs = [runsOf(options, 'blocks', ['blocks']), ...ofOthers].reduce(
-    intersectSpans,
-    runsOf(options, audit.pipeline, [audit.pipeline]),
-  );
-  if (runs.length === 0) return;
-  for (const table of [blocks, registry.table(audit.pipeline), ...others]) await setViewOf(options, table);
-  for (const finding of await auditList(held, audit, blocks, runs)) report(finding);
+  const since = [runsOf(options, 'blocks', ['blocks']), ...ofOthers].reduce(intersectSpans);
+  const runs = intersectSpans(since, runsOf(options, pipeline, [pipeline])).map((run) => {
+    const whole = since.find(({ from, to }) => from <= run.from && to >= run.to);
+    return { ...run, heldFrom: whole?.from ?? run.from };
+  });
+  if (runs.length === 0) return [];
+  const read = comparison.reads.map((name) => registry.table(name));
+  for (const table of [blocks, registry.table(pipeline), ...others, ...read]) await setViewOf(options, table);
+  for (const finding of await auditList(held, comparison, blocks, runs)) report(finding);
+  return runs;
 }
 
 /** Damaged files can hold anything: what the audits cannot digest is a finding, not the end. */

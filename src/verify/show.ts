@@ -1,5 +1,5 @@
 import { formatCount, formatDuration } from '../format.ts';
-import { formatSpans } from '../span.ts';
+import { formatSpans, subtractSpans } from '../span.ts';
 import { formatFinding } from './finding.ts';
 import type { RepairOptions } from './repair.ts';
 import type { VerifyEvent, VerifyReport } from './verify.ts';
@@ -40,13 +40,23 @@ function formatEvent(event: VerifyEvent): string {
 }
 
 function formatReport(report: VerifyReport): string {
-  const { proven, findings, spans, files, unsigned, edges, content, requests, seconds } = report;
-  const done = Object.entries(spans).map(([pipeline, list]) => `${pipeline} ${formatSpans(list)}`);
+  const { proven, findings, spans, unproven, files, unsigned, edges, content, requests, seconds } = report;
+  const shown = (all: VerifyReport['spans']): readonly string[] =>
+    Object.entries(all)
+      .filter(([, list]) => list.length > 0)
+      .map(([pipeline, list]) => `${pipeline} ${formatSpans(list)}`);
+  const done = shown(
+    Object.fromEntries(
+      Object.entries(spans).map(([pipeline, list]) => [pipeline, subtractSpans(list, unproven[pipeline] ?? [])]),
+    ),
+  );
+  const read = shown(unproven);
   const found = `${formatCount(findings)} ${findings === 1 ? 'finding' : 'findings'}`;
   const asked = requests === undefined ? '' : `, ${formatCount(requests)} requests`;
   const lines = [
     `${proven ? 'proven' : 'NOT proven'}: ${done.join('; ') || 'nothing'} in ${report.warehouse} (${found}, ${formatCount(files)} files${asked}, ${formatDuration(seconds)})`,
   ];
+  if (read.length > 0) lines.push(`  only read, not proven: ${read.join('; ')}`);
   if (unsigned > 0)
     lines.push(
       `  ${formatCount(unsigned)} files are older than checksums: only keys, times and fees of theirs are proven`,

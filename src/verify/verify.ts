@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { type ContentHash, contentHash } from '../audit/content.ts';
-import { isMasterchain } from '../declare/pipeline.ts';
+import { isEphemeral, isMasterchain, proofOf } from '../declare/pipeline.ts';
 import { type Effects, realEffects } from '../effects.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
 import { requireSameNetwork } from '../status.ts';
-import { doneSpans, PARTIAL } from '../store/progress.ts';
+import { doneSpans, PARTIAL, unprovenSpans } from '../store/progress.ts';
 import type { LedgerEntry } from '../store/store.ts';
 import { auditRows, type Edges } from './audits.ts';
 import type { Finding } from './finding.ts';
@@ -58,6 +58,8 @@ export interface VerifyReport {
   readonly findings: number;
   /** Done spans that were looked at, by pipeline. */
   readonly spans: Readonly<Record<string, readonly Span[]>>;
+  /** What of them nothing proves: no transactions of the same blocks are held, or nothing counts such rows. */
+  readonly unproven: Readonly<Record<string, readonly Span[]>>;
   readonly entries: number;
   readonly files: number;
   /** Files without a checksum in the ledger: a changed value outside of keys, logical times and fees would go unnoticed. */
@@ -115,7 +117,14 @@ export async function inspectWarehouse<T>(
     const chosen = held.entries.filter(({ span }) => limits.some(({ from, to }) => span.from <= to && span.to >= from));
     for (const finding of findOverlaps(registry, chosen)) report(finding);
     const states = await readStates(held, registry, chosen, report);
-    const { edges } = await auditRows({ held, registry, states, limits, isDeep: options.deep === true, report });
+    const { edges, compared } = await auditRows({
+      held,
+      registry,
+      states,
+      limits,
+      isDeep: options.deep === true,
+      report,
+    });
     const content = options.content === true ? await hashContent(held, registry, limits, options.range) : undefined;
     const files = chosen.flatMap(({ tables }) => Object.values(tables)).flatMap((table) => table.files);
     return await use({
@@ -129,6 +138,7 @@ export async function inspectWarehouse<T>(
         proven: findings.length === 0,
         findings: findings.length,
         spans: doneByPipeline(chosen),
+        unproven: unprovenByPipeline(chosen, registry, compared),
         entries: chosen.length,
         files: files.length,
         unsigned: files.filter(({ sha256 }) => sha256 === undefined).length,
@@ -199,6 +209,21 @@ function doneByPipeline(entries: readonly LedgerEntry[]): Readonly<Record<string
     done[pipeline].push(span);
   }
   return Object.fromEntries(Object.entries(done).map(([pipeline, spans]) => [pipeline, unionSpans(spans)]));
+}
+
+/** Done spans of lists that neither this look nor the one before their commit could compare with anything. */
+function unprovenByPipeline(
+  entries: readonly LedgerEntry[],
+  registry: Registry,
+  compared: ReadonlyMap<string, readonly Span[]>,
+): Readonly<Record<string, readonly Span[]>> {
+  const lists = registry.pipelines.filter((pipeline) => proofOf(pipeline) === undefined && !isEphemeral(pipeline));
+  const found = lists.map(({ name }) => {
+    // Nothing counts actions, whatever they are compared with.
+    const now = name === 'actions' ? [] : (compared.get(name) ?? []);
+    return [name, subtractSpans(unprovenSpans(entries, name, false), now)] as const;
+  });
+  return Object.fromEntries(found.filter(([, spans]) => spans.length > 0));
 }
 
 /** Entries in force of one pipeline must not share blocks: their rows would be there twice. Lists may be read again and again. */

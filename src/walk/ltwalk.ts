@@ -5,8 +5,10 @@ import type { Ask } from '../source/ask.ts';
 import { type Span, spanSize } from '../span.ts';
 import { fixedQuery, PAGE_ROWS } from './ask.ts';
 import { Horizon } from './horizon.ts';
+import { faultError, ListProof } from './list-proof.ts';
 import { cutAtFinal, type Due, type ListContext } from './lists.ts';
 import { commitList, Pages, quarantineSpan, type RefusedRow } from './pages.ts';
+import { freshRows } from './refetch-items.ts';
 import { splitOfTies } from './ties.ts';
 import { halve, type LtWindow, planEvenWindows } from './windows.ts';
 
@@ -27,18 +29,18 @@ interface Density {
 /** Brings spans in by windows of logical time. A full window is halved, never paged. */
 export async function walkLt(context: ListContext, walk: LtWalk, { missing, again }: Due): Promise<void> {
   const { ends, stop, spanAsks } = context;
-  const horizon = new Horizon(context);
   const density: Density = { rows: 0, blocks: 0 };
+  const work: Work = { context, walk, horizon: new Horizon(context), density, proof: new ListProof(context) };
   for (const entry of again) {
     if (stop.aborted) return;
-    await readSpan({ context, walk, horizon, density }, entry.span, [entry.id]);
+    await readSpan(work, entry.span, [entry.id]);
   }
-  for (const whole of cutAtFinal(missing, walk.lookBack, ends.last)) {
+  for (const whole of work.proof.cut(cutAtFinal(missing, walk.lookBack, ends.last))) {
     let from = whole.from;
     while (from <= whole.to && !stop.aborted) {
       const size = Math.min(sizeOf(density), Math.max(1, spanAsks * 2));
       const span = { from, to: Math.min(whole.to, from + size - 1) };
-      await readSpan({ context, walk, horizon, density }, span, []);
+      await readSpan(work, span, []);
       from = span.to + 1;
     }
   }
@@ -54,18 +56,20 @@ interface Work {
   readonly walk: LtWalk;
   readonly horizon: Horizon;
   readonly density: Density;
+  readonly proof: ListProof;
 }
 
 /** Reads and commits a span; around what cannot be read it is cut. */
 async function readSpan(work: Work, span: Span, supersedes: readonly string[]): Promise<void> {
   const { context, density } = work;
   try {
-    const { pages, refused } = await readWindows(work, span);
+    const range = await work.horizon.rangeOf(span.from, span.to);
+    const { pages, refused } = await readSpanWindows(work, span, range);
     if (context.stop.aborted) return;
     if (refused.length === 0) {
       density.rows += pages.decoder.records;
       density.blocks += spanSize(span);
-      await commitSpan(work, span, pages, supersedes);
+      await commitSpan(work, span, range, pages, supersedes);
       return;
     }
     // What takes the place of an entry covers it as a whole.
@@ -80,13 +84,27 @@ async function readSpan(work: Work, span: Span, supersedes: readonly string[]): 
   await readSpan(work, { from: middle + 1, to: span.to }, []);
 }
 
-async function readWindows(
-  { context, walk, horizon, density }: Work,
-  span: Span,
-): Promise<{ readonly pages: Pages; readonly refused: readonly RefusedRow[] }> {
-  const { pipeline, source, report, concurrency, stop } = context;
-  const range = await horizon.rangeOf(span.from, span.to);
+interface SpanRows {
+  readonly pages: Pages;
+  readonly refused: readonly RefusedRow[];
+}
+
+async function readSpanWindows({ context, walk, density }: Work, span: Span, range: LtWindow): Promise<SpanRows> {
   const pages = new Pages(context);
+  const expected = density.blocks === 0 ? 0 : (density.rows * spanSize(span)) / density.blocks;
+  const windows = range.from > range.to ? [] : planEvenWindows(range, expected, WINDOW_ROWS);
+  return { pages, refused: await readWindows(context, walk, pages, span, windows) };
+}
+
+/** Reads windows to their end. @returns records that could not be decoded */
+async function readWindows(
+  context: ListContext,
+  walk: LtWalk,
+  pages: Pages,
+  span: Span,
+  windows: readonly LtWindow[],
+): Promise<readonly RefusedRow[]> {
+  const { pipeline, source, report, concurrency, stop } = context;
   const refused: RefusedRow[] = [];
   const queue = new PQueue({ concurrency });
   let fatal: { readonly error: unknown } | undefined;
@@ -110,13 +128,11 @@ async function readWindows(
       fatal ??= { error };
     }
   };
-  const expected = density.blocks === 0 ? 0 : (density.rows * spanSize(span)) / density.blocks;
-  const windows = range.from > range.to ? [] : planEvenWindows(range, expected, WINDOW_ROWS);
   report({ event: 'planned', pipeline: pipeline.name, requests: windows.length });
   for (const window of windows) void queue.add(() => read(window));
   await queue.onIdle();
   if (fatal !== undefined) throw fatal.error;
-  return { pages, refused };
+  return refused;
 }
 
 function windowAsk(
@@ -136,23 +152,40 @@ function windowAsk(
 }
 
 async function commitSpan(
-  { context, walk }: Work,
+  work: Work,
   span: Span,
+  range: LtWindow,
   pages: Pages,
   supersedes: readonly string[],
 ): Promise<void> {
-  const { store, pipeline, ends } = context;
-  const rows = pages.all();
-  pages.requireDistinct(rows, span);
-  const stage = store.stage(pipeline.name, span);
+  const { context, walk, proof } = work;
+  const { pipeline, ends } = context;
+  pages.requireDistinct(pages.all(), span);
+  const rows = await withEdge(work, span, range, pages);
+  const { stage, staged, faults, isCompared } = await proof.settle(pages, span, rows, range);
   try {
-    await pages.stage(stage, rows);
+    if (faults.length > 0) throw faultError(pipeline.name, span, faults);
     const asOf = walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
-    await commitList(context, await stage.finish(), { span, asOf, supersedes });
+    await commitList(context, staged, { span, asOf, supersedes, proof: isCompared ? 'transactions' : 'none' });
   } catch (error) {
     await stage.discard();
     throw error;
   }
+}
+
+/** Rows before everything that transactions tell of are read twice, the second time by windows that are cut otherwise. */
+async function withEdge(
+  { context, walk, proof }: Work,
+  span: Span,
+  range: LtWindow,
+  pages: Pages,
+): Promise<Int32Array> {
+  const rows = pages.all();
+  const edge = await proof.edgeOf(span, range);
+  if (edge === undefined) return rows;
+  const from = pages.decoder.records;
+  await readWindows(context, walk, pages, span, halve(edge) ?? [edge]);
+  return Int32Array.from([...rows, ...freshRows(context, pages, rows, { from, to: pages.decoder.records }, span)]);
 }
 
 function tell({ report, pipeline }: ListContext, { from, to }: Span, { code, message }: TonlakeError): void {
@@ -162,5 +195,5 @@ function tell({ report, pipeline }: ListContext, { from, to }: Span, { code, mes
 /** A fault of single blocks, not of the source as a whole. */
 function isLocal(error: unknown): error is TonlakeError {
   if (!(error instanceof TonlakeError)) return false;
-  return error.code === 'not-indexed' || error.code === 'no-horizon' || error.code === 'double-key';
+  return ['not-indexed', 'no-horizon', 'double-key', 'unproven'].includes(error.code);
 }

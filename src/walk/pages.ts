@@ -6,7 +6,7 @@ import { quarantineBatch } from '../flatten/quarantine.ts';
 import type { AnyColumn, Given } from '../flatten/rows.ts';
 import { type Span, spanSize } from '../span.ts';
 import { givesWay, PARTIAL } from '../store/progress.ts';
-import type { Stage, StagedSpan, Verdict } from '../store/store.ts';
+import type { ListProofKind, Stage, StagedSpan, Verdict } from '../store/store.ts';
 import { spanEvent } from './context.ts';
 import type { ListContext } from './lists.ts';
 
@@ -133,6 +133,8 @@ export interface ListCommit {
   /** Newest block before the rows were read, and after. */
   readonly asOf?: Span | undefined;
   readonly scope?: string | undefined;
+  /** Default: nothing. */
+  readonly proof?: ListProofKind;
   /** Entries that this one takes the place of, beside the quarantined ones inside its span. */
   readonly supersedes?: readonly string[];
 }
@@ -141,6 +143,7 @@ export interface ListCommit {
 export async function commitList(context: ListContext, staged: StagedSpan, commit: ListCommit): Promise<void> {
   const { store, pipeline, network, meter, report } = context;
   const { span, verdict = 'sealed', asOf, scope, supersedes = [] } = commit;
+  const proof = verdict === 'sealed' ? (commit.proof ?? 'none') : undefined;
   const isOfBlocks = pipeline.walk.kind === 'block' || pipeline.walk.kind === 'lt';
   const poor = store.ledger().filter(
     (entry) =>
@@ -151,7 +154,17 @@ export async function commitList(context: ListContext, staged: StagedSpan, commi
       givesWay(entry, span),
   );
   const entry = await store.commit(staged, {
-    ...{ network, pipeline: pipeline.name, version: pipeline.version, span, verdict, asOf, scope, ...meter.take() },
+    ...{
+      network,
+      pipeline: pipeline.name,
+      version: pipeline.version,
+      span,
+      verdict,
+      asOf,
+      scope,
+      proof,
+      ...meter.take(),
+    },
     supersedes: [...supersedes, ...poor.map(({ id }) => id)],
   });
   if (verdict !== 'sealed') return;

@@ -3,8 +3,9 @@ import type { BlockWalk } from '../declare/pipeline.ts';
 import { AuditError, TonlakeError } from '../errors.ts';
 import { WordsColumn } from '../flatten/columns.ts';
 import type { Ask } from '../source/ask.ts';
-import { type Span, spanSize, subtractSpans } from '../span.ts';
+import { type Span, spanSize, subtractSpans, totalSize } from '../span.ts';
 import { fixedQuery } from './ask.ts';
+import { faultError, ListProof, type Settled } from './list-proof.ts';
 import { cutAtFinal, type Due, type ListContext } from './lists.ts';
 import { commitList, type PageRows, Pages, quarantineSpan, type RefusedRow } from './pages.ts';
 import { coversAll } from './shards.ts';
@@ -28,7 +29,7 @@ export async function walkBlocks(context: ListContext, walk: BlockWalk, { missin
     await readSpan(context, walk, entry.span, [entry.id]);
   }
   const size = Math.min(SPAN_BLOCKS, spanAsks);
-  for (const whole of cutAtFinal(missing, walk.lookBack, ends.last)) {
+  for (const whole of new ListProof(context).cut(cutAtFinal(missing, walk.lookBack, ends.last))) {
     for (let from = whole.from; from <= whole.to; from += size) {
       if (stop.aborted) return;
       await readSpan(context, walk, { from, to: Math.min(whole.to, from + size - 1) }, []);
@@ -42,14 +43,35 @@ async function readSpan(
   span: Span,
   supersedes: readonly string[],
 ): Promise<void> {
-  const { pipeline, report, stop, concurrency } = context;
+  const { pipeline, report } = context;
   const pages = new Pages(context);
   const blocks = new Map<number, BlockRows>();
+  const all = Array.from({ length: spanSize(span) }, (_, i) => span.from + i);
+  report({ event: 'planned', pipeline: pipeline.name, requests: all.length });
+  const fatal = await readBlocks({ context, walk, pages, blocks }, all);
+  const later = await settleAndCommit({ context, walk, pages, blocks }, span, supersedes);
+  const failure = fatal ?? later;
+  if (failure !== undefined) throw failure.error;
+  for (const [seqno, block] of blocks) await tell(context, seqno, block);
+}
+
+interface Work {
+  readonly context: ListContext;
+  readonly walk: BlockWalk;
+  readonly pages: Pages;
+  readonly blocks: Map<number, BlockRows>;
+}
+
+/** Reads some blocks, each by itself. @returns what made the source unusable */
+async function readBlocks(
+  { context, walk, pages, blocks }: Work,
+  seqnos: readonly number[],
+): Promise<{ readonly error: unknown } | undefined> {
   let fatal: { readonly error: unknown } | undefined;
-  const queue = new PQueue({ concurrency });
-  for (let seqno = span.from; seqno <= span.to; seqno++) {
+  const queue = new PQueue({ concurrency: context.concurrency });
+  for (const seqno of seqnos) {
     void queue.add(async () => {
-      if (fatal !== undefined || stop.aborted) return;
+      if (fatal !== undefined || context.stop.aborted) return;
       try {
         blocks.set(seqno, await readBlock(context, walk, pages, seqno));
       } catch (error) {
@@ -58,40 +80,102 @@ async function readSpan(
       }
     });
   }
-  report({ event: 'planned', pipeline: pipeline.name, requests: spanSize(span) });
   await queue.onIdle();
-  const bad: Span[] = [];
-  for (let seqno = span.from; seqno <= span.to; seqno++) {
-    if (blocks.get(seqno)?.kind !== 'rows') bad.push({ from: seqno, to: seqno });
-  }
-  // Half a replacement would leave the other half twice.
-  const good = supersedes.length > 0 && bad.length > 0 ? [] : subtractSpans([span], bad);
-  const rows = good.map((part) => rowsOf(blocks, part));
-  const chosen = new Map(good.map((part, i) => [part, rows[i] ?? new Int32Array(0)]));
-  await commitParts(context, walk, pages, chosen, supersedes);
-  if (fatal !== undefined) throw fatal.error;
-  for (const [seqno, block] of blocks) await tell(context, seqno, block);
+  return fatal;
 }
 
-async function commitParts(
-  context: ListContext,
-  { lookBack }: BlockWalk,
-  pages: Pages,
-  parts: ReadonlyMap<Span, Int32Array>,
+/** Commits the blocks that nothing speaks against. @returns what made the source unusable meanwhile */
+async function settleAndCommit(
+  work: Work,
+  span: Span,
+  supersedes: readonly string[],
+): Promise<{ readonly error: unknown } | undefined> {
+  const { context, pages, blocks } = work;
+  // Half a replacement would leave the other half twice.
+  const isReplaced = (good: readonly Span[]): boolean => supersedes.length === 0 || totalSize(good) === spanSize(span);
+  const parts = goodParts(blocks, span);
+  if (!isReplaced(parts)) return undefined;
+  let fatal: { readonly error: unknown } | undefined;
+  for (const part of parts) {
+    let settled = await settle(work, part, rowsOf(blocks, part));
+    const bad = seqnosWithFaults(settled);
+    if (bad.length > 0) {
+      await settled.stage.discard();
+      // Once more, by themselves.
+      for (const seqno of bad) blocks.delete(seqno);
+      fatal ??= await readBlocks(work, bad);
+      const again = bad.flatMap((seqno) => [...rowsOf(blocks, { from: seqno, to: seqno })]);
+      settled = await settle(work, part, Int32Array.from([...withoutBlocks(work, settled.rows, bad), ...again]));
+      for (const seqno of seqnosWithFaults(settled)) {
+        const own = settled.faults.filter((fault) => fault.seqno === seqno);
+        const error = faultError(context.pipeline.name, { from: seqno, to: seqno }, own);
+        if (blocks.get(seqno)?.kind === 'rows') blocks.set(seqno, { kind: 'failed', error });
+      }
+    }
+    const good = goodParts(blocks, part);
+    if (totalSize(good) === spanSize(part)) {
+      await commitPart(work, part, settled, supersedes);
+      continue;
+    }
+    await settled.stage.discard();
+    if (!isReplaced(good)) continue;
+    for (const one of good) {
+      const outside = subtractSpans([part], [one]).flatMap(({ from, to }) => seqnosOf(from, to));
+      const stage = context.store.stage(context.pipeline.name, one);
+      await pages.stage(stage, withoutBlocks(work, settled.rows, outside));
+      await commitPart(work, one, { ...settled, stage, staged: await stage.finish() }, supersedes);
+    }
+  }
+  return fatal;
+}
+
+async function settle({ context, pages }: Work, part: Span, rows: Int32Array): Promise<Settled> {
+  pages.requireDistinct(rows, part);
+  return new ListProof(context).settle(pages, part, rows);
+}
+
+function seqnosWithFaults({ faults }: Settled): readonly number[] {
+  return [...new Set(faults.map(({ seqno }) => seqno))].sort((a, b) => a - b);
+}
+
+function goodParts(blocks: ReadonlyMap<number, BlockRows>, { from, to }: Span): readonly Span[] {
+  const bad = seqnosOf(from, to).filter((seqno) => blocks.get(seqno)?.kind !== 'rows');
+  return subtractSpans(
+    [{ from, to }],
+    bad.map((seqno) => ({ from: seqno, to: seqno })),
+  );
+}
+
+function seqnosOf(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+}
+
+/** Rows of other blocks than these. */
+function withoutBlocks({ walk, pages }: Work, rows: Int32Array, seqnos: readonly number[]): Int32Array {
+  const column = pages.decoder.column(walk.column);
+  const left = new Set(seqnos);
+  if (!(column instanceof WordsColumn)) return rows;
+  return rows.filter((row) => !left.has(column.words[row * column.width] as number));
+}
+
+async function commitPart(
+  { context, walk }: Work,
+  span: Span,
+  { stage, staged, isCompared }: Settled,
   supersedes: readonly string[],
 ): Promise<void> {
-  const { ends, store, pipeline } = context;
-  const asOf = lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
-  for (const [span, rows] of parts) {
-    pages.requireDistinct(rows, span);
-    const stage = store.stage(pipeline.name, span);
-    try {
-      await pages.stage(stage, rows);
-      await commitList(context, await stage.finish(), { span, asOf, supersedes });
-    } catch (error) {
-      await stage.discard();
-      throw error;
-    }
+  const { ends, pipeline } = context;
+  const asOf = walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
+  // Nothing counts actions.
+  const byTransactions = isCompared && pipeline.name !== 'actions' ? 'transactions' : 'none';
+  try {
+    await commitList(context, staged, {
+      ...{ span, asOf, supersedes },
+      proof: walk.limit === undefined ? 'shards' : byTransactions,
+    });
+  } catch (error) {
+    await stage.discard();
+    throw error;
   }
 }
 

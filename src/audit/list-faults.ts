@@ -1,0 +1,174 @@
+import { quoteName } from '../store/canonical.ts';
+
+/**
+ * `missing`: transactions show that the list has it. `unverified`: they do, if the contract is one that the index has verified.
+ * `unsure`: they do not rule it out, and the list can be asked by itself. `wrong`: the list has what transactions contradict.
+ */
+export type FaultKind = 'missing' | 'unverified' | 'unsure' | 'wrong';
+
+/** Relations that a comparison reads, as SQL. Others are those of the warehouse: `transactions`, `messages`, `traces` and the like. */
+export interface ListRelations {
+  /** Rows of the list. */
+  readonly own: string;
+  /**
+   * What is judged: `run_from` and `run_to`, masterchain blocks of which the list claims every row; `held_from`, the block from which on
+   * transactions are held without a gap up to `run_to`; `low` and `high` (exclusive), logical times whose rows belong to those blocks.
+   */
+  readonly judged: string;
+}
+
+/** How a list is compared with the transactions of the same blocks. */
+export interface ListComparison {
+  readonly pipeline: string;
+  /** Tables that must hold the same blocks. */
+  readonly with: readonly string[];
+  /** Further tables that tell something where they are held. */
+  readonly reads: readonly string[];
+  /** SQL of faults: `seqno` (a masterchain block), `item` (what the list can be asked by), `lt`, `expected`, `got`, `kind`. */
+  readonly faults: (relations: ListRelations) => string;
+}
+
+/** Sender of messages that the protocol makes. */
+const PROTOCOL = `-1:${'0'.repeat(64)}`;
+
+/**
+ * A trace is whole when its root is held and every internal message that its transactions sent was consumed by one of them. What
+ * began before the held blocks, or whose root was sent by somebody who is not known, the index may not list.
+ */
+function traceFaults({ own, judged }: ListRelations): string {
+  return `WITH j AS (${judged}), own AS (${own}),
+    tx AS (SELECT run_from, run_to, hash, trace_id, mc_block_seqno AS mc FROM transactions
+      JOIN j ON mc_block_seqno BETWEEN held_from AND run_to WHERE trace_id IS NOT NULL),
+    seen AS (SELECT DISTINCT run_from, trace_id FROM tx WHERE mc >= run_from),
+    members AS (SELECT tx.* FROM tx SEMI JOIN seen ON seen.run_from = tx.run_from AND seen.trace_id = tx.trace_id),
+    ends AS (SELECT x.run_from, x.trace_id, x.hash, m.msg_hash, m.direction, m.source FROM messages m
+      JOIN members x ON x.hash = m.tx_hash AND x.mc = m.tx_mc_block_seqno
+      WHERE m.value IS NOT NULL AND m.created_lt IS NOT NULL),
+    unfinished AS (SELECT DISTINCT run_from, trace_id FROM (FROM ends WHERE direction = 'out') o
+      ANTI JOIN (FROM ends WHERE direction = 'in') i ON i.run_from = o.run_from AND i.msg_hash = o.msg_hash),
+    begun AS (SELECT DISTINCT run_from, hash FROM members x WHERE hash = trace_id AND NOT EXISTS (FROM ends e
+      WHERE e.run_from = x.run_from AND e.hash = x.hash AND e.direction = 'in' AND e.source IS DISTINCT FROM '${PROTOCOL}')),
+    whole AS (SELECT run_from, any_value(run_to) AS run_to, trace_id, count(*) AS n, max(mc) AS mc FROM members GROUP BY ALL),
+    listed AS (SELECT trace_id FROM own UNION
+      SELECT trace_id FROM traces ANTI JOIN j ON mc_seqno_end BETWEEN run_from AND run_to)
+    SELECT w.mc AS seqno, w.trace_id AS item, NULL::BIGINT AS lt,
+      concat('trace ', w.trace_id, ' of ', w.n, ' transactions') AS expected, 'none' AS got,
+      CASE WHEN b.hash IS NULL THEN 'unsure' ELSE 'missing' END AS kind
+    FROM whole w LEFT JOIN begun b ON b.run_from = w.run_from AND b.hash = w.trace_id
+    ANTI JOIN unfinished u ON u.run_from = w.run_from AND u.trace_id = w.trace_id
+    ANTI JOIN listed l ON l.trace_id = w.trace_id
+    WHERE w.mc BETWEEN w.run_from AND w.run_to
+    UNION ALL
+    SELECT t.mc_seqno_end, t.trace_id, NULL, concat(t.transactions, ' transactions of trace ', t.trace_id),
+      coalesce(w.n, 0)::VARCHAR, 'wrong'
+    FROM own t JOIN j ON t.mc_seqno_end BETWEEN j.run_from AND j.run_to AND t.mc_seqno_start >= j.held_from
+    LEFT JOIN whole w ON w.run_from = j.run_from AND w.trace_id = t.trace_id
+    WHERE coalesce(w.n, 0) <> t.transactions`;
+}
+
+/**
+ * Nothing counts actions: what can be said is that a trace mostly has one, that its last transaction is held, and that an action has
+ * transactions of its trace. That a trace is not listed is told of traces.
+ */
+function actionFaults({ own, judged }: ListRelations): string {
+  return `WITH j AS (${judged}), own AS (${own}),
+    parts AS (SELECT trace_id, trace_mc_seqno_end AS mc, start_lt, unnest(from_json(transactions, '["VARCHAR"]')) AS hash FROM own)
+    SELECT t.mc_seqno_end AS seqno, t.trace_id AS item, NULL::BIGINT AS lt,
+      concat('actions of trace ', t.trace_id) AS expected, 'none' AS got, 'unsure' AS kind
+    FROM traces t JOIN j ON t.mc_seqno_end BETWEEN run_from AND run_to ANTI JOIN own a ON a.trace_id = t.trace_id
+    WHERE t.is_incomplete IS DISTINCT FROM true AND NOT (t.transactions = 1 AND t.external_hash IS NULL)
+    UNION ALL
+    SELECT a.trace_mc_seqno_end, a.trace_id, NULL, concat('trace ', a.trace_id, ' of an action'), 'none', 'wrong'
+    FROM own a JOIN j ON a.trace_mc_seqno_end BETWEEN j.run_from AND j.run_to
+    ANTI JOIN (SELECT trace_id FROM transactions JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
+      ON x.trace_id = a.trace_id
+    UNION ALL
+    SELECT a.mc, a.trace_id, NULL, concat('transaction ', a.hash, ' of an action'), 'none', 'wrong'
+    FROM parts a JOIN j ON a.mc BETWEEN j.run_from AND j.run_to AND a.start_lt >= j.low
+    ANTI JOIN (SELECT hash, trace_id FROM transactions JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
+      ON x.hash = a.hash AND x.trace_id = a.trace_id`;
+}
+
+function linkFaults({ own, judged }: ListRelations): string {
+  return `WITH j AS (${judged}), own AS (${own}),
+    sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM messages
+      JOIN j ON tx_mc_block_seqno BETWEEN held_from AND run_to AND created_lt >= low AND created_lt < high
+      WHERE direction = 'out'),
+    linked AS (SELECT DISTINCT msg_hash, out_msg_tx_hash, created_lt, run_to AS mc FROM own
+      JOIN j ON created_lt >= low AND created_lt < high)
+    SELECT coalesce(m.mc, l.mc) AS seqno, coalesce(m.msg_hash, l.msg_hash) AS item, coalesce(m.created_lt, l.created_lt) AS lt,
+      concat('message ', coalesce(m.msg_hash, l.msg_hash), ' sent by ', coalesce(m.tx_hash, 'a listed transaction')) AS expected,
+      CASE WHEN l.msg_hash IS NULL THEN 'no link' ELSE coalesce(l.out_msg_tx_hash, 'no sender') END AS got,
+      CASE WHEN l.msg_hash IS NULL THEN 'missing' ELSE 'wrong' END AS kind
+    FROM sent m FULL JOIN linked l ON l.msg_hash = m.msg_hash WHERE l.out_msg_tx_hash IS DISTINCT FROM m.tx_hash
+    UNION ALL
+    SELECT m.tx_mc_block_seqno, m.msg_hash, m.created_lt,
+      concat('message ', m.msg_hash, ' consumed by ', m.tx_hash), l.in_msg_tx_hash, 'wrong'
+    FROM messages m JOIN own l ON l.msg_hash = m.msg_hash
+    WHERE m.direction = 'in' AND l.in_msg_tx_hash <> m.tx_hash AND m.tx_hash NOT IN (
+      SELECT in_msg_tx_hash FROM own twin WHERE twin.msg_hash = m.msg_hash AND in_msg_tx_hash IS NOT NULL)`;
+}
+
+interface Orders {
+  readonly pipeline: string;
+  readonly opcode: number;
+  /** Column of the account that the order was for. */
+  readonly account: string;
+  /** Column of a table of all such accounts. */
+  readonly known: { readonly table: string; readonly column: string };
+  /** Whether orders that were aborted are listed. */
+  readonly isAbortedListed: boolean;
+}
+
+/** Transfers and burns are told by transactions that received a message with this opcode. */
+const ORDERS: readonly Orders[] = [
+  {
+    ...{ pipeline: 'jetton_transfers', opcode: 0x0f8a7ea5, account: 'jetton_wallet', isAbortedListed: false },
+    known: { table: 'jetton_wallets', column: 'address' },
+  },
+  {
+    ...{ pipeline: 'jetton_burns', opcode: 0x595f07bc, account: 'jetton_wallet', isAbortedListed: true },
+    known: { table: 'jetton_wallets', column: 'address' },
+  },
+  {
+    ...{ pipeline: 'nft_transfers', opcode: 0x5fcc3d14, account: 'nft_item_address', isAbortedListed: true },
+    known: { table: 'nft_items', column: 'address' },
+  },
+];
+
+/**
+ * Only contracts that the index has verified are listed. Of one that other rows name, every order that succeeded must be there.
+ */
+function orderFaults({ pipeline, opcode, account, known, isAbortedListed }: Orders) {
+  return ({ own, judged }: ListRelations): string => `WITH j AS (${judged}), own AS (${own}),
+    orders AS (SELECT DISTINCT x.hash, x.account, x.lt, x.mc_block_seqno AS mc, x.end_status,
+        x.aborted IS NOT TRUE AND x.compute_success IS TRUE AS is_done
+      FROM transactions x JOIN j ON x.mc_block_seqno BETWEEN held_from AND run_to AND x.lt >= low AND x.lt < high
+      JOIN messages m ON m.tx_hash = x.hash AND m.tx_mc_block_seqno = x.mc_block_seqno
+      WHERE m.direction = 'in' AND m.opcode = ${opcode}),
+    verified AS (SELECT ${quoteName(account)} AS account FROM own UNION SELECT ${quoteName(account)} FROM ${pipeline}
+      UNION SELECT ${quoteName(known.column)} FROM ${known.table})
+    SELECT o.mc AS seqno, o.account AS item, o.lt, concat('${pipeline} of transaction ', o.hash) AS expected, 'none' AS got,
+      CASE WHEN NOT (o.is_done AND o.end_status = 'active') THEN 'unsure'
+        WHEN o.account IN (FROM verified) THEN 'missing' ELSE 'unverified' END AS kind
+    FROM orders o ANTI JOIN own l ON l.tx_hash = o.hash
+    WHERE ${isAbortedListed ? 'true' : 'o.is_done'}
+    UNION ALL
+    SELECT coalesce(m.tx_mc_block_seqno, run_to), l.${quoteName(account)}, l.tx_lt,
+      concat('transaction ', l.tx_hash, ' that received ${opcode.toString(16)}'),
+      coalesce(printf('%08x', m.opcode), 'none'), 'wrong'
+    FROM own l JOIN j ON l.tx_lt >= low AND l.tx_lt < high
+    LEFT JOIN messages m ON m.tx_hash = l.tx_hash AND m.direction = 'in'
+    WHERE m.opcode IS DISTINCT FROM ${opcode}`;
+}
+
+/** Lists that transactions prove, each after those that it is compared with. */
+export const LIST_COMPARISONS: readonly ListComparison[] = [
+  { pipeline: 'message_links', with: ['transactions', 'messages'], reads: [], faults: linkFaults },
+  { pipeline: 'traces', with: ['transactions', 'messages'], reads: [], faults: traceFaults },
+  { pipeline: 'actions', with: ['transactions', 'traces'], reads: [], faults: actionFaults },
+  ...ORDERS.map((orders) => ({
+    ...{ pipeline: orders.pipeline, with: ['transactions', 'messages'], reads: [orders.known.table] },
+    faults: orderFaults(orders),
+  })),
+];

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type RunEvent, run } from '../../src/run.ts';
+import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { freshFolder } from '../scratch.ts';
+import { hurriedEffects } from '../source/clock.ts';
+import { query } from './export.ts';
+
+const RANGE = '1000:1039';
+/** Blocks before, so that transactions tell of every row of the range. */
+const WIDER = '995:1039';
+/** Lists that transactions prove, and a share of their records that leaves some out of this range. */
+const PROVEN = [
+  ['traces', 'traces', 0.02],
+  ['message_links', 'messages', 0.01],
+  ['jetton_transfers', 'jetton/transfers', 0.1],
+  ['jetton_burns', 'jetton/burns', 0.3],
+  ['nft_transfers', 'nft/transfers', 0.3],
+] as const;
+
+let sandbox: Sandbox;
+const truth = new Map<string, unknown>();
+
+async function runInto(warehouse: string, pipelines: readonly string[], range = RANGE) {
+  const problems: RunEvent[] = [];
+  const report = await run({
+    ...{ pipelines, network: sandbox.url, range, warehouse, workers: 0, effects: hurriedEffects() },
+    onEvent: (event) => {
+      if (event.event === 'problem') problems.push(event);
+    },
+  });
+  return { report, problems };
+}
+
+/** Rows of a list; an order that was aborted may be one that the index could not read, and is asked for twice at most. */
+function rowsOf(warehouse: string, pipeline: string): Promise<unknown> {
+  const where = /burns|transfers/.test(pipeline) ? 'WHERE tx_aborted IS NOT TRUE' : '';
+  return query(warehouse, `SELECT count(*), sum(hash(t)::HUGEINT) FROM ${pipeline} t ${where}`);
+}
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 4000 });
+  const warehouse = join(freshFolder(), 'w');
+  await runInto(warehouse, ['transactions'], WIDER);
+  await runInto(
+    warehouse,
+    PROVEN.map(([pipeline]) => pipeline),
+  );
+  for (const [pipeline] of PROVEN) truth.set(pipeline, await rowsOf(warehouse, pipeline));
+});
+afterEach(() => sandbox.setFaults(NO_FAULTS));
+afterAll(() => sandbox.close());
+
+describe('a list that leaves rows out with status 200', () => {
+  test.each(PROVEN)('%s: what one answer lacks is asked for again', async (pipeline, path, rate) => {
+    const warehouse = join(freshFolder(), 'w');
+    await runInto(warehouse, ['transactions'], WIDER);
+    sandbox.setFaults({ omits: [{ path, rate, lasting: false }] });
+    const { report, problems } = await runInto(warehouse, [pipeline]);
+    expect(problems).toEqual([]);
+    expect(report.complete).toBe(true);
+    expect(await rowsOf(warehouse, pipeline)).toEqual(truth.get(pipeline));
+  });
+
+  test.each(PROVEN)('%s: what no answer has leaves its blocks open, and told', async (pipeline, path, rate) => {
+    const warehouse = join(freshFolder(), 'w');
+    await runInto(warehouse, ['transactions'], WIDER);
+    sandbox.setFaults({ omits: [{ path, rate, lasting: true }] });
+    const lied = await runInto(warehouse, [pipeline]);
+    expect(lied.report.complete).toBe(false);
+    expect(lied.problems.length).toBeGreaterThan(0);
+    expect(lied.problems[0]).toMatchObject({ pipeline, code: 'unproven', message: expect.stringMatching(/expected/) });
+    sandbox.setFaults(NO_FAULTS);
+    const { report, problems } = await runInto(warehouse, [pipeline]);
+    expect(problems).toEqual([]);
+    expect(report.complete).toBe(true);
+    expect(await rowsOf(warehouse, pipeline)).toEqual(truth.get(pipeline));
+  });
+});
