@@ -7,11 +7,12 @@ import type { Span } from '../span.ts';
 import { type CompactGroup, groupFiles, planCompaction } from './compactplan.ts';
 import { Database } from './database.ts';
 import { hashFile, statIfAny } from './disk.ts';
+import { datePlace } from './encoding.ts';
 import { addEvidence, measureRows } from './evidence.ts';
 import { mergeFiles } from './merge.ts';
 import { openStore } from './open.ts';
 import { openReader, type Reader } from './reader.ts';
-import { readFiles } from './relation.ts';
+import { placedRows, selectFiles } from './relation.ts';
 import { sumRows } from './rowsum.ts';
 import { schemaOf } from './schema.ts';
 import type { LedgerEntry, StagedFile, StagedTable, Store, TableFile } from './store.ts';
@@ -176,6 +177,7 @@ async function mergeTable(merge: Merge, table: TableDef, entries: readonly Ledge
   const expected = addEvidence(parts, table);
   const own = entries.map((entry) => ({ ...entry, tables: pick(entry, table.name) }));
   const files: StagedFile[] = [];
+  const placed: string[] = [];
   for (const [place, sources] of groupFiles(own)) {
     for (const file of sources) await requireSound(store.path, file);
     const stagedPath = join(folder, `${place.replaceAll('/', '-')}.parquet`);
@@ -183,7 +185,9 @@ async function mergeTable(merge: Merge, table: TableDef, entries: readonly Ledge
     const merged = sources.map(({ bytes }, at) => ({ bytes, path: paths[at] as string }));
     await mergeFiles({ database, table, files: merged, folder, path: stagedPath });
     const rows = sources.reduce((sum, file) => sum + file.rows, 0);
-    const [old, fresh] = [readFiles(paths), readFiles([stagedPath])];
+    const old = `(${selectFiles(table, [{ columns: schemaOf(table).columns, paths }])})`;
+    const fresh = placedRows(table, stagedPath, place);
+    placed.push(`SELECT * FROM ${fresh}`);
     if ((await sumRows(database.query, table, old)) !== (await sumRows(database.query, table, fresh))) {
       throw differs(table, span);
     }
@@ -192,10 +196,10 @@ async function mergeTable(merge: Merge, table: TableDef, entries: readonly Ledge
     files.push({ stagedPath, path, rows, bytes, sha256: await hashFile(stagedPath) });
   }
   const measured =
-    files.length === 0 ? [] : await measureRows(database.query, table, readFiles(files.map((file) => file.stagedPath)));
+    files.length === 0 ? [] : await measureRows(database.query, table, `(${placed.join(' UNION ALL ')})`);
   const evidence = addEvidence(measured, table);
   if (JSON.stringify(evidence) !== JSON.stringify(expected)) throw differs(table, span);
-  return { schema: schemaOf(table).id, isSorted: true, ...evidence, files };
+  return { schema: schemaOf(table).id, isSorted: true, ...datePlace(table), ...evidence, files };
 }
 
 function pick({ tables }: LedgerEntry, name: string): LedgerEntry['tables'] {

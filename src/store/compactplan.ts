@@ -3,11 +3,11 @@ import type { Span } from '../span.ts';
 import { schemaOf } from './schema.ts';
 import type { LedgerEntry, TableFile } from './store.ts';
 
-/** Entries of one pipeline whose spans follow each other, to be made one. */
+/** Entries of one pipeline whose spans follow each other, to be made one; or one whose files are of an older form. */
 export interface CompactGroup {
   readonly pipeline: string;
   readonly span: Span;
-  /** In the order of their spans; at least two. */
+  /** In the order of their spans. */
   readonly entries: readonly LedgerEntry[];
 }
 
@@ -31,7 +31,7 @@ export function planCompaction(ledger: readonly LedgerEntry[], options: CompactP
   let open: LedgerEntry[] = [];
   const close = (): void => {
     const [first, last] = [open[0], open.at(-1)];
-    if (first !== undefined && last !== undefined && first !== last) {
+    if (first !== undefined && last !== undefined && (first !== last || isOldForm(first, options.tables))) {
       groups.push({ pipeline: first.pipeline, span: { from: first.span.from, to: last.span.to }, entries: open });
     }
     open = [];
@@ -54,7 +54,19 @@ function isMergeable(entry: LedgerEntry, { tables, range, targetBytes }: Compact
   if (range !== undefined && !range.some(({ from, to }) => span.from >= from && span.to <= to)) return false;
   return Object.entries(entry.tables).every(([name, { schema, files }]) => {
     const table = tables.find((candidate) => candidate.name === name);
-    return table !== undefined && schemaOf(table).id === schema && files.every(({ bytes }) => bytes < targetBytes / 2);
+    return (
+      table !== undefined &&
+      schemaOf(table).id === schema &&
+      (files.every(({ bytes }) => bytes < targetBytes / 2) || isOldForm(entry, tables))
+    );
+  });
+}
+
+/** Whether files hold `block_date`, as those of older versions do: pandas and pyarrow cannot read them as a folder. */
+function isOldForm(entry: LedgerEntry, tables: readonly TableDef[]): boolean {
+  return Object.entries(entry.tables).some(([name, { dateIn, files }]) => {
+    const table = tables.find((candidate) => candidate.name === name);
+    return table?.time !== undefined && dateIn === undefined && files.length > 0;
   });
 }
 

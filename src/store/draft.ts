@@ -25,7 +25,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
   }
   entries.requireEffective(draft.supersedes);
   const tables: Record<string, TableEntry> = {};
-  for (const [name, { schema, rows, keyHash, sums, files }] of Object.entries(staged.tables)) {
+  for (const [name, { schema, dateIn, rows, keyHash, sums, files }] of Object.entries(staged.tables)) {
     if (draft.verdict === 'quarantined' && rows > 0 && name !== 'quarantine') {
       throw new StoreError(`store: a quarantined span cannot hold rows of ${name}`, { code: 'quarantined-rows' });
     }
@@ -34,6 +34,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
       keyHash,
       sums,
       schema,
+      ...(dateIn === undefined ? {} : { dateIn }),
       files: files
         .filter(({ path }) => path !== '')
         .map(({ path, rows, bytes, sha256 }) => ({ path, rows, bytes, ...(sha256 === undefined ? {} : { sha256 }) })),

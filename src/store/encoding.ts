@@ -1,3 +1,21 @@
+import type { TableDef } from '../declare/table.ts';
+
+/** The column that the files of a table with time are partitioned by. */
+export const DATE_COLUMN = 'block_date';
+
+/**
+ * Names of the columns inside a table's files. As in every Hive layout the partition column stands in the path alone: pandas and
+ * pyarrow refuse a folder whose files hold it as well.
+ */
+export function storedColumns({ columns, time }: TableDef): readonly string[] {
+  return columns.map(({ name }) => name).filter((name) => time === undefined || name !== DATE_COLUMN);
+}
+
+/** What an entry says of the files of a table; see `TableEntry`. */
+export function datePlace({ time }: TableDef): { readonly dateIn?: 'path' } {
+  return time === undefined ? {} : { dateIn: 'path' };
+}
+
 /** Bounds of a row group of a table's file: DuckDB holds a whole one, before it is compressed, in memory. */
 const limit = { rows: 122_880, bytes: 32 * 2 ** 20 } as const;
 /** Rows of DuckDB's vectors. */
@@ -22,5 +40,5 @@ export function pathOfFile(
 
 /** Folder of a date; none for a table without time. */
 export function partitionOf(date: string | null | undefined): readonly string[] {
-  return date === undefined ? [] : [`block_date=${date ?? '__HIVE_DEFAULT_PARTITION__'}`];
+  return date === undefined ? [] : [`${DATE_COLUMN}=${date ?? '__HIVE_DEFAULT_PARTITION__'}`];
 }

@@ -20,6 +20,7 @@ const entrySchema = z.object({
       keyHash: z.string(),
       sums: z.record(z.string(), z.string()),
       schema: z.string(),
+      dateIn: z.literal('path').optional(),
       files: z.array(z.object({ path: z.string(), rows: count, bytes: count, sha256: z.string().optional() })),
     }),
   ),

@@ -30,16 +30,19 @@ export class FileWriter {
   readonly table: TableDef;
   readonly path: string;
   readonly #compress: Compress | undefined;
+  readonly #columns: ReadonlySet<string>;
   readonly #file: number;
   readonly #groups: RowGroup[] = [];
   #position = 0;
   #plainBytes = 0;
   #isClosed = false;
 
-  constructor(path: string, table: TableDef, compress?: Compress) {
+  /** @param columns names of those to write; default all */
+  constructor(path: string, table: TableDef, compress?: Compress, columns?: readonly string[]) {
     this.table = table;
     this.path = path;
     this.#compress = compress;
+    this.#columns = new Set(columns ?? table.columns.map(({ name }) => name));
     this.#file = openSync(path, 'wx');
     this.#append([magic]);
   }
@@ -66,6 +69,7 @@ export class FileWriter {
     let offset = this.#position;
     arena.reset();
     for (const vector of vectors) {
+      if (!this.#columns.has(vector.column.name)) continue;
       // Compressed pages are memory of their own.
       if (this.#compress !== undefined) arena.reset();
       const chunk = this.#encode(vector, rows, offset, parts);
@@ -78,7 +82,10 @@ export class FileWriter {
 
   /** Writes the footer and closes the file. */
   finish(): void {
-    const footer = encodeFooter(this.table.columns, this.#groups);
+    const footer = encodeFooter(
+      this.table.columns.filter(({ name }) => this.#columns.has(name)),
+      this.#groups,
+    );
     const length = Buffer.alloc(4);
     length.writeUInt32LE(footer.length);
     try {

@@ -5,7 +5,7 @@ import type { TableDef } from '../declare/table.ts';
 import { columnOf, quoteName, quoteText } from './canonical.ts';
 import type { Database } from './database.ts';
 import { statIfAny, syncPath } from './disk.ts';
-import { encodingOf } from './encoding.ts';
+import { encodingOf, storedColumns } from './encoding.ts';
 import { readFiles } from './relation.ts';
 
 /** Bytes of compressed files that are sorted at once; in memory they take about six times as much. */
@@ -34,12 +34,13 @@ export interface MergeOptions {
  * memory does not grow with the files.
  */
 export async function mergeFiles({ database, table, files, folder, path }: MergeOptions): Promise<void> {
+  const columns = storedColumns(table).map(quoteName).join(', ');
   const order = `ORDER BY ${table.sort.map(quoteName).join(', ')}`;
   const chunks: string[] = [];
   let bytes = 0;
   for (const { paths, where } of await planChunks(database, table, files)) {
     const chunk = join(folder, `${table.name}-chunk-${chunks.length}.parquet`);
-    const select = `SELECT * FROM ${readFiles(paths)} WHERE ${where} ${order}`;
+    const select = `SELECT ${columns} FROM ${readFiles(paths)} WHERE ${where} ${order}`;
     await database.withMemory(() => database.run(`COPY (${select}) TO ${quoteText(chunk)} (${CHUNK_ENCODING})`));
     bytes += (await statIfAny(chunk))?.size ?? 0;
     chunks.push(chunk);

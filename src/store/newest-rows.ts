@@ -31,11 +31,10 @@ export async function writeNewest(
     const { rows } = await database.query('SELECT count(*) FROM repeated_keys');
     if (Number(rows[0]?.[0]) === 0) return false;
     const same = key.map((name, at) => `k${at} IS NOT DISTINCT FROM ${name}`).join(' AND ');
-    const columns = table.columns.map(({ name }) => quoteName(name)).join(', ');
     const sort = table.sort.map(quoteName).join(', ');
     await database.withMemory(() =>
       database.run(
-        `COPY (SELECT ${columns} FROM ${source} LEFT JOIN repeated_keys ON ${same}
+        `COPY (SELECT staged.* EXCLUDE (file_row_number) FROM ${source} AS staged LEFT JOIN repeated_keys ON ${same}
          WHERE kept IS NULL OR kept = file_row_number ORDER BY ${sort}) TO ${quoteText(to)} (FORMAT parquet)`,
       ),
     );

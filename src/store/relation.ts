@@ -1,5 +1,6 @@
 import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from './canonical.ts';
+import { DATE_COLUMN, storedColumns } from './encoding.ts';
 import type { Declared } from './ondemand.ts';
 import { type SchemaColumn, schemaOf } from './schema.ts';
 
@@ -35,13 +36,15 @@ export function selectFiles(table: TableDef, groups: readonly FileGroup[]): stri
   return filled
     .map(({ columns, paths }) => {
       const present = new Map(columns.map(({ name, type }) => [name, type]));
+      const isDated = table.time !== undefined && present.has(DATE_COLUMN);
       const selected = declared.map(({ name, type }) => {
         const held = present.get(name);
+        if (isDated && name === DATE_COLUMN) return `${FOLDER_DATE} AS ${quoteName(name)}`;
         if (held === type) return quoteName(name);
         // Another type is that of a mart's older select, whose rows are about to be built again.
         return `${held === undefined ? `NULL::${type}` : `TRY_CAST(${quoteName(name)} AS ${type})`} AS ${quoteName(name)}`;
       });
-      return `SELECT ${selected.join(', ')} FROM ${readFiles(paths, partitioning(table, paths))}`;
+      return `SELECT ${selected.join(', ')} FROM ${readFiles(paths, isDated ? WITH_PATH : undefined)}`;
     })
     .join(' UNION ALL ');
 }
@@ -52,11 +55,26 @@ export function emptyView(table: TableDef): string {
 }
 
 /**
- * The folder's date lets a reader skip a file without opening it. A warehouse whose own path holds `name=value` would gain
- * columns by that, so there the dates come from the files alone.
+ * `block_date` of rows in the files of a warehouse, in SQL. It tells DuckDB from the path alone which files to skip. Not by
+ * `hive_partitioning`: a warehouse whose own path holds `name=value` would gain columns by that, or other values in one of its own.
  */
-function partitioning(table: TableDef, paths: readonly string[]): string {
-  const isSafe = paths.every((path) => path.split('=').length === 2 && path.includes('/block_date='));
-  if (table.time === undefined || !isSafe) return 'hive_partitioning = false';
-  return "hive_partitioning = true, hive_types = {'block_date': DATE}";
+const WITH_PATH = 'filename = true, hive_partitioning = false';
+const FOLDER_DATE = `TRY_CAST(regexp_extract(filename, '^.*/${DATE_COLUMN}=([0-9-]+)/', 1) AS DATE)`;
+
+/** All declared columns of rows in staged files, which lie in no folder of a date yet; what follows FROM. */
+export function stagedRows(table: TableDef, paths: readonly string[]): string {
+  const date = table.columns.find(({ name }) => name === DATE_COLUMN);
+  // The rows of a mart have the date itself.
+  if (date?.origin.kind !== 'time') return readFiles(paths);
+  const names = storedColumns(table).map(quoteName).join(', ');
+  return `(SELECT ${names}, CAST(block_time AS DATE) AS ${quoteName(DATE_COLUMN)} FROM ${readFiles(paths)})`;
+}
+
+/** All declared columns of rows in a file whose folder will have this name; what follows FROM. */
+export function placedRows(table: TableDef, path: string, folder: string): string {
+  if (table.time === undefined) return readFiles([path]);
+  const [, date] = folder.split(`${DATE_COLUMN}=`);
+  const names = storedColumns(table).map(quoteName).join(', ');
+  const value = `TRY_CAST(${quoteText(date ?? '')} AS DATE)`;
+  return `(SELECT ${names}, ${value} AS ${quoteName(DATE_COLUMN)} FROM ${readFiles([path])})`;
 }

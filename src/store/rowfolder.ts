@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TableDef } from '../declare/table.ts';
 import type { Batch } from '../flatten/batch.ts';
+import { storedColumns } from './encoding.ts';
 import { guarded } from './failure.ts';
 import { FileWriter } from './filewriter.ts';
 import { OrderCheck } from './sorted.ts';
@@ -78,8 +79,11 @@ export class RowFolder {
 
   async #open(table: TableDef): Promise<Opened> {
     await mkdir(this.#folder, { recursive: true });
-    const compress = this.#form === 'final' ? await loadZstd() : undefined;
-    const writer = new FileWriter(join(this.#folder, `${table.name}.rows.parquet`), table, compress);
+    const path = join(this.#folder, `${table.name}.rows.parquet`);
+    const isFinal = this.#form === 'final';
+    const writer = isFinal
+      ? new FileWriter(path, table, await loadZstd(), storedColumns(table))
+      : new FileWriter(path, table);
     const opened = { writer, order: new OrderCheck(table) };
     this.#tables.set(table.name, opened);
     return opened;

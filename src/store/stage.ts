@@ -6,11 +6,13 @@ import type { Span } from '../span.ts';
 import { quoteName, quoteText } from './canonical.ts';
 import { Database } from './database.ts';
 import { hashFile, statIfAny, syncPath } from './disk.ts';
-import { encodingOf, partitionOf, pathOfFile } from './encoding.ts';
+import { DATE_COLUMN, datePlace, encodingOf, partitionOf, pathOfFile, storedColumns } from './encoding.ts';
 import { addEvidence, type DatedEvidence, measureRows } from './evidence.ts';
 import { guarded } from './failure.ts';
+
 import { writeNewest } from './newest-rows.ts';
-import { readFiles } from './relation.ts';
+import { readFiles, stagedRows } from './relation.ts';
+
 import { type FileForm, type RowFile, RowFolder } from './rowfolder.ts';
 import { schemaOf } from './schema.ts';
 import type { FileStage, NewestRule, StagedFile, StagedSpan, StagedTable } from './store.ts';
@@ -155,7 +157,7 @@ class FolderStage implements FileStage {
     const paths = given.map(({ path }) => path);
     const isSorted = given.length === 1 && given.every((file) => file.isSorted);
     const isFinal = given.length === 1 && given.every((file) => file.isFinal);
-    const source = readFiles(paths);
+    const source = this.#options.kind === 'parquet' ? stagedRows(table, paths) : readFiles(paths);
     const parts = paths.length === 0 ? [] : await measureRows(database.query, table, source);
     const evidence = addEvidence(parts, table);
     if (evidence.rows === 0) {
@@ -172,7 +174,7 @@ class FolderStage implements FileStage {
     const [whole] = parts;
     if (isFinal && parts.length === 1 && whole !== undefined) {
       const files = [await this.#describeFile(table, whole, paths[0] as string)];
-      return { schema, isSorted, ...evidence, files };
+      return { schema, isSorted, ...datePlace(table), ...evidence, files };
     }
     const encoding = encodingOf(bytes, rows);
     const files: StagedFile[] = [];
@@ -181,7 +183,7 @@ class FolderStage implements FileStage {
       files.push(await this.#encodeFile(database, table, source, part, shape));
     }
     for (const path of paths) await rm(path);
-    return { schema, isSorted, ...evidence, files };
+    return { schema, isSorted, ...datePlace(table), ...evidence, files };
   }
 
   async #encodeFile(
@@ -194,9 +196,10 @@ class FolderStage implements FileStage {
     const { folder } = this.#options;
     const stagedPath = join(folder, `${[table.name, ...partitionOf(part.date)].join('-')}.parquet`);
     const only = part.date === null ? 'IS NULL' : `= DATE ${quoteText(part.date ?? '')}`;
-    const where = isWhole ? '' : ` WHERE ${quoteName('block_date')} ${only}`;
+    const where = isWhole ? '' : ` WHERE ${quoteName(DATE_COLUMN)} ${only}`;
     const order = isSorted ? '' : ` ORDER BY ${table.sort.map(quoteName).join(', ')}`;
-    const copy = `COPY (SELECT * FROM ${source}${where}${order}) TO ${quoteText(stagedPath)} (${encoding})`;
+    const columns = storedColumns(table).map(quoteName).join(', ');
+    const copy = `COPY (SELECT ${columns} FROM ${source}${where}${order}) TO ${quoteText(stagedPath)} (${encoding})`;
     await database.withMemory(() => database.run(copy));
     return this.#describeFile(table, part, stagedPath);
   }

@@ -26,6 +26,8 @@ export interface TableFile {
 export interface TableEntry extends TableEvidence {
   /** Identifier of the list of columns the rows were written with. */
   readonly schema: string;
+  /** `block_date` stands in the paths of the files alone. Absent from old entries, whose files hold it, too. */
+  readonly dateIn?: 'path' | undefined;
   /** Empty in the DuckDB store. */
   readonly files: readonly TableFile[];
 }
@@ -145,6 +147,7 @@ export interface StagedSpan {
 
 export interface StagedTable extends TableEvidence {
   readonly schema: string;
+  readonly dateIn?: 'path' | undefined;
   /** Whether the rows were written in the table's order. */
   readonly isSorted: boolean;
   readonly files: readonly StagedFile[];

@@ -5,7 +5,11 @@ import type { TableDef } from '../declare/table.ts';
 import type { Span } from '../span.ts';
 import { intersectSpans, subtractSpans, totalSize, unionSpans } from '../span.ts';
 import { quoteName, quoteText } from '../store/canonical.ts';
+
 import { PARTIAL } from '../store/progress.ts';
+
+import { stagedRows } from '../store/relation.ts';
+
 import { schemaOf } from '../store/schema.ts';
 import type { CommitDraft, StagedSpan, Store } from '../store/store.ts';
 import type { StagedPart } from '../walk/collect.ts';
@@ -118,7 +122,7 @@ async function stageAll(
       for (const { staged: part } of parts) {
         for (const [at, { stagedPath }] of (part.tables[table.name]?.files ?? []).entries()) {
           const path = join(folder, `${table.name}-${part.id}-${at}.parquet`);
-          await store.query(`COPY (SELECT ${columnsOf(table)} FROM read_parquet(${quoteText(stagedPath)}, hive_partitioning = false))
+          await store.query(`COPY (SELECT ${columnsOf(table)} FROM ${stagedRows(table, [stagedPath])})
             TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
           await stage.adopt(table, path);
         }

@@ -179,7 +179,10 @@ test('entries of an older declaration are not merged', () => {
     ...{ format: 1, number, id: `e${number}`, committedAt: '' },
     ...draftOf({ from: number, to: number }),
     tables: {
-      items: { rows: 1, keyHash: '1', sums: {}, schema, files: [{ path: 'tables/items/a', rows: 1, bytes: 9 }] },
+      items: {
+        ...{ rows: 1, keyHash: '1', sums: {}, schema, dateIn: 'path' },
+        files: [{ path: 'tables/items/a', rows: 1, bytes: 9 }],
+      },
     },
   });
   const options = { tables, targetBytes: 100, range: undefined };
