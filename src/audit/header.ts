@@ -65,9 +65,10 @@ export function parseHeaders(body: Buffer, request: string): readonly NamedHeade
     throw new AuditError(message, { code: 'not-json', retryable: true, cause });
   }
   try {
+    // Null is how a server may write an empty list; whoever asked knows whether that can be.
     // Every field is checked by the decoder before it reaches a table; what is read here is checked by its conversion.
-    const { blocks } = answer as { readonly blocks: readonly WireBlock[] };
-    return blocks.map(headerOf);
+    const { blocks } = answer as { readonly blocks: readonly WireBlock[] | null };
+    return blocks === null ? [] : blocks.map(headerOf);
   } catch (cause) {
     throw new AuditError(`audit blocks: expected a list of headers from ${request}, got something else`, {
       code: 'not-headers',

@@ -22,6 +22,8 @@ export interface LinkGaps {
   readonly unlinked: readonly LinkedBlock[];
   /** Blocks that are listed more than once, all of them. */
   readonly twice: readonly LinkedBlock[];
+  /** Where the index begins: blocks that its first ones refer to, and that should be older than the index. */
+  readonly older: readonly MissingBlock[];
 }
 
 export interface LinkReport extends LinkGaps {
@@ -40,6 +42,8 @@ export interface MissingBlock {
 /**
  * Proves that a list of headers holds every block of a span: from the newest blocks at its end back to those before its start,
  * every link through splits and merges must lead to a listed block, and no listed block may stand outside those chains, or twice.
+ * Where the index begins there is no state before: the blocks of the state at the end must be listed all the same, and what the
+ * first blocks refer to is left to the caller.
  */
 export function findLinkGaps(blocks: readonly LinkedBlock[], span: Span, { before, after }: LinkEnds): LinkGaps {
   const walker = new LinkWalker(blocks, span, before);
@@ -59,12 +63,14 @@ export function findLinkGaps(blocks: readonly LinkedBlock[], span: Span, { befor
     stray: tops.filter(({ workchain, seqno }) => !broken.has(`${workchain}:${seqno + 1}`)),
     unlinked,
     twice: walker.twice,
+    older: [...walker.older].map(([id, seenFrom]) => ({ id, seenFrom })),
   };
 }
 
 /** Follows links from block to block, and remembers what it met. */
 class LinkWalker {
   readonly missing = new Map<string, number>();
+  readonly older = new Map<string, number>();
   /** Listed blocks that refer to a missing one. */
   readonly dangling: LinkedBlock[] = [];
   readonly twice: LinkedBlock[] = [];
@@ -98,10 +104,10 @@ class LinkWalker {
       if (block !== undefined) {
         this.seen.add(id);
         for (const { id: prev } of block.prev) todo.push({ id: prev, from: block.mcSeqno, by: block });
-      } else if (this.hasStart || from > this.span.from) {
+      } else if (this.hasStart || by === undefined || from > this.span.from) {
         this.missing.set(id, Math.min(from, this.missing.get(id) ?? from));
         if (by !== undefined) this.dangling.push(by);
-      }
+      } else this.older.set(id, from);
     }
   }
 

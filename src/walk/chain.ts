@@ -13,8 +13,18 @@ const infoSchema = z.object({
 });
 
 const blockTimes = z.object({
-  blocks: z.array(z.object({ workchain: z.int(), seqno: z.int(), gen_utime: z.coerce.number() })),
+  blocks: z.array(z.object({ workchain: z.int(), seqno: z.int(), gen_utime: z.coerce.number() })).nullable(),
 });
+
+type BlockTimes = NonNullable<z.infer<typeof blockTimes>['blocks']>;
+
+/** Null in the place of a list is no answer. @throws {SourceError} `short-list`, retryable */
+function parseTimes(answer: Answer, label: string): BlockTimes {
+  const { blocks } = parseAnswer(blockTimes, answer);
+  if (blocks !== null) return blocks;
+  const what = 'expected a list of blocks, got null';
+  throw new Setback(label, { code: 'short-list', what, pause: { kind: 'backoff' } });
+}
 
 /** First and greatest masterchain seqno of an index. The greatest is no watermark: blocks below it can be missing for a while. */
 export interface IndexEnds {
@@ -40,6 +50,12 @@ export async function fetchHeadTime(source: Source): Promise<number> {
   );
 }
 
+export interface StateOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** A block that is not indexed: wait for it (default), or fail with `not-found`. */
+  readonly missing?: 'wait' | 'fail' | undefined;
+}
+
 /**
  * The newest block of every shard at a masterchain block; waits until it is indexed.
  *
@@ -49,10 +65,13 @@ export async function fetchShardState(
   source: Source,
   seqno: number,
   label: string,
-  signal?: AbortSignal,
+  { signal, missing = 'wait' }: StateOptions = {},
 ): Promise<readonly NamedHeader[]> {
   return source.fetch(
-    { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait', label },
+    {
+      ...{ path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], label },
+      missing: missing === 'wait' ? 'wait' : undefined,
+    },
     (answer) => {
       const headers = parseHeaders(answer.body, answer.request);
       if (headers.some((header) => header.workchain === -1 && header.seqno === seqno)) return headers;
@@ -67,8 +86,7 @@ export async function fetchBlockTime(source: Source, seqno: number): Promise<num
   return source.fetch(
     { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' },
     (answer) => {
-      const { blocks } = parseAnswer(blockTimes, answer);
-      const own = blocks.find((block) => block.workchain === -1 && block.seqno === seqno);
+      const own = parseTimes(answer, `block ${seqno}`).find((block) => block.workchain === -1 && block.seqno === seqno);
       if (own === undefined) throw shortList(seqno, `block ${seqno}`);
       return own.gen_utime * 1000;
     },
@@ -123,7 +141,7 @@ export function chainBounds(
     for (let { seqno } = next; seqno <= last; seqno++) {
       const times = await source.fetch(
         { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' },
-        (answer) => parseAnswer(blockTimes, answer).blocks.map((block) => block.gen_utime),
+        (answer) => parseTimes(answer, `block ${seqno}`).map((block) => block.gen_utime),
       );
       if (Math.min(...times) >= midnight) return seqno;
     }
@@ -155,7 +173,7 @@ async function firstSince(
     ['sort', 'asc'],
     ['limit', '100'],
   ] as const;
-  const blocks = await source.fetch({ path: '/blocks', query }, (answer) => parseAnswer(blockTimes, answer).blocks);
+  const blocks = await source.fetch({ path: '/blocks', query }, (answer) => parseTimes(answer, 'blocks'));
   const time = Math.min(...blocks.map((block) => block.gen_utime));
   const seqnos = blocks.filter((block) => block.gen_utime === time).map((block) => block.seqno);
   return seqnos.length === 0 ? undefined : { seqno: Math.min(...seqnos), time };

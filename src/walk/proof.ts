@@ -1,5 +1,5 @@
 import { type Header, type NamedHeader, parseHeaders } from '../audit/header.ts';
-import type { LinkEnds, LinkGaps } from '../audit/links.ts';
+import type { LinkEnds, LinkGaps, MissingBlock } from '../audit/links.ts';
 import type { BadBlock } from '../audit/reconcile.ts';
 import type { Answer } from '../source/ask.ts';
 import { Setback } from '../source/setback.ts';
@@ -58,6 +58,16 @@ export function linkProof({ span, ends, loader, source, pipeline, onCount }: Lin
     return newest;
   };
 
+  /** Blocks that the first ones of the index refer to, and that belong to the span all the same. */
+  const unlisted = async ({ older }: LinkGaps): Promise<LinkGaps['missing']> => {
+    const found: MissingBlock[] = [];
+    for (const block of older) {
+      const header = await findBlock(source, block.id, pipeline);
+      if (header !== undefined && header.mcSeqno >= span.from) found.push(block);
+    }
+    return found;
+  };
+
   return {
     see(ask, { body, request }) {
       if (ask.kind === 'block') requireMasterBlock(parseHeaders(body, request), ask.seqno, pipeline);
@@ -67,7 +77,8 @@ export function linkProof({ span, ends, loader, source, pipeline, onCount }: Lin
       onCount?.(blocks);
       const newest = await newestBeforeHoles(gaps);
       const stray = gaps.stray.filter((block) => !newest.has(block.id));
-      const unlinked = await blame({ ...gaps, stray }, span, (id) => findBlock(source, id, pipeline));
+      const missing = [...gaps.missing, ...(await unlisted(gaps))];
+      const unlinked = await blame({ ...gaps, missing, stray }, span, (id) => findBlock(source, id, pipeline));
       const isBlamed = new Set(unlinked.map(({ seqno }) => seqno));
       const others = contradicted.filter(({ mcSeqno }) => !isBlamed.has(mcSeqno));
       return [...unlinked, ...new Map(others.map(({ mcSeqno: seqno, reason }) => [seqno, { seqno, reason }])).values()];

@@ -1,16 +1,16 @@
 import PQueue from 'p-queue';
-import type { Header, NamedHeader } from '../audit/header.ts';
+import type { Header } from '../audit/header.ts';
 import type { SealedRows } from '../audit/sealed.ts';
-import { TonlakeError, WalkError } from '../errors.ts';
-import { intersectSpans, type Span } from '../span.ts';
+import { WalkError } from '../errors.ts';
+import { intersectSpans, type Span, unionSpans } from '../span.ts';
 import { doneSpans } from '../store/progress.ts';
 import { type PageAsk, pagesOfBlock } from './ask.ts';
-import { fetchEnds, fetchShardState } from './chain.ts';
 import type { WalkContext } from './context.ts';
 import { type BlockProblem, SpanJob } from './job.ts';
 import { Meter } from './meter.ts';
 import { countProof, linkProof } from './proof.ts';
 import { headersOf, planRowAsks, planRowSpans } from './rowplan.ts';
+import { type HeaderEnds, provableEnds, ShardStates } from './shard-states.ts';
 import { planEvenWindows, rangeOf } from './windows.ts';
 
 /** Masterchain blocks whose headers are read from the store at once. */
@@ -29,8 +29,11 @@ const FEW_BLOCKS = 4;
  *
  * @returns the blocks that could not be proven
  */
-export async function walk(context: WalkContext, missing: readonly Span[]): Promise<readonly BlockProblem[]> {
+export async function walk(given: WalkContext, missing: readonly Span[]): Promise<readonly BlockProblem[]> {
   const problems: BlockProblem[] = [];
+  const failed = new AbortController();
+  // What cannot go on for one span ends them all: nothing more is planned or asked for, and what is whole is committed.
+  const context = { ...given, stop: AbortSignal.any([given.stop, failed.signal]) };
   const jobs = new PQueue({ concurrency: context.loaders.spans });
   const meter = new Meter(context.source);
   let failure: { readonly error: unknown } | undefined;
@@ -43,6 +46,7 @@ export async function walk(context: WalkContext, missing: readonly Span[]): Prom
         (found) => problems.push(...found),
         (error: unknown) => {
           failure ??= { error };
+          failed.abort();
         },
       ),
     );
@@ -50,7 +54,10 @@ export async function walk(context: WalkContext, missing: readonly Span[]): Prom
   const plans =
     context.pipeline.walk.proof === 'links' ? headerJobs(context, missing, meter) : rowJobs(context, missing, meter);
   try {
-    for await (const prepare of plans) await start(prepare);
+    for await (const prepare of plans) {
+      await start(prepare);
+      if (context.stop.aborted) break;
+    }
   } finally {
     await jobs.onIdle();
   }
@@ -101,9 +108,28 @@ async function rowJob(
   return new SpanJob({ context, span, loader, proof: countProof(loader, headers), asks, meter });
 }
 
+/** Spans that end before a hole in the states of shards, or begin after one, are asked for once more when all others are planned. */
 async function* headerJobs(context: WalkContext, missing: readonly Span[], meter: Meter): AsyncGenerator<Prepare> {
   const density = new Density();
   const states = new ShardStates(context);
+  const left: Span[] = [];
+  for await (const planned of headerEnds(context, missing, density, states)) {
+    if ('error' in planned) left.push(planned.span);
+    else yield () => headerJob(context, planned, meter, density);
+  }
+  states.askAgain();
+  for await (const planned of headerEnds(context, unionSpans(left), density, states)) {
+    if ('error' in planned) yield async () => ({ run: async () => [planned] });
+    else yield () => headerJob(context, planned, meter, density);
+  }
+}
+
+async function* headerEnds(
+  context: WalkContext,
+  missing: readonly Span[],
+  density: Density,
+  states: ShardStates,
+): AsyncGenerator<HeaderEnds | BlockProblem> {
   for (const whole of missing) {
     let from = whole.from;
     while (from <= whole.to) {
@@ -111,43 +137,12 @@ async function* headerJobs(context: WalkContext, missing: readonly Span[], meter
       const wished = { from, to: Math.min(whole.to, from + headerSpanSize(context, from, density) - 1) };
       const ends = await unlessStopped(context.stop, provableEnds(wished, context.first, states));
       if (ends === undefined) return;
-      if ('error' in ends) {
-        yield async () => ({ run: async () => [ends] });
-        from = ends.span.to + 1;
-        continue;
-      }
-      yield () => headerJob(context, ends, meter, density);
+      yield ends;
       if (context.stop.aborted) return;
       // The first windows tell how dense the headers are; the next ones are planned by that.
-      if (context.mode !== 'masterchain') await density.known;
+      if (!('error' in ends) && context.mode !== 'masterchain') await density.known;
       from = ends.span.to + 1;
     }
-  }
-}
-
-/** A span of headers with the states that it is proven by. */
-interface HeaderEnds {
-  readonly span: Span;
-  /** Undefined where the index begins. */
-  readonly before: readonly NamedHeader[] | undefined;
-  readonly after: readonly NamedHeader[];
-}
-
-/** As much of a span as there are states for: a masterchain block that is a hole, or above the head, cannot be an end. */
-async function provableEnds(
-  { from, to }: Span,
-  first: number,
-  states: ShardStates,
-): Promise<HeaderEnds | BlockProblem> {
-  const before = from > first ? await states.at(from - 1) : undefined;
-  if (before instanceof TonlakeError) return { span: { from, to: from }, error: before };
-  for (let end = to; ; ) {
-    const after = await states.at(end);
-    if (!(after instanceof TonlakeError)) return { span: { from, to: end }, before, after };
-    const last = await states.head();
-    if (last < from) return { span: { from, to }, error: after };
-    if (end === from) return { span: { from, to: from }, error: after };
-    end = Math.min(end - 1, last);
   }
 }
 
@@ -191,41 +186,6 @@ class Density {
   }
 }
 
-/** The states of the shards at masterchain blocks. Each block that is not indexed is waited for once. */
-class ShardStates {
-  private readonly context: WalkContext;
-  /** The state at the end of one span is the state before the next. */
-  private last: { readonly seqno: number; readonly state: readonly NamedHeader[] } | undefined;
-  private readonly holes = new Map<number, TonlakeError>();
-
-  constructor(context: WalkContext) {
-    this.context = context;
-  }
-
-  /** The state at a block; the error of one that is not indexed, however long it is waited for. */
-  async at(seqno: number): Promise<readonly NamedHeader[] | TonlakeError> {
-    if (this.last?.seqno === seqno) return this.last.state;
-    const hole = this.holes.get(seqno);
-    if (hole !== undefined) return hole;
-    const { report, pipeline, source, stop } = this.context;
-    report({ event: 'planned', pipeline: pipeline.name, requests: 1 });
-    try {
-      const state = await fetchShardState(source, seqno, `${pipeline.name} ${seqno}`, stop);
-      this.last = { seqno, state };
-      return state;
-    } catch (error) {
-      if (!(error instanceof TonlakeError) || error.code !== 'not-indexed') throw error;
-      this.holes.set(seqno, error);
-      return error;
-    }
-  }
-
-  /** The newest block of the index, as it is now. */
-  async head(): Promise<number> {
-    return (await fetchEnds(this.context.source)).last;
-  }
-}
-
 async function headerJob(
   context: WalkContext,
   { span, before, after }: HeaderEnds,
@@ -247,7 +207,9 @@ async function headerJob(
   await loader.open(span, []);
   const onCount = (count: number) => density.learn(count, blocks);
   const sealed = await sealedRows(context, span);
-  const ends = { before: before?.map(({ id }) => id), after: after.map(({ id }) => id), sealed };
+  // Where the index begins, a state may name blocks that are older than it.
+  const newest = before === undefined ? after.filter(({ mcSeqno }) => mcSeqno >= span.from) : after;
+  const ends = { before: before?.map(({ id }) => id), after: newest.map(({ id }) => id), sealed };
   const proof = linkProof({ span, ends, loader, source, pipeline: pipeline.name, onCount });
   return new SpanJob({ context, span, loader, proof, asks, meter, onEnd: () => density.giveUp() });
 }

@@ -45,7 +45,9 @@ const span = { from: 11, to: 14 };
 
 describe('the proof of headers by their links', () => {
   test('a whole list through a split and a merge has no gaps', () => {
-    expect(findLinkGaps(chain, span, ends)).toEqual({ missing: [], stray: [], unlinked: [], twice: [] });
+    expect(findLinkGaps(chain, span, ends)).toEqual({
+      ...{ missing: [], stray: [], unlinked: [], twice: [], older: [] },
+    });
   });
 
   test.each(chain.map((block) => [block.id, block] as const))('without %s the list is not whole', (id, block) => {
@@ -87,6 +89,16 @@ describe('the proof of headers by their links', () => {
   });
 
   test('where the index begins, links to older blocks are no gaps', () => {
-    expect(findLinkGaps(chain, span, { before: undefined, after })).toMatchObject({ missing: [], stray: [] });
+    expect(findLinkGaps(chain, span, { before: undefined, after })).toMatchObject({
+      ...{ missing: [], stray: [] },
+      older: before.map((id) => ({ id, seenFrom: 11 })),
+    });
+  });
+
+  test('where the index begins, what the state at the end names must be listed', () => {
+    const [first, second] = chain as [LinkedBlock, LinkedBlock];
+    const only = { before: undefined, after: [first.id, second.id] };
+    expect(findLinkGaps([first, second], { from: 11, to: 11 }, only).missing).toEqual([]);
+    expect(findLinkGaps([first], { from: 11, to: 11 }, only).missing).toEqual([{ id: second.id, seenFrom: 11 }]);
   });
 });
