@@ -1,4 +1,4 @@
-import { type ColumnDraft, decimalUint64, field, table } from 'tonlake/pipeline';
+import { type ColumnDraft, decimal20, field, table } from 'tonlake/pipeline';
 
 /** The columns of the state before or after a transaction. Null apart from the hash when the index holds only a stub. */
 function stateColumns(when: 'before' | 'after'): Readonly<Record<string, ColumnDraft>> {
@@ -54,8 +54,8 @@ export const transactionColumns = {
     '/description/credit_ph/due_fees_collected',
     'owed storage fees taken from the value',
   ),
-  // Servers of 2024 sent an uninitialised uint64 for external messages (16298225961743024383), so BIGINT is too small.
-  credit: decimalUint64('/description/credit_ph/credit', 'value credited').unit('nanoton').nullable(),
+  // Servers of 2024 sent an uninitialised uint64 for external messages (16298225961743024383), so BIGINT is too small; the same bits read as signed are negative.
+  credit: decimal20('/description/credit_ph/credit', 'value credited').unit('nanoton').nullable(),
   credit_extra_currencies: field(
     '/description/credit_ph/credit_extra_currencies',
     'extra currencies credited, id to amount',

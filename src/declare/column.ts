@@ -110,6 +110,7 @@ export const boc = fromPath('boc');
 export const bool = fromPath('bool');
 export const decimalInt64 = fromPath('decimal-int64');
 export const decimalUint64 = fromPath('decimal-uint64');
+export const decimal20 = fromPath('decimal-20');
 export const decimal38 = fromPath('decimal-38');
 export const decimal257 = fromPath('decimal-257');
 export const uint64Number = fromPath('uint64-number');

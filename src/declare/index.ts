@@ -6,6 +6,7 @@ export {
   bool,
   type ColumnDef,
   type ColumnDraft,
+  decimal20,
   decimal38,
   decimal257,
   decimalInt64,

@@ -32,6 +32,7 @@ export interface Kind {
 const UINT32_MAX = 4294967295n;
 const INT64_MAX = 9223372036854775807n;
 const INT64_MIN = -9223372036854775808n;
+const DECIMAL20_MAX = 10n ** 20n - 1n;
 const DECIMAL38_MAX = 10n ** 38n - 1n;
 
 function defineKinds<const T extends Record<string, Omit<Kind, 'name'>>>(
@@ -82,6 +83,14 @@ export const kinds = defineKinds({
     min: 0n,
     max: 18446744073709551615n,
     meaning: 'unsigned 64-bit integer, a decimal string in the answer',
+  },
+  'decimal-20': {
+    wire: 'decimal-string',
+    physical: 'decimal128',
+    sql: 'DECIMAL(20,0)',
+    min: -DECIMAL20_MAX,
+    max: DECIMAL20_MAX,
+    meaning: 'integer of up to 20 digits, a decimal string in the answer: 64 bits, signed or not',
   },
   'decimal-38': {
     wire: 'decimal-string',

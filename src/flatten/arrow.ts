@@ -40,7 +40,7 @@ function arrowType(def: ColumnDef): DataType {
     case 'int64':
       return new Int64();
     case 'decimal128':
-      return new Decimal(0, kind.name === 'decimal-uint64' ? 20 : 38, 128);
+      return new Decimal(0, kind.sql === 'DECIMAL(20,0)' ? 20 : 38, 128);
   }
 }
 

@@ -40,7 +40,7 @@ let lastName = '';
 /**
  * Reads one page straight from its bytes into the columns of the plan's tables.
  *
- * @throws {DecodeError} `not-json` (worth asking again) or `wrong-shape` when the page as a whole is not what the plan says;
+ * @throws {DecodeError} `not-json` or `null-list` (worth asking again), or `wrong-shape` when the page as a whole is not what the plan says;
  * no row of it is kept then.
  */
 export function scanPage(plan: Plan, bytes: Uint8Array): ScannedPage {
@@ -76,7 +76,8 @@ function scanEnvelope(plan: Plan): ScannedPage {
       const name = lastName;
       if (name === plan.recordsKey) {
         if (bytes[at] !== 91 || records >= 0) {
-          skipValue(at);
+          const to = skipValue(at);
+          if (bytes.toString('latin1', at, to) === 'null') throw noList(plan);
           throw wrongShape(plan, 'an array, once,', `/${plan.recordsKey}`);
         }
         at = scanRecords(plan, at, refused);
@@ -289,6 +290,12 @@ function keepUnknown(node: Node, name: string, from: number): number {
 
 function count(field: string): void {
   unknown.set(field, (unknown.get(field) ?? 0) + 1);
+}
+
+/** A server that has nothing to list writes an empty list: null is an answer that went wrong. */
+function noList(plan: Plan): DecodeError {
+  const message = `decode ${plan.pipeline.name}: expected an array at /${plan.recordsKey}, got null`;
+  return new DecodeError(message, { code: 'null-list', retryable: true });
 }
 
 function wrongShape(plan: Plan, expected: string, pointer: string): DecodeError {

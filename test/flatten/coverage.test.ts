@@ -30,7 +30,7 @@ const WITHOUT_COLUMN: Readonly<Record<string, string>> = {
 /** Columns whose kind is not the one that the API's semantic asks for, each with its reason. */
 const OTHER_KIND: Readonly<Record<string, KindName>> = {
   // Servers of 2024 sent an uninitialised uint64 for external messages.
-  'Transaction /description/credit_ph/credit': 'decimal-uint64',
+  'Transaction /description/credit_ph/credit': 'decimal-20',
 };
 
 const KINDS: Readonly<Record<string, KindName>> = {

@@ -90,6 +90,8 @@ function value(record: string, pointer: string, def: ColumnDef): string {
       return `hex(from_base64(${text}))`;
     case 'bool':
       return `${text}::boolean`;
+    case 'decimal-20':
+      return `${text}::decimal(20, 0)`;
     case 'decimal-uint64':
       return `${text}::ubigint`;
     case 'decimal-257':

@@ -75,6 +75,19 @@ describe('wide decimals', () => {
     );
   });
 
+  it.each([10n ** 20n - 1n, 1n - 10n ** 20n, 2n ** 64n - 1n, -(2n ** 63n), -1n, 0n])(
+    'DECIMAL(20,0) holds %s',
+    (value) => {
+      expect(cell('decimal20', `"${value}"`)).toBe(value);
+    },
+  );
+
+  it.each([10n ** 20n, -(10n ** 20n)])('DECIMAL(20,0) does not hold %s', (value) => {
+    expect(cell('decimal20', `"${value}"`)).toEqual(
+      refused('decimal20', 'a decimal string (decimal-20)', `"${value}" (string)`),
+    );
+  });
+
   it.each([10n ** 38n - 1n, 1n - 10n ** 38n, 2n ** 64n, -(2n ** 64n), 2n ** 120n - 1n, -1n, 0n])(
     'DECIMAL(38,0) holds %s',
     (value) => {
