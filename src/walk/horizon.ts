@@ -1,7 +1,7 @@
+import { coversAll } from '../audit/shards.ts';
 import { WalkError } from '../errors.ts';
 import { fetchEnds, fetchShardState } from './chain.ts';
 import type { ListContext } from './lists.ts';
-import { coversAll } from './shards.ts';
 import type { LtWindow } from './windows.ts';
 
 /** The range of logical time that belongs to spans of masterchain blocks. */

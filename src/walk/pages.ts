@@ -33,6 +33,15 @@ export interface PageRows {
   readonly refused: readonly RefusedRow[];
 }
 
+/** Code of the error about rows that have one key. */
+export const DOUBLE_KEY = 'double-key';
+
+/** Two rows with one key. */
+export interface Twins {
+  readonly rows: readonly [first: number, second: number];
+  readonly reason: string;
+}
+
 /** The rows of one commit on their way from pages to a stage. */
 export class Pages {
   readonly decoder: Decoder;
@@ -94,18 +103,34 @@ export class Pages {
 
   /** @throws {AuditError} when two of the rows have one key */
   requireDistinct(rows: Int32Array, span: Span): void {
-    const { pipeline } = this.context;
-    const [table] = pipeline.tables;
-    const keyOf = this.keyOf(table?.key ?? []);
-    const seen = new Set<string>();
+    const [twins] = this.twins(rows);
+    if (twins === undefined) return;
+    const message = `audit ${this.context.pipeline.name} ${span.from}:${span.to}: ${twins.reason}`;
+    throw new AuditError(message, { code: DOUBLE_KEY, hint: 'the source changed while it was read: ask again' });
+  }
+
+  /** Rows of which an earlier one has the key. */
+  twins(rows: Int32Array): readonly Twins[] {
+    const key = this.context.pipeline.tables[0]?.key ?? [];
+    const keyOf = this.keyOf(key);
+    const seen = new Map<string, number>();
+    const twins: Twins[] = [];
     for (const row of rows) {
-      const key = keyOf(row);
-      if (seen.has(key)) {
-        const message = `audit ${pipeline.name} ${span.from}:${span.to}: expected rows with keys of their own, got ${key} twice`;
-        throw new AuditError(message, { code: 'double-key', hint: 'the source changed while it was read: ask again' });
-      }
-      seen.add(key);
+      const text = keyOf(row);
+      const first = seen.get(text);
+      if (first === undefined) seen.set(text, row);
+      else
+        twins.push({
+          rows: [first, row],
+          reason: `expected rows with keys of their own, got two with ${this.named(key, row)}`,
+        });
     }
+    return twins;
+  }
+
+  /** The values of a row, with the names of their columns: `mc_seqno 5, workchain -1`. */
+  private named(columns: readonly string[], row: number): string {
+    return columns.map((name) => `${name} ${readableOf(this.decoder.column(name), row)}`).join(', ');
   }
 
   all(): Int32Array {
@@ -124,6 +149,18 @@ export function textOf(column: AnyColumn): (row: number) => string {
     return (row) => (column.isSet(row) ? column.words.subarray(row * width, (row + 1) * width).join('.') : '');
   }
   return (row) => (column.isSet(row) ? String((((column.bits[row >> 3] as number) >> (row & 7)) & 1) === 1) : '');
+}
+
+/** The value of a row as people read it. */
+function readableOf(column: AnyColumn, row: number): string {
+  if (!column.isSet(row)) return 'null';
+  if (!(column instanceof WordsColumn)) return textOf(column)(row);
+  const { words, width } = column;
+  const own = words.subarray(row * width, (row + 1) * width);
+  return BigInt.asIntN(
+    width * 32,
+    own.reduceRight((value, word) => (value << 32n) | BigInt(word), 0n),
+  ).toString();
 }
 
 /** What a commit of a list needs beside its rows. */

@@ -5,21 +5,17 @@ import { WordsColumn } from '../flatten/columns.ts';
 import type { Ask } from '../source/ask.ts';
 import { type Span, spanSize, subtractSpans, totalSize } from '../span.ts';
 import { fixedQuery } from './ask.ts';
+import { auditBlocks, type BlockRows, type Blocks, failBlocks, goodParts, rowsOf, seqnosOf } from './block-audit.ts';
 import { faultError, ListProof, type Settled } from './list-proof.ts';
 import { cutAtFinal, type Due, type ListContext } from './lists.ts';
-import { commitList, type PageRows, Pages, quarantineSpan, type RefusedRow } from './pages.ts';
-import { coversAll } from './shards.ts';
+import { commitList, type PageRows, Pages, quarantineSpan } from './pages.ts';
+import { StateProof } from './state-proof.ts';
 
 /** Blocks of a span: bounds memory, and what a kill costs. */
 const SPAN_BLOCKS = 500;
 /** How often a block that came back wrong is asked for again. */
-const TRIES = 2;
-
-/** Rows of one block, or why there are none. */
-type BlockRows =
-  | { readonly kind: 'rows'; readonly pages: readonly PageRows[] }
-  | { readonly kind: 'refused'; readonly refused: readonly RefusedRow[] }
-  | { readonly kind: 'failed'; readonly error: TonlakeError };
+const REPAIRS = 2;
+const REPAIR_PAUSE_MS = 500;
 
 /** Brings blocks in, each by itself. */
 export async function walkBlocks(context: ListContext, walk: BlockWalk, { missing, again }: Due): Promise<void> {
@@ -45,11 +41,13 @@ async function readSpan(
 ): Promise<void> {
   const { pipeline, report } = context;
   const pages = new Pages(context);
-  const blocks = new Map<number, BlockRows>();
-  const all = Array.from({ length: spanSize(span) }, (_, i) => span.from + i);
-  report({ event: 'planned', pipeline: pipeline.name, requests: all.length });
-  const fatal = await readBlocks({ context, walk, pages, blocks }, all);
-  const later = await settleAndCommit({ context, walk, pages, blocks }, span, supersedes);
+  const blocks: Blocks = new Map();
+  const states = walk.limit === undefined ? await StateProof.open(context, pages, span) : undefined;
+  const work: Work = { context, walk, pages, blocks, states };
+  report({ event: 'planned', pipeline: pipeline.name, requests: spanSize(span) });
+  const fatal = (await readBlocks(work, seqnosOf(span.from, span.to))) ?? (await repair(work));
+  failBlocks(pipeline.name, blocks, auditBlocks(pages, blocks, states));
+  const later = await settleAndCommit(work, span, supersedes);
   const failure = fatal ?? later;
   if (failure !== undefined) throw failure.error;
   for (const [seqno, block] of blocks) await tell(context, seqno, block);
@@ -59,7 +57,24 @@ interface Work {
   readonly context: ListContext;
   readonly walk: BlockWalk;
   readonly pages: Pages;
-  readonly blocks: Map<number, BlockRows>;
+  readonly blocks: Blocks;
+  /** What states of the shards are proven by. */
+  readonly states: StateProof | undefined;
+}
+
+/** Asks again for blocks that are wrong by themselves, each alone. @returns what made the source unusable */
+async function repair(work: Work): Promise<{ readonly error: unknown } | undefined> {
+  const { context, pages, blocks, states } = work;
+  const { report, effects, stop, pipeline } = context;
+  for (let round = 1; round <= REPAIRS && !stop.aborted; round++) {
+    const again = auditBlocks(pages, blocks, states).map(({ seqno }) => seqno);
+    if (again.length === 0) return undefined;
+    if (round > 1) await effects.sleep(REPAIR_PAUSE_MS);
+    report({ event: 'planned', pipeline: pipeline.name, requests: again.length });
+    const fatal = await readBlocks(work, again);
+    if (fatal !== undefined) return fatal;
+  }
+  return undefined;
 }
 
 /** Reads some blocks, each by itself. @returns what made the source unusable */
@@ -104,6 +119,7 @@ async function settleAndCommit(
       // Once more, by themselves.
       for (const seqno of bad) blocks.delete(seqno);
       fatal ??= await readBlocks(work, bad);
+      failBlocks(context.pipeline.name, blocks, auditBlocks(pages, blocks, work.states));
       const again = bad.flatMap((seqno) => [...rowsOf(blocks, { from: seqno, to: seqno })]);
       settled = await settle(work, part, Int32Array.from([...withoutBlocks(work, settled.rows, bad), ...again]));
       for (const seqno of seqnosWithFaults(settled)) {
@@ -130,24 +146,11 @@ async function settleAndCommit(
 }
 
 async function settle({ context, pages }: Work, part: Span, rows: Int32Array): Promise<Settled> {
-  pages.requireDistinct(rows, part);
   return new ListProof(context).settle(pages, part, rows);
 }
 
 function seqnosWithFaults({ faults }: Settled): readonly number[] {
   return [...new Set(faults.map(({ seqno }) => seqno))].sort((a, b) => a - b);
-}
-
-function goodParts(blocks: ReadonlyMap<number, BlockRows>, { from, to }: Span): readonly Span[] {
-  const bad = seqnosOf(from, to).filter((seqno) => blocks.get(seqno)?.kind !== 'rows');
-  return subtractSpans(
-    [{ from, to }],
-    bad.map((seqno) => ({ from: seqno, to: seqno })),
-  );
-}
-
-function seqnosOf(from: number, to: number): readonly number[] {
-  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
 }
 
 /** Rows of other blocks than these. */
@@ -179,26 +182,10 @@ async function commitPart(
   }
 }
 
-function rowsOf(blocks: ReadonlyMap<number, BlockRows>, span: Span): Int32Array {
-  const rows: number[] = [];
-  for (let seqno = span.from; seqno <= span.to; seqno++) {
-    const block = blocks.get(seqno);
-    for (const { from, to } of block?.kind === 'rows' ? block.pages : []) {
-      for (let row = from; row < to; row++) rows.push(row);
-    }
-  }
-  return Int32Array.from(rows);
-}
-
 async function readBlock(context: ListContext, walk: BlockWalk, pages: Pages, seqno: number): Promise<BlockRows> {
-  for (let tried = 1; ; tried++) {
-    const read = await readPages(context, walk, pages, seqno);
-    const refused = read.flatMap((page) => page.refused);
-    if (refused.length > 0) return { kind: 'refused', refused };
-    const isWhole = walk.limit !== undefined || coversAll(shardsIn(pages, read));
-    // Where the index begins, shards are missing for good.
-    if (isWhole || tried === TRIES) return { kind: 'rows', pages: read };
-  }
+  const read = await readPages(context, walk, pages, seqno);
+  const refused = read.flatMap((page) => page.refused);
+  return refused.length > 0 ? { kind: 'refused', refused } : { kind: 'rows', pages: read };
 }
 
 async function readPages(
@@ -253,18 +240,6 @@ function requireOwn(
       code: 'wrong-block',
     });
   }
-}
-
-function shardsIn(pages: Pages, read: readonly PageRows[]): readonly { workchain: number; shard: bigint }[] {
-  const workchains = pages.decoder.column('workchain');
-  const shards = pages.decoder.column('shard');
-  if (!(workchains instanceof WordsColumn && shards instanceof WordsColumn)) return [];
-  return read.flatMap(({ from, to }) =>
-    Array.from({ length: to - from }, (_, i) => ({
-      workchain: (workchains.words[from + i] as number) | 0,
-      shard: shards.unsigned64(from + i),
-    })),
-  );
 }
 
 async function tell(context: ListContext, seqno: number, block: BlockRows): Promise<void> {
