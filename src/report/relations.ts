@@ -1,4 +1,4 @@
-import { isEphemeral } from '../declare/pipeline.ts';
+import { isEphemeral, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../registry.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../span.ts';
 import { quoteText } from '../store/canonical.ts';
@@ -11,6 +11,7 @@ const entryColumns = {
   span_from: 'BIGINT',
   span_to: 'BIGINT',
   verdict: 'VARCHAR',
+  proof: 'VARCHAR',
   rows: 'BIGINT',
   bytes: 'BIGINT',
   requests: 'BIGINT',
@@ -35,14 +36,19 @@ export const ledgerRelations: readonly string[] = ['_entries', '_coverage', '_co
  * `_coverage` (one row a span of a pipeline that is sealed, missing or quarantined), `local_time(t)` of a UTC time and `utc_time(t)` of
  * a local one.
  */
-export async function addRelations(query: Query, ledger: readonly LedgerEntry[], timezone: string): Promise<void> {
+export async function addRelations(
+  query: Query,
+  ledger: readonly LedgerEntry[],
+  registry: Registry,
+  timezone: string,
+): Promise<void> {
   await query(
     `CREATE OR REPLACE TEMP MACRO local_time(t) AS timezone(${quoteText(timezone)}, timezone('UTC', t::TIMESTAMP))`,
   );
   await query(
     `CREATE OR REPLACE TEMP MACRO utc_time(t) AS timezone('UTC', timezone(${quoteText(timezone)}, t::TIMESTAMP))`,
   );
-  await addRelation(query, '_entries', entryColumns, ledger.map(entryRow));
+  await addRelation(query, '_entries', entryColumns, ledger.map((entry) => entryRow(entry, registry)));
   await addRelation(query, '_coverage', coverageColumns, coverageRows(ledger));
 }
 
@@ -61,7 +67,8 @@ async function addRelation(
   );
 }
 
-function entryRow(entry: LedgerEntry) {
+function entryRow(entry: LedgerEntry, { pipelines }: Registry) {
+  const isCounted = pipelines.some((pipeline) => pipeline.name === entry.pipeline && proofOf(pipeline) !== undefined);
   const tables = Object.values(entry.tables);
   return {
     number: entry.number,
@@ -69,6 +76,7 @@ function entryRow(entry: LedgerEntry) {
     span_from: entry.span.from,
     span_to: entry.span.to,
     verdict: entry.verdict,
+    proof: isCounted ? 'headers' : (entry.proof ?? 'none'),
     rows: tables.reduce((sum, { rows }) => sum + rows, 0),
     bytes: tables.flatMap(({ files }) => files).reduce((sum, { bytes }) => sum + bytes, 0),
     requests: entry.requests,

@@ -61,7 +61,7 @@ export async function renderReport(
   try {
     requireSameNetwork(reader.path, reader.network, options.network);
     const exported = exportedEntries(await reader.ledger(), registry);
-    await addRelations(reader.query, exported, timezone);
+    await addRelations(reader.query, exported, registry, timezone);
     const values = { ...params.values, timezone, now: new DuckDBTimestampValue(BigInt(now.getTime()) * 1000n) };
     const taken = registry.tables.map(({ name }) => name);
     const { results, relations } = await evaluateBlocks(reader.query, def, { values, taken });

@@ -211,6 +211,7 @@ test('tonlake status --json is one object', async () => {
       done: [{ from: 1000, to: 1009 }],
       holes: [],
       quarantined: [],
+      unproven: [],
       blocks: 10,
       files: expect.any(Number),
       bytes: expect.any(Number),

@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { run } from '../../src/run.ts';
+import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { formatSpans, spanSize } from '../../src/span.ts';
+import { readStatus } from '../../src/status.ts';
+import { query } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
+import { hurriedEffects } from '../source/clock.ts';
+import { repair, verify } from './support.ts';
+
+const LISTS = ['traces', 'actions'];
+const RANGE = '1000:1029';
+const LIE = { omits: [{ path: 'traces', rate: 0.05, lasting: true }] };
+
+let sandbox: Sandbox;
+let warehouse: string;
+
+/** A warehouse whose traces lack rows: nothing could tell when they came. */
+beforeEach(async () => {
+  sandbox = await startSandbox({ blocks: 4000, faults: LIE });
+  warehouse = join(freshFolder(), 'w');
+  await exportInto(LISTS);
+  await exportInto(['transactions'], '990:1029');
+});
+afterEach(() => sandbox.close());
+
+async function exportInto(pipelines: readonly string[], range = RANGE) {
+  return run({ pipelines, network: sandbox.url, range, warehouse, workers: 0, effects: hurriedEffects() });
+}
+
+/** Traces of actions and of single tick-tocks alike: those that the network has, and the warehouse lacks. */
+async function missing(): Promise<readonly string[]> {
+  const truth = join(freshFolder(), 'truth');
+  await run({ pipelines: ['traces'], network: sandbox.url, range: RANGE, warehouse: truth, workers: 0 });
+  const all = (await query(truth, 'SELECT trace_id, mc_seqno_end FROM traces')).map(([id, at]) => `${id} ${at}`);
+  const held = new Set((await query(warehouse, 'SELECT trace_id FROM traces')).map(([id]) => id));
+  return all.filter((text) => !held.has(text.split(' ')[0] ?? ''));
+}
+
+test('every trace that lacks is found in traces, none is laid to actions, and a repair asks for their blocks alone', async () => {
+  sandbox.setFaults(NO_FAULTS);
+  const lacking = await missing();
+  expect(lacking.length).toBeGreaterThan(5);
+  const { findings } = await verify(warehouse);
+  expect(findings.map(({ pipeline, kind }) => `${pipeline} ${kind}`)).toEqual(findings.map(() => 'traces list'));
+  const accused = findings.flatMap(({ span }) => (span === undefined ? [] : [span]));
+  for (const text of lacking) {
+    const seqno = Number(text.split(' ')[1]);
+    expect(
+      accused.some(({ from, to }) => from <= seqno && seqno <= to),
+      text,
+    ).toBe(true);
+  }
+  const blocks = accused.reduce((sum, span) => sum + spanSize(span), 0);
+  const { report, requests } = await repair(sandbox, warehouse);
+  expect(report).toMatchObject({ proven: true, findings: 0 });
+  expect(requests).toBeLessThanOrEqual(blocks + 3);
+  expect(await missing()).toEqual([]);
+});
+
+test('a repair that gets the same again ends, keeps the rows, and leaves the blocks to the next run', async () => {
+  const rows = await query(warehouse, 'SELECT trace_id FROM traces ORDER BY ALL');
+  const { findings: before } = await verify(warehouse);
+  const { report, requests } = await repair(sandbox, warehouse, { effects: hurriedEffects() });
+  expect(report.proven).toBe(false);
+  // Each block twice, each trace by itself twice, and the newest block.
+  expect(requests).toBeLessThan(140);
+  expect(await query(warehouse, 'SELECT trace_id FROM traces ORDER BY ALL')).toEqual(rows);
+  const { findings } = await verify(warehouse);
+  expect(findings.map(({ expected }) => expected)).toEqual(before.map(({ expected }) => expected));
+  const { pipelines } = await readStatus(warehouse);
+  const open = pipelines.find(({ pipeline }) => pipeline === 'traces')?.holes ?? [];
+  expect(formatSpans(open)).toBe(formatSpans(before.flatMap(({ span }) => span ?? [])));
+  // Again nothing new: it is told, and asked for no more than once each.
+  expect((await exportInto(LISTS)).complete).toBe(false);
+  expect(await query(warehouse, 'SELECT trace_id FROM traces ORDER BY ALL')).toEqual(rows);
+  sandbox.setFaults(NO_FAULTS);
+  expect((await exportInto(LISTS)).complete).toBe(true);
+  expect(await missing()).toEqual([]);
+  expect((await verify(warehouse)).findings).toEqual([]);
+});
+
+test('what nothing was compared with is told as only read, and proven by a later look', async () => {
+  sandbox.setFaults(NO_FAULTS);
+  const path = join(freshFolder(), 'w');
+  const more = { network: sandbox.url, range: RANGE, warehouse: path, workers: 0 } as const;
+  const span = [{ from: 1000, to: 1029 }];
+  const first = await run({ ...more, pipelines: ['traces', 'jetton_masters', 'shard_state'] });
+  expect(first).toMatchObject({ complete: true, unproven: { traces: span } });
+  expect(Object.keys(first.unproven)).toEqual(['traces', 'jetton_masters']);
+  expect((await verify(path)).report.unproven).toMatchObject({ traces: span });
+  const second = await run({ ...more, pipelines: ['actions', 'message_links', 'transactions'] });
+  expect(second.unproven).toEqual({ actions: span });
+  const { report } = await verify(path);
+  expect(Object.keys(report.unproven).sort()).toEqual(['actions', 'jetton_masters']);
+  const { pipelines } = await readStatus(path);
+  const unproven = pipelines.filter((each) => each.unproven.length > 0).map(({ pipeline }) => pipeline);
+  expect(unproven).toEqual(['actions', 'jetton_masters', 'traces']);
+});
