@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import './engine.ts';
 import { CommanderError } from 'commander';
+import { pasteable, rememberInvocation } from './commands/invocation.ts';
 import { guardStreams } from './commands/streams.ts';
 import { showWarnings } from './commands/warnings.ts';
 import { formatError, TonlakeError, UsageError } from './errors.ts';
@@ -14,12 +15,13 @@ function exitCodeOf(error: unknown): number {
   return error instanceof UsageError || (error instanceof TonlakeError && USAGE_CODES.has(error.code)) ? 2 : 1;
 }
 
+rememberInvocation(process.argv[1] ?? '');
 guardStreams();
 showWarnings();
 
 try {
   await createProgram().parseAsync();
 } catch (error) {
-  if (!(error instanceof CommanderError)) process.stderr.write(`error: ${formatError(error)}\n`);
+  if (!(error instanceof CommanderError)) process.stderr.write(`error: ${pasteable(formatError(error))}\n`);
   process.exitCode = exitCodeOf(error);
 }

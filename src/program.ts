@@ -6,6 +6,7 @@ import { addCompact } from './commands/compact.ts';
 import { addDescribe } from './commands/describe.ts';
 import { addFetch } from './commands/fetch.ts';
 import { addFiles } from './commands/files.ts';
+import { rememberFlags } from './commands/invocation.ts';
 import { addJob } from './commands/job.ts';
 import { addMart } from './commands/mart.ts';
 import { addReport } from './commands/report.ts';
@@ -48,6 +49,7 @@ export function createProgram(): Command {
   ])
     add(program);
   for (const command of withAllBelow(program)) command.exitOverride();
+  program.hook('preAction', (root, running) => rememberFlags(root, running));
   return program;
 }
 

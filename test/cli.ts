@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterFile } from './scratch.ts';
 
-/** The compiled command line; `npm run build` makes it. */
-export const CLI = fileURLToPath(new URL('../dist/src/cli.js', import.meta.url));
+/** The compiled command line, by a link as packages have one; `npm run build` makes it. */
+export const CLI = fileURLToPath(new URL('bin/tonlake', import.meta.url));
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;

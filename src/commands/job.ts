@@ -46,11 +46,12 @@ export function addJob(program: Command): void {
     });
   withWarehouse(job.command('list'))
     .description('show jobs with their schedules and last runs')
-    .argument('[path]', 'a folder of job files, or one', 'pipelines/jobs')
+    .argument('[path]', 'a folder of job files, or one (default: jobs, or pipelines/jobs)')
     .option('--json', 'one JSON object per line on standard output')
-    .action(async (path: string, flags: JobFlags) => {
+    .action(async (path: string | undefined, flags: JobFlags) => {
       const { listFiles } = await import('./jobshow.ts');
-      await listFiles(path, openOptions(flags), flags.json === true);
+      const { jobsPlace } = await import('../job/list.ts');
+      await listFiles(path ?? (await jobsPlace()), openOptions(flags), flags.json === true);
     });
   withWarehouse(job.command('history'))
     .description('show the runs of a job, the newest last')

@@ -3,6 +3,7 @@ import type { Job } from '../job/job.ts';
 import { type JobEvent, runJob } from '../job/run.ts';
 import { describeRecord, describeStep } from '../job/show.ts';
 import { jobActions } from '../job/wiring.ts';
+import { rememberPlace } from './invocation.ts';
 import { limitHeap, watchInterrupts } from './live.ts';
 import { openProgress } from './progress.ts';
 
@@ -15,6 +16,7 @@ export interface RunOnceOptions {
 /** Runs a job once and shows it: JSON lines on standard output, or steps on standard error and the outcome on standard output. */
 export async function runOnce({ job, due, isJson }: RunOnceOptions): Promise<void> {
   limitHeap();
+  rememberPlace({ warehouse: job.warehouse, network: job.network });
   const progress = await openProgress(isJson);
   const interrupts = watchInterrupts(progress.tell);
   try {

@@ -1,6 +1,7 @@
 import cliProgress from 'cli-progress';
 import type { RunEvent } from '../run.ts';
 import type { RetryEvent } from '../source/source.ts';
+import { pasteable } from './invocation.ts';
 import { describeEvent, describeRetry, isTrouble, type Progress, TELL_WAIT_MS } from './progress.ts';
 import { RunProgress } from './run-progress.ts';
 
@@ -21,7 +22,7 @@ export class LiveProgress implements Progress {
 
   readonly tell = (line: string): void => {
     this.end();
-    process.stderr.write(`${line}\n`);
+    process.stderr.write(`${pasteable(line)}\n`);
     this.#draw();
   };
 

@@ -3,8 +3,9 @@ import { formatCount, formatDuration } from '../format.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
 import { type RunEvent, type RunOptions, run } from '../run.ts';
 import { formatSpans } from '../span.ts';
+import { pasteable } from './invocation.ts';
 import { openLog } from './log.ts';
-import { invocation, shellWord } from './options.ts';
+import { shellWord } from './options.ts';
 import { openProgress } from './progress.ts';
 
 /**
@@ -83,10 +84,23 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
   const read = unproven.length === 0 ? '' : `  only read, not proven: ${unproven.join('; ')}\n`;
   const place = `--warehouse ${shellWord(options.warehouse)}`;
   if (!report.complete) {
-    const again = `tonlake run ${what} --network ${shellWord(network)} --range ${shellWord(options.range)}`;
-    return `${head}${read}  see ${invocation()} status ${place}; ${again} asks for the rest\n`;
+    return pasteable(
+      `${head}${read}  see tonlake status ${place}; ${runAgain(options, what, network)} asks for the rest\n`,
+    );
   }
-  return `${head}${read}\nNext, ask the tables:\n  ${invocation()} sql "${firstQuery(options.pipelines, await loadRegistry())}" ${place}\n  ${invocation()} status ${place}\n  ${invocation()} describe\n`;
+  const query = firstQuery(options.pipelines, await loadRegistry());
+  return pasteable(
+    `${head}${read}\nNext, ask the tables:\n  tonlake sql "${query}" ${place}\n  tonlake status ${place}\n  tonlake describe\n`,
+  );
+}
+
+/** The command that goes on, with all that decides what it writes and where. */
+function runAgain({ range, warehouse, store, from, history }: RunOptions, what: string, network: string): string {
+  const flags = { network, range, warehouse, store, from };
+  const told = Object.entries(flags).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${shellWord(value)}`],
+  );
+  return ['tonlake run', what, ...told, ...(history === true ? ['--history'] : [])].join(' ');
 }
 
 /** A query of a table that was exported. */

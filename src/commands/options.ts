@@ -71,11 +71,6 @@ export function parseNonNegative(value: string): number {
   return number;
 }
 
-/** How the user started tonlake, for lines that can be copied. */
-export function invocation(): string {
-  return process.env['npm_lifecycle_event'] === undefined ? 'tonlake' : 'npm run -s tonlake --';
-}
-
 /** A word of a command line, quoted where a shell would read it otherwise. */
 export function shellWord(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

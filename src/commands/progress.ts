@@ -2,6 +2,7 @@ import { formatCount, formatDuration } from '../format.ts';
 import type { RunEvent } from '../run.ts';
 import type { RetryEvent } from '../source/source.ts';
 import { formatSpans } from '../span.ts';
+import { pasteable } from './invocation.ts';
 
 /** What people see of a run on standard error. */
 export interface Progress {
@@ -32,7 +33,7 @@ class LineProgress implements Progress {
 
   readonly show = (event: RunEvent): void => {
     const line = describeEvent(event);
-    if (line !== undefined && (!this.isQuiet || isTrouble(event))) process.stderr.write(`${line}\n`);
+    if (line !== undefined && (!this.isQuiet || isTrouble(event))) process.stderr.write(`${pasteable(line)}\n`);
   };
 
   readonly retry = (event: RetryEvent): void => {
@@ -43,7 +44,7 @@ class LineProgress implements Progress {
   };
 
   readonly tell = (line: string): void => {
-    process.stderr.write(`${line}\n`);
+    process.stderr.write(`${pasteable(line)}\n`);
   };
 
   readonly end = (): void => {};

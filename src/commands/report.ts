@@ -4,6 +4,7 @@ import { requireFormatOf } from '../ending.ts';
 import { ReportError, UsageError } from '../errors.ts';
 import { formatBytes } from '../format.ts';
 import { REPORT_FORMATS, type ReportFormat } from '../report/format.ts';
+import { pasteable } from './invocation.ts';
 import { type CommonOptions, collectParam, networkOption, warehouseOf, warehouseOption } from './options.ts';
 
 interface ReportFlags extends CommonOptions {
@@ -72,7 +73,7 @@ async function makeReport(report: string, flags: ReportFlags): Promise<void> {
       hint: rendered.gaps[0] ?? 'choose other parameters, or export more with tonlake run',
     });
   }
-  for (const gap of rendered.gaps) process.stderr.write(`warning: ${gap}\n`);
+  for (const gap of rendered.gaps) process.stderr.write(`warning: ${pasteable(gap)}\n`);
   if (flags.output === undefined) {
     process.stdout.write(rendered.content);
     return;

@@ -3,6 +3,7 @@ import { parseNonNegative } from './options.ts';
 
 interface ScheduleFlags {
   readonly metrics?: string;
+  readonly metricsPublic?: boolean;
   readonly drain: number;
   readonly json?: boolean;
 }
@@ -23,13 +24,18 @@ export function addSchedule(program: Command): void {
   program
     .command('schedule')
     .description('run jobs when they come due, until it is told to end')
-    .argument('[path...]', 'job files, or folders of them', ['pipelines/jobs'])
+    .argument('[path...]', 'job files, or folders of them (default: jobs, or pipelines/jobs)')
     .option('--metrics <address>', 'serve /metrics and /healthz there, on this machine only: 127.0.0.1:9464')
+    .option(
+      '--metrics-public',
+      'let --metrics be any address, such as 0.0.0.0:9464: who reaches it reads them, without a password',
+    )
     .option('--drain <seconds>', 'how long a run under way may go on after SIGTERM', parseNonNegative, 60)
     .option('--json', 'one JSON object per line on standard output')
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], flags: ScheduleFlags) => {
       const { scheduleLive } = await import('./schedulelive.ts');
-      await scheduleLive({ paths, metrics: flags.metrics, drainMs: flags.drain * 1000, isJson: flags.json === true });
+      const { metrics, metricsPublic: isPublic = false, drain, json: isJson = false } = flags;
+      await scheduleLive({ paths, metrics, isPublic, drainMs: drain * 1000, isJson });
     });
 }

@@ -2,7 +2,7 @@ import { realEffects } from '../effects.ts';
 import { openJob } from '../job/check.ts';
 import { JobHistory } from '../job/history.ts';
 import type { Job } from '../job/job.ts';
-import { jobFiles } from '../job/list.ts';
+import { jobFiles, jobsPlace } from '../job/list.ts';
 import { loadNames } from '../job/names.ts';
 import { checkQueries } from '../job/queries.ts';
 import { describeRecord } from '../job/show.ts';
@@ -16,6 +16,8 @@ import { limitHeap } from './live.ts';
 export interface ScheduleLiveOptions {
   readonly paths: readonly string[];
   readonly metrics: string | undefined;
+  /** Whether others than this machine may read the metrics. */
+  readonly isPublic: boolean;
   readonly drainMs: number;
   readonly isJson: boolean;
 }
@@ -26,8 +28,8 @@ const LAST_MS = 30_000;
 /** Runs a schedule until SIGTERM or Ctrl-C: events on standard output, as lines for people or as JSON. */
 export async function scheduleLive(options: ScheduleLiveOptions): Promise<void> {
   limitHeap();
-  const address = options.metrics === undefined ? undefined : parseMetricsAddress(options.metrics);
-  const jobs = await openJobs(options.paths);
+  const address = options.metrics === undefined ? undefined : parseMetricsAddress(options.metrics, options.isPublic);
+  const jobs = await openJobs(options.paths.length === 0 ? [await jobsPlace()] : options.paths);
   const drain = watchDrain(options.drainMs);
   const health = address === undefined ? undefined : await serveHealth(address, jobs);
   try {

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { formatOf } from '../ending.ts';
 import { UsageError } from '../errors.ts';
 import type { SqlFormat } from '../print.ts';
+import { pasteable } from './invocation.ts';
 import { type CommonOptions, collectParam, networkOption, warehouseOf, warehouseOption } from './options.ts';
 
 const FORMATS = ['box', 'csv', 'json', 'parquet'] as const satisfies readonly (SqlFormat | 'parquet')[];
@@ -67,7 +68,7 @@ export function addSql(program: Command): void {
 async function answer(sql: string, flags: SqlFlags): Promise<void> {
   const { network, strict, param: params, file, output } = flags;
   const format = formatOf({ output, format: flags.format, formats: FORMATS }) ?? 'box';
-  const onWarning = (message: string): void => void process.stderr.write(`warning: ${message}\n`);
+  const onWarning = (message: string): void => void process.stderr.write(`warning: ${pasteable(message)}\n`);
   const options = { network, strict, params, file, onWarning };
   const [{ printResult }, { querySql, writeParquet }] = await Promise.all([
     import('../print.ts'),

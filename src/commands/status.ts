@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { pasteable } from './invocation.ts';
 import { type CommonOptions, DEFAULT_NETWORK, networkOption, warehouseOf, warehouseOption } from './options.ts';
 
 interface StatusFlags extends CommonOptions {
@@ -23,7 +24,7 @@ export function addStatus(program: Command): void {
       if (flags.budget === true) return showBudget(flags);
       const { readStatus, formatStatus } = await import('../status.ts');
       const status = await readStatus(warehouseOf(flags), flags.network);
-      process.stdout.write(flags.json === true ? `${JSON.stringify(status)}\n` : formatStatus(status));
+      process.stdout.write(flags.json === true ? `${JSON.stringify(status)}\n` : pasteable(formatStatus(status)));
     });
 }
 

@@ -2,10 +2,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { formatCount, formatDuration } from '../format.ts';
 import type { Store } from '../store/store.ts';
 import type { WatchEvent, WatchReport } from '../watch/watch.ts';
+import { pasteable } from './invocation.ts';
 import {
   type CommonOptions,
   DEFAULT_NETWORK,
-  invocation,
   networkOption,
   parseCount,
   parseRps,
@@ -112,7 +112,8 @@ function summary(report: WatchReport, warehouse: string): string {
   const counts = Object.entries(rows).map(([table, count]) => `${formatCount(count)} ${table}`);
   const head = `watched ${network}: ${formatCount(traces)} traces, ${formatCount(settled)} of them complete; ${counts.join(', ')}`;
   const sql = 'select account, first_seen, finality, outcome, final_hash from pending_transactions order by first_seen';
-  return `${head} (${formatCount(polls)} polls, ${formatCount(requests)} requests, ${formatDuration(seconds)})\n\nNext:\n  ${invocation()} sql "${sql}" --warehouse ${shellWord(warehouse)}\n`;
+  const next = pasteable(`tonlake sql "${sql}" --warehouse ${shellWord(warehouse)}`);
+  return `${head} (${formatCount(polls)} polls, ${formatCount(requests)} requests, ${formatDuration(seconds)})\n\nNext:\n  ${next}\n`;
 }
 
 function collect(value: string, before: readonly string[]): readonly string[] {

@@ -4,6 +4,21 @@ import { UsageError } from '../errors.ts';
 import { readFate } from '../store/liveness.ts';
 import type { JobRecord } from './record.ts';
 
+/** Where jobs lie when no place is named. */
+const PLACES = ['jobs', 'pipelines/jobs'];
+/** A job that runs as it is, until the user changes it. */
+const FIRST_JOB = `{network: sandbox, pipelines: [transactions], range: yesterday, schedule: {cron: "15 3 * * *"}}`;
+const BEGIN = `begin with one: mkdir -p jobs && echo '${FIRST_JOB}' > jobs/nightly.yaml && tonlake job check jobs`;
+
+/** The folder of the user's jobs, below the working folder. @throws {UsageError} when there is none */
+export async function jobsPlace(): Promise<string> {
+  for (const path of PLACES) {
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isDirectory() === true) return path;
+  }
+  throw noJobs(PLACES.join(' or '), 'there is no folder', undefined);
+}
+
 /** The job files of a folder, by name; or the file itself. @throws {UsageError} when there is none */
 export async function jobFiles(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch((cause: unknown) => {
@@ -18,7 +33,7 @@ export async function jobFiles(path: string): Promise<readonly string[]> {
 function noJobs(path: string, why: string, cause: unknown): UsageError {
   return new UsageError(`usage: expected job files, ${why} ${path}`, {
     code: 'no-job',
-    hint: 'job files end in .yaml; those that come with tonlake lie in pipelines/jobs',
+    hint: `job files end in .yaml; ${BEGIN}`,
     cause,
   });
 }

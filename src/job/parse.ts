@@ -39,7 +39,7 @@ export async function readJob(file: string): Promise<ParsedJob> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`usage: expected a job file, cannot read ${file}`, {
       code: 'no-job',
-      hint: 'tonlake job list shows those of pipelines/jobs',
+      hint: 'tonlake job list shows those that there are',
       cause,
     });
   });

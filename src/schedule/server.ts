@@ -19,18 +19,23 @@ export interface MetricsServer {
 /**
  * Parses `127.0.0.1:9464`, `localhost:9464`, `[::1]:9464` or `:9464`.
  *
- * @throws {UsageError} `bad-address` when it is another form, or no address of this machine alone
+ * @param isPublic whether others may reach it: any address is taken then, such as `0.0.0.0:9464`
+ * @throws {UsageError} `bad-address` when it is another form, or no address of this machine alone and not meant to be public
  */
-export function parseMetricsAddress(text: string): MetricsAddress {
+export function parseMetricsAddress(text: string, isPublic = false): MetricsAddress {
   const [, host = '', digits = ''] = /^(.*):(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   const isLoopback = /^(|localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host);
-  if (digits !== '' && port <= 65_535 && isLoopback) {
+  const isAddress = /^(|[\w.-]+|\[[\da-f:.]+\])$/i.test(host);
+  if (digits !== '' && port <= 65_535 && (isLoopback || (isPublic && isAddress))) {
     return { host: host === '' ? '127.0.0.1' : host.replace(/^\[(.*)\]$/, '$1'), port };
   }
-  throw new UsageError(`usage: expected an address of this machine, got ${JSON.stringify(text)}`, {
+  const expected = isPublic ? 'an address and a port' : 'an address of this machine alone';
+  throw new UsageError(`usage: expected ${expected}, got ${JSON.stringify(text)}`, {
     code: 'bad-address',
-    hint: '--metrics 127.0.0.1:9464; a proxy in front of it is what others may reach',
+    hint: isPublic
+      ? '--metrics 0.0.0.0:9464 --metrics-public'
+      : '--metrics 127.0.0.1:9464; with --metrics-public others may read the metrics, without a password',
   });
 }
 

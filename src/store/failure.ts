@@ -54,6 +54,12 @@ const causes: readonly Cause[] = [
     text: 'it is not a DuckDB file',
     hint: 'choose another PLACE',
   },
+  {
+    code: 'damaged',
+    says: /[/\\]tables[/\\][^"]*-[0-9a-f]{12}\.parquet/,
+    text: 'a data file is missing or damaged',
+    hint: 'tonlake verify --repair',
+  },
 ];
 
 /**

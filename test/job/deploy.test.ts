@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram, withAllBelow } from '../../src/program.ts';
+import { parseMetricsAddress } from '../../src/schedule/server.ts';
 import { freshFolder } from '../scratch.ts';
 import { jobOf } from './support.ts';
 
@@ -80,6 +81,16 @@ test.runIf(isThere('systemd-analyze'))('systemd takes the units', () => {
   );
 });
 
+test.each(['tonlake.service', 'tonlake-job@.service'])(
+  '%s can write its state, though nothing else outside its data',
+  (unit) => {
+    const text = read(`deploy/${unit}`);
+    expect(text).toContain('ProtectSystem=strict\n');
+    const [, state = ''] = /^Environment=TONLAKE_STATE_DIR=\/var\/lib\/(.*)$/m.exec(text) ?? [];
+    expect(text).toMatch(new RegExp(`^StateDirectory=${state}$`, 'm'));
+  },
+);
+
 test('the units leave more time to end than the program takes', () => {
   const service = read('deploy/tonlake.service');
   const drain = Number(/--drain (\d+)/.exec(service)?.[1]);
@@ -123,7 +134,12 @@ describe('Docker', () => {
       },
     });
     const [, line = ''] = /command: \[(.*)\]/.exec(read('deploy/compose.yaml')) ?? [];
-    expectKnown(line.split(',').map((word) => word.trim().replace(/^'(.*)'$/, '$1')));
+    const words = line.split(',').map((word) => word.trim().replace(/^'(.*)'$/, '$1'));
+    expectKnown(words);
+    // Loopback inside a container is of that container alone; the host publishes the port to itself.
+    const address = words[words.indexOf('--metrics') + 1] ?? '';
+    expect(parseMetricsAddress(address, words.includes('--metrics-public'))).toEqual({ host: '0.0.0.0', port: 9464 });
+    expect(compose).toMatchObject({ services: { tonlake: { ports: ['127.0.0.1:9464:9464'] } } });
   });
 });
 

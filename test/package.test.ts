@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { freshFolder } from './scratch.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Runs a command line in a folder, without what npm tells of the tests' own start. */
+function shell(line: string, cwd: string) {
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(npm_|TONLAKE_|VITEST|NODE_)/i.test(name)),
+  );
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', line], { cwd, env, encoding: 'utf8' });
+  return { code: status, stdout, stderr };
+}
+
+describe('as an installed package', () => {
+  let place: string;
+  let installed: string;
+
+  beforeAll(() => {
+    const folder = freshFolder();
+    expect(shell(`npm pack --ignore-scripts --silent --pack-destination '${folder}'`, root).code).toBe(0);
+    place = join(folder, 'mine');
+    const modules = join(place, 'node_modules');
+    installed = join(modules, 'tonlake');
+    mkdirSync(join(modules, '.bin'), { recursive: true });
+    mkdirSync(installed);
+    expect(shell(`tar -xzf ../*.tgz -C node_modules/tonlake --strip-components 1`, place).code).toBe(0);
+    // What npm would install beside it.
+    for (const name of readdirSync(join(root, 'node_modules')).filter((each) => !each.startsWith('.'))) {
+      symlinkSync(join(root, 'node_modules', name), join(modules, name));
+    }
+    symlinkSync('../tonlake/dist/src/cli.js', join(modules, '.bin/tonlake'));
+  });
+
+  test('source maps hold their sources, which are not shipped beside them', () => {
+    const maps = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.js.map'),
+    );
+    expect(maps.length).toBeGreaterThan(100);
+    const empty = maps.filter((name) => {
+      const map: unknown = JSON.parse(readFileSync(join(installed, name), 'utf8'));
+      if (typeof map !== 'object' || map === null || !('sourcesContent' in map)) return true;
+      return !Array.isArray(map.sourcesContent) || map.sourcesContent.some((text: unknown) => typeof text !== 'string');
+    });
+    expect(empty).toEqual([]);
+  });
+
+  test('the command begins in an empty folder, and its hints work there', () => {
+    const run = (args: string) => shell(`./node_modules/.bin/tonlake ${args}`, place);
+    for (const args of ['job list', 'schedule']) {
+      const { code, stderr } = run(args);
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringMatching(
+          /^error: usage: expected job files, there is no folder jobs or pipelines\/jobs; hint: .*\n$/,
+        ),
+      });
+      expect(stderr).not.toContain('node_modules');
+    }
+    const [, begin = ''] = / begin with one: (.*)\n$/.exec(run('job list').stderr) ?? [];
+    const begun = shell(begin.replace('tonlake job', './node_modules/.bin/tonlake job'), place);
+    expect(begun).toMatchObject({ code: 0, stderr: '' });
+    expect(begun.stdout).toContain('nightly');
+    expect(run('job list')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/nightly.*15 3 \* \* \*.*never ran/),
+    });
+    expect(run('job check jobs/nightly.yaml')).toMatchObject({ code: 0 });
+  });
+});
