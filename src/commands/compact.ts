@@ -16,7 +16,7 @@ interface CompactFlags extends CommonOptions {
 const HELP = `
 Every span that is exported adds a file to each table; thousands of small files make queries slow. Each merge is one commit that
 takes the place of the merged ones: readers see every row once at any moment, and a kill costs the merge in hand. The old files
-stay for an hour, for readers that hold them. A DuckDB warehouse has nothing to merge.
+leave tables/ at once, and stay below pinned/ for an hour, for readers that hold them. A DuckDB warehouse has nothing to merge.
 
 Examples:
   tonlake compact --network sandbox

@@ -7,7 +7,8 @@ import { syncPath } from './disk.ts';
 import { type LedgerFolder, layoutOf } from './ledger.ts';
 import { declaredMacros } from './macros.ts';
 import { heldMarts } from './martviews.ts';
-import { declaredViews, emptyView, type FileGroup, selectFiles, viewOf } from './relation.ts';
+import { steadyPath } from './pinned.ts';
+import { declaredViews, emptyView, type FileGroup, readBeside, readFiles, selectFiles, viewOf } from './relation.ts';
 import type { LedgerEntry } from './store.ts';
 
 /** Files of a table in force, by the columns they were written with. */
@@ -18,14 +19,14 @@ export function groupFiles(warehouse: string, ledger: LedgerFolder, table: strin
     if (part === undefined) continue;
     const paths = groups.get(part.schema) ?? [];
     groups.set(part.schema, paths);
-    for (const file of part.files) paths.push(join(warehouse, file.path));
+    for (const file of part.files) paths.push(steadyPath(warehouse, file.path));
   }
   return [...groups].map(([schema, paths]) => ({ columns: ledger.schema(schema).columns, paths }));
 }
 
 /** SQL of the view of a table, or of a mart, over its files in force. */
-export function tableView(warehouse: string, ledger: LedgerFolder, table: TableDef): string {
-  return viewOf(table.name, selectFiles(table, groupFiles(warehouse, ledger, table.name)));
+export function tableView(warehouse: string, ledger: LedgerFolder, table: TableDef, read = readFiles): string {
+  return viewOf(table.name, selectFiles(table, groupFiles(warehouse, ledger, table.name), read));
 }
 
 /** The view of the ledger: one row for each entry in force. */
@@ -70,8 +71,8 @@ export function commitsView(entries: readonly LedgerEntry[]): string {
 }
 
 /**
- * The catalog of a warehouse that is written: a DuckDB file that holds macros, and views with absolute paths, so that any DuckDB
- * can open it.
+ * The catalog of a warehouse that is written: a DuckDB file that holds macros and views, so that any DuckDB can open it, wherever the
+ * warehouse is moved or mounted.
  */
 export class Catalog {
   readonly #warehouse: string;
@@ -147,7 +148,7 @@ export class Catalog {
       ...declaredViews(fresh).map(({ statement }) => statement()),
       ...[...this.#tables, ...marts]
         .filter(({ name }) => changed.has(name))
-        .map((table) => tableView(this.#warehouse, this.#ledger, table)),
+        .map((table) => tableView(this.#warehouse, this.#ledger, table, readBeside(this.#warehouse))),
       commitsView(entries.effective),
     ];
   }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { StoreError } from '../errors.ts';
 import { ifAny, listFolder, putText } from './disk.ts';
 import { badLedger, Entries, parseEntry } from './entries.ts';
+import { CATALOG } from './relation.ts';
 import { type Schema, schemaId } from './schema.ts';
 import type { LedgerEntry } from './store.ts';
 
@@ -25,7 +26,8 @@ export function layoutOf(path: string) {
     stage: join(path, '_stage'),
     lock: join(path, '_lock'),
     tables: join(path, 'tables'),
-    catalog: join(path, 'warehouse.duckdb'),
+    pinned: join(path, 'pinned'),
+    catalog: join(path, CATALOG),
   } as const;
 }
 

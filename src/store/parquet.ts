@@ -9,9 +9,10 @@ import { draftEntry } from './draft.ts';
 import { badLedger } from './entries.ts';
 import { guarded, takeAll } from './failure.ts';
 import { LedgerFolder, layoutOf, readIdentity, requireNetwork, requireOwnEntries } from './ledger.ts';
-import { clearFiles, clearLeftovers } from './leftovers.ts';
+import { clearFiles, clearLeftovers, filesOf } from './leftovers.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { type StoreOptions, warehousePath } from './options.ts';
+import { pinFile, pinnedPath, retireFile } from './pinned.ts';
 import { requireDeclared, requireReadable, schemaOf } from './schema.ts';
 import { Stager, type StagerOptions } from './stage.ts';
 import type { CommitDraft, FileStage, LedgerEntry, Query, StagedSpan, Store } from './store.ts';
@@ -157,6 +158,7 @@ class ParquetStore implements Store {
         await makeFolder(dirname(path));
         await rename(file.stagedPath, path);
         folders.add(dirname(path));
+        if (await pinFile(this.path, file.path)) folders.add(dirname(join(this.path, pinnedPath(file.path))));
       }
     }
     await step('sync folders');
@@ -169,6 +171,10 @@ class ParquetStore implements Store {
     this.#isCatalogStale = true;
     await step('sync ledger');
     await syncPath(this.#ledger.path);
+    await step('retire files');
+    for (const old of entries.all.filter(({ id }) => entry.supersedes.includes(id))) {
+      for (const path of filesOf(old)) await retireFile(this.path, path);
+    }
     await step('clear stage');
     await rm(join(stagingPath, staged.id), { recursive: true, force: true });
     return entry;

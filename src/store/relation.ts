@@ -1,3 +1,4 @@
+import { join, relative, sep } from 'node:path';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from './canonical.ts';
 import { DATE_COLUMN, storedColumns } from './encoding.ts';
@@ -14,10 +15,33 @@ export function declaredViews(tables: readonly TableDef[]): readonly Declared[] 
   return views.map(({ name, sql }) => ({ name, body: sql, statement: () => viewOf(name, sql) }));
 }
 
+const PLAIN = 'hive_partitioning = false';
+
 /** SQL that reads exactly these Parquet files, whatever characters their paths hold. */
-export function readFiles(paths: readonly string[], options = 'hive_partitioning = false'): string {
+export function readFiles(paths: readonly string[], options = PLAIN): string {
   const list = paths.map((path) => quoteText(path.replace(/[[*?]/g, '[$&]'))).join(', ');
   return `read_parquet([${list}], ${options})`;
+}
+
+/** Name of the catalog, beside which its files lie. */
+export const CATALOG = 'warehouse.duckdb';
+
+/**
+ * As {@link readFiles}, for the views of the catalog of a warehouse: of a catalog that is the main database of its session, the files
+ * beside it, so that a copy reads its own; of an attached one, those at the path where it was written. DuckDB tells a view nothing
+ * of where its own file lies but by the default of `temp_directory`: the path of the main database, with `.tmp` at the end.
+ */
+export function readBeside(warehouse: string): typeof readFiles {
+  const place = "current_setting('temp_directory')";
+  const pattern = quoteText(`^(.*[/\\\\])?${CATALOG.replace('.', '\\.')}\\.tmp$`);
+  const beside = `left(${place}, length(${place}) - ${`${CATALOG}.tmp`.length})`;
+  const base = `CASE WHEN regexp_matches(${place}, ${pattern}) THEN ${beside} ELSE ${quoteText(join(warehouse, '/'))} END`;
+  const escaped = `regexp_replace(${base}, '([[*?])', '[\\1]', 'g')`;
+  return (paths, options = PLAIN) => {
+    // No path holds a question mark: neither ours, nor one that DuckDB opens.
+    const names = paths.map((path) => `@${relative(warehouse, path).split(sep).join('/')}`).join('?');
+    return `read_parquet(string_split(replace(${quoteText(names)}, '@', ${escaped}), '?'), ${options})`;
+  };
 }
 
 /** Files of a table that were written with the same columns; absolute paths. */
@@ -27,7 +51,7 @@ export interface FileGroup {
 }
 
 /** A select of the declared columns over exactly these files; columns that the files lack are null. */
-export function selectFiles(table: TableDef, groups: readonly FileGroup[]): string {
+export function selectFiles(table: TableDef, groups: readonly FileGroup[], read = readFiles): string {
   const declared = schemaOf(table).columns;
   const filled = groups.filter(({ paths }) => paths.length > 0);
   if (filled.length === 0) {
@@ -44,7 +68,7 @@ export function selectFiles(table: TableDef, groups: readonly FileGroup[]): stri
         // Another type is that of a mart's older select, whose rows are about to be built again.
         return `${held === undefined ? `NULL::${type}` : `TRY_CAST(${quoteName(name)} AS ${type})`} AS ${quoteName(name)}`;
       });
-      return `SELECT ${selected.join(', ')} FROM ${readFiles(paths, isDated ? WITH_PATH : undefined)}`;
+      return `SELECT ${selected.join(', ')} FROM ${read(paths, isDated ? WITH_PATH : undefined)}`;
     })
     .join(' UNION ALL ');
 }

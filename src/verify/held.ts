@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { isMasterchain } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import { StoreError } from '../errors.ts';
@@ -13,6 +12,7 @@ import { busyError, readLockHolder } from '../store/lock.ts';
 import { openFile, pathsOf, readColumns, readNetwork } from '../store/onefile.ts';
 import { detectStoreKind } from '../store/open.ts';
 import { warehousePath } from '../store/options.ts';
+import { steadyPath } from '../store/pinned.ts';
 import { selectFiles } from '../store/relation.ts';
 import { schemaOf } from '../store/schema.ts';
 import type { LedgerEntry, Store } from '../store/store.ts';
@@ -132,7 +132,7 @@ async function holdFolder(path: string, network: string, database: Database): Pr
       if (part === undefined) continue;
       const paths = groups.get(part.schema) ?? [];
       groups.set(part.schema, paths);
-      paths.push(...part.files.map((file) => join(path, file.path)));
+      paths.push(...part.files.map((file) => steadyPath(path, file.path)));
     }
     return selectFiles(
       table,
@@ -156,9 +156,9 @@ async function readCatalog(path: string, database: Database) {
     const views = await database.query("SELECT sql FROM duckdb_views() WHERE database_name = 'catalog_before'");
     for (const [sql] of views.rows) {
       for (const [, name] of String(sql).matchAll(
-        /\/(tables\/[a-z_]+\/(?:block_date=[^/']+\/)?\d+-\d+-[0-9a-z]+\.parquet)'/g,
+        /(?:tables|pinned)\/([a-z_]+\/(?:block_date=[^/']+\/)?\d+-\d+-[0-9a-z]+\.parquet)/g,
       )) {
-        files.push(name as string);
+        files.push(`tables/${name}`);
       }
     }
     await database.run('DETACH catalog_before');

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { isMasterchain } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Registry } from '../registry.ts';
@@ -6,6 +5,7 @@ import type { Span } from '../span.ts';
 import { quoteName } from '../store/canonical.ts';
 import { hashFile, statIfAny } from '../store/disk.ts';
 import { addEvidence, measureWith } from '../store/evidence.ts';
+import { steadyPath } from '../store/pinned.ts';
 import { readFiles } from '../store/relation.ts';
 import type { LedgerEntry, TableEntry, TableEvidence } from '../store/store.ts';
 import type { Finding, FindingKind } from './finding.ts';
@@ -78,7 +78,7 @@ async function readFileTrust(held: Held, { files }: TableEntry, tell: Tell): Pro
     if (order.indexOf(to) > order.indexOf(trust)) trust = to;
   };
   for (const { path, bytes, rows, sha256 } of files) {
-    const absolute = join(held.path, path);
+    const absolute = steadyPath(held.path, path);
     const size = (await statIfAny(absolute))?.size;
     if (size === undefined) {
       lower('unreadable');

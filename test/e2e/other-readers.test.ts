@@ -116,7 +116,7 @@ describe('each of these reads the folder of a table, and a list of its files', (
 describe('a warehouse of an older version, whose files hold the date as well', () => {
   const tables = ['blocks', 'transactions', 'messages', 'account_states'];
 
-  test('is read, continued and compacted', async () => {
+  test('is read, continued and compacted; then every reader takes it', async () => {
     const path = join(freshFolder(), 'w');
     await cp(OLD, path, { recursive: true });
     const before = await hashTables(path);
@@ -125,7 +125,11 @@ describe('a warehouse of an older version, whose files hold the date as well', (
     const continued = await hashTables(path);
     expect((await tonlake(['compact', '--warehouse', path])).code).toBe(0);
     expect(await hashTables(path)).toEqual(continued);
-    expect(Object.keys(await daysOf(path))).toHaveLength(2);
+    const days = await daysOf(path);
+    expect(Object.keys(days)).toHaveLength(2);
+    for (const name of Object.keys(readers) as (keyof typeof readers)[]) {
+      if (present.get(name) === true) expect([name, await read(name, path)]).toEqual([name, [days, days]]);
+    }
     expect((await tonlake(['compact', '--warehouse', path])).stdout).toBe('nothing to merge\n');
   });
 

@@ -69,7 +69,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
       const files = new Set(await listAll(join(path, '..')));
       const dataFiles = [...files].filter((name) => name.endsWith('.parquet'));
       const named = store.ledger().flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
-      expect(dataFiles.length, step).toBe(named.length);
+      expect(dataFiles.length, step).toBe(2 * named.length);
       expect(
         [...files].filter((name) => name.includes('stage') && !name.endsWith(DRAFT)),
         step,
@@ -88,6 +88,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
             'sync folders: nothing',
             'put entry: nothing',
             'sync ledger: all',
+            'retire files: all',
             'clear stage: all',
             'write catalog: all',
           ]
@@ -111,7 +112,9 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
       const store = await openTestStore(path, { graceMs: 0 });
       expect(await countItems(store), step).toEqual({ rows: 200, distinct: 200, parts: 400 });
       const named = store.ledger().flatMap(({ tables }) => Object.values(tables).flatMap(({ files }) => files));
-      expect((await listAll(join(path, '..'))).filter((name) => name.endsWith('.parquet')).length).toBe(named.length);
+      expect((await listAll(join(path, '..'))).filter((name) => name.endsWith('.parquet')).length).toBe(
+        2 * named.length,
+      );
       await store.close();
     }
   });

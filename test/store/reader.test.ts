@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/effects.ts';
 import { Database } from '../../src/store/database.ts';
+import { pinnedPath } from '../../src/store/pinned.ts';
 import { openReader } from '../../src/store/reader.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
-import { commitItems, countItems, freshPath, openTestStore, type StoreKind } from './warehouses.ts';
+import { commitItems, countItems, freshPath, listAll, openTestStore, type StoreKind } from './warehouses.ts';
 
 const tables = [items, parts];
 
@@ -237,12 +238,17 @@ test('a torn, a missing and a foreign file in the ledger are clear errors', asyn
   }
 });
 
-test('a data file that the ledger names and that is gone is an error for the next writer', async () => {
+test('a data file of which one name is gone gets it back from the next writer; one without any is an error', async () => {
   const path = freshPath('parquet');
   const store = await openTestStore(path);
   const entry = await commitItems(store, 1, 10);
   await store.close();
-  await rm(join(path, entry.tables['items']?.files[0]?.path ?? ''));
+  const file = entry.tables['items']?.files[0]?.path ?? '';
+  await rm(join(path, file));
+  await (await openTestStore(path)).close();
+  expect(await listAll(path)).toContain(file);
+  await rm(join(path, file));
+  await rm(join(path, pinnedPath(file)));
   await expect(openTestStore(path)).rejects.toMatchObject({ code: 'bad-ledger' });
 });
 

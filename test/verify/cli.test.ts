@@ -1,10 +1,9 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { addVerify } from '../../src/commands/verify.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { copyOf, exportWarehouse, fileOf } from './support.ts';
+import { copyOf, dropFile, exportWarehouse, fileOf } from './support.ts';
 
 let sandbox: Sandbox;
 let sound: string;
@@ -49,7 +48,7 @@ test('a proven warehouse ends with 0 and one line that says what is proven', asy
 test('a finding is one line, the code is 1, and --repair makes it 0', async () => {
   const path = copyOf(sound);
   const file = fileOf(path, 'account_states', 1100);
-  rmSync(join(path, file));
+  dropFile(path, file);
   const { code, lines } = await tonlakeVerify('--warehouse', path);
   expect(code).toBe(1);
   expect(lines[0]).toBe(`audit transactions 1095:1139: expected a file that the ledger names, got none (${file})`);

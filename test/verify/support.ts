@@ -1,8 +1,9 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../../src/run.ts';
 import type { Sandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/store/database.ts';
+import { pinnedPath } from '../../src/store/pinned.ts';
 import type { LedgerEntry } from '../../src/store/store.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
@@ -47,6 +48,11 @@ export function fileOf(warehouse: string, table: string, seqno: number): string 
     .filter(({ span }) => span.from <= seqno && seqno <= span.to)
     .flatMap(({ tables }) => tables[table]?.files ?? []);
   return paths[0]?.path ?? '';
+}
+
+/** Removes both names of a data file. */
+export function dropFile(warehouse: string, file: string): void {
+  for (const name of [file, pinnedPath(file)]) rmSync(join(warehouse, name));
 }
 
 /** Writes a file anew from a select over it (`old`), under the same name. */

@@ -14,6 +14,7 @@ import { freshFolder } from '../scratch.ts';
 import {
   contentOf,
   copyOf,
+  dropFile,
   exportWarehouse,
   fileOf,
   ledgerFiles,
@@ -139,7 +140,7 @@ describe.each(TABLES)('damage to a file of %s', (table) => {
   test('a missing file is found and repaired', async () => {
     const path = copyOf(sound);
     const file = fileOf(path, table, 1100);
-    rmSync(join(path, file));
+    dropFile(path, file);
     const { findings } = await expectMended(path, A_SPAN);
     expect(findings).toContainEqual(expect.objectContaining({ kind: 'file-missing', table, file }));
   });
@@ -296,7 +297,7 @@ describe('what a source does', () => {
     sandbox.setFaults({ broken: [{ seqno: 1101, index: 1, kind: 'lt' }] });
     const path = await exportWarehouse(sandbox);
     expect((await verify(path, { deep: true })).report).toMatchObject({ proven: true, findings: 0 });
-    rmSync(join(path, fileOf(path, 'quarantine', 1101)));
+    dropFile(path, fileOf(path, 'quarantine', 1101));
     expect((await verify(path)).kinds).toEqual(['file-missing']);
     expect((await repair(sandbox, path)).report).toMatchObject({ proven: true });
     sandbox.setFaults(NO_FAULTS);
@@ -306,7 +307,7 @@ describe('what a source does', () => {
 
   test('a block that the source has no more leaves a hole, which is a finding; the rest of its span is kept', async () => {
     const path = copyOf(sound);
-    rmSync(join(path, fileOf(path, 'transactions', 1100)));
+    dropFile(path, fileOf(path, 'transactions', 1100));
     sandbox.setFaults({ lies: [{ seqno: 1101, kind: 'transaction-missing-first' }] });
     const { report } = await repair(sandbox, path);
     expect(report).toMatchObject({
@@ -328,7 +329,7 @@ describe('what a source does', () => {
     const other = await startSandbox();
     const path = await exportWarehouse(other);
     await other.close();
-    rmSync(join(path, fileOf(path, 'transactions', 1100)));
+    dropFile(path, fileOf(path, 'transactions', 1100));
     const ledger = ledgerFiles(path);
     const report = await repairWarehouse({ warehouse: path, signal: AbortSignal.timeout(1000) }).catch(String);
     expect(report).not.toMatchObject({ proven: true });
