@@ -48,7 +48,12 @@ export async function addRelations(
   await query(
     `CREATE OR REPLACE TEMP MACRO utc_time(t) AS timezone('UTC', timezone(${quoteText(timezone)}, t::TIMESTAMP))`,
   );
-  await addRelation(query, '_entries', entryColumns, ledger.map((entry) => entryRow(entry, registry)));
+  await addRelation(
+    query,
+    '_entries',
+    entryColumns,
+    ledger.map((entry) => entryRow(entry, registry)),
+  );
   await addRelation(query, '_coverage', coverageColumns, coverageRows(ledger));
 }
 
