@@ -1,4 +1,6 @@
 import type { Header } from './audit/header.ts';
+import { headerRequests } from './quote/header-requests.ts';
+import type { WindowSample } from './quote/row-windows.ts';
 import { type Span, spanSize } from './span.ts';
 import type { Reader } from './store/reader.ts';
 import type { PageAsk } from './walk/ask.ts';
@@ -7,8 +9,6 @@ import type { WalkMode } from './walk/context.ts';
 import { promisedRows } from './walk/proof.ts';
 import { headersOf, planRowAsks, planRowSpans } from './walk/rowplan.ts';
 import type { HeaderSample } from './walk/sample.ts';
-import { HEADER_SPAN } from './walk/walk.ts';
-import { HEADER_ROWS } from './walk/windows.ts';
 
 type Headers = ReadonlyMap<number, readonly Header[]>;
 
@@ -16,10 +16,14 @@ type Headers = ReadonlyMap<number, readonly Header[]>;
 const ROWS_A_REQUEST = 945;
 /** Rows of a stretch that fill enough windows to tell how full they are. */
 const ENOUGH_ROWS = 5000;
+/** How far a count of windows may be off beside what the sample tells: of windows planned from all headers, and from some. */
+const DOUBT = { headers: 0.05, sample: 0.1 } as const;
 
-/** Adds up the requests and rows of one pipeline. */
+/** Adds up the requests and rows of one pipeline that headers prove. */
 export class Estimate {
-  band = 0;
+  /** Pages that a run would ask for, as far as they are planned. */
+  readonly asks: PageAsk[] = [];
+  private band = 0;
   private readonly mode: WalkMode;
   private readonly requests = new Map<string, number>();
   private rows = 0;
@@ -28,8 +32,8 @@ export class Estimate {
     this.mode = mode;
   }
 
-  figures(): { readonly rows: number; readonly requests: Readonly<Record<string, number>> } {
-    return { rows: Math.round(this.rows), requests: Object.fromEntries(this.requests) };
+  figures(): { readonly rows: number; readonly requests: Readonly<Record<string, number>>; readonly band: number } {
+    return { rows: Math.round(this.rows), requests: Object.fromEntries(this.requests), band: Math.ceil(this.band) };
   }
 
   /** Rows whose headers are committed: planned as the run will plan them. */
@@ -39,13 +43,16 @@ export class Estimate {
     }
   }
 
-  addSample(proof: 'links' | 'tx_count', span: Span, sample: HeaderSample): void {
+  /** @param first first masterchain block of the index */
+  addSample(proof: 'links' | 'tx_count', span: Span, sample: HeaderSample, first: number): void {
     const blocks = spanSize(span);
     if (proof === 'links') {
-      const headers = blocks * sample.headersPerBlock;
-      this.rows += headers;
-      this.count('/masterchainBlockShardState', Math.ceil(blocks / HEADER_SPAN) + 2);
-      this.count('/blocks', this.mode === 'masterchain' ? blocks : Math.ceil(headers / HEADER_ROWS) + 1);
+      const { states, blocks: listed } = headerRequests(span, sample, this.mode, first);
+      this.rows += blocks * sample.headersPerBlock;
+      this.count('/masterchainBlockShardState', states);
+      this.count('/blocks', Math.round(listed.value));
+      const doubt = this.mode === 'masterchain' ? 0 : listed.value * (sample.isWhole ? DOUBT.headers : DOUBT.sample);
+      this.band += listed.band + doubt + 1;
       return;
     }
     if (sample.isWhole) {
@@ -54,19 +61,31 @@ export class Estimate {
     }
     const rows = blocks * sample.rowsPerBlock;
     this.rows += rows;
-    if (this.mode === 'masterchain')
+    for (const stretch of sample.stretches) this.asks.push(...this.planAsks(stretch, sample.headers));
+    if (this.mode === 'masterchain') {
       this.count('/transactionsByMasterchainBlock', blocks + Math.floor(rows / 1000 / 50));
-    else {
-      const rowsARequest = this.rowsARequest(sample);
-      this.count('/transactions', Math.ceil(rows / rowsARequest));
-      this.band += (blocks * sample.rowsBand) / rowsARequest;
+      this.band += blocks * DOUBT.headers;
+      return;
     }
+    const rowsARequest = this.rowsARequest(sample);
+    const windows = Math.ceil(rows / rowsARequest);
+    this.count('/transactions', windows);
+    this.band += (blocks * sample.rowsBand) / rowsARequest + windows * DOUBT.sample;
+  }
+
+  /** Adds what windows take that are fuller than planned: by pages that were read, or by what earlier runs asked for. */
+  addOverflow({ overflow }: Pick<WindowSample, 'overflow'>): void {
+    const windows = this.requests.get('/transactions') ?? 0;
+    if (windows === 0) return;
+    this.count('/transactions', Math.round(windows * overflow));
+    this.band += windows * overflow * 0.5;
   }
 
   private addPlanned(span: Span, headers: Headers): void {
-    for (const ask of this.planAsks(span, headers)) {
-      this.count(ask.kind === 'window' ? '/transactions' : '/transactionsByMasterchainBlock', 1);
-    }
+    const asks = this.planAsks(span, headers);
+    this.asks.push(...asks);
+    for (const ask of asks) this.count(ask.kind === 'window' ? '/transactions' : '/transactionsByMasterchainBlock', 1);
+    this.band += asks.filter(({ kind }) => kind === 'window').length * DOUBT.headers;
     this.rows += promisedRows(headersOf(span, headers));
   }
 

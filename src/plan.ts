@@ -3,6 +3,9 @@ import { realEffects } from './effects.ts';
 import { TonlakeError } from './errors.ts';
 import { Estimate } from './estimate.ts';
 import { estimateList, type ListBasis } from './planlists.ts';
+import { type Measured, measurePages } from './quote/measure.ts';
+import { sampleWindows } from './quote/row-windows.ts';
+import { NOTHING, overflowOf, type Weight, weigh } from './quote/weight.ts';
 import { loadRegistry } from './registry.ts';
 import type { RunOptions } from './run.ts';
 import { openSession } from './session.ts';
@@ -14,9 +17,9 @@ import { chainBounds, type IndexEnds } from './walk/chain.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { type HeaderSample, sampleHeaders } from './walk/sample.ts';
 
-/** Bytes that a transaction takes with its messages and state in Parquet. */
-const BYTES_A_TRANSACTION = 550;
-const BYTES_A_HEADER = 120;
+/** A plan with what is added up over all. */
+type Planned = PipelinePlan & Weight;
+
 const RATES = [1, 10, 25, 100];
 
 /** What a run would do for one pipeline. */
@@ -29,6 +32,10 @@ export interface PipelinePlan {
   readonly rows: number;
   /** Requests by path. */
   readonly requests: Readonly<Record<string, number>>;
+  /** How many more or fewer requests it may be. */
+  readonly band: number;
+  /** Bytes of Parquet. */
+  readonly bytes: number;
   /** Where the figures come from, for a pipeline whose rows no header counts. */
   readonly basis?: ListBasis | undefined;
 }
@@ -42,16 +49,19 @@ export interface RunPlan {
   /** First and newest masterchain block of the index; undefined where it need not be asked, because all headers are known. */
   readonly index: Span | undefined;
   readonly pipelines: readonly PipelinePlan[];
-  /** All requests, and how many more or fewer it may be: a 95 % band where the figures come from a sample, else 0. */
+  /** All requests, and how many more or fewer it may be. */
   readonly requests: number;
   readonly band: number;
   /** Pipelines of which nothing is known but what they take at least: `requests` may be far less than a run needs. */
   readonly unknown: readonly string[];
   /** `headers` where all headers of what is missing are known. */
   readonly basis: 'headers' | 'sample';
-  /** Bytes of Parquet. */
+  /** Bytes of Parquet, and how many more or fewer it may be. */
   readonly bytes: number;
-  /** Minutes at some rates, by requests per second. */
+  readonly bytesBand: number;
+  /** Minutes that this machine needs for the rows, however fast the source is. */
+  readonly machineMinutes: number;
+  /** Minutes at some rates, by requests per second: what the source or this machine needs, whichever is more. */
   readonly minutes: Readonly<Record<string, number>>;
 }
 
@@ -71,16 +81,19 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
       const index = news.length === 0 ? undefined : indexOf(await chain.ends());
       const absent = index === undefined ? [] : subtractSpans(news, [index]);
       const held = subtractSpans(asked, absent);
-      const plans: PipelinePlan[] = [];
-      let band = 0;
+      const sampling = { source: session.source, effects, ends: chain.ends, states: new Map(), lengths: new Map() };
+      const knowledge = { ledger, reader, registry, sampling };
+      const plans: Planned[] = [];
       let isSampled = false;
       for (const pipeline of pipelines) {
         const { name } = pipeline;
         const missing = subtractSpans(held, doneSpans(ledger, name));
+        const done = intersectSpans(asked, doneSpans(ledger, name));
+        const common = { pipeline: name, done, missing, seqnos: totalSize(missing) };
         if (!isMasterchain(pipeline)) {
-          const done = intersectSpans(asked, doneSpans(ledger, name));
-          const estimate = await estimateList(pipeline, missing, ledger, reader);
-          plans.push({ pipeline: name, done, missing, seqnos: totalSize(missing), ...estimate });
+          const { measured = NOTHING, ...estimate } = await estimateList(pipeline, missing, knowledge);
+          isSampled ||= estimate.basis === 'sample';
+          plans.push({ ...common, ...estimate, ...weigh(pipeline, estimate.rows, ledger, measured) });
           continue;
         }
         const { walk } = pipeline;
@@ -88,17 +101,24 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
         const unknown = subtractSpans(missing, known);
         const estimate = new Estimate(options.walk ?? 'auto');
         if (reader !== undefined && walk.proof === 'tx_count') await estimate.addKnown(reader, known);
+        let measured: Measured = NOTHING;
         for (const span of unknown) {
           const sample = await samples(session.source, span, index?.from ?? 0);
           isSampled ||= !sample.isWhole;
-          estimate.addSample(walk.proof, span, sample);
+          estimate.addSample(walk.proof, span, sample, index?.from ?? 0);
+          if (walk.proof === 'links') measured = await measurePages(pipeline, sample.pages, effects);
         }
-        band += estimate.band;
-        const done = intersectSpans(asked, doneSpans(ledger, name));
-        plans.push({ pipeline: name, done, missing, seqnos: totalSize(missing), ...estimate.figures() });
+        if (walk.proof === 'tx_count') {
+          const pages = unknown.length === 0 ? [] : estimate.asks;
+          const windows = await sampleWindows(session.source, pipeline, pages, effects);
+          measured = windows.measured;
+          estimate.addOverflow(pages.length === 0 ? { overflow: overflowOf(name, ledger) } : windows);
+        }
+        const figures = estimate.figures();
+        plans.push({ ...common, ...figures, ...weigh(pipeline, figures.rows, ledger, measured) });
       }
       const where = { network: session.network, asked, absent, index };
-      return { ...where, ...total(plans, band, isSampled) };
+      return { ...where, ...total(plans, isSampled) };
     } finally {
       await reader?.close();
     }
@@ -111,19 +131,23 @@ function indexOf({ first, last }: IndexEnds): Span {
   return { from: first, to: last };
 }
 
-function total(plans: readonly PipelinePlan[], band: number, isSampled: boolean) {
-  const inOne = plans.flatMap((plan) => Object.values(plan.requests)).reduce((sum, count) => sum + count, 0);
+function total(plans: readonly Planned[], isSampled: boolean) {
+  const add = (of: (plan: Planned) => number): number => plans.reduce((sum, plan) => sum + of(plan), 0);
+  const inOne = add((plan) => Object.values(plan.requests).reduce((sum, count) => sum + count, 0));
   const requests = inOne === 0 ? 0 : inOne + 1;
-  const rowsOf = (name: string): number => plans.find((plan) => plan.pipeline === name)?.rows ?? 0;
+  const seconds = add((plan) => plan.seconds);
+  const minutesAt = (rps: number): number => Math.round((Math.max(requests / rps, seconds) / 60) * 100) / 100;
   return {
     event: 'plan' as const,
-    pipelines: plans,
+    pipelines: plans.map(({ seconds: _seconds, bytesBand: _bytesBand, ...plan }) => plan),
     requests,
-    band: Math.ceil(band),
+    band: Math.ceil(add((plan) => plan.band)),
     unknown: plans.filter((plan) => plan.basis === 'least').map(({ pipeline }) => pipeline),
     basis: isSampled ? ('sample' as const) : ('headers' as const),
-    bytes: rowsOf('transactions') * BYTES_A_TRANSACTION + rowsOf('blocks') * BYTES_A_HEADER,
-    minutes: Object.fromEntries(RATES.map((rps) => [rps, Math.round((requests / rps / 60) * 100) / 100])),
+    bytes: Math.round(add((plan) => plan.bytes)),
+    bytesBand: Math.round(add((plan) => plan.bytesBand)),
+    machineMinutes: Math.round((seconds / 60) * 100) / 100,
+    minutes: Object.fromEntries(RATES.map((rps) => [rps, minutesAt(rps)])),
   };
 }
 

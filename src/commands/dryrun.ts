@@ -13,6 +13,7 @@ export async function dryRun(options: RunOptions, isJson: boolean): Promise<void
 /** What the figures of a pipeline without headers rest on. */
 const SOURCES: Readonly<Record<ListBasis, string>> = {
   history: ', by what earlier runs took',
+  sample: ', by a few requests',
   keys: ', by the keys that are held; more where pages are full',
   least: ' at least; how many rows there are shows only when they are read',
 };
@@ -33,14 +34,19 @@ function formatPlan(plan: RunPlan): string {
     );
   }
   const band = plan.band === 0 ? '' : ` ± ${formatCount(plan.band)}`;
-  const basis = plan.basis === 'headers' ? 'from all headers' : 'from a sample of the headers';
+  const basis = plan.basis === 'headers' ? 'from all headers' : 'from a sample';
   lines.push(
     '',
-    `in all ${formatCount(plan.requests)}${band} requests (${basis}), ${formatBytes(plan.bytes)} of Parquet`,
+    `in all ${formatCount(plan.requests)}${band} requests (${basis}), ${formatBytes(plan.bytes)} ± ${formatBytes(plan.bytesBand)} of Parquet`,
   );
   if (plan.unknown.length > 0) lines.push(`  and an unknown number more for ${plan.unknown.join(', ')}`);
   for (const [rps, minutes] of Object.entries(plan.minutes)) {
     lines.push(`  at ${rps.padStart(3)} requests/s  ${formatDuration(minutes * 60)}`);
+  }
+  if (plan.machineMinutes > 0) {
+    lines.push(
+      `  this machine needs about ${formatDuration(plan.machineMinutes * 60)} for the rows, however fast the source is`,
+    );
   }
   lines.push('nothing was changed');
   return `${lines.join('\n')}\n`;

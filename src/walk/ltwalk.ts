@@ -13,12 +13,12 @@ import { splitOfTies } from './ties.ts';
 import { halve, type LtWindow, planEvenWindows } from './windows.ts';
 
 /** Masterchain blocks of the first span, which tells how dense the rows are. */
-const PROBE_BLOCKS = 20;
-const MOST_BLOCKS = 5_000;
+export const LIST_PROBE_BLOCKS = 20;
+export const LIST_SPAN_BLOCKS = 5_000;
 /** Rows that a span is planned for. */
-const SPAN_ROWS = 15_000;
+export const LIST_SPAN_ROWS = 15_000;
 /** Rows that a window is planned for: enough below a full page that few must be halved. */
-const WINDOW_ROWS = 700;
+export const LIST_WINDOW_ROWS = 700;
 
 /** Rows seen so far, for planning. */
 interface Density {
@@ -47,8 +47,8 @@ export async function walkLt(context: ListContext, walk: LtWalk, { missing, agai
 }
 
 function sizeOf({ rows, blocks }: Density): number {
-  if (blocks === 0) return PROBE_BLOCKS;
-  return Math.min(MOST_BLOCKS, Math.max(1, Math.floor((SPAN_ROWS * blocks) / Math.max(rows, 1))));
+  if (blocks === 0) return LIST_PROBE_BLOCKS;
+  return Math.min(LIST_SPAN_BLOCKS, Math.max(1, Math.floor((LIST_SPAN_ROWS * blocks) / Math.max(rows, 1))));
 }
 
 interface Work {
@@ -92,7 +92,7 @@ interface SpanRows {
 async function readSpanWindows({ context, walk, density }: Work, span: Span, range: LtWindow): Promise<SpanRows> {
   const pages = new Pages(context);
   const expected = density.blocks === 0 ? 0 : (density.rows * spanSize(span)) / density.blocks;
-  const windows = range.from > range.to ? [] : planEvenWindows(range, expected, WINDOW_ROWS);
+  const windows = range.from > range.to ? [] : planEvenWindows(range, expected, LIST_WINDOW_ROWS);
   return { pages, refused: await readWindows(context, walk, pages, span, windows) };
 }
 

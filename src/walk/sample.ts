@@ -8,6 +8,8 @@ import { halve, type LtWindow, rangeOf } from './windows.ts';
 /** Windows that a sample is taken from; each tells of about 200 masterchain blocks. */
 const SAMPLE_WINDOWS = 12;
 const BLOCKS_A_WINDOW = 200;
+/** Pages that are kept for measuring. */
+const MEASURED_PAGES = 4;
 
 /** Headers of some stretches of a range, spread evenly over it. */
 export interface HeaderSample {
@@ -21,6 +23,14 @@ export interface HeaderSample {
   readonly rowsPerBlock: number;
   readonly rowsBand: number;
   readonly headersPerBlock: number;
+  /** Headers of one of the first masterchain blocks; undefined where the sample is whole. */
+  readonly headersAtStart: number | undefined;
+  /** Logical times from the state before the range to the one at its end. */
+  readonly range: LtWindow;
+  /** Blocks in the state at its end. */
+  readonly shards: number;
+  /** Pages of headers, for measuring. */
+  readonly pages: readonly Uint8Array[];
 }
 
 /**
@@ -31,11 +41,16 @@ export interface HeaderSample {
 export async function sampleHeaders(source: Source, span: Span, first: number): Promise<HeaderSample> {
   const state = (seqno: number) => fetchShardState(source, seqno, `plan ${seqno}`);
   const before = rangeOf(await state(Math.max(span.from - 1, first)));
-  const after = rangeOf(await state(span.to));
+  const atEnd = await state(span.to);
+  const after = rangeOf(atEnd);
+  const pages: Uint8Array[] = [];
   const range = { from: before?.from ?? 0n, to: after?.to ?? 0n };
   const size = spanSize(span);
   const isWhole = size <= SAMPLE_WINDOWS * BLOCKS_A_WINDOW;
-  const stretches = await Promise.all(stretchesOf(range, size).map((window) => listHeaders(source, window)));
+  // A walk plans its windows by the first blocks.
+  const start = isWhole ? [] : await listHeaders(source, startOf(range, size), pages);
+  const atStart = wholeBlocks(start, span, false);
+  const stretches = await Promise.all(stretchesOf(range, size).map((window) => listHeaders(source, window, pages)));
   const groups = stretches
     .map((headers) => wholeBlocks(headers, span, isWhole))
     .filter(({ stretch }) => stretch.from <= stretch.to);
@@ -49,6 +64,8 @@ export async function sampleHeaders(source: Source, span: Span, first: number): 
     rowsPerBlock: rows / Math.max(1, blocks),
     rowsBand: isWhole ? 0 : bandOf(groups.map((group) => group.rows / spanSize(group.stretch))),
     headersPerBlock: headers.length / Math.max(1, blocks),
+    headersAtStart: atStart.headers.length === 0 ? undefined : atStart.headers.length / spanSize(atStart.stretch),
+    ...{ range, shards: atEnd.length, pages },
   };
 }
 
@@ -65,19 +82,25 @@ function stretchesOf(range: LtWindow, size: number): readonly LtWindow[] {
   });
 }
 
-async function listHeaders(source: Source, window: LtWindow): Promise<readonly NamedHeader[]> {
+function startOf({ from, to }: LtWindow, size: number): LtWindow {
+  return { from, to: from + ((to - from + 1n) * BigInt(BLOCKS_A_WINDOW)) / BigInt(size) };
+}
+
+async function listHeaders(source: Source, window: LtWindow, pages: Uint8Array[]): Promise<readonly NamedHeader[]> {
   const query = [
     ['start_lt', String(window.from)],
     ['end_lt', String(window.to)],
     ['limit', String(PAGE_ROWS)],
     ['sort', 'asc'],
   ] as const;
-  const headers = await source.fetch({ path: '/blocks', query, label: 'plan' }, ({ body, request }) =>
-    parseHeaders(body, request),
-  );
+  const headers = await source.fetch({ path: '/blocks', query, label: 'plan' }, ({ body, request }) => {
+    const parsed = parseHeaders(body, request);
+    if (pages.length < MEASURED_PAGES) pages.push(body);
+    return parsed;
+  });
   const halves = headers.length < PAGE_ROWS ? undefined : halve(window);
   if (halves === undefined) return headers;
-  const parts = await Promise.all(halves.map((half) => listHeaders(source, half)));
+  const parts = await Promise.all(halves.map((half) => listHeaders(source, half, pages)));
   return parts.flat();
 }
 

@@ -18,11 +18,11 @@ const CHUNK = 5_000;
 /** Most masterchain blocks of a span of headers; each span costs a request for the state at its end. */
 export const HEADER_SPAN = 5_000;
 /** Masterchain blocks of the first span of headers, which tells how dense they are. */
-const PROBE_BLOCKS = 200;
+export const PROBE_BLOCKS = 200;
 /** The pipeline whose rows headers count. */
 const COUNTED = 'transactions';
 /** Below this many masterchain blocks, windows of headers save nothing. */
-const FEW_BLOCKS = 4;
+export const FEW_BLOCKS = 4;
 
 /**
  * Brings some spans of a pipeline in, as its declaration proves them.

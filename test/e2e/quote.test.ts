@@ -49,6 +49,7 @@ describe('a quote from a sample is within 15 % of what the run asks for', () => 
       const ratio = plan.requests / report.requests;
       expect(ratio).toBeGreaterThan(0.85);
       expect(ratio).toBeLessThan(1.15);
+      expect(Math.abs(plan.requests - report.requests)).toBeLessThanOrEqual(plan.band);
       const quoted = plan.pipelines.find(({ pipeline }) => pipeline === 'transactions')?.rows ?? 0;
       expect(Math.abs(quoted / (report.rows['transactions'] ?? 0) - 1)).toBeLessThan(0.15);
     } finally {
