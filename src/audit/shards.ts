@@ -41,6 +41,12 @@ export interface StateHeader extends LinkedBlock {
   readonly rootHash: string;
 }
 
+/** What a state should have, and what it has. */
+export interface StateFault {
+  readonly expected: string;
+  readonly got: string;
+}
+
 /** Proven headers, by which states of the shards are proven. */
 export interface HeldHeaders {
   /** Neighbouring masterchain blocks whose headers are all there. */
@@ -72,9 +78,9 @@ export class StateAudit {
    * the headers tell, beside older ones of shards that have had none since. Where all headers from the first block of the index on
    * are there, a shard without any is missing for good.
    */
-  fault(seqno: number, state: readonly StateBlock[]): string | undefined {
+  fault(seqno: number, state: readonly StateBlock[]): StateFault | undefined {
     if (!state.some(({ workchain, mcSeqno }) => workchain === -1 && mcSeqno === seqno)) {
-      return `expected masterchain block ${seqno} in its own state, got none`;
+      return { expected: `masterchain block ${seqno} in its own state`, got: 'none' };
     }
     const run = this.held.runs.find(({ from, to }) => seqno >= from && seqno <= to);
     const newest = run === undefined ? undefined : this.newest.get(seqno);
@@ -82,7 +88,7 @@ export class StateAudit {
     if (wrong !== undefined) return wrong;
     const isFromFirst = run !== undefined && run.from <= this.held.first && newest?.size === state.length;
     if (isFromFirst || coversAll(state)) return undefined;
-    return `expected a block of every shard at ${seqno}, got ${names(state)}`;
+    return { expected: `a block of every shard at ${seqno}`, got: names(state) };
   }
 
   private follow({ from, to }: Span): void {
@@ -103,15 +109,15 @@ function differing(
   state: readonly StateBlock[],
   newest: ReadonlyMap<string, StateHeader>,
   since: number,
-): string | undefined {
+): StateFault | undefined {
   const named = new Map(state.map((block) => [block.id, block]));
   for (const { id, rootHash } of newest.values()) {
     const own = named.get(id);
-    if (own === undefined) return `expected block ${id}, the newest of its shard, got ${names(state)}`;
-    if (own.rootHash !== rootHash) return `expected block ${id} with root hash ${rootHash}, got ${own.rootHash}`;
+    if (own === undefined) return { expected: `block ${id}, the newest of its shard`, got: names(state) };
+    if (own.rootHash !== rootHash) return { expected: `block ${id} with root hash ${rootHash}`, got: own.rootHash };
   }
   const stranger = state.find(({ id, mcSeqno }) => mcSeqno >= since && !newest.has(id));
-  return stranger === undefined ? undefined : `expected the newest block of each shard, got ${stranger.id}`;
+  return stranger === undefined ? undefined : { expected: 'the newest block of each shard', got: stranger.id };
 }
 
 function names(state: readonly StateBlock[]): string {

@@ -10,6 +10,7 @@ import { type Held, messageOf } from './held.ts';
 import { auditList } from './lists.ts';
 import { auditMessages, auditProjection, auditTransactions, setMessages, setTransactions } from './rows.ts';
 import { setHeaders, setRuns, setView } from './scope.ts';
+import { auditStates } from './shard-states.ts';
 import type { EntryState } from './state.ts';
 
 /** What leaves the ranges that a warehouse holds, and is therefore no finding. */
@@ -44,6 +45,8 @@ export async function auditRows(options: AuditOptions): Promise<Audited> {
         edges = { ...edges, ...(await auditCounted(options, pipeline, main, isDeep)) };
     });
   }
+  const states = registry.pipelines.find(({ name }) => name === 'shard_state');
+  if (states !== undefined) await guard(options, states, () => auditShards(options, states));
   const compared = new Map<string, readonly Span[]>();
   for (const comparison of LIST_COMPARISONS) {
     const pipeline = registry.pipelines.find(({ name }) => name === comparison.pipeline);
@@ -53,6 +56,15 @@ export async function auditRows(options: AuditOptions): Promise<Audited> {
     });
   }
   return { edges, compared };
+}
+
+/** Proves states of the shards by themselves, and by the headers where the warehouse holds them. */
+async function auditShards(options: AuditOptions, { name, tables }: PipelineDef): Promise<void> {
+  const { held, registry, report } = options;
+  const runs = runsOf(options, name, [name]);
+  if (runs.length === 0) return;
+  for (const table of [registry.table('blocks'), ...tables]) await setViewOf(options, table);
+  for (const finding of await auditStates(held, runs, runsOf(options, 'blocks', ['blocks']))) report(finding);
 }
 
 /** Compares a list with transactions, where the warehouse holds both. @returns the blocks that were compared */

@@ -10,7 +10,7 @@ import { type PageRows, type Pages, textOf } from './pages.ts';
 /** The pipeline of headers. */
 const HEADERS = 'blocks';
 /** Masterchain blocks before a span whose headers are read: within so many, every shard has a new block. */
-const LOOK_BACK = 200;
+export const LOOK_BACK = 200;
 
 /** Proves states of the shards by the headers that the warehouse holds. */
 export class StateProof {
@@ -26,13 +26,14 @@ export class StateProof {
   static async open({ store, ends }: ListContext, pages: Pages, span: Span): Promise<StateProof> {
     const near = [{ from: span.from - LOOK_BACK, to: span.to }];
     const runs = intersectSpans(near, doneSpans(store.ledger(), HEADERS));
-    const headers = (await Promise.all(runs.map((run) => readHeaders(store.query, run)))).flat();
+    const headers = (await Promise.all(runs.map((run) => readStateHeaders(store.query, run)))).flat();
     return new StateProof(new StateAudit({ runs, headers, first: ends.first }), pages);
   }
 
   /** What is wrong with the state that was read for a masterchain block. */
   fault(seqno: number, read: readonly PageRows[]): string | undefined {
-    return this.audit.fault(seqno, this.blocksIn(read));
+    const fault = this.audit.fault(seqno, this.blocksIn(read));
+    return fault === undefined ? undefined : `expected ${fault.expected}, got ${fault.got}`;
   }
 
   private blocksIn(read: readonly PageRows[]): readonly StateBlock[] {
@@ -58,7 +59,8 @@ export class StateProof {
   }
 }
 
-async function readHeaders(query: Query, { from, to }: Span): Promise<readonly StateHeader[]> {
+/** The headers of some masterchain blocks, as far as states of the shards are proven by them. */
+export async function readStateHeaders(query: Query, { from, to }: Span): Promise<readonly StateHeader[]> {
   const { rows } = await query(
     `SELECT mc_block_seqno, workchain, shard::VARCHAR, seqno, root_hash, prev_blocks
      FROM blocks WHERE mc_block_seqno BETWEEN $from AND $to`,
