@@ -19,6 +19,10 @@ Examples:
 
 Exit codes: 0 no check failed, 1 a check failed, 2 wrong usage.`;
 
+/** Columns of a terminal that status, offenders and all borders take. */
+const STATUS_WIDTH = 28;
+const LEAST_RULE_WIDTH = 30;
+
 /** `tonlake check`: rules that the rows must keep. */
 export function addCheck(program: Command): void {
   program
@@ -44,12 +48,20 @@ export function addCheck(program: Command): void {
     });
 }
 
+/** Wraps the rules where the terminal ends; what is no terminal takes lines of any length. */
+function ruleWidth(checks: readonly CheckResult[], { isTTY, columns }: NodeJS.WriteStream): object {
+  if (!isTTY) return {};
+  const others = Math.max(...checks.map(({ name }) => name.length)) + STATUS_WIDTH;
+  return { colWidths: [null, null, null, Math.max(LEAST_RULE_WIDTH, columns - others)], wordWrap: true };
+}
+
 async function tableOf(checks: readonly CheckResult[]): Promise<string> {
   const { default: Table } = await import('cli-table3');
   const table = new Table({
     head: ['check', 'status', 'offenders', 'rule'],
     colAligns: ['left', 'left', 'right', 'left'],
     style: { head: [], border: [], compact: true },
+    ...ruleWidth(checks, process.stdout),
   });
   for (const { name, status, offenders, rule, reason } of checks) {
     table.push([name, status, status === 'skipped' ? '' : String(offenders), reason ?? rule]);

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { MartError } from '../errors.ts';
 import { formatCount } from '../format.ts';
 import type { MartBuild, MartEvent } from '../mart/build.ts';
+import { pasteable } from './invocation.ts';
 import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
 
 interface MartFlags extends CommonOptions {
@@ -48,7 +49,7 @@ async function build(names: readonly string[], flags: MartFlags): Promise<void> 
   const { buildMarts } = await import('../mart/build.ts');
   const onEvent = (event: MartEvent): void => {
     if (flags.json === true) process.stdout.write(`${JSON.stringify(event)}\n`);
-    else if (event.event === 'mart') process.stdout.write(`${describeBuild(event)}\n`);
+    else if (event.event === 'mart') process.stdout.write(`${pasteable(describeBuild(event))}\n`);
   };
   const { network, full, marts: folder } = flags;
   const builds = await buildMarts(warehouseOf(flags), { names, network, full, folder, onEvent });

@@ -30,7 +30,7 @@ export function parseMetricsAddress(text: string, isPublic = false): MetricsAddr
   if (digits !== '' && port <= 65_535 && (isLoopback || (isPublic && isAddress))) {
     return { host: host === '' ? '127.0.0.1' : host.replace(/^\[(.*)\]$/, '$1'), port };
   }
-  const expected = isPublic ? 'an address and a port' : 'an address of this machine alone';
+  const expected = isPublic ? 'an address and a port' : 'an address of this machine';
   throw new UsageError(`usage: expected ${expected}, got ${JSON.stringify(text)}`, {
     code: 'bad-address',
     hint: isPublic

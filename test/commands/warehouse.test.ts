@@ -159,10 +159,10 @@ test('tonlake files of a DuckDB warehouse lists nothing, and says why', async ()
 });
 
 test('tonlake files of a mart that is not built says so', async () => {
-  const stderr =
-    'error: mart transactions_daily: expected a mart that is built, got one that is not yet; hint: tonlake mart build transactions_daily\n';
   for (const name of ['w', 'w.duckdb']) {
-    const files = ['files', 'transactions_daily', '--warehouse', join(folder, name)];
+    const place = join(folder, name);
+    const stderr = `error: mart transactions_daily: expected a mart that is built, got one that is not yet; hint: tonlake mart build --warehouse ${place} transactions_daily\n`;
+    const files = ['files', 'transactions_daily', '--warehouse', place];
     expect(await tonlake(files)).toMatchObject({ code: 1, stdout: '', stderr });
   }
 });
