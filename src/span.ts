@@ -60,3 +60,17 @@ export function formatSpan(span: Span): string {
 export function formatSpans(spans: readonly Span[]): string {
   return spans.length === 0 ? 'nothing' : spans.map(formatSpan).join(',');
 }
+
+/** The least of any number of values: as arguments of one call, a hundred thousand overflow the stack. */
+export function least(values: Iterable<number>, start = Infinity): number {
+  let found = start;
+  for (const value of values) if (value < found) found = value;
+  return found;
+}
+
+/** The greatest of any number of values. */
+export function greatest(values: Iterable<number>, start = -Infinity): number {
+  let found = start;
+  for (const value of values) if (value > found) found = value;
+  return found;
+}

@@ -3,7 +3,16 @@ import { StoreError } from './errors.ts';
 import { formatBytes, formatCount } from './format.ts';
 import { resolveNetwork } from './network.ts';
 import { loadRegistry } from './registry.ts';
-import { formatSpans, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from './span.ts';
+import {
+  formatSpans,
+  greatest,
+  intersectSpans,
+  least,
+  type Span,
+  subtractSpans,
+  totalSize,
+  unionSpans,
+} from './span.ts';
 import { doneSpans, quarantinedSpans, unprovenSpans } from './store/progress.ts';
 import { openReader } from './store/reader.ts';
 import type { LedgerEntry, Query } from './store/store.ts';
@@ -140,8 +149,8 @@ function statusOf(
   const entries = ledger.filter((entry) => entry.pipeline === pipeline);
   const done = doneSpans(ledger, pipeline);
   const quarantined = quarantinedSpans(ledger, pipeline);
-  const from = Math.min(...entries.map((entry) => entry.span.from));
-  const to = Math.max(...entries.map((entry) => entry.span.to));
+  const from = least(entries.map((entry) => entry.span.from));
+  const to = greatest(entries.map((entry) => entry.span.to));
   const rows: Record<string, number> = {};
   const tables = entries.flatMap((entry) => Object.entries(entry.tables));
   for (const [table, entry] of tables) {

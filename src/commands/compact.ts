@@ -46,9 +46,10 @@ export function addCompact(program: Command): void {
       const write = (event: CompactEvent | CompactReport): void => {
         process.stdout.write(flags.json === true ? `${JSON.stringify(event)}\n` : describe(event));
       };
+      const registry = await loadRegistry();
       const report = await compactWarehouse({
         warehouse: warehouseOf(flags),
-        tables: (await loadRegistry()).tables,
+        ...{ tables: registry.tables, pipelines: registry.pipelines },
         targetBytes: flags.targetMb * 1e6,
         effects: realEffects,
         limit: async (held) => {

@@ -1,3 +1,4 @@
+import type { Span } from '../span.ts';
 import { viewsOfReadings } from './readings.ts';
 import type { TableDef } from './table.ts';
 
@@ -207,4 +208,16 @@ export function ephemeral(options: { readonly account: string; readonly message?
 /** A pipeline whose rows are those of a moment: `tonlake watch` reads it, and no run. */
 export function isEphemeral({ walk }: PipelineDef): boolean {
   return walk.kind === 'ephemeral';
+}
+
+/**
+ * Whether rows of a walk over blocks cannot change any more, by the newest block when they were read. Lists of other kinds are
+ * never final, and rows that were read without a look back always are.
+ */
+export function isFinal(
+  walk: PipelineDef['walk'],
+  read: { readonly span: Span; readonly asOf?: Span | undefined },
+): boolean {
+  if (read.asOf === undefined) return true;
+  return 'lookBack' in walk && read.span.to <= read.asOf.from - walk.lookBack;
 }

@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Effects } from '../effects.ts';
 import { JobError } from '../errors.ts';
+import { greatest } from '../span.ts';
 import { listFolder, makeFolder, replaceText } from '../store/disk.ts';
 import { guarded } from '../store/failure.ts';
 import { type Lock, takeLock } from '../store/lock.ts';
@@ -135,7 +136,7 @@ export function lastBlock(records: readonly JobRecord[], pipelines: readonly str
   const ends = records
     .filter(({ state, pipelines: had }) => state === 'done' && pipelines.every((name) => had.includes(name)))
     .flatMap(({ range }) => (range?.to === undefined ? [] : [range.to]));
-  return ends.length === 0 ? undefined : Math.max(...ends);
+  return ends.length === 0 ? undefined : greatest(ends);
 }
 
 /** Records whose run was not brought to an end. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { TableDef } from '../declare/table.ts';
 import type { Span } from '../span.ts';
 import { quoteText } from '../store/canonical.ts';
+import { setMemory } from '../store/database.ts';
 import type { LedgerEntry, MartStamp, Store } from '../store/store.ts';
 
 /** The name that entries of a mart carry in the ledger. */
@@ -55,7 +56,12 @@ async function queryWithMemory({ query }: Store, sql: string): Promise<void> {
     await query(sql);
   } catch (error) {
     if (!(error instanceof Error && error.message.includes('Out of Memory Error'))) throw error;
+    const { rows } = await query("SELECT current_setting('memory_limit')");
     await query("SET memory_limit = '2GB'");
-    await query(sql);
+    try {
+      await query(sql);
+    } finally {
+      await query(setMemory(String(rows[0]?.[0])));
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { type CoverageGap, coverageGaps, describeGap, martGaps } from '../coverage.ts';
 import { formatCount } from '../format.ts';
 import type { Registry } from '../registry.ts';
-import type { Span } from '../span.ts';
+import { greatest, least, type Span } from '../span.ts';
 import type { Reader } from '../store/reader.ts';
 import type { LedgerEntry, Query } from '../store/store.ts';
 import { exportedEntries, walkedPipelines } from './relations.ts';
@@ -63,8 +63,8 @@ function absentTables(
 /** `, between 2026-05-01 23:34:39 and 2026-05-01 23:35:20`: the times of the known blocks around a gap, in the zone of the report. */
 async function timesOf(query: Query, { missing, quarantined }: CoverageGap): Promise<string> {
   const spans: readonly Span[] = [...missing, ...quarantined];
-  const from = Math.min(...spans.map((span) => span.from));
-  const to = Math.max(...spans.map((span) => span.to));
+  const from = least(spans.map((span) => span.from));
+  const to = greatest(spans.map((span) => span.to));
   const { rows } = await query(
     `SELECT max(local_time(block_time)) FILTER (mc_block_seqno < $from)::VARCHAR,
       min(local_time(block_time)) FILTER (mc_block_seqno > $to)::VARCHAR FROM blocks WHERE workchain = -1`,

@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Effects } from '../effects.ts';
 import { StoreError } from '../errors.ts';
@@ -21,6 +22,8 @@ export interface CompactOptions {
   /** Path of the warehouse. */
   readonly warehouse: string;
   readonly tables: readonly TableDef[];
+  /** Their entries are merged, too, once their rows are final. Default none. */
+  readonly pipelines?: readonly PipelineDef[] | undefined;
   /** Told the warehouse, says in which spans entries must lie. It may refuse the warehouse by throwing. Default: all. */
   readonly limit?: ((held: Reader) => Promise<readonly Span[] | undefined>) | undefined;
   /** Bytes that a merged file shall have at most. Default 256 MB. */
@@ -88,7 +91,10 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
     ...(onStep === undefined ? {} : { onStep }),
   });
   try {
-    const groups = planCompaction(store.ledger(), { tables, targetBytes, range });
+    const groups = planCompaction(store.ledger(), {
+      ...{ tables, targetBytes, range },
+      pipelines: options.pipelines ?? [],
+    });
     let merged = 0;
     for (const group of groups) {
       if (options.stop?.aborted === true) break;

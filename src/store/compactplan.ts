@@ -1,3 +1,4 @@
+import { isFinal, type PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Span } from '../span.ts';
 import { schemaOf } from './schema.ts';
@@ -13,7 +14,9 @@ export interface CompactGroup {
 
 export interface CompactPlanOptions {
   readonly tables: readonly TableDef[];
-  /** Bytes that a merged file shall have at most. */
+  /** Pipelines whose entries may be final although they say when they were read. */
+  readonly pipelines: readonly PipelineDef[];
+  /** Maximum size of a merged file, in bytes. */
   readonly targetBytes: number;
   /** Only entries that lie inside one of these; undefined for all. */
   readonly range: readonly Span[] | undefined;
@@ -48,9 +51,11 @@ export function planCompaction(ledger: readonly LedgerEntry[], options: CompactP
   return groups;
 }
 
-function isMergeable(entry: LedgerEntry, { tables, range, targetBytes }: CompactPlanOptions): boolean {
+function isMergeable(entry: LedgerEntry, { tables, pipelines, range, targetBytes }: CompactPlanOptions): boolean {
   const { verdict, scope, asOf, span } = entry;
-  if (verdict !== 'sealed' || scope !== undefined || asOf !== undefined) return false;
+  if (verdict !== 'sealed' || scope !== undefined) return false;
+  const walk = pipelines.find(({ name }) => name === entry.pipeline)?.walk;
+  if (asOf !== undefined && (walk === undefined || !isFinal(walk, entry))) return false;
   if (range !== undefined && !range.some(({ from, to }) => span.from >= from && span.to <= to)) return false;
   return Object.entries(entry.tables).every(([name, { schema, files }]) => {
     const table = tables.find((candidate) => candidate.name === name);

@@ -111,7 +111,7 @@ export class Database {
       try {
         return await work();
       } finally {
-        await this.run(`SET memory_limit = ${quoteText(String(rows[0]?.[0]))}`);
+        await this.run(setMemory(String(rows[0]?.[0])));
       }
     }
   }
@@ -127,6 +127,11 @@ export class Database {
     this.#connection.closeSync();
     this.#instance.closeSync();
   }
+}
+
+/** SQL that sets a limit of memory back to what `current_setting` told of it: a text cut off after the tenths, which would shrink each time. */
+export function setMemory(told: string): string {
+  return `SET memory_limit = ${quoteText(told.replace(/(\.\d)(?= )/, '$15'))}`;
 }
 
 /** Whether a statement is there for its rows. */

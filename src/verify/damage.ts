@@ -129,7 +129,7 @@ function damageOf(pipeline: PipelineDef, group: readonly EntryState[], bad: Accu
       if (!isIntact(state)) refetch.push(span);
       continue;
     }
-    refetch.push(...local);
+    for (const each of local) refetch.push(each);
     for (const [name, table] of state.tables) {
       const isAccused = intersectSpans(bad.derived, [span]).length > 0 && name !== pipeline.tables[0]?.name;
       if (isSound(table) && !isAccused) continue;

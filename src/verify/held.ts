@@ -2,7 +2,7 @@ import { isMasterchain } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import { StoreError } from '../errors.ts';
 import type { Registry } from '../registry.ts';
-import type { Span } from '../span.ts';
+import { greatest, type Span } from '../span.ts';
 import { quoteName, quoteText } from '../store/canonical.ts';
 import { Database } from '../store/database.ts';
 import { statIfAny } from '../store/disk.ts';
@@ -101,7 +101,7 @@ async function holdFolder(path: string, network: string, database: Database): Pr
     else findings.push({ kind: 'schema-broken', pipeline: '', expected: 'a readable schema', got: messageOf(error) });
   });
   const known = new Set(ledger.entries.all.map(({ number }) => number));
-  const highest = Math.max(0, ...known);
+  const highest = greatest(known, 0);
   const gone = [...new Set([...broken.keys(), ...catalog.commits.keys()])].filter((number) => !known.has(number));
   const lost: LostEntry[] = [];
   for (const number of gone.sort((a, b) => a - b)) {
@@ -193,7 +193,7 @@ async function holdFile(path: string, registry: Registry, database: Database): P
     entries,
   );
   const numbers = new Set(entries.all.map(({ number }) => number));
-  const highest = Math.max(0, ...numbers, ...broken);
+  const highest = greatest([...numbers, ...broken], 0);
   const lost: LostEntry[] = [];
   const expected = Array.from({ length: highest }, (_, at) => at + 1);
   const later = [...witnesses.keys()].filter((number) => number > highest);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Span } from '../span.ts';
-import { intersectSpans, subtractSpans, totalSize, unionSpans } from '../span.ts';
+import { greatest, intersectSpans, least, subtractSpans, totalSize, unionSpans } from '../span.ts';
 import { quoteName, quoteText } from '../store/canonical.ts';
 
 import { PARTIAL } from '../store/progress.ts';
@@ -240,7 +240,7 @@ function readAt({ entries }: Damage, { fetched }: Outcome, span: Span): Pick<Com
     asOf:
       asOf.length === 0
         ? undefined
-        : { from: Math.min(...asOf.map(({ from }) => from)), to: Math.max(...asOf.map(({ to }) => to)) },
+        : { from: least(asOf.map(({ from }) => from)), to: greatest(asOf.map(({ to }) => to)) },
   };
 }
 

@@ -94,13 +94,13 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
     }
     if (isLedgerBroken) {
       attempts.count('ledger');
-      left.push(...lost);
+      for (const each of lost) left.push(each);
       await fillLedger(inspection.held, registry.tables, effects);
     } else if (plan.damages.length > 0) {
       requests += await repairOnce(all, inspection, plan, attempts);
     } else if (lost.length > 0) {
       for (const each of lost) attempts.count(lostKey(each));
-      left.push(...lost);
+      for (const each of lost) left.push(each);
       requests += await runAgain(all, inspection, lost);
     } else await buildAgain(all, inspection, marts, attempts);
   }

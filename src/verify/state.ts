@@ -1,7 +1,7 @@
 import { isMasterchain } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Registry } from '../registry.ts';
-import type { Span } from '../span.ts';
+import { greatest, least, type Span } from '../span.ts';
 import { quoteName } from '../store/canonical.ts';
 import { hashFile, statIfAny } from '../store/disk.ts';
 import { addEvidence, measureWith } from '../store/evidence.ts';
@@ -128,7 +128,7 @@ async function readRows(
     const seqnos = parts
       .flatMap(({ more }) => more.slice(1))
       .flatMap((value) => (value === null ? [] : [Number(value)]));
-    const found = seqnos.length === 0 ? 'no block' : `${Math.min(...seqnos)}:${Math.max(...seqnos)}`;
+    const found = seqnos.length === 0 ? 'no block' : `${least(seqnos)}:${greatest(seqnos)}`;
     tell('rows-outside', `rows of ${from}:${to} only`, `${count} of ${found}`);
   } catch (error) {
     tell('file-unreadable', 'rows that can be read', messageOf(error));

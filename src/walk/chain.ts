@@ -4,6 +4,7 @@ import { SourceError, UsageError, WalkError } from '../errors.ts';
 import type { Answer } from '../source/ask.ts';
 import { Setback } from '../source/setback.ts';
 import type { Source } from '../source/source.ts';
+import { least } from '../span.ts';
 import { addDays, dateAt, dayStart } from '../zone.ts';
 import type { ChainBounds } from './range.ts';
 
@@ -143,7 +144,7 @@ export function chainBounds(
         { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' },
         (answer) => parseTimes(answer, `block ${seqno}`).map((block) => block.gen_utime),
       );
-      if (Math.min(...times) >= midnight) return seqno;
+      if (least(times) >= midnight) return seqno;
     }
     if (isOver) throw notOver(date, zone, last);
     return last;
@@ -174,9 +175,9 @@ async function firstSince(
     ['limit', '100'],
   ] as const;
   const blocks = await source.fetch({ path: '/blocks', query }, (answer) => parseTimes(answer, 'blocks'));
-  const time = Math.min(...blocks.map((block) => block.gen_utime));
+  const time = least(blocks.map((block) => block.gen_utime));
   const seqnos = blocks.filter((block) => block.gen_utime === time).map((block) => block.seqno);
-  return seqnos.length === 0 ? undefined : { seqno: Math.min(...seqnos), time };
+  return seqnos.length === 0 ? undefined : { seqno: least(seqnos), time };
 }
 
 /** Parses a small answer as its schema says. @throws {SourceError} retryable when it is no JSON */

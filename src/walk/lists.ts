@@ -1,4 +1,4 @@
-import type { PipelineDef } from '../declare/pipeline.ts';
+import { isFinal, type PipelineDef } from '../declare/pipeline.ts';
 import type { Effects } from '../effects.ts';
 import type { Registry } from '../registry.ts';
 import type { Source } from '../source/source.ts';
@@ -126,7 +126,7 @@ function outdated({ pipeline, store, asked }: ListRun, head: number): readonly L
     if (of !== name || scope !== undefined || asOf === undefined || asOf.from >= head) return false;
     if (walk.kind === 'snapshot') return true;
     if (!('lookBack' in walk) || intersectSpans([span], asked).length === 0) return false;
-    return span.to > asOf.from - walk.lookBack;
+    return !isFinal(walk, entry);
   });
 }
 

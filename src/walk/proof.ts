@@ -4,7 +4,7 @@ import type { BadBlock } from '../audit/reconcile.ts';
 import type { Answer } from '../source/ask.ts';
 import { Setback } from '../source/setback.ts';
 import type { Source } from '../source/source.ts';
-import type { Span } from '../span.ts';
+import { greatest, type Span } from '../span.ts';
 import { type PageAsk, pagesOfBlock } from './ask.ts';
 import { fetchShardState } from './chain.ts';
 import type { LoaderPort } from './port.ts';
@@ -117,7 +117,7 @@ async function blame(
   }
   const absent = absentSeqnos(missing);
   for (const { id, seenFrom } of missing) {
-    const found = (await find(id))?.mcSeqno ?? Math.max(...absent.filter((seqno) => seqno <= seenFrom));
+    const found = (await find(id))?.mcSeqno ?? greatest(absent.filter((seqno) => seqno <= seenFrom));
     const seqno = found >= span.from && found <= span.to ? found : seenFrom;
     bad.set(seqno, `expected block ${id} that others refer to, got none`);
   }

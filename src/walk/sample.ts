@@ -1,6 +1,6 @@
 import { type NamedHeader, parseHeaders } from '../audit/header.ts';
 import type { Source } from '../source/source.ts';
-import { type Span, spanSize } from '../span.ts';
+import { greatest, least, type Span, spanSize } from '../span.ts';
 import { PAGE_ROWS } from './ask.ts';
 import { fetchShardState } from './chain.ts';
 import { halve, type LtWindow, rangeOf } from './windows.ts';
@@ -108,8 +108,8 @@ async function listHeaders(source: Source, window: LtWindow, pages: Uint8Array[]
 function wholeBlocks(headers: readonly NamedHeader[], span: Span, isAll: boolean) {
   const seqnos = headers.filter((header) => header.workchain === -1).map((header) => header.seqno);
   const margin = isAll ? 0 : 2;
-  const from = Math.max(span.from, isAll ? span.from : Math.min(...seqnos) + margin);
-  const to = Math.min(span.to, isAll ? span.to : Math.max(...seqnos) - margin);
+  const from = Math.max(span.from, isAll ? span.from : least(seqnos) + margin);
+  const to = Math.min(span.to, isAll ? span.to : greatest(seqnos) - margin);
   const inside = headers.filter((header) => header.mcSeqno >= from && header.mcSeqno <= to);
   const rows = inside.reduce((sum, header) => sum + header.txCount, 0);
   return { headers: inside, stretch: { from, to }, rows };

@@ -4,7 +4,7 @@ import { TonlakeError } from '../errors.ts';
 import { WordsColumn } from '../flatten/columns.ts';
 import type { Given } from '../flatten/rows.ts';
 import type { Ask } from '../source/ask.ts';
-import type { Span } from '../span.ts';
+import { greatest, least, type Span } from '../span.ts';
 import { quoteName } from '../store/canonical.ts';
 import type { Stage, StagedSpan } from '../store/store.ts';
 import { fixedQuery } from './ask.ts';
@@ -75,7 +75,7 @@ async function tellSkew(
 }
 
 function hull(spans: readonly Span[]): Span {
-  return { from: Math.min(...spans.map(({ from }) => from)), to: Math.max(...spans.map(({ to }) => to)) };
+  return { from: least(spans.map(({ from }) => from)), to: greatest(spans.map(({ to }) => to)) };
 }
 
 /** The parents whose lists are read, and the parameter that they are asked by: the declared ones, or those of `--from`. */

@@ -169,7 +169,7 @@ describe('compact', () => {
     const extra = [{ version: 2 }, { asOf: { from: 1, to: 2 } }, { scope: 'account=x' }];
     for (const [at, more] of extra.entries()) await commitItems(store, 10 + at * 10, 19 + at * 10, more);
     await store.commit(await stageItems(store, { from: 40, to: 49 }), draftOf({ from: 40, to: 49 }, { version: 3 }));
-    expect(planCompaction(store.ledger(), { tables, targetBytes: 1e9, range: undefined })).toEqual([]);
+    expect(planCompaction(store.ledger(), { tables, pipelines: [], targetBytes: 1e9, range: undefined })).toEqual([]);
     await store.close();
   });
 });
@@ -185,7 +185,7 @@ test('entries of an older declaration are not merged', () => {
       },
     },
   });
-  const options = { tables, targetBytes: 100, range: undefined };
+  const options = { tables, pipelines: [], targetBytes: 100, range: undefined };
   const { id } = schemaOf(items);
   expect(planCompaction([entry(1, id), entry(2, id)], options)).toHaveLength(1);
   expect(planCompaction([entry(1, id), entry(2, 'old')], options)).toEqual([]);

@@ -17,3 +17,21 @@ test('a bound of memory that was widened for one statement is narrow again after
   expect(await limit()).toBe(before);
   database.close();
 });
+
+test('a bound of memory does not shrink however often it is widened', async () => {
+  const database = await Database.open(':memory:', { memory_limit: '256MB' });
+  const limit = async (): Promise<unknown> =>
+    (await database.query("SELECT current_setting('memory_limit')")).rows[0]?.[0];
+  const before = await limit();
+  for (let at = 0; at < 3; at++) {
+    let isFirst = true;
+    await database.withMemory(async () => {
+      if (isFirst) {
+        isFirst = false;
+        throw new Error('Out of Memory Error: could not allocate block');
+      }
+    });
+  }
+  expect(await limit()).toBe(before);
+  database.close();
+});

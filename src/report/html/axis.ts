@@ -1,3 +1,5 @@
+import { least } from '../../span.ts';
+
 const SECOND = 1000;
 export const DAY_MS = 86_400_000;
 const units = [1, 60, 3600, 86_400].map((seconds) => seconds * SECOND);
@@ -6,7 +8,7 @@ const units = [1, 60, 3600, 86_400].map((seconds) => seconds * SECOND);
 export function timeStep(times: readonly number[]): number {
   const sorted = [...new Set(times)].sort((a, b) => a - b);
   const steps = sorted.slice(1).map((time, at) => time - (sorted[at] ?? 0));
-  if (steps.length > 0) return Math.min(...steps);
+  if (steps.length > 0) return least(steps);
   const [only = 0] = sorted;
   return units.filter((unit) => only % unit === 0).at(-1) ?? SECOND;
 }

@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { loadRegistry } from '../../src/registry.ts';
+import { greatest, least } from '../../src/span.ts';
+import { readStatus } from '../../src/status.ts';
+import { Database } from '../../src/store/database.ts';
+import { openHeld } from '../../src/verify/held.ts';
+import { freshFolder } from '../scratch.ts';
+import { openTestStore } from '../store/warehouses.ts';
+
+const MANY = 200_000;
+
+test('the least and the greatest of any number of values', () => {
+  const values = Array.from({ length: MANY }, (_, at) => at - 5);
+  expect([least(values), greatest(values), least([]), greatest([], 0)]).toEqual([-5, MANY - 6, Infinity, 0]);
+});
+
+test('a ledger of 200,000 entries has a status and can be verified', async () => {
+  const path = join(freshFolder(), 'w.duckdb');
+  const registry = await loadRegistry();
+  await (await openTestStore(path, { tables: registry.tables })).close();
+  const database = await Database.open(path);
+  const entry = `'{"format":1,"number":' || n || ',"id":"e' || n || '","network":"sandbox","pipeline":"blocks","version":1,"span":{"from":'
+    || (2 * n) || ',"to":' || (2 * n) || '},"verdict":"sealed","tables":{},"requests":1,"retries":0,"supersedes":[],"committedAt":"2026-05-01T00:00:00.000Z"}'`;
+  await database.run(`INSERT INTO _ledger SELECT n, 'e' || n, 'blocks', 2 * n, 2 * n, 'sealed', '{}', 1, TIMESTAMP '2026-05-01', NULL,
+    ${entry} FROM range(1, ${MANY + 1}) t(n)`);
+  database.close();
+  const { pipelines } = await readStatus(path);
+  expect(pipelines).toMatchObject([{ pipeline: 'blocks' }]);
+  const held = await openHeld({
+    path,
+    registry,
+    spill: join(freshFolder(), 'spill'),
+    memoryMb: 256,
+  });
+  expect(held.entries).toHaveLength(MANY);
+  held.close();
+}, 120_000);
