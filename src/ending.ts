@@ -1,15 +1,16 @@
 import { extname } from 'node:path';
 import { UsageError } from './errors.ts';
 
-/** Endings of names, and the format that each says; all that any command writes, so that none is taken for another. */
-const SAID: Readonly<Record<string, string>> = {
-  '.parquet': 'parquet',
-  '.csv': 'csv',
-  '.json': 'json',
-  '.jsonl': 'rows',
-  '.ndjson': 'rows',
-  '.html': 'html',
-  '.md': 'md',
+/** Endings of names, and the formats that each may mean; all that any command writes, so that none is taken for another. */
+const SAID: Readonly<Record<string, readonly string[]>> = {
+  '.parquet': ['parquet'],
+  '.csv': ['csv'],
+  '.json': ['json'],
+  '.jsonl': ['rows'],
+  '.ndjson': ['rows'],
+  '.html': ['html'],
+  '.md': ['md'],
+  '.txt': ['text', 'box'],
 };
 
 /** A file that is to be written, and what is known of its format. */
@@ -27,17 +28,18 @@ export interface Asked<Format extends string> {
 /**
  * The format of an output: the one that was asked for, or else what the ending of its path says.
  *
- * @returns nothing where neither says one: there is no path, or its ending is none of a format
- * @throws {UsageError} `wrong-ending` when the path ends like another format than the one asked for, or than those that can be written
+ * @returns nothing where neither says one: there is no path, or it has no ending
+ * @throws {UsageError} `wrong-ending` when the path ends like another format than the one asked for, or than those that can be
+ *   written, or like nothing known and no format was asked for
  */
 export function formatOf<Format extends string>(asked: Asked<Format>): Format | undefined {
   const { output, format, formats } = asked;
-  const said = output === undefined ? undefined : SAID[extname(output).toLowerCase()];
-  if (said === undefined || said === format) return format;
-  if (format !== undefined) {
-    throw refusal(asked, `a path that fits the format ${format}`, 'leave the format out, or choose another path');
-  }
-  return formats.find((each) => each === said) ?? requireEnding(asked);
+  const ending = output === undefined ? '' : extname(output).toLowerCase();
+  if (ending === '') return format;
+  const said = SAID[ending];
+  if (format === undefined) return formats.find((each) => said?.includes(each)) ?? requireEnding(asked);
+  if (said === undefined || said.includes(format)) return format;
+  throw refusal(asked, `a path that fits the format ${format}`, 'leave the format out, or choose another path');
 }
 
 /** As `formatOf`, where the ending must say the format if nothing else does. @throws {UsageError} `wrong-ending` */
@@ -46,7 +48,9 @@ export function requireFormatOf<Format extends string>(asked: Asked<Format>): Fo
 }
 
 function requireEnding<Format extends string>(asked: Asked<Format>): never {
-  const endings = asked.formats.flatMap((format) => Object.keys(SAID).filter((ending) => SAID[ending] === format));
+  const endings = asked.formats.flatMap((format) =>
+    Object.keys(SAID).filter((ending) => SAID[ending]?.includes(format)),
+  );
   throw refusal(asked, `a path that ends in ${endings.join(', ')}`, 'choose another path, or say the format as well');
 }
 

@@ -1,6 +1,5 @@
-import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
-import { requireFormatOf } from '../ending.ts';
+import { formatOf } from '../ending.ts';
 import { ReportError, UsageError } from '../errors.ts';
 import { formatBytes } from '../format.ts';
 import { REPORT_FORMATS, type ReportFormat } from '../report/format.ts';
@@ -16,9 +15,9 @@ interface ReportFlags extends CommonOptions {
 }
 
 const HELP = `
-The result goes to standard output, or to --output; the ending of that path says the format where --format does not, and may not be
-that of another. A file that is there already is replaced as a whole, and only by a report that found data. docs/reports.md tells
-how to write one.
+The result goes to standard output, or to --output; the ending of that path says the form where --format does not, and may be no
+other. On a terminal it is text, else HTML. A file that is there already is replaced as a whole, and only by a report that found
+data. docs/reports.md tells how to write one.
 
 Examples:
   tonlake report --list
@@ -32,15 +31,16 @@ Exit codes: 0 done (also with gaps, which it tells on stderr), 1 no data or fail
 export function addReport(program: Command): void {
   program
     .command('report')
-    .description('make a report from a warehouse: one HTML file, Markdown, CSV or JSON')
+    .description('make a report from a warehouse: one HTML file, Markdown, CSV, JSON or text')
     .argument('[report]', 'name of a report that comes with tonlake, or the path of one')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .option('-p, --param <name=value>', 'value of a parameter; repeatable', collectParam, {})
     .addOption(
-      new Option('--format <format>', 'form of the report (default: by the ending of --output, or html)').choices(
-        REPORT_FORMATS,
-      ),
+      new Option(
+        '--format <format>',
+        'form of the report (default: by the ending of --output; text on a terminal, else html)',
+      ).choices(REPORT_FORMATS),
     )
     .option('-o, --output <file>', 'write to a file instead of standard output')
     .option('--timezone <zone>', 'zone in which days and hours are counted', 'UTC')
@@ -76,6 +76,9 @@ async function makeReport(report: string, flags: ReportFlags): Promise<void> {
   for (const gap of rendered.gaps) process.stderr.write(`warning: ${pasteable(gap)}\n`);
   if (flags.output === undefined) {
     process.stdout.write(rendered.content);
+    if (process.stdout.isTTY && flags.format === undefined) {
+      process.stderr.write(`hint: --output ${rendered.name}.html writes the page with its charts\n`);
+    }
     return;
   }
   const { putContent } = await import('../store/wholefile.ts');
@@ -94,8 +97,8 @@ async function showList(): Promise<void> {
   }
 }
 
-/** A page is never put into a file whose ending says something else, known or not. */
+/** A page is never put into a file whose ending says something else, known or not, and never onto a terminal unless it was asked for. */
 function formatOfOutput({ output, format }: ReportFlags): ReportFormat {
-  if (output === undefined || extname(output) === '') return format ?? 'html';
-  return requireFormatOf({ output, format, formats: REPORT_FORMATS });
+  if (output === undefined) return format ?? (process.stdout.isTTY ? 'text' : 'html');
+  return formatOf({ output, format, formats: REPORT_FORMATS }) ?? 'html';
 }

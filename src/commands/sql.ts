@@ -22,7 +22,7 @@ example raw_address(text), friendly_address(text), ton(nanotons), opcode_name(op
 
 Several statements may make variables and what is temporary; only the last returns rows, and none changes the warehouse.
 
-The ending of --output says the format where --format does not, and may not be that of another: .csv, .json, .parquet. Its
+The ending of --output says the format where --format does not, and may be no other: .csv, .json, .parquet, .txt for a box. Its
 folder is made if need be; a file that is there stays until the new one is complete.
 
 Examples:

@@ -1,6 +1,7 @@
 import { DuckDBDecimalValue } from '@duckdb/node-api';
 import { isNumberType, visible } from '../print.ts';
 import type { QueryResult } from '../store/store.ts';
+import { readableDecimals, roundDecimal } from './decimals.ts';
 
 const NOTHING = '–';
 
@@ -19,13 +20,16 @@ export function exactText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : String(value);
 }
 
-/** A value for people: digits in groups of three, control characters as escapes, a dash for null. Every digit is kept, but of floats. */
-export function shownText(value: unknown, type: string): string {
+/**
+ * A value for people: digits in groups of three, control characters as escapes, a dash for null. Every digit is kept, but of floats.
+ * @param decimals how many a decimal has; all without it
+ */
+export function shownText(value: unknown, type: string, decimals?: number): string {
   const text = exactText(value);
   if (text === undefined) return NOTHING;
   if (!isNumberType(type)) return visible(text);
   if (typeof value === 'number') return Number.isFinite(value) ? roundedText(value) : text;
-  return groupDigits(text);
+  return groupDigits(decimals === undefined ? text : roundDecimal(text, decimals));
 }
 
 function roundedText(value: number): string {
@@ -89,9 +93,17 @@ export interface ShownColumn {
   readonly label: string;
   /** Whether its numbers are names. */
   readonly isId: boolean;
+  /** How many decimals its numbers are shown with; all without it. */
+  readonly decimals: number | undefined;
+}
+
+/** How many decimals a column is shown with; undefined where its numbers have none, or are floats. */
+export function decimalsOf({ columns, rows }: QueryResult, at: number): number | undefined {
+  if (!/^DECIMAL\(\d+,[1-9]\d*\)$/.test(columns[at]?.type ?? '')) return undefined;
+  return readableDecimals(rows.flatMap((row) => exactText(row[at]) ?? []));
 }
 
 /** The value of a column for people. */
-export function cellText(row: readonly unknown[], { at, type, isId }: ShownColumn): string {
-  return isId ? (exactText(row[at]) ?? NOTHING) : shownText(row[at], type);
+export function cellText(row: readonly unknown[], { at, type, isId, decimals }: ShownColumn): string {
+  return isId ? visible(exactText(row[at]) ?? NOTHING) : shownText(row[at], type, decimals);
 }

@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import { didYouMean } from '../nearest.ts';
 import type { QueryResult } from '../store/store.ts';
-import type { ShownColumn } from './cells.ts';
+import { decimalsOf, type ShownColumn } from './cells.ts';
 import type { Directive } from './definition.ts';
 
 /** Finds the columns that a table or figures show. @throws {UsageError} `bad-report` when the select gives no such column */
@@ -22,6 +22,7 @@ export function shownColumns(
       type: result.columns[at]?.type ?? '',
       label: labels[name] ?? name.replaceAll('_', ' '),
       isId: ids.includes(name),
+      decimals: decimalsOf(result, at),
     };
   });
 }
@@ -43,9 +44,12 @@ export function columnsOfChart(
   directive: Extract<Directive, { kind: 'chart' }>,
   path: string,
 ): readonly ShownColumn[] {
-  const { x, y, color } = directive.def;
-  return [...new Set([x, ...(color === undefined ? [] : [color]), y])].map((name) => {
+  const { x, y, color, partial } = directive.def;
+  return [...new Set([x, color, y, partial].filter((name) => name !== undefined))].map((name) => {
     const at = findColumn(result, name, directive, path);
-    return { at, name, type: result.columns[at]?.type ?? '', label: name.replaceAll('_', ' '), isId: false };
+    return {
+      ...{ at, name, type: result.columns[at]?.type ?? '', label: name.replaceAll('_', ' ') },
+      ...{ isId: false, decimals: decimalsOf(result, at) },
+    };
   });
 }

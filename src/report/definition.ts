@@ -17,6 +17,10 @@ export const frontSchema = z.strictObject({
   params: z.record(z.string(), paramSchema).optional(),
   /** Tables that the report can do without: no notice where they were not exported. */
   optional: z.array(z.string()).optional(),
+  /** Parameter that says what the report is about; its value stands beside the title. */
+  subject: z.string().optional(),
+  /** Select whose one row has `first_time` and `last_time`, which the head shows; without it those of the blocks that are held. */
+  period: z.string().optional(),
 });
 
 const label = z.string().min(1);
@@ -34,6 +38,8 @@ const chartSchema = z
     scale: z.enum(['linear', 'log']).optional(),
     /** Whether the axis of a line or of dots begins at zero. */
     zero: z.boolean().optional(),
+    /** Column that is true where a bar or point stands for less than it says: drawn pale or hollow. */
+    partial: label.optional(),
     height: z.number().int().min(80).max(1200).optional(),
   })
   .refine(({ mark, scale }) => scale !== 'log' || mark === 'line' || mark === 'dot', {
@@ -57,6 +63,8 @@ const figuresSchema = z.strictObject({
   doc: label.optional(),
   columns: z.array(label).min(1).optional(),
   labels: z.record(z.string(), label).optional(),
+  /** Select whose one row has the same columns for the period before: each number tells its change. */
+  before: label.optional(),
 });
 
 export const directiveSchemas = { chart: chartSchema, table: tableSchema, figures: figuresSchema } as const;

@@ -27,7 +27,7 @@ export async function evaluateBlocks(
   report: ReportDef,
   { values, taken }: { readonly values: Readonly<Record<string, unknown>>; readonly taken: readonly string[] },
 ): Promise<Evaluation> {
-  const shown = new Set(report.parts.flatMap((part) => (part.kind === 'prose' ? [] : [part.of])));
+  const shown = shownIds(report);
   const ids = report.blocks.map(({ id }) => id);
   const results = new Map<string, QueryResult>();
   const relations = new Set<string>();
@@ -46,6 +46,14 @@ export async function evaluateBlocks(
     if (shown.has(block.id)) results.set(block.id, await readRows(query, report, block));
   }
   return { results, relations: [...relations] };
+}
+
+/** Selects whose rows are shown, or compared with those that are. */
+function shownIds({ parts }: ReportDef): ReadonlySet<string> {
+  const ids = parts.flatMap((part) =>
+    part.kind === 'prose' ? [] : [part.of, part.kind === 'figures' ? part.def.before : undefined],
+  );
+  return new Set(ids.filter((id) => id !== undefined));
 }
 
 async function setVariables(query: Query, { path }: ReportDef, { id, line }: SqlBlock): Promise<void> {

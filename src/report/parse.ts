@@ -101,8 +101,14 @@ function readDirective(fence: Fence, line: number, path: string, blocks: readonl
       return { kind, of: id, line, def: readYaml(text, origin, directiveSchemas.chart).value };
     case 'table':
       return { kind, of: id, line, def: readYaml(text, origin, directiveSchemas.table).value };
-    case 'figures':
-      return { kind, of: id, line, def: readYaml(text, origin, directiveSchemas.figures).value };
+    case 'figures': {
+      const def = readYaml(text, origin, directiveSchemas.figures).value;
+      if (def.before !== undefined && !ids.includes(def.before)) {
+        const hint = `${didYouMean(def.before, ids)}There are: ${ids.join(', ')}`;
+        throw bad(`expected the id of a select above as before, got ${def.before} (${path}:${line})`, hint);
+      }
+      return { kind, of: id, line, def };
+    }
   }
 }
 

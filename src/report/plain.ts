@@ -15,9 +15,9 @@ export function csvText({ results }: Report): string {
 }
 
 /** Everything as one JSON object. Integers and decimals keep all their digits. */
-export function jsonText({ def, params, results, footing }: Report): string {
+export function jsonText({ def, heading, params, results, footing }: Report): string {
   const { gaps, ...rest } = footing;
-  const head = JSON.stringify({ report: def.name, title: def.front.title, params, gaps, ...rest });
+  const head = JSON.stringify({ report: def.name, ...heading, params, gaps, ...rest });
   const blocks = [...results].map(([id, result]) => `${JSON.stringify(id)}:${blockText(result)}`);
   return `${head.slice(0, -1)},"blocks":{${blocks.join(',\n')}}}\n`;
 }

@@ -33,8 +33,8 @@ export const ledgerRelations: readonly string[] = ['_entries', '_coverage', '_co
 
 /**
  * Makes what the selects of a report find besides tables, in this connection alone: `_entries` (one row a ledger entry in force),
- * `_coverage` (one row a span of a pipeline that is sealed, missing or quarantined), `local_time(t)` of a UTC time and `utc_time(t)` of
- * a local one.
+ * `_coverage` (one row a span of a pipeline that is sealed, missing or quarantined), `_held` and
+ * `is_held()`, `local_time(t)` of a UTC time and `utc_time(t)` of a local one.
  */
 export async function addRelations(
   query: Query,
@@ -55,6 +55,25 @@ export async function addRelations(
     ledger.map((entry) => entryRow(entry, registry)),
   );
   await addRelation(query, '_coverage', coverageColumns, coverageRows(ledger));
+  await addHeldTimes(query);
+}
+
+/**
+ * `_held`: from when to when each pipeline has every block, in UTC. A view, so that only a report that asks for it reads headers.
+ * `is_held(pipeline, begins, ends)` is true where a period lies in one of these; the first and the last block stand some block times
+ * within it, which a twentieth of the period, or two seconds, limits.
+ */
+async function addHeldTimes(query: Query): Promise<void> {
+  await query(`CREATE TEMP VIEW _held AS
+    SELECT pipeline, first_time, last_time,
+      CASE WHEN c.blocks > 1 THEN 4 * (epoch(last_time) - epoch(first_time)) / (c.blocks - 1) ELSE 0 END + 1 AS slack_seconds
+    FROM (SELECT pipeline, span_from, span_to, blocks FROM _coverage WHERE state = 'sealed') c
+    JOIN (SELECT mc_block_seqno, block_time AS first_time FROM blocks WHERE workchain = -1) f ON f.mc_block_seqno = c.span_from
+    JOIN (SELECT mc_block_seqno, block_time AS last_time FROM blocks WHERE workchain = -1) l ON l.mc_block_seqno = c.span_to`);
+  await query(`CREATE OR REPLACE TEMP MACRO is_held(pipeline_name, begins, ends) AS EXISTS (
+    SELECT 1 FROM _held h WHERE h.pipeline = pipeline_name
+      AND epoch(h.first_time) <= epoch(begins) + least(h.slack_seconds, greatest(2, (epoch(ends) - epoch(begins)) / 20))
+      AND epoch(h.last_time) >= epoch(ends) - least(h.slack_seconds, greatest(2, (epoch(ends) - epoch(begins)) / 20)))`);
 }
 
 /** Values enter as one JSON text that is bound. */

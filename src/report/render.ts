@@ -9,6 +9,7 @@ import { evaluateBlocks } from './evaluate.ts';
 import { openReport } from './find.ts';
 import { readFooting } from './footing.ts';
 import type { ReportFormat } from './format.ts';
+import { fullTitle, readHeading } from './heading.ts';
 import { bindParams } from './params.ts';
 import { addRelations, exportedEntries } from './relations.ts';
 import type { Report } from './report.ts';
@@ -29,6 +30,7 @@ export interface RenderOptions {
 /** A report in one form. */
 export interface RenderedReport {
   readonly name: string;
+  /** With what the report is about: `One account: EQC...`. */
   readonly title: string;
   readonly format: ReportFormat;
   readonly content: string;
@@ -67,9 +69,11 @@ export async function renderReport(
     const { results, relations } = await evaluateBlocks(reader.query, def, { values, taken });
     const optional = def.front.optional ?? [];
     const footing = await readFooting({ reader, registry, relations, optional, timezone, now });
-    const full: Report = { def, params: params.texts, results, footing };
+    const { query, network } = reader;
+    const heading = await readHeading({ def, texts: params.texts, query, network, warehouse });
+    const full: Report = { def, heading, params: params.texts, results, footing };
     return {
-      ...{ name: def.name, title: def.front.title, format, gaps: footing.gaps },
+      ...{ name: def.name, title: fullTitle(heading), format, gaps: footing.gaps },
       content: await contentOf(full, format),
       isEmpty: [...results.values()].every(({ rows }) => rows.length === 0),
     };
@@ -88,6 +92,8 @@ async function contentOf(report: Report, format: ReportFormat): Promise<string> 
       return (await import('./plain.ts')).csvText(report);
     case 'json':
       return (await import('./plain.ts')).jsonText(report);
+    case 'text':
+      return (await import('./text.ts')).plainText(report);
   }
 }
 

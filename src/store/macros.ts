@@ -1,4 +1,5 @@
 import { quoteText } from './canonical.ts';
+import { actionResultCodes, computeExitCodes } from './exit-codes.ts';
 import type { Declared } from './ondemand.ts';
 import { opcodeNames } from './opcodes.ts';
 
@@ -16,6 +17,11 @@ export interface Macro {
 /** SQL that computes `expression` once, as `name`, for a body that names it more than once: a macro would repeat it. */
 function once(expression: string, name: string, body: string): string {
   return `list_transform([${expression}], lambda ${name}: ${body})[1]`;
+}
+
+/** SQL for the name of a number; null without one. */
+function nameOf(expression: string, names: Iterable<readonly [number, string]>): string {
+  return `CASE ${expression} ${[...names].map(([number, name]) => `WHEN ${number} THEN ${quoteText(name)}`).join(' ')} END`;
 }
 
 const RAW = "'-?[0-9]{1,3}:[0-9A-Fa-f]{64}'";
@@ -124,9 +130,17 @@ export const macros: readonly Macro[] = [
   {
     call: 'opcode_name(opcode)',
     doc: 'name of the first 32 bits of a body, signed or unsigned; null for one that tonlake does not know',
-    body: `CASE (opcode::BIGINT + 4294967296) % 4294967296 ${[...opcodeNames]
-      .map(([opcode, name]) => `WHEN ${opcode} THEN ${quoteText(name)}`)
-      .join(' ')} END`,
+    body: nameOf('(opcode::BIGINT + 4294967296) % 4294967296', opcodeNames),
+  },
+  {
+    call: 'exit_code_name(exit_code)',
+    doc: 'what an exit code of the compute phase means; null for the codes that contracts choose themselves',
+    body: nameOf('exit_code::BIGINT', computeExitCodes),
+  },
+  {
+    call: 'action_result_name(result_code)',
+    doc: 'what a result code of the action phase means; null for one that tonlake does not know',
+    body: nameOf('result_code::BIGINT', actionResultCodes),
   },
   {
     call: 'opcode_hex(opcode)',

@@ -74,7 +74,6 @@ describe('tonlake fetch', () => {
     ['top.jsonl', '{"account":"0:AB","balance":"5"}\n'],
     ['top.csv', 'account,balance,_extra\n0:AB,5,\n'],
     ['top.parquet', 'PAR1'],
-    ['top.txt', '[{"account":"0:AB","balance":"5"}]'],
   ])('writes %s in the form that its ending says', async (name, begins) => {
     const path = join(freshFolder(), 'new', name);
     const server = await serveSteps(json(200, [{ account: '0:AB', balance: '5' }]));

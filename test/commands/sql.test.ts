@@ -126,7 +126,15 @@ describe('the result of tonlake sql', () => {
   test.each([
     [['-o', 'r.csv', '--format', 'json'], /expected a path that fits the format json, got r\.csv; hint: leave/],
     [['-o', 'r.parquet', '--format', 'box'], /expected a path that fits the format box, got r\.parquet/],
-    [['-o', 'r.html'], /expected a path that ends in \.csv, \.json, \.parquet, got r\.html; hint: choose another/],
+    [
+      ['-o', 'r.html'],
+      /expected a path that ends in \.txt, \.csv, \.json, \.parquet, got r\.html; hint: choose another/,
+    ],
+    [
+      ['-o', 'r.xlsx'],
+      /expected a path that ends in .*, got r\.xlsx; hint: choose another path, or say the format as well/,
+    ],
+    [['-o', 'r.txt', '--format', 'csv'], /expected a path that fits the format csv, got r\.txt/],
   ] as const)('is refused where its path says another form: %j', async (args, message) => {
     const { code, stderr } = await sql('select 1', ...args);
     expect(code).toBe(2);

@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { tonlake } from '../cli.ts';
+import { CLI, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 import { tableReport, warehouseWithHole } from './support.ts';
 
@@ -20,15 +21,35 @@ test('a report goes to standard output, and gaps to stderr', async () => {
   expect(stdout).toMatch(/^# totals\ntransactions,active_accounts,/);
 });
 
+const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null'], { stdio: 'ignore' }).status === 0;
+
+test.skipIf(!hasScript)('on a terminal a report is text, and says how to make the page', () => {
+  const command = `'${process.execPath}' '${CLI}' report network-daily --warehouse '${warehouse}'`;
+  const { stdout, status } = spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8', input: '' });
+  expect(status).toBe(0);
+  const lines = stdout.replaceAll('\r\n', '\n');
+  expect(lines).not.toMatch(/<[a-z!]/);
+  expect(lines).toMatch(/^The network, day by day\n-{23}\n/m);
+  expect(lines).toMatch(
+    /^time {17}transactions {2}not whole\n-{19} {2}-{12} {2}-{9}\n2026-05-01 \S+ {2}[ \d,]+ {2}\w+ +█+$/m,
+  );
+  expect(lines).toMatch(/\nhint: --output network-daily\.html writes the page with its charts\n$/);
+});
+
+test('what is not a terminal gets the page', async () => {
+  expect((await report(tableReport('select 1 as n'))).stdout).toMatch(/^<!doctype html>/);
+});
+
 test('the name of the output tells the format, and nothing else is left in its folder', async () => {
   const folder = join(freshFolder(), 'new');
-  for (const name of ['a.html', 'a.md', 'a.csv', 'a.json']) {
+  for (const name of ['a.html', 'a.md', 'a.csv', 'a.json', 'a.txt']) {
     expect(await report(tableReport('select count(*) as n from blocks'), '-o', join(folder, name))).toMatchObject({
       ...{ code: 0, stdout: expect.stringMatching(/\/a\.\w+: A report \(\S+ k?B\)\n$/), stderr: '' },
     });
   }
   const read = (name: string) => readFileSync(join(folder, name), 'utf8');
-  expect(readdirSync(folder).sort()).toEqual(['a.csv', 'a.html', 'a.json', 'a.md']);
+  expect(readdirSync(folder).sort()).toEqual(['a.csv', 'a.html', 'a.json', 'a.md', 'a.txt']);
+  expect(read('a.txt')).toMatch(/^A report\n--------\n/);
   expect(read('a.html')).toMatch(/^<!doctype html>/);
   expect(read('a.md')).toMatch(/^# A report/);
   expect(read('a.csv')).toMatch(/^n\n\d+\n$/);
@@ -75,8 +96,11 @@ test.each([
   { args: ['account'], says: 'expected the parameter account of account, got none' },
   { args: ['account', '--param', 'account'], says: 'Expected name=value' },
   { args: ['account', '-p', 'account=a', '-p', 'account=b'], says: 'given twice' },
-  { args: ['network-daily', '--format', 'pdf'], says: 'html, md, csv, json' },
-  { args: ['network-daily', '-o', 'n.txt'], says: 'expected a path that ends in .html, .md, .csv, .json, got n.txt' },
+  { args: ['network-daily', '--format', 'pdf'], says: 'html, md, csv, json, text' },
+  {
+    args: ['network-daily', '-o', 'n.xlsx'],
+    says: 'expected a path that ends in .html, .md, .csv, .json, .txt, got n.xlsx; hint: choose another path',
+  },
   { args: ['network-daily', '-o', 'n.html', '--format', 'md'], says: 'a path that fits the format md, got n.html' },
   { args: ['network-daily', '--timezone', 'Mars'], says: 'expected a time zone such as' },
   { args: ['network-daily', '--network', 'testnet'], says: 'holds sandbox, not testnet' },

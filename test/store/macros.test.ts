@@ -135,6 +135,21 @@ describe('opcodes', () => {
   });
 });
 
+describe('exit codes', () => {
+  test('of the virtual machine and of actions have words; those that contracts choose have none', async () => {
+    expect(
+      await row(
+        'SELECT exit_code_name(9), exit_code_name(-14), exit_code_name(0), exit_code_name(709), exit_code_name(NULL)',
+      ),
+    ).toEqual(['cell underflow', 'out of gas', 'success', null, null]);
+    expect(await row('SELECT action_result_name(37), action_result_name(35), action_result_name(1000)')).toEqual([
+      'not enough TON',
+      'invalid source address of a message',
+      null,
+    ]);
+  });
+});
+
 describe('shards', () => {
   test('an account lies in the shard that begins as it does', async () => {
     const account = '0:B113A994B5024A16719F69139328EB759596C38A25F59028B146FECDC3621DFE';

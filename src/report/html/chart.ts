@@ -25,7 +25,7 @@ export function htmlChart(result: QueryResult, directive: ChartDirective, path: 
   const title = `${def.title}: numbers`;
   const columns = columnsOfChart(result, directive, path);
   return html`<figure class="chart" data-of="${directive.of}"><figcaption>${def.title}</figcaption>${doc}
-${def.color === undefined ? undefined : legend(points)}${picture('wide')}${picture('narrow')}
+${def.color === undefined ? undefined : legend(points)}${partialNote(points, def.mark)}${picture('wide')}${picture('narrow')}
 <details><summary>Numbers</summary>${htmlTable(result, { title, columns, limit: DATA_ROWS })}</details></figure>`;
 }
 
@@ -35,6 +35,13 @@ function legend({ series }: Points): Html {
       html`<li><span class="swatch" style="background:${seriesColor(at)}"></span>${shorten(visible(name), LEGEND_LETTERS)}</li>`,
   );
   return html`<ul class="legend">${items}</ul>\n`;
+}
+
+/** How those that are not whole are told apart; nothing where all are. */
+function partialNote({ points }: Points, mark: string): Html | undefined {
+  if (!points.some(({ isPartial }) => isPartial)) return undefined;
+  const what = mark === 'bar' || mark === 'barX' ? 'Pale bars' : 'Hollow points';
+  return html`<p class="note partial">${what} are not whole: part of their time is missing.</p>\n`;
 }
 
 /** What a chart shows, for those who do not see it. */

@@ -1,26 +1,43 @@
 import type { QueryResult } from '../../store/store.ts';
-import { cellKind, cellText, type ShownColumn } from '../cells.ts';
+import { cellKind, cellText, type ShownColumn, shownText } from '../cells.ts';
+import { type Change, changesOf } from '../changes.ts';
 import type { Directive } from '../definition.ts';
+import { isIdentifier } from '../identifiers.ts';
+import type { Report } from '../report.ts';
 import { type Html, html, trusted } from './html.ts';
 
 /** The first row of a result as numbers to see at a glance. */
 export function htmlFigures(
+  report: Report,
   result: QueryResult,
-  { of, def }: Extract<Directive, { kind: 'figures' }>,
+  directive: Extract<Directive, { kind: 'figures' }>,
   columns: readonly ShownColumn[],
 ): Html {
+  const { of, def } = directive;
   const [row] = result.rows;
   const note = def.doc === undefined ? undefined : html`<p class="note">${def.doc}</p>`;
   if (row === undefined)
     return html`<figure><figcaption>${def.title}</figcaption>${note}<p class="empty">No rows.</p></figure>\n`;
-  const items = columns.map((column) => figure(column, cellText(row, column)));
+  const changes = changesOf(report, directive, columns);
+  const items = columns.map((column) => figure(column, row, changes.get(column.name)));
   return html`<figure data-of="${of}"><figcaption>${def.title}</figcaption>${note}<dl class="figures">${items}</dl></figure>\n`;
 }
 
-function figure({ name, type, label }: ShownColumn, text: string): Html {
+function figure(column: ShownColumn, row: readonly unknown[], change: Change | undefined): Html {
+  const { at, name, type, label } = column;
+  const text = cellText(row, column);
   const size = text.length > 26 ? ' class="huge"' : text.length > 10 ? ' class="large"' : '';
-  const value = html`<dd class="${cellKind(type)}" data-name="${name}">${breakable(text)}</dd>`;
-  return html`<div${trusted(size)}><dt>${label}</dt>${value}</div>`;
+  const exact = column.isId ? text : shownText(row[at], type);
+  const title = exact === text ? undefined : html` title="${exact}"`;
+  const value = html`<dd class="${cellKind(type)}" data-name="${name}"${title}>${
+    isIdentifier(text) ? html`<span class="copied">${text}</span>` : breakable(text)
+  }</dd>`;
+  return html`<div${trusted(size)}><dt>${label}</dt>${value}${change === undefined ? undefined : changeHtml(change)}</div>`;
+}
+
+function changeHtml({ direction, text, before }: Change): Html {
+  const sign = { up: '▲ ', down: '▼ ', same: '' }[direction];
+  return html`<dd class="change">${sign}${text} <span>${before} before</span></dd>`;
 }
 
 /** Long numbers break between their groups. */

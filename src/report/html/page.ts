@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { shownColumns } from '../columns.ts';
 import type { Directive } from '../definition.ts';
+import { fullTitle, type Heading } from '../heading.ts';
 import type { Report } from '../report.ts';
 import { resultOf } from '../report.ts';
-import { GAPS_TITLE } from '../words.ts';
+import { GAPS_TITLE, sourceText } from '../words.ts';
 import { htmlChart } from './chart.ts';
 import { htmlFigures } from './figures.ts';
 import { htmlFooter } from './footer.ts';
@@ -35,7 +36,7 @@ function htmlDirective(report: Report, directive: Directive, plotter: Plotter): 
     case 'chart':
       return html`${htmlChart(result, directive, path, plotter)}\n`;
     case 'figures':
-      return htmlFigures(result, directive, shownColumns(result, directive, path));
+      return htmlFigures(report, result, directive, shownColumns(result, directive, path));
     case 'table': {
       const { title, doc, limit = 200, empty = 'No rows.' } = directive.def;
       const note = doc === undefined ? undefined : html`<p class="note">${doc}</p>`;
@@ -47,11 +48,13 @@ function htmlDirective(report: Report, directive: Directive, plotter: Plotter): 
   }
 }
 
-function page({ def, params, footing }: Report, parts: readonly Html[]): Html {
+function page({ def, heading, params, footing }: Report, parts: readonly Html[]): Html {
   const { title, doc } = def.front;
   const hash = createHash('sha256').update(pageScript).digest('base64');
   const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
-  const chosen = Object.entries(params).map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`);
+  const chosen = Object.entries(params)
+    .filter(([name]) => name !== heading.subject?.name)
+    .map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`);
   const gaps = footing.gaps.map((gap) => html`<li>${gap}</li>`);
   return html`<!doctype html>
 <html lang="en">
@@ -60,13 +63,14 @@ function page({ def, params, footing }: Report, parts: readonly Html[]): Html {
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title}</title>
+<title>${fullTitle(heading)}</title>
 <style>${trusted(pageStyle)}</style>
 </head>
 <body>
 <main>
 <h1>${title}</h1>
-<p class="lead">${doc}</p>
+${subjectHtml(heading)}<p class="lead">${doc}</p>
+<p class="source">${sourceText(heading, footing.timezone)}</p>
 ${chosen.length === 0 ? undefined : html`<dl class="params">${chosen}</dl>\n`}${
   gaps.length === 0
     ? undefined
@@ -77,4 +81,11 @@ ${chosen.length === 0 ? undefined : html`<dl class="params">${chosen}</dl>\n`}${
 </body>
 </html>
 `;
+}
+
+/** What the report is about, whole: an address in both forms. */
+function subjectHtml({ subject }: Heading): Html | undefined {
+  if (subject === null) return undefined;
+  const forms = [subject.friendly, subject.value].filter((form) => form !== null);
+  return html`${forms.map((form) => html`<p class="subject"><span class="copied">${form}</span></p>\n`)}`;
 }

@@ -56,6 +56,7 @@ function draw(
     style: { fontSize: '12px', background: 'none', overflow: 'visible' },
     x: isAcross ? value : band,
     y: isAcross ? band : value,
+    opacity: { type: 'identity' },
     marks: marksOf(Plot, points, directive),
   });
   window.document.body.replaceChildren(svg);
@@ -70,8 +71,13 @@ function finish(window: Window, { points, value }: Points): string {
     const mark = title.parentElement;
     if (point === undefined || mark === null) continue;
     mark.setAttribute('data-value', point.exact);
-    const lines = [point.positionText, `${value}: ${point.valueText}`];
-    title.textContent = [...lines, ...(point.series === '' ? [] : [visible(point.series)])].join('\n');
+    if (point.isPartial) mark.setAttribute('data-partial', '');
+    title.textContent = [
+      point.positionText,
+      `${value}: ${point.valueText}`,
+      ...(point.series === '' ? [] : [visible(point.series)]),
+      ...(point.isPartial ? ['not whole'] : []),
+    ].join('\n');
   }
   body.querySelector('svg')?.setAttribute('aria-hidden', 'true');
   return body.innerHTML;
@@ -122,7 +128,7 @@ function valueOptions({ points, value }: Points, { def }: ChartDirective) {
 function marksOf(Plot: typeof PlotModule, { points, axis, series }: Points, { def }: ChartDirective) {
   const rows = points.map((point, at) => ({ ...point, at, color: seriesColor(series.indexOf(point.series)) }));
   const title = rows.length <= MOST_TITLES ? { title: 'at' } : {};
-  const fill = { fill: (row: Row) => row.color, z: 'series', ...title };
+  const fill = { fill: (row: Row) => row.color, fillOpacity: paleness, z: 'series', ...title };
   const zero = { stroke: 'currentColor', strokeOpacity: 0.6 };
   switch (def.mark) {
     case 'bar':
@@ -148,7 +154,9 @@ function marksOf(Plot: typeof PlotModule, { points, axis, series }: Points, { de
         ...dots(Plot, rows, title),
       ];
     case 'dot':
-      return [Plot.dot(rows, { x: 'position', y: 'value', ...fill, r: 3.5 })];
+      return [
+        Plot.dot(rows, { x: 'position', y: 'value', ...fill, fill: fillOf, stroke: (row: Row) => row.color, r: 3.5 }),
+      ];
   }
 }
 
@@ -157,10 +165,21 @@ interface Row extends Point {
   readonly color: string;
 }
 
+/** Bars that are not whole are pale; points are hollow. */
+function paleness({ isPartial }: Row): number {
+  return isPartial ? 0.35 : 1;
+}
+
+function fillOf({ isPartial, color }: Row): string {
+  return isPartial ? 'var(--page)' : color;
+}
+
 /** Points on a line, to tell their numbers; too many to be seen are there for the pointer only. */
 function dots(Plot: typeof PlotModule, rows: readonly Row[], title: { readonly title?: string }) {
   if (rows.length > MOST_TITLES) return [];
   const isSeen = rows.length <= MOST_VISIBLE_DOTS;
-  const look = isSeen ? { r: 3 } : { r: 5, fillOpacity: 0 };
-  return [Plot.dot(rows, { x: 'position', y: 'value', fill: (row: Row) => row.color, ...look, ...title })];
+  const look = isSeen ? { r: 3 } : { r: 5, fillOpacity: 0, strokeOpacity: 0 };
+  return [
+    Plot.dot(rows, { x: 'position', y: 'value', fill: fillOf, stroke: (row: Row) => row.color, ...look, ...title }),
+  ];
 }

@@ -15,6 +15,8 @@ export interface Point {
   readonly position: Date | number | string;
   readonly value: number;
   readonly series: string;
+  /** Whether it stands for less than it says. */
+  readonly isPartial: boolean;
   readonly positionText: string;
   /** All digits, for programs. */
   readonly exact: string;
@@ -36,11 +38,12 @@ export interface Points {
  * @throws {UsageError} `bad-report` when a column is not there, or the value is no number
  */
 export function pointsOf(result: QueryResult, directive: ChartDirective, path: string): Points {
-  const { mark, x, y, color } = directive.def;
+  const { mark, x, y, color, partial } = directive.def;
   const [position, value] = mark === 'barX' ? [y, x] : [x, y];
   const positionAt = findColumn(result, position, directive, path);
   const valueAt = findColumn(result, value, directive, path);
   const colorAt = color === undefined ? -1 : findColumn(result, color, directive, path);
+  const partialAt = partial === undefined ? -1 : findColumn(result, partial, directive, path);
   const typeOf = (at: number): string => result.columns[at]?.type ?? '';
   if (!isNumberType(typeOf(valueAt))) {
     throw new UsageError(
@@ -57,6 +60,7 @@ export function pointsOf(result: QueryResult, directive: ChartDirective, path: s
       position: placeOf(row[positionAt], axis),
       value: drawnNumber(row[valueAt]),
       series: colorAt < 0 ? '' : (exactText(row[colorAt]) ?? 'none'),
+      isPartial: row[partialAt] === true,
       positionText: row[positionAt] === null ? 'none' : shownText(row[positionAt], typeOf(positionAt)),
       exact: exactText(row[valueAt]) ?? '',
       valueText: shownText(row[valueAt], typeOf(valueAt)),

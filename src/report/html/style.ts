@@ -17,11 +17,11 @@ function variables(theme: 'light' | 'dark', more: string): string {
 
 const light = variables(
   'light',
-  '--soft:#59616b;--line:#d5d9df;--panel:#f5f6f8;--link:#1d4fb0;--bad:#a11212;--bad-panel:#fdeceb;',
+  '--soft:#59616b;--line:#d5d9df;--panel:#f5f6f8;--link:#1d4fb0;--shade:#0000002e;--bad:#a11212;--bad-panel:#fdeceb;',
 );
 const dark = variables(
   'dark',
-  '--soft:#a3abb6;--line:#363c45;--panel:#1d2127;--link:#8db4ff;--bad:#ffb0a8;--bad-panel:#3a1b1a;',
+  '--soft:#a3abb6;--line:#363c45;--panel:#1d2127;--link:#8db4ff;--shade:#ffffff3a;--bad:#ffb0a8;--bad-panel:#3a1b1a;',
 );
 
 export const pageStyle = `
@@ -36,7 +36,9 @@ h2{font-size:1.2rem;margin:40px 0 8px;padding-top:12px;border-top:1px solid var(
 h3{font-size:1.05rem;margin:28px 0 6px}
 p{margin:8px 0}
 a{color:var(--link)}
-.lead{color:var(--soft);margin:0 0 16px}
+.lead{color:var(--soft);margin:0 0 4px}
+.source{color:var(--soft);font-size:.875rem;margin:0 0 16px}
+.subject{margin:0 0 4px;font-family:ui-monospace,monospace;font-size:.875rem}
 .note{color:var(--soft);font-size:.875rem;margin:2px 0 8px}
 .empty{color:var(--soft);font-style:italic}
 .gaps{border:1px solid var(--bad);border-left-width:5px;background:var(--bad-panel);color:var(--bad);padding:10px 14px;margin:16px 0;border-radius:4px}
@@ -54,6 +56,8 @@ a{color:var(--link)}
 .figures .huge{grid-column:span 2}
 .figures .huge dd{font-size:.875rem}
 .figures dd.text{font-size:.875rem;font-weight:400}
+.figures dd.change{font-size:.8125rem;font-weight:400}
+.change span{color:var(--soft);white-space:nowrap}
 .figures dd.time{font-size:.9375rem;line-height:1.6}
 figure{margin:20px 0 24px}
 figcaption{font-weight:600;padding:0 0 4px}
@@ -65,7 +69,13 @@ figcaption{font-weight:600;padding:0 0 4px}
 .swatch{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:6px}
 details{margin:4px 0}
 summary{cursor:pointer;color:var(--link);font-size:.875rem;width:max-content}
-.scroll{overflow-x:auto;margin:8px 0;max-width:100%}
+.whole{margin:0;max-width:60ch}
+.whole summary{width:auto;color:inherit;font-size:inherit}
+.whole[open]{max-height:16em;overflow-y:auto;color:var(--soft)}
+.whole[open] summary{color:var(--link)}
+.scroll{overflow-x:auto;margin:8px 0 0;max-width:100%;width:fit-content;background:linear-gradient(to right,var(--page) 30%,transparent) 0 0/32px 100% no-repeat local,linear-gradient(to left,var(--page) 30%,transparent) 100% 0/32px 100% no-repeat local,linear-gradient(to right,var(--shade),transparent) 0 0/14px 100% no-repeat scroll,linear-gradient(to left,var(--shade),transparent) 100% 0/14px 100% no-repeat scroll}
+.hint{margin:2px 0 8px;color:var(--link)}
+@media screen and (min-width:901px){.scroll{max-width:min(calc(50vw + 390px),1240px)}}
 table{border-collapse:collapse;font-size:.875rem;min-width:min(100%,340px);overflow-wrap:normal}
 th,td{padding:4px 12px 4px 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
 th{vertical-align:bottom}
@@ -77,7 +87,11 @@ th[aria-sort=descending] button::after{content:' ↓';color:inherit}
 .time,.date{white-space:nowrap;font-variant-numeric:tabular-nums}
 td.text{white-space:nowrap}
 td.free{white-space:normal;min-width:26ch;overflow-wrap:anywhere}
-.long{display:block;max-width:15ch;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;font-family:ui-monospace,monospace;font-size:.8125rem}
+.long{display:inline-block;vertical-align:bottom;max-width:15ch;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;font-family:ui-monospace,monospace;font-size:.8125rem}
+.copy{color:var(--soft);background:none;border:0;padding:4px 8px 4px 6px;cursor:pointer;vertical-align:baseline;line-height:1}
+.copy::before{content:'';display:inline-block;width:8px;height:9px;border:1.5px solid;border-radius:2px;box-shadow:3px -3px 0 -1.5px var(--page),3px -3px 0 0}
+.copy:hover{color:var(--link)}
+.copy.done::before{content:'copied';width:auto;height:auto;border:0;box-shadow:none;color:var(--link);font:.75rem system-ui,sans-serif}
 :focus-visible{outline:2px solid var(--link);outline-offset:2px}
 code,pre{font-family:ui-monospace,monospace;font-size:.875em}
 pre{overflow-x:auto;background:var(--panel);padding:10px 12px;border-radius:4px}
@@ -94,7 +108,7 @@ main{padding:16px 14px 40px}
 @media print{
 body{font-size:11pt}
 main{max-width:none;padding:0}
-details,th button::after{display:none}
+.chart details,.copy,.hint,th button::after{display:none}
 th button::after{content:''}
 figure,tr{break-inside:avoid}
 .scroll{overflow:visible}

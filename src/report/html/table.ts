@@ -1,6 +1,7 @@
 import { formatCount } from '../../format.ts';
 import type { QueryResult } from '../../store/store.ts';
-import { cellKind, cellText, exactText, rankRows, type ShownColumn } from '../cells.ts';
+import { cellKind, cellText, exactText, rankRows, type ShownColumn, shownText } from '../cells.ts';
+import { isIdentifier } from '../identifiers.ts';
 import { type Html, html } from './html.ts';
 
 export interface TableOptions {
@@ -10,11 +11,9 @@ export interface TableOptions {
   readonly limit: number;
 }
 
-/** Raw addresses and hashes: wider than a phone, and told apart by their beginning. */
-const LONG = /^(-?\d+:[0-9A-F]{64}|[A-Za-z0-9+/]{43}=|[0-9a-f]{32,})$/;
-
-/** Texts beyond so many letters may break. */
+/** Texts beyond so many letters may break, and beyond so many more open with a click. */
 const LINE = 40;
+const PARAGRAPH = 160;
 
 /** A table that the page's script sorts; its box scrolls sideways, the page never does. */
 export function htmlTable(result: QueryResult, { title, columns, limit }: TableOptions): Html {
@@ -38,9 +37,18 @@ export function htmlTable(result: QueryResult, { title, columns, limit }: TableO
 
 function cell(row: readonly unknown[], column: ShownColumn, rank: number | null | undefined): Html {
   const text = cellText(row, column);
-  const isLong = LONG.test(exactText(row[column.at]) ?? '');
   const kind = cellKind(column.type);
+  const isLong = kind === 'text' && isIdentifier(exactText(row[column.at]) ?? '');
   const look = kind === 'text' && !isLong && text.length > LINE ? 'text free' : kind;
-  const content = isLong ? html`<span class="long" title="${text}">${text}</span>` : text;
-  return html`<td class="${look}" data-rank="${rank ?? ''}">${content}</td>`;
+  const exact = kind === 'number' && !column.isId ? shownText(row[column.at], column.type) : text;
+  const title = exact === text ? undefined : html` title="${exact}"`;
+  const content = isLong ? html`<span class="long copied" title="${text}">${text}</span>` : textHtml(text);
+  return html`<td class="${look}" data-rank="${rank ?? ''}"${title}>${content}</td>`;
+}
+
+/** A text; of a long one the beginning, and all of it when it is opened. */
+export function textHtml(text: string): string | Html {
+  if (text.length <= PARAGRAPH) return text;
+  const letters = [...text.slice(0, PARAGRAPH)].slice(0, PARAGRAPH / 2).join('');
+  return html`<details class="whole"><summary>${letters}…</summary>${text}</details>`;
 }
