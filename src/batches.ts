@@ -1,4 +1,5 @@
 import { type BatchOf, BatchQueue } from './batchqueue.ts';
+import { selectFrom } from './declare/selection.ts';
 import { realEffects } from './effects.ts';
 import { WalkError } from './errors.ts';
 import { loadRegistry } from './registry.ts';
@@ -29,6 +30,9 @@ export type BatchOptions = Pick<
   | 'signal'
   | 'registry'
   | 'onEvent'
+  | 'without'
+  | 'columns'
+  | 'withoutColumns'
 > & {
   /** Default `transactions`. */
   readonly pipeline?: string;
@@ -44,6 +48,7 @@ export type BatchOptions = Pick<
 export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchOf> {
   const { effects = realEffects, registry = await loadRegistry(), pipeline: name = 'transactions' } = options;
   const parts = parseRange(options.range);
+  const pipelines = selectFrom(registry.inOrder([name]), options);
   const session = await openSession({ ...options, effects, command: 'tonlake readBatches' });
   const queue = new BatchQueue(effects.now);
   const stop = new AbortController();
@@ -59,11 +64,12 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
       options.onEvent?.(event);
     };
     const own = requireMasterchain(registry.pipeline(name));
-    const contexts = registry.inOrder([name]).map((each): WalkContext => {
+    const contexts = pipelines.map((each): WalkContext => {
       const pipeline = requireMasterchain(each);
+      const declared = requireMasterchain(registry.pipeline(pipeline.name));
       const sink = queue.sink(pipeline.name === name);
       return {
-        ...{ pipeline, network: session.network, source: session.source, effects, stop: stop.signal, report },
+        ...{ pipeline, declared, network: session.network, source: session.source, effects, stop: stop.signal, report },
         ...{ sink, first: ends.first, loaders: threadLoaders((of, span) => sink.stage(of, span)) },
         ...{ mode: options.walk ?? 'auto', asks, spanAsks: 20 },
       };

@@ -48,8 +48,8 @@ export function describeTables(registry: Registry): string {
   return `${lines.join('\n')}\n\ntonlake describe TABLE shows its columns and views\n`;
 }
 
-/** A table with its columns, for a terminal. */
-export function describeTable(registry: Registry, table: TableDef): string {
+/** A table with its columns, for a terminal. `notes`: what a warehouse lacks of it. */
+export function describeTable(registry: Registry, table: TableDef, notes: readonly string[] = []): string {
   const { endpoint, pipeline, partition, columns, views } = tableSummary(registry, table);
   const nameWidth = Math.max(...columns.map(({ name }) => name.length));
   const typeWidth = Math.max(...columns.map(({ type }) => type.length));
@@ -65,7 +65,7 @@ export function describeTable(registry: Registry, table: TableDef): string {
   });
   const viewWidth = Math.max(0, ...views.map(({ view }) => view.length));
   const viewLines = views.map(({ view, doc }) => `${view.padEnd(viewWidth)}  ${doc}`);
-  return `${[...head, ...lines, ...(views.length === 0 ? [] : ['', 'views', ...viewLines])].join('\n')}\n`;
+  return `${[...head, ...lines, ...(views.length === 0 ? [] : ['', 'views', ...viewLines]), ...(notes.length === 0 ? [] : ['', ...notes])].join('\n')}\n`;
 }
 
 /** The ledger as data. */

@@ -1,4 +1,7 @@
-import { isMasterchain } from './declare/pipeline.ts';
+import type { ColumnDef } from './declare/column.ts';
+import { kinds } from './declare/kind.ts';
+import { isMasterchain, type PipelineDef } from './declare/pipeline.ts';
+import { selectFrom } from './declare/selection.ts';
 import { realEffects } from './effects.ts';
 import { TonlakeError } from './errors.ts';
 import { Estimate } from './estimate.ts';
@@ -10,9 +13,10 @@ import { loadRegistry } from './registry.ts';
 import type { RunOptions } from './run.ts';
 import { openSession } from './session.ts';
 import type { Source } from './source/source.ts';
-import { intersectSpans, type Span, subtractSpans, totalSize } from './span.ts';
-import { doneSpans } from './store/progress.ts';
+import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from './span.ts';
+import { doneFor, doneSpans, narrowerEntries } from './store/progress.ts';
 import { openReader, type Reader } from './store/reader.ts';
+import type { LedgerEntry } from './store/store.ts';
 import { chainBounds, type IndexEnds } from './walk/chain.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { type HeaderSample, sampleHeaders } from './walk/sample.ts';
@@ -68,7 +72,7 @@ export interface RunPlan {
 /** Says what `run` would do with the same options. Touches no file; where headers are unknown, it reads a sample of them. */
 export async function planRun(options: RunOptions): Promise<RunPlan> {
   const { effects = realEffects, registry = await loadRegistry() } = options;
-  const pipelines = registry.toRun(options.pipelines);
+  const pipelines = selectFrom(registry.toRun(options.pipelines), options);
   const parts = parseRange(options.range);
   const session = await openSession({ ...options, effects, command: 'tonlake plan' });
   try {
@@ -87,13 +91,14 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
       let isSampled = false;
       for (const pipeline of pipelines) {
         const { name } = pipeline;
-        const missing = subtractSpans(held, doneSpans(ledger, name));
-        const done = intersectSpans(asked, doneSpans(ledger, name));
+        const missing = missingOf(ledger, pipeline, held);
+        const done = intersectSpans(asked, doneFor(ledger, pipeline));
+        const share = selectedShare(registry.pipeline(name), pipeline);
         const common = { pipeline: name, done, missing, seqnos: totalSize(missing) };
         if (!isMasterchain(pipeline)) {
           const { measured = NOTHING, ...estimate } = await estimateList(pipeline, missing, knowledge);
           isSampled ||= estimate.basis === 'sample';
-          plans.push({ ...common, ...estimate, ...weigh(pipeline, estimate.rows, ledger, measured) });
+          plans.push({ ...common, ...estimate, ...weigh(pipeline, estimate.rows, { ledger, measured, share }) });
           continue;
         }
         const { walk } = pipeline;
@@ -115,7 +120,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
           estimate.addOverflow(pages.length === 0 ? { overflow: overflowOf(name, ledger) } : windows);
         }
         const figures = estimate.figures();
-        plans.push({ ...common, ...figures, ...weigh(pipeline, figures.rows, ledger, measured) });
+        plans.push({ ...common, ...figures, ...weigh(pipeline, figures.rows, { ledger, measured, share }) });
       }
       const where = { network: session.network, asked, absent, index };
       return { ...where, ...total(plans, isSampled) };
@@ -125,6 +130,12 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   } finally {
     await session.close();
   }
+}
+
+/** What is asked and not done, and all of the entries that are read again for columns that they lack. */
+function missingOf(ledger: readonly LedgerEntry[], pipeline: PipelineDef, asked: readonly Span[]): readonly Span[] {
+  const missing = subtractSpans(asked, doneFor(ledger, pipeline));
+  return unionSpans([...missing, ...narrowerEntries(ledger, pipeline, missing).map(({ span }) => span)]);
 }
 
 function indexOf({ first, last }: IndexEnds): Span {
@@ -149,6 +160,21 @@ function total(plans: readonly Planned[], isSampled: boolean) {
     machineMinutes: Math.round((seconds / 60) * 100) / 100,
     minutes: Object.fromEntries(RATES.map((rps) => [rps, minutesAt(rps)])),
   };
+}
+
+/** Bytes that a value takes in Parquet, about; texts and addresses repeat, hashes do not. */
+function weightOf({ kind }: ColumnDef): number {
+  if (kinds[kind].wire === 'hash-string') return 33;
+  const { physical } = kinds[kind];
+  if (physical === 'binary') return 60;
+  return physical === 'utf8' ? 8 : physical === 'bool' ? 0.2 : 2;
+}
+
+/** The part of a pipeline's bytes that a selection keeps. */
+function selectedShare(declared: PipelineDef, selected: PipelineDef): number {
+  const weigh = ({ tables }: PipelineDef): number =>
+    tables.flatMap(({ columns }) => columns).reduce((sum, column) => sum + weightOf(column), 0);
+  return weigh(selected) / weigh(declared);
 }
 
 const remembered = new WeakMap<Source, Map<string, Promise<HeaderSample>>>();

@@ -1,27 +1,29 @@
 import { isMasterchain, type MasterchainPipeline, type PipelineDef, proofOf } from './declare/pipeline.ts';
+import { type Selection, selectFrom } from './declare/selection.ts';
 import { type Effects, realEffects } from './effects.ts';
 import { loadRegistry, type Registry } from './registry.ts';
 import { openSession, type SessionOptions } from './session.ts';
 import type { Source } from './source/source.ts';
-import { type Span, subtractSpans, totalSize } from './span.ts';
+import { type Span, subtractSpans, totalSize, unionSpans } from './span.ts';
 import { openStore } from './store/open.ts';
-import { doneSpans } from './store/progress.ts';
+import { doneFor, doneSpans, narrowerEntries } from './store/progress.ts';
 import { requireSpace } from './store/space.ts';
 import type { Store } from './store/store.ts';
 import { RunTally } from './tally.ts';
+import { requireMasterchain } from './walk/ask.ts';
 import { countPromised, storeSink } from './walk/blocks.ts';
 import { chainBounds } from './walk/chain.ts';
 import type { WalkContext, WalkEvent, WalkMode } from './walk/context.ts';
-import { requireGivenKeys } from './walk/keys.ts';
+import { requireGivenKeys, requireKeyColumns } from './walk/keys.ts';
 import { walkList } from './walk/lists.ts';
-import { walkAndMend } from './walk/mend.ts';
+import { walkAndMend, widenWalked } from './walk/mend.ts';
 import { missingSpans, tellSkipped } from './walk/needs.ts';
 import { PageQueue } from './walk/pagequeue.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { splitReachable } from './walk/reach.ts';
 import { openLoaders } from './walk/workerpool.ts';
 
-export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry' | 'names' | 'command'> {
+export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry' | 'names' | 'command'>, Selection {
   /** Names of pipelines; what they need runs before them. */
   readonly pipelines: readonly string[];
   /** Masterchain blocks, both ends inclusive: `47670000:47671000`, `-1000:`, `2026-05-01`; see `parseRange`. */
@@ -97,7 +99,7 @@ const LEAST_SPAN_ASKS = 20;
 export async function run(options: RunOptions): Promise<RunReport> {
   const { effects = realEffects, registry = await loadRegistry(), stop = new AbortController().signal } = options;
   const startedAt = effects.monotonic();
-  const pipelines = registry.toRun(options.pipelines);
+  const pipelines = selectFrom(registry.toRun(options.pipelines), options);
   const parts = parseRange(options.range);
   const command = ['tonlake run', ...options.pipelines].join(' ');
   const session = await openSession({ ...options, effects, command });
@@ -114,6 +116,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
     const asks = new PageQueue(2 * (options.concurrency ?? 8));
     const loaders = openLoaders({ workers: options.workers, stage: (name, span) => store.stage(name, span) });
     const contextOf = (pipeline: MasterchainPipeline, first: number): WalkContext => ({
+      declared: requireMasterchain(registry.pipeline(pipeline.name)),
       ...{ pipeline, network, source, effects, stop, asks, first, report: tally.report, sink: storeSink(store) },
       ...{ mode: options.walk ?? 'auto', spanAsks: spanAsks(source), loaders },
     });
@@ -123,6 +126,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
       ...{ concurrency: options.concurrency ?? 8, spanAsks: spanAsks(source) },
     };
     const walkAll = async (): Promise<void> => {
+      await requireKeyColumns(listRun);
       options.onEvent?.({ event: 'stages', stages: stagesOf(store, pipelines, asked) });
       if (options.from !== undefined) {
         for (const name of options.pipelines) {
@@ -147,14 +151,15 @@ export async function run(options: RunOptions): Promise<RunReport> {
         const reachable = splitReachable(pipeline, missing, ends, options.waitMs, tally.report);
         const records = await announce(tally, pipeline, store, asked, reachable);
         await requireSpace(options.warehouse, pipeline, records ?? totalSize(reachable));
-        const contexts = [
-          pipeline,
-          ...pipelines.filter(({ name }) => pipeline.needs.includes(name)).filter(isMasterchain),
-        ];
-        await walkAndMend(
-          contexts.map((each) => contextOf(each, ends.first)),
-          reachable,
-        );
+        const needed = pipelines.filter(({ name }) => pipeline.needs.includes(name)).filter(isMasterchain);
+        const neededContexts = needed.map((each) => contextOf(each, ends.first));
+        const narrower = narrowerEntries(store.ledger(), pipeline, reachable);
+        for (const entry of narrower) {
+          if (stop.aborted) return;
+          await widenWalked([contextOf(pipeline, ends.first), ...neededContexts], entry);
+        }
+        const rest = subtractSpans(reachable, unionSpans(narrower.map(({ span }) => span)));
+        await walkAndMend([contextOf(pipeline, ends.first), ...neededContexts], rest);
       }
     };
     let failure: { readonly error: unknown } | undefined;
@@ -184,8 +189,10 @@ export async function run(options: RunOptions): Promise<RunReport> {
 }
 
 function stagesOf(store: Store, pipelines: readonly PipelineDef[], asked: readonly Span[]): RunStages['stages'] {
-  const blocksOf = (name: string): number => totalSize(subtractSpans(asked, doneSpans(store.ledger(), name)));
-  return pipelines.map(({ name }) => ({ pipeline: name, blocks: blocksOf(name) }));
+  return pipelines.map((pipeline) => ({
+    pipeline: pipeline.name,
+    blocks: totalSize(subtractSpans(asked, doneFor(store.ledger(), pipeline))),
+  }));
 }
 
 /** Most requests of one span at the source's rate. */

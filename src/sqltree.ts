@@ -33,6 +33,37 @@ export function relationsIn(tree: unknown): readonly { readonly name: string; re
   );
 }
 
+/** Columns that a tree reads. */
+export interface NamedColumns {
+  /** Those that it names, in lower case. */
+  readonly names: ReadonlySet<string>;
+  /** Whether a star, a pattern, or a row as a whole stands for others. */
+  readonly hasStar: boolean;
+}
+
+export function columnsIn(tree: unknown): NamedColumns {
+  const names = new Set<string>();
+  const single = new Set<string>();
+  const rows = new Set<string>();
+  let hasStar = false;
+  for (const node of nodesOf(tree)) {
+    if (node['class'] === 'STAR') hasStar = true;
+    if (node['type'] === 'BASE_TABLE') {
+      for (const name of [node['table_name'], node['alias']]) rows.add(String(name ?? '').toLowerCase());
+    }
+    const path = textsIn(node['column_names']);
+    // Of `t.column.field` each may be the column; a qualifier by itself stands for a row as a whole.
+    for (const name of path) names.add(name);
+    if (path.length === 1) single.add(path[0] ?? '');
+    for (const name of textsIn(node['using_columns'])) names.add(name);
+  }
+  return { names, hasStar: hasStar || [...single].some((name) => name !== '' && rows.has(name)) };
+}
+
+function textsIn(list: unknown): readonly string[] {
+  return Array.isArray(list) ? list.map((text) => String(text).toLowerCase()) : [];
+}
+
 /** The parameters that a statement names, without `$`; a number for one without a name. */
 export function parametersIn(statement: unknown): readonly string[] {
   const node = isNode(statement) && isNode(statement['node']) ? statement['node'] : {};

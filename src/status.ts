@@ -1,6 +1,7 @@
 import { isEphemeral, proofOf } from './declare/pipeline.ts';
 import { StoreError } from './errors.ts';
 import { formatBytes, formatCount } from './format.ts';
+import { allLeftOut, describeLeftOut, type LeftOutGap } from './left-out-gaps.ts';
 import { resolveNetwork } from './network.ts';
 import { loadRegistry } from './registry.ts';
 import {
@@ -32,6 +33,8 @@ export interface PipelineStatus {
   readonly files: number;
   readonly bytes: number;
   readonly commits: number;
+  /** Tables and columns that were left out, and where. */
+  readonly leftOut: readonly LeftOutGap[];
   /** How much of each UTC day is sealed, by the masterchain blocks whose headers the warehouse holds. */
   readonly days: readonly DayCoverage[];
   /** ISO 8601, UTC. */
@@ -93,9 +96,11 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
       pipelines: names.map((name) => {
         const isWatched = registry.pipelines.some((pipeline) => pipeline.name === name && isEphemeral(pipeline));
         // What a watch saw covers no blocks.
-        if (isWatched) return { ...statusOf(ledger, name, []), holes: [] };
+        const tables = registry.pipelines.find((pipeline) => pipeline.name === name)?.tables.map((table) => table.name);
+        const leftOut = allLeftOut(ledger, registry, tables ?? []);
+        if (isWatched) return { ...statusOf(ledger, name, []), leftOut, holes: [] };
         const isCounted = registry.pipelines.some((each) => each.name === name && proofOf(each) !== undefined);
-        return { ...statusOf(ledger, name, days), unproven: unprovenSpans(ledger, name, isCounted) };
+        return { ...statusOf(ledger, name, days), leftOut, unproven: unprovenSpans(ledger, name, isCounted) };
       }),
       marts: martsOf(ledger),
     };
@@ -145,7 +150,7 @@ function statusOf(
   ledger: readonly LedgerEntry[],
   pipeline: string,
   days: readonly (Span & { readonly date: string })[],
-): PipelineStatus {
+): Omit<PipelineStatus, 'leftOut'> {
   const entries = ledger.filter((entry) => entry.pipeline === pipeline);
   const done = doneSpans(ledger, pipeline);
   const quarantined = quarantinedSpans(ledger, pipeline);
@@ -189,6 +194,7 @@ export function formatStatus(status: WarehouseStatus): string {
         ...(pipeline.unproven.length === 0 ? [] : [`  only read    ${formatSpans(pipeline.unproven)}, not proven`]),
       );
     }
+    for (const gap of pipeline.leftOut) lines.push(`  left out     ${describeLeftOut(gap)}`);
     lines.push(`  rows         ${rows.join(', ')}`);
     if (status.store === 'parquet') {
       lines.push(`  files        ${formatCount(pipeline.files)} (${formatBytes(pipeline.bytes)})`);

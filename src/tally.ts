@@ -1,7 +1,7 @@
 import { type PipelineDef, proofOf } from './declare/pipeline.ts';
 import type { SourceCounts } from './source/source.ts';
 import { intersectSpans, type Span, subtractSpans } from './span.ts';
-import { doneSpans, unprovenSpans } from './store/progress.ts';
+import { doneFor, unprovenSpans } from './store/progress.ts';
 import type { LedgerEntry, Store } from './store/store.ts';
 import type { WalkEvent } from './walk/context.ts';
 
@@ -64,8 +64,10 @@ export class RunTally {
       spans: this.spans,
       quarantined,
       unproven: unprovenOf(ledger, pipelines, asked),
-      complete: pipelines.every(({ name }) =>
-        free.includes(name) ? !this.troubled.has(name) : subtractSpans(asked, doneSpans(ledger, name)).length === 0,
+      complete: pipelines.every((pipeline) =>
+        free.includes(pipeline.name)
+          ? !this.troubled.has(pipeline.name)
+          : subtractSpans(asked, doneFor(ledger, pipeline)).length === 0,
       ),
     };
   }

@@ -1,5 +1,6 @@
 import { coverageGaps, describeGap, martGaps, relationsOf } from './coverage.ts';
 import { AuditError } from './errors.ts';
+import { describeLeftOut, leftOutGaps, readsOf } from './left-out-gaps.ts';
 import { loadRegistry, type Registry } from './registry.ts';
 import { openReader, type Reader } from './store/reader.ts';
 
@@ -53,7 +54,12 @@ export async function findGaps(
 ): Promise<readonly string[]> {
   const all = registry.tables.map(({ name }) => name);
   const [ledger, relations] = [await reader.ledger(), await relationsOf(reader.query, sql, all)];
-  const gaps = [...coverageGaps(ledger, registry, relations).map(describeGap), ...martGaps(ledger, relations)];
+  const reads = await readsOf(reader.query, registry, sql);
+  const gaps = [
+    ...coverageGaps(ledger, registry, relations).map(describeGap),
+    ...leftOutGaps(ledger, registry, reads).map(describeLeftOut),
+    ...martGaps(ledger, relations),
+  ];
   if (isStrict && gaps.length > 0) {
     throw new AuditError(`audit: ${gaps.join('; ')}`, {
       code: 'not-whole',

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
-import { type CommonOptions, networkOption, warehouseOption } from './options.ts';
+import { TonlakeError } from '../errors.ts';
+import type { Registry } from '../registry.ts';
+import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
 
 interface DescribeFlags extends CommonOptions {
   readonly json?: boolean;
@@ -29,6 +31,7 @@ export function addDescribe(program: Command): void {
         return;
       }
       const registry = await loadRegistry();
+      const { describeLeftOut } = await import('../left-out-gaps.ts');
       const of = name === undefined ? undefined : registry.tableOf(name);
       const view = of?.views.find((candidate) => candidate.name === name);
       if (of !== undefined && view !== undefined) {
@@ -41,12 +44,42 @@ export function addDescribe(program: Command): void {
       const tables = name === undefined ? registry.tables : mart === undefined ? [registry.table(name)] : [];
       const told = name === undefined ? marts : marts.filter((candidate) => candidate === mart);
       if (flags.json === true) {
-        const summaries = [...tables.map((table) => tableSummary(registry, table)), ...told.map(martSummary)];
+        const gaps = await leftOutOf(
+          flags,
+          registry,
+          tables.map((table) => table.name),
+        );
+        const leftOutIn = (name: string) => gaps.filter(({ table }) => table === name);
+        const summaries = [
+          ...tables.map((table) => ({ ...tableSummary(registry, table), leftOut: leftOutIn(table.name) })),
+          ...told.map(martSummary),
+        ];
         process.stdout.write(`${JSON.stringify(summaries)}\n`);
         return;
       }
       if (name === undefined) process.stdout.write(`${describeTables(registry)}\n${describeMarts(marts)}`);
       else if (mart !== undefined) process.stdout.write(describeMart(mart));
-      else for (const table of tables) process.stdout.write(describeTable(registry, table));
+      else
+        for (const table of tables)
+          process.stdout.write(
+            describeTable(registry, table, (await leftOutOf(flags, registry, [table.name])).map(describeLeftOut)),
+          );
     });
+}
+
+/** What the warehouse was exported without; nothing where there is none, and none was named. */
+async function leftOutOf(flags: DescribeFlags, registry: Registry, tables: readonly string[]) {
+  const [{ openReader }, { allLeftOut }] = await Promise.all([
+    import('../store/reader.ts'),
+    import('../left-out-gaps.ts'),
+  ]);
+  try {
+    const reader = await openReader(warehouseOf(flags), registry.tables);
+    const ledger = await reader.ledger();
+    await reader.close();
+    return allLeftOut(ledger, registry, tables);
+  } catch (error) {
+    if (error instanceof TonlakeError && flags.warehouse === undefined) return [];
+    throw error;
+  }
 }

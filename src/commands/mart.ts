@@ -65,6 +65,7 @@ function describeBuild({ name, status, rows, days, marked, reason }: MartBuild):
     `${name}: ${status}, ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`,
     ...(days.length === 0 ? [] : [`${days.length} ${days.length === 1 ? 'day' : 'days'} built`]),
     ...(marked.length === 0 ? [] : [`not whole: ${marked.join(', ')}`]),
+    ...(reason === undefined ? [] : [reason]),
   ];
   return parts.join('; ');
 }

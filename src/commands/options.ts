@@ -88,3 +88,24 @@ export function collectParam(text: string, before: Readonly<Record<string, strin
   if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice.`);
   return { ...before, [name]: value };
 }
+
+/** Adds `a,b` to the names before it. */
+export function collectNames(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...namesIn(text)];
+}
+
+/** Adds the columns of `transactions=hash,account` to those of other tables. */
+export function collectColumns(
+  text: string,
+  before: Readonly<Record<string, readonly string[]>> = {},
+): Readonly<Record<string, readonly string[]>> {
+  const [, table = '', list = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (table === '') throw new InvalidArgumentError('Expected table=column,column.');
+  return { ...before, [table.trim()]: [...(before[table.trim()] ?? []), ...namesIn(list)] };
+}
+
+function namesIn(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.includes('')) throw new InvalidArgumentError('Expected names, with a comma between two.');
+  return names;
+}

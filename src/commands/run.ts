@@ -7,6 +7,8 @@ import type { Store } from '../store/store.ts';
 import type { WalkMode } from '../walk/context.ts';
 import {
   type CommonOptions,
+  collectColumns,
+  collectNames,
   DEFAULT_NETWORK,
   networkOption,
   parseCount,
@@ -18,6 +20,9 @@ import {
 } from './options.ts';
 
 interface RunFlags extends CommonOptions {
+  readonly without?: readonly string[];
+  readonly columns?: Readonly<Record<string, readonly string[]>>;
+  readonly withoutColumn?: readonly string[];
   readonly all?: boolean;
   readonly range?: string;
   readonly store?: Store['kind'];
@@ -50,6 +55,8 @@ Examples:
   tonlake run blocks --range 47.67M:47.68M --warehouse may.duckdb
   tonlake run --all --network sandbox --range 1000:1199
   tonlake run jetton_masters --network sandbox
+  tonlake run --range 2026-05-01 --without account_states --without-column messages.body_boc,messages.decoded
+  tonlake run --range 2026-05-01 --columns transactions=hash,account,total_fees
   tonlake run account_latest --range -100: --from "select address from jetton_wallets"
   tonlake run jetton_wallets --range -100: --from "select distinct account as owner_address from transactions"
 
@@ -84,6 +91,9 @@ export function addRun(program: Command): void {
       '--from <sql>',
       'keys for a lookup, or parents for lists: a query whose columns are named like the parameters of the endpoint',
     )
+    .addOption(withoutOption())
+    .addOption(columnsOption())
+    .addOption(withoutColumnOption())
     .option('--history', 'keep earlier readings of lists that change, instead of replacing them')
     .option('--dry-run', 'show what is done, what is missing and what it takes; change nothing')
     .option('--json', 'one JSON object per line on standard output')
@@ -112,6 +122,9 @@ export function addPlan(program: Command): void {
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(walkOption())
+    .addOption(withoutOption())
+    .addOption(columnsOption())
+    .addOption(withoutColumnOption())
     .option('--rps <n>', 'most requests per second while planning', parseRps)
     .addOption(laneOption())
     .option('--json', 'one JSON object on standard output')
@@ -124,6 +137,23 @@ export function addPlan(program: Command): void {
       await dryRun(await runOptions(await namesOf(pipelines, flags), flags), flags.json === true);
     });
 }
+
+const withoutOption = (): Option =>
+  new Option('--without <tables>', 'tables not to export, such as account_states; may be repeated').argParser(
+    collectNames,
+  );
+
+const columnsOption = (): Option =>
+  new Option(
+    '--columns <table=columns>',
+    'the only columns of a table to export, beside its key, its order and what proves it; may be repeated',
+  ).argParser(collectColumns);
+
+const withoutColumnOption = (): Option =>
+  new Option(
+    '--without-column <table.column>',
+    'columns not to export, such as messages.body_boc; may be repeated',
+  ).argParser(collectNames);
 
 function laneOption(): Option {
   return new Option('--lane <lane>', 'who goes first where processes share the budget of a network')
@@ -193,6 +223,9 @@ async function runOptions(pipelines: readonly string[], flags: RunFlags): Promis
     walk: flags.walk,
     from: flags.from,
     history: flags.history,
+    without: flags.without,
+    columns: flags.columns,
+    withoutColumns: flags.withoutColumn,
     rps: flags.rps,
     lane: flags.lane,
     concurrency: flags.concurrency,

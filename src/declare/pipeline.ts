@@ -1,4 +1,5 @@
 import type { Span } from '../span.ts';
+import type { LeftOut } from './left-out.ts';
 import { viewsOfReadings } from './readings.ts';
 import type { TableDef } from './table.ts';
 
@@ -126,6 +127,8 @@ export interface PipelineDef {
   /** Grows with every change of the tables that older files cannot be read with. */
   readonly version: number;
   readonly tables: readonly TableDef[];
+  /** What a selection leaves out of the tables; undefined for nothing. */
+  readonly leftOut?: LeftOut | undefined;
 }
 
 export interface PipelineOptions {

@@ -49,6 +49,17 @@ export interface TableDef {
   readonly without: Readonly<Record<string, string>>;
   readonly columns: readonly ColumnDef[];
   readonly views: readonly ViewDef[];
+  /** Columns that a selection leaves out, and that rows which it keeps are made of: decoded, not written. */
+  readonly unwritten?: readonly ColumnDef[] | undefined;
+  /** Fields that a selection leaves out: known, not decoded. */
+  readonly skipped?: readonly SkippedField[] | undefined;
+}
+
+/** A field of a record, by JSON pointer. */
+export interface SkippedField {
+  readonly path: string;
+  /** Whether everything inside it belongs to it. */
+  readonly isWhole: boolean;
 }
 
 export interface TableOptions {

@@ -10,6 +10,8 @@ export interface LookedUp {
   readonly key: string;
   /** Why the source refused it; null when it answered, with rows or without. */
   readonly error: string | null;
+  /** What the reading left out, as JSON; null for nothing. */
+  readonly leftOut: string | null;
   readonly asOf: number;
   /** Unix time in milliseconds. */
   readonly readAt: number;
@@ -25,6 +27,7 @@ export const lookupsTable = table('lookups', {
     pipeline: text('/pipeline', 'pipeline that looked it up'),
     key: text('/key', 'values of the parameters, blanks between; the SHA-256 in hex of one beyond 300 characters'),
     error: text('/error', 'why the source refused the key; null when it answered, with rows or without').nullable(),
+    left_out: text('/leftOut', 'columns that the reading left out, as JSON by table; null when none').nullable(),
     _as_of_seqno: int32('/asOf', 'newest masterchain block when the reading began'),
     _read_at: fromAsk('timestamp', 'read_at', 'UTC time at which the reading began'),
   },

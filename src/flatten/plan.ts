@@ -1,10 +1,10 @@
 import type { ColumnDef } from '../declare/column.ts';
 import { kinds, type Wire } from '../declare/kind.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
-import type { Shape } from '../declare/table.ts';
+import type { Shape, TableDef } from '../declare/table.ts';
 import { DecodeError } from '../errors.ts';
 import { type BoolColumn, BytesColumn, WordsColumn } from './columns.ts';
-import { ProjectedRows, TableRows } from './rows.ts';
+import { decodedColumns, ProjectedRows, TableRows } from './rows.ts';
 
 /** What the scanner does with a value. */
 export const Op = {
@@ -53,6 +53,8 @@ export class Key {
   flags: BoolColumn | null = null;
   /** Takes the value's JSON text, beside what `op` does. */
   raw: BytesColumn | null = null;
+  /** The value's text would be kept, but a selection leaves it out. */
+  isKnownWhole = false;
   min = 0;
   max = 0;
   bigMin = 0n;
@@ -139,12 +141,13 @@ export function compilePlan(pipeline: PipelineDef): Plan {
     const { rows } = table;
     if (rows.kind === 'projection') {
       projections.push(new ProjectedRows(table, root, rows.anyOf));
-      addColumns(rootNode, root, table.columns, false);
+      addColumns(rootNode, root, decodedColumns(table), false);
     } else if (rows.kind === 'nested') {
       const nested = new TableRows(table, root);
       tables.push(nested);
       const node = new Node('', nested);
-      addColumns(node, nested, table.columns, true);
+      addColumns(node, nested, decodedColumns(table), true);
+      addSkipped(node, table);
       for (const place of rows.places) {
         const key = walkTo(rootNode, place.path);
         key.op = place.count === 'one' ? Op.one : Op.many;
@@ -154,8 +157,9 @@ export function compilePlan(pipeline: PipelineDef): Plan {
         key.label = Uint8Array.from(Buffer.from(place.label));
       }
     } else {
-      addColumns(rootNode, root, table.columns, true);
+      addColumns(rootNode, root, decodedColumns(table), true);
       for (const pointer of Object.keys(table.without)) walkTo(rootNode, pointer);
+      addSkipped(rootNode, table);
     }
   }
   markKept(rootNode);
@@ -195,6 +199,14 @@ function addColumns(root: Node, rows: TableRows, columns: readonly ColumnDef[], 
   }
 }
 
+/** Fields that a selection leaves out are known; other columns may still be read from inside them. */
+function addSkipped(root: Node, { skipped = [] }: TableDef): void {
+  for (const { path, isWhole } of skipped) {
+    const key = walkTo(root, path);
+    if (isWhole) key.isKnownWhole = true;
+  }
+}
+
 /**
  * Marks the objects inside values whose text is kept. A field inside that is of another JSON type than its column (details of
  * actions share names, not types) leaves the column null, because nothing is lost.
@@ -206,7 +218,7 @@ function markKept(node: Node, isInside = false): void {
       key.inner = key.op;
       key.op = Op.lenient;
     }
-    if (key.op === Op.object && key.node !== null) markKept(key.node, isInside || key.raw !== null);
+    if (key.op === Op.object && key.node !== null) markKept(key.node, isInside || key.raw !== null || key.isKnownWhole);
   }
 }
 

@@ -17,6 +17,11 @@ function putGiven(column: AnyColumn, row: number, value: string | bigint): void 
   else if (typeof value === 'bigint' && column instanceof WordsColumn) column.putBigInt(row, value);
 }
 
+/** The columns of a table that are read from answers, whether they are written or not. */
+export function decodedColumns({ columns, unwritten = [] }: TableDef): readonly ColumnDef[] {
+  return [...columns, ...unwritten];
+}
+
 /** A field without a column, on the row nearest to it. */
 interface Extra {
   readonly row: number;
@@ -45,8 +50,9 @@ export class TableRows {
   constructor(table: TableDef, parent: TableRows | undefined) {
     this.table = table;
     this.parent = parent;
-    this.required = table.columns.filter((def) => def.origin.kind === 'path' && !def.nullable).length;
-    for (const def of table.columns) {
+    const decoded = decodedColumns(table);
+    this.required = decoded.filter((def) => def.origin.kind === 'path' && !def.nullable).length;
+    for (const def of decoded) {
       if (def.origin.kind === 'path') this.byName.set(def.name, this.columnAt(def.origin.path, def));
       if (def.origin.kind === 'ask') this.byName.set(def.name, this.columnAt(`ask ${def.origin.name}`, def));
     }
@@ -260,7 +266,7 @@ export class ProjectedRows {
     this.table = table;
     this.base = base;
     const columns = new Map<string, AnyColumn>();
-    for (const def of table.columns) {
+    for (const def of decodedColumns(table)) {
       if (def.origin.kind === 'path') columns.set(def.name, base.columnAt(def.origin.path, def));
     }
     this.columns = columns;

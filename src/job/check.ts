@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { type Selection, type SelectionPlace, selectFrom } from '../declare/selection.ts';
 import { TonlakeError, UsageError } from '../errors.ts';
 import { didYouMean } from '../nearest.ts';
 import { defaultWarehouse, resolveNetwork } from '../network.ts';
+import { loadRegistry } from '../registry.ts';
 import type { YamlPath as Path } from '../yaml.ts';
 import { isZone, zoneNames } from '../zone.ts';
 import { openCron, outOfStep } from './cron.ts';
@@ -33,6 +35,7 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
   const { names } = options;
   const network = placed(parsed, ['network'], () => resolveNetwork(fields.network));
   requireNames(parsed, ['pipelines'], fields.pipelines, 'pipeline', names.pipelines);
+  const selection = await checkSelection(parsed);
   const marts = listOf(parsed, 'marts', 'mart', names.marts);
   const checks = listOf(parsed, 'checks', 'check', names.checks);
   const zone = checkZone(parsed, ['zone'], fields.zone);
@@ -43,13 +46,31 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
   }
   return {
     ...{ name, file, network: network.name, range, zone, marts, checks, outputs },
-    ...{ rps: fields.rps, lane: fields.lane, pipelines: fields.pipelines, notify: fields.notify },
+    ...{ rps: fields.rps, lane: fields.lane, pipelines: fields.pipelines, selection, notify: fields.notify },
     digest: createHash('sha256').update(JSON.stringify(fields)).digest('hex'),
     doc: fields.doc ?? '',
     warehouse: options.warehouse ?? fields.warehouse ?? options.fallbackWarehouse ?? defaultWarehouse(network.name),
     clock: fields.clock ?? (network.kind === 'sandbox' ? 'chain' : 'wall'),
     schedule: checkSchedule(parsed, range, zone, options.now),
   };
+}
+
+/** Finds every table and column of the selection among those of the job's pipelines. */
+async function checkSelection({ fields, yaml }: ParsedJob): Promise<Selection> {
+  const { without, columns, without_columns: withoutColumns, pipelines } = fields;
+  const selection = { without, columns, withoutColumns };
+  if (without === undefined && columns === undefined && withoutColumns === undefined) return selection;
+  const placeOf = (place: SelectionPlace): string => {
+    if (place.kind === 'without') return yaml.placeOf(['without', place.at]);
+    if (place.kind === 'without-column') return yaml.placeOf(['without_columns', place.at]);
+    const { table, at } = place;
+    return at === undefined ? yaml.placeOfKey(['columns'], table) : yaml.placeOf(['columns', table, at]);
+  };
+  const placed = ({ message, code, hint }: UsageError, place: SelectionPlace): UsageError =>
+    new UsageError(`${message} (${placeOf(place)})`, { code, ...(hint === undefined ? {} : { hint }) });
+  const exported = pipelines.length === 0 ? [] : (await loadRegistry()).toRun(pipelines);
+  selectFrom(exported, selection, { placed });
+  return selection;
 }
 
 function listOf(

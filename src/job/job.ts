@@ -1,3 +1,4 @@
+import type { Selection } from '../declare/selection.ts';
 import type { ReportFormat } from '../report/format.ts';
 import type { TextLines } from '../yaml.ts';
 import type { CronTimes } from './cron.ts';
@@ -18,6 +19,8 @@ export interface Job {
   readonly rps: number | 'auto' | undefined;
   readonly lane: JobFields['lane'];
   readonly pipelines: readonly string[];
+  /** Tables and columns of them that are exported. */
+  readonly selection: Selection;
   readonly range: JobRange;
   readonly zone: string;
   /** What days are counted from. */

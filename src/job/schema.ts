@@ -116,6 +116,17 @@ export const jobSchema = z
       .default('backfill')
       .describe('Who goes first where processes share the budget of a network.'),
     pipelines: z.array(z.string().min(1)).default([]).describe('What to export; what it needs comes with it.'),
+    without: z.array(z.string().min(1)).optional().describe('Tables not to export, such as `account_states`.'),
+    columns: z
+      .record(z.string().min(1), z.array(z.string().min(1)).min(1))
+      .optional()
+      .describe(
+        'The only columns of some tables to export, by table, beside those that every export has: key, order, time and proof.',
+      ),
+    without_columns: z
+      .array(z.string().min(1))
+      .optional()
+      .describe('Columns not to export, such as `messages.body_boc`.'),
     range: z
       .union([z.string().min(1), z.int()])
       .transform(String)

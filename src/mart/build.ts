@@ -1,14 +1,26 @@
 import { type DaySpan, readDaySpans } from '../audit/days.ts';
 import { type Effects, realEffects } from '../effects.ts';
 import { StoreError } from '../errors.ts';
+import { describeLeftOut } from '../left-out-gaps.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
+import { intersectSpans } from '../span.ts';
 import { requireSameNetwork } from '../status.ts';
 import { quoteName, quoteText } from '../store/canonical.ts';
 import { openStore } from '../store/open.ts';
 import { openReader } from '../store/reader.ts';
 import type { LedgerEntry, Store } from '../store/store.ts';
 import { commitSelect, heldEntries } from './commit.ts';
-import { entriesOf, isSealed, pipelinesBehind, readSlices, type Slice, spanOf, stampOf } from './inputs.ts';
+import {
+  entriesOf,
+  isSealed,
+  leftOutBehind,
+  neverExported,
+  pipelinesBehind,
+  readSlices,
+  type Slice,
+  spanOf,
+  stampOf,
+} from './inputs.ts';
 import { loadMarts, type MartDef, martOf } from './marts.ts';
 import { sqlErrorWithin } from './references.ts';
 
@@ -23,7 +35,7 @@ export interface MartBuild {
   readonly days: readonly string[];
   /** Days whose source spans are not all sealed, or that are not whole; their rows say `_sealed` false. */
   readonly marked: readonly string[];
-  /** Why it is empty. */
+  /** Why it is empty, or what it reads that was left out. */
   readonly reason?: string;
   readonly seconds: number;
 }
@@ -132,6 +144,7 @@ async function buildMart(context: Context, mart: MartDef, options: BuildOptions)
   if (reason !== undefined) {
     return { name, status: 'empty', rows: rowsIn(store, name), days: [], marked: [], reason, seconds: seconds() };
   }
+  const gaps = leftOutBehind(store.ledger(), registry, marts, mart);
   const slices = await readSlices(store, mart, dated);
   const pipelines = pipelinesBehind(registry, marts, mart);
   const broken = damaged.filter(({ tables }) => tables[name] !== undefined);
@@ -141,7 +154,9 @@ async function buildMart(context: Context, mart: MartDef, options: BuildOptions)
   for (const slice of slices) {
     const { date } = slice;
     const day = date === undefined ? undefined : days.get(date);
-    const sealed = isSealed(store.ledger(), pipelines, day) && (date === undefined || day?.isWhole === true);
+    const isNarrow = gaps.some(({ missing }) => day === undefined || intersectSpans(missing, [day]).length > 0);
+    const isWhole = date === undefined || day?.isWhole === true;
+    const sealed = isSealed(store.ledger(), pipelines, day) && isWhole && !isNarrow;
     if (!sealed) marked.push(date ?? 'all');
     const before = held.get(date);
     held.delete(date);
@@ -158,7 +173,8 @@ async function buildMart(context: Context, mart: MartDef, options: BuildOptions)
   for (const each of work) await buildSlice(context, mart, each);
   const built = work.flatMap(({ slice }) => slice.date ?? []);
   const status = work.length === 0 ? 'unchanged' : 'built';
-  return { name, status, rows: rowsIn(store, name), days: built, marked, seconds: seconds() };
+  const told = gaps.length === 0 ? {} : { reason: gaps.map(describeLeftOut).join('; ') };
+  return { name, status, rows: rowsIn(store, name), days: built, marked, ...told, seconds: seconds() };
 }
 
 interface Work {
@@ -195,6 +211,8 @@ function whyEmpty({ store, marts, registry }: Context, mart: MartDef): string | 
   const ledger = store.ledger();
   const missing = mart.inputs.filter((name) => !mart.optional.includes(name) && entriesOf(ledger, name).length === 0);
   const [table] = missing;
+  const lost = neverExported(ledger, leftOutBehind(ledger, registry, marts, mart));
+  if (lost !== undefined) return `${describeLeftOut(lost)}: tonlake run ${lost.pipeline} without that selection`;
   if (table === undefined) return undefined;
   if (marts.some(({ name }) => name === table)) return `${table} is empty`;
   const pipeline = registry.pipelines.find((each) => each.tables.some(({ name }) => name === table))?.name ?? table;

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { WHOLE } from '../declare/left-out.ts';
 import { selectedTable } from '../declare/selected.ts';
 import { type Effects, realEffects } from '../effects.ts';
 import { UsageError } from '../errors.ts';
+import { describeLeftOut, type LeftOutGap, leftOutGaps, type Reads, readsOf } from '../left-out-gaps.ts';
 import { didYouMean } from '../nearest.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
 import { unionSpans } from '../span.ts';
@@ -22,7 +24,7 @@ export interface CheckResult {
   readonly name: string;
   /** The rule, in one sentence. */
   readonly rule: string;
-  /** `skipped`: a table that it reads was never exported, or a mart never built. */
+  /** `skipped`: a table or column that it reads was not exported, or a mart never built. */
   readonly status: 'passed' | 'failed' | 'skipped';
   /** Rows that break the rule. */
   readonly offenders: number;
@@ -56,6 +58,8 @@ export interface CheckDef {
   readonly rule: string;
   /** Tables and marts that must be there; without them the check is skipped. */
   readonly inputs: readonly string[];
+  /** Columns of declared tables that it reads. */
+  readonly reads: Reads;
 }
 
 /** Offending rows of one check that are kept. */
@@ -103,7 +107,8 @@ export async function loadChecks(registry: Registry, options: Pick<CheckOptions,
       const told = references.map(({ name }) => name).filter((name) => name !== '_commits');
       requireSame(file, [...headerList(file, 'inputs'), ...optional], told);
       const inputs = told.filter((name) => !optional.includes(name));
-      checks.push({ name: file.name, file, rule: headerText(file, 'rule'), inputs });
+      const reads = await readsOf(scratch.query, registry, file.sql);
+      checks.push({ name: file.name, file, rule: headerText(file, 'rule'), inputs, reads });
     }
     return checks.sort((a, b) => (a.name < b.name ? -1 : 1));
   } finally {
@@ -134,7 +139,7 @@ export async function runChecks(warehouse: string, options: CheckOptions = {}): 
     const checks: CheckResult[] = [];
     const found = new Map<string, readonly string[]>();
     for (const check of chosen) {
-      const { result, offenders } = await runCheck(store, check);
+      const { result, offenders } = await runCheck(store, registry, check);
       checks.push(result);
       found.set(check.name, offenders);
       options.onEvent?.({ event: 'check', ...result });
@@ -159,8 +164,15 @@ function choose(checks: readonly CheckDef[], names: readonly string[] | undefine
   return checks.filter(({ name }) => names.includes(name));
 }
 
-async function runCheck(store: Store, { name, file, rule, inputs }: CheckDef) {
+async function runCheck(store: Store, registry: Registry, { name, file, rule, inputs, reads }: CheckDef) {
   const ledger = store.ledger();
+  // A null that stands for nothing exported would pass, or fail, for no reason.
+  const isOptional = ({ table, columns }: LeftOutGap): boolean => columns.includes(WHOLE) && !inputs.includes(table);
+  const gaps = leftOutGaps(ledger, registry, reads).filter((gap) => !isOptional(gap));
+  if (gaps.length > 0) {
+    const reason = gaps.map(describeLeftOut).join('; ');
+    return { result: { name, rule, status: 'skipped', offenders: 0, reason } satisfies CheckResult, offenders: [] };
+  }
   const [lost] = inputs.filter((input) => entriesOf(ledger, input).length === 0);
   if (lost !== undefined) {
     const reason = `the warehouse does not hold ${lost}`;

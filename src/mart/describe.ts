@@ -63,6 +63,7 @@ are named with those that they read. They lie in the same warehouse as the table
   there too, with \`_sealed\` false, and a query over them warns (with \`--strict\` it is refused). A mart that is built as a whole is
   sealed when nothing is missing between the first and the last block of the warehouse.
 - **Never exported.** A mart that reads a table which was never exported is skipped with the reason; asked for by name it is an error.
+- **Left out.** So is one that reads a table or column which every export left out. Days without a column that it reads are not whole.
 - **The same rows, however often.** A mart depends on what the warehouse holds, not on when or how often it was built.
 - **Exact.** No number passes through a float; a select with a column of type HUGEINT or DOUBLE is refused.
 - **Readers.** In a folder of Parquet files each build is a commit, whose old files stay for an hour; a build can be killed at any

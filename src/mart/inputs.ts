@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { WHOLE } from '../declare/left-out.ts';
+import { type LeftOutGap, lacks, leftOutGaps } from '../left-out-gaps.ts';
 import type { Registry } from '../registry.ts';
 import { intersectSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
 import { rowsOf } from '../store/onefile.ts';
@@ -84,6 +86,32 @@ function wholeRange(ledger: readonly LedgerEntry[]): readonly Span[] {
   const spans = unionSpans(ledger.filter(({ mart }) => mart === undefined).map(({ span }) => span));
   const [first, last] = [spans[0], spans.at(-1)];
   return first === undefined || last === undefined ? [] : [{ from: first.from, to: last.to }];
+}
+
+/** Columns that a mart reads and that were left out where the warehouse holds their tables, also of the marts that it reads. */
+export function leftOutBehind(
+  ledger: readonly LedgerEntry[],
+  registry: Registry,
+  marts: readonly MartDef[],
+  mart: MartDef,
+): readonly LeftOutGap[] {
+  // An optional table that is left out is read as empty.
+  const isOptional = ({ table, columns }: LeftOutGap): boolean =>
+    columns.includes(WHOLE) && mart.optional.includes(table);
+  const others = marts.filter(({ name }) => mart.inputs.includes(name));
+  return [
+    ...leftOutGaps(ledger, registry, mart.reads).filter((gap) => !isOptional(gap)),
+    ...others.flatMap((each) => leftOutBehind(ledger, registry, marts, each)),
+  ];
+}
+
+/** The first of some tables that no entry holds with the columns that are read; undefined when there is none. */
+export function neverExported(ledger: readonly LedgerEntry[], gaps: readonly LeftOutGap[]): LeftOutGap | undefined {
+  return gaps.find(({ table, columns }) =>
+    ledger
+      .filter(({ without, tables }) => tables[table] !== undefined || without?.[table] !== undefined)
+      .every(({ without }) => lacks(without, table, new Set(columns)).length > 0),
+  );
 }
 
 /** The pipelines behind a mart whose rows belong to blocks; lists and lookups tell how things are now. */

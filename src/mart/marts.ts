@@ -1,6 +1,7 @@
 import { kindOfType, type SelectedColumn, selectedTable } from '../declare/selected.ts';
 import type { TableDef } from '../declare/table.ts';
 import { MartError, UsageError } from '../errors.ts';
+import { type Reads, readsOf } from '../left-out-gaps.ts';
 import { didYouMean } from '../nearest.ts';
 import type { Registry } from '../registry.ts';
 import { type Reference, readReferences, requireKnown, sqlError } from './references.ts';
@@ -19,6 +20,8 @@ export interface MartDef {
   readonly inputs: readonly string[];
   /** Inputs that it can do without: they are read as empty where they were never exported. */
   readonly optional: readonly string[];
+  /** Columns of declared tables that it reads. */
+  readonly reads: Reads;
   /** Built by the day of `block_date`: only days whose inputs changed are built again. */
   readonly isDaily: boolean;
   /** Its columns, those of the select and `_sealed`. */
@@ -129,7 +132,8 @@ async function declareMart(
   // Later marts may read it.
   scratch.declare(table);
   const [question, units] = [headerText(file, 'question'), headerText(file, 'units')];
-  return { name, file, question, grain, units, inputs, optional, isDaily, table };
+  const reads = await readsOf(scratch.query, registry, file.sql);
+  return { name, file, question, grain, units, inputs, optional, reads, isDaily, table };
 }
 
 /** The header is for people, the select for the machine; they must say the same. */

@@ -1,3 +1,4 @@
+import { isSameSelection } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { LedgerEntry } from '../store/store.ts';
 import type { Measured } from './measure.ts';
@@ -26,32 +27,41 @@ const ENOUGH_ROWS = 2000;
 /** How far bytes may be off, by where they are from. */
 const DOUBT = { history: 0.2, sample: 0.35, usual: 0.6 } as const;
 
+export interface WeighingOptions {
+  readonly ledger: readonly LedgerEntry[];
+  readonly measured: Measured;
+  /** Part of a row's bytes that the selected tables and columns hold, at most 1. */
+  readonly share: number;
+}
+
 /** What some rows of a pipeline weigh: by what the warehouse holds of it, by pages that were read, or as usual. */
 export function weigh(
-  { name, tables }: PipelineDef,
+  { name, tables, leftOut }: PipelineDef,
   rows: number,
-  ledger: readonly LedgerEntry[],
-  measured: Measured,
+  { ledger, measured, share }: WeighingOptions,
 ): Weight {
   const [table] = tables;
-  const own = ledger.filter(({ pipeline, verdict }) => pipeline === name && verdict === 'sealed');
+  const own = ledger.filter(
+    ({ pipeline, verdict, without }) => pipeline === name && verdict === 'sealed' && isSameSelection(without, leftOut),
+  );
   const held = own.reduce((sum, entry) => sum + (entry.tables[table?.name ?? '']?.rows ?? 0), 0);
   const files = own.flatMap((entry) => Object.values(entry.tables).flatMap((part) => part.files));
   const heldBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const { bytes, doubt } = bytesOf(name, rows, { held, heldBytes, measured });
+  const { bytes, doubt } = bytesOf(name, rows, { held, heldBytes, measured, share });
   const perRow = measured.rows > 0 ? measured.seconds / measured.rows : (USUAL_SECONDS[name] ?? OTHER_SECONDS);
   return { bytes, bytesBand: bytes * doubt, seconds: rows * perRow };
 }
 
-interface Known {
+interface Known extends Pick<WeighingOptions, 'measured' | 'share'> {
   readonly held: number;
   readonly heldBytes: number;
-  readonly measured: Measured;
 }
 
-function bytesOf(name: string, rows: number, { held, heldBytes, measured }: Known) {
+function bytesOf(name: string, rows: number, { held, heldBytes, measured, share }: Known) {
   if (held >= ENOUGH_ROWS && heldBytes > 0) return { bytes: (rows * heldBytes) / held, doubt: DOUBT.history };
-  if (measured.rows === 0) return { bytes: rows * (USUAL_BYTES[name] ?? OTHER_BYTES), doubt: DOUBT.usual };
+  if (measured.rows === 0) {
+    return { bytes: rows * share * (USUAL_BYTES[name] ?? OTHER_BYTES), doubt: DOUBT.usual };
+  }
   const files = Math.ceil(rows / ROWS_A_FILE);
   const bytes = files * measured.fixedBytes + rows * measured.bytesPerRow;
   return { bytes, doubt: measured.rows >= ENOUGH_ROWS ? DOUBT.sample : DOUBT.usual };

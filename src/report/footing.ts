@@ -1,5 +1,6 @@
 import { contentHash } from '../audit/content.ts';
 import { proofOf } from '../declare/pipeline.ts';
+import type { Reads } from '../left-out-gaps.ts';
 import type { Registry } from '../registry.ts';
 import { formatSpans, subtractSpans } from '../span.ts';
 import { addEvidence } from '../store/evidence.ts';
@@ -50,6 +51,8 @@ export interface FootingOptions {
   readonly registry: Registry;
   /** Relations that the report's selects read. */
   readonly relations: readonly string[];
+  /** Columns of tables that they read. */
+  readonly reads: Reads;
   /** Tables that the report can do without. */
   readonly optional: readonly string[];
   readonly timezone: string;

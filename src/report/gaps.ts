@@ -1,5 +1,7 @@
 import { type CoverageGap, coverageGaps, describeGap, martGaps } from '../coverage.ts';
+import { WHOLE } from '../declare/left-out.ts';
 import { formatCount } from '../format.ts';
+import { describeLeftOut, type LeftOutGap, leftOutGaps, type Reads } from '../left-out-gaps.ts';
 import type { Registry } from '../registry.ts';
 import { greatest, least, type Span } from '../span.ts';
 import type { Reader } from '../store/reader.ts';
@@ -11,6 +13,8 @@ export interface GapOptions {
   readonly registry: Registry;
   /** Tables and marts that the report reads. */
   readonly relations: readonly string[];
+  /** Columns of tables that it reads. */
+  readonly reads: Reads;
   /** Tables that it can do without. */
   readonly optional: readonly string[];
   /** Whether it tells of the ledger as a whole, and so of every table. */
@@ -19,7 +23,8 @@ export interface GapOptions {
 
 /** What the data of a report lacks, one sentence each. */
 export async function findGaps(options: GapOptions, held: readonly LedgerEntry[]): Promise<readonly string[]> {
-  const { reader, registry, relations, isOfLedger } = options;
+  const { reader, registry, relations, reads, optional, isOfLedger } = options;
+  const isOptional = ({ table, columns }: LeftOutGap): boolean => columns.includes(WHOLE) && optional.includes(table);
   const ledger = exportedEntries(held, registry);
   const gaps = coverageGaps(ledger, registry, askedTables(options, ledger));
   const told: string[] = [];
@@ -29,6 +34,9 @@ export async function findGaps(options: GapOptions, held: readonly LedgerEntry[]
   return [
     ...absentTables(options, ledger),
     ...told,
+    ...leftOutGaps(ledger, registry, reads)
+      .filter((gap) => !isOptional(gap))
+      .map(describeLeftOut),
     ...(records === 0 ? [] : [quarantine]),
     ...martGaps(held, relations),
   ];

@@ -1,5 +1,6 @@
 import { DuckDBTimestampValue } from '@duckdb/node-api';
 import { UsageError } from '../errors.ts';
+import { readsOfAll } from '../left-out-gaps.ts';
 import { didYouMean } from '../nearest.ts';
 import { loadRegistry } from '../registry.ts';
 import { requireSameNetwork } from '../status.ts';
@@ -68,7 +69,9 @@ export async function renderReport(
     const taken = registry.tables.map(({ name }) => name);
     const { results, relations } = await evaluateBlocks(reader.query, def, { values, taken });
     const optional = def.front.optional ?? [];
-    const footing = await readFooting({ reader, registry, relations, optional, timezone, now });
+    const texts = def.blocks.map(({ sql }) => sql);
+    const reads = await readsOfAll(reader.query, registry, texts);
+    const footing = await readFooting({ reader, registry, relations, reads, optional, timezone, now });
     const { query, network } = reader;
     const heading = await readHeading({ def, texts: params.texts, query, network, warehouse });
     const full: Report = { def, heading, params: params.texts, results, footing };

@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { narrowTable } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Effects } from '../effects.ts';
@@ -133,7 +134,7 @@ async function mergeGroup(
   });
   const staged: Record<string, StagedTable> = {};
   try {
-    for (const table of tables) {
+    for (const table of tables.map((each) => narrowTable(each, entries[0]?.without))) {
       if (!entries.some((entry) => entry.tables[table.name] !== undefined)) continue;
       staged[table.name] = await mergeTable({ store, database, folder, id, span }, table, entries);
     }
@@ -162,6 +163,7 @@ function mergedDraft({ pipeline, span, entries }: CompactGroup): Parameters<Stor
     span,
     verdict: 'sealed',
     proof: first.proof,
+    without: first.without,
     requests: sum(({ requests }) => requests),
     retries: sum(({ retries }) => retries),
     ...(planned ? { planned: sum((entry) => entry.planned ?? 0) } : {}),

@@ -1,3 +1,4 @@
+import { isSameSelection, narrowTable } from '../declare/left-out.ts';
 import { isFinal, type PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Span } from '../span.ts';
@@ -52,7 +53,7 @@ export function planCompaction(ledger: readonly LedgerEntry[], options: CompactP
 }
 
 function isMergeable(entry: LedgerEntry, { tables, pipelines, range, targetBytes }: CompactPlanOptions): boolean {
-  const { verdict, scope, asOf, span } = entry;
+  const { verdict, scope, asOf, span, without } = entry;
   if (verdict !== 'sealed' || scope !== undefined) return false;
   const walk = pipelines.find(({ name }) => name === entry.pipeline)?.walk;
   if (asOf !== undefined && (walk === undefined || !isFinal(walk, entry))) return false;
@@ -61,7 +62,7 @@ function isMergeable(entry: LedgerEntry, { tables, pipelines, range, targetBytes
     const table = tables.find((candidate) => candidate.name === name);
     return (
       table !== undefined &&
-      schemaOf(table).id === schema &&
+      schemaOf(narrowTable(table, without)).id === schema &&
       (files.every(({ bytes }) => bytes < targetBytes / 2) || isOldForm(entry, tables))
     );
   });
@@ -76,7 +77,9 @@ function isOldForm(entry: LedgerEntry, tables: readonly TableDef[]): boolean {
 }
 
 function isNext(before: LedgerEntry, entry: LedgerEntry): boolean {
-  const isSame = before.pipeline === entry.pipeline && before.version === entry.version && before.proof === entry.proof;
+  const isSelected = isSameSelection(before.without, entry.without);
+  const isProven = before.proof === entry.proof;
+  const isSame = before.pipeline === entry.pipeline && before.version === entry.version && isProven && isSelected;
   return isSame && before.span.to + 1 === entry.span.from;
 }
 

@@ -56,6 +56,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     ...(draft.asOf === undefined ? {} : { asOf: draft.asOf }),
     ...(draft.scope === undefined ? {} : { scope: draft.scope }),
     ...(draft.proof === undefined ? {} : { proof: draft.proof }),
+    ...(draft.without === undefined ? {} : { without: draft.without }),
     ...(draft.mart === undefined ? {} : { mart: draft.mart }),
     supersedes: draft.supersedes,
     committedAt: new Date(options.committedAt).toISOString(),

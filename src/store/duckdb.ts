@@ -142,7 +142,7 @@ class DuckdbStore implements Store {
     const write = async () => {
       for (const [name, table] of Object.entries(staged.tables)) {
         await step('insert rows');
-        await this.#insertRows(entry.number, name, table);
+        await this.#insertRows(entry, name, table);
       }
       await step('delete superseded rows');
       for (const old of entries.all.filter(({ id }) => entry.supersedes.includes(id))) {
@@ -161,9 +161,9 @@ class DuckdbStore implements Store {
     return entry;
   }
 
-  async #insertRows(number: number, name: string, staged: StagedTable): Promise<void> {
+  async #insertRows({ number, without }: LedgerEntry, name: string, staged: StagedTable): Promise<void> {
     const { tables, marts = [] } = this.#options;
-    const table = requireDeclared([...tables, ...marts], name, staged.schema);
+    const table = requireDeclared([...tables, ...marts], name, staged.schema, without);
     const { sort } = table;
     if (marts.includes(table)) await declareMart(this.#database, table);
     if (staged.files.length === 0) return;

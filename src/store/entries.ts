@@ -30,6 +30,7 @@ const entrySchema = z.object({
   asOf: z.object({ from: z.number().int(), to: z.number().int() }).optional(),
   scope: z.string().optional(),
   proof: z.enum(['transactions', 'shards', 'none']).optional(),
+  without: z.record(z.string(), z.array(z.string())).optional(),
   mart: z.object({ day: z.string().optional(), inputs: z.string(), sealed: z.boolean() }).optional(),
   supersedes: z.array(z.string()),
   committedAt: z.string(),

@@ -145,7 +145,10 @@ class ParquetStore implements Store {
     const { stagingPath } = this.staging;
     await step('write schemas');
     for (const [name, { schema }] of Object.entries(staged.tables)) {
-      await this.#ledger.putSchema(schemaOf(requireDeclared([...tables, ...marts], name, schema)), stagingPath);
+      await this.#ledger.putSchema(
+        schemaOf(requireDeclared([...tables, ...marts], name, schema, draft.without)),
+        stagingPath,
+      );
     }
     await step('stage entry');
     const stagedEntry = join(stagingPath, `entry-${staged.id}.json`);

@@ -1,4 +1,6 @@
-import { type Span, subtractSpans, unionSpans } from '../span.ts';
+import { isWithin, type LeftOut } from '../declare/left-out.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import { intersectSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
 import type { LedgerEntry } from './store.ts';
 
 /** Scope of a commit that lacks rows, or has wrong ones, which are asked for again: its span is not done. */
@@ -9,13 +11,40 @@ export function givesWay({ verdict, scope, span }: LedgerEntry, to: Span): boole
   return (verdict === 'quarantined' || scope === PARTIAL) && subtractSpans([span], [to]).length === 0;
 }
 
-/** The spans of a pipeline that count as done. */
-export function doneSpans(ledger: readonly LedgerEntry[], pipeline: string): readonly Span[] {
+/**
+ * The spans of a pipeline that count as done.
+ *
+ * @param suffices whether an entry counts that leaves something out; default: every one does
+ */
+export function doneSpans(
+  ledger: readonly LedgerEntry[],
+  pipeline: string,
+  suffices: (without: LeftOut | undefined) => boolean = () => true,
+): readonly Span[] {
   return unionSpans(
-    ledger
-      .filter((entry) => entry.pipeline === pipeline && entry.verdict === 'sealed' && entry.scope === undefined)
-      .map((entry) => entry.span),
+    ledger.filter((entry) => isDone(entry, pipeline) && suffices(entry.without)).map((entry) => entry.span),
   );
+}
+
+/** The spans that count as done for a run of this pipeline: their rows have every column that it asks for. */
+export function doneFor(ledger: readonly LedgerEntry[], { name, leftOut }: PipelineDef): readonly Span[] {
+  return doneSpans(ledger, name, (without) => isWithin(without, leftOut));
+}
+
+/** Entries that hold rows of some spans without columns that this pipeline asks for; a run reads them again as a whole. */
+export function narrowerEntries(
+  ledger: readonly LedgerEntry[],
+  { name, leftOut }: PipelineDef,
+  spans: readonly Span[],
+): readonly LedgerEntry[] {
+  return ledger.filter(
+    (entry) =>
+      isDone(entry, name) && !isWithin(entry.without, leftOut) && intersectSpans([entry.span], spans).length > 0,
+  );
+}
+
+function isDone(entry: LedgerEntry, pipeline: string): boolean {
+  return entry.pipeline === pipeline && entry.verdict === 'sealed' && entry.scope === undefined;
 }
 
 /** The spans of a pipeline whose records could not be decoded. */

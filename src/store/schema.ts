@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { kinds } from '../declare/kind.ts';
+import { type LeftOut, narrowTable } from '../declare/left-out.ts';
 import type { TableDef } from '../declare/table.ts';
 import { StoreError } from '../errors.ts';
 
@@ -43,9 +44,18 @@ export function requireReadable(table: TableDef, columns: readonly SchemaColumn[
   }
 }
 
-/** The declaration of staged rows. @throws {StoreError} when it is not the one that they were written by. */
-export function requireDeclared(tables: readonly TableDef[], name: string, schema: string): TableDef {
-  const table = tables.find((candidate) => candidate.name === name);
+/**
+ * The declaration of staged rows, without the columns that were left out.
+ * @throws {StoreError} when it is not the one that they were written by.
+ */
+export function requireDeclared(
+  tables: readonly TableDef[],
+  name: string,
+  schema: string,
+  without: LeftOut | undefined,
+): TableDef {
+  const declared = tables.find((candidate) => candidate.name === name);
+  const table = declared === undefined ? undefined : narrowTable(declared, without);
   if (table !== undefined && schemaOf(table).id === schema) return table;
   const problem = table === undefined ? 'is not declared' : 'is declared otherwise than its staged rows';
   throw new StoreError(`store: table ${name} ${problem}`, { code: 'bad-declaration' });

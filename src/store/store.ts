@@ -1,3 +1,4 @@
+import type { LeftOut } from '../declare/left-out.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Batch } from '../flatten/batch.ts';
 import type { Span } from '../span.ts';
@@ -73,6 +74,8 @@ export interface LedgerEntry {
   readonly scope?: string | undefined;
   /** Absent from headers and transactions, which are always proven, and from old entries of lists, which were not. */
   readonly proof?: ListProofKind | undefined;
+  /** Tables and columns that were not exported; absent where everything was. */
+  readonly without?: LeftOut | undefined;
   /** Present where the rows are those of a mart. */
   readonly mart?: MartStamp | undefined;
   /** Ids of entries whose rows this one replaces. */
@@ -95,6 +98,7 @@ export type CommitDraft = Pick<
   | 'asOf'
   | 'scope'
   | 'proof'
+  | 'without'
   | 'mart'
   | 'supersedes'
 >;

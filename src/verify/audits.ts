@@ -1,14 +1,25 @@
 import { LIST_COMPARISONS, type ListComparison } from '../audit/list-faults.ts';
+import { formatLeftOut, narrowPipeline, WHOLE } from '../declare/left-out.ts';
+import { LIST_COLUMNS } from '../declare/list-columns.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
+import { leftOutGaps, type Reads } from '../left-out-gaps.ts';
 import type { Registry } from '../registry.ts';
 import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
+import type { LedgerEntry } from '../store/store.ts';
 import { auditDeep, type DeepEdges } from './deep.ts';
 import type { Finding } from './finding.ts';
 import { auditHeaders } from './headers.ts';
 import { type Held, messageOf } from './held.ts';
 import { auditList } from './lists.ts';
-import { auditMessages, auditProjection, auditTransactions, setMessages, setTransactions } from './rows.ts';
+import {
+  auditMessages,
+  auditProjection,
+  auditTransactions,
+  projectionOf,
+  setMessages,
+  setTransactions,
+} from './rows.ts';
 import { setHeaders, setRuns, setView } from './scope.ts';
 import { auditStates } from './shard-states.ts';
 import type { EntryState } from './state.ts';
@@ -24,16 +35,30 @@ export interface AuditOptions {
   readonly limits: readonly Span[];
   readonly isDeep: boolean;
   readonly report: (finding: Finding) => void;
+  /** Told of what cannot be compared, because a selection left it out. */
+  readonly skip: (unchecked: Unchecked) => void;
+}
+
+/** What could not be proven, because columns were left out that it takes. It is neither right nor wrong. */
+export interface Unchecked {
+  readonly audit: string;
+  readonly pipeline: string;
+  /** `transactions.prev_trans_hash`, or tables. */
+  readonly without: readonly string[];
+  readonly missing: readonly Span[];
 }
 
 export interface Audited {
   readonly edges: Edges;
   /** Blocks of lists that were compared with transactions, by pipeline. */
   readonly compared: ReadonlyMap<string, readonly Span[]>;
+  readonly unchecked: readonly Unchecked[];
 }
 
 /** Compares the tables with each other, where they can be read. */
-export async function auditRows(options: AuditOptions): Promise<Audited> {
+export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audited> {
+  const unchecked: Unchecked[] = [];
+  const options: AuditOptions = { ...given, skip: (each) => void (each.missing.length > 0 && unchecked.push(each)) };
   const { registry, isDeep } = options;
   let edges: Edges = { linksBefore: 0 };
   for (const pipeline of registry.pipelines) {
@@ -55,7 +80,7 @@ export async function auditRows(options: AuditOptions): Promise<Audited> {
       compared.set(pipeline.name, await auditOne(options, comparison));
     });
   }
-  return { edges, compared };
+  return { edges, compared, unchecked };
 }
 
 /** Proves states of the shards by themselves, and by the headers where the warehouse holds them. */
@@ -77,7 +102,13 @@ async function auditOne(options: AuditOptions, comparison: ListComparison): Prom
     const source = registry.pipelines.find(({ tables }) => tables.includes(table));
     return runsOf(options, source?.name ?? '', [table.name]);
   });
-  const since = [runsOf(options, 'blocks', ['blocks']), ...ofOthers].reduce(intersectSpans);
+  const reads = new Map(
+    Object.entries(LIST_COLUMNS[pipeline] ?? {}).map(([table, columns]) => [table, new Set(columns)]),
+  );
+  const own = intersectSpans(runsOf(options, 'blocks', ['blocks']), runsOf(options, pipeline, [pipeline]));
+  withColumns(options, pipeline, `${pipeline} with ${comparison.with.join(' and ')}`, reads, own);
+  const all = [runsOf(options, 'blocks', ['blocks']), ...ofOthers].reduce(intersectSpans);
+  const since = subtractSpans(all, spansWithout(options, reads));
   const runs = intersectSpans(since, runsOf(options, pipeline, [pipeline])).map((run) => {
     const whole = since.find(({ from, to }) => from <= run.from && to >= run.to);
     return { ...run, heldFrom: whole?.from ?? run.from };
@@ -88,6 +119,36 @@ async function auditOne(options: AuditOptions, comparison: ListComparison): Prom
   for (const finding of await auditList(held, comparison, blocks, runs)) report(finding);
   return runs;
 }
+
+/** The part of some runs whose rows have all columns that an audit takes; tells of the rest. */
+function withColumns(
+  { held, registry, skip }: AuditOptions,
+  pipeline: string,
+  audit: string,
+  reads: Reads,
+  runs: readonly Span[],
+): readonly Span[] {
+  const gaps = leftOutGaps(held.entries, registry, reads);
+  const without = gaps.flatMap(({ table, columns }) =>
+    columns.map((column) => (column === WHOLE ? table : `${table}.${column}`)),
+  );
+  const missing = intersectSpans(runs, unionSpans(gaps.flatMap((gap) => gap.missing)));
+  skip({ audit, pipeline, without: [...new Set(without)], missing });
+  return subtractSpans(runs, missing);
+}
+
+/** Blocks where something that an audit takes was left out. */
+function spansWithout({ held, registry }: AuditOptions, reads: Reads): readonly Span[] {
+  return unionSpans(leftOutGaps(held.entries, registry, reads).flatMap((gap) => gap.missing));
+}
+
+/** Columns that the chains of accounts and the ends of messages are followed by, beside those that every export has. */
+const DEEP_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  transactions: [
+    ...['prev_trans_lt', 'prev_trans_hash', 'account_state_hash_before', 'account_state_hash_after', 'end_status'],
+  ],
+  messages: ['value', 'source', 'created_lt'],
+};
 
 /** Damaged files can hold anything: what the audits cannot digest is a finding, not the end. */
 async function guard({ report }: AuditOptions, { name }: PipelineDef, work: () => Promise<void>): Promise<void> {
@@ -130,8 +191,7 @@ async function auditCounted(
   await setTransactions(held, main, isDeep);
   tell(await auditTransactions(held));
   for (const table of pipeline.tables.filter(({ rows }) => rows.kind === 'projection')) {
-    await setRuns(held, intersectSpans(proven, runsOf(options, pipeline.name, [main.name, table.name])));
-    tell(await auditProjection(held, pipeline, table));
+    tell(await auditProjected(options, pipeline, table, proven));
   }
   const messages = pipeline.tables.find(({ name }) => name === 'messages');
   if (messages === undefined) return {};
@@ -144,9 +204,52 @@ async function auditCounted(
   await setMessages(held, messages, isDeep);
   tell(await auditMessages(held));
   if (!isDeep) return {};
+  const reads = new Map(Object.entries(DEEP_COLUMNS).map(([table, columns]) => [table, new Set(columns)]));
+  const what = 'chains of accounts and ends of messages';
+  const followed = intersectSpans(both, withColumns(options, pipeline.name, what, reads, proven));
+  if (formatSpans(followed) !== formatSpans(both)) {
+    await setRuns(held, followed);
+    await setHeaders(held, blocks);
+    await setTransactions(held, main, isDeep);
+    await setMessages(held, messages, isDeep);
+  }
   const { findings, edges } = await auditDeep(held);
   tell(findings);
   return edges;
+}
+
+/** Compares projected rows with their records, selection by selection: each has other columns in common. */
+async function auditProjected(
+  options: AuditOptions,
+  pipeline: PipelineDef,
+  declared: TableDef,
+  proven: readonly Span[],
+): Promise<readonly Finding[]> {
+  const { held, states, skip } = options;
+  const readable = intersectSpans(
+    proven,
+    runsOf(options, pipeline.name, [declared.rows.kind === 'projection' ? declared.rows.of : '', declared.name]),
+  );
+  const selections = new Map<string, LedgerEntry[]>();
+  for (const { entry } of states.filter(({ entry: { pipeline: name } }) => name === pipeline.name)) {
+    const key = JSON.stringify(entry.without ?? {});
+    selections.set(key, [...(selections.get(key) ?? []), entry]);
+  }
+  const findings: Finding[] = [];
+  for (const entries of selections.values()) {
+    const own = narrowPipeline(pipeline, entries[0]?.without);
+    const table = own.tables.find(({ name }) => name === declared.name);
+    const runs = intersectSpans(readable, unionSpans(entries.map(({ span }) => span)));
+    if (table === undefined) continue;
+    if (projectionOf(own, table) === undefined) {
+      const without = formatLeftOut(own.leftOut ?? {}).split(', ');
+      skip({ audit: `rows of ${table.name}`, pipeline: pipeline.name, without, missing: runs });
+      continue;
+    }
+    await setRuns(held, runs);
+    findings.push(...(await auditProjection(held, own, table)));
+  }
+  return findings;
 }
 
 /** Blocks of a pipeline where all the named tables can be read. */

@@ -1,3 +1,4 @@
+import { commonLeftOut, narrowPipeline } from '../declare/left-out.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../registry.ts';
 import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
@@ -115,7 +116,9 @@ interface Accused {
   readonly derived: readonly Span[];
 }
 
-function damageOf(pipeline: PipelineDef, group: readonly EntryState[], bad: Accused): Damage | undefined {
+function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accused): Damage | undefined {
+  // What takes the place of an entry has the columns that it had; where several had others, all is asked for again.
+  const pipeline = narrowPipeline(declared, commonLeftOut(group.map(({ entry }) => entry.without)));
   const whole = unionSpans(group.map(({ entry }) => entry.span));
   const refetch: Span[] = [];
   const recompute = new Set<string>();

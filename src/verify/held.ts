@@ -276,7 +276,9 @@ async function readStrayRows(
  * are not bound to the blocks of a span.
  */
 export function boundColumn(registry: Registry, table: TableDef): string | undefined {
-  const isBound = registry.pipelines.some((pipeline) => isMasterchain(pipeline) && pipeline.tables.includes(table));
+  const isBound = registry.pipelines.some(
+    (pipeline) => isMasterchain(pipeline) && pipeline.tables.some(({ name }) => name === table.name),
+  );
   return isBound || table.name === 'quarantine' ? seqnoColumn(table) : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { narrowTable } from '../declare/left-out.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Span } from '../span.ts';
@@ -112,8 +113,9 @@ async function stageAll(
       (part) => isWhole(damage, part) && intersectSpans([part.draft.span], [span]).length > 0,
     );
     const named = new Set([...damage.pipeline.tables.map(({ name }) => name), ...parts.flatMap(tablesOf)]);
-    for (const table of options.tables.filter(({ name }) => named.has(name))) {
-      if (totalSize(kept) > 0 && damage.pipeline.tables.includes(table)) {
+    for (const declared of options.tables.filter(({ name }) => named.has(name))) {
+      const table = narrowTable(declared, damage.pipeline.leftOut);
+      if (totalSize(kept) > 0 && damage.pipeline.tables.some(({ name }) => name === table.name)) {
         const path = join(folder, `${table.name}.parquet`);
         await store.query(`COPY (${soundRows(options, damage, table, kept)}) TO ${quoteText(path)}
           (FORMAT parquet, COMPRESSION uncompressed)`);
@@ -200,6 +202,7 @@ async function commitAll(options: MendOptions, damage: Damage, outcome: Outcome)
       network,
       pipeline,
       version,
+      without: damage.pipeline.leftOut,
       verdict: 'sealed',
       requests,
       retries,

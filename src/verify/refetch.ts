@@ -49,13 +49,14 @@ async function refetchCounted(
   { pipeline }: Damage,
   spans: readonly Span[],
 ): Promise<readonly StagedPart[]> {
-  const { store, source, network, effects, stop, report } = options;
-  if (!isMasterchain(pipeline)) return [];
+  const { store, source, registry, network, effects, stop, report } = options;
+  const declared = registry.pipeline(pipeline.name);
+  if (!isMasterchain(pipeline) || !isMasterchain(declared)) return [];
   const { sink, parts } = collectParts({ ...storeSink(store), ledger: () => [] });
   // Only headers need to know where the index begins.
   const isFirst = pipeline.walk.proof === 'links' && !isAfterOthers(store, spans[0]?.from ?? 0);
   const context: WalkContext = {
-    ...{ pipeline, network, source, effects, stop, report, sink },
+    ...{ pipeline, declared, network, source, effects, stop, report, sink },
     first: isFirst ? (await fetchEnds(source)).first : 0,
     asks: new PageQueue(2 * (options.concurrency ?? 8)),
     loaders: threadLoaders((of, span) => store.stage(of, span)),

@@ -1,3 +1,4 @@
+import type { ColumnDef } from '../declare/column.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../store/canonical.ts';
@@ -127,21 +128,26 @@ export interface Projection {
   readonly condition: string;
 }
 
-/** How a table follows from another one of its pipeline; undefined when it does not. */
+/** How a table follows from another one of its pipeline; undefined when it does not, or when a selection left out what tells. */
 export function projectionOf(pipeline: PipelineDef, table: TableDef): Projection | undefined {
   const { rows } = table;
   if (rows.kind !== 'projection') return undefined;
   const parent = pipeline.tables.find(({ name }) => name === rows.of);
   if (parent === undefined) return undefined;
-  const columns = table.columns.flatMap(({ name, origin }) => {
-    const from =
-      origin.kind === 'time'
-        ? name
-        : parent.columns.find(
-            (column) => column.origin.kind === 'path' && origin.kind === 'path' && column.origin.path === origin.path,
-          )?.name;
-    return from === undefined ? [] : [{ from, to: name }];
+  const sourceOf = ({ name, origin }: ColumnDef): string | undefined =>
+    origin.kind === 'time'
+      ? name
+      : parent.columns.find(
+          (column) => column.origin.kind === 'path' && origin.kind === 'path' && column.origin.path === origin.path,
+        )?.name;
+  const columns = table.columns.flatMap((column) => {
+    const from = sourceOf(column);
+    return from === undefined ? [] : [{ from, to: column.name }];
   });
-  const set = columns.filter(({ to }) => rows.anyOf.includes(to)).map(({ from }) => `${quoteName(from)} IS NOT NULL`);
+  const { unwritten = [] } = table;
+  const sources = [...table.columns, ...unwritten].filter(({ name }) => rows.anyOf.includes(name)).map(sourceOf);
+  // Without one of them it cannot be told which records have a row.
+  if (sources.includes(undefined)) return undefined;
+  const set = sources.flatMap((from) => (from === undefined ? [] : [`${quoteName(from)} IS NOT NULL`]));
   return { parent, columns, condition: `(${set.join(' OR ') || 'false'})` };
 }

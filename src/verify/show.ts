@@ -1,4 +1,5 @@
 import { formatCount, formatDuration } from '../format.ts';
+import { nameSome } from '../left-out-gaps.ts';
 import { formatSpans, subtractSpans } from '../span.ts';
 import { formatFinding } from './finding.ts';
 import type { RepairOptions } from './repair.ts';
@@ -69,6 +70,8 @@ function formatReport(report: VerifyReport): string {
     'messages made by the protocol': edges.messagesMinted,
   }).flatMap(([what, count]) => (count === undefined || count === 0 ? [] : [`${formatCount(count)} ${what}`]));
   if (crossing.length > 0) lines.push(`  across the edges: ${crossing.join(', ')}`);
+  for (const { audit, without, missing } of report.unchecked)
+    lines.push(`  not checked in ${formatSpans(missing)}: ${audit}, exported without ${nameSome(without)}`);
   for (const [table, { rows, hash }] of Object.entries(content ?? {}))
     lines.push(`  ${table}: ${formatCount(rows)} rows, content ${hash}`);
   if (!proven && requests === undefined) lines.push('  the same command with --repair brings in again what fails');

@@ -1,3 +1,4 @@
+import { isLeftOut, narrowTable } from '../declare/left-out.ts';
 import { isMasterchain } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Registry } from '../registry.ts';
@@ -41,7 +42,7 @@ export async function readEntryState(
   const pipeline = registry.pipelines.filter(isMasterchain).find(({ name }) => name === entry.pipeline);
   const about = { pipeline: entry.pipeline, span: entry.span, entry: entry.number };
   for (const { name } of entry.verdict === 'sealed' ? (pipeline?.tables ?? []) : []) {
-    if (entry.tables[name] !== undefined) continue;
+    if (entry.tables[name] !== undefined || isLeftOut(entry.without, name)) continue;
     tables.set(name, { trust: 'unreadable', isAsRecorded: false });
     report({
       ...about,
@@ -54,7 +55,8 @@ export async function readEntryState(
   for (const [name, part] of Object.entries(entry.tables)) {
     const tell = (kind: FindingKind, expected: string, got: string, file?: string): void =>
       report({ ...about, kind, table: name, file, expected, got });
-    const table = registry.tables.find((candidate) => candidate.name === name);
+    const declared = registry.tables.find((candidate) => candidate.name === name);
+    const table = declared === undefined ? undefined : narrowTable(declared, entry.without);
     const files = held.kind === 'duckdb' ? 'plain' : await readFileTrust(held, part, tell);
     const rows =
       table === undefined || files === 'unreadable' ? undefined : await readRows(held, registry, entry, table, tell);

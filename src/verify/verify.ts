@@ -10,7 +10,7 @@ import { formatSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
 import { requireSameNetwork } from '../status.ts';
 import { doneSpans, PARTIAL, unprovenSpans } from '../store/progress.ts';
 import type { LedgerEntry } from '../store/store.ts';
-import { auditRows, type Edges } from './audits.ts';
+import { auditRows, type Edges, type Unchecked } from './audits.ts';
 import type { Finding } from './finding.ts';
 import { boundColumn, type Held, openHeld } from './held.ts';
 import { limitTo } from './range.ts';
@@ -65,6 +65,8 @@ export interface VerifyReport {
   /** Files without a checksum in the ledger: a changed value outside of keys, logical times and fees would go unnoticed. */
   readonly unsigned: number;
   readonly edges: Edges;
+  /** What could not be compared, because a selection left out the columns that it takes. */
+  readonly unchecked: readonly Unchecked[];
   readonly content?: Readonly<Record<string, ContentHash>> | undefined;
   /** Requests that a repair made. */
   readonly requests?: number | undefined;
@@ -117,7 +119,7 @@ export async function inspectWarehouse<T>(
     const chosen = held.entries.filter(({ span }) => limits.some(({ from, to }) => span.from <= to && span.to >= from));
     for (const finding of findOverlaps(registry, chosen)) report(finding);
     const states = await readStates(held, registry, chosen, report);
-    const { edges, compared } = await auditRows({
+    const { edges, compared, unchecked } = await auditRows({
       held,
       registry,
       states,
@@ -143,6 +145,7 @@ export async function inspectWarehouse<T>(
         files: files.length,
         unsigned: files.filter(({ sha256 }) => sha256 === undefined).length,
         edges,
+        unchecked,
         ...(content === undefined ? {} : { content }),
         seconds: Math.round(effects.monotonic() - startedAt) / 1000,
       },

@@ -94,6 +94,8 @@ export interface SpanSink {
 /** Everything a walk works with. */
 export interface WalkContext {
   readonly pipeline: MasterchainPipeline;
+  /** The same with everything that a selection leaves out. */
+  readonly declared: MasterchainPipeline;
   readonly network: string;
   readonly source: Source;
   readonly sink: SpanSink;

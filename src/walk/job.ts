@@ -192,6 +192,7 @@ export class SpanJob {
       version: pipeline.version,
       span,
       verdict,
+      without: pipeline.leftOut,
       supersedes,
       ...meter.take(),
       ...(verdict === 'sealed' && spanSize(span) === spanSize(this.options.span) ? { planned: asks.length } : {}),

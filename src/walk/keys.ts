@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
+import * as z from 'zod';
 import { relationsOf } from '../coverage.ts';
+import { isWithin, WHOLE } from '../declare/left-out.ts';
 import type { LookupWalk, ParentsDef, PipelineDef } from '../declare/pipeline.ts';
 import { UsageError } from '../errors.ts';
+import { lacks, leftOutGaps, readsOf } from '../left-out-gaps.ts';
 import { didYouMean } from '../nearest.ts';
 import type { Registry } from '../registry.ts';
-import type { Span } from '../span.ts';
-import { quoteName } from '../store/canonical.ts';
+import { formatSpans, intersectSpans, type Span } from '../span.ts';
+import { quoteName, quoteText } from '../store/canonical.ts';
+import type { Store } from '../store/store.ts';
 import type { ListContext, ListRun } from './lists.ts';
 
 /** One key that is looked up. */
@@ -29,10 +33,12 @@ export async function findKeys(
   const { columns } = await store.query(`SELECT * FROM (${bare(query)}) LIMIT 0`, boundOf(query, span));
   const isDated = columns.some(({ name }) => name === 'seqno');
   const names = [...walk.keys, ...walk.carried];
+  const allowed = await sufficientReadings(store, pipeline);
   const found = await store.query(
     `SELECT ${names.map((name) => `wanted.${quoteName(name)}::VARCHAR`).join(', ')}
      FROM (${bare(query)}) AS wanted
-     LEFT JOIN (SELECT "key", max(_as_of_seqno) AS as_of FROM lookups WHERE pipeline = $pipeline GROUP BY ALL) AS held
+     LEFT JOIN (SELECT "key", max(_as_of_seqno) AS as_of FROM lookups
+       WHERE pipeline = $pipeline AND (left_out IS NULL OR left_out IN (${allowed})) GROUP BY ALL) AS held
        ON held."key" = ${keySql(walk)}
      WHERE held.as_of IS NULL${isDated ? ' OR held.as_of < wanted.seqno' : ''}`,
     parameters,
@@ -66,6 +72,20 @@ export async function countRefused(
   const [keys, refused, message] = rows[0] ?? [];
   return { keys: Number(keys), refused: Number(refused), message: message === null ? undefined : String(message) };
 }
+
+/** SQL list of what earlier readings left out and this one leaves out, too: their keys need no other reading. */
+async function sufficientReadings({ query }: Store, { name, leftOut }: PipelineDef): Promise<string> {
+  const { rows } = await query(
+    'SELECT DISTINCT left_out FROM lookups WHERE pipeline = $pipeline AND left_out IS NOT NULL ORDER BY ALL',
+    { pipeline: name },
+  );
+  const held = rows
+    .map(([text]) => String(text))
+    .filter((text) => isWithin(leftOutSchema.parse(JSON.parse(text)), leftOut));
+  return held.length === 0 ? 'NULL' : held.map(quoteText).join(', ');
+}
+
+const leftOutSchema = z.record(z.string(), z.array(z.string()));
 
 /** SQL for what `keyText` gives. */
 function keySql({ keys }: LookupWalk): string {
@@ -107,11 +127,7 @@ function requireColumns(pipeline: string, { keys, carried }: LookupWalk, names: 
  * @param coming pipelines that the run brings in before
  * @throws {UsageError}
  */
-export async function requireGivenKeys(
-  run: Pick<ListRun, 'store' | 'registry' | 'pipeline' | 'asked'>,
-  query: string,
-  coming: readonly string[],
-): Promise<void> {
+export async function requireGivenKeys(run: Sources, query: string, coming: readonly string[]): Promise<void> {
   const { pipeline, store, asked } = run;
   const { walk } = pipeline;
   const isListed = walk.kind === 'snapshot' && walk.parents !== undefined;
@@ -140,7 +156,7 @@ function takesKeys({ walk }: PipelineDef): boolean {
 
 /** Refuses a query that does not give parents of lists in one column, named like the parameter. @throws {UsageError} */
 async function requireParents(
-  run: Pick<ListRun, 'store' | 'registry' | 'pipeline'>,
+  run: Sources,
   parents: ParentsDef | undefined,
   query: string,
   coming: readonly string[],
@@ -172,7 +188,7 @@ function sourceOf(registry: Registry, relation: string): PipelineDef | undefined
 
 /** Refuses a query over tables that hold nothing yet, or of other columns. @throws {UsageError} */
 export async function requireKeys(
-  run: Pick<ListRun, 'store' | 'registry' | 'pipeline'>,
+  run: Sources,
   walk: LookupWalk,
   query: string,
   coming: readonly string[] = [],
@@ -186,11 +202,8 @@ async function columnsOf({ store }: Pick<ListRun, 'store'>, query: string): Prom
   return columns.map(({ name }) => name);
 }
 
-async function requireSources(
-  { store, registry, pipeline }: Pick<ListRun, 'store' | 'registry' | 'pipeline'>,
-  query: string,
-  coming: readonly string[],
-): Promise<void> {
+async function requireSources(run: Sources, query: string, coming: readonly string[]): Promise<void> {
+  const { store, registry, pipeline } = run;
   const relations = await relationsOf(store.query, query, []);
   const ledger = store.ledger();
   for (const name of relations) {
@@ -202,4 +215,56 @@ async function requireSources(
       hint: `tonlake run ${source.name} with the same range`,
     });
   }
+  await requireColumnsOfSources(run, query);
 }
+
+/** Refuses a selection that leaves out what the keys, or parents, of another pipeline of the run are taken from. @throws {UsageError} */
+export async function requireKeyColumns(run: Omit<Sources, 'pipeline'>): Promise<void> {
+  for (const pipeline of run.pipelines) {
+    const query = queryOf(pipeline);
+    if (query === undefined) continue;
+    for (const [table, columns] of await readsOf(run.store.query, run.registry, query)) {
+      const source = run.pipelines.find(({ leftOut }) => leftOut?.[table] !== undefined);
+      const lost = lacks(source?.leftOut, table, columns);
+      if (source === undefined || lost.length === 0) continue;
+      const what = lost.includes(WHOLE) ? table : lost.map((column) => `${table}.${column}`).join(', ');
+      throw new UsageError(`usage ${pipeline.name}: expected ${what} to be exported, got it left out`, {
+        code: 'left-out',
+        hint: `the keys of ${pipeline.name} are taken from it`,
+      });
+    }
+  }
+}
+
+/** The declared select of keys or parents. */
+function queryOf({ walk }: PipelineDef): string | undefined {
+  if (walk.kind === 'lookup') return walk.query;
+  return walk.kind === 'snapshot' ? walk.parents?.query : undefined;
+}
+
+/** Refuses keys, or parents, that a selection left out of the range: null would be taken for none. @throws {UsageError} */
+export async function requireColumnsOfSources(
+  { store, registry, pipeline, pipelines, asked }: Sources,
+  query: string,
+): Promise<void> {
+  const reads = await readsOf(store.query, registry, query);
+  const ledger = store.ledger();
+  const isRanged = query.includes('$from') || query.includes('$to');
+  const gaps = leftOutGaps(ledger, registry, reads)
+    .map((gap) => ({ ...gap, missing: isRanged ? intersectSpans(gap.missing, asked) : gap.missing }))
+    .filter(({ missing }) => missing.length > 0);
+  const [gap] = gaps;
+  if (gap === undefined) return;
+  const { table, columns, missing } = gap;
+  const what = columns.includes(WHOLE) ? table : columns.map((column) => `${table}.${column}`).join(', ');
+  const isOwn = pipelines.some(({ name, leftOut }) => name === gap.pipeline && leftOut !== undefined);
+  throw new UsageError(
+    `usage ${pipeline.name}: expected ${what} in ${formatSpans(missing)}, where its keys come from, got rows without it`,
+    {
+      code: 'left-out',
+      hint: `${isOwn ? 'select it, or ' : ''}tonlake run ${gap.pipeline} --range ${formatSpans(missing)} adds it`,
+    },
+  );
+}
+
+type Sources = Pick<ListRun, 'store' | 'registry' | 'pipeline' | 'pipelines' | 'asked'>;

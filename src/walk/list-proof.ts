@@ -1,5 +1,7 @@
 import { type FaultKind, LIST_COMPARISONS, type ListComparison } from '../audit/list-faults.ts';
+import { LIST_COLUMNS } from '../declare/list-columns.ts';
 import { AuditError } from '../errors.ts';
+import { lacks } from '../left-out-gaps.ts';
 import { intersectSpans, type Span, subtractSpans } from '../span.ts';
 import { doneSpans } from '../store/progress.ts';
 import { selectFiles } from '../store/relation.ts';
@@ -53,11 +55,13 @@ export class ListProof {
     const { store, registry } = this.context;
     const { comparison } = this;
     if (comparison === undefined) return [];
-    const names = comparison.with.map(
-      (table) => registry.pipelines.find(({ tables }) => tables.some(({ name }) => name === table))?.name ?? '',
-    );
     const ledger = store.ledger();
-    return ['blocks', ...names].map((name) => doneSpans(ledger, name)).reduce(intersectSpans);
+    const ofTables = comparison.with.map((table) => {
+      const source = registry.pipelines.find(({ tables }) => tables.some(({ name }) => name === table));
+      const columns = new Set(LIST_COLUMNS[comparison.pipeline]?.[table]);
+      return doneSpans(ledger, source?.name ?? '', (without) => lacks(without, table, columns).length === 0);
+    });
+    return [doneSpans(ledger, 'blocks'), ...ofTables].reduce(intersectSpans);
   }
 
   /** Cuts spans where what they are compared with begins or ends. */

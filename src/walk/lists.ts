@@ -3,13 +3,13 @@ import type { Effects } from '../effects.ts';
 import type { Registry } from '../registry.ts';
 import type { Source } from '../source/source.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../span.ts';
-import { PARTIAL } from '../store/progress.ts';
+import { narrowerEntries, PARTIAL } from '../store/progress.ts';
 import { requireSpace } from '../store/space.ts';
 import type { LedgerEntry, Store } from '../store/store.ts';
 import { fetchEnds, type IndexEnds } from './chain.ts';
 import { collectStore, type StagedPart } from './collect.ts';
 import type { WalkEvent } from './context.ts';
-import { requireKeys } from './keys.ts';
+import { requireColumnsOfSources, requireKeys } from './keys.ts';
 import { walkKeys } from './lookup.ts';
 import { walkLt } from './ltwalk.ts';
 import { Meter } from './meter.ts';
@@ -17,6 +17,7 @@ import { missingSpans, tellSkipped } from './needs.ts';
 import { walkBlocks } from './perblock.ts';
 import { splitReachable } from './reach.ts';
 import { walkSnapshot } from './snapshot.ts';
+import { replaceWithWider, widened } from './widen.ts';
 
 /** A run of one pipeline whose rows no header counts. */
 export interface ListRun {
@@ -66,19 +67,26 @@ export async function walkList(run: ListRun): Promise<void> {
     missingSpans(run),
     partial.map(({ span }) => span),
   );
+  const narrower =
+    walk.kind === 'block' || walk.kind === 'lt' ? narrowerEntries(run.store.ledger(), pipeline, missing) : [];
   const isLive = walk.kind === 'snapshot' || ('lookBack' in walk && walk.lookBack > 0) || run.from !== undefined;
   if (missing.length === 0 && !isLive && partial.length === 0) return tellSkipped(run, report);
   if (walk.kind === 'lookup') await requireKeys(run, walk, run.from ?? walk.query);
+  if (walk.kind === 'snapshot' && walk.parents !== undefined) {
+    await requireColumnsOfSources(run, run.from ?? walk.parents.query);
+  }
   const ends =
     isLive || partial.length > 0 || walk.kind === 'lookup' ? await fetchEnds(run.source) : await run.chain.ends();
-  const again = outdated(run, ends.last);
+  const again = outdated(run, ends.last).filter((entry) => !narrower.includes(entry));
   if (missing.length === 0 && again.length === 0 && run.from === undefined) return tellSkipped(run, report);
   const isOfBlocks = walk.kind === 'block' || walk.kind === 'lt';
   const reachable = isOfBlocks ? splitReachable(pipeline, missing, ends, waitMs, report) : missing;
   const seqnos = totalSize(reachable);
   report({ event: 'start', pipeline: pipeline.name, asked, missing: reachable, seqnos, records: undefined });
   await requireSpace(run.warehouse, pipeline, seqnos);
-  await walkKind({ ...run, ends, meter: new Meter(run.source) }, { missing: reachable, again });
+  const context: ListContext = { ...run, ends, meter: new Meter(run.source) };
+  await widenEach(context, narrower);
+  await walkKind(context, { missing: subtractSpans(reachable, unionSpans(narrower.map(({ span }) => span))), again });
 }
 
 async function walkKind(context: ListContext, due: Due): Promise<void> {
@@ -109,6 +117,28 @@ export async function readAnew(run: ListRun, spans: readonly Span[]): Promise<re
   const context: ListContext = { ...run, store, asked: spans, ends, meter: new Meter(run.source) };
   await walkKind(context, { missing: spans, again: [] });
   return parts;
+}
+
+/** Reads the spans of entries again for columns that they lack, each in a commit of its own. */
+async function widenEach(context: ListContext, entries: readonly LedgerEntry[]): Promise<void> {
+  const { store, stop, report } = context;
+  for (const entry of entries) {
+    if (stop.aborted) return;
+    const { pipeline } = widenedContext(context, entry);
+    const reportOwn = (event: WalkEvent): void => {
+      if (event.event !== 'span') report(event);
+    };
+    const parts = await readAnew({ ...context, pipeline, report: reportOwn }, [entry.span]);
+    if (stop.aborted) return;
+    const commit: Store['commit'] = (staged, draft) => store.commit(staged, draft);
+    await replaceWithWider({ pipeline, entry, parts, commit, report });
+  }
+}
+
+/** What reads an entry again, with every column that it has or that the run asks for. */
+export function widenedContext(context: ListContext, entry: LedgerEntry): ListContext {
+  const { registry, pipeline } = context;
+  return { ...context, pipeline: widened(registry.pipeline(pipeline.name), pipeline.leftOut, entry) };
 }
 
 /** Whether an entry of a walk over blocks is to be read again as a whole, because its rows are known to be wrong. */

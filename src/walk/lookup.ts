@@ -76,7 +76,9 @@ class Looking {
       await this.readKeys(keys);
       await this.pages.stage(stage, this.distinct());
       const readAt = Number((this.given['read_at'] as bigint) / 1000n);
-      const asked = this.outcomes.map((outcome) => ({ pipeline: pipeline.name, ...outcome, readAt, asOf: ends.last }));
+      const leftOut = pipeline.leftOut === undefined ? null : JSON.stringify(pipeline.leftOut);
+      const reading = { pipeline: pipeline.name, leftOut, readAt, asOf: ends.last };
+      const asked = this.outcomes.map((outcome) => ({ ...reading, ...outcome }));
       if (asked.length > 0) await stage.write(lookupsBatch(asked));
       const isWhole = this.failures.length === 0 && this.refused.length === 0 && !stop.aborted;
       const asOf = { from: ends.last, to: ends.last };

@@ -6,7 +6,7 @@ import { type Span, spanSize } from '../span.ts';
 import { fixedQuery, PAGE_ROWS } from './ask.ts';
 import { Horizon } from './horizon.ts';
 import { faultError, ListProof } from './list-proof.ts';
-import { cutAtFinal, type Due, type ListContext } from './lists.ts';
+import { cutAtFinal, type Due, type ListContext, widenedContext } from './lists.ts';
 import { commitList, Pages, quarantineSpan, type RefusedRow } from './pages.ts';
 import { freshRows } from './refetch-items.ts';
 import { splitOfTies } from './ties.ts';
@@ -33,7 +33,7 @@ export async function walkLt(context: ListContext, walk: LtWalk, { missing, agai
   const work: Work = { context, walk, horizon: new Horizon(context), density, proof: new ListProof(context) };
   for (const entry of again) {
     if (stop.aborted) return;
-    await readSpan(work, entry.span, [entry.id]);
+    await readSpan({ ...work, context: widenedContext(context, entry) }, entry.span, [entry.id]);
   }
   for (const whole of work.proof.cut(cutAtFinal(missing, walk.lookBack, ends.last))) {
     let from = whole.from;

@@ -7,6 +7,7 @@ import { collectParts } from './collect.ts';
 import { spanEvent, type WalkContext, type WalkEvent } from './context.ts';
 import type { BlockProblem } from './job.ts';
 import { walk } from './walk.ts';
+import { replaceWithWider, widened } from './widen.ts';
 
 /**
  * Walks some spans. Where rows do not balance because the committed headers are outdated, the headers are read again and the rows
@@ -29,6 +30,24 @@ export async function walkAndMend(contexts: readonly WalkContext[], spans: reado
     const { code, message } = error;
     own.report({ event: 'problem', pipeline: own.pipeline.name, ...span, code, message });
   }
+}
+
+/**
+ * Reads the span of an entry again for columns that it lacks.
+ *
+ * @param contexts as for {@link walkAndMend}
+ */
+export async function widenWalked(contexts: readonly WalkContext[], entry: LedgerEntry): Promise<void> {
+  const [own, ...needed] = contexts;
+  if (own === undefined) return;
+  const { sink, parts } = collectParts(own.sink);
+  const report = (event: WalkEvent): void => {
+    if (event.event !== 'span') own.report(event);
+  };
+  const pipeline = widened(own.declared, own.pipeline.leftOut, entry);
+  await walkAndMend([{ ...own, pipeline, sink, report }, ...needed], [entry.span]);
+  if (own.stop.aborted) return;
+  await replaceWithWider({ pipeline, entry, parts, commit: own.sink.commit, report: own.report });
 }
 
 /**
@@ -58,12 +77,14 @@ async function mendHeaders(context: WalkContext, problems: readonly BlockProblem
  *
  * @returns whether the entry was replaced
  */
-async function replaceEntry(context: WalkContext, { id, span }: LedgerEntry): Promise<boolean> {
+async function replaceEntry(context: WalkContext, entry: LedgerEntry): Promise<boolean> {
+  const { id, span } = entry;
   const { sink, parts } = collectParts(context.sink);
   const report = (event: WalkEvent): void => {
     if (event.event !== 'span') context.report(event);
   };
-  await walk({ ...context, sink, report }, [span]);
+  const pipeline = widened(context.declared, context.pipeline.leftOut, entry);
+  await walk({ ...context, pipeline, sink, report }, [entry.span]);
   const sealed = parts.filter(({ draft }) => draft.verdict === 'sealed');
   if (totalSize(subtractSpans([span], unionSpans(sealed.map(({ draft }) => draft.span)))) > 0) return false;
   // The first takes the entry's place: after a kill the rest is missing, and never there twice.

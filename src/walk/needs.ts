@@ -1,6 +1,6 @@
 import type { PipelineDef } from '../declare/pipeline.ts';
 import { formatSpans, intersectSpans, type Span, subtractSpans } from '../span.ts';
-import { doneSpans } from '../store/progress.ts';
+import { doneFor, doneSpans } from '../store/progress.ts';
 import type { Store } from '../store/store.ts';
 import type { WalkEvent } from './context.ts';
 
@@ -17,7 +17,7 @@ export interface Needing {
 export function missingSpans(run: Needing): readonly Span[] {
   const { pipeline, store, asked } = run;
   const ledger = store.ledger();
-  const missing = subtractSpans(asked, doneSpans(ledger, pipeline.name));
+  const missing = subtractSpans(asked, doneFor(ledger, pipeline));
   return neededBy(run).reduce((spans, { name }) => intersectSpans(spans, doneSpans(ledger, name)), missing);
 }
 
@@ -25,7 +25,7 @@ export function missingSpans(run: Needing): readonly Span[] {
 export function tellSkipped(run: Needing, report: (event: WalkEvent) => void): void {
   const { pipeline, store, asked } = run;
   const ledger = store.ledger();
-  const missing = subtractSpans(asked, doneSpans(ledger, pipeline.name));
+  const missing = subtractSpans(asked, doneFor(ledger, pipeline));
   const [first] = missing;
   const last = missing.at(-1);
   if (first === undefined || last === undefined) return;

@@ -200,6 +200,7 @@ export async function commitList(context: ListContext, staged: StagedSpan, commi
       asOf,
       scope,
       proof,
+      without: pipeline.leftOut,
       ...meter.take(),
     },
     supersedes: [...supersedes, ...poor.map(({ id }) => id)],

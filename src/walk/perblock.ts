@@ -7,7 +7,7 @@ import { type Span, spanSize, subtractSpans, totalSize } from '../span.ts';
 import { fixedQuery } from './ask.ts';
 import { auditBlocks, type BlockRows, type Blocks, failBlocks, goodParts, rowsOf, seqnosOf } from './block-audit.ts';
 import { faultError, ListProof, type Settled } from './list-proof.ts';
-import { cutAtFinal, type Due, type ListContext } from './lists.ts';
+import { cutAtFinal, type Due, type ListContext, widenedContext } from './lists.ts';
 import { commitList, type PageRows, Pages, quarantineSpan } from './pages.ts';
 import { StateProof } from './state-proof.ts';
 
@@ -22,7 +22,7 @@ export async function walkBlocks(context: ListContext, walk: BlockWalk, { missin
   const { ends, stop, spanAsks } = context;
   for (const entry of again) {
     if (stop.aborted) return;
-    await readSpan(context, walk, entry.span, [entry.id]);
+    await readSpan(widenedContext(context, entry), walk, entry.span, [entry.id]);
   }
   const size = Math.min(SPAN_BLOCKS, spanAsks);
   for (const whole of new ListProof(context).cut(cutAtFinal(missing, walk.lookBack, ends.last))) {

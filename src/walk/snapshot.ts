@@ -10,20 +10,24 @@ import type { Stage, StagedSpan } from '../store/store.ts';
 import { fixedQuery } from './ask.ts';
 import { fetchEnds, fetchShardState } from './chain.ts';
 import { boundOf } from './keys.ts';
-import type { ListContext } from './lists.ts';
+import { type ListContext, widenedContext } from './lists.ts';
 import { commitList, PARTIAL, Pages, quarantineSpan, type RefusedRow } from './pages.ts';
 
 /** Rows in memory before they are written aside. */
 const MOST_ROWS = 50_000;
 
 /** Reads a list that changes as it is now, and stores it with the time of the reading. */
-export async function walkSnapshot(context: ListContext, walk: SnapshotWalk): Promise<void> {
-  const { store, pipeline, asked, ends, effects, history, stop } = context;
+export async function walkSnapshot(run: ListContext, walk: SnapshotWalk): Promise<void> {
+  const { store, asked, ends, effects, history, stop } = run;
   const span = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
   const given: Given = { read_at: BigInt(Math.round(effects.now())) * 1000n, as_of: BigInt(ends.last) };
   const older = store
     .ledger()
-    .filter(({ pipeline: of, scope }) => of === pipeline.name && (scope === undefined || scope === PARTIAL));
+    .filter(({ pipeline: of, scope }) => of === run.pipeline.name && (scope === undefined || scope === PARTIAL));
+  const isPart = run.from !== undefined;
+  const held = history || isPart ? [] : older;
+  const context = held.reduce(widenedContext, run);
+  const { pipeline } = context;
   const stage = store.stage(pipeline.name, span);
   let failure: TonlakeError | undefined;
   try {
@@ -38,9 +42,8 @@ export async function walkSnapshot(context: ListContext, walk: SnapshotWalk): Pr
     const { refused } = reading;
     const { last } = await fetchEnds(context.source);
     const asOf = { from: ends.last, to: last };
-    const isPart = context.from !== undefined;
     // A reading that broke off takes the place of others like it, not of a whole one.
-    const replaced = history || isPart ? [] : older.filter(({ scope }) => failure === undefined || scope === PARTIAL);
+    const replaced = held.filter(({ scope }) => failure === undefined || scope === PARTIAL);
     const covered = hull([span, ...replaced.map((entry) => entry.span)]);
     const scope = context.from ?? (refused.length > 0 || failure !== undefined ? PARTIAL : undefined);
     const supersedes = replaced.map(({ id }) => id);

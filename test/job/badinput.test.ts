@@ -47,6 +47,26 @@ describe('a job file that is wrong is refused in one line, with its place and wh
       says: 'expected a pipeline, got transaction (jobs/nightly.yaml:2:21); hint: did you mean transactions?',
     },
     {
+      name: 'an unknown table of a selection',
+      text: `${HEAD}without: [account_state]`,
+      says: 'expected a table that is exported, got "account_state" (jobs/nightly.yaml:4:11); hint: did you mean account_states?',
+    },
+    {
+      name: 'an unknown column of a selection',
+      text: `${HEAD}columns:\n  transactions: [hash, acount]`,
+      says: 'expected a column of transactions, got "acount" (jobs/nightly.yaml:5:24); hint: did you mean account?',
+    },
+    {
+      name: 'columns of a table that is not exported',
+      text: `${HEAD}columns:\n  traces: [trace_id]`,
+      says: 'expected a table that is exported, got "traces" (jobs/nightly.yaml:5:3)',
+    },
+    {
+      name: 'a column that proves the rows',
+      text: `${HEAD}without_columns: [messages.body_boc, transactions.lt]`,
+      says: 'expected a column that can be left out, got transactions.lt (jobs/nightly.yaml:4:38)',
+    },
+    {
       name: 'an unknown mart',
       text: `${HEAD}marts:\n  - gas_fees_dayly`,
       says: 'expected a mart, got gas_fees_dayly (jobs/nightly.yaml:5:5); hint: did you mean gas_fees_daily?',
@@ -239,4 +259,15 @@ test('a job takes the defaults that the documentation names', async () => {
     range: { kind: 'days', count: 1 },
   });
   expect((await jobOf(HEAD.replace('sandbox', 'mainnet'))).clock).toBe('wall');
+});
+
+test('a selection goes to the export as it stands', async () => {
+  const { selection } = await jobOf(
+    `${HEAD}without: [account_states]\ncolumns: { transactions: [hash] }\nwithout_columns: [messages.body_boc]`,
+  );
+  expect(selection).toEqual({
+    without: ['account_states'],
+    columns: { transactions: ['hash'] },
+    withoutColumns: ['messages.body_boc'],
+  });
 });

@@ -1,0 +1,160 @@
+import type { ColumnDef } from './column.ts';
+import { kinds } from './kind.ts';
+import { LIST_COLUMNS } from './list-columns.ts';
+import type { PipelineDef, Proof } from './pipeline.ts';
+import type { SkippedField, TableDef } from './table.ts';
+
+/** Columns that are not exported, by table; `*` stands for the table as a whole. Tables that are exported whole are absent. */
+export type LeftOut = Readonly<Record<string, readonly string[]>>;
+
+/** Stands for all columns, and the table itself. */
+export const WHOLE = '*';
+
+/** Columns of the main table that prove its rows. */
+const PROVING: Readonly<Record<Proof, readonly string[]>> = {
+  links: [
+    ...['workchain', 'shard', 'seqno', 'mc_block_seqno', 'prev_blocks', 'tx_count', 'start_lt', 'end_lt', 'root_hash'],
+  ],
+  tx_count: ['hash', 'account', 'lt', 'block_workchain', 'block_shard', 'block_seqno', 'mc_block_seqno'],
+};
+/** Columns of the main table that say how many nested rows there must be. */
+const COUNTING = ['descr', 'action_success', 'action_msgs_created', 'bounce'];
+/** Columns that tell whether every shard of a block was answered. */
+const COVERING = ['workchain', 'shard', 'seqno', 'mc_block_seqno', 'root_hash'];
+
+/** Whether a table is left out as a whole. */
+export function isLeftOut(leftOut: LeftOut | undefined, table: string): boolean {
+  return leftOut?.[table]?.includes(WHOLE) === true;
+}
+
+/** Whether everything that `inner` leaves out is left out by `outer`, too: rows without `inner` hold all that is asked without `outer`. */
+export function isWithin(inner: LeftOut | undefined, outer: LeftOut | undefined): boolean {
+  return Object.entries(inner ?? {}).every(([table, columns]) => {
+    const others = outer?.[table] ?? [];
+    return others.includes(WHOLE) || columns.every((column) => others.includes(column));
+  });
+}
+
+export function isSameSelection(a: LeftOut | undefined, b: LeftOut | undefined): boolean {
+  return isWithin(a, b) && isWithin(b, a);
+}
+
+/** What all of them leave out; undefined for nothing. */
+export function commonLeftOut(all: readonly (LeftOut | undefined)[]): LeftOut | undefined {
+  const [first, ...rest] = all;
+  return rest.reduce((common, next) => {
+    const entries = Object.entries(common ?? {}).map(([table, columns]) => {
+      const others = next?.[table] ?? [];
+      if (others.includes(WHOLE)) return [table, columns] as const;
+      return [table, columns.includes(WHOLE) ? others : columns.filter((column) => others.includes(column))] as const;
+    });
+    return leftOutOf(Object.fromEntries(entries));
+  }, first);
+}
+
+/** The same in one form, so that equal ones have an equal text; undefined for nothing. */
+export function leftOutOf(columns: LeftOut): LeftOut | undefined {
+  const entries = Object.entries(columns)
+    .filter(([, names]) => names.length > 0)
+    .map(([table, names]) => [table, names.includes(WHOLE) ? [WHOLE] : [...new Set(names)].sort()] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** The part that concerns some tables. */
+export function leftOutOfTables(leftOut: LeftOut | undefined, tables: readonly string[]): LeftOut | undefined {
+  return leftOutOf(Object.fromEntries(Object.entries(leftOut ?? {}).filter(([table]) => tables.includes(table))));
+}
+
+/** `account_states, messages.body_boc`. */
+export function formatLeftOut(leftOut: LeftOut): string {
+  return Object.entries(leftOut)
+    .flatMap(([table, columns]) => columns.map((column) => (column === WHOLE ? table : `${table}.${column}`)))
+    .join(', ');
+}
+
+/** Columns that every export holds: key, order, time, what was asked for, and what proves the rows. */
+export function fixedColumns(
+  { name: pipeline, tables, walk }: PipelineDef,
+  table: TableDef,
+  leftOut: LeftOut | undefined,
+): ReadonlySet<string> {
+  const { key, sort, time, columns, rows } = table;
+  const fixed = new Set([...key, ...sort, ...(time === undefined ? [] : [time])]);
+  const isMain = rows.kind === 'records';
+  for (const { name, origin } of columns) {
+    if (origin.kind === 'time' || origin.kind === 'ask' || origin.kind === 'place') fixed.add(name);
+    if (origin.kind === 'parent' && origin.column === 'mc_block_seqno') fixed.add(name);
+  }
+  const needed = [
+    ...(LIST_COLUMNS[pipeline]?.[table.name] ?? []),
+    ...(walk.kind === 'masterchain' && isMain ? PROVING[walk.proof] : []),
+    ...(walk.kind === 'masterchain' && isMain && hasNested(tables, table.name, leftOut) ? COUNTING : []),
+    ...(walk.kind === 'block' && isMain ? [walk.column, ...(walk.limit === undefined ? COVERING : [])] : []),
+    ...(walk.kind === 'snapshot' && walk.newer !== undefined && isMain ? [walk.newer] : []),
+  ];
+  for (const name of needed) if (columns.some((column) => column.name === name)) fixed.add(name);
+  return fixed;
+}
+
+function hasNested(tables: readonly TableDef[], of: string, leftOut: LeftOut | undefined): boolean {
+  return tables.some(({ name, rows }) => rows.kind === 'nested' && rows.of === of && !isLeftOut(leftOut, name));
+}
+
+/** A table with the columns that are exported. */
+export function narrowTable(table: TableDef, leftOut: LeftOut | undefined): TableDef {
+  const names = leftOut?.[table.name];
+  if (names === undefined) return table;
+  return { ...table, columns: table.columns.filter(({ name }) => !names.includes(name) && !names.includes(WHOLE)) };
+}
+
+/**
+ * A pipeline that exports the rest: what is left out is not decoded, unless a table that stays is made of it. Its fields are still
+ * known, so that they do not turn up in `_extra`.
+ */
+export function narrowPipeline<P extends PipelineDef>(pipeline: P, leftOut: LeftOut | undefined): P {
+  const own = leftOutOfTables(
+    leftOut,
+    pipeline.tables.map(({ name }) => name),
+  );
+  if (own === undefined) return pipeline;
+  const stay = pipeline.tables.filter(({ name }) => !isLeftOut(own, name));
+  const tables = stay.map((table): TableDef => {
+    const unwritten = columnsOf(table, own).filter(({ name }) => isUsed(table, name, stay, own));
+    const projected = pipeline.tables.filter(({ rows }) => rows.kind === 'projection' && rows.of === table.name);
+    return {
+      ...narrowTable(table, own),
+      unwritten,
+      skipped: [
+        ...[table, ...projected].flatMap((each) => columnsOf(each, own)).flatMap(fieldOf),
+        ...pipeline.tables.flatMap((each) => placesIn(each, table.name, own)),
+      ],
+    };
+  });
+  return { ...pipeline, tables, leftOut: own };
+}
+
+/** Columns of a table that are left out. */
+function columnsOf({ name, columns }: TableDef, leftOut: LeftOut): readonly ColumnDef[] {
+  const names = leftOut[name] ?? [];
+  return columns.filter((column) => names.includes(column.name) || names.includes(WHOLE));
+}
+
+/** Whether rows that are exported are made of a column: nested ones repeat it, projected ones are there where it is set. */
+function isUsed(table: TableDef, column: string, stay: readonly TableDef[], leftOut: LeftOut): boolean {
+  if (table.rows.kind === 'projection') return table.rows.anyOf.includes(column);
+  return stay
+    .filter(({ rows }) => rows.kind === 'nested' && rows.of === table.name)
+    .flatMap((nested) => narrowTable(nested, leftOut).columns)
+    .some(({ origin }) => origin.kind === 'parent' && origin.column === column);
+}
+
+function fieldOf({ origin, kind }: ColumnDef): readonly SkippedField[] {
+  return origin.kind === 'path' ? [{ path: origin.path, isWhole: kinds[kind].wire === 'json' }] : [];
+}
+
+/** Places of rows of a table that is left out, nested in the records of another. */
+function placesIn({ name, rows }: TableDef, of: string, leftOut: LeftOut): readonly SkippedField[] {
+  if (rows.kind !== 'nested' || rows.of !== of || !isLeftOut(leftOut, name)) return [];
+  return rows.places.map(({ path }) => ({ path, isWhole: true }));
+}

@@ -1,0 +1,150 @@
+import { UsageError } from '../errors.ts';
+import { didYouMean } from '../nearest.ts';
+import { fixedColumns, isLeftOut, type LeftOut, leftOutOf, narrowPipeline, WHOLE } from './left-out.ts';
+import type { PipelineDef } from './pipeline.ts';
+import type { TableDef } from './table.ts';
+
+/** Which tables and columns to export; by default all of them. */
+export interface Selection {
+  /** Tables that are not exported: `account_states`. */
+  readonly without?: readonly string[] | undefined;
+  /** The only columns to export of some tables, beside those that every export holds. */
+  readonly columns?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Columns that are not exported: `messages.body_boc`. */
+  readonly withoutColumns?: readonly string[] | undefined;
+}
+
+/** Where a name of a selection stands, for whoever tells of it. */
+export type SelectionPlace =
+  | { readonly kind: 'without'; readonly at: number }
+  | { readonly kind: 'columns'; readonly table: string; readonly at: number | undefined }
+  | { readonly kind: 'without-column'; readonly at: number };
+
+export interface SelectOptions {
+  /** Adds to an error where its name stands. Default: nothing. */
+  readonly placed?: ((error: UsageError, place: SelectionPlace) => UsageError) | undefined;
+}
+
+/**
+ * The pipelines as a selection leaves them.
+ *
+ * @throws {UsageError} for a table or column that none of them has, and for one that cannot be left out
+ */
+export function selectFrom(
+  pipelines: readonly PipelineDef[],
+  selection: Selection,
+  { placed = (error) => error }: SelectOptions = {},
+): readonly PipelineDef[] {
+  const leftOut: Record<string, string[]> = {};
+  const add = (table: string, columns: readonly string[]): void => {
+    leftOut[table] = [...(leftOut[table] ?? []), ...columns];
+  };
+  const check = <T>(place: SelectionPlace, work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw error instanceof UsageError ? placed(error, place) : error;
+    }
+  };
+  const { without = [], columns = {}, withoutColumns = [] } = selection;
+  for (const [at, name] of without.entries()) {
+    check({ kind: 'without', at }, () => {
+      requireOptional(tableOf(pipelines, name));
+      add(name, [WHOLE]);
+    });
+  }
+  const tables = leftOutOf(leftOut);
+  for (const [table, names] of Object.entries(columns)) {
+    const { def, pipeline } = check({ kind: 'columns', table, at: undefined }, () => staying(pipelines, table, tables));
+    for (const [at, name] of names.entries()) check({ kind: 'columns', table, at }, () => requireColumn(def, name));
+    const fixed = fixedColumns(pipeline, def, tables);
+    add(
+      table,
+      def.columns.map(({ name }) => name).filter((name) => !names.includes(name) && !fixed.has(name)),
+    );
+  }
+  for (const [at, text] of withoutColumns.entries()) {
+    check({ kind: 'without-column', at }, () => {
+      const [, table = '', column = ''] = /^([^.]+)\.(.+)$/.exec(text) ?? [];
+      if (table === '') throw wrongColumn(pipelines, text);
+      const { def, pipeline } = staying(pipelines, table, tables);
+      requireColumn(def, column);
+      if (columns[table]?.includes(column) === true) throw contradiction(text);
+      if (fixedColumns(pipeline, def, tables).has(column)) throw fixedColumn(text);
+      add(table, [column]);
+    });
+  }
+  const all = leftOutOf(leftOut);
+  return pipelines.map((pipeline) => narrowPipeline(pipeline, all));
+}
+
+interface Found {
+  readonly def: TableDef;
+  readonly pipeline: PipelineDef;
+}
+
+function tableOf(pipelines: readonly PipelineDef[], name: string): Found {
+  for (const pipeline of pipelines) {
+    const def = pipeline.tables.find((table) => table.name === name);
+    if (def !== undefined) return { def, pipeline };
+  }
+  const names = pipelines.flatMap(({ tables }) => tables.map((table) => table.name));
+  throw new UsageError(`usage: expected a table that is exported, got ${JSON.stringify(name)}`, {
+    code: 'unknown-table',
+    hint: `${didYouMean(name, names)}There are: ${names.join(', ')}`,
+  });
+}
+
+/** The main table of a pipeline proves and tells of the others. */
+function requireOptional({ def, pipeline }: Found): void {
+  if (def.rows.kind !== 'records') return;
+  const others = pipeline.tables.filter(({ rows }) => rows.kind !== 'records').map(({ name }) => name);
+  const hint = others.length === 0 ? '' : `it can do without ${others.join(' and ')}; `;
+  throw new UsageError(`usage: expected a table that ${pipeline.name} can do without, got ${def.name}`, {
+    code: 'needed-table',
+    hint: `${hint}--columns ${def.name}=${def.key[0] ?? ''} leaves out most of its columns`,
+  });
+}
+
+function staying(pipelines: readonly PipelineDef[], name: string, leftOut: LeftOut | undefined): Found {
+  const found = tableOf(pipelines, name);
+  if (!isLeftOut(leftOut, name)) return found;
+  throw new UsageError(`usage: expected columns of a table that is exported, got ${name}, which is left out`, {
+    code: 'left-out-table',
+    hint: 'name the table or its columns, not both',
+  });
+}
+
+function requireColumn({ name: table, columns }: TableDef, name: string): void {
+  const names = columns.map((column) => column.name);
+  if (names.includes(name)) return;
+  throw new UsageError(`usage: expected a column of ${table}, got ${JSON.stringify(name)}`, {
+    code: 'unknown-column',
+    hint: `${didYouMean(name, names)}tonlake describe ${table} lists its columns`,
+  });
+}
+
+function wrongColumn(pipelines: readonly PipelineDef[], text: string): UsageError {
+  const names = pipelines.flatMap(({ tables }) =>
+    tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`)),
+  );
+  const owner = names.find((name) => name.endsWith(`.${text}`));
+  return new UsageError(`usage: expected TABLE.COLUMN, got ${JSON.stringify(text)}`, {
+    code: 'unknown-column',
+    hint: owner === undefined ? 'messages.body_boc, for example' : `did you mean ${owner}?`,
+  });
+}
+
+function fixedColumn(text: string): UsageError {
+  return new UsageError(`usage: expected a column that can be left out, got ${text}`, {
+    code: 'needed-column',
+    hint: 'keys, order, times, and what proves that nothing is missing are in every export',
+  });
+}
+
+function contradiction(text: string): UsageError {
+  return new UsageError(`usage: expected columns to export or to leave out, got ${text} as both`, {
+    code: 'contradiction',
+    hint: 'name it once',
+  });
+}
