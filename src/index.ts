@@ -35,7 +35,7 @@ export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/index
 export { type BudgetStatus, budgetStatus } from './source/budgetstatus.ts';
 export type { Span } from './span.ts';
 export { type PipelineStatus, readStatus, type WarehouseStatus } from './status.ts';
-export type { LedgerEntry, QueryResult } from './store/store.ts';
+export type { LedgerEntry, ListProofKind, QueryResult } from './store/store.ts';
 export type { Finding, FindingKind } from './verify/finding.ts';
 export { type RepairOptions, repairWarehouse } from './verify/repair.ts';
 export { type VerifyEvent, type VerifyOptions, type VerifyReport, verifyWarehouse } from './verify/verify.ts';

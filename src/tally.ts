@@ -63,7 +63,7 @@ export class RunTally {
       retries: counts.retries,
       spans: this.spans,
       quarantined,
-      unproven: unprovenOf(ledger, pipelines, asked),
+      unproven: unprovenOf(ledger, pipelines, asked, free),
       complete: pipelines.every((pipeline) =>
         free.includes(pipeline.name)
           ? !this.troubled.has(pipeline.name)
@@ -73,14 +73,17 @@ export class RunTally {
   }
 }
 
-/** What of the asked range is done, and was compared with nothing, by pipeline. */
+/** What of the asked range is done, and was compared with nothing, by pipeline; of given keys all of it. */
 function unprovenOf(
   ledger: readonly LedgerEntry[],
   pipelines: readonly PipelineDef[],
   asked: readonly Span[],
+  free: readonly string[],
 ): Readonly<Record<string, readonly Span[]>> {
   const found = pipelines.map((pipeline) => {
-    const spans = unprovenSpans(ledger, pipeline.name, proofOf(pipeline) !== undefined);
+    const spans = free.includes(pipeline.name)
+      ? asked
+      : unprovenSpans(ledger, pipeline.name, proofOf(pipeline) !== undefined);
     return [pipeline.name, intersectSpans(spans, asked)] as const;
   });
   return Object.fromEntries(found.filter(([, spans]) => spans.length > 0));

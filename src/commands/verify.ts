@@ -23,7 +23,11 @@ Every file must be there with the bytes that were committed, hold the rows, keys
 block headers. --deep adds what only neighbours prove: each transaction follows the one of its account before, and each internal
 message is sent once and received once. What crosses the edges of the done ranges is counted apart.
 
---repair asks the network of the warehouse for what fails, and for nothing else; sound rows stay.
+Lists are compared with the transactions of the same blocks, where the warehouse holds both. What nothing can be compared with is named
+as only read, and is no finding.
+
+--repair asks the network of the warehouse for what fails, and for nothing else; sound rows stay, and rows
+are replaced only by those that came.
 
 Examples:
   tonlake verify --network sandbox

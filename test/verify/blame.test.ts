@@ -97,4 +97,7 @@ test('what nothing was compared with is told as only read, and proven by a later
   const { pipelines } = await readStatus(path);
   const unproven = pipelines.filter((each) => each.unproven.length > 0).map(({ pipeline }) => pipeline);
   expect(unproven).toEqual(['actions', 'jetton_masters', 'traces']);
+  const from = 'SELECT DISTINCT account AS address FROM transactions LIMIT 3';
+  const given = await run({ ...more, pipelines: ['account_latest'], from });
+  expect(given).toMatchObject({ complete: true, unproven: { account_latest: span } });
 });
