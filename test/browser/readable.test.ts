@@ -1,4 +1,3 @@
-import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,6 +5,7 @@ import { renderReport, run } from '../../src/index.ts';
 import { FRONT, writeReport } from '../report/support.ts';
 import { freshFolder } from '../scratch.ts';
 import { findChromium, launch } from './chromium.ts';
+import { type PageServer, servePages } from './pages.ts';
 
 const executable = findChromium();
 const why = executable === undefined ? ' (no Chromium in PATH or $CHROMIUM)' : '';
@@ -21,10 +21,8 @@ const WIDE = `select '${ADDRESS}' as account, '${COMMENT}' as comment, ${DIGITS}
 
 describe.skipIf(executable === undefined)(`a report is easy to read${why}`, () => {
   let browser: Browser;
-  let server: Server;
-  let base: string;
+  let server: PageServer;
   const pages = new Map<string, string>();
-  const asked: string[] = [];
 
   beforeAll(async () => {
     const warehouse = join(freshFolder(), 'w');
@@ -32,13 +30,7 @@ describe.skipIf(executable === undefined)(`a report is easy to read${why}`, () =
     const wide = writeReport(`${FRONT}\n\`\`\`sql shown\n${WIDE}\n\`\`\`\n\`\`\`table shown\ntitle: Rows\n\`\`\`\n`);
     pages.set('/wide', (await renderReport(warehouse, wide)).content);
     pages.set('/network-daily', (await renderReport(warehouse, 'network-daily')).content);
-    server = createServer((request, response) => {
-      asked.push(request.url ?? '');
-      response.setHeader('content-type', 'text/html; charset=utf-8').end(pages.get(request.url ?? '') ?? '');
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    base = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    server = await servePages(pages);
     browser = await launch(executable ?? '');
   });
 
@@ -51,7 +43,7 @@ describe.skipIf(executable === undefined)(`a report is easy to read${why}`, () =
     const permissions = ['clipboard-read', 'clipboard-write'];
     const page = await browser.newPage({ viewport: { width, height: 800 }, permissions });
     try {
-      await page.goto(`${base}/${name}`);
+      await page.goto(`${server.url}/${name}`);
       return await use(page);
     } finally {
       await page.close();
@@ -162,6 +154,6 @@ describe.skipIf(executable === undefined)(`a report is easy to read${why}`, () =
   });
 
   test('nothing but the pages was asked for', () => {
-    expect(asked.filter((url) => !pages.has(url))).toEqual([]);
+    expect(server.asked.filter((url) => !pages.has(url))).toEqual([]);
   });
 });

@@ -1,4 +1,3 @@
-import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,6 +5,7 @@ import { openWarehouse, renderReport, run } from '../../src/index.ts';
 import { FRONT, writeReport } from '../report/support.ts';
 import { freshFolder } from '../scratch.ts';
 import { findChromium, launch } from './chromium.ts';
+import { type PageServer, servePages } from './pages.ts';
 
 const executable = findChromium();
 const why = executable === undefined ? ' (no Chromium in PATH or $CHROMIUM)' : '';
@@ -16,11 +16,9 @@ const ACCOUNT = 'select source from jetton_transfers group by all order by count
 
 describe.skipIf(executable === undefined)(`reports in a browser${why}`, () => {
   let browser: Browser;
-  let server: Server;
+  let server: PageServer;
   let warehouse: string;
-  let base: string;
   const pages = new Map<string, string>();
-  const asked: string[] = [];
 
   beforeAll(async () => {
     warehouse = join(freshFolder(), 'w');
@@ -35,13 +33,7 @@ describe.skipIf(executable === undefined)(`reports in a browser${why}`, () => {
       pages.set(`/${name}`, (await renderReport(warehouse, name, { params })).content);
     }
     pages.set('/hostile', (await renderReport(warehouse, hostileReport())).content);
-    server = createServer((request, response) => {
-      asked.push(request.url ?? '');
-      response.setHeader('content-type', 'text/html; charset=utf-8').end(pages.get(request.url ?? '') ?? '');
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    base = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    server = await servePages(pages);
     browser = await launch(executable ?? '');
   });
 
@@ -75,7 +67,7 @@ describe.skipIf(executable === undefined)(`reports in a browser${why}`, () => {
     page.on('console', (message) => faults.push(message.text()));
     page.on('pageerror', (error) => faults.push(error.message));
     try {
-      await page.goto(`${base}/${name}`);
+      await page.goto(`${server.url}/${name}`);
       const result = await use(page);
       expect(faults).toEqual([]);
       return result;
@@ -178,12 +170,12 @@ describe.skipIf(executable === undefined)(`reports in a browser${why}`, () => {
 
   test('the policy of the page forbids scripts and requests that are not its own', async () => {
     const page = await browser.newPage();
-    await page.goto(`${base}/network-daily`);
+    await page.goto(`${server.url}/network-daily`);
     const blocked = await page.evaluate<boolean>(`(() => {
       const script = document.createElement('script');
       script.textContent = 'document.title = "taken"';
       document.body.append(script);
-      return fetch('${base}/secret').then(() => false, () => true);
+      return fetch('${server.url}/secret').then(() => false, () => true);
     })()`);
     expect({ blocked, title: await page.title() }).toEqual({ blocked: true, title: 'The network, day by day' });
     await page.close();
@@ -228,7 +220,7 @@ describe.skipIf(executable === undefined)(`reports in a browser${why}`, () => {
   });
 
   test('nothing but the pages was asked for', () => {
-    expect(asked.filter((url) => !pages.has(url))).toEqual([]);
+    expect(server.asked.filter((url) => !pages.has(url))).toEqual([]);
   });
 
   function hostileReport(): string {

@@ -1,7 +1,7 @@
 import { DuckDBDecimalValue } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import { rankRows, shownText } from '../../src/report/cells.ts';
-import { shortNumber, timeLabel, timeStep } from '../../src/report/html/axis.ts';
+import { numberLabel, shortNumber, timeLabel, timeStep } from '../../src/report/html/axis.ts';
 import { html, trusted } from '../../src/report/html/html.ts';
 import { palette, surfaces } from '../../src/report/html/style.ts';
 import { escapeMarkdown } from '../../src/report/markdown.ts';
@@ -59,6 +59,16 @@ describe('the axis of time', () => {
     expect(times('2026-05-01T00:00')).toBe(86_400_000);
     expect(times('2026-05-01T05:00')).toBe(3_600_000);
     expect(times('2026-05-01T05:07')).toBe(60_000);
+  });
+
+  test('numbers far from zero have labels that differ', () => {
+    expect([57_105, 57_110, 57_115].map((tick) => numberLabel(57_104.5, 57_124)?.(tick))).toEqual([
+      '57,105',
+      '57,110',
+      '57,115',
+    ]);
+    expect([0, 20_000].map((tick) => numberLabel(0, 57_124)?.(tick))).toEqual(['0', '20K']);
+    expect(numberLabel(0, 9999)).toBeUndefined();
   });
 
   test('short numbers are short', () => {

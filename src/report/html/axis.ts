@@ -32,6 +32,13 @@ export function shortNumber(value: number): string {
   return new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 }).format(value);
 }
 
+/** Labels of an axis of numbers; undefined where they are short by themselves. Where it begins far from zero, short ones would be alike. */
+export function numberLabel(least: number, most: number): ((value: number) => string) | undefined {
+  if (most < 10_000) return undefined;
+  const isNarrow = most < 1e9 && most - least < most / 50;
+  return isNarrow ? (value) => new Intl.NumberFormat('en', { maximumFractionDigits: 2 }).format(value) : shortNumber;
+}
+
 export function shorten(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, Math.max(1, most - 1))}…` : text;
 }

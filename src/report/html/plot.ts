@@ -1,7 +1,7 @@
 import type * as PlotModule from '@observablehq/plot';
 import type { Window } from 'happy-dom';
 import { visible } from '../../print.ts';
-import { DAY_MS, shorten, shortNumber, timeLabel, timeStep } from './axis.ts';
+import { DAY_MS, numberLabel, shorten, shortNumber, timeLabel, timeStep } from './axis.ts';
 import type { ChartDirective, Point, Points } from './points.ts';
 
 /** Colours that a page defines, light and dark; further series are drawn in one more. */
@@ -45,7 +45,7 @@ function draw(
   const value = valueOptions(points, directive);
   const margins = isAcross
     ? { marginLeft: bandMargin(points, width), marginRight: 24 }
-    : { marginLeft: points.points.some(({ value: each }) => Math.abs(each) >= 1e15) ? 60 : 52, marginRight: 16 };
+    : { marginLeft: valueMargin(points, directive), marginRight: 16 };
   const svg = Plot.plot({
     document: window.document,
     width,
@@ -83,6 +83,11 @@ function finish(window: Window, { points, value }: Points): string {
   return body.innerHTML;
 }
 
+function valueMargin({ points }: Points, { def }: ChartDirective): number {
+  const most = points.reduce((greatest, { value }) => Math.max(greatest, Math.abs(value)), 0);
+  return def.zero === false && most >= 100_000 && most < 1e9 ? 84 : most >= 1e15 ? 60 : 52;
+}
+
 function bandSize({ points }: Points): number {
   return new Set(points.map(({ position }) => position)).size;
 }
@@ -114,13 +119,15 @@ function valueOptions({ points, value }: Points, { def }: ChartDirective) {
   const isCount = points.every((point) => Number.isInteger(point.value));
   const most = points.reduce((max, point) => Math.max(max, point.value), 0);
   const isAcross = def.mark === 'barX';
+  const least = def.zero === false ? points.reduce((min, point) => Math.min(min, point.value), most) : 0;
+  const tickFormat = numberLabel(least, most);
   return {
     label: (isAcross ? def.xLabel : def.yLabel) ?? value.replaceAll('_', ' '),
     type: def.scale ?? ('linear' as const),
     grid: true,
     nice: true,
     ...(def.scale === 'log' ? {} : { zero: def.zero ?? true }),
-    ...(most >= 10_000 ? { tickFormat: shortNumber } : {}),
+    ...(tickFormat === undefined ? {} : { tickFormat }),
     ticks: isCount && most <= 5 && most > 0 ? most : isAcross ? 4 : 5,
   };
 }
