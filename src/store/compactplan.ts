@@ -33,20 +33,23 @@ const MOST_TARGETS = 4;
 export function planCompaction(ledger: readonly LedgerEntry[], options: CompactPlanOptions): readonly CompactGroup[] {
   const groups: CompactGroup[] = [];
   let open: LedgerEntry[] = [];
+  let size = new MergedSize();
   const close = (): void => {
     const [first, last] = [open[0], open.at(-1)];
     if (first !== undefined && last !== undefined && (first !== last || isOldForm(first, options.tables))) {
       groups.push({ pipeline: first.pipeline, span: { from: first.span.from, to: last.span.to }, entries: open });
     }
     open = [];
+    size = new MergedSize();
   };
   const sorted = ledger
     .filter((entry) => isMergeable(entry, options))
     .sort((a, b) => compare(a.pipeline, b.pipeline) || a.span.from - b.span.from);
   for (const entry of sorted) {
     const last = open.at(-1);
-    if (last !== undefined && !(isNext(last, entry) && fits([...open, entry], options.targetBytes))) close();
+    if (last !== undefined && !(isNext(last, entry) && size.fits(entry, options.targetBytes))) close();
     open.push(entry);
+    size.add(entry);
   }
   close();
   return groups;
@@ -83,14 +86,29 @@ function isNext(before: LedgerEntry, entry: LedgerEntry): boolean {
   return isSame && before.span.to + 1 === entry.span.from;
 }
 
-function fits(entries: readonly LedgerEntry[], targetBytes: number): boolean {
-  let total = 0;
-  for (const files of groupFiles(entries).values()) {
-    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-    if (bytes > targetBytes) return false;
-    total += bytes;
+/** The sizes that a merged entry would have, entry by entry. */
+class MergedSize {
+  readonly #folders = new Map<string, number>();
+  #total = 0;
+
+  add(entry: LedgerEntry): void {
+    for (const [folder, bytes] of sizesOf(entry)) {
+      this.#folders.set(folder, (this.#folders.get(folder) ?? 0) + bytes);
+      this.#total += bytes;
+    }
   }
-  return total <= targetBytes * MOST_TARGETS;
+
+  /** Whether another entry keeps every file, and all of them together, within their bounds. */
+  fits(entry: LedgerEntry, targetBytes: number): boolean {
+    const sizes = sizesOf(entry);
+    const total = sizes.reduce((sum, [, bytes]) => sum + bytes, this.#total);
+    if (total > targetBytes * MOST_TARGETS) return false;
+    return sizes.every(([folder, bytes]) => (this.#folders.get(folder) ?? 0) + bytes <= targetBytes);
+  }
+}
+
+function sizesOf(entry: LedgerEntry): readonly (readonly [folder: string, bytes: number])[] {
+  return [...groupFiles([entry])].map(([folder, files]) => [folder, files.reduce((sum, file) => sum + file.bytes, 0)]);
 }
 
 /** Files that become one, by the folder that they lie in: a table's, or its date's. */
