@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { UsageError } from './errors.ts';
+import { isLocalPath, requireLocalPath } from './store/local-path.ts';
 
 /** Endings of names, and the formats that each may mean; all that any command writes, so that none is taken for another. */
 const SAID: Readonly<Record<string, readonly string[]>> = {
@@ -34,6 +35,14 @@ export interface Asked<Format extends string> {
  */
 export function formatOf<Format extends string>(asked: Asked<Format>): Format | undefined {
   const { output, format, formats } = asked;
+  if (output !== undefined && !isLocalPath(output)) {
+    if (asked.refuse === undefined) requireLocalPath(output, '--output');
+    throw refusal(
+      asked,
+      'a path of this machine, and no URL',
+      'write to a folder of this machine, and copy it from there',
+    );
+  }
   const ending = output === undefined ? '' : extname(output).toLowerCase();
   if (ending === '') return format;
   const said = SAID[ending];

@@ -17,7 +17,8 @@ import { addSql } from './commands/sql.ts';
 import { addStatus } from './commands/status.ts';
 import { addVerify } from './commands/verify.ts';
 import { addWatch } from './commands/watch.ts';
-import { oneLine } from './errors.ts';
+import { oneLine, UsageError } from './errors.ts';
+import { didYouMean } from './nearest.ts';
 
 /** The command line as commander knows it; docs/cli.md is made from it. */
 export function createProgram(): Command {
@@ -48,9 +49,22 @@ export function createProgram(): Command {
     addSandbox,
   ])
     add(program);
+  for (const command of program.commands.filter(({ commands }) => commands.length > 0)) requireSubcommand(command);
   for (const command of withAllBelow(program)) command.exitOverride();
   program.hook('preAction', (root, running) => rememberFlags(root, running));
   return program;
+}
+
+/** A command of commands does nothing by itself: what is missing is told in a line, as every wrong usage is. */
+function requireSubcommand(command: Command): void {
+  const names = command.commands.map((each) => each.name());
+  command.allowExcessArguments().action(() => {
+    const [got] = command.args;
+    throw new UsageError(`usage: expected a command of tonlake ${command.name()}, got ${got ?? 'none'}`, {
+      code: 'no-command',
+      hint: `${got === undefined ? '' : didYouMean(got, names)}There are: ${names.join(', ')}`,
+    });
+  });
 }
 
 /** A command and all its own commands. */

@@ -1,10 +1,10 @@
 import { StoreError, UsageError } from './errors.ts';
+import { boxOf } from './print.ts';
 import { loadRegistry } from './registry.ts';
 import { placeOf, sqlFault } from './sqlfault.ts';
 import { requireSameNetwork } from './status.ts';
-import { quoteName, quoteText } from './store/canonical.ts';
 import { openReader, type Reader } from './store/reader.ts';
-import type { QueryResult } from './store/store.ts';
+import { type RelationTarget, writeRelation } from './store/relation-writer.ts';
 import { putWhole } from './store/wholefile.ts';
 import { findGaps } from './warehouse.ts';
 
@@ -22,55 +22,29 @@ export interface QueryOptions {
 }
 
 /**
- * Runs one query over a warehouse.
+ * Writes the rows of one query to a file, which appears under its name when it is whole, or to a stream of text.
  *
+ * @returns how many rows
  * @throws {UsageError} `unknown-parameter` when the query does not name a parameter that was given
  * @throws {StoreError} when there is no warehouse or the query is wrong
  * @throws {AuditError} `not-whole` with `strict`, when a table of the query has gaps
  */
-export async function querySql(warehouse: string, sql: string, options: QueryOptions = {}): Promise<QueryResult> {
-  return withReader(warehouse, sql, options, (reader) => reader.query(sql, boundIn(sql, options)));
-}
-
-/** Types that other readers of Parquet take for a float, or not at all, and what is written instead. */
-const PORTABLE: Readonly<Record<string, string>> = {
-  HUGEINT: 'DECIMAL(38,0)',
-  UHUGEINT: 'DECIMAL(38,0)',
-  TIMESTAMP_NS: 'TIMESTAMP',
-  TIME: 'VARCHAR',
-  UUID: 'VARCHAR',
-};
-
-/**
- * Writes the rows of one select to a Parquet file, which appears under its name when it is whole. Integers of 128 bits become
- * DECIMAL(38,0), so that nothing passes through a float.
- *
- * @returns how many rows
- * @throws as `querySql`
- */
-export async function writeParquet(
+export async function writeQuery(
   warehouse: string,
   sql: string,
-  path: string,
+  target: RelationTarget,
   options: QueryOptions = {},
 ): Promise<number> {
-  const select = sql.replace(/;\s*$/, '');
   return withReader(warehouse, sql, options, async (reader) => {
-    const params = boundIn(sql, options);
-    const described = await reader.query(`DESCRIBE ${select}`, params);
-    const casts = described.rows.flatMap(([name, type]) => {
-      const portable = PORTABLE[String(type)];
-      return portable === undefined ? [] : [`${quoteName(String(name))}::${portable} AS ${quoteName(String(name))}`];
-    });
-    const replaced = casts.length === 0 ? '' : ` REPLACE (${casts.join(', ')})`;
-    return putWhole(path, async (draft) => {
-      const { rows } = await reader.query(
-        `COPY (SELECT *${replaced} FROM (\n${select}\n)) TO ${quoteText(draft)} (FORMAT parquet, COMPRESSION zstd)`,
-        params,
-      );
-      return Number(rows[0]?.[0] ?? 0);
-    });
+    const selection = { sql, parameters: boundIn(sql, options) };
+    if ('out' in target) return writeRelation(reader, selection, target);
+    return putWhole(target.file, (draft) => writeRelation(reader, selection, { ...target, file: draft }));
   });
+}
+
+/** The first rows of one query as a box for people, and their number. @throws as `writeQuery` */
+export async function boxQuery(warehouse: string, sql: string, options: QueryOptions = {}): Promise<string> {
+  return withReader(warehouse, sql, options, (reader) => reader.stream(sql, boundIn(sql, options), boxOf));
 }
 
 async function withReader<T>(
@@ -83,7 +57,7 @@ async function withReader<T>(
   const reader = await openReader(warehouse, registry.tables);
   try {
     requireSameNetwork(reader.path, reader.network, options.network);
-    const gaps = await findGaps(reader, registry, sql, options.strict);
+    const gaps = await findGaps(reader, registry, { sql, parameters: options.params }, options.strict);
     const result = await work(reader).catch((error: unknown) => {
       throw withPlace(error, options.file);
     });

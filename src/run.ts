@@ -6,6 +6,7 @@ import { openSession, type SessionOptions } from './session.ts';
 import type { Source } from './source/source.ts';
 import { type Span, subtractSpans, totalSize, unionSpans } from './span.ts';
 import { openStore } from './store/open.ts';
+import { warehousePath } from './store/options.ts';
 import { doneFor, doneSpans, narrowerEntries } from './store/progress.ts';
 import { requireSpace } from './store/space.ts';
 import type { Store } from './store/store.ts';
@@ -39,6 +40,8 @@ export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry' |
   readonly from?: string | undefined;
   /** Keep earlier readings of lists that change, instead of replacing them. Default false. */
   readonly history?: boolean | undefined;
+  /** Takes a day that is not over as far as it came: the run is complete then. Default false. */
+  readonly soFar?: boolean | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
   /** Aborted to end after the span in flight; nothing that was committed is lost. */
@@ -82,8 +85,10 @@ export interface RunReport {
    * everything is proven.
    */
   readonly unproven: Readonly<Record<string, readonly Span[]>>;
-  /** Whether every asked block is done for every asked pipeline. */
+  /** Whether every asked block is done for every asked pipeline, and every day that was asked for is over. */
   readonly complete: boolean;
+  /** UTC days that were asked for and are not over: they were taken up to the head. */
+  readonly openDays: readonly string[];
   readonly seconds: number;
 }
 
@@ -100,6 +105,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
   const { effects = realEffects, registry = await loadRegistry(), stop = new AbortController().signal } = options;
   const startedAt = effects.monotonic();
   const pipelines = selectFrom(registry.toRun(options.pipelines), options);
+  warehousePath(options.warehouse);
   const parts = parseRange(options.range);
   const command = ['tonlake run', ...options.pipelines].join(' ');
   const session = await openSession({ ...options, effects, command });
@@ -167,13 +173,18 @@ export async function run(options: RunOptions): Promise<RunReport> {
       await walkAll().catch((error: unknown) => {
         failure = { error };
       });
+      const { openDays } = chain;
+      const isOver = openDays.length === 0 || options.soFar === true;
+      const totals = tally.totals(pipelines, asked, source.counts, options.from === undefined ? [] : options.pipelines);
       const report: RunReport = {
         event: 'done',
         network,
         pipeline: options.pipelines.join(','),
         from: asked[0]?.from ?? 0,
         to: asked.at(-1)?.to ?? 0,
-        ...tally.totals(pipelines, asked, source.counts, options.from === undefined ? [] : options.pipelines),
+        ...totals,
+        complete: totals.complete && isOver,
+        openDays,
         seconds: Math.round(effects.monotonic() - startedAt) / 1000,
       };
       options.onEvent?.(report);

@@ -1,3 +1,4 @@
+import { type DaySpan, readDaySpans } from './audit/days.ts';
 import { isEphemeral, proofOf } from './declare/pipeline.ts';
 import { StoreError } from './errors.ts';
 import { formatBytes, formatCount } from './format.ts';
@@ -16,7 +17,7 @@ import {
 } from './span.ts';
 import { doneSpans, quarantinedSpans, unprovenSpans } from './store/progress.ts';
 import { openReader } from './store/reader.ts';
-import type { LedgerEntry, Query } from './store/store.ts';
+import type { LedgerEntry } from './store/store.ts';
 
 /** What a warehouse holds of one pipeline. */
 export interface PipelineStatus {
@@ -47,6 +48,8 @@ export interface DayCoverage {
   readonly from: number;
   readonly to: number;
   readonly sealed: number;
+  /** Whether the blocks of the warehouse show where the day begins and ends. */
+  readonly isWhole: boolean;
 }
 
 /** What a warehouse holds of one mart. */
@@ -85,7 +88,7 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
   try {
     requireSameNetwork(reader.path, reader.network, network);
     const ledger = await reader.ledger();
-    const days = await readDays(reader.query);
+    const days = [...(await readDaySpans(reader.query))].map(([date, span]) => ({ date, ...span }));
     const walked = ledger.filter(({ mart }) => mart === undefined);
     const names = [...new Set(walked.map((entry) => entry.pipeline))].sort();
     return {
@@ -138,18 +141,10 @@ export function requireSameNetwork(path: string, held: string, asked: string | u
   });
 }
 
-async function readDays(query: Query): Promise<readonly (Span & { readonly date: string })[]> {
-  const { rows } = await query(
-    `SELECT block_date::VARCHAR, min(mc_block_seqno), max(mc_block_seqno) FROM blocks
-     WHERE workchain = -1 GROUP BY ALL ORDER BY ALL`,
-  );
-  return rows.map(([date, from, to]) => ({ date: String(date), from: Number(from), to: Number(to) }));
-}
-
 function statusOf(
   ledger: readonly LedgerEntry[],
   pipeline: string,
-  days: readonly (Span & { readonly date: string })[],
+  days: readonly (DaySpan & { readonly date: string })[],
 ): Omit<PipelineStatus, 'leftOut'> {
   const entries = ledger.filter((entry) => entry.pipeline === pipeline);
   const done = doneSpans(ledger, pipeline);
@@ -200,9 +195,10 @@ export function formatStatus(status: WarehouseStatus): string {
       lines.push(`  files        ${formatCount(pipeline.files)} (${formatBytes(pipeline.bytes)})`);
     }
     if (pipeline.days.length > 1) {
-      for (const { date, from: first, to: last, sealed } of pipeline.days) {
+      for (const { date, from: first, to: last, sealed, isWhole } of pipeline.days) {
         const share = Math.floor((100 * sealed) / (last - first + 1));
-        lines.push(`  ${date}   ${first}:${last} ${share} % sealed`);
+        const state = isWhole ? `${share} % sealed` : `${formatCount(sealed)} blocks sealed, not the whole day`;
+        lines.push(`  ${date}   ${first}:${last} ${state}`);
       }
     }
     lines.push(`  commits      ${formatCount(pipeline.commits)}, the last ${pipeline.lastCommit ?? 'never'}`);

@@ -1,13 +1,12 @@
-import { coverageGaps, describeGap, martGaps, relationsOf } from './coverage.ts';
 import { AuditError } from './errors.ts';
-import { describeLeftOut, leftOutGaps, readsOf } from './left-out-gaps.ts';
+import { gapsOf, type Parameters } from './query-gaps.ts';
 import { loadRegistry, type Registry } from './registry.ts';
 import { openReader, type Reader } from './store/reader.ts';
 
 /** A warehouse opened for reading: `query`, `ledger`, `files`. */
 export type Warehouse = Reader;
 
-/** What happens when a query reads tables that have missing or quarantined blocks within the range of the warehouse. */
+/** What happens when a query reads tables that are not whole: never exported, or with blocks missing or quarantined in the days that it asks for. */
 export interface WarehouseOptions {
   /** Refuses such a query. Default false: it warns. */
   readonly strict?: boolean | undefined;
@@ -30,7 +29,7 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
   return {
     ...reader,
     query: async (sql, parameters) => {
-      const gaps = await findGaps(reader, registry, sql, options.strict);
+      const gaps = await findGaps(reader, registry, { sql, parameters }, options.strict);
       const result = await reader.query(sql, parameters);
       for (const gap of gaps.filter((message) => !told.has(message))) {
         told.add(gap);
@@ -49,21 +48,14 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
 export async function findGaps(
   reader: Reader,
   registry: Registry,
-  sql: string,
+  asked: { readonly sql: string; readonly parameters?: Parameters },
   isStrict = false,
 ): Promise<readonly string[]> {
-  const all = registry.tables.map(({ name }) => name);
-  const [ledger, relations] = [await reader.ledger(), await relationsOf(reader.query, sql, all)];
-  const reads = await readsOf(reader.query, registry, sql);
-  const gaps = [
-    ...coverageGaps(ledger, registry, relations).map(describeGap),
-    ...leftOutGaps(ledger, registry, reads).map(describeLeftOut),
-    ...martGaps(ledger, relations),
-  ];
+  const gaps = await gapsOf(reader.query, await reader.ledger(), registry, { parameters: undefined, ...asked });
   if (isStrict && gaps.length > 0) {
     throw new AuditError(`audit: ${gaps.join('; ')}`, {
       code: 'not-whole',
-      hint: 'tonlake run for the missing range, or ask without strict',
+      hint: 'tonlake run for what is missing, or ask without strict',
     });
   }
   return gaps;

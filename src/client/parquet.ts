@@ -3,6 +3,7 @@ import type { Endpoint } from '../api/endpoint.ts';
 import { StoreError } from '../errors.ts';
 import { quoteName, quoteText } from '../store/canonical.ts';
 import { Database } from '../store/database.ts';
+import { writeRelation } from '../store/relation-writer.ts';
 import { putWhole } from '../store/wholefile.ts';
 import { parseSent } from './json.ts';
 import { cellsOf, columnsOf, rowsOf } from './rows.ts';
@@ -28,8 +29,10 @@ export async function writeParquet(endpoint: Endpoint, body: Buffer, path: strin
     const database = await Database.open();
     try {
       await writeFile(lines, text.join(''), { flag: 'wx' });
-      await database.run(
-        `COPY (SELECT ${selected.join(', ')} FROM ${read}) TO ${quoteText(draft)} (FORMAT parquet, COMPRESSION zstd)`,
+      await writeRelation(
+        database,
+        { sql: `SELECT ${selected.join(', ')} FROM ${read}` },
+        { file: draft, format: 'parquet' },
       );
     } catch (cause) {
       const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);

@@ -83,6 +83,12 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
   const unproven = Object.entries(report.unproven).map(([name, spans]) => `${name} ${formatSpans(spans)}`);
   const read = unproven.length === 0 ? '' : `  only read, not proven: ${unproven.join('; ')}\n`;
   const place = `--warehouse ${shellWord(options.warehouse)}`;
+  if (report.openDays.length > 0) {
+    const days = report.openDays.join(', ');
+    const is = `${days} ${report.openDays.length === 1 ? 'is' : 'are'} not over: exported up to block ${to}`;
+    if (!report.complete) return `${head}  ${is}; run it again later, or take it as it is with --so-far\n`;
+    process.stderr.write(`warning: ${is}\n`);
+  }
   if (!report.complete) {
     return pasteable(
       `${head}${read}  see tonlake status ${place}; ${runAgain(options, what, network)} asks for the rest\n`,

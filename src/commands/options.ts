@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { defaultWarehouse } from '../network.ts';
+import { requireLocalPath } from '../store/local-path.ts';
 
 /** Options that mean the same on every command. */
 export interface CommonOptions {
@@ -24,6 +25,7 @@ function withVariable(option: Option, name: string): Option {
 /** An empty path would be the current folder. */
 function parsePath(value: string): string {
   if (value === '') throw new InvalidArgumentError('Expected a path.');
+  requireLocalPath(value, '--warehouse');
   return value;
 }
 

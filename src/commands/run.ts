@@ -3,6 +3,7 @@ import { realEffects } from '../effects.ts';
 import { UsageError } from '../errors.ts';
 import type { RunOptions } from '../run.ts';
 import { LANES, type Lane } from '../source/lane.ts';
+import { requireLocalPath } from '../store/local-path.ts';
 import type { Store } from '../store/store.ts';
 import type { WalkMode } from '../walk/context.ts';
 import {
@@ -34,6 +35,7 @@ interface RunFlags extends CommonOptions {
   readonly wait?: number;
   readonly from?: string;
   readonly history?: boolean;
+  readonly soFar?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
   readonly log?: string;
@@ -47,6 +49,8 @@ Ranges are masterchain seqnos, both ends inclusive:
   :+1000                                                    the next 1000 blocks after the head, as they come
   2026-05-01           2026-05-01:2026-05-07                UTC days
   1000:1099,1500:1599                                       several
+
+A day that is not over is taken up to the head, and the run ends with 1: with --so-far it ends with 0.
 
 Examples:
   tonlake run --network sandbox --range 1000:1999
@@ -95,11 +99,13 @@ export function addRun(program: Command): void {
     .addOption(columnsOption())
     .addOption(withoutColumnOption())
     .option('--history', 'keep earlier readings of lists that change, instead of replacing them')
+    .option('--so-far', 'take a day that is not over as far as it came, as complete')
     .option('--dry-run', 'show what is done, what is missing and what it takes; change nothing')
     .option('--json', 'one JSON object per line on standard output')
     .option('--log <path>', 'append every event and retry to a file, as JSON lines')
     .addHelpText('after', HELP)
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
+      if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
       const options = await runOptions(await namesOf(pipelines, flags), flags);
       if (flags.dryRun === true) {
         const { dryRun } = await import('./dryrun.ts');
@@ -226,6 +232,7 @@ async function runOptions(pipelines: readonly string[], flags: RunFlags): Promis
     without: flags.without,
     columns: flags.columns,
     withoutColumns: flags.withoutColumn,
+    soFar: flags.soFar,
     rps: flags.rps,
     lane: flags.lane,
     concurrency: flags.concurrency,

@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander';
 import { formatOf } from '../ending.ts';
+import { collectInSteps } from '../engine.ts';
 import { UsageError } from '../errors.ts';
-import type { SqlFormat } from '../print.ts';
+import { RELATION_FORMATS, write } from '../store/relation-writer.ts';
 import { pasteable } from './invocation.ts';
 import { type CommonOptions, collectParam, networkOption, warehouseOf, warehouseOption } from './options.ts';
 
-const FORMATS = ['box', 'csv', 'json', 'parquet'] as const satisfies readonly (SqlFormat | 'parquet')[];
+const FORMATS = ['box', ...RELATION_FORMATS] as const;
 
 interface SqlFlags extends CommonOptions {
   readonly format?: (typeof FORMATS)[number];
@@ -70,24 +71,22 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
   const format = formatOf({ output, format: flags.format, formats: FORMATS }) ?? 'box';
   const onWarning = (message: string): void => void process.stderr.write(`warning: ${pasteable(message)}\n`);
   const options = { network, strict, params, file, onWarning };
-  const [{ printResult }, { querySql, writeParquet }] = await Promise.all([
-    import('../print.ts'),
-    import('../query.ts'),
-  ]);
-  if (format === 'parquet') {
-    if (output === undefined) {
-      throw new UsageError('usage: expected --output with --format parquet, got none', {
-        code: 'no-output',
-        hint: '--output result.parquet',
-      });
-    }
-    await writeParquet(warehouseOf(flags), sql, output, options);
-    return;
+  if (format === 'parquet' && output === undefined) {
+    throw new UsageError('usage: expected --output with --format parquet, got none', {
+      code: 'no-output',
+      hint: '--output result.parquet',
+    });
   }
-  const result = await querySql(warehouseOf(flags), sql, options);
-  if (output === undefined) return printResult(result, format, process.stdout);
-  const { putStream } = await import('../store/wholefile.ts');
-  await putStream(output, (out) => printResult(result, format, out));
+  collectInSteps();
+  const { boxQuery, writeQuery } = await import('../query.ts');
+  const warehouse = warehouseOf(flags);
+  if (format === 'box') {
+    const box = await boxQuery(warehouse, sql, options);
+    if (output === undefined) return write(process.stdout, box);
+    const { putContent } = await import('../store/wholefile.ts');
+    await putContent(output, box);
+  } else if (output !== undefined) await writeQuery(warehouse, sql, { file: output, format }, options);
+  else if (format !== 'parquet') await writeQuery(warehouse, sql, { out: process.stdout, format }, options);
 }
 
 async function readQueryFile(

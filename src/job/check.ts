@@ -4,6 +4,7 @@ import { TonlakeError, UsageError } from '../errors.ts';
 import { didYouMean } from '../nearest.ts';
 import { defaultWarehouse, resolveNetwork } from '../network.ts';
 import { loadRegistry } from '../registry.ts';
+import { isLocalPath } from '../store/local-path.ts';
 import type { YamlPath as Path } from '../yaml.ts';
 import { isZone, zoneNames } from '../zone.ts';
 import { openCron, outOfStep } from './cron.ts';
@@ -41,6 +42,10 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
   const zone = checkZone(parsed, ['zone'], fields.zone);
   const range = checkRange(parsed);
   const outputs = await checkTargets(parsed, names);
+  if (!isLocalPath(fields.warehouse ?? '')) {
+    const hint = 'name a folder of this machine, or a file that ends in .duckdb';
+    throw wrongValue(parsed.yaml, ['warehouse'], 'a path of this machine, and no URL', hint);
+  }
   for (const [at, notice] of fields.notify.entries()) {
     requireOne(parsed, ['notify', at], notice, ['webhook', 'webhook_env', 'command']);
   }

@@ -12,7 +12,7 @@ import { COMMITS } from '../store/catalog.ts';
 import { openReader, type Reader } from '../store/reader.ts';
 import type { Job, OutputTarget } from './job.ts';
 import { loadNames } from './names.ts';
-import { boundIn, copyStatement, faultIn } from './rows.ts';
+import { boundIn, faultIn } from './rows.ts';
 
 type QueryTarget = Extract<OutputTarget, { readonly kind: 'query' }>;
 
@@ -81,10 +81,10 @@ interface Known {
 }
 
 async function checkQuery(scratch: Scratch, target: QueryTarget, known: Known): Promise<void> {
-  const { sql, output, format } = target;
+  const { sql } = target;
   const values = { from: 1, to: 1, first_date: '2026-05-01', date: '2026-05-01', job: known.job.name };
   await checkParameters(scratch, target, Object.keys(values));
-  await scratch.query(`EXPLAIN ${copyStatement(sql, output, format)}`, boundIn(sql, values)).catch((error: unknown) => {
+  await scratch.query(`EXPLAIN COPY (${sql}\n) TO 'rows.csv'`, boundIn(sql, values)).catch((error: unknown) => {
     const fault = faultIn(error, target);
     if (isMistake(fault.text, known)) throw wrongQuery(fault, known.names);
   });

@@ -2,18 +2,13 @@ import { StoreError } from '../errors.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
 import { sqlFault } from '../sqlfault.ts';
 import { requireSameNetwork } from '../status.ts';
-import { quoteName, quoteText } from '../store/canonical.ts';
+import { quoteName } from '../store/canonical.ts';
+import { guarded } from '../store/failure.ts';
 import { openReader } from '../store/reader.ts';
+import { writeRelation } from '../store/relation-writer.ts';
 import { findGaps } from '../warehouse.ts';
 import type { RowsOutcome, RowsRequest } from './actions.ts';
-import type { ExportFormat } from './formats.ts';
 import type { PlacedQuery } from './job.ts';
-
-const COPY: Readonly<Record<ExportFormat, string>> = {
-  parquet: 'FORMAT parquet, COMPRESSION zstd',
-  csv: 'FORMAT csv, HEADER',
-  json: 'FORMAT json, ARRAY true',
-};
 
 /**
  * Writes the rows of a table or of a select to a file, without holding them in memory.
@@ -27,20 +22,17 @@ export async function writeRows(path: string, to: string, request: RowsRequest):
   try {
     requireSameNetwork(reader.path, reader.network, network);
     const select = 'table' in source ? selectTable(registry, source.table) : source.sql;
-    const gaps = await findGaps(reader, registry, select);
-    const copy = copyStatement(select, to, format);
-    const { rows } = await reader.query(copy, boundIn(select, parameters)).catch((error: unknown) => {
-      throw 'table' in source ? error : withPlace(error, source);
-    });
-    return { rows: Number(rows[0]?.[0] ?? 0), gaps };
+    const gaps = await findGaps(reader, registry, { sql: select, parameters });
+    const selection = { sql: select, parameters: boundIn(select, parameters) };
+    const rows = await guarded(`file ${to}`, () => writeRelation(reader, selection, { file: to, format })).catch(
+      (error: unknown) => {
+        throw 'table' in source ? error : withPlace(error, source);
+      },
+    );
+    return { rows, gaps };
   } finally {
     await reader.close();
   }
-}
-
-/** The statement that writes the rows of a select to a file. The select begins on its second line. */
-export function copyStatement(select: string, to: string, format: ExportFormat): string {
-  return `COPY (\n${select}\n) TO ${quoteText(to)} (${COPY[format]})`;
 }
 
 /** Those of some values that a select names. */
@@ -52,14 +44,14 @@ export function boundIn(
   return used.length === 0 ? undefined : Object.fromEntries(used);
 }
 
-/** What DuckDB says of a query within `copyStatement`, and the line of the file that it means. */
+/** What DuckDB says of a query, and the line of the file that it means. */
 export function faultIn(
   error: unknown,
   { sql, lines }: PlacedQuery,
 ): { readonly text: string; readonly place: string } {
-  const { text, line = 2 } = sqlFault(error);
+  const { text, line = 1 } = sqlFault(error);
   // A text that ends too early is found wrong after its end.
-  const at = lines.isFolded ? 1 : Math.min(Math.max(line - 1, 1), sql.split('\n').length);
+  const at = lines.isFolded ? 1 : Math.min(Math.max(line, 1), sql.split('\n').length);
   return { text: text.replace(/^Failed to extract statements: /, ''), place: `${lines.file}:${lines.line + at - 1}` };
 }
 

@@ -133,8 +133,29 @@ select shard_hex(shard_of(account, depth := 2)) as shard, count(*) as transactio
 \`\`\`
 
 The result is a box, CSV, JSON, or a Parquet file (\`--output x.parquet\`): the ending of \`--output\` says the format where \`--format\`
-does not, and may not be that of another. In JSON and CSV integers keep all their digits; in Parquet integers of 128 bits become
-DECIMAL(38,0). In JSON lists are arrays, structs and maps objects; in CSV they are DuckDB's text.
+does not, and may not be that of another. Rows are written as they are made, in a memory that does not grow with their number; an error
+of the query in the middle leaves no file, but standard output may hold rows by then. A box shows the first 1,000.
+
+One rule for types holds for \`tonlake sql\`, jobs and \`tonlake fetch\`: no integer becomes a float.
+
+| type | CSV and JSON | Parquet |
+|---|---|---|
+| integers of any size, DECIMAL | all digits | as they are; integers of 128 bits are DECIMAL(38,0), and one of 39 digits is an error: cast it to VARCHAR |
+| BIGNUM, BIT, INTERVAL, TIME, UUID | text | text |
+| TIMESTAMP_NS | text | TIMESTAMP, in microseconds |
+| lists, structs, maps | JSON: arrays and objects; CSV: DuckDB's text | as they are, of the types above |
+
+## What a query lacks
+
+A query is answered from what is there, and what is not is told on standard error; with \`--strict\` the query is refused (exit code 1).
+Jobs, reports and the library tell the same. These are gaps:
+
+- a table of the query that was never exported;
+- blocks that are missing or in quarantine, between the first and the last block of the warehouse;
+- of a query with a condition on \`block_date\` or \`block_time\` instead: every day or time that it asks for and that the warehouse does not
+  hold from its beginning to its end. Days follow from the whole condition, parameters, \`WITH\` and views included; one without an end
+  (\`block_date >= ...\`) reaches to the newest block. Lists and lookups tell how things are now, and are judged by blocks alone;
+- rows of a mart that say \`_sealed\` false, and days that it is not built for.
 
 ## Functions
 

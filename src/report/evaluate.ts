@@ -1,5 +1,10 @@
+import type { ReadPart } from '../coverage.ts';
 import { ReportError, UsageError } from '../errors.ts';
 import { formatCount } from '../format.ts';
+import { partsOf, scansWithViews, treeOf } from '../query-gaps.ts';
+import type { Registry } from '../registry.ts';
+import type { Scan } from '../sql-scans.ts';
+import type { SqlNode } from '../sqltree.ts';
 import { quoteName } from '../store/canonical.ts';
 import type { Query, QueryResult } from '../store/store.ts';
 import { analyseBlock, blockFault } from './analyse.ts';
@@ -95,4 +100,24 @@ function requireFree({ id, line }: SqlBlock, { path }: ReportDef, taken: readonl
 
 function withoutEnd(sql: string): string {
   return sql.replace(/[\s;]+$/, '');
+}
+
+/** What the blocks that are shown, or make variables, read of which relations. Others are read through them, within their conditions. */
+export async function readPartsOf(
+  query: Query,
+  registry: Registry,
+  report: ReportDef,
+  values: Readonly<Record<string, unknown>>,
+): Promise<readonly ReadPart[]> {
+  const shown = new Set(report.parts.flatMap((part) => (part.kind === 'prose' ? [] : [part.of])));
+  const trees = new Map<string, SqlNode>();
+  const scans: Scan[] = [];
+  for (const { id, sql, isVariables } of report.blocks) {
+    const tree = await treeOf(query, sql);
+    if (tree === undefined) continue;
+    if (shown.has(id) || isVariables)
+      scans.push(...(await scansWithViews(query, registry, tree, (name) => trees.get(name))));
+    trees.set(id, tree);
+  }
+  return partsOf(query, scans, values);
 }

@@ -1,4 +1,5 @@
 import { contentHash } from '../audit/content.ts';
+import type { ReadPart } from '../coverage.ts';
 import { proofOf } from '../declare/pipeline.ts';
 import type { Reads } from '../left-out-gaps.ts';
 import type { Registry } from '../registry.ts';
@@ -53,6 +54,8 @@ export interface FootingOptions {
   readonly relations: readonly string[];
   /** Columns of tables that they read. */
   readonly reads: Reads;
+  /** What its selects read of them. */
+  readonly parts: readonly ReadPart[];
   /** Tables that the report can do without. */
   readonly optional: readonly string[];
   readonly timezone: string;

@@ -1,4 +1,12 @@
-import { type CoverageGap, coverageGaps, describeGap, martGaps } from '../coverage.ts';
+import {
+  absentTables,
+  type CoverageGap,
+  coverageGaps,
+  describeGap,
+  martGaps,
+  periodGaps,
+  type ReadPart,
+} from '../coverage.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import { formatCount } from '../format.ts';
 import { describeLeftOut, type LeftOutGap, leftOutGaps, type Reads } from '../left-out-gaps.ts';
@@ -15,6 +23,8 @@ export interface GapOptions {
   readonly relations: readonly string[];
   /** Columns of tables that it reads. */
   readonly reads: Reads;
+  /** What its selects read of them. */
+  readonly parts: readonly ReadPart[];
   /** Tables that it can do without. */
   readonly optional: readonly string[];
   /** Whether it tells of the ledger as a whole, and so of every table. */
@@ -26,19 +36,34 @@ export async function findGaps(options: GapOptions, held: readonly LedgerEntry[]
   const { reader, registry, relations, reads, optional, isOfLedger } = options;
   const isOptional = ({ table, columns }: LeftOutGap): boolean => columns.includes(WHOLE) && optional.includes(table);
   const ledger = exportedEntries(held, registry);
-  const gaps = coverageGaps(ledger, registry, askedTables(options, ledger));
+  const asked = askedTables(options, ledger);
+  const parts = options.parts.filter(({ relation }) => asked.includes(registry.tableOf(relation)?.name ?? relation));
+  const limited = parts
+    .filter(({ periods }) => periods !== undefined)
+    .map(({ relation }) => registry.tableOf(relation)?.name);
+  const unlimited = parts
+    .filter(({ periods }) => periods === undefined)
+    .map(({ relation }) => registry.tableOf(relation)?.name);
+  const whole = asked.filter((name) => isOfLedger || unlimited.includes(name) || !limited.includes(name));
   const told: string[] = [];
-  for (const gap of gaps) told.push(`${describeGap(gap)}${await timesOf(reader.query, gap)}`);
+  for (const gap of coverageGaps(ledger, registry, whole)) {
+    told.push(`${describeGap(gap)}${await timesOf(reader.query, gap)}`);
+  }
+  told.push(...(await periodGaps(reader.query, ledger, registry, parts)).map(describeGap));
   const records = isOfLedger || relations.includes('quarantine') ? quarantinedRecords(ledger) : 0;
   const quarantine = `${formatCount(records)} records are in quarantine: they could not be decoded`;
   return [
-    ...absentTables(options, ledger),
+    ...absentTables(
+      ledger,
+      registry,
+      relations.filter((name) => !optional.includes(name)),
+    ),
     ...told,
     ...leftOutGaps(ledger, registry, reads)
       .filter((gap) => !isOptional(gap))
       .map(describeLeftOut),
     ...(records === 0 ? [] : [quarantine]),
-    ...martGaps(held, relations),
+    ...martGaps(held, options.parts),
   ];
 }
 
@@ -54,18 +79,6 @@ function askedTables({ registry, relations, optional, isOfLedger }: GapOptions, 
       ({ name, isReading }) => isOfLedger || (relations.includes(name) && !(isReading && optional.includes(name))),
     )
     .map(({ name }) => name);
-}
-
-function absentTables(
-  { registry, relations, optional }: GapOptions,
-  ledger: readonly LedgerEntry[],
-): readonly string[] {
-  const walked = walkedPipelines(ledger);
-  return registry.pipelines
-    .filter(({ name }) => !walked.includes(name))
-    .flatMap(({ name, tables }) => tables.map((table) => ({ pipeline: name, table: table.name })))
-    .filter(({ table }) => relations.includes(table) && !optional.includes(table))
-    .map(({ pipeline, table }) => `${table} was never exported here: tonlake run ${pipeline}`);
 }
 
 /** `, between 2026-05-01 23:34:39 and 2026-05-01 23:35:20`: the times of the known blocks around a gap, in the zone of the report. */

@@ -1,4 +1,4 @@
-import { csvLine, csvRows, jsonRows } from '../print.ts';
+import { csvLine, csvRows, jsonRows } from '../store/row-text.ts';
 import type { QueryResult } from '../store/store.ts';
 import type { Report } from './report.ts';
 

@@ -2,7 +2,7 @@ import type * as duckdb from '@duckdb/node-api';
 import { StoreError } from '../errors.ts';
 import { quoteText } from './canonical.ts';
 import { duckdbApi } from './duckdbapi.ts';
-import type { Query } from './store.ts';
+import type { Query, Stream } from './store.ts';
 
 type DuckDBConnection = duckdb.DuckDBConnection;
 type DuckDBInstance = duckdb.DuckDBInstance;
@@ -72,6 +72,37 @@ export class Database {
       rows: reader.getRows(),
     };
   };
+
+  /** As `query`, of which rows are given as DuckDB makes them: none are kept here. The last of several statements gives them. */
+  readonly stream: Stream = async (sql, parameters, use) => {
+    const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
+    const result = last === undefined ? await this.#connection.stream(sql, bindable(parameters)) : await last.stream();
+    const columns = result.columnNames().map((name, at) => ({ name, type: result.columnType(at).toString() }));
+    const next = async () => {
+      const chunk = await result.fetchChunk();
+      return chunk === null || chunk.rowCount === 0 ? undefined : chunk;
+    };
+    return use({
+      columns,
+      lots: async function* () {
+        for (let chunk = await next(); chunk !== undefined; chunk = await next()) yield chunk.getRows();
+      },
+      countRest: async () => {
+        let count = 0;
+        for (let chunk = await next(); chunk !== undefined; chunk = await next()) count += chunk.rowCount;
+        return count;
+      },
+    });
+  };
+
+  /** The tables that a statement names; none where DuckDB cannot read it. */
+  tablesIn(statement: string): readonly string[] {
+    try {
+      return this.#connection.getTableNames(statement, false);
+    } catch {
+      return [];
+    }
+  }
 
   /** DuckDB would give the rows of the first statement of several; those of the last are wanted. @returns it, if there are several */
   async #runAllButLast(sql: string): Promise<DuckDBPreparedStatement | undefined> {

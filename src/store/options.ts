@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { TableDef } from '../declare/table.ts';
 import type { Effects } from '../effects.ts';
 import { StoreError } from '../errors.ts';
+import { requireLocalPath } from './local-path.ts';
 
 export interface StoreOptions {
   /** Relative to the working folder, or absolute. Made if it does not exist. */
@@ -26,9 +27,11 @@ export interface StoreOptions {
 
 /**
  * The absolute path of a warehouse.
+ * @throws {UsageError} `not-local` for a URL
  * @throws {StoreError} `wrong-path` when it holds a `?`: DuckDB takes what follows for options, and writes elsewhere.
  */
 export function warehousePath(path: string): string {
+  requireLocalPath(path, '--warehouse');
   const absolute = resolve(path);
   if (!absolute.includes('?')) return absolute;
   throw new StoreError(

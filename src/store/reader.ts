@@ -13,7 +13,7 @@ import { openFile, pathsOf, readColumns, readEntries, readNetwork } from './onef
 import { detectStoreKind } from './open.ts';
 import { warehousePath } from './options.ts';
 import { requireReadable } from './schema.ts';
-import type { LedgerEntry, Query, Store } from './store.ts';
+import type { LedgerEntry, Query, Store, Stream } from './store.ts';
 import { WarehouseViews } from './views.ts';
 
 /** A warehouse opened for reading only. */
@@ -24,6 +24,8 @@ export interface Reader {
   readonly network: string;
   /** One relation per table, and `_commits`. A Parquet warehouse shows what is committed at the moment of the call. */
   readonly query: Query;
+  /** As `query`, for rows of any number: none are kept. */
+  readonly stream: Stream;
   /** Entries in force, in order of commit. */
   ledger(): Promise<readonly LedgerEntry[]>;
   /** Absolute paths of the files that hold a table's rows; none in a DuckDB warehouse. */
@@ -97,6 +99,10 @@ async function openFolder(path: string, tables: readonly TableDef[], { isPinned 
       await follow();
       return views.query(sql, parameters);
     },
+    stream: async (sql, parameters, use) => {
+      await follow();
+      return views.stream(sql, parameters, use);
+    },
     ledger: async () => {
       await follow();
       return ledger.entries.effective;
@@ -131,6 +137,8 @@ async function openOneFile(path: string, tables: readonly TableDef[]): Promise<R
       path,
       network,
       query: (sql, parameters) => guarded('query', () => macros.answer(sql, () => database.query(sql, parameters))),
+      stream: (sql, parameters, use) =>
+        guarded('query', () => macros.answer(sql, () => database.stream(sql, parameters, use))),
       ledger: async () => entries.effective,
       files: async () => [],
       close: async () => database.close(),

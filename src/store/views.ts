@@ -9,7 +9,7 @@ import { declaredMacros } from './macros.ts';
 import { heldMarts } from './martviews.ts';
 import { type Declared, OnDemand } from './ondemand.ts';
 import { declaredViews } from './relation.ts';
-import type { QueryResult } from './store.ts';
+import type { QueryResult, Stream } from './store.ts';
 
 /** SQL over a Parquet warehouse, in memory: views that follow the ledger. */
 export class WarehouseViews {
@@ -36,7 +36,14 @@ export class WarehouseViews {
     this.#settings = settings;
   }
 
-  async query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult> {
+  query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult> {
+    return this.#answer(sql, (database) => database.query(sql, parameters));
+  }
+
+  readonly stream: Stream = (sql, parameters, use) =>
+    this.#answer(sql, (database) => database.stream(sql, parameters, use));
+
+  #answer<T>(sql: string, ask: (database: Database) => Promise<T>): Promise<T> {
     return this.#turns.add(() =>
       guarded('query', async () => {
         if (this.#isClosed) throw closedError(this.#path);
@@ -49,9 +56,7 @@ export class WarehouseViews {
           ...declaredViews(this.#tables),
         ]);
         await this.#follow(this.#declared);
-        return this.#declared.answer(sql, () =>
-          database.transaction(() => database.query(sql, parameters), 'READ ONLY'),
-        );
+        return this.#declared.answer(sql, () => database.transaction(() => ask(database), 'READ ONLY'));
       }),
     );
   }

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Writable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { StoreError } from '../errors.ts';
 import { makeFolder, statIfAny, syncPath } from './disk.ts';
 import { guarded } from './failure.ts';
+import { requireLocalPath } from './local-path.ts';
 
 /**
  * Puts a file that a user named in place as a whole: `write` makes it beside its place, then it is renamed, so that what was there
@@ -16,6 +14,7 @@ import { guarded } from './failure.ts';
  * @throws {StoreError} `wrong-path` where a folder stands, or when it cannot be written; nothing is left behind then
  */
 export async function putWhole<T>(path: string, write: (draft: string) => Promise<T>): Promise<T> {
+  requireLocalPath(path, '--output');
   const work = async (): Promise<T> => {
     const folder = dirname(path);
     await makeFolder(folder);
@@ -36,15 +35,6 @@ export async function putWhole<T>(path: string, write: (draft: string) => Promis
 /** As `putWhole`, of a text. */
 export async function putContent(path: string, content: string): Promise<void> {
   await putWhole(path, (draft) => writeFile(draft, content));
-}
-
-/** As `putWhole`, from a stream. */
-export async function putStream(path: string, write: (out: Writable) => Promise<void>): Promise<void> {
-  await putWhole(path, async (draft) => {
-    const out = createWriteStream(draft, { flags: 'wx' });
-    const done = finished(out);
-    await Promise.all([write(out).then(() => void out.end()), done]);
-  });
 }
 
 function aFolder(path: string): StoreError {

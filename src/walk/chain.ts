@@ -113,7 +113,12 @@ export interface DayOptions {
 export function chainBounds(
   source: Source,
   { zone = 'UTC', isOver = false }: DayOptions = {},
-): ChainBounds & { readonly ends: () => Promise<IndexEnds> } {
+): ChainBounds & {
+  readonly ends: () => Promise<IndexEnds>;
+  /** Days that were asked for and whose end the index has not passed yet. */
+  readonly openDays: readonly string[];
+} {
+  const openDays: string[] = [];
   const startOf = (date: string): number => Math.floor(dayStart(date, zone) / 1000);
   let known: Promise<IndexEnds> | undefined;
   const ends = (): Promise<IndexEnds> => {
@@ -134,7 +139,10 @@ export function chainBounds(
     const midnight = startOf(addDays(date, 1));
     const next = await firstSince(source, midnight);
     if (next === undefined && isOver) throw notOver(date, zone, await head());
-    if (next === undefined) return head();
+    if (next === undefined) {
+      openDays.push(date);
+      return head();
+    }
     const { first, last } = await ends();
     if (next.seqno <= first)
       throw notHeld(date, `the index begins at block ${first}, of ${dateAt(next.time * 1000, zone)}`);
@@ -147,9 +155,10 @@ export function chainBounds(
       if (least(times) >= midnight) return seqno;
     }
     if (isOver) throw notOver(date, zone, last);
+    openDays.push(date);
     return last;
   };
-  return { ends, head, firstOfDay, lastOfDay };
+  return { ends, head, firstOfDay, lastOfDay, openDays };
 }
 
 function notOver(date: string, zone: string, head: number): WalkError {

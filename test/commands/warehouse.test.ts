@@ -2,7 +2,7 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { querySql } from '../../src/query.ts';
+import { boxQuery } from '../../src/query.ts';
 import { tonlake } from '../cli.ts';
 import { hashTables } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
@@ -107,7 +107,7 @@ describe('tonlake sql', () => {
       'create view x as select 1',
       'drop view if exists actions_call_contract',
     ]) {
-      await expect(querySql(warehouse, query), query).rejects.toMatchObject({ code: 'read-only' });
+      await expect(boxQuery(warehouse, query), query).rejects.toMatchObject({ code: 'read-only' });
     }
     const { code, stdout, stderr } = await tonlake(['sql', 'create table x as select 1', '--warehouse', warehouse]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

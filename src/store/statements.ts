@@ -1,0 +1,38 @@
+/** The statements of a text, without what parts them. A semicolon within quotes or a comment parts nothing. */
+export function splitStatements(sql: string): readonly string[] {
+  const statements: string[] = [];
+  let from = 0;
+  const skipped = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|(\$\w*\$)[\s\S]*?\1|;/g;
+  for (const { 0: text, index } of sql.matchAll(skipped)) {
+    if (text !== ';') continue;
+    statements.push(sql.slice(from, index));
+    from = index + 1;
+  }
+  return [...statements, sql.slice(from)].filter((statement) => withoutComments(statement) !== '');
+}
+
+/** The select within a statement that is more than one, and the name that the statement gives to it. */
+export interface SelectWithin {
+  readonly select: string;
+  readonly name: string | undefined;
+}
+
+/** `EXPLAIN`, `COPY (...) TO` and `CREATE TEMP TABLE ... AS` around a select; any other statement is taken for one. */
+export function selectWithin(statement: string): SelectWithin {
+  const text = withoutComments(statement);
+  const [explain] = /^explain(\s+analyze)?(\s*\([^)]*\))?\s+/i.exec(text) ?? [];
+  if (explain !== undefined) return selectWithin(text.slice(explain.length));
+  const [, copied] = /^copy\s*\(([\s\S]*)\)\s*to\b[\s\S]*$/i.exec(text) ?? [];
+  if (copied !== undefined) return { select: copied, name: undefined };
+  const [create, name] =
+    /^create\s+(?:or\s+replace\s+)?temp(?:orary)?\s+(?:table|view)\s+(?:if\s+not\s+exists\s+)?("[^"]+"|\w+)\s+as\s+/i.exec(
+      text,
+    ) ?? [];
+  if (create === undefined) return { select: text, name: undefined };
+  return { select: text.slice(create.length), name: name?.replaceAll('"', '') };
+}
+
+/** Without the comments that a statement begins with. */
+function withoutComments(statement: string): string {
+  return statement.replace(/^(\s+|--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/)+/, '').trim();
+}
