@@ -56,7 +56,7 @@ const causes: readonly Cause[] = [
   },
   {
     code: 'damaged',
-    says: /[/\\]tables[/\\][^"]*-[0-9a-f]{12}\.parquet/,
+    says: /[/\\](tables|pinned)[/\\][^"]*-[0-9a-f]{12}\.parquet/,
     text: 'a data file is missing or damaged',
     hint: 'tonlake verify --repair',
   },
