@@ -34,11 +34,12 @@ async function gapsOf(sql: string, parameters?: Readonly<Record<string, unknown>
 describe('a table that was never exported is a gap', () => {
   test('and a query of it is refused with --strict', async () => {
     const query = ['sql', 'select count(*) from actions', '--warehouse', warehouse];
-    const gap = 'actions was never exported here: tonlake run actions';
-    expect(await tonlake(query)).toMatchObject({ code: 0, stderr: `warning: ${gap}\n` });
+    const gap = /actions was never exported here: tonlake run .*actions/;
+    const warned = await tonlake(query);
+    expect([warned.code, warned.stderr]).toEqual([0, expect.stringMatching(gap)]);
     const strict = await tonlake([...query, '--strict']);
     expect(strict).toMatchObject({ code: 1, stdout: '' });
-    expect(strict.stderr).toContain(gap);
+    expect(strict.stderr).toMatch(gap);
   });
 
   test.each([
