@@ -83,6 +83,25 @@ test('a slow reader is waited for: rows are made as they are taken', async () =>
   database.close();
 });
 
+test.each(['csv', 'json'] as const)('%s of Parquet rows is whole with one thread and a slow reader', async (format) => {
+  const [database, rows] = [await Database.open(), 50_000];
+  const file = join(freshFolder(), 'rows.parquet');
+  await database.run(`COPY (SELECT range AS n, repeat('x', 200) AS x FROM range(${rows})) TO '${file}'`);
+  const pieces: string[] = [];
+  const out = new Writable({
+    highWaterMark: 1,
+    write: (piece, _encoding, done) => {
+      pieces.push(String(piece));
+      setImmediate(done);
+    },
+  });
+  const sql = `SET threads = 1; SET streaming_buffer_size = '10KB'; SELECT n, x FROM '${file}'`;
+  expect(await writeRelation(database, { sql }, { out, format })).toBe(rows);
+  database.close();
+  const numbers = [...pieces.join('').matchAll(/^(?:\[?\{"n":)?(\d+),/gm)].map(([, n]) => Number(n));
+  expect(numbers).toEqual(Array.from({ length: rows }, (_, n) => n));
+});
+
 test('a box holds its first rows, and counts the others', async () => {
   const database = await Database.open();
   const box = await database.stream('FROM range(123456) AS t(n)', undefined, boxOf);
