@@ -3,6 +3,9 @@ import type { MartBuild } from '../mart/build.ts';
 import type { CheckResult } from '../mart/check.ts';
 import type { ReportFormat } from '../report/format.ts';
 import type { RunOptions, RunReport } from '../run.ts';
+import type { CompactOptions, CompactReport } from '../store/compact.ts';
+import type { RepairOptions } from '../verify/repair.ts';
+import type { VerifyReport } from '../verify/verify.ts';
 import type { ChainBounds } from '../walk/range.ts';
 import type { ExportFormat } from './formats.ts';
 import type { PlacedQuery } from './job.ts';
@@ -19,6 +22,17 @@ export interface NetworkChain extends ChainBounds {
 export type MartOutcome = Pick<MartBuild, 'name' | 'status' | 'rows' | 'marked' | 'reason' | 'seconds'>;
 /** What of a check a job tells. */
 export type CheckOutcome = Pick<CheckResult, 'name' | 'status' | 'offenders' | 'reason'>;
+
+export type VerifyRequest = Pick<
+  RepairOptions,
+  'warehouse' | 'network' | 'range' | 'deep' | 'rps' | 'effects' | 'signal' | 'onEvent'
+> & { readonly repair: boolean };
+/** What of a verification a job tells. */
+export type VerifyOutcome = Pick<VerifyReport, 'proven' | 'findings' | 'files' | 'requests' | 'unproven'>;
+
+export type CompactRequest = Pick<CompactOptions, 'warehouse' | 'effects' | 'stop'> & { readonly network: string };
+/** What of a compaction a job tells. */
+export type CompactOutcome = Pick<CompactReport, 'kind' | 'merged' | 'files'>;
 
 export interface ReportOutcome {
   readonly content: string;
@@ -62,6 +76,10 @@ export interface JobActions {
     use: (chain: NetworkChain) => Promise<T>,
   ): Promise<T>;
   run(options: RunOptions): Promise<RunReport>;
+  /** Proves a warehouse from its own files. `repair`: also brings damaged rows in again. */
+  verify(options: VerifyRequest): Promise<VerifyOutcome>;
+  /** Merges small files, up to the end of the merge in hand when it is stopped. */
+  compact(options: CompactRequest): Promise<CompactOutcome>;
   /** @param names undefined for all of them */
   buildMarts(warehouse: string, names: readonly string[] | undefined, network: string): Promise<readonly MartOutcome[]>;
   /** @param names undefined for all of them */

@@ -9,10 +9,11 @@ import type { YamlPath as Path } from '../yaml.ts';
 import { isZone, zoneNames } from '../zone.ts';
 import { openCron, outOfStep } from './cron.ts';
 import { wrongName, wrongValue } from './fault.ts';
-import type { Job, JobSchedule } from './job.ts';
+import type { Job, JobSchedule, JobVerify } from './job.ts';
 import type { JobNames } from './names.ts';
 import { type ParsedJob, readJob } from './parse.ts';
 import { type JobRange, parseJobRange } from './range.ts';
+import type { JobFields } from './schema.ts';
 import { checkTargets, requireOne } from './targets.ts';
 
 export interface CheckOptions {
@@ -52,12 +53,19 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
   return {
     ...{ name, file, network: network.name, range, zone, marts, checks, outputs },
     ...{ rps: fields.rps, lane: fields.lane, pipelines: fields.pipelines, selection, notify: fields.notify },
+    verify: verifyOf(fields.verify),
+    compact: fields.compact,
     digest: createHash('sha256').update(JSON.stringify(fields)).digest('hex'),
     doc: fields.doc ?? '',
     warehouse: options.warehouse ?? fields.warehouse ?? options.fallbackWarehouse ?? defaultWarehouse(network.name),
     clock: fields.clock ?? (network.kind === 'sandbox' ? 'chain' : 'wall'),
     schedule: checkSchedule(parsed, range, zone, options.now),
   };
+}
+
+function verifyOf(field: JobFields['verify']): JobVerify | undefined {
+  if (field === false) return undefined;
+  return field === true ? { range: 'all', deep: false, repair: false } : field;
 }
 
 /** Finds every table and column of the selection among those of the job's pipelines. */

@@ -25,12 +25,23 @@ export interface Job {
   readonly zone: string;
   /** What days are counted from. */
   readonly clock: 'wall' | 'chain';
+  /** How the warehouse is verified after the export; undefined when it is not. */
+  readonly verify: JobVerify | undefined;
+  /** True if small files are merged after the export. */
+  readonly compact: boolean;
   /** Undefined for all of them. */
   readonly marts: readonly string[] | undefined;
   readonly checks: readonly string[] | undefined;
   readonly outputs: readonly OutputTarget[];
   readonly notify: readonly Notice[];
   readonly schedule: JobSchedule | undefined;
+}
+
+export interface JobVerify {
+  /** `run`: the blocks of the run; everything where the run has none. */
+  readonly range: 'all' | 'run';
+  readonly deep: boolean;
+  readonly repair: boolean;
 }
 
 export interface JobSchedule {

@@ -4,7 +4,7 @@ import * as z from 'zod';
 const stateSchema = z.enum(['running', 'publishing', 'done', 'failed', 'interrupted', 'abandoned']);
 
 const stepSchema = z.object({
-  kind: z.enum(['range', 'export', 'mart', 'check', 'report', 'rows', 'publish', 'notify']),
+  kind: z.enum(['range', 'export', 'verify', 'compact', 'mart', 'check', 'report', 'rows', 'publish', 'notify']),
   /** Of the mart, check, report or file; the pipelines of the export. */
   name: z.string(),
   status: z.enum(['done', 'failed', 'skipped']),

@@ -7,6 +7,7 @@ import type { JobActions } from './actions.ts';
 import { freshRecordId, JobHistory, lastBlock, lockJobs, unfinished } from './history.ts';
 import type { Job } from './job.ts';
 import { KeptRecord, settle } from './kept.ts';
+import { compactFiles, verifyRows } from './maintenance.ts';
 import { notifyAll } from './notify.ts';
 import { publish, stageOutputs } from './outputs.ts';
 import { Publication } from './publish.ts';
@@ -45,7 +46,7 @@ export interface JobOutcome {
 }
 
 /**
- * Runs a job: export, marts, checks, then its outputs, which appear together or not at all. A run that was cut short is taken up
+ * Runs a job: export, verification, compaction, marts, checks, then its outputs, which appear together or not at all. A run that was cut short is taken up
  * with the range that it had.
  *
  * @throws {StoreError} `busy` when another process runs a job on the same warehouse
@@ -151,6 +152,8 @@ class JobRun {
     try {
       const steps = [
         () => exportRange(context, fixed),
+        () => verifyRows(context, fixed),
+        () => compactFiles(context),
         () => buildMarts(context),
         () => runChecks(context),
         () => stageOutputs(context, fixed, publication),

@@ -98,6 +98,26 @@ const schedule = z
   })
   .describe('When `tonlake schedule` runs the job.');
 
+const verification = z
+  .union([
+    z.boolean(),
+    z.strictObject({
+      range: z
+        .enum(['all', 'run'])
+        .default('all')
+        .describe('`all`: everything that the warehouse holds; `run`: the blocks of the run. Default: all.'),
+      deep: z.boolean().default(false).describe('As `tonlake verify --deep`. Default: false.'),
+      repair: z
+        .boolean()
+        .default(false)
+        .describe('Bring damaged rows in again, as `tonlake verify --repair`. Default: false.'),
+    }),
+  ])
+  .default(false)
+  .describe(
+    'Prove the warehouse from its own files after the export. Damage that stays fails the job: nothing is published. Default: false.',
+  );
+
 export const jobSchema = z
   .strictObject({
     doc: z.string().optional().describe('What the job is for, in a sentence.'),
@@ -146,6 +166,11 @@ export const jobSchema = z
       .describe(
         'What days are counted from: the time that the run is due, or the time of the newest block. Default: wall; chain on the sandbox.',
       ),
+    verify: verification,
+    compact: z
+      .boolean()
+      .default(false)
+      .describe('Merge small files after the export, as `tonlake compact`. Default: false.'),
     marts: names('marts to build').default([]),
     checks: names('checks to run').default([]),
     reports: z.array(report).default([]).describe('Reports to publish when every check has passed.'),

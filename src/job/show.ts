@@ -63,11 +63,17 @@ export function describeJob(job: Job, nextRun: number | undefined): string {
     list === undefined ? 'all' : list.join(', ') || 'none';
   const next = nextRun === undefined ? '' : `, next ${new Date(nextRun).toISOString().replace('.000Z', 'Z')}`;
   const schedule = job.schedule === undefined ? 'none' : `${job.schedule.cron} (${job.schedule.zone})${next}`;
+  const { verify, compact } = job;
+  const upkeep = [
+    ...(verify === undefined ? [] : [verify.repair ? 'verify and repair' : 'verify']),
+    ...(compact ? ['compact'] : []),
+  ];
   const lines = [
     `ok: ${job.name} (${job.file})${job.doc === '' ? '' : `: ${job.doc}`}`,
     `  network    ${job.network} into ${job.warehouse}`,
     `  pipelines  ${names(job.pipelines)}`,
     `  days       of ${job.zone}, counted from ${job.clock === 'chain' ? 'the newest block' : 'the time of the run'}`,
+    ...(upkeep.length === 0 ? [] : [`  upkeep     ${upkeep.join(', ')}`]),
     `  marts      ${names(job.marts)}`,
     `  checks     ${names(job.checks)}`,
     `  outputs    ${names(job.outputs.map(({ output }) => output))}`,

@@ -47,7 +47,7 @@ export async function exportRange(context: StepContext, fixed: Fixed): Promise<v
 }
 
 /** Names what was exported and nothing proves. */
-function onlyRead({ unproven = {} }: Partial<Pick<RunReport, 'unproven'>>): string | undefined {
+export function onlyRead({ unproven = {} }: Partial<Pick<RunReport, 'unproven'>>): string | undefined {
   const names = Object.keys(unproven);
   return names.length === 0 ? undefined : `only read, not proven: ${names.join(', ')}`;
 }

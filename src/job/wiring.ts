@@ -1,5 +1,7 @@
+import { loadRegistry } from '../registry.ts';
 import { run } from '../run.ts';
 import { openSession } from '../session.ts';
+import { requireSameNetwork } from '../status.ts';
 import { chainBounds, fetchBlockTime, fetchHeadTime } from '../walk/chain.ts';
 import type { JobActions } from './actions.ts';
 import { writeRows } from './rows.ts';
@@ -21,6 +23,17 @@ export const jobActions: JobActions = {
     }
   },
   run,
+  verify: async ({ repair, ...options }) => {
+    if (!repair) return (await import('../verify/verify.ts')).verifyWarehouse(options);
+    return (await import('../verify/repair.ts')).repairWarehouse(options);
+  },
+  compact: async ({ network, ...options }) => {
+    const [{ compactWarehouse }, registry] = await Promise.all([import('../store/compact.ts'), loadRegistry()]);
+    const { tables, pipelines } = registry;
+    const limit = async ({ path, network: held }: { readonly path: string; readonly network: string }) =>
+      requireSameNetwork(path, held, network);
+    return compactWarehouse({ ...options, tables, pipelines, limit: (held) => limit(held).then(() => undefined) });
+  },
   buildMarts: async (warehouse, names, network) => {
     const { buildMarts } = await import('../mart/build.ts');
     return buildMarts(warehouse, { names, network });

@@ -52,6 +52,14 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
       onEvent?.(report);
       return report;
     },
+    verify: async ({ repair, range }) => {
+      asked.steps.push(`${repair ? 'repair' : 'verify'} ${range ?? 'all'}`);
+      return { proven: true, findings: 0, files: 4, unproven: {} };
+    },
+    compact: async () => {
+      asked.steps.push('compact');
+      return { kind: 'parquet', merged: 0, files: { before: 4, after: 4 } };
+    },
     buildMarts: async (_warehouse, names) => {
       asked.steps.push('marts');
       return (names ?? ['all']).map((name) => ({ name, status: 'built', rows: 7, marked: [], seconds: 0.1 }));
