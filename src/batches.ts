@@ -7,7 +7,7 @@ import type { RunOptions } from './run.ts';
 import { openSession } from './session.ts';
 import { formatSpans } from './span.ts';
 import { requireMasterchain } from './walk/ask.ts';
-import { chainBounds } from './walk/chain.ts';
+import { sessionBounds } from './walk/chain.ts';
 import type { WalkContext, WalkEvent } from './walk/context.ts';
 import { walkAndMend } from './walk/mend.ts';
 import { PageQueue } from './walk/pagequeue.ts';
@@ -54,7 +54,7 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
   const stop = new AbortController();
   const asks = new PageQueue(2 * (options.concurrency ?? 8));
   const walking = (async () => {
-    const chain = chainBounds(session.source);
+    const chain = sessionBounds(session, effects);
     const asked = await resolveRange(parts, chain);
     const ends = await chain.ends();
     const missing: string[] = [];

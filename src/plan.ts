@@ -17,7 +17,7 @@ import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from 
 import { doneFor, doneSpans, narrowerEntries } from './store/progress.ts';
 import { openReader, type Reader } from './store/reader.ts';
 import type { LedgerEntry } from './store/store.ts';
-import { chainBounds, type IndexEnds } from './walk/chain.ts';
+import { type IndexEnds, sessionBounds } from './walk/chain.ts';
 import { parseRange, resolveRange } from './walk/range.ts';
 import { type HeaderSample, sampleHeaders } from './walk/sample.ts';
 
@@ -76,7 +76,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   const parts = parseRange(options.range);
   const session = await openSession({ ...options, effects, command: 'tonlake plan' });
   try {
-    const chain = chainBounds(session.source);
+    const chain = sessionBounds(session, effects);
     const asked = await resolveRange(parts, chain);
     const reader = await readerIfAny(options.warehouse, registry.tables);
     try {

@@ -13,7 +13,7 @@ import type { Store } from './store/store.ts';
 import { RunTally } from './tally.ts';
 import { requireMasterchain } from './walk/ask.ts';
 import { countPromised, storeSink } from './walk/blocks.ts';
-import { chainBounds } from './walk/chain.ts';
+import { sessionBounds } from './walk/chain.ts';
 import type { WalkContext, WalkEvent, WalkMode } from './walk/context.ts';
 import { requireGivenKeys, requireKeyColumns } from './walk/keys.ts';
 import { walkList } from './walk/lists.ts';
@@ -87,7 +87,7 @@ export interface RunReport {
   readonly unproven: Readonly<Record<string, readonly Span[]>>;
   /** Whether every asked block is done for every asked pipeline, and every day that was asked for is over. */
   readonly complete: boolean;
-  /** UTC days that were asked for and are not over: they were taken up to the head. */
+  /** UTC days, and times, that were asked for and are not over: they were taken up to the head. */
   readonly openDays: readonly string[];
   readonly seconds: number;
 }
@@ -110,7 +110,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
   const command = ['tonlake run', ...options.pipelines].join(' ');
   const session = await openSession({ ...options, effects, command });
   try {
-    const chain = chainBounds(session.source);
+    const chain = sessionBounds(session, effects);
     const asked = await resolveRange(parts, chain);
     const { network, source } = session;
     const { tables } = registry;

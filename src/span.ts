@@ -56,9 +56,13 @@ export function formatSpan(span: Span): string {
   return span.from === span.to ? String(span.from) : `${span.from}:${span.to}`;
 }
 
-/** `1000:1499,1600`, or `nothing` for an empty list. */
+/** `1000:1499,1600`, or `nothing` for an empty list. Read as a range it means the same: `3,700` would be 3700. */
 export function formatSpans(spans: readonly Span[]): string {
-  return spans.length === 0 ? 'nothing' : spans.map(formatSpan).join(',');
+  const [first, next] = spans;
+  if (first === undefined) return 'nothing';
+  const looksGrouped = next !== undefined && first.to < 1000 && next.from >= 100 && next.from < 1000;
+  const begin = looksGrouped ? `${first.from}:${first.to}` : formatSpan(first);
+  return [begin, ...spans.slice(1).map(formatSpan)].join(',');
 }
 
 /** The least of any number of values: as arguments of one call, a hundred thousand overflow the stack. */

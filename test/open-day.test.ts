@@ -35,3 +35,14 @@ test('a block of a day is not all of it', async () => {
   expect(stdout).toContain('2026-05-01');
   expect(stdout.match(/not the whole day/g)).toHaveLength(2);
 });
+
+test.each([
+  ['2026-05-02T00:33:2026-05-02T00:40', '2026-05-02T00:40:00Z'],
+  ['9999:2026-05', '2026-05-31'],
+  ['9999:today', '2026-05-02'],
+])('%s is not over at the head', async (range, open) => {
+  const options = { pipelines: ['blocks'], network: 'sandbox', range, warehouse: join(freshFolder(), 'w') };
+  const report = await run(options);
+  expect(report).toMatchObject({ complete: false, to: 10_000, openDays: [open] });
+  expect(await run({ ...options, soFar: true })).toMatchObject({ complete: true, to: 10_000 });
+});

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
+import { realEffects } from '../effects.ts';
 import { UsageError } from '../errors.ts';
 import { formatBytes, formatCount, formatDuration } from '../format.ts';
 import type { Span } from '../span.ts';
 import type { CompactEvent, CompactReport } from '../store/compact.ts';
 import type { Reader } from '../store/reader.ts';
+import { heldTimes, heldToday } from '../walk/held-times.ts';
 import { parseRange, resolveRange } from '../walk/range.ts';
 import { type CommonOptions, networkOption, parsePositive, warehouseOf, warehouseOption } from './options.ts';
 
@@ -34,9 +36,8 @@ export function addCompact(program: Command): void {
     .option('--json', 'one JSON object per line on standard output')
     .addHelpText('after', HELP)
     .action(async (flags: CompactFlags) => {
-      const [{ loadRegistry }, { realEffects }, { compactWarehouse }, { requireSameNetwork }] = await Promise.all([
+      const [{ loadRegistry }, { compactWarehouse }, { requireSameNetwork }] = await Promise.all([
         import('../registry.ts'),
-        import('../effects.ts'),
         import('../store/compact.ts'),
         import('../status.ts'),
       ]);
@@ -76,8 +77,10 @@ async function resolveHeld(held: Reader, range: string): Promise<readonly Span[]
     if (typeof seqno === 'number') return seqno;
     throw new UsageError(`usage: expected a day that the warehouse holds, got ${date}`, { code: 'wrong-range' });
   };
+  const head = async (): Promise<number> => entries.reduce((most, { span }) => Math.max(most, span.to), 0);
+  const times = heldTimes(held.query);
   return resolveRange(parseRange(range), {
-    head: async () => entries.reduce((most, { span }) => Math.max(most, span.to), 0),
+    ...{ head, ...times, today: heldToday(held.network, realEffects.now, head, times) },
     firstOfDay: (date) => seqnoOf(date, 'min'),
     lastOfDay: (date) => seqnoOf(date, 'max'),
   });

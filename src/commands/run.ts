@@ -47,10 +47,13 @@ Ranges are masterchain seqnos, both ends inclusive:
   -1000:                                                    the last 1000 blocks up to the head
   47670000:                                                 up to the head at the start
   :+1000                                                    the next 1000 blocks after the head, as they come
-  2026-05-01           2026-05-01:2026-05-07                UTC days
-  1000:1099,1500:1599                                       several
+  2026-05-01           2026-05-01:2026-05-07    2026-05     UTC days and months
+  yesterday            yesterday:                           the UTC day before today; and on from it, up to the head
+  -7d:                 -12h:                                the last days or hours up to the head
+  2026-05-01T12:00:2026-05-01T13:00                         UTC times: from the first up to before the second
+  1000:1099,1500:1599                                       several; digits are grouped as in 47_670_000
 
-A day that is not over is taken up to the head, and the run ends with 1: with --so-far it ends with 0.
+A day, month or time that is not over is taken up to the head, and the run ends with 1: with --so-far it ends with 0.
 
 Examples:
   tonlake run --network sandbox --range 1000:1999

@@ -14,8 +14,6 @@ import type { PlacedQuery } from './job.ts';
 export interface NetworkChain extends ChainBounds {
   /** When the newest block was made, milliseconds since 1970. */
   headTime(): Promise<number>;
-  /** When a masterchain block was made, milliseconds since 1970. */
-  blockTime(seqno: number): Promise<number>;
 }
 
 /** What of a mart's build a job tells. */

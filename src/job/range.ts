@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { formatSpans, type Span, unionSpans } from '../span.ts';
-import { type ChainBounds, parseRange, type RangePart, resolveRange } from '../walk/range.ts';
+import { type ChainBounds, datePart, parseRange, type RangePart, resolveFrom, resolveRange } from '../walk/range.ts';
 import { addDays, dateAt } from '../zone.ts';
 
 /** The range of a job as it was written. */
@@ -66,7 +66,8 @@ function parseStart(start: string | undefined): readonly RangePart[] {
   }
   const [part, ...more] = parseRange(start);
   const kind = part?.from.kind;
-  if (part !== undefined && more.length === 0 && part.text === start.trim() && !start.includes(':')) return [part];
+  const isPoint = kind === 'seqno' || kind === 'date' || kind === 'time';
+  if (part !== undefined && more.length === 0 && isPoint && isAlone(part)) return [part];
   throw new UsageError(`usage: expected a day or a masterchain seqno, got ${JSON.stringify(start)}`, {
     code: 'wrong-range',
     hint: kind === undefined ? 'start: 2026-05-01' : 'start is where the first run begins; it ends at the head',
@@ -120,25 +121,27 @@ async function fixParts(
     }
     case 'since': {
       const [begin] = range.start;
-      const first = begin?.from.kind === 'date' ? await chain.firstOfDay(begin.from.date) : seqnoOf(begin);
+      const first = begin === undefined ? 0 : await resolveFrom(begin.from, chain);
       const from = lastTo === undefined ? first : lastTo + 1;
       const to = await chain.head();
       return from > to ? [] : [{ span: { from, to }, first: undefined, last: undefined }];
     }
     case 'parts':
-      return fixAll(range.parts, chain);
+      return fixAll(range.parts, { ...chain, today: async () => dateAt(now, zone) });
   }
 }
 
-async function fixAll(parts: readonly RangePart[], chain: ChainBounds): Promise<readonly FixedPart[]> {
+async function fixAll(written: readonly RangePart[], chain: ChainBounds): Promise<readonly FixedPart[]> {
   const fixed: FixedPart[] = [];
-  for (const part of parts) {
+  for (const one of written) {
+    const part = await datePart(one, chain);
     const [first, last] = [part.from, part.to].map((end) => (end.kind === 'date' ? end.date : undefined));
     for (const span of await resolveRange([part], chain)) fixed.push({ span, first, last });
   }
   return fixed;
 }
 
-function seqnoOf(part: RangePart | undefined): number {
-  return part?.from.kind === 'seqno' ? part.from.seqno : 0;
+/** Whether a part was written as one end. */
+function isAlone({ text }: RangePart): boolean {
+  return /^[^:]*(T\d\d:\d\d(:\d\d)?Z?)?$/i.test(text);
 }

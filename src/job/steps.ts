@@ -25,6 +25,10 @@ const noChain = {
   head: () => Promise.resolve(0),
   firstOfDay: () => Promise.resolve(0),
   lastOfDay: () => Promise.resolve(0),
+  firstSince: () => Promise.resolve(0),
+  lastBefore: () => Promise.resolve(0),
+  blockTime: () => Promise.resolve(0),
+  today: () => Promise.resolve('1970-01-01'),
 };
 
 /** Brings the range into the warehouse. @throws {JobError} `incomplete` */

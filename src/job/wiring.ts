@@ -2,7 +2,7 @@ import { loadRegistry } from '../registry.ts';
 import { run } from '../run.ts';
 import { openSession } from '../session.ts';
 import { requireSameNetwork } from '../status.ts';
-import { chainBounds, fetchBlockTime, fetchHeadTime } from '../walk/chain.ts';
+import { chainBounds, fetchHeadTime } from '../walk/chain.ts';
 import type { JobActions } from './actions.ts';
 import { writeRows } from './rows.ts';
 import { sendNotice } from './tell.ts';
@@ -16,7 +16,6 @@ export const jobActions: JobActions = {
       return await use({
         ...chainBounds(source, { zone, isOver: true }),
         headTime: () => fetchHeadTime(source),
-        blockTime: (seqno) => fetchBlockTime(source, seqno),
       });
     } finally {
       await session.close();

@@ -1,8 +1,10 @@
 import { type DaySpan, readDaySpans } from '../audit/days.ts';
+import { realEffects } from '../effects.ts';
 import { UsageError } from '../errors.ts';
 import type { Registry } from '../registry.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
 import { doneSpans } from '../store/progress.ts';
+import { heldTimes, heldToday } from '../walk/held-times.ts';
 import { parseRange, resolveRange } from '../walk/range.ts';
 import type { Finding } from './finding.ts';
 import type { Held } from './held.ts';
@@ -22,9 +24,8 @@ export async function limitTo(
   const all = unionSpans(held.entries.map(({ span }) => span));
   if (range === undefined) return all;
   const parts = parseRange(range);
-  const days = parts.some(({ from, to }) => from.kind === 'date' || to.kind === 'date')
-    ? await daysOf(held, registry)
-    : new Map<string, DaySpan>();
+  const namesDays = parts.some(({ from, to }) => [from, to].some(({ kind }) => kind === 'date' || kind === 'days-ago'));
+  const days = namesDays ? await daysOf(held, registry) : new Map<string, DaySpan>();
   const broken = new Map<string, DaySpan>();
   const endOf = (date: string): DaySpan => {
     const day = days.get(date);
@@ -37,8 +38,10 @@ export async function limitTo(
     if (!day.isWhole) broken.set(date, day);
     return day;
   };
+  const times = heldTimes((sql, parameters) => held.database.query(sql, parameters), headersOf(held, registry));
+  const head = async (): Promise<number> => all.at(-1)?.to ?? 0;
   const asked = await resolveRange(parts, {
-    head: async () => all.at(-1)?.to ?? 0,
+    ...{ head, ...times, today: heldToday(held.network, realEffects.now, head, times) },
     headIs: 'the last block of the warehouse',
     firstOfDay: async (date) => endOf(date).from,
     lastOfDay: async (date) => endOf(date).to,
@@ -70,9 +73,13 @@ export async function limitTo(
 
 /** The days that the headers of a warehouse tell of. */
 async function daysOf(held: Held, registry: Registry): Promise<ReadonlyMap<string, DaySpan>> {
+  return readDaySpans((sql) => held.database.query(sql), headersOf(held, registry));
+}
+
+/** SQL after FROM for the headers that a warehouse holds. */
+function headersOf(held: Held, registry: Registry): string {
   const entries = held.entries.filter((entry) => entry.pipeline === 'blocks');
-  const headers = held.select(registry.table('blocks'), entries);
-  return readDaySpans((sql) => held.database.query(sql), `(${headers})`);
+  return `(${held.select(registry.table('blocks'), entries)})`;
 }
 
 function formatDays(days: readonly string[]): string {

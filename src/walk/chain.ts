@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { type NamedHeader, parseHeaders } from '../audit/header.ts';
+import type { Effects } from '../effects.ts';
 import { SourceError, UsageError, WalkError } from '../errors.ts';
 import type { Answer } from '../source/ask.ts';
 import { Setback } from '../source/setback.ts';
 import type { Source } from '../source/source.ts';
 import { least } from '../span.ts';
 import { addDays, dateAt, dayStart } from '../zone.ts';
-import type { ChainBounds } from './range.ts';
+import { type ChainBounds, formatTime } from './range.ts';
 
 const infoSchema = z.object({
   last: z.object({ seqno: z.int().nonnegative() }),
@@ -107,15 +108,17 @@ export interface DayOptions {
   readonly zone?: string | undefined;
   /** Refuses a day that the index has not passed, instead of ending at the head. Default false. */
   readonly isOver?: boolean | undefined;
+  /** What time it is, in milliseconds since 1970. Default: when the newest block was made. */
+  readonly now?: (() => Promise<number>) | undefined;
 }
 
 /** What a range may ask of the chain. The head is read once. */
 export function chainBounds(
   source: Source,
-  { zone = 'UTC', isOver = false }: DayOptions = {},
+  { zone = 'UTC', isOver = false, now = () => fetchHeadTime(source) }: DayOptions = {},
 ): ChainBounds & {
   readonly ends: () => Promise<IndexEnds>;
-  /** Days that were asked for and whose end the index has not passed yet. */
+  /** Days and times that were asked for and whose end the index has not passed yet. */
   readonly openDays: readonly string[];
 } {
   const openDays: string[] = [];
@@ -126,50 +129,79 @@ export function chainBounds(
     return known;
   };
   const head = async (): Promise<number> => (await ends()).last;
-  const notHeld = (date: string, hint: string): UsageError =>
-    new UsageError(`usage: expected a day that the index holds, got ${date}`, { code: 'wrong-range', hint });
+  const notHeld = (what: string, hint: string): UsageError =>
+    new UsageError(`usage: expected a ${what.includes('T') ? 'time' : 'day'} that the index holds, got ${what}`, {
+      ...{ code: 'wrong-range', hint },
+    });
+  const older = async (): Promise<string> => {
+    const day = dateAt(await fetchHeadTime(source), zone);
+    return `the head is block ${await head()}, of ${day}, which is older`;
+  };
   const firstOfDay = async (date: string): Promise<number> => {
     const found = await firstSince(source, startOf(date));
-    if (found === undefined) throw notHeld(date, `the head is block ${await head()}, which is older`);
+    if (found === undefined) throw notHeld(date, await older());
     const { seqno, time } = found;
     if (time < startOf(addDays(date, 1))) return seqno;
     throw notHeld(date, `the first block after it is ${seqno}, of ${dateAt(time * 1000, zone)}`);
   };
-  const lastOfDay = async (date: string): Promise<number> => {
-    const midnight = startOf(addDays(date, 1));
-    const next = await firstSince(source, midnight);
-    if (next === undefined && isOver) throw notOver(date, zone, await head());
+  const firstAt = async (ms: number): Promise<number> => {
+    const found = await firstSince(source, Math.ceil(ms / 1000));
+    if (found === undefined) throw notHeld(formatTime(ms), await older());
+    const { first } = await ends();
+    // Before the first block of a chain nothing can be missing.
+    if (found.seqno > first || first <= 1 || found.time * 1000 === ms) return found.seqno;
+    throw notHeld(formatTime(ms), `the index begins at block ${first}, of ${formatTime(found.time * 1000)}`);
+  };
+  /** The last block before a moment in seconds; `what` ends then. */
+  const lastUntil = async (utime: number, what: string): Promise<number> => {
+    const next = await firstSince(source, utime);
+    if (next === undefined && isOver) throw notOver(what, zone, await head());
     if (next === undefined) {
-      openDays.push(date);
+      openDays.push(what);
       return head();
     }
     const { first, last } = await ends();
-    if (next.seqno <= first)
-      throw notHeld(date, `the index begins at block ${first}, of ${dateAt(next.time * 1000, zone)}`);
-    // Late shard blocks bring rows of the day after midnight: read on until every shard has passed it.
+    if (next.seqno <= first) {
+      const begins = what.includes('T') ? formatTime(next.time * 1000) : dateAt(next.time * 1000, zone);
+      throw notHeld(what, `the index begins at block ${first}, of ${begins}`);
+    }
+    // Late shard blocks bring rows from before it: read on until every shard has passed it.
     for (let { seqno } = next; seqno <= last; seqno++) {
       const times = await source.fetch(
         { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' },
         (answer) => parseTimes(answer, `block ${seqno}`).map((block) => block.gen_utime),
       );
-      if (least(times) >= midnight) return seqno;
+      if (least(times) >= utime) return seqno;
     }
-    if (isOver) throw notOver(date, zone, last);
-    openDays.push(date);
+    if (isOver) throw notOver(what, zone, last);
+    openDays.push(what);
     return last;
   };
-  return { ends, head, firstOfDay, lastOfDay, openDays };
+  return {
+    ...{ ends, head, firstOfDay, openDays },
+    lastOfDay: (date) => lastUntil(startOf(addDays(date, 1)), date),
+    firstSince: firstAt,
+    lastBefore: (ms) => lastUntil(Math.ceil(ms / 1000), formatTime(ms)),
+    blockTime: (seqno) => fetchBlockTime(source, seqno),
+    today: async () => dateAt(await now(), zone),
+  };
 }
 
-function notOver(date: string, zone: string, head: number): WalkError {
-  return new WalkError(
-    `walk: expected an index that is past the end of ${date} (${zone}), got one whose head is ${head}`,
-    {
-      code: 'day-not-over',
-      retryable: true,
-      hint: 'run it again later: a day is taken when it is whole',
-    },
-  );
+/** Bounds for ranges of a session: the sandbox has a clock of its own, all others that of this machine. */
+export function sessionBounds(
+  { network, source }: { readonly network: string; readonly source: Source },
+  { now }: Pick<Effects, 'now'>,
+) {
+  return chainBounds(source, network === 'sandbox' ? {} : { now: async () => now() });
+}
+
+function notOver(what: string, zone: string, head: number): WalkError {
+  const of = what.includes('T') ? '' : ` (${zone})`;
+  return new WalkError(`walk: expected an index that is past the end of ${what}${of}, got one whose head is ${head}`, {
+    code: 'day-not-over',
+    retryable: true,
+    hint: 'run it again later: a day is taken when it is whole',
+  });
 }
 
 /** The first masterchain block at or after a time; both times in seconds since 1970. */

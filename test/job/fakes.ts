@@ -14,6 +14,8 @@ const firstOf = (date: string): number => daysBetween(FIRST_DAY, date) * BLOCKS_
 const timeOf = (seqno: number): number =>
   Date.parse(`${FIRST_DAY}T00:00:00Z`) + ((seqno - 1) * 86_400_000) / BLOCKS_A_DAY;
 
+const blocksUntil = (ms: number): number => ((ms - timeOf(1)) * BLOCKS_A_DAY) / 86_400_000;
+
 /** The days that a range of blocks stands for, oldest first. */
 export function daysOfBlocks(range: string): readonly string[] {
   const [from = 0, to = 0] = range.split(':').map(Number);
@@ -37,6 +39,9 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
         head: async () => 5000,
         firstOfDay: async (date) => firstOf(date),
         lastOfDay: async (date) => firstOf(addDays(date, 1)) - 1,
+        firstSince: async (ms) => Math.ceil(blocksUntil(ms)) + 1,
+        lastBefore: async (ms) => Math.ceil(blocksUntil(ms)),
+        today: async () => '2026-05-02',
         headTime: async () => Date.UTC(2026, 4, 2, 0, 33),
         blockTime: async (seqno) => timeOf(seqno),
       }),

@@ -227,6 +227,7 @@ describe('a run of a job', () => {
         use({
           ...{ head: async () => head, headTime: async () => NIGHT + head },
           ...{ firstOfDay: async () => 0, lastOfDay: async () => 0, blockTime: async () => 0 },
+          ...{ firstSince: async () => 0, lastBefore: async () => 0, today: async () => '2026-05-02' },
         }),
     };
     const text = `${HEAD}range: "-10:"\nclock: chain\nmarts: [block_times]\n`;
@@ -382,6 +383,7 @@ describe('a range', () => {
       use({
         ...{ head: async () => head, headTime: async () => NIGHT },
         ...{ firstOfDay: async () => 1201, lastOfDay: async () => 1210, blockTime: async () => NIGHT },
+        ...{ firstSince: async () => 1205, lastBefore: async () => 1204, today: async () => '2026-05-02' },
       });
     const text = `${HEAD}range: since last run\nstart: 2026-05-01\n`;
     const failing = { withChain, runChecks: () => Promise.reject(new Error('no')) };

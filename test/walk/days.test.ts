@@ -65,9 +65,40 @@ test('a day without blocks is refused, before the chain as after its head', asyn
   });
   await expect(firstOfDay('2026-05-03')).rejects.toMatchObject({
     code: 'wrong-range',
-    hint: 'the head is block 20000, which is older',
+    hint: 'the head is block 20000, of 2026-05-02, which is older',
   });
   // What is the last day of a chain in one zone may be a day that has not begun in another.
   const later = chainBounds(session.source, { zone: 'Pacific/Honolulu' });
   await expect(later.firstOfDay('2026-05-02')).rejects.toMatchObject({ code: 'wrong-range' });
+});
+
+test('a time is the blocks from it on, and those that can hold rows from before it', async () => {
+  const chain = chainBounds(session.source);
+  const midnight = Date.UTC(2026, 4, 2);
+  expect(await chain.firstSince(midnight)).toBe(5000);
+  expect(await chain.lastBefore(midnight)).toBe(await chain.lastOfDay('2026-05-01'));
+  // A block every 400 ms.
+  expect(await chain.firstSince(midnight + 3_600_000)).toBe(14_000);
+  expect(chain.openDays).toEqual([]);
+});
+
+test('a time that the head has not passed is open, or is refused where it must be over', async () => {
+  const later = Date.UTC(2026, 4, 2, 1, 41);
+  const chain = chainBounds(session.source);
+  expect(await chain.lastBefore(later)).toBe(20_000);
+  expect(chain.openDays).toEqual(['2026-05-02T01:41:00Z']);
+  await expect(chainBounds(session.source, { isOver: true }).lastBefore(later)).rejects.toMatchObject({
+    ...{ code: 'day-not-over', retryable: true },
+    message: 'walk: expected an index that is past the end of 2026-05-02T01:41:00Z, got one whose head is 20000',
+  });
+  await expect(chain.firstSince(later)).rejects.toMatchObject({
+    code: 'wrong-range',
+    message: 'usage: expected a time that the index holds, got 2026-05-02T01:41:00Z',
+  });
+});
+
+test('the day that it is follows the clock that is given, or the newest block', async () => {
+  expect(await chainBounds(session.source).today()).toBe('2026-05-02');
+  const now = async (): Promise<number> => Date.UTC(2026, 6, 4);
+  expect(await chainBounds(session.source, { now }).today()).toBe('2026-07-04');
 });
