@@ -16,7 +16,7 @@ test('a day that is not over is not complete, unless it is wanted as far as it c
   expect(soFar.code).toBe(0);
   expect(soFar.stdout).toMatch(/^complete: /);
   expect(soFar.stderr).toContain('warning: 2026-05-02 is not over: exported up to block 10000\n');
-  const status = await tonlake(['status', '-w', join(folder, 'w')]);
+  const status = await tonlake(['status', '--long', '-w', join(folder, 'w')]);
   expect(status.stdout).not.toContain('100 %');
 });
 
@@ -31,7 +31,7 @@ test('the library tells the days that are not over', async () => {
 test('a block of a day is not all of it', async () => {
   const warehouse = join(freshFolder(), 'w');
   await run({ pipelines: ['blocks'], network: 'sandbox', range: '4999:5000', warehouse });
-  const { stdout } = await tonlake(['status', '-w', warehouse]);
+  const { stdout } = await tonlake(['status', '--long', '-w', warehouse]);
   expect(stdout).toContain('2026-05-01');
   expect(stdout.match(/not the whole day/g)).toHaveLength(2);
 });

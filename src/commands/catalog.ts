@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
+import { findWarehouse } from './find-warehouse.ts';
+import { type CommonOptions, networkOption, warehouseOption } from './options.ts';
 
 /** `tonlake catalog`: rebuilds the views. */
 export function addCatalog(program: Command): void {
@@ -18,7 +19,7 @@ export function addCatalog(program: Command): void {
         import('../store/rebuild.ts'),
         import('../status.ts'),
       ]);
-      const path = await rebuildCatalog(warehouseOf(flags), (await loadRegistry()).tables, (held) =>
+      const path = await rebuildCatalog(await findWarehouse(flags), (await loadRegistry()).tables, (held) =>
         requireSameNetwork(held.path, held.network, flags.network),
       );
       process.stdout.write(`${path}\n`);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { CheckResult } from '../mart/check.ts';
-import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
+import { findWarehouse } from './find-warehouse.ts';
+import { type CommonOptions, networkOption, warehouseOption } from './options.ts';
 
 interface CheckFlags extends CommonOptions {
   readonly checks?: string;
@@ -41,7 +42,7 @@ export function addCheck(program: Command): void {
       const print = (event: object): void => {
         if (flags.json === true) process.stdout.write(`${JSON.stringify(event)}\n`);
       };
-      const report = await runChecks(warehouseOf(flags), { names, network, folder, marts, onEvent: print });
+      const report = await runChecks(await findWarehouse(flags), { names, network, folder, marts, onEvent: print });
       print({ event: 'checked', ...report });
       if (flags.json !== true) process.stdout.write(await tableOf(report.checks));
       if (!report.passed) process.exitCode = 1;

@@ -7,7 +7,8 @@ import type { CompactEvent, CompactReport } from '../store/compact.ts';
 import type { Reader } from '../store/reader.ts';
 import { heldTimes, heldToday } from '../walk/held-times.ts';
 import { parseRange, resolveRange } from '../walk/range.ts';
-import { type CommonOptions, networkOption, parsePositive, warehouseOf, warehouseOption } from './options.ts';
+import { findWarehouse } from './find-warehouse.ts';
+import { type CommonOptions, networkOption, parsePositive, warehouseOption } from './options.ts';
 
 interface CompactFlags extends CommonOptions {
   readonly range?: string;
@@ -49,7 +50,7 @@ export function addCompact(program: Command): void {
       };
       const registry = await loadRegistry();
       const report = await compactWarehouse({
-        warehouse: warehouseOf(flags),
+        warehouse: await findWarehouse(flags),
         ...{ tables: registry.tables, pipelines: registry.pipelines },
         targetBytes: flags.targetMb * 1e6,
         effects: realEffects,

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { TonlakeError } from '../errors.ts';
 import type { Registry } from '../registry.ts';
-import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
+import { findWarehouse } from './find-warehouse.ts';
+import { type CommonOptions, networkOption, warehouseOption } from './options.ts';
 
 interface DescribeFlags extends CommonOptions {
   readonly json?: boolean;
@@ -74,7 +75,7 @@ async function leftOutOf(flags: DescribeFlags, registry: Registry, tables: reado
     import('../left-out-gaps.ts'),
   ]);
   try {
-    const reader = await openReader(warehouseOf(flags), registry.tables);
+    const reader = await openReader(await findWarehouse(flags), registry.tables);
     const ledger = await reader.ledger();
     await reader.close();
     return allLeftOut(ledger, registry, tables);

@@ -5,7 +5,7 @@ import type { Given } from '../client/request.ts';
 import { formatOf } from '../ending.ts';
 import { oneLine, UsageError } from '../errors.ts';
 import type { Ask } from '../source/ask.ts';
-import { DEFAULT_NETWORK, networkOption, parseNonNegative, parseRps } from './options.ts';
+import { networkOf, networkOption, parseNonNegative, parseRps } from './options.ts';
 
 const FORMATS = ['json', 'rows', 'csv', 'parquet'] as const satisfies readonly (TextFormat | 'parquet')[];
 type FetchFormat = (typeof FORMATS)[number];
@@ -78,7 +78,7 @@ export function addFetch(program: Command): void {
 async function fetchOnce(endpoint: Endpoint, ask: Ask, flags: FetchFlags, format: FetchFormat): Promise<void> {
   const [{ openApi }, { parseSent }] = await Promise.all([import('../client/open.ts'), import('../client/json.ts')]);
   const api = await openApi({
-    network: flags.network ?? DEFAULT_NETWORK,
+    network: networkOf(flags),
     rps: flags.rps,
     waitMs: flags.wait * 1000,
     onRetry: ({ message, sleepMs }) => {

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { MartError } from '../errors.ts';
 import type { Registry } from '../registry.ts';
-import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
+import { findWarehouse } from './find-warehouse.ts';
+import { type CommonOptions, networkOption, warehouseOption } from './options.ts';
 
 /** `tonlake files`: what any Parquet reader needs. */
 export function addFiles(program: Command): void {
@@ -22,11 +23,13 @@ export function addFiles(program: Command): void {
         import('../status.ts'),
       ]);
       const registry = await loadRegistry();
-      const reader = await openReader(warehouseOf(flags), registry.tables).catch(async (error: unknown) => {
-        // A wrong name is told first.
-        if (!(await isDeclaredMart(registry, table))) registry.table(table);
-        throw error;
-      });
+      const reader = await findWarehouse(flags)
+        .then((path) => openReader(path, registry.tables))
+        .catch(async (error: unknown) => {
+          // A wrong name is told first.
+          if (!(await isDeclaredMart(registry, table))) registry.table(table);
+          throw error;
+        });
       try {
         requireSameNetwork(reader.path, reader.network, flags.network);
         const isBuilt = (await reader.ledger()).some((entry) => entry.mart !== undefined && table in entry.tables);

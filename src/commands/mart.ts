@@ -2,8 +2,9 @@ import type { Command } from 'commander';
 import { MartError } from '../errors.ts';
 import { formatCount } from '../format.ts';
 import type { MartBuild, MartEvent } from '../mart/build.ts';
+import { findWarehouse } from './find-warehouse.ts';
 import { pasteable } from './invocation.ts';
-import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from './options.ts';
+import { type CommonOptions, networkOption, warehouseOption } from './options.ts';
 
 interface MartFlags extends CommonOptions {
   readonly marts?: string;
@@ -52,7 +53,7 @@ async function build(names: readonly string[], flags: MartFlags): Promise<void> 
     else if (event.event === 'mart') process.stdout.write(`${pasteable(describeBuild(event))}\n`);
   };
   const { network, full, marts: folder } = flags;
-  const builds = await buildMarts(warehouseOf(flags), { names, network, full, folder, onEvent });
+  const builds = await buildMarts(await findWarehouse(flags), { names, network, full, folder, onEvent });
   const lost = builds.find(({ name, status }) => names.includes(name) && status === 'empty');
   if (lost !== undefined) {
     throw new MartError(`mart ${lost.name}: expected its inputs, got none: ${lost.reason}`, { code: 'no-input' });

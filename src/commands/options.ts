@@ -8,19 +8,16 @@ export interface CommonOptions {
   readonly warehouse?: string;
 }
 
+/** Given as a flag only: what `TONLAKE_NETWORK` says is a default, and makes no claim about the warehouse that is named. */
 export const networkOption = (): Option =>
-  withVariable(new Option('-n, --network <name>', 'mainnet, testnet, sandbox, or a base address'), 'TONLAKE_NETWORK');
+  new Option('-n, --network <name>', 'mainnet, testnet, sandbox, or a base address (env: TONLAKE_NETWORK)');
 
 export const warehouseOption = (): Option => {
   const text = 'folder of Parquet files, or a file that ends in .duckdb (default: data/<network>)';
-  return withVariable(new Option('-w, --warehouse <path>', text).argParser(parsePath), 'TONLAKE_WAREHOUSE');
+  // A variable that is empty is none.
+  if (process.env['TONLAKE_WAREHOUSE'] === '') delete process.env['TONLAKE_WAREHOUSE'];
+  return new Option('-w, --warehouse <path>', text).argParser(parsePath).env('TONLAKE_WAREHOUSE');
 };
-
-/** An option that is also taken from the environment. A variable that is empty is none. */
-function withVariable(option: Option, name: string): Option {
-  if (process.env[name] === '') delete process.env[name];
-  return option.env(name);
-}
 
 /** An empty path would be the current folder. */
 function parsePath(value: string): string {
@@ -29,11 +26,19 @@ function parsePath(value: string): string {
   return value;
 }
 
-export const DEFAULT_NETWORK = 'mainnet';
+/** The network that was named: by the flag, else by `TONLAKE_NETWORK`. A variable that is empty is none. */
+export function namedNetwork(options: CommonOptions): string | undefined {
+  return options.network ?? (process.env['TONLAKE_NETWORK'] || undefined);
+}
 
-/** The warehouse that the options mean: as given, or `data/<network>`. */
+/** The network to ask: as named, or mainnet. */
+export function networkOf(options: CommonOptions): string {
+  return namedNetwork(options) ?? 'mainnet';
+}
+
+/** The warehouse to write to, or to make: as given, or `data/<network>`. Commands that only need one that exists take `findWarehouse`. */
 export function warehouseOf(options: CommonOptions): string {
-  return options.warehouse ?? defaultWarehouse(options.network ?? DEFAULT_NETWORK);
+  return options.warehouse ?? defaultWarehouse(networkOf(options));
 }
 
 export function parsePositive(value: string): number {

@@ -3,8 +3,9 @@ import { formatOf } from '../ending.ts';
 import { ReportError, UsageError } from '../errors.ts';
 import { formatBytes } from '../format.ts';
 import { REPORT_FORMATS, type ReportFormat } from '../report/format.ts';
+import { findWarehouse } from './find-warehouse.ts';
 import { pasteable } from './invocation.ts';
-import { type CommonOptions, collectParam, networkOption, warehouseOf, warehouseOption } from './options.ts';
+import { type CommonOptions, collectParam, networkOption, warehouseOption } from './options.ts';
 
 interface ReportFlags extends CommonOptions {
   readonly param: Readonly<Record<string, string>>;
@@ -61,7 +62,7 @@ export function addReport(program: Command): void {
 async function makeReport(report: string, flags: ReportFlags): Promise<void> {
   const format = formatOfOutput(flags);
   const { renderReport } = await import('../report/render.ts');
-  const rendered = await renderReport(warehouseOf(flags), report, {
+  const rendered = await renderReport(await findWarehouse(flags), report, {
     params: flags.param,
     format,
     network: flags.network,

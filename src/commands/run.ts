@@ -10,7 +10,7 @@ import {
   type CommonOptions,
   collectColumns,
   collectNames,
-  DEFAULT_NETWORK,
+  networkOf,
   networkOption,
   parseCount,
   parseNonNegative,
@@ -226,7 +226,7 @@ async function runOptions(pipelines: readonly string[], flags: RunFlags): Promis
   return {
     pipelines,
     range: await rangeOf(pipelines, flags),
-    network: flags.network ?? DEFAULT_NETWORK,
+    network: networkOf(flags),
     warehouse: warehouseOf(flags),
     store: flags.store,
     walk: flags.walk,

@@ -3,8 +3,9 @@ import { formatOf } from '../ending.ts';
 import { collectInSteps } from '../engine.ts';
 import { UsageError } from '../errors.ts';
 import { RELATION_FORMATS, write } from '../store/relation-writer.ts';
+import { findWarehouse } from './find-warehouse.ts';
 import { pasteable } from './invocation.ts';
-import { type CommonOptions, collectParam, networkOption, warehouseOf, warehouseOption } from './options.ts';
+import { type CommonOptions, collectParam, networkOption, warehouseOption } from './options.ts';
 
 const FORMATS = ['box', ...RELATION_FORMATS] as const;
 
@@ -79,7 +80,7 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
   }
   collectInSteps();
   const { boxQuery, writeQuery } = await import('../query.ts');
-  const warehouse = warehouseOf(flags);
+  const warehouse = await findWarehouse(flags);
   if (format === 'box') {
     const box = await boxQuery(warehouse, sql, options);
     if (output === undefined) return write(process.stdout, box);

@@ -1,12 +1,6 @@
 import type { Command } from 'commander';
-import {
-  type CommonOptions,
-  networkOption,
-  parseCount,
-  parsePositive,
-  warehouseOf,
-  warehouseOption,
-} from './options.ts';
+import { findWarehouse } from './find-warehouse.ts';
+import { type CommonOptions, networkOption, parseCount, parsePositive, warehouseOption } from './options.ts';
 
 interface VerifyFlags extends CommonOptions {
   readonly range?: string;
@@ -58,7 +52,7 @@ export function addVerify(program: Command): void {
         import('../verify/show.ts'),
       ]);
       const options = {
-        warehouse: warehouseOf(flags),
+        warehouse: await findWarehouse(flags),
         network: flags.network,
         range: flags.range,
         deep: flags.deep === true,

@@ -5,7 +5,7 @@ import type { WatchEvent, WatchReport } from '../watch/watch.ts';
 import { pasteable } from './invocation.ts';
 import {
   type CommonOptions,
-  DEFAULT_NETWORK,
+  networkOf,
   networkOption,
   parseCount,
   parseRps,
@@ -82,7 +82,7 @@ async function watchLive(flags: WatchFlags): Promise<void> {
         polls: flags.polls,
       },
       ...{
-        network: flags.network ?? DEFAULT_NETWORK,
+        network: networkOf(flags),
         warehouse: warehouseOf(flags),
         store: flags.store,
         rps: flags.rps,

@@ -2,10 +2,16 @@ import { z } from 'zod';
 import { StoreError } from '../errors.ts';
 import type { LedgerEntry } from './store.ts';
 
+/** The format of warehouses, and of each entry. */
+export const FORMAT = 1;
+
 const count = z.number().int().nonnegative();
 
+/** What says the format, whatever else there is. */
+export const formatField = z.object({ format: z.unknown() });
+
 const entrySchema = z.object({
-  format: z.literal(1),
+  format: z.literal(FORMAT),
   number: z.number().int().positive(),
   id: z.string().min(1),
   network: z.string(),
@@ -37,17 +43,37 @@ const entrySchema = z.object({
 });
 
 /**
+ * Demands a format that is not newer than this program: what a newer one wrote is sound, and a repair would lose it.
+ * @throws {StoreError} `newer-format`
+ */
+export function requireFormat(format: unknown, subject: string): void {
+  const newer = z.coerce.number().int().gt(FORMAT).safeParse(format);
+  if (!newer.success) return;
+  throw new StoreError(`store: ${subject} was made by a newer tonlake: expected format ${FORMAT}, got ${newer.data}`, {
+    code: 'newer-format',
+    hint: 'update tonlake: npm install tonlake@latest, or git pull in a checkout',
+  });
+}
+
+/**
  * An entry from its JSON.
- * @throws {StoreError} `bad-ledger` when the text is torn or no entry, or its number is not the expected one.
+ * @throws {StoreError} `newer-format`, and `bad-ledger` when the text is torn or no entry, or its number is not the expected one.
  */
 export function parseEntry(text: string, subject: string, number: number): LedgerEntry {
   try {
-    const entry = entrySchema.parse(JSON.parse(text));
+    const json: unknown = JSON.parse(text);
+    requireFormat(formatField.safeParse(json).data?.format, subject);
+    const entry = entrySchema.parse(json);
     if (entry.number === number) return entry;
     throw new Error(`expected number ${number}, got ${entry.number}`);
   } catch (error) {
+    if (isNewer(error)) throw error;
     throw badLedger(`${subject} is no ledger entry`, error);
   }
+}
+
+export function isNewer(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'newer-format';
 }
 
 export function badLedger(problem: string, cause?: unknown, hint?: string): StoreError {

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { StoreError } from '../errors.ts';
 import { ifAny, listFolder, putText } from './disk.ts';
-import { badLedger, Entries, parseEntry } from './entries.ts';
+import { badLedger, Entries, FORMAT, formatField, isNewer, parseEntry, requireFormat } from './entries.ts';
 import { CATALOG } from './relation.ts';
 import { type Schema, schemaId } from './schema.ts';
 import type { LedgerEntry } from './store.ts';
 
-const identitySchema = z.object({ format: z.literal(1), network: z.string(), createdAt: z.string() });
+const identitySchema = z.object({ format: z.literal(FORMAT), network: z.string(), createdAt: z.string() });
 
 /** What a warehouse is: `tonlake.json`. */
 export type Identity = Readonly<z.infer<typeof identitySchema>>;
@@ -74,6 +74,7 @@ export class LedgerFolder {
     const told = async <T>(read: Promise<T>, number?: number): Promise<T | undefined> => {
       if (tell === undefined) return read;
       return read.catch((error: unknown) => {
+        if (isNewer(error)) throw error;
         tell({ number, error });
         return undefined;
       });
@@ -138,8 +139,11 @@ export async function readIdentity(warehouse: string): Promise<Identity | undefi
     return undefined;
   }
   try {
-    return identitySchema.parse(JSON.parse(text));
+    const json: unknown = JSON.parse(text);
+    requireFormat(formatField.safeParse(json).data?.format, `warehouse ${warehouse}`);
+    return identitySchema.parse(json);
   } catch (error) {
+    if (isNewer(error)) throw error;
     throw badLedger(`${path} does not say what the warehouse is`, error);
   }
 }

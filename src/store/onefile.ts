@@ -6,7 +6,7 @@ import { StoreError } from '../errors.ts';
 import { quoteName, quoteText } from './canonical.ts';
 import { Database } from './database.ts';
 import { statIfAny, syncPath } from './disk.ts';
-import { badLedger, Entries, parseEntry } from './entries.ts';
+import { badLedger, Entries, FORMAT, parseEntry, requireFormat } from './entries.ts';
 import { declaredMacros } from './macros.ts';
 import { declaredViews, viewOf } from './relation.ts';
 import { requireReadable, type SchemaColumn, schemaOf } from './schema.ts';
@@ -102,7 +102,9 @@ export async function readNetwork(database: Database, path: string): Promise<str
   }
   const meta = await readMeta(database);
   const network = meta.get('network');
-  if (network === undefined || meta.get('format') !== '1') throw badLedger(`${path} is of an unknown format`);
+  requireFormat(meta.get('format'), `warehouse ${path}`);
+  if (network === undefined || meta.get('format') !== String(FORMAT))
+    throw badLedger(`${path} is of an unknown format`);
   return network;
 }
 

@@ -6,7 +6,7 @@ import { greatest, type Span } from '../span.ts';
 import { quoteName, quoteText } from '../store/canonical.ts';
 import { Database } from '../store/database.ts';
 import { statIfAny } from '../store/disk.ts';
-import { Entries, parseEntry } from '../store/entries.ts';
+import { Entries, isNewer, parseEntry } from '../store/entries.ts';
 import { LedgerFolder, layoutOf, readIdentity } from '../store/ledger.ts';
 import { busyError, readLockHolder } from '../store/lock.ts';
 import { openFile, pathsOf, readColumns, readNetwork } from '../store/onefile.ts';
@@ -235,7 +235,8 @@ export async function readRows(
   for (const [number, text] of rows) {
     try {
       entries.add(parseEntry(String(text), `row ${String(number)} of _ledger`, Number(number)));
-    } catch {
+    } catch (error) {
+      if (isNewer(error)) throw error;
       broken.add(Number(number));
     }
   }

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startTonlake, tonlake } from '../cli.ts';
@@ -64,7 +64,7 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['describe', 'nopipe'], says: /got "nopipe"; hint: There are: / },
     { args: ['files'], says: /missing required argument 'table'/ },
     { args: ['files', 'blcks'], says: /did you mean blocks\?/ },
-    { args: ['status', 'extra'], says: /too many arguments/ },
+    { args: ['catalog', 'extra'], says: /too many arguments/ },
     { args: ['sandbox', '--port', 'x'], says: /expected a port/i },
     { args: ['sandbox', '--port', '0', '--seed', 'x'], says: /whole number/ },
     { args: ['sandbox', '--port', '0', '--blocks', '0'], says: /whole number/ },
@@ -137,6 +137,53 @@ test('a variable that is empty is none', async () => {
   const run = await tonlake(['run', 'blocks', '--network', 'sandbox', '--range', '1000:1001'], { cwd, env });
   expect(run).toMatchObject({ code: 0 });
   expect(readdirSync(cwd)).toEqual(['data']);
+});
+
+test('a network of the environment says nothing about a warehouse that is named', async () => {
+  const [cwd, path] = [freshFolder(), join(freshFolder(), 'w')];
+  const run = ['run', 'transactions', '--network', 'sandbox', '--range', '1000:1001', '--warehouse', path];
+  expect(await tonlake(run)).toMatchObject({ code: 0 });
+  const env = { TONLAKE_NETWORK: 'testnet' };
+  const commands = [
+    ...[['sql', 'select 1'], ['status'], ['verify'], ['mart', 'build', 'gas_fees_daily'], ['check', 'not_null']],
+    ...[['files', 'transactions'], ['catalog'], ['compact'], ['describe', 'transactions'], ['report', 'network-daily']],
+  ];
+  for (const args of commands) {
+    const { stderr } = await tonlake([...args, '-w', path], { cwd, env });
+    expect(stderr, args[0]).not.toMatch(/error: .*(holds|network)/);
+    const { code, stderr: refusal } = await tonlake([...args, '-w', path, '-n', 'testnet'], { cwd });
+    if (args[0] === 'describe') continue;
+    expect({ code, refusal }, args[0]).toEqual({ code: 2, refusal: expect.stringContaining('holds sandbox, not') });
+  }
+}, 120_000);
+
+test('the only warehouse in data is found without flags, and one of several is named', async () => {
+  const cwd = freshFolder();
+  const make = (...flags: readonly string[]) =>
+    tonlake(['run', 'blocks', '--network', 'sandbox', '--range', '1000:1001', ...flags], { cwd });
+  const [sql, status] = [
+    ['sql', 'select count(*) as n from blocks', '--format', 'json'],
+    ['status', '--json'],
+  ];
+  expect(await tonlake(sql, { cwd })).toMatchObject({ code: 1, stderr: expect.stringContaining('or make one with') });
+  expect(await make()).toMatchObject({ code: 0 });
+  writeFileSync(join(cwd, 'data/notes.txt'), 'no warehouse');
+  for (const args of [sql, status]) {
+    const found = await tonlake(args, { cwd });
+    expect(found).toMatchObject({ code: 0, stderr: 'warehouse data/sandbox: the only one in data\n' });
+    expect(found.stdout).toBe((await tonlake([...args, '-w', 'data/sandbox'], { cwd })).stdout);
+  }
+  const none = 'there is no warehouse at data/testnet; hint: name one that is there: --warehouse data/sandbox\n';
+  for (const env of [{ TONLAKE_NETWORK: 'testnet' }, {}]) {
+    const named = 'TONLAKE_NETWORK' in env ? [] : ['-n', 'testnet'];
+    expect(await tonlake([...sql, ...named], { cwd, env })).toMatchObject({ code: 1, stderr: `error: store: ${none}` });
+  }
+  expect(await make('--warehouse', 'data/b.duckdb')).toMatchObject({ code: 0 });
+  const { code, stderr } = await tonlake(sql, { cwd });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining('name one that is there: --warehouse data/b.duckdb, --warehouse data/sandbox\n'),
+  });
 });
 
 test('a plan tells what the index does not hold, and counts only the rest', async () => {

@@ -233,7 +233,7 @@ describe('readers', () => {
   });
 
   test('status and describe tell of it', async () => {
-    const status = await tonlake(['status', '--warehouse', narrow]);
+    const status = await tonlake(['status', '--long', '--warehouse', narrow]);
     expect(status.stdout).toContain('  left out     messages was exported without body_boc, decoded in 100:119\n');
     const described = await tonlake(['describe', 'messages', '--warehouse', narrow]);
     expect(described.stdout).toContain('\nmessages was exported without body_boc, decoded in 100:119\n');

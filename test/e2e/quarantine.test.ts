@@ -76,7 +76,7 @@ test.each(['w', 'w.duckdb'])(
         },
       ],
     });
-    const told = await tonlake(['status', '--warehouse', path]);
+    const told = await tonlake(['status', '--long', '--warehouse', path]);
     expect(told.stdout).toMatch(/quarantined +1010\n/);
     expect(told.stdout).toMatch(/1 records? in quarantine/);
 

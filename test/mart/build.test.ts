@@ -164,7 +164,7 @@ describe('marts are relations like tables', () => {
     expect(strict.code).toBe(1);
     const files = await tonlake(['files', 'transactions_daily', '--warehouse', built]);
     expect(files.stdout.trim().split('\n')).toHaveLength(2);
-    const status = await tonlake(['status', '--warehouse', built]);
+    const status = await tonlake(['status', '--long', '--warehouse', built]);
     expect(status.stdout).toContain('  transactions_daily: 2 rows; 2 days; not whole: 2026-05-01, 2026-05-02\n');
     expect(status.stdout).not.toContain('mart:');
     expect((await tonlake(['describe', 'dex_swaps'])).stdout).toContain('Who swapped what for what');

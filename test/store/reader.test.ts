@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/effects.ts';
 import { Database } from '../../src/store/database.ts';
 import { pinnedPath } from '../../src/store/pinned.ts';
 import { openReader } from '../../src/store/reader.ts';
+import { repairWarehouse } from '../../src/verify/repair.ts';
+import { verifyWarehouse } from '../../src/verify/verify.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
 import { commitItems, countItems, freshPath, listAll, openTestStore, type StoreKind } from './warehouses.ts';
@@ -236,6 +238,43 @@ test('a torn, a missing and a foreign file in the ledger are clear errors', asyn
     await expect(openReader(copy, tables)).rejects.toMatchObject(expected);
     await expect(openTestStore(copy)).rejects.toMatchObject(expected);
   }
+});
+
+test('what a newer tonlake made is told so: to update, never to repair', async () => {
+  const made = async (kind: 'parquet' | 'duckdb') => {
+    const path = freshPath(kind);
+    const store = await openTestStore(path);
+    await commitItems(store, 1, 10);
+    await store.close();
+    return path;
+  };
+  const identity = await made('parquet');
+  await writeFile(join(identity, 'tonlake.json'), '{"format":7,"networks":["sandbox"]}');
+  const entry = await made('parquet');
+  const file = join(entry, '_ledger', '00000001.json');
+  const text = (await readFile(file, 'utf8')).replace('"format":1', '"format":7').replace('"verdict"', '"state"');
+  await writeFile(file, text);
+  const [oneFile, row] = [await made('duckdb'), await made('duckdb')];
+  for (const [path, sql] of [
+    [oneFile, "UPDATE _meta SET value = '7' WHERE name = 'format'"],
+    [row, `UPDATE _ledger SET entry = replace(entry, '"format":1', '"format":7')`],
+  ] as const) {
+    const database = await Database.open(path);
+    await database.run(sql);
+    database.close();
+  }
+  for (const path of [identity, entry, oneFile, row]) {
+    const newer = {
+      code: 'newer-format',
+      message: expect.stringMatching(/^store: .* was made by a newer tonlake: expected format 1, got 7$/),
+      hint: expect.stringMatching(/^update tonlake/),
+    };
+    await expect(openReader(path, tables)).rejects.toMatchObject(newer);
+    await expect(openTestStore(path)).rejects.toMatchObject(newer);
+    await expect(verifyWarehouse({ warehouse: path })).rejects.toMatchObject(newer);
+    await expect(repairWarehouse({ warehouse: path })).rejects.toMatchObject(newer);
+  }
+  expect(await readFile(file, 'utf8')).toBe(text);
 });
 
 test('a data file of which one name is gone gets it back from the next writer; one without any is an error', async () => {

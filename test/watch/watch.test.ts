@@ -139,7 +139,7 @@ describe.each(['w', 'w.duckdb'])('a watch that stores into %s', (name) => {
       warehouse,
     ]);
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
-    const status = await tonlake(['status', '--warehouse', warehouse]);
+    const status = await tonlake(['status', 'pending_traces', '--warehouse', warehouse]);
     expect(status.stdout).toMatch(/\npending_traces\n {2}rows /);
     expect((await tonlake(['verify', '--warehouse', warehouse])).code).toBe(0);
   });
