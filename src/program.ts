@@ -60,10 +60,10 @@ function requireSubcommand(command: Command): void {
   const names = command.commands.map((each) => each.name());
   command.allowExcessArguments().action(() => {
     const [got] = command.args;
-    throw new UsageError(`usage: expected a command of tonlake ${command.name()}, got ${got ?? 'none'}`, {
-      code: 'no-command',
-      hint: `${got === undefined ? '' : didYouMean(got, names)}There are: ${names.join(', ')}`,
-    });
+    const fault =
+      got === undefined ? `expected a command of tonlake ${command.name()}, got none` : `unknown command '${got}'`;
+    const guess = got === undefined ? '' : didYouMean(got, names);
+    throw new UsageError(`usage: ${fault}`, { code: 'no-command', hint: `${guess}there are: ${names.join(', ')}` });
   });
 }
 

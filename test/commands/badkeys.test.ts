@@ -30,7 +30,7 @@ describe('keys of a lookup', () => {
       'a table that nothing was exported of',
       'account_latest',
       'select owner as address from jetton_wallets',
-      'expected table jetton_wallets to be exported before, got nothing of it; hint: tonlake run jetton_wallets',
+      'expected table jetton_wallets to be exported before, got nothing of it; hint: tonlake run --warehouse',
     ],
     [
       'a view of such a table',

@@ -83,7 +83,7 @@ function leftovers(path: string, named: ReadonlySet<string>): readonly string[] 
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((item) => !item.isDirectory())
     .map((item) => join(item.parentPath, item.name).slice(path.length + 1))
-    .filter((file) => !own.test(file) && !named.has(file));
+    .filter((file) => !own.test(file) && !named.has(file.replace(/^pinned\//, 'tables/')));
 }
 
 /** Numbers from 0 (inclusive) to 1 (exclusive) that a seed decides. */

@@ -71,6 +71,8 @@ describe('a run', () => {
       retries: 0,
       spans: expect.any(Number),
       quarantined: 0,
+      openDays: [],
+      unproven: {},
       complete: true,
       seconds: expect.any(Number),
     });

@@ -130,7 +130,8 @@ describe('a mart that reads what was never exported', () => {
     const path = await exportSandbox('5000:5004', ['transactions']);
     const { code, stdout } = await tonlake(['mart', 'build', '--warehouse', path]);
     expect(code).toBe(0);
-    expect(stdout).toContain('jetton_holders: skipped, jetton_wallets was never exported: tonlake run jetton_wallets');
+    const hint = `tonlake run --warehouse ${path} jetton_wallets`;
+    expect(stdout).toContain(`jetton_holders: skipped, jetton_wallets was never exported: ${hint}\n`);
     expect(stdout).toMatch(/transactions_daily: built, 2 rows; 2 days built/);
     const one = await tonlake(['mart', 'build', 'dex_swaps', '--warehouse', path]);
     expect(one.code).toBe(1);
@@ -202,7 +203,7 @@ test('a build that is killed leaves the marts of before or after, and building a
   expect(await hashMarts(path)).toEqual(wanted);
 });
 
-test('a damaged file of a mart is found by verify; --repair takes it out, and the next build makes it anew', async () => {
+test('a damaged file of a mart is found by verify, and --repair makes it anew', async () => {
   const path = await copyOf(built);
   const wanted = await hashMarts(path);
   const files = await tonlake(['files', 'gas_fees_daily', '--warehouse', path]);
@@ -211,8 +212,7 @@ test('a damaged file of a mart is found by verify; --repair takes it out, and th
   expect(found.code).toBe(1);
   expect(found.stdout).toContain('mart:gas_fees_daily');
   expect((await tonlake(['verify', '--repair', '--warehouse', path])).code).toBe(0);
-  expect(await texts(path, 'select count(*) from gas_fees_daily')).toEqual([['1']]);
-  const again = await buildMarts(path);
-  expect(again.filter(({ status }) => status === 'built').map(({ name }) => name)).toEqual(['gas_fees_daily']);
   expect(await hashMarts(path)).toEqual(wanted);
+  const again = await buildMarts(path);
+  expect(again.filter(({ status }) => status === 'built')).toEqual([]);
 });

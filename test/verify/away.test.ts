@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildMarts } from '../../src/mart/build.ts';
@@ -9,7 +8,7 @@ import { repairWarehouse } from '../../src/verify/repair.ts';
 import { query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
 import { hurriedEffects } from '../source/clock.ts';
-import { copyOf, fileOf, repair, rewrite, verify } from './support.ts';
+import { copyOf, dropFile, fileOf, repair, rewrite, verify } from './support.ts';
 
 /** A table of every kind of walk. */
 const TABLES = [
@@ -77,7 +76,7 @@ async function expectKept(path: string): Promise<void> {
 describe('a repair whose source is away leaves rows and findings as they were', () => {
   test.each(TABLES)('a missing file of %s', async (table) => {
     const path = copyOf(warehouses.parquet);
-    rmSync(join(path, fileOf(path, table, 1015)));
+    dropFile(path, fileOf(path, table, 1015));
     await expectKept(path);
   });
 
@@ -105,7 +104,7 @@ test('a damaged mart is built again from the tables, without a source', async ()
   const path = copyOf(warehouses.parquet);
   const daily = 'SELECT sum(tx_count) FROM transactions_daily';
   const before = await query(path, daily);
-  rmSync(join(path, fileOf(path, 'transactions_daily', 1015)));
+  dropFile(path, fileOf(path, 'transactions_daily', 1015));
   const report = await repairWarehouse({ warehouse: path });
   expect(report).toMatchObject({ proven: true, requests: 0 });
   expect(await query(path, daily)).toEqual(before);

@@ -269,7 +269,7 @@ async function pendingTrace(): Promise<SentObject> {
 
 describe('tonlake watch', () => {
   test.each([
-    [[], /expected at least one account or message, got none; hint: tonlake watch --account/],
+    [[], /expected at least one account or message, got none; hint: tonlake watch .*--account EQ/],
     [['--account', 'EQnobody'], /usage pendingActions: expected .*account, got "EQnobody"/],
     [['--message', 'abc'], /expected .* for ext_msg_hash, got "abc"/],
     [['--acount', 'x'], /unknown option '--acount'; hint: did you mean --account\?/],
