@@ -5,7 +5,7 @@ import { WalkError } from './errors.ts';
 import { loadRegistry } from './registry.ts';
 import type { RunOptions } from './run.ts';
 import { openSession } from './session.ts';
-import { formatSpans } from './span.ts';
+import { shortSpans } from './span.ts';
 import { requireMasterchain } from './walk/ask.ts';
 import { sessionBounds } from './walk/chain.ts';
 import type { WalkContext, WalkEvent } from './walk/context.ts';
@@ -85,7 +85,7 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
     }
     if (missing.length === 0) return;
     const more = missing.length === 1 ? '' : `, and ${missing.length - 1} more like it`;
-    throw new WalkError(`walk ${name}: expected all of ${formatSpans(asked)}, got a part: ${missing[0]}${more}`, {
+    throw new WalkError(`walk ${name}: expected all of ${shortSpans(asked)}, got a part: ${missing[0]}${more}`, {
       code: 'incomplete',
       retryable: true,
       hint: 'the batches before are sound; onEvent tells what is missing',

@@ -1,6 +1,6 @@
 import { isEphemeral, type PipelineDef } from './declare/pipeline.ts';
 import type { Registry } from './registry.ts';
-import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from './span.ts';
+import { intersectSpans, type Span, shortSpans, subtractSpans, unionSpans } from './span.ts';
 import { parseSql, relationsIn } from './sqltree.ts';
 import { doneSpans, quarantinedSpans } from './store/progress.ts';
 import type { LedgerEntry, Query } from './store/store.ts';
@@ -153,8 +153,8 @@ async function blocksOf(
 export function describeGap({ pipeline, missing, quarantined, period, held }: CoverageGap): string {
   const parts = [
     held ?? '',
-    missing.length === 0 ? '' : `missing ${formatSpans(missing)}`,
-    quarantined.length === 0 ? '' : `quarantined ${formatSpans(quarantined)}`,
+    missing.length === 0 ? '' : `missing ${shortSpans(missing)}`,
+    quarantined.length === 0 ? '' : `quarantined ${shortSpans(quarantined)}`,
   ];
   const where = period === undefined ? '' : ` ${periodText(period)}`;
   return `${pipeline} is not whole${where}: ${parts.filter((part) => part !== '').join('; ')}`;

@@ -1,6 +1,6 @@
 import { isLeftOut, type LeftOut, WHOLE } from './declare/left-out.ts';
 import type { Registry } from './registry.ts';
-import { formatSpans, type Span, subtractSpans, unionSpans } from './span.ts';
+import { type Span, shortSpans, subtractSpans, unionSpans } from './span.ts';
 import { columnsIn, type NamedColumns, parseSql, relationsIn } from './sqltree.ts';
 import { doneSpans } from './store/progress.ts';
 import type { LedgerEntry, Query } from './store/store.ts';
@@ -106,7 +106,7 @@ const MOST_NAMED = 8;
 
 /** `messages was exported without body_boc in 1000:1199`. */
 export function describeLeftOut({ table, columns, missing }: LeftOutGap): string {
-  const where = formatSpans(missing);
+  const where = shortSpans(missing);
   if (columns.includes(WHOLE)) return `${table} was left out in ${where}`;
   return `${table} was exported without ${nameSome(columns)} in ${where}`;
 }

@@ -1,3 +1,5 @@
+import { formatCount } from './format.ts';
+
 /** An inclusive range of masterchain seqnos, the unit of progress: `from` and `to` both belong to it. */
 export interface Span {
   readonly from: number;
@@ -63,6 +65,18 @@ export function formatSpans(spans: readonly Span[]): string {
   const looksGrouped = next !== undefined && first.to < 1000 && next.from >= 100 && next.from < 1000;
   const begin = looksGrouped ? `${first.from}:${first.to}` : formatSpan(first);
   return [begin, ...spans.slice(1).map(formatSpan)].join(',');
+}
+
+/** Spans that a line for people names; more are counted. */
+const MOST_SPANS = 8;
+
+/** As {@link formatSpans}, for people: `2,4,6,8,10,12,14,16 ... and 3,996 more spans, 4,100 blocks`. */
+export function shortSpans(spans: readonly Span[]): string {
+  // A tail of one or two is as short as its count.
+  if (spans.length <= MOST_SPANS + 2) return formatSpans(spans);
+  const rest = spans.slice(MOST_SPANS);
+  const more = `${formatCount(rest.length)} more spans, ${formatCount(totalSize(rest))} blocks`;
+  return `${formatSpans(spans.slice(0, MOST_SPANS))} ... and ${more}`;
 }
 
 /** The least of any number of values: as arguments of one call, a hundred thousand overflow the stack. */

@@ -6,11 +6,11 @@ import { allLeftOut, describeLeftOut, type LeftOutGap } from './left-out-gaps.ts
 import { resolveNetwork } from './network.ts';
 import { loadRegistry } from './registry.ts';
 import {
-  formatSpans,
   greatest,
   intersectSpans,
   least,
   type Span,
+  shortSpans,
   subtractSpans,
   totalSize,
   unionSpans,
@@ -183,10 +183,10 @@ export function formatStatus(status: WarehouseStatus): string {
     if (pipeline.done.length + pipeline.holes.length + pipeline.quarantined.length > 0) {
       lines.push(
         `  ${coverageLine(pipeline)}`,
-        `  done         ${formatSpans(pipeline.done)} (${formatCount(pipeline.blocks)} masterchain blocks)`,
-        `  holes        ${formatSpans(pipeline.holes)}`,
-        `  quarantined  ${formatSpans(pipeline.quarantined)}`,
-        ...(pipeline.unproven.length === 0 ? [] : [`  only read    ${formatSpans(pipeline.unproven)}, not proven`]),
+        `  done         ${shortSpans(pipeline.done)} (${formatCount(pipeline.blocks)} masterchain blocks)`,
+        `  holes        ${shortSpans(pipeline.holes)}`,
+        `  quarantined  ${shortSpans(pipeline.quarantined)}`,
+        ...(pipeline.unproven.length === 0 ? [] : [`  only read    ${shortSpans(pipeline.unproven)}, not proven`]),
       );
     }
     for (const gap of pipeline.leftOut) lines.push(`  left out     ${describeLeftOut(gap)}`);

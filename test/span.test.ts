@@ -1,6 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatSpans, intersectSpans, type Span, spanSize, subtractSpans, totalSize, unionSpans } from '../src/span.ts';
+import {
+  formatSpans,
+  intersectSpans,
+  type Span,
+  shortSpans,
+  spanSize,
+  subtractSpans,
+  totalSize,
+  unionSpans,
+} from '../src/span.ts';
 
 const span = fc
   .tuple(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 12 }))
@@ -45,6 +54,15 @@ describe('spans', () => {
       { from: 30, to: 39 },
     ];
     expect(formatSpans(subtractSpans([{ from: 0, to: 40 }], done))).toBe('0:9,20:29,40');
+  });
+
+  test('a long list names its first spans and counts the others and their blocks', () => {
+    const some = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ from: 10 * at, to: 10 * at + (at % 2) }));
+    expect(shortSpans([])).toBe('nothing');
+    expect(shortSpans(some(10))).toBe(formatSpans(some(10)));
+    expect(shortSpans(some(11))).toBe('0,10:11,20,30:31,40,50:51,60,70:71 ... and 3 more spans, 4 blocks');
+    expect(shortSpans(some(4008))).toBe('0,10:11,20,30:31,40,50:51,60,70:71 ... and 4,000 more spans, 6,000 blocks');
   });
 
   test('a union covers what its parts cover, sorted and disjoint', () => {

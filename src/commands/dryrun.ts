@@ -2,7 +2,7 @@ import { formatBytes, formatCount, formatDuration } from '../format.ts';
 import { planRun, type RunPlan } from '../plan.ts';
 import type { ListBasis } from '../planlists.ts';
 import type { RunOptions } from '../run.ts';
-import { formatSpan, formatSpans } from '../span.ts';
+import { formatSpan, shortSpans } from '../span.ts';
 
 /** Shows what a run would do. */
 export async function dryRun(options: RunOptions, isJson: boolean): Promise<void> {
@@ -19,17 +19,17 @@ const SOURCES: Readonly<Record<ListBasis, string>> = {
 };
 
 function formatPlan(plan: RunPlan): string {
-  const lines = [`${formatSpans(plan.asked)} on ${plan.network}`];
+  const lines = [`${shortSpans(plan.asked)} on ${plan.network}`];
   if (plan.index !== undefined && plan.absent.length > 0) {
-    lines.push(`not there yet, or no more: ${formatSpans(plan.absent)}; the index holds ${formatSpan(plan.index)}`);
+    lines.push(`not there yet, or no more: ${shortSpans(plan.absent)}; the index holds ${formatSpan(plan.index)}`);
   }
   for (const { pipeline, done, missing, seqnos, rows, requests, basis } of plan.pipelines) {
     const paths = Object.entries(requests).map(([path, count]) => `${formatCount(count)} ${path}`);
     lines.push(
       '',
       pipeline,
-      `  done      ${formatSpans(done)}`,
-      `  missing   ${formatSpans(missing)} (${formatCount(seqnos)} masterchain blocks${basis === 'least' ? '' : `, ${formatCount(rows)} rows`})`,
+      `  done      ${shortSpans(done)}`,
+      `  missing   ${shortSpans(missing)} (${formatCount(seqnos)} masterchain blocks${basis === 'least' ? '' : `, ${formatCount(rows)} rows`})`,
       `  requests  ${paths.length === 0 ? 'none' : `${paths.join(', ')}${basis === undefined ? '' : SOURCES[basis]}`}`,
     );
   }

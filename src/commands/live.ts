@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { formatCount, formatDuration } from '../format.ts';
 import { loadRegistry, type Registry } from '../registry.ts';
 import { type RunEvent, type RunOptions, run } from '../run.ts';
-import { formatSpans } from '../span.ts';
+import { shortSpans } from '../span.ts';
 import { pasteable } from './invocation.ts';
 import { openLog } from './log.ts';
 import { shellWord } from './options.ts';
@@ -80,7 +80,7 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
   const gain = added.length === 0 ? nothing : added.join(', ');
   const state = report.complete ? 'complete' : 'incomplete';
   const head = `${state}: ${what} ${from}:${to} on ${network}: ${gain} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;
-  const unproven = Object.entries(report.unproven).map(([name, spans]) => `${name} ${formatSpans(spans)}`);
+  const unproven = Object.entries(report.unproven).map(([name, spans]) => `${name} ${shortSpans(spans)}`);
   const read = unproven.length === 0 ? '' : `  only read, not proven: ${unproven.join('; ')}\n`;
   const place = `--warehouse ${shellWord(options.warehouse)}`;
   if (report.openDays.length > 0) {

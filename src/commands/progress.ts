@@ -1,7 +1,7 @@
 import { formatCount, formatDuration } from '../format.ts';
 import type { RunEvent } from '../run.ts';
 import type { RetryEvent } from '../source/source.ts';
-import { formatSpans } from '../span.ts';
+import { shortSpans } from '../span.ts';
 import { pasteable } from './invocation.ts';
 
 /** What people see of a run on standard error. */
@@ -62,7 +62,7 @@ export function describeEvent(event: RunEvent): string | undefined {
   switch (event.event) {
     case 'start': {
       const rows = event.records === undefined ? '' : `, ${formatCount(event.records)} transactions`;
-      return `${event.pipeline}: fetching ${formatSpans(event.missing)} (${formatCount(event.seqnos)} blocks${rows})`;
+      return `${event.pipeline}: fetching ${shortSpans(event.missing)} (${formatCount(event.seqnos)} blocks${rows})`;
     }
     case 'span': {
       const rows = Object.entries(event.rows).map(([table, count]) => `${formatCount(count)} ${table}`);

@@ -3,7 +3,7 @@ import type { ReadPart } from '../coverage.ts';
 import { proofOf } from '../declare/pipeline.ts';
 import type { Reads } from '../left-out-gaps.ts';
 import type { Registry } from '../registry.ts';
-import { formatSpans, subtractSpans } from '../span.ts';
+import { type Span, subtractSpans } from '../span.ts';
 import { addEvidence } from '../store/evidence.ts';
 import { doneSpans, quarantinedSpans, unprovenSpans } from '../store/progress.ts';
 import type { Reader } from '../store/reader.ts';
@@ -31,11 +31,13 @@ export interface Footing {
 /** Spans as `1000:1499,1600`; `nothing` for none. */
 export interface PipelineCoverage {
   readonly pipeline: string;
-  readonly sealed: string;
-  readonly missing: string;
-  readonly quarantined: string;
-  /** `block headers` or `transactions` where rows were compared with them; `the source alone` where nothing proves them. */
-  readonly proof: string;
+  readonly sealed: readonly Span[];
+  readonly missing: readonly Span[];
+  readonly quarantined: readonly Span[];
+  /** `block headers` or `transactions` where rows were compared with them; undefined where nothing proves any. */
+  readonly proof: string | undefined;
+  /** What the source alone vouches for, of a pipeline that is proven elsewhere. */
+  readonly unproven: readonly Span[];
 }
 
 export interface TableProof {
@@ -121,22 +123,31 @@ async function readHead({ query }: Reader): Promise<Footing['head']> {
   return row === undefined ? null : { seqno: Number(row[0]), time: String(row[1]) };
 }
 
-function proofOfList(ledger: readonly LedgerEntry[], pipeline: string): string {
-  const unproven = unprovenSpans(ledger, pipeline, false);
-  const kinds = new Set(ledger.flatMap((entry) => (entry.pipeline === pipeline ? (entry.proof ?? []) : [])));
-  const by = [...kinds].filter((kind) => kind !== 'none').sort();
-  if (unproven.length === 0 && by.length > 0) return by.join(', ');
-  return by.length === 0 ? 'the source alone' : `${by.join(', ')}; ${formatSpans(unproven)} the source alone`;
-}
-
 function coverageOf(ledger: readonly LedgerEntry[], pipeline: string, isCounted: boolean): PipelineCoverage {
   const sealed = doneSpans(ledger, pipeline);
   const quarantined = subtractSpans(quarantinedSpans(ledger, pipeline), sealed);
+  const kinds = new Set(ledger.flatMap((entry) => (entry.pipeline === pipeline ? (entry.proof ?? []) : [])));
+  const by = [...kinds].filter((kind) => kind !== 'none').sort();
   return {
     pipeline,
-    sealed: formatSpans(sealed),
-    missing: formatSpans(subtractSpans(wholeSpan(ledger), [...sealed, ...quarantined])),
-    quarantined: formatSpans(quarantined),
-    proof: isCounted ? 'block headers' : proofOfList(ledger, pipeline),
+    sealed,
+    missing: subtractSpans(wholeSpan(ledger), [...sealed, ...quarantined]),
+    quarantined,
+    proof: isCounted ? 'block headers' : by.length === 0 ? undefined : by.join(', '),
+    unproven: isCounted ? [] : unprovenSpans(ledger, pipeline, false),
   };
+}
+
+/** Coverage in words; `format` writes lists of spans, whole or in short. */
+export function coverageTexts(coverage: readonly PipelineCoverage[], format: (spans: readonly Span[]) => string) {
+  return coverage.map(({ pipeline, sealed, missing, quarantined, proof, unproven }) => {
+    const alone = unproven.length === 0 ? '' : `; ${format(unproven)} the source alone`;
+    return {
+      pipeline,
+      sealed: format(sealed),
+      missing: format(missing),
+      quarantined: format(quarantined),
+      proof: proof === undefined ? 'the source alone' : `${proof}${alone}`,
+    };
+  });
 }

@@ -1,10 +1,11 @@
 import { formatCount } from '../format.ts';
+import { shortSpans } from '../span.ts';
 import type { QueryResult } from '../store/store.ts';
 import { cellText, type ShownColumn } from './cells.ts';
 import { changesOf } from './changes.ts';
 import { columnsOfChart, shownColumns } from './columns.ts';
 import type { Directive } from './definition.ts';
-import type { Footing } from './footing.ts';
+import { coverageTexts, type Footing } from './footing.ts';
 import { fullTitle } from './heading.ts';
 import { type Report, resultOf } from './report.ts';
 import { GAPS_TITLE, madeText, sourceText } from './words.ts';
@@ -102,7 +103,7 @@ function tableText(
 }
 
 function footerText(footing: Footing, style: OutlineStyle): readonly string[] {
-  const coverage = footing.coverage.map(
+  const coverage = coverageTexts(footing.coverage, shortSpans).map(
     ({ pipeline, sealed, missing, quarantined, proof }) =>
       `- ${pipeline}: sealed ${sealed}, missing ${missing}, quarantined ${quarantined}; proven by ${proof}`,
   );

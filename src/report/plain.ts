@@ -1,5 +1,7 @@
+import { formatSpans } from '../span.ts';
 import { csvLine, csvRows, jsonRows } from '../store/row-text.ts';
 import type { QueryResult } from '../store/store.ts';
+import { coverageTexts } from './footing.ts';
 import type { Report } from './report.ts';
 
 /**
@@ -16,7 +18,7 @@ export function csvText({ results }: Report): string {
 
 /** Everything as one JSON object. Integers and decimals keep all their digits. */
 export function jsonText({ def, heading, params, results, footing }: Report): string {
-  const { gaps, ...rest } = footing;
+  const { gaps, ...rest } = { ...footing, coverage: coverageTexts(footing.coverage, formatSpans) };
   const head = JSON.stringify({ report: def.name, ...heading, params, gaps, ...rest });
   const blocks = [...results].map(([id, result]) => `${JSON.stringify(id)}:${blockText(result)}`);
   return `${head.slice(0, -1)},"blocks":{${blocks.join(',\n')}}}\n`;

@@ -33,21 +33,52 @@ export async function measureWith(
   relation: string,
   more: readonly string[],
 ): Promise<readonly { readonly evidence: DatedEvidence; readonly more: readonly unknown[] }[]> {
-  const sums = summedColumns(table);
   const date = table.time === undefined ? undefined : quoteName('block_date');
+  const measured = await aggregate(query, table, { relation, by: date, more });
+  return measured.map(({ by, evidence, more }) => ({
+    evidence: { date: date === undefined ? undefined : by === null ? null : String(by), ...evidence },
+    more,
+  }));
+}
+
+/** Evidence of the rows of each value of `by`, a column of `relation` that tells where a row comes from. */
+export async function measureEach(
+  query: Query,
+  table: TableDef,
+  grouped: { readonly relation: string; readonly by: string; readonly more: readonly string[] },
+): Promise<readonly Measured[]> {
+  return aggregate(query, table, { ...grouped, by: quoteName(grouped.by) });
+}
+
+export interface Measured {
+  readonly by: unknown;
+  readonly evidence: TableEvidence;
+  readonly more: readonly unknown[];
+}
+
+async function aggregate(
+  query: Query,
+  table: TableDef,
+  {
+    relation,
+    by,
+    more,
+  }: { readonly relation: string; readonly by: string | undefined; readonly more: readonly string[] },
+): Promise<readonly Measured[]> {
+  const sums = summedColumns(table);
   const key = canonicalText(table.key.map((name) => columnOf(table, name)));
   const selected = [
-    date === undefined ? 'NULL' : `${date}::VARCHAR`,
+    by === undefined ? 'NULL' : `${by}::VARCHAR`,
     'count(*)',
     `coalesce(sum(${md5Halves(key).first}), 0)::VARCHAR`,
     ...sums.map((name) => `coalesce(sum(${quoteName(name)}), 0)::VARCHAR`),
     ...more,
   ];
-  const groups = date === undefined ? '' : ` GROUP BY ${date} ORDER BY ${date}`;
+  const groups = by === undefined ? '' : ` GROUP BY ${by} ORDER BY ${by}`;
   const { rows } = await query(`SELECT ${selected.join(', ')} FROM ${relation}${groups}`);
-  return rows.map(([day, count, keyHash, ...values]) => ({
+  return rows.map(([group, count, keyHash, ...values]) => ({
+    by: group,
     evidence: {
-      date: date === undefined ? undefined : day === null ? null : String(day),
       rows: Number(count),
       keyHash: BigInt.asUintN(64, BigInt(String(keyHash))).toString(),
       sums: Object.fromEntries(sums.map((name, at) => [name, String(values[at])])),

@@ -50,12 +50,16 @@ export interface FileGroup {
   readonly paths: readonly string[];
 }
 
-/** A select of the declared columns over exactly these files; columns that the files lack are null. */
-export function selectFiles(table: TableDef, groups: readonly FileGroup[], read = readFiles): string {
+/**
+ * A select of the declared columns over exactly these files; columns that the files lack are null. `isNamed` adds `filename`, the path
+ * of a row's file.
+ */
+export function selectFiles(table: TableDef, groups: readonly FileGroup[], read = readFiles, isNamed = false): string {
   const declared = schemaOf(table).columns;
   const filled = groups.filter(({ paths }) => paths.length > 0);
   if (filled.length === 0) {
-    return `SELECT ${declared.map(({ name, type }) => `NULL::${type} AS ${quoteName(name)}`).join(', ')} WHERE false`;
+    const none = isNamed ? [...declared, { name: 'filename', type: 'VARCHAR' }] : declared;
+    return `SELECT ${none.map(({ name, type }) => `NULL::${type} AS ${quoteName(name)}`).join(', ')} WHERE false`;
   }
   return filled
     .map(({ columns, paths }) => {
@@ -68,7 +72,8 @@ export function selectFiles(table: TableDef, groups: readonly FileGroup[], read 
         // Another type is that of a mart's older select, whose rows are about to be built again.
         return `${held === undefined ? `NULL::${type}` : `TRY_CAST(${quoteName(name)} AS ${type})`} AS ${quoteName(name)}`;
       });
-      return `SELECT ${selected.join(', ')} FROM ${read(paths, isDated ? WITH_PATH : undefined)}`;
+      const named = isNamed ? [...selected, 'filename'] : selected;
+      return `SELECT ${named.join(', ')} FROM ${read(paths, isDated || isNamed ? WITH_PATH : undefined)}`;
     })
     .join(' UNION ALL ');
 }

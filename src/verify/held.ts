@@ -13,9 +13,9 @@ import { openFile, pathsOf, readColumns, readNetwork } from '../store/onefile.ts
 import { detectStoreKind } from '../store/open.ts';
 import { warehousePath } from '../store/options.ts';
 import { steadyPath } from '../store/pinned.ts';
-import { selectFiles } from '../store/relation.ts';
+import { readFiles, selectFiles } from '../store/relation.ts';
 import { schemaOf } from '../store/schema.ts';
-import type { LedgerEntry, Store } from '../store/store.ts';
+import type { LedgerEntry, Store, TableFile } from '../store/store.ts';
 import type { Finding } from './finding.ts';
 
 /** An entry of the ledger that is gone or broken, and what other places tell of it. */
@@ -45,7 +45,17 @@ export interface Held {
   readonly database: Database;
   /** SQL of the declared columns of a table's rows of some entries. */
   select(table: TableDef, entries: readonly LedgerEntry[]): string;
+  /** As `select`, with one more column, which tells the entry of each row. */
+  selectEach(table: TableDef, entries: readonly LedgerEntry[]): SelectEach;
   close(): void;
+}
+
+export interface SelectEach {
+  readonly sql: string;
+  /** Name of the column. */
+  readonly by: string;
+  /** The number of the entry that a value of it stands for. */
+  entryOf(value: unknown): number | undefined;
 }
 
 export interface HeldOptions {
@@ -125,20 +135,35 @@ async function holdFolder(path: string, network: string, database: Database): Pr
       });
     }
   }
-  return held({ kind: 'parquet', path, network, database, all: ledger.entries, lost, findings }, (table, entries) => {
+  const place = (file: TableFile): string => steadyPath(path, file.path);
+  const select = (table: TableDef, entries: readonly LedgerEntry[], isNamed: boolean): string => {
     const groups = new Map<string, string[]>();
     for (const { tables } of entries) {
       const part = tables[table.name];
       if (part === undefined) continue;
       const paths = groups.get(part.schema) ?? [];
       groups.set(part.schema, paths);
-      paths.push(...part.files.map((file) => steadyPath(path, file.path)));
+      paths.push(...part.files.map(place));
     }
-    return selectFiles(
-      table,
-      [...groups].map(([schema, paths]) => ({ columns: ledger.schema(schema).columns, paths })),
-    );
-  });
+    const filled = [...groups].map(([schema, paths]) => ({ columns: ledger.schema(schema).columns, paths }));
+    return selectFiles(table, filled, readFiles, isNamed);
+  };
+  return held(
+    { kind: 'parquet', path, network, database, all: ledger.entries, lost, findings },
+    (table, entries) => select(table, entries, false),
+    (table, entries) => {
+      const owners = new Map(
+        entries.flatMap(({ number, tables }) =>
+          (tables[table.name]?.files ?? []).map((file) => [place(file), number] as const),
+        ),
+      );
+      return {
+        sql: select(table, entries, true),
+        by: 'filename',
+        entryOf: (value) => owners.get(String(value)),
+      };
+    },
+  );
 }
 
 /** What the catalog shows; nothing where it cannot be read, because it can be made again. */
@@ -214,14 +239,19 @@ async function holdFile(path: string, registry: Registry, database: Database): P
         got: 'rows of one that is not',
       };
     });
-  return held({ kind: 'duckdb', path, network, database, all: entries, lost, findings }, (table, some) => {
+  const select = (table: TableDef, some: readonly LedgerEntry[], more: readonly string[]): string => {
     const columns = schemaOf(table).columns.map(({ name, type }) =>
       present.get(table.name)?.has(name) === true ? quoteName(name) : `NULL::${type} AS ${quoteName(name)}`,
     );
     const list = some.map(({ number }) => number).join(', ') || '-1';
     const which = some.length === 1 ? `= ${list}` : `IN (${list})`;
-    return `SELECT ${columns.join(', ')} FROM w._rows.${quoteName(table.name)} WHERE _entry ${which}`;
-  });
+    return `SELECT ${[...columns, ...more].join(', ')} FROM w._rows.${quoteName(table.name)} WHERE _entry ${which}`;
+  };
+  return held(
+    { kind: 'duckdb', path, network, database, all: entries, lost, findings },
+    (table, some) => select(table, some, []),
+    (table, some) => ({ sql: select(table, some, ['_entry']), by: '_entry', entryOf: Number }),
+  );
 }
 
 /** The ledger of a one-file warehouse: what can be read of it, and the numbers of what cannot. */
@@ -292,6 +322,7 @@ export function seqnoColumn(table: TableDef): string {
 function held(
   base: Pick<Held, 'kind' | 'path' | 'network' | 'database' | 'lost' | 'findings'> & { readonly all: Entries },
   select: Held['select'],
+  selectEach: Held['selectEach'],
 ): Held {
   const { all, findings, network, lost, ...rest } = base;
   const foreign = all.all.filter((entry) => entry.network !== network);
@@ -300,6 +331,7 @@ function held(
     network,
     lost,
     select,
+    selectEach,
     entries: all.effective,
     filled: all.all.filter(({ id, supersedes }) => supersedes.includes(id)),
     findings: [

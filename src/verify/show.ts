@@ -1,6 +1,6 @@
 import { formatCount, formatDuration } from '../format.ts';
 import { nameSome } from '../left-out-gaps.ts';
-import { formatSpans, subtractSpans } from '../span.ts';
+import { shortSpans, subtractSpans } from '../span.ts';
 import { formatFinding } from './finding.ts';
 import type { RepairOptions } from './repair.ts';
 import type { VerifyEvent, VerifyReport } from './verify.ts';
@@ -32,8 +32,8 @@ function formatEvent(event: VerifyEvent): string {
     case 'finding':
       return formatFinding(event);
     case 'repaired': {
-      const how = event.refetched.length === 0 ? 'from sound rows' : `asked again for ${formatSpans(event.refetched)}`;
-      return `repaired ${event.pipeline} ${formatSpans([event.span])}: ${how} (${formatCount(event.requests)} requests)`;
+      const how = event.refetched.length === 0 ? 'from sound rows' : `asked again for ${shortSpans(event.refetched)}`;
+      return `repaired ${event.pipeline} ${shortSpans([event.span])}: ${how} (${formatCount(event.requests)} requests)`;
     }
     case 'verified':
       return formatReport(event);
@@ -45,7 +45,7 @@ function formatReport(report: VerifyReport): string {
   const shown = (all: VerifyReport['spans']): readonly string[] =>
     Object.entries(all)
       .filter(([, list]) => list.length > 0)
-      .map(([pipeline, list]) => `${pipeline} ${formatSpans(list)}`);
+      .map(([pipeline, list]) => `${pipeline} ${shortSpans(list)}`);
   const done = shown(
     Object.fromEntries(
       Object.entries(spans).map(([pipeline, list]) => [pipeline, subtractSpans(list, unproven[pipeline] ?? [])]),
@@ -71,7 +71,7 @@ function formatReport(report: VerifyReport): string {
   }).flatMap(([what, count]) => (count === undefined || count === 0 ? [] : [`${formatCount(count)} ${what}`]));
   if (crossing.length > 0) lines.push(`  across the edges: ${crossing.join(', ')}`);
   for (const { audit, without, missing } of report.unchecked)
-    lines.push(`  not checked in ${formatSpans(missing)}: ${audit}, exported without ${nameSome(without)}`);
+    lines.push(`  not checked in ${shortSpans(missing)}: ${audit}, exported without ${nameSome(without)}`);
   for (const [table, { rows, hash }] of Object.entries(content ?? {}))
     lines.push(`  ${table}: ${formatCount(rows)} rows, content ${hash}`);
   if (!proven && requests === undefined) lines.push('  the same command with --repair brings in again what fails');

@@ -11,6 +11,7 @@ import { readFiles } from '../store/relation.ts';
 import type { LedgerEntry, TableEntry, TableEvidence } from '../store/store.ts';
 import type { Finding, FindingKind } from './finding.ts';
 import { boundColumn, type Held, messageOf } from './held.ts';
+import { measureParts } from './measure.ts';
 
 /**
  * How far a table's rows of one entry can be trusted by themselves. `proven`: every file has the checksum it was committed
@@ -31,44 +32,94 @@ export interface TableState {
   readonly isAsRecorded: boolean;
 }
 
-/** Reads everything that an entry names, and compares it with the entry. */
-export async function readEntryState(
+/** A table of an entry, its files looked at. */
+interface Looked {
+  readonly entry: LedgerEntry;
+  readonly name: string;
+  readonly part: TableEntry;
+  readonly table: TableDef | undefined;
+  readonly files: Trust;
+  readonly findings: Finding[];
+}
+
+/** Reads everything that some entries name, and compares it with the entries; tells of them in their order. */
+export async function readEntryStates(
   held: Held,
   registry: Registry,
-  entry: LedgerEntry,
+  entries: readonly LedgerEntry[],
   report: (finding: Finding) => void,
-): Promise<EntryState> {
-  const tables = new Map<string, TableState>();
-  const pipeline = registry.pipelines.filter(isMasterchain).find(({ name }) => name === entry.pipeline);
-  const about = { pipeline: entry.pipeline, span: entry.span, entry: entry.number };
-  for (const { name } of entry.verdict === 'sealed' ? (pipeline?.tables ?? []) : []) {
-    if (entry.tables[name] !== undefined || isLeftOut(entry.without, name)) continue;
-    tables.set(name, { trust: 'unreadable', isAsRecorded: false });
-    report({
-      ...about,
-      kind: 'table-missing',
-      table: name,
-      expected: `an entry with table ${name}`,
-      got: 'one without it',
-    });
-  }
-  for (const [name, part] of Object.entries(entry.tables)) {
-    const tell = (kind: FindingKind, expected: string, got: string, file?: string): void =>
-      report({ ...about, kind, table: name, file, expected, got });
-    const declared = registry.tables.find((candidate) => candidate.name === name);
-    const table = declared === undefined ? undefined : narrowTable(declared, entry.without);
-    const files = held.kind === 'duckdb' ? 'plain' : await readFileTrust(held, part, tell);
-    const rows =
-      table === undefined || files === 'unreadable' ? undefined : await readRows(held, registry, entry, table, tell);
-    if (table === undefined) tables.set(name, { trust: files, isAsRecorded: true });
-    else if (rows === undefined) tables.set(name, { trust: 'unreadable', isAsRecorded: false });
-    else {
-      const isAsRecorded = compareEvidence(part, rows, tell);
-      const isChanged = files === 'plain' && !isAsRecorded;
-      tables.set(name, { trust: isChanged ? 'suspect' : files, isAsRecorded });
+): Promise<readonly EntryState[]> {
+  const looked: Looked[] = [];
+  for (const entry of entries) {
+    for (const [name, part] of Object.entries(entry.tables)) {
+      const findings: Finding[] = [];
+      const tell = tellerOf(entry, name, (finding) => findings.push(finding));
+      const declared = registry.tables.find((candidate) => candidate.name === name);
+      const table = declared === undefined ? undefined : narrowTable(declared, entry.without);
+      const files = held.kind === 'duckdb' ? 'plain' : await readFileTrust(held, part, tell);
+      looked.push({ entry, name, part, table, files, findings });
     }
   }
-  return { entry, tables };
+  const measured: ReadonlyMap<Looked, TableEvidence> = await measureParts(held, registry, measurable(held, looked));
+  const states: EntryState[] = [];
+  for (const entry of entries) {
+    const tables = new Map<string, TableState>();
+    for (const name of lacking(registry, entry)) {
+      tables.set(name, { trust: 'unreadable', isAsRecorded: false });
+      tellerOf(entry, name, report)('table-missing', `an entry with table ${name}`, 'one without it');
+    }
+    for (const own of looked.filter((each) => each.entry === entry)) {
+      for (const finding of own.findings) report(finding);
+      tables.set(own.name, await readTableState(held, registry, own, measured.get(own), report));
+    }
+    states.push({ entry, tables });
+  }
+  return states;
+}
+
+/**
+ * What can be read together with others. DuckDB reads many files with the types of the first one, so that only those whose bytes are
+ * proven to be what was written may share a statement.
+ */
+function measurable(held: Held, looked: readonly Looked[]): readonly (Looked & { readonly table: TableDef })[] {
+  const owners = new Map<string, number>();
+  for (const { path } of looked.flatMap(({ part }) => part.files)) owners.set(path, (owners.get(path) ?? 0) + 1);
+  return looked.filter(
+    (each): each is Looked & { readonly table: TableDef } =>
+      each.table !== undefined &&
+      (held.kind === 'duckdb' || each.files === 'proven') &&
+      each.part.files.every(({ path }) => owners.get(path) === 1),
+  );
+}
+
+/** Tables that an entry must name, and does not. */
+function lacking(registry: Registry, entry: LedgerEntry): readonly string[] {
+  if (entry.verdict !== 'sealed') return [];
+  const pipeline = registry.pipelines.filter(isMasterchain).find(({ name }) => name === entry.pipeline);
+  return (pipeline?.tables ?? [])
+    .map(({ name }) => name)
+    .filter((name) => entry.tables[name] === undefined && !isLeftOut(entry.without, name));
+}
+
+async function readTableState(
+  held: Held,
+  registry: Registry,
+  { entry, name, part, table, files }: Looked,
+  measured: TableEvidence | undefined,
+  report: (finding: Finding) => void,
+): Promise<TableState> {
+  const tell = tellerOf(entry, name, report);
+  if (table === undefined) return { trust: files, isAsRecorded: true };
+  const rows = measured ?? (files === 'unreadable' ? undefined : await readRows(held, registry, entry, table, tell));
+  if (rows === undefined) return { trust: 'unreadable', isAsRecorded: false };
+  const isAsRecorded = compareEvidence(part, rows, tell);
+  const isChanged = files === 'plain' && !isAsRecorded;
+  return { trust: isChanged ? 'suspect' : files, isAsRecorded };
+}
+
+function tellerOf(entry: LedgerEntry, table: string, report: (finding: Finding) => void): Tell {
+  const about = { pipeline: entry.pipeline, span: entry.span, entry: entry.number };
+  return (kind, expected, got, file) => report({ ...about, kind, table, file, expected, got });
 }
 
 type Tell = (kind: FindingKind, expected: string, got: string, file?: string) => void;

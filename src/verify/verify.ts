@@ -15,7 +15,7 @@ import type { Finding } from './finding.ts';
 import { boundColumn, type Held, openHeld } from './held.ts';
 import { limitTo } from './range.ts';
 import { setView } from './scope.ts';
-import { type EntryState, readEntryState } from './state.ts';
+import { type EntryState, readEntryStates } from './state.ts';
 
 export interface VerifyOptions {
   /** Folder of Parquet files, or a DuckDB file. */
@@ -176,8 +176,11 @@ function findLost(held: Held, registry: Registry): readonly Finding[] {
     );
 }
 
-/** The files of a span are small, so that one query does not keep two cores busy: two spans are read at once. */
+/** One query over small files does not keep two cores busy: two batches are read at once. */
 const READERS = 2;
+
+/** Bounds of a batch of entries that one statement for each table reads. */
+const BATCH = { entries: 250, rows: 200_000 };
 
 async function readStates(
   held: Held,
@@ -189,19 +192,36 @@ async function readStates(
   const turns = new PQueue({ concurrency: READERS });
   try {
     const read = await turns.addAll(
-      entries.map((entry) => async () => {
+      batchesOf(entries).map((batch) => async () => {
         const database = idle.pop() ?? held.database;
         const findings: Finding[] = [];
-        const state = await readEntryState({ ...held, database }, registry, entry, (finding) => findings.push(finding));
+        const states = await readEntryStates({ ...held, database }, registry, batch, (each) => findings.push(each));
         idle.push(database);
-        return { state, findings };
+        return { states, findings };
       }),
     );
     for (const { findings } of read) for (const finding of findings) report(finding);
-    return read.map(({ state }) => state);
+    return read.flatMap(({ states }) => states);
   } finally {
     for (const database of idle) database.disconnect();
   }
+}
+
+function batchesOf(entries: readonly LedgerEntry[]): readonly (readonly LedgerEntry[])[] {
+  const batches: LedgerEntry[][] = [];
+  let rows = Number.POSITIVE_INFINITY;
+  for (const entry of entries) {
+    const own = Object.values(entry.tables).reduce((sum, table) => sum + table.rows, 0);
+    const last = batches.at(-1);
+    if (last === undefined || last.length >= BATCH.entries || rows + own > BATCH.rows) {
+      batches.push([entry]);
+      rows = own;
+    } else {
+      last.push(entry);
+      rows += own;
+    }
+  }
+  return batches;
 }
 
 function doneByPipeline(entries: readonly LedgerEntry[]): Readonly<Record<string, readonly Span[]>> {

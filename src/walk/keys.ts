@@ -7,7 +7,7 @@ import { UsageError } from '../errors.ts';
 import { lacks, leftOutGaps, readsOf } from '../left-out-gaps.ts';
 import { didYouMean } from '../nearest.ts';
 import type { Registry } from '../registry.ts';
-import { formatSpans, intersectSpans, type Span } from '../span.ts';
+import { formatSpans, intersectSpans, type Span, shortSpans } from '../span.ts';
 import { quoteName, quoteText } from '../store/canonical.ts';
 import type { Store } from '../store/store.ts';
 import type { ListContext, ListRun } from './lists.ts';
@@ -259,7 +259,7 @@ export async function requireColumnsOfSources(
   const what = columns.includes(WHOLE) ? table : columns.map((column) => `${table}.${column}`).join(', ');
   const isOwn = pipelines.some(({ name, leftOut }) => name === gap.pipeline && leftOut !== undefined);
   throw new UsageError(
-    `usage ${pipeline.name}: expected ${what} in ${formatSpans(missing)}, where its keys come from, got rows without it`,
+    `usage ${pipeline.name}: expected ${what} in ${shortSpans(missing)}, where its keys come from, got rows without it`,
     {
       code: 'left-out',
       hint: `${isOwn ? 'select it, or ' : ''}tonlake run ${gap.pipeline} --range ${formatSpans(missing)} adds it`,

@@ -1,5 +1,5 @@
 import type { PipelineDef } from '../declare/pipeline.ts';
-import { formatSpans, intersectSpans, type Span, subtractSpans } from '../span.ts';
+import { intersectSpans, type Span, shortSpans, subtractSpans } from '../span.ts';
 import { doneFor, doneSpans } from '../store/progress.ts';
 import type { Store } from '../store/store.ts';
 import type { WalkEvent } from './context.ts';
@@ -31,7 +31,7 @@ export function tellSkipped(run: Needing, report: (event: WalkEvent) => void): v
   if (first === undefined || last === undefined) return;
   const lacking = neededBy(run).filter(({ name }) => subtractSpans(missing, doneSpans(ledger, name)).length > 0);
   const names = lacking.map(({ name }) => name).join(' and ');
-  const message = `walk ${pipeline.name} ${formatSpans(missing)}: skipped, because ${names} ${lacking.length === 1 ? 'is' : 'are'} not done there`;
+  const message = `walk ${pipeline.name} ${shortSpans(missing)}: skipped, because ${names} ${lacking.length === 1 ? 'is' : 'are'} not done there`;
   report({ event: 'problem', pipeline: pipeline.name, from: first.from, to: last.to, code: 'need-not-done', message });
 }
 

@@ -1,6 +1,6 @@
 import { commonLeftOut, formatLeftOut, narrowPipeline, narrowTable } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
-import { formatSpans, subtractSpans, totalSize, unionSpans } from '../span.ts';
+import { shortSpans, subtractSpans, totalSize, unionSpans } from '../span.ts';
 import { addEvidence } from '../store/evidence.ts';
 import type { CommitDraft, LedgerEntry, StagedSpan, StagedTable } from '../store/store.ts';
 import type { StagedPart } from './collect.ts';
@@ -33,7 +33,7 @@ export async function replaceWithWider(options: WidenOptions): Promise<void> {
   if (totalSize(missing) > 0) {
     const { from, to } = entry.span;
     const lacking = formatLeftOut(entry.without ?? {});
-    const message = `walk ${name} ${from}:${to}: expected all of it to add ${lacking}, got none of ${formatSpans(missing)}; what was exported stays`;
+    const message = `walk ${name} ${from}:${to}: expected all of it to add ${lacking}, got none of ${shortSpans(missing)}; what was exported stays`;
     report({ event: 'problem', pipeline: name, from, to, code: 'incomplete', message });
     return;
   }

@@ -1,12 +1,13 @@
 import { formatCount } from '../../format.ts';
-import type { Footing } from '../footing.ts';
+import { shortSpans } from '../../span.ts';
+import { coverageTexts, type Footing } from '../footing.ts';
 import { madeText } from '../words.ts';
 import { type Html, html } from './html.ts';
 import { textHtml } from './table.ts';
 
 /** What the report rests on, below it. */
 export function htmlFooter(footing: Footing): Html {
-  const coverage = footing.coverage.map(
+  const coverage = coverageTexts(footing.coverage, shortSpans).map(
     ({ pipeline, sealed, missing, quarantined, proof }) =>
       html`<tr><th scope="row">${pipeline}</th><td>${textHtml(sealed)}</td><td>${textHtml(missing)}</td><td>${textHtml(quarantined)}</td><td>${proof}</td></tr>\n`,
   );

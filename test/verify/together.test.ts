@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadRegistry, type Registry } from '../../src/registry.ts';
+import { run } from '../../src/run.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import type { Database } from '../../src/store/database.ts';
+import type { LedgerEntry } from '../../src/store/store.ts';
+import { type Finding, formatFinding } from '../../src/verify/finding.ts';
+import { type Held, openHeld } from '../../src/verify/held.ts';
+import { type EntryState, readEntryStates } from '../../src/verify/state.ts';
+import { freshFolder } from '../scratch.ts';
+import { copyOf, dropFile, fileOf, ledgerFiles, readEntry, rewrite, verify } from './support.ts';
+
+const BLOCKS = Array.from({ length: 20 }, (_, at) => 1080 + 2 * at);
+const TABLES = 4;
+
+let sandbox: Sandbox;
+let registry: Registry;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  registry = await loadRegistry();
+});
+
+afterAll(async () => {
+  await sandbox.close();
+});
+
+/** A warehouse of entries of one block each, none beside another. */
+async function exportScattered(name: string): Promise<string> {
+  const warehouse = join(freshFolder(), name);
+  const range = BLOCKS.join(',');
+  await run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse, workers: 0 });
+  return warehouse;
+}
+
+async function withHeld<T>(path: string, use: (held: Held) => Promise<T>): Promise<T> {
+  const held = await openHeld({ path, registry, spill: join(freshFolder(), 'spill'), memoryMb: 256 });
+  try {
+    return await use(held);
+  } finally {
+    held.close();
+  }
+}
+
+interface Read {
+  readonly states: readonly EntryState[];
+  readonly findings: readonly Finding[];
+  readonly statements: number;
+}
+
+/** Reads batches of entries, and counts the statements that it takes. */
+async function readBatches(held: Held, batches: readonly (readonly LedgerEntry[])[]): Promise<Read> {
+  let statements = 0;
+  const findings: Finding[] = [];
+  const states: EntryState[] = [];
+  const query: Database['query'] = (sql, parameters) => {
+    statements++;
+    return held.database.query(sql, parameters);
+  };
+  const database: Database = Object.assign(Object.create(held.database), { query });
+  for (const batch of batches) {
+    states.push(...(await readEntryStates({ ...held, database }, registry, batch, (each) => findings.push(each))));
+  }
+  return { states, findings, statements };
+}
+
+/** Reads all entries at once and one after the other; both must tell the same. */
+async function expectAlike(path: string): Promise<Read> {
+  return withHeld(path, async (held) => {
+    const together = await readBatches(held, [held.entries]);
+    const alone = await readBatches(
+      held,
+      held.entries.map((entry) => [entry]),
+    );
+    expect(together.findings).toEqual(alone.findings);
+    expect(together.states).toEqual(alone.states);
+    expect(together.states).toHaveLength(2 * BLOCKS.length);
+    return together;
+  });
+}
+
+/** Changes the entry of a pipeline that holds a block, in the ledger. */
+function edit(path: string, pipeline: string, seqno: number, change: (entry: LedgerEntry) => unknown): void {
+  const name = ledgerFiles(path).find((file) => {
+    const entry = readEntry(file);
+    return entry.pipeline === pipeline && entry.span.from === seqno;
+  });
+  if (name === undefined) throw new Error(`no entry of ${pipeline} ${seqno}`);
+  writeFileSync(name, JSON.stringify(change(readEntry(name))));
+}
+
+/** Makes the ledger believe that a file was written as it is now. */
+function sign(path: string, table: string, seqno: number): void {
+  const file = fileOf(path, table, seqno);
+  const bytes = readFileSync(join(path, file));
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  edit(path, table === 'blocks' ? 'blocks' : 'transactions', seqno, (entry) => {
+    const part = entry.tables[table];
+    const files = part?.files.map((each) => (each.path === file ? { ...each, bytes: bytes.length, sha256 } : each));
+    return { ...entry, tables: { ...entry.tables, [table]: { ...part, files } } };
+  });
+}
+
+test.each(['w', 'a [b]*', 'w.duckdb'])('entries of %s are read by one statement for each table', async (name) => {
+  const path = await exportScattered(name);
+  const { findings, statements } = await expectAlike(path);
+  expect(findings).toEqual([]);
+  expect(statements).toBe(TABLES);
+  expect((await verify(path)).report).toMatchObject({ proven: true, entries: 2 * BLOCKS.length });
+});
+
+test('damage among many entries is told as when each is read by itself', async () => {
+  const sound = await exportScattered('w');
+  const path = copyOf(sound);
+  const at = (index: number): number => BLOCKS[index] ?? 0;
+  dropFile(path, fileOf(path, 'messages', at(1)));
+  truncateSync(join(path, fileOf(path, 'transactions', at(2))), 100);
+  await rewrite(path, fileOf(path, 'transactions', at(4)), 'FROM old OFFSET 1');
+  // Checksums that agree with files which no writer made.
+  truncateSync(join(path, fileOf(path, 'messages', at(6))), 200);
+  sign(path, 'messages', at(6));
+  await rewrite(path, fileOf(path, 'transactions', at(8)), 'FROM old OFFSET 2');
+  sign(path, 'transactions', at(8));
+  await rewrite(path, fileOf(path, 'blocks', at(9)), 'SELECT * REPLACE (7 AS mc_block_seqno) FROM old');
+  sign(path, 'blocks', at(9));
+  // Without checksum, and with other rows.
+  edit(path, 'transactions', at(11), (entry) => JSON.parse(JSON.stringify(entry).replace(/,"sha256":"\w+"/g, '')));
+  await rewrite(path, fileOf(path, 'messages', at(11)), 'FROM old OFFSET 1');
+  edit(path, 'transactions', at(13), ({ tables: { messages: _, ...tables }, ...entry }) => ({ ...entry, tables }));
+  edit(path, 'blocks', at(15), (entry) => ({ ...entry, span: { from: at(15) + 1, to: at(15) + 1 } }));
+
+  const { findings } = await expectAlike(path);
+  const told = new Map<string, string[]>();
+  for (const { span, table, kind } of findings) {
+    const key = `${span?.from} ${table}`;
+    told.set(key, [...(told.get(key) ?? []), kind]);
+  }
+  expect(Object.fromEntries(told)).toEqual({
+    [`${at(1)} messages`]: ['file-missing'],
+    [`${at(2)} transactions`]: ['file-changed', 'file-unreadable'],
+    [`${at(4)} transactions`]: ['file-changed', 'rows-changed', 'rows-changed'],
+    [`${at(6)} messages`]: ['file-unreadable'],
+    [`${at(8)} transactions`]: ['rows-changed'],
+    [`${at(9)} blocks`]: ['rows-outside'],
+    [`${at(11)} messages`]: ['file-changed', 'rows-changed', 'rows-changed'],
+    [`${at(13)} messages`]: ['table-missing'],
+    [`${at(15) + 1} blocks`]: ['rows-outside'],
+  });
+  const whole = await verify(path);
+  expect(whole.findings.map(formatFinding)).toEqual(expect.arrayContaining(findings.map(formatFinding)));
+});
