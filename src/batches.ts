@@ -5,9 +5,10 @@ import { WalkError } from './errors.ts';
 import { loadRegistry } from './registry.ts';
 import type { RunOptions } from './run.ts';
 import { openSession } from './session.ts';
-import { shortSpans } from './span.ts';
+import { type Span, shortSpans, subtractSpans } from './span.ts';
 import { requireMasterchain } from './walk/ask.ts';
 import { sessionBounds } from './walk/chain.ts';
+import { isComing, reachedPieces } from './walk/coming.ts';
 import type { WalkContext, WalkEvent } from './walk/context.ts';
 import { walkAndMend } from './walk/mend.ts';
 import { PageQueue } from './walk/pagequeue.ts';
@@ -74,15 +75,26 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
         ...{ mode: options.walk ?? 'auto', asks, spanAsks: 20 },
       };
     });
-    // Piece by piece, so that headers do not pile up, and rows come soon.
-    const reachable = splitReachable(own, asked, ends, options.waitMs, report);
     const limits = { records: Number.POSITIVE_INFINITY, seqnos: HEADER_SPAN };
-    for (const piece of planSpans(reachable, () => 0, limits)) {
-      for (const context of contexts) {
-        const isCounted = context.pipeline.needs.length > 0;
-        if (!stop.signal.aborted) await walkAndMend([context], isCounted ? queue.spansOf(piece) : [piece]);
+    const walkSpans = async (reachable: readonly Span[]): Promise<void> => {
+      // Piece by piece, so that headers do not pile up, and rows come soon.
+      for (const piece of planSpans(reachable, () => 0, limits)) {
+        for (const context of contexts) {
+          const isCounted = context.pipeline.needs.length > 0;
+          if (!stop.signal.aborted) await walkAndMend([context], isCounted ? queue.spansOf(piece) : [piece]);
+        }
       }
+    };
+    let [rest, waitMs, last] = [asked, options.waitMs, ends];
+    if (isComing(parts)) {
+      const coming = { asked, source: session.source, effects, stop: stop.signal, waitMs };
+      for await (const piece of reachedPieces(coming)) {
+        await walkSpans(splitReachable(own, piece.spans, piece.ends, 0, report));
+        [rest, last] = [subtractSpans(rest, piece.spans), piece.ends];
+      }
+      waitMs = 0;
     }
+    await walkSpans(splitReachable(own, rest, last, waitMs, report));
     if (missing.length === 0) return;
     const more = missing.length === 1 ? '' : `, and ${missing.length - 1} more like it`;
     throw new WalkError(`walk ${name}: expected all of ${shortSpans(asked)}, got a part: ${missing[0]}${more}`, {

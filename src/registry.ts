@@ -30,11 +30,15 @@ export class Registry {
   pipeline(name: string): PipelineDef {
     const found = this.pipelines.find((candidate) => candidate.name === name);
     if (found !== undefined) return found;
-    throw unknown(
-      'pipeline',
-      name,
-      this.pipelines.map((candidate) => candidate.name),
-    );
+    const names = this.pipelines.map((candidate) => candidate.name);
+    const table = this.tableOf(name);
+    const writers = this.pipelines.filter(({ tables }) => table !== undefined && tables.includes(table));
+    const [writer] = writers;
+    if (writer === undefined) throw unknown('pipeline', name, names);
+    throw new UsageError(`usage: expected a pipeline, got the table ${name}`, {
+      code: 'unknown-pipeline',
+      hint: `did you mean ${writer.name}? It writes ${name}`,
+    });
   }
 
   /** @throws {UsageError} that names the nearest right one. */

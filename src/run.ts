@@ -13,10 +13,11 @@ import type { Store } from './store/store.ts';
 import { RunTally } from './tally.ts';
 import { requireMasterchain } from './walk/ask.ts';
 import { countPromised, storeSink } from './walk/blocks.ts';
-import { sessionBounds } from './walk/chain.ts';
+import { fetchEnds, sessionBounds } from './walk/chain.ts';
+import { isComing, reachedPieces } from './walk/coming.ts';
 import type { WalkContext, WalkEvent, WalkMode } from './walk/context.ts';
 import { requireGivenKeys, requireKeyColumns } from './walk/keys.ts';
-import { walkList } from './walk/lists.ts';
+import { type ListRun, walkList } from './walk/lists.ts';
 import { walkAndMend, widenWalked } from './walk/mend.ts';
 import { missingSpans, tellSkipped } from './walk/needs.ts';
 import { PageQueue } from './walk/pagequeue.ts';
@@ -128,34 +129,36 @@ export async function run(options: RunOptions): Promise<RunReport> {
     });
     const listRun = {
       ...{ pipelines, registry, store, network, source, effects, stop, asked, report: tally.report },
-      ...{ warehouse: options.warehouse, waitMs: options.waitMs, history: options.history ?? false },
+      ...{ warehouse: options.warehouse, waitMs: options.waitMs, history: options.history ?? false, chain },
       ...{ concurrency: options.concurrency ?? 8, spanAsks: spanAsks(source) },
     };
-    const walkAll = async (): Promise<void> => {
+    const prepare = async (): Promise<void> => {
       await requireKeyColumns(listRun);
       options.onEvent?.({ event: 'stages', stages: stagesOf(store, pipelines, asked) });
-      if (options.from !== undefined) {
-        for (const name of options.pipelines) {
-          const others = pipelines.map((each) => each.name).filter((each) => each !== name);
-          const coming = others.filter((each) => subtractSpans(asked, doneSpans(store.ledger(), each)).length > 0);
-          await requireGivenKeys({ ...listRun, pipeline: registry.pipeline(name) }, options.from, coming);
-        }
+      if (options.from === undefined) return;
+      for (const name of options.pipelines) {
+        const others = pipelines.map((each) => each.name).filter((each) => each !== name);
+        const coming = others.filter((each) => subtractSpans(asked, doneSpans(store.ledger(), each)).length > 0);
+        await requireGivenKeys({ ...listRun, pipeline: registry.pipeline(name) }, options.from, coming);
       }
-      for (const pipeline of pipelines) {
+    };
+    const walkAll = async (part: Pick<ListRun, 'pipelines' | 'asked' | 'waitMs' | 'chain'>): Promise<void> => {
+      const partRun = { ...listRun, ...part };
+      for (const pipeline of part.pipelines) {
         if (stop.aborted) return;
         if (!isMasterchain(pipeline)) {
           const from = options.pipelines.includes(pipeline.name) ? options.from : undefined;
-          await walkList({ pipeline, ...listRun, from, chain });
+          await walkList({ pipeline, ...partRun, from });
           continue;
         }
-        const missing = missingSpans({ pipeline, ...listRun });
+        const missing = missingSpans({ pipeline, ...partRun });
         if (missing.length === 0) {
-          tellSkipped({ pipeline, ...listRun }, tally.report);
+          tellSkipped({ pipeline, ...partRun }, tally.report);
           continue;
         }
-        const ends = await chain.ends();
-        const reachable = splitReachable(pipeline, missing, ends, options.waitMs, tally.report);
-        const records = await announce(tally, pipeline, store, asked, reachable);
+        const ends = await part.chain.ends();
+        const reachable = splitReachable(pipeline, missing, ends, part.waitMs, tally.report);
+        const records = await announce(tally, pipeline, store, part.asked, reachable);
         await requireSpace(options.warehouse, pipeline, records ?? totalSize(reachable));
         const needed = pipelines.filter(({ name }) => pipeline.needs.includes(name)).filter(isMasterchain);
         const neededContexts = needed.map((each) => contextOf(each, ends.first));
@@ -168,9 +171,20 @@ export async function run(options: RunOptions): Promise<RunReport> {
         await walkAndMend([contextOf(pipeline, ends.first), ...neededContexts], rest);
       }
     };
+    const walkRange = async (): Promise<void> => {
+      await prepare();
+      if (!isComing(parts)) return walkAll({ pipelines, asked, waitMs: options.waitMs, chain });
+      // Other lists are read once, when all blocks have come.
+      const ofBlocks = pipelines.filter(({ walk }) => ['masterchain', 'block', 'lt'].includes(walk.kind));
+      for await (const { spans, ends } of reachedPieces({ asked, source, effects, stop, waitMs: options.waitMs })) {
+        await walkAll({ pipelines: ofBlocks, asked: spans, waitMs: 0, chain: { ends: async () => ends } });
+      }
+      const ends = await fetchEnds(source);
+      if (!stop.aborted) await walkAll({ pipelines, asked, waitMs: 0, chain: { ends: async () => ends } });
+    };
     let failure: { readonly error: unknown } | undefined;
     try {
-      await walkAll().catch((error: unknown) => {
+      await walkRange().catch((error: unknown) => {
         failure = { error };
       });
       const { openDays } = chain;

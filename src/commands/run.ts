@@ -19,6 +19,7 @@ import {
   warehouseOf,
   warehouseOption,
 } from './options.ts';
+import { refuseOthers } from './pipeline-names.ts';
 
 interface RunFlags extends CommonOptions {
   readonly without?: readonly string[];
@@ -46,7 +47,7 @@ Ranges are masterchain seqnos, both ends inclusive:
   47670000:47671000    47.67M:47.68M    47670000            these blocks
   -1000:                                                    the last 1000 blocks up to the head
   47670000:                                                 up to the head at the start
-  :+1000                                                    the next 1000 blocks after the head, as they come
+  :+1000                                                    the next 1000 blocks after the head, committed as they come
   2026-05-01           2026-05-01:2026-05-07    2026-05     UTC days and months
   yesterday            yesterday:                           the UTC day before today; and on from it, up to the head
   -7d:                 -12h:                                the last days or hours up to the head
@@ -109,7 +110,7 @@ export function addRun(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
       if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
-      const options = await runOptions(await namesOf(pipelines, flags), flags);
+      const options = await runOptions(await namesOf('run', pipelines, flags), flags);
       if (flags.dryRun === true) {
         const { dryRun } = await import('./dryrun.ts');
         await dryRun(options, flags.json === true);
@@ -143,7 +144,7 @@ export function addPlan(program: Command): void {
     )
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
       const { dryRun } = await import('./dryrun.ts');
-      await dryRun(await runOptions(await namesOf(pipelines, flags), flags), flags.json === true);
+      await dryRun(await runOptions(await namesOf('plan', pipelines, flags), flags), flags.json === true);
     });
 }
 
@@ -177,8 +178,15 @@ function walkOption(): Option {
 }
 
 /** The pipelines that are meant, each once: those named, all, or `transactions`. */
-async function namesOf(pipelines: readonly string[], { all, from }: RunFlags): Promise<readonly string[]> {
-  if (all !== true) return pipelines.length === 0 ? ['transactions'] : [...new Set(pipelines)];
+async function namesOf(
+  command: 'run' | 'plan',
+  pipelines: readonly string[],
+  { all, from }: RunFlags,
+): Promise<readonly string[]> {
+  if (all !== true) {
+    await refuseOthers(command, pipelines);
+    return pipelines.length === 0 ? ['transactions'] : [...new Set(pipelines)];
+  }
   const other = pipelines[0] ?? (from === undefined ? undefined : '--from');
   if (other !== undefined) {
     throw new UsageError(`usage: expected --all alone, got ${other} as well`, {

@@ -41,6 +41,11 @@ export async function readSqlFiles(
   );
 }
 
+/** Names of the marts that come with tonlake; nothing of them is read. */
+export async function shippedMartNames(): Promise<readonly string[]> {
+  return (await listSql(shippedFolder('marts'))).map((file) => basename(file, '.sql'));
+}
+
 async function listSql(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).filter((file) => file.endsWith('.sql'));

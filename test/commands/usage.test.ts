@@ -28,6 +28,26 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: [...RUN, '--wait', '-1'], says: /at least 0/ },
     { args: ['run', 'transaktions', ...RUN.slice(1)], says: /expected a pipeline.*did you mean transactions\?/ },
     {
+      args: ['run', '1000:1005', '--network', 'sandbox'],
+      says: /got "1000:1005", which is a range; hint: a range goes behind -r: tonlake run .*-r 1000:1005\n/,
+    },
+    {
+      args: ['plan', 'blocks', 'yesterday', '-n', 'sandbox'],
+      says: /got "yesterday", which is a range; hint: a range goes behind -r: tonlake plan .*blocks -r yesterday\n/,
+    },
+    {
+      args: ['run', 'messages', ...RUN.slice(1)],
+      says: /got the table messages; hint: did you mean transactions\? It writes messages\n/,
+    },
+    {
+      args: ['run', 'transactions_daily', '-n', 'sandbox'],
+      says: /got the mart transactions_daily; hint: tonlake mart build .*transactions_daily makes it/,
+    },
+    {
+      args: ['run', '-n', 'sandbox', '-r', '1,000:2,000'],
+      says: /expected digits without commas between them, got "1,000:2,000"; hint: did you mean 1000:2000\? a comma/,
+    },
+    {
       args: ['run', '--network', 'testnett', '--range', '1'],
       says: /expected a network .*"testnett"; hint: --network testnet/,
     },
