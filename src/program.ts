@@ -6,6 +6,7 @@ import { addCompact } from './commands/compact.ts';
 import { addDescribe } from './commands/describe.ts';
 import { addFetch } from './commands/fetch.ts';
 import { addFiles } from './commands/files.ts';
+import { addForget } from './commands/forget.ts';
 import { rememberFlags } from './commands/invocation.ts';
 import { addJob } from './commands/job.ts';
 import { addMart } from './commands/mart.ts';
@@ -44,6 +45,7 @@ export function createProgram(): Command {
     addWatch,
     addCatalog,
     addCompact,
+    addForget,
     addJob,
     addSchedule,
     addSandbox,

@@ -216,7 +216,7 @@ function pick({ tables }: LedgerEntry, name: string): LedgerEntry['tables'] {
 }
 
 /** A flipped byte would be merged like any other, and be committed as sound. */
-async function requireSound(warehouse: string, { path, bytes, sha256 }: TableFile): Promise<void> {
+export async function requireSound(warehouse: string, { path, bytes, sha256 }: TableFile): Promise<void> {
   const absolute = join(warehouse, path);
   const size = (await statIfAny(absolute))?.size;
   if (size === bytes && (sha256 === undefined || (await hashFile(absolute)) === sha256)) return;

@@ -10,6 +10,10 @@ export interface DraftEntryOptions {
   readonly network: string;
   /** Milliseconds since 1970. */
   readonly committedAt: number;
+  /** Id of the last entry of the same commit; undefined for the last one, and for one by itself. */
+  readonly commitWith?: string | undefined;
+  /** Entries of the same commit that come before it. Default 0. */
+  readonly ahead?: number | undefined;
 }
 
 /**
@@ -17,13 +21,14 @@ export interface DraftEntryOptions {
  * @throws {StoreError} when it would contradict what the warehouse holds.
  */
 export function draftEntry(options: DraftEntryOptions): LedgerEntry {
-  const { staged, draft, entries } = options;
+  const { staged, draft, entries, commitWith, ahead = 0 } = options;
   if (draft.network !== options.network) {
     throw new StoreError(`store: the warehouse holds ${options.network}, not ${draft.network}`, {
       code: 'other-network',
     });
   }
-  entries.requireEffective(draft.supersedes);
+  // An entry that supersedes itself is never in force.
+  entries.requireEffective(draft.supersedes.filter((id) => id !== staged.id));
   const tables: Record<string, TableEntry> = {};
   for (const [name, { schema, dateIn, rows, keyHash, sums, files }] of Object.entries(staged.tables)) {
     if (draft.verdict === 'quarantined' && rows > 0 && name !== 'quarantine') {
@@ -42,7 +47,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
   }
   return {
     format: 1,
-    number: entries.nextNumber,
+    number: entries.nextNumber + ahead,
     id: staged.id,
     network: draft.network,
     pipeline: draft.pipeline,
@@ -58,6 +63,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     ...(draft.proof === undefined ? {} : { proof: draft.proof }),
     ...(draft.without === undefined ? {} : { without: draft.without }),
     ...(draft.mart === undefined ? {} : { mart: draft.mart }),
+    ...(commitWith === undefined ? {} : { commitWith }),
     supersedes: draft.supersedes,
     committedAt: new Date(options.committedAt).toISOString(),
   };

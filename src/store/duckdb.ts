@@ -25,7 +25,16 @@ import { type StoreOptions, warehousePath } from './options.ts';
 import { readFiles } from './relation.ts';
 import { requireDeclared } from './schema.ts';
 import { Stager, type StagerOptions } from './stage.ts';
-import type { CommitDraft, FileStage, LedgerEntry, Query, StagedSpan, StagedTable, Store } from './store.ts';
+import type {
+  CommitDraft,
+  CommitPart,
+  FileStage,
+  LedgerEntry,
+  Query,
+  StagedSpan,
+  StagedTable,
+  Store,
+} from './store.ts';
 
 /**
  * Opens one DuckDB file for writing, and clears what a killed run left. Nobody else can read the file meanwhile.
@@ -105,7 +114,13 @@ class DuckdbStore implements Store {
   }
 
   async commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
-    return this.#commits.add(() => guarded(`warehouse ${this.path}`, () => this.#commitNext(staged, draft)));
+    const [entry] = await this.commitTogether([{ staged, draft }]);
+    if (entry === undefined) throw new Error('no entry was committed');
+    return entry;
+  }
+
+  async commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+    return this.#commits.add(() => guarded(`warehouse ${this.path}`, () => this.#commitNext(parts)));
   }
 
   ledger(): readonly LedgerEntry[] {
@@ -134,31 +149,39 @@ class DuckdbStore implements Store {
   }
 
   /** Rows, ledger and removal of what is superseded in one transaction. */
-  async #commitNext(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
+  async #commitNext(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
     const { effects, network } = this.#options;
     const step = this.#options.onStep ?? (async () => {});
     const entries = this.#entries;
-    const entry = draftEntry({ staged, draft, entries, network, committedAt: effects.now() });
+    const committedAt = effects.now();
+    const drafted = parts.map(({ staged, draft }, ahead) => ({
+      staged,
+      entry: draftEntry({ staged, draft, entries, network, committedAt, ahead }),
+    }));
     const write = async () => {
-      for (const [name, table] of Object.entries(staged.tables)) {
-        await step('insert rows');
-        await this.#insertRows(entry, name, table);
-      }
-      await step('delete superseded rows');
-      for (const old of entries.all.filter(({ id }) => entry.supersedes.includes(id))) {
-        for (const name of Object.keys(old.tables)) {
-          await this.#database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry = ${old.number}`);
+      for (const { staged, entry } of drafted) {
+        for (const [name, table] of Object.entries(staged.tables)) {
+          await step('insert rows');
+          await this.#insertRows(entry, name, table);
         }
+        await step('delete superseded rows');
+        for (const old of entries.all.filter(({ id }) => entry.supersedes.includes(id))) {
+          for (const name of Object.keys(old.tables)) {
+            await this.#database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry = ${old.number}`);
+          }
+        }
+        await step('insert entry');
+        await insertEntry(this.#database, entry);
       }
-      await step('insert entry');
-      await insertEntry(this.#database, entry);
       await step('commit');
     };
     await this.#database.withMemory(() => this.#database.transaction(write));
-    entries.add(entry);
+    for (const { entry } of drafted) entries.add(entry);
     await step('clear stage');
-    await rm(join(this.staging.stagingPath, staged.id), { recursive: true, force: true });
-    return entry;
+    for (const { staged } of drafted) {
+      await rm(join(this.staging.stagingPath, staged.id), { recursive: true, force: true });
+    }
+    return drafted.map(({ entry }) => entry);
   }
 
   async #insertRows({ number, without }: LedgerEntry, name: string, staged: StagedTable): Promise<void> {

@@ -38,6 +38,7 @@ const entrySchema = z.object({
   proof: z.enum(['transactions', 'shards', 'none']).optional(),
   without: z.record(z.string(), z.array(z.string())).optional(),
   mart: z.object({ day: z.string().optional(), inputs: z.string(), sealed: z.boolean() }).optional(),
+  commitWith: z.string().optional(),
   supersedes: z.array(z.string()),
   committedAt: z.string(),
 });
@@ -87,6 +88,7 @@ export function badLedger(problem: string, cause?: unknown, hint?: string): Stor
 /** The ledger in memory: all entries in order of commit, and which of them are still in force. */
 export class Entries {
   readonly #all: LedgerEntry[] = [];
+  readonly #ids = new Set<string>();
   readonly #successors = new Map<string, LedgerEntry>();
   readonly #aside = new Set<string>();
   #effective: readonly LedgerEntry[] | undefined;
@@ -99,9 +101,12 @@ export class Entries {
     return this.#all.length + 1;
   }
 
-  /** Entries that are neither superseded nor set aside, in order of commit. */
+  /** Entries that are neither superseded, nor set aside, nor of a commit that was cut short, in order of commit. */
   get effective(): readonly LedgerEntry[] {
-    this.#effective ??= this.#all.filter(({ id }) => !this.#successors.has(id) && !this.#aside.has(id));
+    this.#effective ??= this.#all.filter(
+      ({ id, commitWith }) =>
+        !this.#successors.has(id) && !this.#aside.has(id) && (commitWith === undefined || this.#ids.has(commitWith)),
+    );
     return this.#effective;
   }
 
@@ -123,6 +128,7 @@ export class Entries {
 
   add(entry: LedgerEntry): void {
     this.#all.push(entry);
+    this.#ids.add(entry.id);
     for (const id of entry.supersedes) this.#successors.set(id, entry);
     this.#effective = undefined;
   }

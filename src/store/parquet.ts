@@ -15,7 +15,7 @@ import { type StoreOptions, warehousePath } from './options.ts';
 import { pinFile, pinnedPath, retireFile } from './pinned.ts';
 import { requireDeclared, requireReadable, schemaOf } from './schema.ts';
 import { Stager, type StagerOptions } from './stage.ts';
-import type { CommitDraft, FileStage, LedgerEntry, Query, StagedSpan, Store } from './store.ts';
+import type { CommitDraft, CommitPart, FileStage, LedgerEntry, Query, StagedSpan, Store } from './store.ts';
 import { WarehouseViews } from './views.ts';
 
 /**
@@ -111,6 +111,22 @@ class ParquetStore implements Store {
     return entry;
   }
 
+  /** The last entry puts the others in force. */
+  async commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+    const last = parts.at(-1)?.staged.id;
+    const committed = await this.#commits.add(() =>
+      guarded(`warehouse ${this.path}`, async () => {
+        const done: LedgerEntry[] = [];
+        for (const { staged, draft } of parts) {
+          done.push(await this.#commitNext(staged, draft, staged.id === last ? undefined : last));
+        }
+        return done;
+      }),
+    );
+    this.#scheduleCatalog();
+    return committed;
+  }
+
   ledger(): readonly LedgerEntry[] {
     return this.#ledger.entries.effective;
   }
@@ -137,11 +153,11 @@ class ParquetStore implements Store {
   }
 
   /** Files first, the entry that names them last: what no entry names does not exist. */
-  async #commitNext(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
+  async #commitNext(staged: StagedSpan, draft: CommitDraft, commitWith?: string): Promise<LedgerEntry> {
     const { effects, tables, marts = [], network } = this.#options;
     const step = this.#options.onStep ?? (async () => {});
     const { entries } = this.#ledger;
-    const entry = draftEntry({ staged, draft, entries, network, committedAt: effects.now() });
+    const entry = draftEntry({ staged, draft, entries, network, commitWith, committedAt: effects.now() });
     const { stagingPath } = this.staging;
     await step('write schemas');
     for (const [name, { schema }] of Object.entries(staged.tables)) {

@@ -6,6 +6,9 @@ import type { LedgerEntry } from './store.ts';
 /** Scope of a commit that lacks rows, or has wrong ones, which are asked for again: its span is not done. */
 export const PARTIAL = 'part of the rows';
 
+/** Scope of an entry that takes others out of force: its rows were removed on purpose. It supersedes itself as well. */
+export const FORGOTTEN = 'forgotten';
+
 /** Whether a whole commit of a span takes the place of an entry: it lies inside, and its blocks are not done. */
 export function givesWay({ verdict, scope, span }: LedgerEntry, to: Span): boolean {
   return (verdict === 'quarantined' || scope === PARTIAL) && subtractSpans([span], [to]).length === 0;

@@ -78,6 +78,8 @@ export interface LedgerEntry {
   readonly without?: LeftOut | undefined;
   /** Present where the rows are those of a mart. */
   readonly mart?: MartStamp | undefined;
+  /** Id of the last entry of a commit of several: this one is in force only beside it. */
+  readonly commitWith?: string | undefined;
   /** Ids of entries whose rows this one replaces. */
   readonly supersedes: readonly string[];
   /** ISO 8601, UTC. */
@@ -102,6 +104,12 @@ export type CommitDraft = Pick<
   | 'mart'
   | 'supersedes'
 >;
+
+/** One of several entries that are committed in one step. */
+export interface CommitPart {
+  readonly staged: StagedSpan;
+  readonly draft: CommitDraft;
+}
 
 /** Which of several rows with one key is the newest: the one with the greatest value of a column, and of those the last written. */
 export interface NewestRule {
@@ -197,6 +205,8 @@ export interface Store {
   stage(pipeline: string, span: Span): FileStage;
   /** Makes the staged rows and the ledger entry visible in one step. */
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
+  /** As `commit`, for several entries: all of them or none. Only the last one may supersede others. */
+  commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]>;
   /** Entries that are not superseded, in order of commit. */
   ledger(): readonly LedgerEntry[];
   /** Reads over the committed rows: one relation per table. */

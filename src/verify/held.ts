@@ -13,6 +13,7 @@ import { openFile, pathsOf, readColumns, readNetwork } from '../store/onefile.ts
 import { detectStoreKind } from '../store/open.ts';
 import { warehousePath } from '../store/options.ts';
 import { steadyPath } from '../store/pinned.ts';
+import { FORGOTTEN } from '../store/progress.ts';
 import { readFiles, selectFiles } from '../store/relation.ts';
 import { schemaOf } from '../store/schema.ts';
 import type { LedgerEntry, Store, TableFile } from '../store/store.ts';
@@ -39,6 +40,8 @@ export interface Held {
   readonly lost: readonly LostEntry[];
   /** What lost entries held whose numbers a repair has filled. */
   readonly filled: readonly Pick<LedgerEntry, 'number' | 'pipeline' | 'span'>[];
+  /** What was removed on purpose. */
+  readonly forgotten: readonly Pick<LedgerEntry, 'number' | 'pipeline' | 'span'>[];
   /** What is wrong with the ledger itself. */
   readonly findings: readonly Finding[];
   /** Where the audits run; bounded memory. */
@@ -326,6 +329,8 @@ function held(
 ): Held {
   const { all, findings, network, lost, ...rest } = base;
   const foreign = all.all.filter((entry) => entry.network !== network);
+  const ids = new Set(all.all.map(({ id }) => id));
+  const selfSuperseded = all.all.filter(({ id, supersedes }) => supersedes.includes(id));
   return {
     ...rest,
     network,
@@ -333,7 +338,10 @@ function held(
     select,
     selectEach,
     entries: all.effective,
-    filled: all.all.filter(({ id, supersedes }) => supersedes.includes(id)),
+    filled: selfSuperseded.filter(({ scope }) => scope !== FORGOTTEN),
+    forgotten: selfSuperseded.filter(
+      ({ scope, commitWith }) => scope === FORGOTTEN && (commitWith === undefined || ids.has(commitWith)),
+    ),
     findings: [
       ...findings,
       ...lost.map(({ number, isBroken, pipeline, span }): Finding => {

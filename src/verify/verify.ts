@@ -162,18 +162,24 @@ function findLost(held: Held, registry: Registry): readonly Finding[] {
   return held.filled
     .filter(({ pipeline, span }) => lasting.has(pipeline) && span.to > 0)
     .flatMap(({ number, pipeline, span }) =>
-      subtractSpans([span], doneSpans(held.entries, pipeline)).map((hole): Finding => {
-        const expected = `${formatSpans([hole])} of the lost entry ${number} brought in again`;
-        return {
-          kind: 'not-done',
-          pipeline,
-          span: hole,
-          entry: number,
-          expected,
-          got: 'none; tonlake run asks for it',
-        };
-      }),
+      subtractSpans([span], [...doneSpans(held.entries, pipeline), ...forgottenSince(held, pipeline, number)]).map(
+        (hole): Finding => {
+          const expected = `${formatSpans([hole])} of the lost entry ${number} brought in again`;
+          return {
+            kind: 'not-done',
+            pipeline,
+            span: hole,
+            entry: number,
+            expected,
+            got: 'none; tonlake run asks for it',
+          };
+        },
+      ),
     );
+}
+
+function forgottenSince({ forgotten }: Held, pipeline: string, number: number): readonly Span[] {
+  return forgotten.filter((each) => each.pipeline === pipeline && each.number > number).map(({ span }) => span);
 }
 
 /** One query over small files does not keep two cores busy: two batches are read at once. */

@@ -1,5 +1,5 @@
 import { PARTIAL } from '../store/progress.ts';
-import type { CommitDraft, StagedSpan, Store } from '../store/store.ts';
+import type { CommitDraft, LedgerEntry, StagedSpan, Store } from '../store/store.ts';
 import type { SpanSink } from './context.ts';
 
 /** A span that is staged, and what its commit will say. */
@@ -42,6 +42,11 @@ export function collectStore(
       ...{ kind: store.kind, path: store.path, staging: store.staging, query: store.query, ledger },
       stage: (name, span) => store.stage(name, span),
       commit: sink.commit,
+      commitTogether: async (drafts) => {
+        const entries: LedgerEntry[] = [];
+        for (const { staged, draft } of drafts) entries.push(await sink.commit(staged, draft));
+        return entries;
+      },
       clearSuperseded: () => store.clearSuperseded(),
       close: () => store.close(),
     },

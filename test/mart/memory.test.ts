@@ -18,6 +18,7 @@ test('a mart that needs more memory than a store reads with leaves the limit as 
     ...{ kind: store.kind, path: store.path, staging: store.staging },
     stage: (pipeline, span) => store.stage(pipeline, span),
     commit: (staged, draft) => store.commit(staged, draft),
+    commitTogether: (parts) => store.commitTogether(parts),
     ledger: () => store.ledger(),
     clearSuperseded: () => store.clearSuperseded(),
     close: () => store.close(),

@@ -1,0 +1,140 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { run } from '../../src/run.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { type ForgetOptions, forgetRange } from '../../src/verify/forget.ts';
+import { tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
+import { verify } from '../verify/support.ts';
+import { hashTables, query } from './export.ts';
+
+const LISTS = ['actions', 'message_links', 'traces'];
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 4000 });
+});
+
+afterAll(() => sandbox.close());
+
+async function bring(warehouse: string, range: string) {
+  const pipelines = ['transactions', ...LISTS];
+  return run({ pipelines, network: sandbox.url, range, warehouse, workers: 0 });
+}
+
+describe.each(['w', 'w.duckdb'])('forgetting a range of %s', (name) => {
+  let source: string;
+  let before: Awaited<ReturnType<typeof hashTables>>;
+
+  beforeAll(async () => {
+    source = join(freshFolder(), name);
+    for (const range of ['1000:1019', '1020:1029', '1030:1049']) await bring(source, range);
+    before = await hashTables(source);
+  });
+
+  const copy = (): string => {
+    const to = join(freshFolder(), name);
+    cpSync(source, to, { recursive: true });
+    return to;
+  };
+  const forget = (warehouse: string, more: Partial<ForgetOptions> = {}) =>
+    forgetRange({ warehouse, pipelines: ['transactions', 'blocks', 'traces', 'actions'], range: '1010:1034', ...more });
+  const left = (warehouse: string) =>
+    query(
+      warehouse,
+      `select count(*) filter (mc_block_seqno between 1010 and 1034), count(distinct mc_block_seqno),
+        (select count(*) from transactions where mc_block_seqno between 1010 and 1034),
+        (select count(*) from traces where mc_seqno_end between 1010 and 1034),
+        (select count(*) from actions where trace_mc_seqno_end between 1010 and 1034) from blocks`,
+    );
+
+  test('takes rows and the fact that they are done, also out of the middle of entries', async () => {
+    const path = copy();
+    const report = await forget(path);
+    expect(report).toMatchObject({ event: 'forgotten', spans: { transactions: [{ from: 1010, to: 1034 }] } });
+    expect(report.rows['transactions']).toBeGreaterThan(0);
+    expect(await left(path)).toEqual([['0', '25', '0', '0', '0']]);
+    const { report: verified, kinds } = await verify(path, { deep: true });
+    expect({ kinds, proven: verified.proven }).toEqual({ kinds: [], proven: true });
+    expect(verified.spans['transactions']).toEqual([
+      { from: 1000, to: 1009 },
+      { from: 1035, to: 1049 },
+    ]);
+    expect((await verify(path, { range: '1000:1049' })).kinds).toContain('not-done');
+
+    const again = await bring(path, '1000:1049');
+    expect(again.complete).toBe(true);
+    expect(await hashTables(path)).toEqual(before);
+    expect((await verify(path, { range: '1000:1049', deep: true })).kinds).toEqual([]);
+  });
+
+  test('ends as everything or nothing, wherever it is cut short', async () => {
+    const gone = copy();
+    await forget(gone);
+    const after = await hashTables(gone);
+    expect(after).not.toEqual(before);
+    const steps: string[] = [];
+    await forget(copy(), {
+      onStep: async (step) => {
+        steps.push(step);
+      },
+    });
+    const decisive = ['put entry', 'sync ledger', 'retire files', 'insert entry', 'commit', 'clear stage'];
+    const moments = new Set([
+      ...['move file', 'put entry', 'sync ledger', 'insert rows'].map((step) => steps.indexOf(step)),
+      ...decisive.map((step) => steps.lastIndexOf(step)),
+    ]);
+    moments.delete(-1);
+    const outcomes = new Set<string>();
+    for (const last of moments) {
+      const path = copy();
+      let at = 0;
+      const cut = forget(path, {
+        onStep: async (step) => {
+          if (at++ === last) throw new Error(`cut short before ${step}`);
+        },
+      });
+      await cut.catch(() => undefined);
+      const hashes = await hashTables(path);
+      const isBefore = JSON.stringify(hashes) === JSON.stringify(before);
+      if (!isBefore) expect(hashes).toEqual(after);
+      outcomes.add(isBefore ? 'before' : 'after');
+      expect((await verify(path)).kinds).toEqual([]);
+      await forget(path);
+      expect(await hashTables(path)).toEqual(after);
+    }
+    expect([...outcomes].sort()).toEqual(['after', 'before']);
+  });
+
+  test('is refused for rows that others need, and tells of those that stay', async () => {
+    const path = copy();
+    await expect(forget(path, { pipelines: ['blocks'] })).rejects.toMatchObject({
+      code: 'needed',
+      hint: 'tonlake forget blocks transactions --range 1010:1034',
+    });
+    await expect(forget(path, { pipelines: ['jetton_masters'] })).rejects.toMatchObject({ code: 'not-by-blocks' });
+    await expect(forget(path, { pipelines: ['message_links'] })).rejects.toMatchObject({ code: 'cut-entry' });
+    expect(await hashTables(path)).toEqual(before);
+    const { staying } = await forget(path, { isDry: true });
+    expect(staying).toEqual(['message_links']);
+    expect(await hashTables(path)).toEqual(before);
+  });
+
+  test('tells on the command line what would go, and removes it with --yes', async () => {
+    const path = copy();
+    expect((await tonlake(['mart', 'build', 'transactions_daily', '--warehouse', path])).code).toBe(0);
+    const args = ['forget', 'transactions', '--range', '1020:1029', '--warehouse', path];
+    const { code, stdout } = await tonlake(args);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^would go: transactions 1020:1029 in .*\n {2}rows: .*\d transactions/);
+    expect(stdout).toMatch(/stay, although .*: .*actions/);
+    expect(stdout).toContain('marts stay until tonlake mart build: transactions_daily');
+    expect((await verify(path, { range: '1000:1049' })).kinds).toEqual([]);
+    const removed = await tonlake([...args, '--yes']);
+    expect(removed.stdout).toMatch(/\nforgotten: transactions 1020:1029\n$/);
+    expect((await verify(path)).kinds).toEqual([]);
+    expect((await tonlake(args)).stdout).toMatch(/^nothing to forget/);
+  });
+});
