@@ -54,7 +54,8 @@ export const transactionColumns = {
     '/description/credit_ph/due_fees_collected',
     'owed storage fees taken from the value',
   ),
-  // Servers of 2024 sent an uninitialised uint64 for external messages (16298225961743024383), so BIGINT is too small; the same bits read as signed are negative.
+  // Servers of 2024 sent an uninitialised uint64 for external messages (16298225961743024383), so BIGINT is too small; the same
+  // bits read as signed are negative.
   credit: decimal20('/description/credit_ph/credit', 'value credited').unit('nanoton').nullable(),
   credit_extra_currencies: field(
     '/description/credit_ph/credit_extra_currencies',

@@ -64,8 +64,8 @@ export class Reconciliation {
 
   /**
    * Demands for every block exactly `tx_count` rows, each with a logical time inside the block, none twice, and none of a block
-   * that the masterchain block does not include; and for every row the messages that it says it has. Rows of masterchain blocks outside the span are ignored, and so are those that
-   * `isAlive` denies: they were dropped because they were asked for again.
+   * that the masterchain block does not include; and for every row the messages that it says it has. Rows of masterchain blocks
+   * outside the span are ignored, and so are those that `isAlive` denies: they were dropped because they were asked for again.
    */
   audit(span: Span, headers: readonly Header[], isAlive: (row: number) => boolean): readonly BadBlock[] {
     this.begin(headers);

@@ -9,10 +9,8 @@ import { hashFile, statIfAny, syncPath } from './disk.ts';
 import { DATE_COLUMN, datePlace, encodingOf, partitionOf, pathOfFile, storedColumns } from './encoding.ts';
 import { addEvidence, type DatedEvidence, measureRows } from './evidence.ts';
 import { guarded } from './failure.ts';
-
 import { writeNewest } from './newest-rows.ts';
 import { readFiles, stagedRows } from './relation.ts';
-
 import { type FileForm, type RowFile, RowFolder } from './rowfolder.ts';
 import { schemaOf } from './schema.ts';
 import type { FileStage, NewestRule, StagedFile, StagedSpan, StagedTable } from './store.ts';

@@ -6,11 +6,8 @@ import type { TableDef } from '../declare/table.ts';
 import type { Span } from '../span.ts';
 import { greatest, intersectSpans, least, subtractSpans, totalSize, unionSpans } from '../span.ts';
 import { quoteName, quoteText } from '../store/canonical.ts';
-
 import { PARTIAL } from '../store/progress.ts';
-
 import { stagedRows } from '../store/relation.ts';
-
 import { schemaOf } from '../store/schema.ts';
 import type { CommitDraft, StagedSpan, Store } from '../store/store.ts';
 import type { StagedPart } from '../walk/collect.ts';
