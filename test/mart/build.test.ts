@@ -136,7 +136,7 @@ describe('a mart that reads what was never exported', () => {
     const one = await tonlake(['mart', 'build', 'dex_swaps', '--warehouse', path]);
     expect(one.code).toBe(1);
     expect(one.stderr).toBe(
-      'error: mart dex_swaps: expected its inputs, got none: actions was never exported: tonlake run actions\n',
+      `error: mart dex_swaps: expected its inputs, got none: actions was never exported: tonlake run --warehouse ${path} actions\n`,
     );
   });
 });
