@@ -59,9 +59,9 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['run', '--network', 'sandbox', '--range', '2026-02-30'], says: /expected a range.*2026-02-30/ },
     { args: ['run', '--network', 'sandbox', '--range', '20000:'], says: /range with blocks.*hint: the head is 10000/ },
     { args: ['run', '--network', 'sandbox', '--range', 'last week'], says: /expected a range such as/ },
-    { args: ['job'], says: /expected a command of tonlake job, got none; hint: There are: run, check, list, history/ },
-    { args: ['mart'], says: /expected a command of tonlake mart, got none; hint: There are: build, list/ },
-    { args: ['mart', 'biuld'], says: /expected a command of tonlake mart, got biuld; hint: did you mean build\?/ },
+    { args: ['job'], says: /expected a command of tonlake job, got none; hint: there are: run, check, list, history/ },
+    { args: ['mart'], says: /expected a command of tonlake mart, got none; hint: there are: build, list/ },
+    { args: ['mart', 'biuld'], says: /unknown command 'biuld'; hint: did you mean build\?/ },
     {
       args: [...RUN, '-w', 's3://bucket/lake'],
       says: /expected a path of this machine for --warehouse, got the URL s3:/,
