@@ -1,5 +1,3 @@
-import type { ColumnDef } from './declare/column.ts';
-import { kinds } from './declare/kind.ts';
 import { isMasterchain, type PipelineDef } from './declare/pipeline.ts';
 import { selectFrom } from './declare/selection.ts';
 import { realEffects } from './effects.ts';
@@ -8,7 +6,7 @@ import { Estimate } from './estimate.ts';
 import { estimateList, type ListBasis } from './planlists.ts';
 import { type Measured, measurePages } from './quote/measure.ts';
 import { sampleWindows } from './quote/row-windows.ts';
-import { NOTHING, overflowOf, type Weight, weigh } from './quote/weight.ts';
+import { NOTHING, overflowOf, selectedShare, type Weight, weigh } from './quote/weight.ts';
 import { loadRegistry } from './registry.ts';
 import type { RunOptions } from './run.ts';
 import { openSession } from './session.ts';
@@ -160,21 +158,6 @@ function total(plans: readonly Planned[], isSampled: boolean) {
     machineMinutes: Math.round((seconds / 60) * 100) / 100,
     minutes: Object.fromEntries(RATES.map((rps) => [rps, minutesAt(rps)])),
   };
-}
-
-/** Bytes that a value takes in Parquet, about; texts and addresses repeat, hashes do not. */
-function weightOf({ kind }: ColumnDef): number {
-  if (kinds[kind].wire === 'hash-string') return 33;
-  const { physical } = kinds[kind];
-  if (physical === 'binary') return 60;
-  return physical === 'utf8' ? 8 : physical === 'bool' ? 0.2 : 2;
-}
-
-/** The part of a pipeline's bytes that a selection keeps. */
-function selectedShare(declared: PipelineDef, selected: PipelineDef): number {
-  const weigh = ({ tables }: PipelineDef): number =>
-    tables.flatMap(({ columns }) => columns).reduce((sum, column) => sum + weightOf(column), 0);
-  return weigh(selected) / weigh(declared);
 }
 
 const remembered = new WeakMap<Source, Map<string, Promise<HeaderSample>>>();

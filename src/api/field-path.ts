@@ -57,5 +57,10 @@ function columnOf({ content, container }: Field): Pick<FieldType, 'kind' | 'unit
 export function recordsIn({ content }: Field): readonly string[] {
   if (content.kind === 'record') return [content.name];
   if (content.kind !== 'variant') return [];
-  return Object.values(maps[content.map] ?? {}).flatMap((names) => names.split('|'));
+  return Object.keys(maps[content.map] ?? {}).flatMap((word) => recordsOfVariant(content.map, word));
+}
+
+/** The names of the records that a variant can be where the field that decides it holds a word; none for an unknown word. */
+export function recordsOfVariant(map: string, word: string): readonly string[] {
+  return maps[map]?.[word]?.split('|') ?? [];
 }

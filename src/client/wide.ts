@@ -1,12 +1,8 @@
-import { variants } from '../api/enums.ts';
 import { type Field, fieldKinds, parseField } from '../api/field.ts';
-import { recordsIn } from '../api/field-path.ts';
+import { recordsIn, recordsOfVariant } from '../api/field-path.ts';
 import { fieldsOf } from '../api/records.ts';
 
 type Parsed = Record<string, unknown>;
-type Variants = Readonly<Record<string, Readonly<Record<string, string>>>>;
-
-const maps: Variants = variants;
 
 /**
  * Makes every integer of a 64-bit kind in a record a bigint, whatever its size, so that its type does not depend on its value.
@@ -32,8 +28,8 @@ function widened(field: Field, value: unknown, record: Parsed): unknown {
       widenRecord(field.content.name, value);
       return value;
     case 'variant': {
-      const names = maps[field.content.map]?.[String(record[field.content.field])] ?? '';
-      for (const name of names.split('|')) widenRecord(name, value);
+      const { map, field: decides } = field.content;
+      for (const name of recordsOfVariant(map, String(record[decides]))) widenRecord(name, value);
       return value;
     }
     case 'enum':

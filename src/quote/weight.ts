@@ -1,3 +1,5 @@
+import type { ColumnDef } from '../declare/column.ts';
+import { kinds } from '../declare/kind.ts';
 import { isSameSelection } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { LedgerEntry } from '../store/store.ts';
@@ -73,4 +75,19 @@ export function overflowOf(name: string, ledger: readonly LedgerEntry[]): number
   const planned = own.reduce((sum, entry) => sum + (entry.planned ?? 0), 0);
   const requests = own.reduce((sum, entry) => sum + entry.requests - entry.retries, 0);
   return planned < 50 ? 0 : Math.max(0, requests / planned - 1);
+}
+
+/** Bytes that a value takes in Parquet, about; texts and addresses repeat, hashes do not. */
+function weightOf({ kind }: ColumnDef): number {
+  if (kinds[kind].wire === 'hash-string') return 33;
+  const { physical } = kinds[kind];
+  if (physical === 'binary') return 60;
+  return physical === 'utf8' ? 8 : physical === 'bool' ? 0.2 : 2;
+}
+
+/** The part of a pipeline's bytes that a selection keeps. */
+export function selectedShare(declared: PipelineDef, selected: PipelineDef): number {
+  const weightOfRow = ({ tables }: PipelineDef): number =>
+    tables.flatMap(({ columns }) => columns).reduce((sum, column) => sum + weightOf(column), 0);
+  return weightOfRow(selected) / weightOfRow(declared);
 }

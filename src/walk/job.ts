@@ -10,11 +10,8 @@ import type { PageReport, RefusedReport } from './loader.ts';
 import type { Meter } from './meter.ts';
 import type { LoaderPort, Overflow } from './port.ts';
 import type { SpanProof } from './proof.ts';
+import { REPAIR_PAUSE_MS, REPAIRS } from './repair-rounds.ts';
 import { halve } from './windows.ts';
-
-/** How often a block that does not balance is asked for again, by itself. */
-const REPAIRS = 2;
-const REPAIR_PAUSE_MS = 500;
 
 export interface SpanJobOptions {
   readonly context: WalkContext;

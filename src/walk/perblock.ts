@@ -9,13 +9,11 @@ import { auditBlocks, type BlockRows, type Blocks, failBlocks, goodParts, rowsOf
 import { faultError, ListProof, type Settled } from './list-proof.ts';
 import { cutAtFinal, type Due, type ListContext, widenedContext } from './lists.ts';
 import { commitList, type PageRows, Pages, quarantineSpan } from './pages.ts';
+import { REPAIR_PAUSE_MS, REPAIRS } from './repair-rounds.ts';
 import { StateProof } from './state-proof.ts';
 
 /** Blocks of a span: bounds memory, and what a kill costs. */
 const SPAN_BLOCKS = 500;
-/** How often a block that came back wrong is asked for again. */
-const REPAIRS = 2;
-const REPAIR_PAUSE_MS = 500;
 
 /** Brings blocks in, each by itself. */
 export async function walkBlocks(context: ListContext, walk: BlockWalk, { missing, again }: Due): Promise<void> {
