@@ -31,7 +31,7 @@ export default defineConfig({
     ],
   },
   test: {
-    globalSetup: ['test/built.ts', 'test/nothingleft.ts'],
+    globalSetup: ['test/built.ts', 'test/nothing-left.ts'],
     setupFiles: ['test/setup.ts'],
     include: ['test/**/*.test.ts'],
     exclude: ['test/crash/**', 'test/soak/**'],

@@ -4,8 +4,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import transactions from '../dist/pipelines/transactions.js';
-import { Decoder } from '../dist/src/flatten/decoder.js';
-import { rowsOfPage } from '../dist/src/flatten/objects.js';
+import { Decoder } from '../dist/src/decode/decoder.js';
+import { rowsOfPage } from '../dist/src/decode/object-decoder.js';
 import { startSandbox } from '../dist/src/sandbox/index.js';
 import { count, median, publish, round, table } from './lib/report.mjs';
 

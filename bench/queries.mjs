@@ -4,8 +4,8 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { run } from '../dist/src/export/run.js';
 import { openWarehouse } from '../dist/src/index.js';
-import { run } from '../dist/src/run.js';
 import { cli, must, scratch, startServer } from './lib/process.mjs';
 import { count, median, publish, round, table } from './lib/report.mjs';
 

@@ -20,8 +20,8 @@ const { values, positionals } = parseArgs({
 });
 
 const distinct = async (warehouse) => {
-  const { openReader } = await import('../dist/src/store/reader.js');
-  const { loadRegistry } = await import('../dist/src/registry.js');
+  const { openReader } = await import('../dist/src/warehouse/reader.js');
+  const { loadRegistry } = await import('../dist/src/declare/registry.js');
   const reader = await openReader(warehouse, (await loadRegistry()).tables);
   await reader.query('SET threads = 2');
   // The views are made before the clock starts.

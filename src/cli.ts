@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-import './engine.ts';
+import './cli/v8-flags.ts';
 import { CommanderError } from 'commander';
-import { pasteable, rememberInvocation } from './commands/invocation.ts';
-import { guardStreams } from './commands/streams.ts';
-import { showWarnings } from './commands/warnings.ts';
-import { formatError, TonlakeError, UsageError } from './errors.ts';
-import { createProgram } from './program.ts';
+import { pasteable, rememberInvocation } from './cli/invocation.ts';
+import { createProgram } from './cli/program.ts';
+import { guardStreams } from './cli/streams.ts';
+import { showWarnings } from './cli/warnings.ts';
+import { formatError, TonlakeError, UsageError } from './core/errors.ts';
 
 /** Faults of the command line that only the warehouse, or DuckDB, can tell. */
 const USAGE_CODES: ReadonlySet<string> = new Set(['other-network', 'wrong-kind', 'several-results']);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildMarts, openWarehouse, runChecks, type Warehouse } from '../src/index.ts';
-import { exportSandbox } from './mart/support.ts';
+import { exportSandbox } from './marts/support.ts';
 
 const root = join(import.meta.dirname, '..');
 const pages = [

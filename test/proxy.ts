@@ -1,5 +1,5 @@
 import type { Sandbox } from '../src/sandbox/index.ts';
-import { type LocalServer, serve } from './source/server.ts';
+import { type LocalServer, serve } from './http/server.ts';
 
 export interface Passed {
   readonly status: number;

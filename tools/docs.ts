@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { endpointsMarkdown, tablesMarkdown } from '../src/describe.ts';
-import { jobJsonSchema } from '../src/job/schema.ts';
-import { loadChecks } from '../src/mart/check.ts';
-import { martsMarkdown, sqlMarkdown } from '../src/mart/describe.ts';
-import { loadMarts } from '../src/mart/marts.ts';
-import { createProgram, withAllBelow } from '../src/program.ts';
-import { loadRegistry } from '../src/registry.ts';
+import { endpointsMarkdown, tablesMarkdown } from '../src/declare/describe-tables.ts';
+import { jobJsonSchema } from '../src/jobs/job-schema.ts';
+import { loadChecks } from '../src/marts/run-checks.ts';
+import { martsMarkdown, sqlMarkdown } from '../src/marts/describe-marts.ts';
+import { loadMarts } from '../src/marts/load-marts.ts';
+import { createProgram, withAllBelow } from '../src/cli/program.ts';
+import { loadRegistry } from '../src/declare/registry.ts';
 
 /** docs/cli.md: the help of every command, as the program prints it. */
 function cliMarkdown(program: Command): string {

@@ -1,11 +1,11 @@
-import { UsageError } from '../errors.ts';
-import { didYouMean } from '../nearest.ts';
+import { didYouMean } from '../core/did-you-mean.ts';
+import { UsageError } from '../core/errors.ts';
 import type { Endpoint } from './endpoint.ts';
-import { accountEndpoints } from './endpoints/accounts.ts';
-import { chainEndpoints } from './endpoints/chain.ts';
-import { operationEndpoints } from './endpoints/operations.ts';
-import { serviceEndpoints } from './endpoints/services.ts';
-import { tokenEndpoints } from './endpoints/tokens.ts';
+import { accountEndpoints } from './endpoints/account-endpoints.ts';
+import { chainEndpoints } from './endpoints/chain-endpoints.ts';
+import { operationEndpoints } from './endpoints/operation-endpoints.ts';
+import { serviceEndpoints } from './endpoints/service-endpoints.ts';
+import { tokenEndpoints } from './endpoints/token-endpoints.ts';
 
 /** Every endpoint, by the name of its client function: the one description that all calls are checked and typed by. */
 export const endpoints = {

@@ -1,15 +1,15 @@
 import type { variants } from './enums.ts';
 import type { Fields, Named } from './field.ts';
-import { accountRecords } from './records/accounts.ts';
-import { actionRecords } from './records/actions.ts';
-import { chainRecords } from './records/chain.ts';
-import { cocoonDetails } from './records/cocoon.ts';
-import { actionDetails } from './records/details.ts';
-import { financeDetails } from './records/finance.ts';
-import { multisigRecords } from './records/multisig.ts';
-import { rawActionRecords } from './records/rawaction.ts';
-import { serviceRecords } from './records/services.ts';
-import { tokenRecords } from './records/tokens.ts';
+import { accountRecords } from './records/account-records.ts';
+import { actionDetails } from './records/action-details.ts';
+import { actionRecords } from './records/action-records.ts';
+import { chainRecords } from './records/chain-records.ts';
+import { cocoonDetails } from './records/cocoon-details.ts';
+import { financeDetails } from './records/finance-details.ts';
+import { multisigRecords } from './records/multisig-records.ts';
+import { rawActionRecords } from './records/raw-action-records.ts';
+import { serviceRecords } from './records/service-records.ts';
+import { tokenRecords } from './records/token-records.ts';
 
 /** Every record that an answer can hold. */
 export const records = {

@@ -1,9 +1,9 @@
-import type { BytesColumn, WordsColumn } from '../flatten/columns.ts';
-import type { Decoder } from '../flatten/decoder.ts';
-import type { Span } from '../span.ts';
-import type { Header } from './header.ts';
-import { MessageAudit } from './messages.ts';
-import { SeenValues } from './seen.ts';
+import type { Header } from '../chain/headers.ts';
+import type { Span } from '../core/span.ts';
+import type { Decoder } from '../decode/decoder.ts';
+import type { BytesColumn, WordsColumn } from '../decode/typed-columns.ts';
+import { MessageAudit } from './message-counts.ts';
+import { SeenValues } from './seen-values.ts';
 
 /** A masterchain block whose rows and headers disagree. */
 export interface BadBlock {

@@ -1,5 +1,5 @@
 import type { FieldType } from '../api/field-path.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../core/errors.ts';
 import type { KindName } from './kind.ts';
 
 /** Where the values of a column come from. */

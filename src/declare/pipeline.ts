@@ -1,6 +1,6 @@
-import type { Span } from '../span.ts';
+import type { Span } from '../core/span.ts';
 import type { LeftOut } from './left-out.ts';
-import { viewsOfReadings } from './readings.ts';
+import { viewsOfReadings } from './reading-views.ts';
 import type { TableDef } from './table.ts';
 
 /** The order of requests of a pipeline. */

@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import { didYouMean } from '../nearest.ts';
+import { didYouMean } from '../core/did-you-mean.ts';
+import { UsageError } from '../core/errors.ts';
 import { fixedColumns, isLeftOut, type LeftOut, leftOutOf, narrowPipeline, WHOLE } from './left-out.ts';
 import type { PipelineDef } from './pipeline.ts';
 import type { TableDef } from './table.ts';

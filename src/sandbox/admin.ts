@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { formatError } from '../errors.ts';
+import { formatError } from '../core/errors.ts';
 import { parseFault, type SandboxFaults } from './faults.ts';
 import type { RequestLog } from './stats.ts';
 

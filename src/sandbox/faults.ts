@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../core/errors.ts';
 import { LIE_KINDS, type Lie } from './lies/kinds.ts';
 
 /** A record that no decoder can take: its kind says which field is wrong. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../core/errors.ts';
 import { ADMIN_PATH, administer } from './admin.ts';
 import { View } from './api/view.ts';
 import { MAX_BLOCKS } from './chain/clock.ts';

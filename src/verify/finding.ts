@@ -1,4 +1,4 @@
-import { formatSpan, type Span } from '../span.ts';
+import { formatSpan, type Span } from '../core/span.ts';
 
 /** What can be wrong with a warehouse. */
 export type FindingKind =

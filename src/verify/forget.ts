@@ -1,25 +1,25 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Effects, realEffects } from '../core/effects.ts';
+import { StoreError } from '../core/errors.ts';
+import { formatSpan, type Span, totalSize, unionSpans } from '../core/span.ts';
 import { narrowTable } from '../declare/left-out.ts';
+import { loadRegistry, type Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
-import { type Effects, realEffects } from '../effects.ts';
-import { StoreError } from '../errors.ts';
-import { loadMarts } from '../mart/marts.ts';
-import { loadRegistry, type Registry } from '../registry.ts';
-import { formatSpan, type Span, totalSize, unionSpans } from '../span.ts';
-import { requireSameNetwork } from '../status.ts';
-import { quoteName, quoteText } from '../store/canonical.ts';
-import { requireSound } from '../store/compact.ts';
-import { addEvidence, measureRows } from '../store/evidence.ts';
-import { openStore } from '../store/open.ts';
-import { FORGOTTEN } from '../store/progress.ts';
-import { schemaOf } from '../store/schema.ts';
-import type { CommitPart, LedgerEntry, StagedSpan, Store } from '../store/store.ts';
-import { type ForgetPlan, type ForgottenEntry, inSpans, planForget } from './forget-plan.ts';
-import { type Held, openHeld } from './held.ts';
-import { limitTo } from './range.ts';
-import { describeEvidence } from './state.ts';
+import { loadMarts } from '../marts/load-marts.ts';
+import { requireSound } from '../warehouse/compaction/compact.ts';
+import { FORGOTTEN } from '../warehouse/ledger/done-spans.ts';
+import { openStore } from '../warehouse/open-store.ts';
+import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { quoteName, quoteText } from '../warehouse/sql/canonical-text.ts';
+import { schemaOf } from '../warehouse/sql/table-schema.ts';
+import { addEvidence, measureRows } from '../warehouse/staging/row-evidence.ts';
+import type { CommitPart, LedgerEntry, StagedSpan, Store } from '../warehouse/store.ts';
+import { type Held, openHeld } from './damaged-warehouse.ts';
+import { describeEvidence } from './entry-state.ts';
+import { limitTo } from './limit-range.ts';
+import { type ForgetPlan, type ForgottenEntry, inSpans, planForget } from './plan-forget.ts';
 
 export interface ForgetOptions {
   /** Folder of Parquet files, or a DuckDB file. */

@@ -1,20 +1,20 @@
+import { chainBounds, fetchEnds } from '../chain/index-ends.ts';
+import type { Effects } from '../core/effects.ts';
+import { WalkError } from '../core/errors.ts';
+import type { Span } from '../core/span.ts';
 import { isEphemeral, isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
-import type { Effects } from '../effects.ts';
-import { WalkError } from '../errors.ts';
-import type { Registry } from '../registry.ts';
-import type { Source } from '../source/source.ts';
-import type { Span } from '../span.ts';
-import { doneSpans, PARTIAL } from '../store/progress.ts';
-import type { Store } from '../store/store.ts';
-import { storeSink } from '../walk/blocks.ts';
-import { chainBounds, fetchEnds } from '../walk/chain.ts';
-import { collectParts, type StagedPart } from '../walk/collect.ts';
-import type { WalkContext, WalkEvent } from '../walk/context.ts';
-import { type ListRun, readAnew } from '../walk/lists.ts';
-import { PageQueue } from '../walk/pagequeue.ts';
-import { threadLoaders } from '../walk/pool.ts';
-import { walk } from '../walk/walk.ts';
-import type { Damage } from './damage.ts';
+import type { Registry } from '../declare/registry.ts';
+import { collectParts, type StagedPart } from '../export/collect-parts.ts';
+import { type ListRun, readAnew } from '../export/list-run.ts';
+import { PageQueue } from '../export/page-queue.ts';
+import { storeSink } from '../export/store-sink.ts';
+import type { WalkContext, WalkEvent } from '../export/walk-context.ts';
+import { walk } from '../export/walks/masterchain-walk.ts';
+import { threadLoaders } from '../export/workers/loader-pool.ts';
+import type { Source } from '../http/source.ts';
+import { doneSpans, PARTIAL } from '../warehouse/ledger/done-spans.ts';
+import type { Store } from '../warehouse/store.ts';
+import type { Damage } from './plan-repair.ts';
 
 export interface RefetchOptions {
   readonly store: Store;
@@ -60,7 +60,7 @@ async function refetchCounted(
     first: isFirst ? (await fetchEnds(source)).first : 0,
     asks: new PageQueue(2 * (options.concurrency ?? 8)),
     loaders: threadLoaders((of, span) => store.stage(of, span)),
-    ...{ mode: 'auto', spanAsks: Number.MAX_SAFE_INTEGER },
+    ...{ mode: 'auto', requestsPerSpan: Number.MAX_SAFE_INTEGER },
   };
   for (const { span, error } of await walk(context, spans)) {
     const { code, message } = error;
@@ -80,7 +80,7 @@ function listRun(options: RefetchOptions, { pipeline, entries }: Damage, asked: 
   return {
     ...{ pipeline, pipelines: [pipeline], registry, store, source, network, effects, stop, report, asked, waitMs },
     ...{ warehouse: store.path, chain: chainBounds(source), concurrency: options.concurrency ?? 8 },
-    spanAsks: Number.MAX_SAFE_INTEGER,
+    requestsPerSpan: Number.MAX_SAFE_INTEGER,
     // Keys that were given are those of the same query.
     from: scope === PARTIAL ? undefined : scope,
     history: false,

@@ -1,19 +1,19 @@
-import { type Effects, realEffects } from '../effects.ts';
-import { TonlakeError } from '../errors.ts';
-import { buildMarts } from '../mart/build.ts';
-import { loadRegistry, type Registry } from '../registry.ts';
-import { type RunEvent, run } from '../run.ts';
-import { openSession, type SessionOptions } from '../session.ts';
-import { formatSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
-import { openStore } from '../store/open.ts';
-import { doneSpans } from '../store/progress.ts';
-import type { LedgerEntry } from '../store/store.ts';
-import type { WalkEvent } from '../walk/context.ts';
-import { type Damage, damageKey, planRepair, type RepairPlan } from './damage.ts';
+import { type Effects, realEffects } from '../core/effects.ts';
+import { TonlakeError } from '../core/errors.ts';
+import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { loadRegistry, type Registry } from '../declare/registry.ts';
+import { type RunEvent, run } from '../export/run.ts';
+import type { WalkEvent } from '../export/walk-context.ts';
+import { openSession, type SessionOptions } from '../http/session.ts';
+import { buildMarts } from '../marts/build-marts.ts';
+import { doneSpans } from '../warehouse/ledger/done-spans.ts';
+import { openStore } from '../warehouse/open-store.ts';
+import type { LedgerEntry } from '../warehouse/store.ts';
+import { applyRepair } from './apply-repair.ts';
 import type { Finding } from './finding.ts';
-import { fillLedger, REPAIR_COMMAND } from './ledgerfix.ts';
-import { mend } from './mend.ts';
+import { type Damage, damageKey, planRepair, type RepairPlan } from './plan-repair.ts';
 import { refetch } from './refetch.ts';
+import { fillLedger, REPAIR_COMMAND } from './restore-ledger.ts';
 import { type Inspection, inspectWarehouse, type VerifyOptions, type VerifyReport } from './verify.ts';
 
 export interface RepairOptions
@@ -137,7 +137,7 @@ async function repairOnce(options: Ready, { held }: Inspection, plan: RepairPlan
         const before = source.counts.requests;
         const fetch = async (spans: readonly Span[]) => refetch(work, damage, spans);
         const { refetched, failed, isChanged } = await mendUnlessGone(
-          () => mend({ store, held, tables, fetch, freshId: effects.freshId }, damage),
+          () => applyRepair({ store, held, tables, fetch, freshId: effects.freshId }, damage),
           options,
           damage,
         );
@@ -157,7 +157,7 @@ async function repairOnce(options: Ready, { held }: Inspection, plan: RepairPlan
 }
 
 /** Rows of a moment cannot be asked for again: they stay as they are. */
-async function mendUnlessGone(work: () => ReturnType<typeof mend>, options: Ready, { pipeline, span }: Damage) {
+async function mendUnlessGone(work: () => ReturnType<typeof applyRepair>, options: Ready, { pipeline, span }: Damage) {
   try {
     return await work();
   } catch (error) {

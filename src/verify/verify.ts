@@ -2,20 +2,20 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
-import { type ContentHash, contentHash } from '../audit/content.ts';
+import { type ContentHash, contentHash } from '../audit/content-hash.ts';
+import { type Effects, realEffects } from '../core/effects.ts';
+import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { isEphemeral, isMasterchain, proofOf } from '../declare/pipeline.ts';
-import { type Effects, realEffects } from '../effects.ts';
-import { loadRegistry, type Registry } from '../registry.ts';
-import { formatSpans, type Span, subtractSpans, unionSpans } from '../span.ts';
-import { requireSameNetwork } from '../status.ts';
-import { doneSpans, PARTIAL, unprovenSpans } from '../store/progress.ts';
-import type { LedgerEntry } from '../store/store.ts';
-import { auditRows, type Edges, type Unchecked } from './audits.ts';
+import { loadRegistry, type Registry } from '../declare/registry.ts';
+import { doneSpans, PARTIAL, unprovenSpans } from '../warehouse/ledger/done-spans.ts';
+import { requireSameNetwork } from '../warehouse/query/status.ts';
+import type { LedgerEntry } from '../warehouse/store.ts';
+import { auditRows, type Edges, type Unchecked } from './audit-rows.ts';
+import { setView } from './audit-scope.ts';
+import { boundColumn, type Held, openHeld } from './damaged-warehouse.ts';
+import { type EntryState, readEntryStates } from './entry-state.ts';
 import type { Finding } from './finding.ts';
-import { boundColumn, type Held, openHeld } from './held.ts';
-import { limitTo } from './range.ts';
-import { setView } from './scope.ts';
-import { type EntryState, readEntryStates } from './state.ts';
+import { limitTo } from './limit-range.ts';
 
 export interface VerifyOptions {
   /** Folder of Parquet files, or a DuckDB file. */

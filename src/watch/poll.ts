@@ -1,9 +1,9 @@
+import { type Given, planRequest } from '../api/client/build-request.ts';
+import { isSentObject, parseSent, type SentObject } from '../api/client/exact-json.ts';
 import { endpointByPath, endpointOf } from '../api/endpoints.ts';
-import { isSentObject, parseSent, type SentObject } from '../client/json.ts';
-import { type Given, planRequest } from '../client/request.ts';
 import type { EphemeralWalk, PipelineDef } from '../declare/pipeline.ts';
-import type { Ask } from '../source/ask.ts';
-import type { Source } from '../source/source.ts';
+import type { SourceRequest } from '../http/request.ts';
+import type { Source } from '../http/source.ts';
 import { objectsIn, type PendingTable, type Polled } from './sightings.ts';
 
 /** What a watch looks at. */
@@ -28,7 +28,7 @@ const BATCH = 100;
 export function planPoll(
   pipelines: readonly EphemeralPipeline[],
   { accounts, messages }: Watched,
-): readonly { readonly pipeline: EphemeralPipeline; readonly ask: Ask }[] {
+): readonly { readonly pipeline: EphemeralPipeline; readonly ask: SourceRequest }[] {
   return pipelines.flatMap((pipeline) => {
     const { account, message } = pipeline.walk;
     const filters = [

@@ -1,5 +1,5 @@
-import { cellOf, isSentObject, type SentObject, type SentValue } from '../client/json.ts';
-import type { Given } from '../flatten/rows.ts';
+import { cellOf, isSentObject, type SentObject, type SentValue } from '../api/client/exact-json.ts';
+import type { Given } from '../decode/table-rows.ts';
 
 /** The tables of a watch. */
 export type PendingTable = 'pending_transactions' | 'pending_traces' | 'pending_actions';

@@ -1,15 +1,15 @@
+import { fetchEnds } from '../chain/index-ends.ts';
+import { type Effects, realEffects } from '../core/effects.ts';
+import { TonlakeError, UsageError } from '../core/errors.ts';
 import { isEphemeral, type PipelineDef } from '../declare/pipeline.ts';
-import { type Effects, realEffects } from '../effects.ts';
-import { TonlakeError, UsageError } from '../errors.ts';
-import { loadRegistry, type Registry } from '../registry.ts';
-import { openSession, type SessionOptions } from '../session.ts';
-import type { Source } from '../source/source.ts';
-import { openStore } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
-import { fetchEnds } from '../walk/chain.ts';
-import { type Settled, settle } from './endings.ts';
+import { loadRegistry, type Registry } from '../declare/registry.ts';
+import { openSession, type SessionOptions } from '../http/session.ts';
+import type { Source } from '../http/source.ts';
+import { openStore } from '../warehouse/open-store.ts';
+import type { Store } from '../warehouse/store.ts';
 import { type EphemeralPipeline, fetchPoll, planPoll, type Watched } from './poll.ts';
-import { Saver } from './save.ts';
+import { Saver } from './save-sightings.ts';
+import { type Settled, settle } from './settle-pending.ts';
 import { type PendingTable, type Polled, Sightings } from './sightings.ts';
 
 export interface WatchOptions

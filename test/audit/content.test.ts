@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { contentHash, hashedColumns } from '../../src/audit/content.ts';
+import { contentHash, hashedColumns } from '../../src/audit/content-hash.ts';
 import { text } from '../../src/declare/column.ts';
 import { table } from '../../src/declare/table.ts';
-import { Database } from '../../src/store/database.ts';
-import { anyValue, makeBatch, makeBatchOf, type Value } from '../store/batches.ts';
-import { everything, itemRows, items, parts } from '../store/tables.ts';
-import { commitItems, draftOf, freshPath, openTestStore, type StoreKind } from '../store/warehouses.ts';
+import { Database } from '../../src/warehouse/sql/database.ts';
+import { anyValue, makeBatch, makeBatchOf, type Value } from '../warehouse/batches.ts';
+import { everything, itemRows, items, parts } from '../warehouse/tables.ts';
+import { commitItems, draftOf, freshPath, openTestStore, type StoreKind } from '../warehouse/warehouses.ts';
 
 async function hashOf(kind: StoreKind, rows: readonly (readonly Value[])[]) {
   const store = await openTestStore(freshPath(kind), { tables: [everything] });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type BlockRef, blockId, type LinkedBlock } from '../../src/audit/header.ts';
-import { findLinkGaps } from '../../src/audit/links.ts';
+import { findLinkGaps } from '../../src/audit/header-links.ts';
+import { type BlockRef, blockId, type LinkedBlock } from '../../src/chain/headers.ts';
 
 const MASTER = '-9223372036854775808';
 const WHOLE = '-9223372036854775808';

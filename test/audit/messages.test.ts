@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
-import { expectedMessages, MessageAudit } from '../../src/audit/messages.ts';
-import { Decoder } from '../../src/flatten/decoder.ts';
+import { expectedMessages, MessageAudit } from '../../src/audit/message-counts.ts';
+import { Decoder } from '../../src/decode/decoder.ts';
 import { goldenCases, hasShared, readAnswer, sharedFixtures } from '../fixtures.ts';
 
 /** Transactions of a page, and what their messages lack. */

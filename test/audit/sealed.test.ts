@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { CountedBlock } from '../../src/audit/header.ts';
-import { findContradictions, type SealedRows } from '../../src/audit/sealed.ts';
+import { findContradictions, type SealedRows } from '../../src/audit/sealed-rows.ts';
+import type { CountedBlock } from '../../src/chain/headers.ts';
 
 const sealed: SealedRows = {
   spans: [{ from: 10, to: 12 }],

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SeenValues } from '../../src/audit/seen.ts';
+import { SeenValues } from '../../src/audit/seen-values.ts';
 import type { ColumnDef } from '../../src/declare/column.ts';
-import { BytesColumn } from '../../src/flatten/columns.ts';
-import { items } from '../store/tables.ts';
+import { BytesColumn } from '../../src/decode/typed-columns.ts';
+import { items } from '../warehouse/tables.ts';
 
 function columnOf(values: readonly string[]): BytesColumn {
   const column = new BytesColumn(items.columns.find(({ name }) => name === 'hash') as ColumnDef);

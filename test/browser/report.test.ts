@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openWarehouse, renderReport, run } from '../../src/index.ts';
-import { FRONT, writeReport } from '../report/support.ts';
+import { FRONT, writeReport } from '../reports/support.ts';
 import { freshFolder } from '../scratch.ts';
 import { findChromium, launch } from './chromium.ts';
 import { type PageServer, servePages } from './pages.ts';

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { createClient } from '../../src/api/client/client.ts';
+import type { Client } from '../../src/api/client/client-types.ts';
 import { type EndpointName, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
-import { createClient } from '../../src/client/client.ts';
-import type { Client } from '../../src/client/types.ts';
-import { DecodeError, SourceError, UsageError } from '../../src/errors.ts';
-import { fakeClock } from '../source/clock.ts';
-import { json, type LocalServer, open, rejection, serve, serveSteps } from '../source/server.ts';
+import { DecodeError, SourceError, UsageError } from '../../src/core/errors.ts';
+import { json, type LocalServer, open, rejection, serve, serveSteps } from '../http/server.ts';
+import { fakeClock } from '../rate-limit/clock.ts';
 import { ACCOUNT, FRIENDLY, HASH, HEX_HASH, OTHER, recordedAnswer } from './recorded.ts';
 
 const A = encodeURIComponent(ACCOUNT);

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../src/api/endpoint.ts';
 import { endpointByPath, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
 import type { Parameter } from '../../src/api/parameter.ts';
-import { formatError, UsageError } from '../../src/errors.ts';
-import { loadRegistry } from '../../src/registry.ts';
+import { formatError, UsageError } from '../../src/core/errors.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { hasShared, readShared } from './shared.ts';
 
 interface DescribedParameter {

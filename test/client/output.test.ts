@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { writeParquet } from '../../src/api/client/answer-parquet.ts';
+import { formatAnswer } from '../../src/api/client/format-answer.ts';
 import { endpointOf } from '../../src/api/endpoints.ts';
-import { formatAnswer } from '../../src/client/output.ts';
-import { writeParquet } from '../../src/client/parquet.ts';
-import { DecodeError, formatError, StoreError } from '../../src/errors.ts';
-import { Database } from '../../src/store/database.ts';
+import { DecodeError, formatError, StoreError } from '../../src/core/errors.ts';
+import { Database } from '../../src/warehouse/sql/database.ts';
+import { rejection } from '../http/server.ts';
 import { freshFolder } from '../scratch.ts';
-import { rejection } from '../source/server.ts';
 
 const TOP = endpointOf('topAccountsByBalance');
 const BODY = Buffer.from(

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { cellsOf, columnsOf, rowsOf } from '../../src/api/client/answer-rows.ts';
+import { parseAnswer, parseSent, writeSent } from '../../src/api/client/exact-json.ts';
+import { readAnswer } from '../../src/api/client/read-answer.ts';
 import { endpointNames, endpointOf } from '../../src/api/endpoints.ts';
 import { variants } from '../../src/api/enums.ts';
 import { type Field, fieldKinds, parseField } from '../../src/api/field.ts';
 import { fieldsOf } from '../../src/api/records.ts';
-import { readAnswer } from '../../src/client/answer.ts';
-import { parseAnswer, parseSent, writeSent } from '../../src/client/json.ts';
-import { cellsOf, columnsOf, rowsOf } from '../../src/client/rows.ts';
 import { hasShared, recordedAnswers } from './shared.ts';
 
 const answers = endpointNames.flatMap((name) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { type Given, planRequest } from '../../src/api/client/build-request.ts';
 import { type EndpointName, endpointOf } from '../../src/api/endpoints.ts';
-import { type Given, planRequest } from '../../src/client/request.ts';
-import { formatError, UsageError } from '../../src/errors.ts';
+import { formatError, UsageError } from '../../src/core/errors.ts';
 import { ACCOUNT, FRIENDLY, HASH, HEX_HASH, OTHER } from './recorded.ts';
 
 const plan = (name: EndpointName, given: Given): unknown => planRequest(endpointOf(name), given).query;

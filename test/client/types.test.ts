@@ -1,7 +1,7 @@
 import { describe, expectTypeOf, test } from 'vitest';
+import type { AnswerOf, Client, ParametersOf } from '../../src/api/client/client-types.ts';
 import type { ActionOf, RecordOf } from '../../src/api/records.ts';
 import { isActionOf } from '../../src/api/records.ts';
-import type { AnswerOf, Client, ParametersOf } from '../../src/client/types.ts';
 
 describe('the types of calls', () => {
   test('know the names and values of parameters', () => {

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/index.ts';
-import { killJobAndRerun, measureJob } from './jobscenario.ts';
+import { killJobAndRerun, measureJob } from './job-scenario.ts';
 import { chanceOf } from './scenario.ts';
 
 const KILLS = Number(process.env['TONLAKE_CRASH_KILLS'] ?? 20);

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunEvent, run } from '../../src/run.ts';
+import { type RunEvent, run } from '../../src/export/run.ts';
+import type { WalkMode } from '../../src/export/walk-context.ts';
 import { type LieKind, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { readStatus } from '../../src/status.ts';
-import type { WalkMode } from '../../src/walk/context.ts';
+import { readStatus } from '../../src/warehouse/query/status.ts';
+import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
-import { hurriedEffects } from '../source/clock.ts';
 import { verify } from '../verify/support.ts';
 
 let sandbox: Sandbox;

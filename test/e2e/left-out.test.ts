@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
 import type { Selection } from '../../src/declare/selection.ts';
-import { realEffects } from '../../src/effects.ts';
+import { planRun } from '../../src/export/plan.ts';
 import { buildMarts, loadRegistry, type RunReport, readBatches, readStatus, run, runChecks } from '../../src/index.ts';
-import { planRun } from '../../src/plan.ts';
 import { MESSAGE_LIES, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { compactWarehouse } from '../../src/store/compact.ts';
-import { Database } from '../../src/store/database.ts';
+import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
+import { Database } from '../../src/warehouse/sql/database.ts';
 import { tonlake } from '../cli.ts';
+import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
-import { hurriedEffects } from '../source/clock.ts';
 import { contentOf, copyOf, fileOf, ledgerFiles, readEntry, repair, verify } from '../verify/support.ts';
 import { query } from './export.ts';
 

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentHash } from '../../src/audit/content.ts';
-import { loadRegistry } from '../../src/registry.ts';
-import { type RunEvent, run } from '../../src/run.ts';
+import { contentHash } from '../../src/audit/content-hash.ts';
+import { formatSpans, type Span, spanSize } from '../../src/core/span.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { type RunEvent, run } from '../../src/export/run.ts';
+import type { WalkMode } from '../../src/export/walk-context.ts';
 import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { DEEP_LIES, LIE_KINDS, type LieKind } from '../../src/sandbox/lies/kinds.ts';
-import { formatSpans, type Span, spanSize } from '../../src/span.ts';
-import { readStatus } from '../../src/status.ts';
-import type { WalkMode } from '../../src/walk/context.ts';
-import { openWarehouse } from '../../src/warehouse.ts';
+import { openWarehouse } from '../../src/warehouse/query/open-warehouse.ts';
+import { readStatus } from '../../src/warehouse/query/status.ts';
+import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
-import { hurriedEffects } from '../source/clock.ts';
 
 /** A block in the middle of the range, with several shards and enough transactions for every lie. */
 const LIAR = 68;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type RunEvent, run } from '../../src/run.ts';
+import { type RunEvent, run } from '../../src/export/run.ts';
 import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
-import { hurriedEffects } from '../source/clock.ts';
 import { query } from './export.ts';
 
 const RANGE = '1000:1039';

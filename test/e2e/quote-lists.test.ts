@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { realEffects } from '../../src/effects.ts';
-import { type PipelinePlan, planRun } from '../../src/plan.ts';
-import { run } from '../../src/run.ts';
+import { realEffects } from '../../src/core/effects.ts';
+import { type PipelinePlan, planRun } from '../../src/export/plan.ts';
+import { run } from '../../src/export/run.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
 import { freshFolder } from '../scratch.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { planRun } from '../../src/plan.ts';
-import { run } from '../../src/run.ts';
+import { planRun } from '../../src/export/plan.ts';
+import { run } from '../../src/export/run.ts';
+import type { WalkMode } from '../../src/export/walk-context.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
-import type { WalkMode } from '../../src/walk/context.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** Ranges of which `plan` reads a sample only; each has splits and merges inside. Giant blocks are 777, 5777, and so on. */

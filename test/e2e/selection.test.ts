@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
 import { fixedColumns, WHOLE } from '../../src/declare/left-out.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { type Selection, selectFrom } from '../../src/declare/selection.ts';
 import type { TableDef } from '../../src/declare/table.ts';
-import { realEffects } from '../../src/effects.ts';
 import { loadRegistry, openWarehouse, type RunEvent, type RunReport, run } from '../../src/index.ts';
-import { readsOf } from '../../src/left-out-gaps.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { openReader, type Reader } from '../../src/store/reader.ts';
-import { sumRows } from '../../src/store/rowsum.ts';
+import { readsOf } from '../../src/warehouse/query/left-out-gaps.ts';
+import { openReader, type Reader } from '../../src/warehouse/reader.ts';
+import { sumRows } from '../../src/warehouse/staging/row-sum.ts';
 import { freshFolder } from '../scratch.ts';
 
 const registry = await loadRegistry();

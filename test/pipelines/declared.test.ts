@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { planRequest } from '../../src/api/client/build-request.ts';
 import { type Endpoint, parametersOf } from '../../src/api/endpoint.ts';
 import { endpointByPath, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
 import { parseField } from '../../src/api/field.ts';
 import { fieldsOf } from '../../src/api/records.ts';
-import { planRequest } from '../../src/client/request.ts';
 import { kinds } from '../../src/declare/kind.ts';
 import type { PipelineDef, WalkDef } from '../../src/declare/pipeline.ts';
-import { loadRegistry } from '../../src/registry.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { ACCOUNT, HASH } from '../client/recorded.ts';
 import { baseOf } from './encode.ts';
 

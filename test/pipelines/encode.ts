@@ -1,9 +1,9 @@
-import { parseSent, type SentObject, type SentValue, writeSent } from '../../src/client/json.ts';
+import { parseSent, type SentObject, type SentValue, writeSent } from '../../src/api/client/exact-json.ts';
 import type { ColumnDef } from '../../src/declare/column.ts';
 import { kinds } from '../../src/declare/kind.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import type { TableDef } from '../../src/declare/table.ts';
-import type { Cell, Row } from '../../src/flatten/objects.ts';
+import type { Cell, Row } from '../../src/decode/object-decoder.ts';
 
 type Tree = { [name: string]: unknown };
 

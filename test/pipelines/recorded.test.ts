@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { parseSent, type SentObject, type SentValue } from '../../src/api/client/exact-json.ts';
 import { endpointByPath, endpointOf } from '../../src/api/endpoints.ts';
-import { parseSent, type SentObject, type SentValue } from '../../src/client/json.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
-import { explainRefusal } from '../../src/flatten/explain.ts';
-import { reshape } from '../../src/flatten/reshape.ts';
-import { loadRegistry } from '../../src/registry.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { explainRefusal } from '../../src/decode/explain-refusal.ts';
+import { reshape } from '../../src/decode/reshape.ts';
 import { recordedAnswer } from '../client/recorded.ts';
 import { hasShared, recordedAnswers } from '../client/shared.ts';
-import { read } from '../flatten/reading.ts';
+import { read } from '../decode/reading.ts';
 import { baseOf, encodeRecords, normalText, without } from './encode.ts';
 
 const { pipelines } = await loadRegistry();

@@ -1,7 +1,7 @@
 // A process that asks a network as fast as its budget allows, until its standard input closes or it is killed.
 // node client.mjs BASE_URL RPS|auto LANE CONCURRENCY; prints one line per second: requests so far.
-import { realEffects } from '../../dist/src/effects.js';
-import { openSession } from '../../dist/src/session.js';
+import { realEffects } from '../../dist/src/core/effects.js';
+import { openSession } from '../../dist/src/http/session.js';
 
 const [network, rps, lane, concurrency] = process.argv.slice(2);
 const stop = new AbortController();

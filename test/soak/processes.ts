@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Lane } from '../../src/source/lane.ts';
+import type { Priority } from '../../src/rate-limit/priority.ts';
 import { afterFile } from '../scratch.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
@@ -51,7 +51,7 @@ export interface ClientOptions {
   readonly url: string;
   readonly rps: number | 'auto';
   readonly state: string;
-  readonly lane?: Lane;
+  readonly lane?: Priority;
   readonly concurrency?: number;
   readonly env?: Readonly<Record<string, string>>;
 }

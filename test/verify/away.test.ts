@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildMarts } from '../../src/mart/build.ts';
-import { run } from '../../src/run.ts';
+import { run } from '../../src/export/run.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { Database } from '../../src/store/database.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
+import { Database } from '../../src/warehouse/sql/database.ts';
 import { query } from '../e2e/export.ts';
+import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
-import { hurriedEffects } from '../source/clock.ts';
 import { copyOf, dropFile, fileOf, repair, rewrite, verify } from './support.ts';
 
 /** A table of every kind of walk. */

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { run } from '../../src/run.ts';
+import { formatSpans, spanSize } from '../../src/core/span.ts';
+import { run } from '../../src/export/run.ts';
 import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { formatSpans, spanSize } from '../../src/span.ts';
-import { readStatus } from '../../src/status.ts';
+import { readStatus } from '../../src/warehouse/query/status.ts';
 import { query } from '../e2e/export.ts';
+import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
-import { hurriedEffects } from '../source/clock.ts';
 import { repair, verify } from './support.ts';
 
 const LISTS = ['traces', 'actions'];

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { addVerify } from '../../src/commands/verify.ts';
+import { addVerify } from '../../src/cli/commands/verify-command.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { copyOf, dropFile, exportWarehouse, fileOf } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { run } from '../../src/run.ts';
+import { run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, fileOf, repair, rewrite, verify } from './support.ts';

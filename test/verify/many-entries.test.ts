@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadRegistry } from '../../src/registry.ts';
-import { greatest, least } from '../../src/span.ts';
-import { readStatus } from '../../src/status.ts';
-import { Database } from '../../src/store/database.ts';
-import { openHeld } from '../../src/verify/held.ts';
+import { greatest, least } from '../../src/core/span.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { openHeld } from '../../src/verify/damaged-warehouse.ts';
+import { readStatus } from '../../src/warehouse/query/status.ts';
+import { Database } from '../../src/warehouse/sql/database.ts';
 import { freshFolder } from '../scratch.ts';
-import { openTestStore } from '../store/warehouses.ts';
+import { openTestStore } from '../warehouse/warehouses.ts';
 
 const MANY = 200_000;
 

@@ -1,13 +1,13 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../../src/run.ts';
+import { run } from '../../src/export/run.ts';
 import type { Sandbox } from '../../src/sandbox/index.ts';
-import { Database } from '../../src/store/database.ts';
-import { pinnedPath } from '../../src/store/pinned.ts';
-import type { LedgerEntry } from '../../src/store/store.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
 import { type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/verify/verify.ts';
+import { pinnedPath } from '../../src/warehouse/parquet-store/pinned-files.ts';
+import { Database } from '../../src/warehouse/sql/database.ts';
+import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** A warehouse of 1080:1159, in three commits for each pipeline. */

@@ -1,15 +1,15 @@
 import { copyFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { realEffects } from '../../src/effects.ts';
-import { loadRegistry } from '../../src/registry.ts';
-import { run } from '../../src/run.ts';
+import { realEffects } from '../../src/core/effects.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { run } from '../../src/export/run.ts';
 import { DEEP_LIES, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { Database } from '../../src/store/database.ts';
+import { openHeld } from '../../src/verify/damaged-warehouse.ts';
 import { formatFinding } from '../../src/verify/finding.ts';
-import { openHeld } from '../../src/verify/held.ts';
-import { fillLedger } from '../../src/verify/ledgerfix.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
+import { fillLedger } from '../../src/verify/restore-ledger.ts';
+import { Database } from '../../src/warehouse/sql/database.ts';
 import { freshFolder } from '../scratch.ts';
 import {
   contentOf,

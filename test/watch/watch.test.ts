@@ -1,18 +1,18 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isSentObject, parseSent, type SentObject } from '../../src/client/json.ts';
+import { isSentObject, parseSent, type SentObject } from '../../src/api/client/exact-json.ts';
 import { loadRegistry, realEffects, run, type WatchEvent, type WatchOptions, watch } from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/warehouse/open-store.ts';
 import type { EphemeralPipeline } from '../../src/watch/poll.ts';
-import { Saver } from '../../src/watch/save.ts';
+import { Saver } from '../../src/watch/save-sightings.ts';
 import { objectsIn, Sightings } from '../../src/watch/sightings.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
+import { serve } from '../http/server.ts';
 import { type Answer, ask, askJson } from '../sandbox/support.ts';
 import { freshFolder } from '../scratch.ts';
-import { serve } from '../source/server.ts';
 
 const BLOCK_MS = 400;
 /** Accounts that take part in what happens next, the busiest first. */

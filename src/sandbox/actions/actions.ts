@@ -3,7 +3,7 @@ import type { Chain } from '../chain/chain.ts';
 import { EPOCH_BLOCKS, ltOf, utimeOf } from '../chain/clock.ts';
 import type { Message, Transaction } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import { memberEpoch, type TracePlan, type TraceRow } from '../chain/traceindex.ts';
+import { memberEpoch, type TracePlan, type TraceRow } from '../chain/trace-index.ts';
 import { type OrderedRecord, orderedJson, Verbatim } from '../page/json.ts';
 import { type ActionPlan, planActions } from './plans.ts';
 import { RAW_FIELDS } from './raw.ts';

@@ -1,7 +1,7 @@
 import type { Account, Cast } from '../chain/accounts.ts';
 import { OPCODE } from '../chain/bodies.ts';
 import { type Message, type Transaction, valueIn } from '../chain/model.ts';
-import type { TracePlan } from '../chain/traceindex.ts';
+import type { TracePlan } from '../chain/trace-index.ts';
 import type { Ordered, OrderedRecord } from '../page/json.ts';
 import { makeDetails, rngOf } from './details.ts';
 import { TYPES } from './shapes.ts';

@@ -5,9 +5,9 @@ import { Rng } from '../chain/mix.ts';
 import type { Extra } from '../chain/model.ts';
 import type { Met } from '../page/addresses.ts';
 import { type OrderedRecord, orderedJson } from '../page/json.ts';
+import type { LatestState } from './latest-states.ts';
 import { ApiError, type Params } from './params.ts';
 import { Reply } from './reply.ts';
-import type { Standing } from './standing.ts';
 import type { View } from './view.ts';
 
 /** Rows of an answer to a list of addresses; what is beyond is cut. */
@@ -47,7 +47,7 @@ export function walletStates(view: View, params: Params, shuffle: number): Buffe
   return reply.list('wallets', rows, true);
 }
 
-function asked(view: View, params: Params, shuffle: number): readonly Standing[] {
+function asked(view: View, params: Params, shuffle: number): readonly LatestState[] {
   const addresses = new Set(params.addresses('address'));
   if (addresses.size === 0) throw new ApiError(422, 'address of account is required');
   const codes = new Set(params.hashes('code_hash').map((hash) => hash.toString('base64')));
@@ -62,7 +62,7 @@ function asked(view: View, params: Params, shuffle: number): readonly Standing[]
     .map(({ standing }) => standing);
 }
 
-function fullState(view: View, reply: Reply, standing: Standing, bocs: boolean): OrderedRecord {
+function fullState(view: View, reply: Reply, standing: LatestState, bocs: boolean): OrderedRecord {
   const { account, codeHash, dataHash } = standing;
   reply.meet(account, standing.row?.epoch);
   return {

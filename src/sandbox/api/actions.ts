@@ -1,7 +1,7 @@
 import type { ActionRow } from '../actions/actions.ts';
 import { supportedTypes } from '../actions/sets.ts';
 import { utimeOf } from '../chain/clock.ts';
-import { endSeqno, endSlot, memberEpoch, type TraceRow } from '../chain/traceindex.ts';
+import { endSeqno, endSlot, memberEpoch, type TraceRow } from '../chain/trace-index.ts';
 import { ApiError, type Params } from './params.ts';
 import { Reply } from './reply.ts';
 import { scanSlots, sorted } from './scan.ts';

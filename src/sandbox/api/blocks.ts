@@ -2,7 +2,7 @@ import type { BlockRow } from '../chain/chain.ts';
 import { FIRST_SEQNO, slotOf, slotOfLt, slotsOfUtime } from '../chain/clock.ts';
 import { must, Rng } from '../chain/mix.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import { includedBy } from '../lies/told.ts';
+import { includedBy } from '../lies/tampered-chain.ts';
 import { breakText, isOfHeader } from './broken.ts';
 import { ApiError, type Params } from './params.ts';
 import type { View } from './view.ts';

@@ -1,10 +1,10 @@
 import type { Account } from '../chain/accounts.ts';
 import type { QuietItem } from '../chain/registry.ts';
 import { type OrderedRecord, orderedJson } from '../page/json.ts';
+import type { LatestState } from './latest-states.ts';
 import { ApiError, type Params } from './params.ts';
 import { Reply } from './reply.ts';
 import { shuffled, sorted } from './scan.ts';
-import type { Standing } from './standing.ts';
 import { sets } from './tokens.ts';
 import type { View } from './view.ts';
 
@@ -30,7 +30,7 @@ function ownerOfCollection(view: View, { index }: Account): Account | undefined 
   return index % 4 === 2 ? undefined : wallets[index % wallets.length];
 }
 
-function collection(view: View, reply: Reply, standing: Standing): OrderedRecord {
+function collection(view: View, reply: Reply, standing: LatestState): OrderedRecord {
   const { account } = standing;
   const owner = ownerOfCollection(view, account);
   const dns = view.chain.registry.collections[0]?.account === account;
@@ -47,7 +47,7 @@ function collection(view: View, reply: Reply, standing: Standing): OrderedRecord
 
 /** An item with what decides its place in a listing. */
 export interface ItemRow {
-  readonly standing: Standing;
+  readonly standing: LatestState;
   readonly id: number;
   readonly quiet: QuietItem | undefined;
   readonly index: string;

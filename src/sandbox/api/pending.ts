@@ -2,7 +2,7 @@ import { supportedTypes } from '../actions/sets.ts';
 import type { Account } from '../chain/accounts.ts';
 import { slotOf, utimeOf } from '../chain/clock.ts';
 import type { Transaction } from '../chain/model.ts';
-import { endSlot, memberEpoch, type TraceRow } from '../chain/traceindex.ts';
+import { endSlot, memberEpoch, type TraceRow } from '../chain/trace-index.ts';
 import { ApiError, type Params } from './params.ts';
 import { Reply } from './reply.ts';
 import { shuffled } from './scan.ts';

@@ -2,10 +2,10 @@ import type { Account } from '../chain/accounts.ts';
 import { mixOf } from '../chain/mix.ts';
 import type { QuietWallet } from '../chain/registry.ts';
 import { type OrderedRecord, orderedJson } from '../page/json.ts';
+import type { LatestState } from './latest-states.ts';
 import { ApiError, type Params } from './params.ts';
 import { Reply } from './reply.ts';
 import { shuffled, sorted } from './scan.ts';
-import type { Standing } from './standing.ts';
 import type { View } from './view.ts';
 
 /** `/jetton/masters`: by row id, in no order when asked by address. */
@@ -30,7 +30,7 @@ function adminOf(view: View, account: Account): Account | undefined {
   return account.index % 4 === 1 ? undefined : wallets[account.index % wallets.length];
 }
 
-function master(view: View, reply: Reply, standing: Standing): OrderedRecord {
+function master(view: View, reply: Reply, standing: LatestState): OrderedRecord {
   const { account } = standing;
   const admin = adminOf(view, account);
   const supply =
@@ -108,13 +108,13 @@ export function jettonWallets(view: View, params: Params, shuffle: number): Buff
   return reply.list('jetton_wallets', texts, true);
 }
 
-function balanceOf(view: View, standing: Standing, quiet: ReadonlyMap<Account, QuietWallet>): bigint {
+function balanceOf(view: View, standing: LatestState, quiet: ReadonlyMap<Account, QuietWallet>): bigint {
   const known = quiet.get(standing.account);
   return known === undefined ? view.standings.jettonsOf(standing) : BigInt(known.jettons);
 }
 
 interface WalletRow {
-  readonly standing: Standing;
+  readonly standing: LatestState;
   readonly quiet: QuietWallet | undefined;
   readonly balance: bigint;
 }

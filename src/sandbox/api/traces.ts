@@ -2,7 +2,7 @@ import { supportedTypes } from '../actions/sets.ts';
 import { utimeOf } from '../chain/clock.ts';
 import type { Message, Transaction } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import { endSeqno, endSlot, memberEpoch, type TraceRow } from '../chain/traceindex.ts';
+import { endSeqno, endSlot, memberEpoch, type TraceRow } from '../chain/trace-index.ts';
 import { type Ordered, type OrderedRecord, orderedJson, Verbatim } from '../page/json.ts';
 import { ApiError, type Params } from './params.ts';
 import { Reply } from './reply.ts';

@@ -4,9 +4,9 @@ import { type BlockRow, Chain, type ChainOptions, type MessageRow, type Transact
 import { EPOCH_BLOCKS, FIRST_SEQNO, seqnoOf, utimeOf } from '../chain/clock.ts';
 import type { Transaction } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import { endSeqno, type TraceRow } from '../chain/traceindex.ts';
+import { endSeqno, type TraceRow } from '../chain/trace-index.ts';
 import type { SandboxFaults } from '../faults.ts';
-import { includedBy, Told } from '../lies/told.ts';
+import { includedBy, Told } from '../lies/tampered-chain.ts';
 import { AddressBookPages } from '../page/addresses.ts';
 import { BlockPages } from '../page/blocks.ts';
 import { Form } from '../page/form.ts';
@@ -20,7 +20,7 @@ export interface ListedMessage extends MessageRow {
   readonly outbound: string | undefined;
 }
 
-import { Standings } from './standing.ts';
+import { LatestStates } from './latest-states.ts';
 
 /** What a network may have beyond its seed. */
 export interface ViewOptions extends ChainOptions {
@@ -34,7 +34,7 @@ export class View {
   readonly blocks: BlockPages;
   readonly addresses: AddressBookPages;
   readonly actions: Actions;
-  readonly standings: Standings;
+  readonly standings: LatestStates;
   readonly #actionLag: number;
   /** The chain as it is told, lies included. */
   readonly told: Told;
@@ -55,7 +55,7 @@ export class View {
   ) {
     this.chain = new Chain(seed, options);
     this.actions = new Actions(this.chain);
-    this.standings = new Standings(this);
+    this.standings = new LatestStates(this);
     this.#actionLag = options.actionLag ?? 0;
     this.blocks = new BlockPages(this.chain);
     this.addresses = new AddressBookPages(this.chain.codec);

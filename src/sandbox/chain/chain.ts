@@ -9,7 +9,7 @@ import { Registry } from './registry.ts';
 import { createdLt } from './settle.ts';
 import type { BlockPlan } from './shards.ts';
 import { HASH_KIND, TagCodec } from './tag.ts';
-import { TraceIndex } from './traceindex.ts';
+import { TraceIndex } from './trace-index.ts';
 
 /** A transaction in a certain epoch. */
 export interface TransactionRow {

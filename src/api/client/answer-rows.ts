@@ -1,0 +1,75 @@
+import { DecodeError } from '../../core/errors.ts';
+import type { AnswerShape, Endpoint } from '../endpoint.ts';
+import { fieldKinds, parseField } from '../field.ts';
+import { fieldsOf } from '../records.ts';
+import { cellOf, isSentObject, type SentObject, type SentValue, writeSent } from './exact-json.ts';
+
+/** A column of the rows of an answer. */
+export interface RowColumn {
+  readonly name: string;
+  /** DuckDB type that holds every value of the field; nested values are JSON text. */
+  readonly sql: string;
+}
+
+const KEY = '_key';
+const EXTRA = '_extra';
+
+/** The rows of an answer: its list, the records of a map with their key as `_key`, or the one record that it is. */
+export function rowsOf(endpoint: Endpoint, answer: SentValue): readonly SentObject[] {
+  const label = endpoint.path.slice(1);
+  const { answer: shape } = endpoint;
+  return valuesOf(shape, answer).map((row) => {
+    if (isSentObject(row)) return row;
+    throw new DecodeError(`decode ${label}: expected rows that are objects, got ${String(cellOf(row)).slice(0, 80)}`, {
+      code: 'not-an-answer',
+      retryable: true,
+    });
+  });
+}
+
+function valuesOf(shape: AnswerShape, answer: SentValue): readonly SentValue[] {
+  switch (shape.kind) {
+    case 'rows':
+      if (!isSentObject(answer)) return listOf(answer);
+      // A 404 that means no rows has an error instead; any other object is refused as a row that is none.
+      return Object.hasOwn(answer, shape.rows) || Object.hasOwn(answer, 'error')
+        ? listOf(answer[shape.rows])
+        : [shape.rows];
+    case 'list':
+      return listOf(answer);
+    case 'map':
+      if (!isSentObject(answer)) return listOf(answer);
+      return Object.entries(answer).map(([key, row]) => (isSentObject(row) ? { [KEY]: key, ...row } : row));
+    case 'record':
+      return [answer];
+  }
+}
+
+/** No list, a null one and an empty one are the same; anything else is one row, and refused as such. */
+function listOf(value: SentValue | undefined): readonly SentValue[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+/** The columns of an endpoint's rows: what is declared, in the order of the server, and `_extra` for what is not. */
+export function columnsOf(endpoint: Endpoint): readonly RowColumn[] {
+  const { answer } = endpoint;
+  const fields = Object.entries(fieldsOf(answer.record) ?? {}).map(([name, text]) => ({ name, sql: sqlOf(text) }));
+  const key = answer.kind === 'map' ? [{ name: KEY, sql: 'VARCHAR' }] : [];
+  return [...key, ...fields, { name: EXTRA, sql: 'VARCHAR' }];
+}
+
+function sqlOf(text: string): string {
+  const { content, container } = parseField(text);
+  return container === 'none' && content.kind === 'value' ? fieldKinds[content.name].sql : 'VARCHAR';
+}
+
+/** A row as texts, one for each column; null where there is nothing. No number passes through a float. */
+export function cellsOf(columns: readonly RowColumn[], row: SentObject): readonly (string | null)[] {
+  const names = new Set(columns.map(({ name }) => name));
+  const extra = Object.entries(row).filter(([name]) => !names.has(name));
+  return columns.map(({ name }) => {
+    if (name !== EXTRA) return cellOf(Object.hasOwn(row, name) ? row[name] : null);
+    return extra.length === 0 ? null : writeSent(Object.fromEntries(extra));
+  });
+}

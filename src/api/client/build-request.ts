@@ -1,0 +1,108 @@
+import { inspect } from 'node:util';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { UsageError } from '../../core/errors.ts';
+import type { SourceRequest } from '../../http/request.ts';
+import { type Endpoint, parametersOf } from '../endpoint.ts';
+import type { JsonValue } from '../field.ts';
+import { type Parameter, parameterMeanings } from '../parameter.ts';
+import { bodyValue, encodeValue } from './encode-value.ts';
+import { checkRules } from './parameter-rules.ts';
+
+/** Values of parameters by name, not yet checked. Undefined is as good as absent. */
+export type Given = Readonly<Record<string, unknown>>;
+
+/**
+ * The request of a call. Everything is checked here, because the server ignores names that it does not know and filters that
+ * are empty, and answers the unfiltered list.
+ *
+ * @throws {UsageError} for an unknown name (with the nearest right one), a wrong, empty or missing value, or values that do not
+ * go together
+ */
+export function planRequest(endpoint: Endpoint, given: Given): SourceRequest {
+  const label = endpoint.path.slice(1);
+  const encoded = new Map<string, readonly string[]>();
+  const parameters = parametersOf(endpoint);
+  const names = Object.keys(parameters);
+  for (const [name, value] of Object.entries(given)) {
+    const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+    if (parameter === undefined) throw unknownParameter(label, name, names);
+    if (value !== undefined) encoded.set(name, encodeParameter(label, name, parameter, value));
+  }
+  for (const [name, parameter] of Object.entries(parameters)) {
+    if (parameter.required && !encoded.has(name)) throw missing(label, name, parameter);
+    if (parameter.sent !== undefined && !encoded.has(name)) encoded.set(name, [parameter.sent]);
+  }
+  checkRules(label, endpoint.rules, encoded);
+  const sent = names.flatMap((name) => (encoded.get(name) ?? []).map((text) => [name, text] as const));
+  const base = { method: endpoint.method, path: endpoint.path, label, missing: missingOf(endpoint) };
+  if (endpoint.method === 'GET') return { ...base, query: sent };
+  return { ...base, query: [], body: JSON.stringify(bodyOf(endpoint, encoded)) };
+}
+
+function missingOf(endpoint: Endpoint): SourceRequest['missing'] {
+  return endpoint.missing === 'no rows' ? 'answer' : endpoint.missing;
+}
+
+function bodyOf(endpoint: Endpoint, encoded: ReadonlyMap<string, readonly string[]>): Record<string, JsonValue> {
+  const body: Record<string, JsonValue> = {};
+  for (const [name, parameter] of Object.entries(endpoint.parameters)) {
+    const texts = encoded.get(name);
+    if (texts === undefined) continue;
+    const values = texts.map((text) => bodyValue(parameter, text));
+    body[name] = parameter.many ? values : (values[0] ?? null);
+  }
+  return body;
+}
+
+function encodeParameter(label: string, name: string, parameter: Parameter, value: unknown): readonly string[] {
+  if (parameter.inert === true) {
+    throw new UsageError(`usage ${label}: expected no ${name}, which ${parameter.note ?? 'does nothing'}`, {
+      code: 'inert-parameter',
+      hint: `leave ${name} out, and filter the rows yourself`,
+    });
+  }
+  const isList = Array.isArray(value) && parameter.kind !== 'stack';
+  const values: readonly unknown[] = isList ? value : [value];
+  const { most = Number.POSITIVE_INFINITY } = parameter;
+  if (isList && !parameter.many) throw wrong(label, `one value for ${name}`, `a list of ${values.length}`);
+  if (values.length === 0) throw wrong(label, `at least one value for ${name}`, 'an empty list');
+  if (values.length > most) throw wrong(label, `at most ${most} values for ${name}`, String(values.length));
+  return values.map((item) => {
+    const text = encodeValue(parameter, item);
+    if (text === undefined) throw wrong(label, `${meaningOf(parameter)} for ${name}`, shown(item));
+    return text;
+  });
+}
+
+function meaningOf(parameter: Parameter): string {
+  if (parameter.kind === 'choice') return parameter.words.join(' or ');
+  const { min, max } = parameter;
+  const range = min === undefined || max === undefined ? '' : ` from ${min} to ${max}`;
+  return `${parameterMeanings[parameter.kind]}${range}`;
+}
+
+function unknownParameter(label: string, name: string, names: readonly string[]): UsageError {
+  const hint =
+    names.length === 0 ? `${label} takes no parameters` : `${didYouMean(name, names)}There are: ${names.join(', ')}`;
+  return new UsageError(`usage ${label}: expected a parameter, got ${JSON.stringify(name)}`, {
+    code: 'unknown-parameter',
+    hint,
+  });
+}
+
+function missing(label: string, name: string, parameter: Parameter): UsageError {
+  return new UsageError(`usage ${label}: expected ${meaningOf(parameter)} for ${name}, got nothing`, {
+    code: 'missing-parameter',
+    hint: `tonlake fetch ${label} ${name}=...`,
+  });
+}
+
+function wrong(label: string, expected: string, got: string): UsageError {
+  return new UsageError(`usage ${label}: expected ${expected}, got ${got}`, { code: 'bad-parameter' });
+}
+
+function shown(value: unknown): string {
+  const text =
+    typeof value === 'string' ? JSON.stringify(value) : inspect(value, { breakLength: Number.POSITIVE_INFINITY });
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

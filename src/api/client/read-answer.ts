@@ -1,0 +1,76 @@
+import { DecodeError } from '../../core/errors.ts';
+import type { Answer } from '../../http/request.ts';
+import type { AnswerShape, Endpoint } from '../endpoint.ts';
+import type { JsonValue } from '../field.ts';
+import { parseAnswer } from './exact-json.ts';
+import { widenRecord } from './widen-record.ts';
+
+/** A record of JSON that was read a moment ago and that nobody else holds. */
+type Fresh = Record<string, JsonValue>;
+
+/**
+ * Reads an answer as its endpoint describes it: rows are a list also where the server sends null, the maps beside them are
+ * objects, and integers of 64 bits are bigint.
+ *
+ * @throws {DecodeError} when it is no JSON, or of another shape; retryable, because a cut answer is asked again
+ */
+export function readAnswer(endpoint: Endpoint, answer: Answer): JsonValue {
+  const label = endpoint.path.slice(1);
+  if (answer.status === 404) return emptyAnswer(endpoint.answer);
+  const value = parseAnswer(answer.body, label);
+  const shape = endpoint.answer;
+  switch (shape.kind) {
+    case 'rows': {
+      const envelope = objectOf(label, value);
+      if (!Object.hasOwn(envelope, shape.rows)) throw misshapen(label, `an object with ${shape.rows}`);
+      envelope[shape.rows] = listOf(label, shape, envelope[shape.rows] ?? []);
+      for (const map of shape.maps) {
+        const entries = objectOf(label, envelope[map] ?? {});
+        widenRows(map === 'metadata' ? 'AddressMetadata' : 'AddressBookRow', entries);
+        envelope[map] = entries;
+      }
+      return envelope;
+    }
+    case 'list':
+      return listOf(label, shape, value ?? []);
+    case 'map': {
+      const map = objectOf(label, value ?? {});
+      widenRows(shape.record, map);
+      return map;
+    }
+    case 'record': {
+      const record = objectOf(label, value);
+      widenRecord(shape.record, record);
+      return record;
+    }
+  }
+}
+
+function emptyAnswer(shape: AnswerShape): JsonValue {
+  if (shape.kind !== 'rows') return {};
+  return { [shape.rows]: [], ...Object.fromEntries(shape.maps.map((map) => [map, {}])) };
+}
+
+function listOf(label: string, shape: AnswerShape, value: JsonValue): readonly JsonValue[] {
+  if (!Array.isArray(value)) throw misshapen(label, 'a list of rows');
+  widenRows(shape.record, value);
+  return value;
+}
+
+function widenRows(record: string, rows: object): void {
+  for (const row of Object.values(rows)) widenRecord(record, row);
+}
+
+function objectOf(label: string, value: JsonValue): Fresh {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw misshapen(label, 'an object');
+  // Not a list and not null: an object that `parseAnswer` has just made.
+  return value as Fresh;
+}
+
+function misshapen(label: string, expected: string): DecodeError {
+  return new DecodeError(`decode ${label}: expected ${expected}, got something else`, {
+    code: 'not-an-answer',
+    retryable: true,
+    hint: 'is this the base address of a TON Index v3 API? it ends in /api/v3',
+  });
+}

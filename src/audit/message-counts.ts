@@ -1,0 +1,127 @@
+import type { Decoder } from '../decode/decoder.ts';
+import type { TableRows } from '../decode/table-rows.ts';
+import type { BoolColumn, BytesColumn, WordsColumn } from '../decode/typed-columns.ts';
+import { SeenValues } from './seen-values.ts';
+
+/** Messages of one transaction. */
+export interface MessageCounts {
+  readonly received: number;
+  readonly sent: number;
+}
+
+/** What a transaction says about its messages; undefined for a value that it does not have. */
+export interface MessageFacts {
+  /** `ord`, `tick_tock`, or a type that never occurred on chain. */
+  readonly type: string | undefined;
+  /** Whether the action phase succeeded. */
+  readonly isDone: boolean;
+  /** Messages that the action phase made. */
+  readonly created: number;
+  /** Whether the bounce phase sent the value back. */
+  readonly isBounced: boolean;
+}
+
+/**
+ * The messages that a transaction must have: an ordinary one received one message, a tick-tock none; each sent what its action
+ * phase created and the message that bounced. A failed action phase keeps its count of messages, but sends none of them.
+ *
+ * @returns undefined for other types of transactions, which never occurred on chain
+ */
+export function expectedMessages({ type, isDone, created, isBounced }: MessageFacts): MessageCounts | undefined {
+  if (type !== 'ord' && type !== 'tick_tock') return undefined;
+  return { received: type === 'ord' ? 1 : 0, sent: (isDone ? created : 0) + (isBounced ? 1 : 0) };
+}
+
+interface Columns {
+  readonly hash: BytesColumn;
+  readonly type: BytesColumn;
+  readonly success: BoolColumn;
+  readonly created: WordsColumn;
+  readonly bounce: BytesColumn;
+}
+
+const RECEIVED = 'in';
+
+/** Holds the messages in a decoder against the transactions that they are nested in. */
+export class MessageAudit {
+  private readonly columns: Columns;
+  private readonly messages: TableRows;
+  private readonly places: BytesColumn;
+  private readonly hashes: BytesColumn;
+  private readonly seen: SeenValues;
+
+  private constructor(columns: Columns, messages: TableRows, places: BytesColumn) {
+    this.columns = columns;
+    this.messages = messages;
+    this.places = places;
+    this.hashes = messages.named('msg_hash') as BytesColumn;
+    this.seen = new SeenValues(this.hashes);
+  }
+
+  /** Undefined for a pipeline without a table of messages. */
+  static of(decoder: Decoder): MessageAudit | undefined {
+    const messages = decoder.nested('messages');
+    if (messages?.place === undefined) return undefined;
+    const columns: Columns = {
+      hash: decoder.column('hash') as BytesColumn,
+      type: decoder.column('descr') as BytesColumn,
+      success: decoder.column('action_success') as BoolColumn,
+      created: decoder.column('action_msgs_created') as WordsColumn,
+      bounce: decoder.column('bounce') as BytesColumn,
+    };
+    return new MessageAudit(columns, messages, messages.place);
+  }
+
+  /** Forgets the transactions before. */
+  begin(): void {
+    this.seen.clear(this.messages.count);
+  }
+
+  /** Looks at the messages of one transaction; `accuse` is told of the transactions at fault, and why. */
+  add(row: number, accuse: (row: number, reason: string) => void): void {
+    const counts = { received: 0, sent: 0 };
+    const { from, to } = this.messages.nestedRange(row);
+    for (let message = from; message < to; message++) {
+      if (this.isReceived(message)) counts.received++;
+      else {
+        counts.sent++;
+        this.requireOnce(message, row, accuse);
+      }
+    }
+    const expected = expectedMessages(this.factsOf(row));
+    if (expected === undefined) return;
+    for (const end of ['received', 'sent'] as const) {
+      if (counts[end] === expected[end]) continue;
+      const hash = textAt(this.columns.hash, row) ?? '';
+      accuse(row, `expected ${expected[end]} ${end} messages of transaction ${hash}, got ${counts[end]}`);
+    }
+  }
+
+  /** A message holds its sender and a logical time of its own, so no two messages sent have one hash. */
+  private requireOnce(message: number, row: number, accuse: (row: number, reason: string) => void): void {
+    const other = this.seen.add(message);
+    if (other === undefined) return;
+    const reason = `expected message ${textAt(this.hashes, message) ?? ''} sent once, got it twice`;
+    accuse(row, reason);
+    accuse(this.messages.parentRows[other] as number, reason);
+  }
+
+  private factsOf(row: number): MessageFacts {
+    const { type, success, created, bounce } = this.columns;
+    return {
+      type: textAt(type, row),
+      isDone: success.at(row) === true,
+      created: created.isSet(row) ? (created.words[row] as number) : 0,
+      isBounced: textAt(bounce, row) === 'ok',
+    };
+  }
+
+  private isReceived(message: number): boolean {
+    return textAt(this.places, message) === RECEIVED;
+  }
+}
+
+function textAt(column: BytesColumn, row: number): string | undefined {
+  const { bytes, offsets } = column;
+  return column.isSet(row) ? bytes.toString('latin1', offsets[row], offsets[row + 1]) : undefined;
+}

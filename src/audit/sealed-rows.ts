@@ -1,0 +1,59 @@
+import type { CountedBlock } from '../chain/headers.ts';
+import type { Span } from '../core/span.ts';
+
+/** The committed transactions of one block. */
+export interface SealedBlock {
+  readonly id: string;
+  readonly mcSeqno: number;
+  readonly rows: number;
+  readonly firstLt: bigint;
+  readonly lastLt: bigint;
+}
+
+/** Transactions that are committed already, by which new headers of their blocks are proven. Plain data. */
+export interface SealedRows {
+  /** Masterchain blocks whose transactions are committed. */
+  readonly spans: readonly Span[];
+  /** The blocks that have transactions. */
+  readonly blocks: readonly SealedBlock[];
+}
+
+/** A header that committed transactions contradict, or that they lack. */
+export interface Contradiction {
+  readonly mcSeqno: number;
+  readonly reason: string;
+}
+
+/**
+ * Holds headers against the transactions that were committed with earlier headers of the same blocks: the same counts, and logical
+ * times that lie inside. A source that tells other headers later does not make sound rows wrong.
+ */
+export function findContradictions(
+  blocks: readonly CountedBlock[],
+  { spans, blocks: sealed }: SealedRows,
+): readonly Contradiction[] {
+  const isSealed = (seqno: number): boolean => spans.some(({ from, to }) => seqno >= from && seqno <= to);
+  const left = new Map(sealed.map((block) => [`${block.mcSeqno} ${block.id}`, block]));
+  const found: Contradiction[] = [];
+  for (const { id, mcSeqno, txCount, startLt, endLt } of blocks) {
+    if (!isSealed(mcSeqno)) continue;
+    const own = left.get(`${mcSeqno} ${id}`);
+    left.delete(`${mcSeqno} ${id}`);
+    const rows = own?.rows ?? 0;
+    if (rows !== txCount) {
+      const reason = `expected a header of block ${id} that counts its ${rows} committed transactions, got ${txCount}`;
+      found.push({ mcSeqno, reason });
+    } else if (own !== undefined && (own.firstLt < startLt || own.lastLt > endLt)) {
+      const times = `${own.firstLt} to ${own.lastLt}`;
+      const reason = `expected a header of block ${id} around its committed transactions (${times}), got ${startLt} to ${endLt}`;
+      found.push({ mcSeqno, reason });
+    }
+  }
+  for (const { id, mcSeqno, rows } of left.values()) {
+    found.push({
+      mcSeqno,
+      reason: `expected a header of block ${id}, which has ${rows} committed transactions, got none`,
+    });
+  }
+  return found;
+}

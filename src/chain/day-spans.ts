@@ -1,0 +1,44 @@
+import type { Span } from '../core/span.ts';
+import type { Query } from '../warehouse/store.ts';
+
+/** The masterchain blocks that hold rows of a UTC day. */
+export interface DaySpan extends Span {
+  /** Whether the blocks of the warehouse show where the day begins and ends. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * The days whose headers a warehouse holds. A day is whole when its last block is followed by one of the next day, and its first
+ * one comes after one of the day before, is the first of the chain, or stands no further from midnight than blocks of the day stand
+ * from each other.
+ *
+ * @param blocks SQL after FROM for the rows of the table `blocks`
+ */
+export async function readDaySpans(query: Query, blocks = 'blocks'): Promise<ReadonlyMap<string, DaySpan>> {
+  const { rows } = await query(
+    `WITH headers AS (
+      SELECT workchain, seqno, mc_block_seqno, gen_utime, block_date FROM ${blocks}
+    ), masterchain AS (
+      SELECT seqno, gen_utime, block_date, lag(block_date) OVER by_seqno AS before, lead(block_date) OVER by_seqno AS after,
+        lag(seqno) OVER by_seqno AS seqno_before, lead(seqno) OVER by_seqno AS seqno_after,
+        gen_utime - lag(gen_utime) OVER by_seqno AS gap
+      FROM headers WHERE workchain = -1 WINDOW by_seqno AS (ORDER BY seqno)
+    ), days AS (
+      SELECT block_date, coalesce(max(gap), 0) AS gap, min(gen_utime) AS starts,
+        bool_or(before < block_date AND seqno_before = seqno - 1) OR min(seqno) <= 1 AS has_start,
+        bool_or(after > block_date AND seqno_after = seqno + 1) AS has_end
+      FROM masterchain GROUP BY block_date
+    ), spans AS (
+      SELECT block_date, min(mc_block_seqno) AS first, max(mc_block_seqno) AS last FROM headers GROUP BY block_date
+    )
+    SELECT block_date::VARCHAR, first, last,
+      coalesce(has_end AND (has_start OR starts - epoch(block_date)::BIGINT <= gap), false)
+    FROM spans LEFT JOIN days USING (block_date) ORDER BY ALL`,
+  );
+  return new Map(
+    rows.map(([date, from, to, isWhole]) => [
+      String(date),
+      { from: Number(from), to: Number(to), isWhole: isWhole === true },
+    ]),
+  );
+}

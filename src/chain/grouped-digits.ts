@@ -1,0 +1,40 @@
+import { UsageError } from '../core/errors.ts';
+import type { RangePart } from './range.ts';
+
+/** A number whose digits are grouped in threes by commas, as people write it. */
+const GROUPED = /(?<![\d._,])\d{1,3}(?:,\d{3})+(?![\d._])/g;
+
+type Parse = (whole: string) => readonly RangePart[];
+
+/** Digits grouped by commas would be taken for several ranges. @throws {UsageError} */
+export function refuseGroups(whole: string, parse: Parse): void {
+  const joined = whole.replace(GROUPED, (number) => number.replaceAll(',', ''));
+  const isOne = joined !== whole && isRange(joined, parse);
+  const hasZeros = /,\s*(?:[\d._KMB+-]*:)?0\d+\s*(?:[:,]|$)/i.test(whole);
+  const isList = !hasZeros && isRange(whole, parse) && isGrowing(parse(whole));
+  const beginsGrouped = /^\d+,/.test(whole);
+  if (!hasZeros && (!isOne || (isList && !beginsGrouped))) return;
+  const meant = isOne ? `did you mean ${joined}? ` : '';
+  const list = isOne && isList ? `; ${whole.replace(/^\d+/, '$&:$&')} for several ranges` : '';
+  throw new UsageError(`usage: expected digits without commas between them, got ${JSON.stringify(whole)}`, {
+    code: 'wrong-range',
+    hint: `${meant}a comma stands between ranges; digits are grouped as in 47_670_000${list}`,
+  });
+}
+
+/** Whether parts of seqnos come in their order, as in what people and this program list. */
+function isGrowing(parts: readonly RangePart[]): boolean {
+  return parts.every(({ from }, at) => {
+    const before = parts[at - 1]?.to;
+    return from.kind !== 'seqno' || before?.kind !== 'seqno' || from.seqno > before.seqno;
+  });
+}
+
+function isRange(text: string, parse: Parse): boolean {
+  try {
+    return parse(text).length > 0;
+  } catch (error) {
+    if (error instanceof UsageError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,244 @@
+import * as z from 'zod';
+import type { Effects } from '../core/effects.ts';
+import { SourceError, UsageError, WalkError } from '../core/errors.ts';
+import { least } from '../core/span.ts';
+import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
+import type { Answer } from '../http/request.ts';
+import { RetryableFailure } from '../http/retryable-failure.ts';
+import type { Source } from '../http/source.ts';
+import { type NamedHeader, parseHeaders } from './headers.ts';
+import { type ChainBounds, formatTime } from './range.ts';
+
+const infoSchema = z.object({
+  last: z.object({ seqno: z.int().nonnegative() }),
+  first: z.object({ seqno: z.int().nonnegative() }),
+});
+
+const blockTimes = z.object({
+  blocks: z.array(z.object({ workchain: z.int(), seqno: z.int(), gen_utime: z.coerce.number() })).nullable(),
+});
+
+type BlockTimes = NonNullable<z.infer<typeof blockTimes>['blocks']>;
+
+/** Null in the place of a list is no answer. @throws {SourceError} `short-list`, retryable */
+function parseTimes(answer: Answer, label: string): BlockTimes {
+  const { blocks } = parseAnswer(blockTimes, answer);
+  if (blocks !== null) return blocks;
+  const what = 'expected a list of blocks, got null';
+  throw new RetryableFailure(label, { code: 'short-list', what, pause: { kind: 'backoff' } });
+}
+
+/** First and greatest masterchain seqno of an index. The greatest is no watermark: blocks below it can be missing for a while. */
+export interface IndexEnds {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Asks which masterchain blocks the index holds. @throws {SourceError} */
+export async function fetchEnds(source: Source): Promise<IndexEnds> {
+  return source.fetch({ path: '/masterchainInfo', query: [] }, (answer) => {
+    const info = parseAnswer(infoSchema, answer);
+    return { first: info.first.seqno, last: info.last.seqno };
+  });
+}
+
+const headSchema = z.object({ last: z.object({ gen_utime: z.coerce.number().int().positive() }) });
+
+/** When the newest masterchain block of the index was made, in milliseconds since 1970. @throws {SourceError} */
+export async function fetchHeadTime(source: Source): Promise<number> {
+  return source.fetch(
+    { path: '/masterchainInfo', query: [] },
+    (answer) => parseAnswer(headSchema, answer).last.gen_utime * 1000,
+  );
+}
+
+export interface StateOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** A block that is not indexed: wait for it (default), or fail with `not-found`. */
+  readonly missing?: 'wait' | 'fail' | undefined;
+}
+
+/**
+ * The newest block of every shard at a masterchain block; waits until it is indexed.
+ *
+ * @throws {SourceError}, or the reason of the signal
+ */
+export async function fetchShardState(
+  source: Source,
+  seqno: number,
+  label: string,
+  { signal, missing = 'wait' }: StateOptions = {},
+): Promise<readonly NamedHeader[]> {
+  return source.fetch(
+    {
+      ...{ path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], label },
+      missing: missing === 'wait' ? 'wait' : undefined,
+    },
+    (answer) => {
+      const headers = parseHeaders(answer.body, answer.request);
+      if (headers.some((header) => header.workchain === -1 && header.seqno === seqno)) return headers;
+      throw shortList(seqno, label);
+    },
+    signal === undefined ? {} : { signal },
+  );
+}
+
+/** When a masterchain block was made, in milliseconds since 1970; waits until it is indexed. @throws {SourceError} */
+export async function fetchBlockTime(source: Source, seqno: number): Promise<number> {
+  return source.fetch(
+    { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' },
+    (answer) => {
+      const own = parseTimes(answer, `block ${seqno}`).find((block) => block.workchain === -1 && block.seqno === seqno);
+      if (own === undefined) throw shortList(seqno, `block ${seqno}`);
+      return own.gen_utime * 1000;
+    },
+  );
+}
+
+function shortList(seqno: number, label: string): RetryableFailure {
+  return new RetryableFailure(label, {
+    code: 'short-list',
+    what: `the list of shards at block ${seqno} came without the block itself`,
+    pause: { kind: 'backoff' },
+  });
+}
+
+export interface DayOptions {
+  /** Time zone of days. Default UTC. */
+  readonly zone?: string | undefined;
+  /** Refuses a day that the index has not passed, instead of ending at the head. Default false. */
+  readonly isOver?: boolean | undefined;
+  /** What time it is, in milliseconds since 1970. Default: when the newest block was made. */
+  readonly now?: (() => Promise<number>) | undefined;
+}
+
+/** What a range may ask of the chain. The head is read once. */
+export function chainBounds(
+  source: Source,
+  { zone = 'UTC', isOver = false, now = () => fetchHeadTime(source) }: DayOptions = {},
+): ChainBounds & {
+  readonly ends: () => Promise<IndexEnds>;
+  /** Days and times that were asked for and whose end the index has not passed yet. */
+  readonly openDays: readonly string[];
+} {
+  const openDays: string[] = [];
+  const startOf = (date: string): number => Math.floor(dayStart(date, zone) / 1000);
+  let known: Promise<IndexEnds> | undefined;
+  const ends = (): Promise<IndexEnds> => {
+    known ??= fetchEnds(source);
+    return known;
+  };
+  const head = async (): Promise<number> => (await ends()).last;
+  const notHeld = (what: string, hint: string): UsageError =>
+    new UsageError(`usage: expected a ${what.includes('T') ? 'time' : 'day'} that the index holds, got ${what}`, {
+      ...{ code: 'wrong-range', hint },
+    });
+  const older = async (): Promise<string> => {
+    const day = dateAt(await fetchHeadTime(source), zone);
+    return `the head is block ${await head()}, of ${day}, which is older`;
+  };
+  const firstOfDay = async (date: string): Promise<number> => {
+    const found = await firstSince(source, startOf(date));
+    if (found === undefined) throw notHeld(date, await older());
+    const { seqno, time } = found;
+    if (time < startOf(addDays(date, 1))) return seqno;
+    throw notHeld(date, `the first block after it is ${seqno}, of ${dateAt(time * 1000, zone)}`);
+  };
+  const firstAt = async (ms: number): Promise<number> => {
+    const found = await firstSince(source, Math.ceil(ms / 1000));
+    if (found === undefined) throw notHeld(formatTime(ms), await older());
+    const { first } = await ends();
+    // Before the first block of a chain nothing can be missing.
+    if (found.seqno > first || first <= 1 || found.time * 1000 === ms) return found.seqno;
+    throw notHeld(formatTime(ms), `the index begins at block ${first}, of ${formatTime(found.time * 1000)}`);
+  };
+  /** The last block before a moment in seconds; `what` ends then. */
+  const lastUntil = async (utime: number, what: string): Promise<number> => {
+    const next = await firstSince(source, utime);
+    if (next === undefined && isOver) throw notOver(what, zone, await head());
+    if (next === undefined) {
+      openDays.push(what);
+      return head();
+    }
+    const { first, last } = await ends();
+    if (next.seqno <= first) {
+      const begins = what.includes('T') ? formatTime(next.time * 1000) : dateAt(next.time * 1000, zone);
+      throw notHeld(what, `the index begins at block ${first}, of ${begins}`);
+    }
+    // Late shard blocks bring rows from before it: read on until every shard has passed it.
+    for (let { seqno } = next; seqno <= last; seqno++) {
+      const times = await source.fetch(
+        { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' },
+        (answer) => parseTimes(answer, `block ${seqno}`).map((block) => block.gen_utime),
+      );
+      if (least(times) >= utime) return seqno;
+    }
+    if (isOver) throw notOver(what, zone, last);
+    openDays.push(what);
+    return last;
+  };
+  return {
+    ...{ ends, head, firstOfDay, openDays },
+    lastOfDay: (date) => lastUntil(startOf(addDays(date, 1)), date),
+    firstSince: firstAt,
+    lastBefore: (ms) => lastUntil(Math.ceil(ms / 1000), formatTime(ms)),
+    blockTime: (seqno) => fetchBlockTime(source, seqno),
+    today: async () => dateAt(await now(), zone),
+  };
+}
+
+/** Bounds for ranges of a session: the sandbox has a clock of its own, all others that of this machine. */
+export function sessionBounds(
+  { network, source }: { readonly network: string; readonly source: Source },
+  { now }: Pick<Effects, 'now'>,
+) {
+  return chainBounds(source, network === 'sandbox' ? {} : { now: async () => now() });
+}
+
+function notOver(what: string, zone: string, head: number): WalkError {
+  const of = what.includes('T') ? '' : ` (${zone})`;
+  return new WalkError(`walk: expected an index that is past the end of ${what}${of}, got one whose head is ${head}`, {
+    code: 'day-not-over',
+    retryable: true,
+    hint: 'run it again later: a day is taken when it is whole',
+  });
+}
+
+/** The first masterchain block at or after a time; both times in seconds since 1970. */
+async function firstSince(
+  source: Source,
+  utime: number,
+): Promise<{ readonly seqno: number; readonly time: number } | undefined> {
+  const query = [
+    ['workchain', '-1'],
+    ['start_utime', String(utime)],
+    ['sort', 'asc'],
+    ['limit', '100'],
+  ] as const;
+  const blocks = await source.fetch({ path: '/blocks', query }, (answer) => parseTimes(answer, 'blocks'));
+  const time = least(blocks.map((block) => block.gen_utime));
+  const seqnos = blocks.filter((block) => block.gen_utime === time).map((block) => block.seqno);
+  return seqnos.length === 0 ? undefined : { seqno: least(seqnos), time };
+}
+
+/** Parses a small answer as its schema says. @throws {SourceError} retryable when it is no JSON */
+export function parseAnswer<T>(schema: z.ZodType<T>, answer: Answer): T {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(answer.body.toString());
+  } catch (cause) {
+    throw new SourceError(`source: expected JSON from ${answer.request}, got text that is not`, {
+      code: 'not-json',
+      retryable: true,
+      cause,
+    });
+  }
+  const result = schema.safeParse(parsed);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const place = `/${issue?.path.join('/') ?? ''}`;
+  throw new SourceError(`source: expected another shape from ${answer.request} at ${place}: ${issue?.message ?? ''}`, {
+    code: 'wrong-shape',
+    hint: 'is this the base address of a TON Index v3 API? it ends in /api/v3',
+  });
+}

@@ -1,0 +1,253 @@
+import { UsageError } from '../core/errors.ts';
+import { type Span, unionSpans } from '../core/span.ts';
+import { addDays } from '../core/time-zone.ts';
+import { refuseGroups } from './grouped-digits.ts';
+
+/** One end of a range as it was written. */
+export type RangeEnd =
+  | { readonly kind: 'seqno'; readonly seqno: number }
+  | { readonly kind: 'back'; readonly count: number }
+  | { readonly kind: 'ahead'; readonly count: number }
+  | { readonly kind: 'date'; readonly date: string }
+  /** A day, counted back from the one that it is when the range is resolved. */
+  | { readonly kind: 'days-ago'; readonly days: number }
+  /** Milliseconds since 1970. */
+  | { readonly kind: 'time'; readonly ms: number }
+  /** So long before the other end. */
+  | { readonly kind: 'last'; readonly hours: number }
+  | { readonly kind: 'open' };
+
+/** A part of a range as it was written; both ends belong to it, but for a time at the end: rows are from before it. */
+export interface RangePart {
+  readonly text: string;
+  readonly from: RangeEnd;
+  readonly to: RangeEnd;
+}
+
+/** What a range needs to know of the chain; asked only for parts that need it. */
+export interface ChainBounds {
+  /** Greatest seqno of the index, as it was when first asked. */
+  readonly head: () => Promise<number>;
+  /** What that block is, for hints. Default `the head`. */
+  readonly headIs?: string;
+  /** First masterchain block at or after the start of a UTC day. */
+  readonly firstOfDay: (date: string) => Promise<number>;
+  /** Last masterchain block that can hold rows of a UTC day. */
+  readonly lastOfDay: (date: string) => Promise<number>;
+  /** First masterchain block at or after a time, in milliseconds since 1970. */
+  readonly firstSince: (ms: number) => Promise<number>;
+  /** Last masterchain block that can hold rows from before a time. */
+  readonly lastBefore: (ms: number) => Promise<number>;
+  /** When a masterchain block was made, in milliseconds since 1970. */
+  readonly blockTime: (seqno: number) => Promise<number>;
+  /** The day that it is. */
+  readonly today: () => Promise<string>;
+}
+
+const EXAMPLES = '47670000:47671000, 47.67M:47.68M, -1000:, :+1000, 47670000, 2026-05-01, 2026-05, yesterday or -7d:';
+const SCALE: Readonly<Record<string, number>> = { '': 1, K: 1e3, M: 1e6, B: 1e9 };
+const MAX_SEQNO = 4_294_967_295;
+const HOUR_MS = 3_600_000;
+/** An end: a time holds colons of its own. */
+const END = /(?:\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?!\d))?Z?|[^:])*/iy;
+
+/**
+ * Parses ranges, separated by commas. Ends are seqnos (`47.67M`, `47_670_000`), days and months (UTC, `yesterday`), times (UTC), `-N:`
+ * (the last N blocks up to the other end or the head), `-7d:` or `-12h:` (the last days or hours), `:+N` (N blocks from the other end,
+ * or the next N after the head), or nothing (up to the head). A time alone is its minute, or its second.
+ *
+ * @throws {UsageError}
+ */
+export function parseRange(text: string): readonly RangePart[] {
+  // The library is also used without types.
+  const whole = `${text}`;
+  refuseGroups(whole, parseParts);
+  return parseParts(whole);
+}
+
+function parseParts(whole: string): readonly RangePart[] {
+  return whole.split(',').map((part) => parsePart(part.trim(), whole));
+}
+
+function endsOf(part: string): readonly string[] {
+  const ends: string[] = [];
+  for (let at = 0; at <= part.length; ) {
+    END.lastIndex = at;
+    const [end = ''] = END.exec(part) ?? [];
+    ends.push(end);
+    at += end.length + 1;
+  }
+  return ends;
+}
+
+function parsePart(part: string, whole: string): RangePart {
+  const ends = endsOf(part);
+  const [first = '', second] = ends;
+  if (ends.length > 2 || part === '' || part === ':') throw wrongRange(part, whole);
+  const from = parseEnd(first, part, 'from');
+  if (second === undefined) {
+    const to = parseEnd(first, part, 'to');
+    if (!['seqno', 'date', 'days-ago', 'time'].includes(from.kind)) throw wrongRange(part, whole);
+    if (to.kind !== 'time') return { text: part, from, to };
+    // What a time alone stands for.
+    return { text: part, from, to: { kind: 'time', ms: to.ms + (/:\d{2}:/.test(first) ? 1000 : 60_000) } };
+  }
+  const to = parseEnd(second, part, 'to');
+  if (!isSense(from, to)) throw wrongRange(part, whole);
+  const shrinks = (what: string): UsageError =>
+    new UsageError(`usage: expected ${what}, got ${part}`, {
+      code: 'wrong-range',
+      hint: `did you mean ${second}:${first}?`,
+    });
+  if (from.kind === 'seqno' && to.kind === 'seqno' && from.seqno > to.seqno) throw shrinks('a range that grows');
+  if (from.kind === 'date' && to.kind === 'date' && from.date > to.date) throw shrinks('dates that grow');
+  if (from.kind === 'days-ago' && to.kind === 'days-ago' && from.days < to.days) throw shrinks('days that grow');
+  if (from.kind === 'time' && to.kind === 'time' && from.ms > to.ms) throw shrinks('times that grow');
+  return { text: part, from, to };
+}
+
+/** Whether two ends make a range. */
+function isSense(from: RangeEnd, to: RangeEnd): boolean {
+  switch (to.kind) {
+    case 'back':
+    case 'last':
+      return false;
+    case 'ahead':
+      return from.kind === 'seqno' || from.kind === 'open';
+    case 'date':
+    case 'days-ago':
+      // Before the end of a day there are whole days.
+      if (from.kind === 'last') return from.hours % 24 === 0;
+      break;
+  }
+  return from.kind !== 'ahead' && from.kind !== 'open';
+}
+
+function parseEnd(text: string, part: string, side: 'from' | 'to'): RangeEnd {
+  if (text === '') return { kind: 'open' };
+  if (/^\d{4}-\d{2}(-\d{2})?$/.test(text)) return { kind: 'date', date: parseDate(text, part, side) };
+  if (/^\d{4}-\d{2}-\d{2}T/i.test(text)) return { kind: 'time', ms: parseTime(text, part) };
+  if (/^yesterday$/i.test(text)) return { kind: 'days-ago', days: 1 };
+  if (/^today$/i.test(text)) return { kind: 'days-ago', days: 0 };
+  const [, length, measure] = /^-(\d{1,5})([dh])$/i.exec(text) ?? [];
+  if (length !== undefined && Number(length) > 0) {
+    return { kind: 'last', hours: Number(length) * (measure?.toLowerCase() === 'd' ? 24 : 1) };
+  }
+  const match = /^([+-]?)(\d[\d_]*(?:\.\d+)?)([KMB]?)$/i.exec(text);
+  if (match === null) throw wrongRange(text, part);
+  const [, sign = '', digits = '', unit = ''] = match;
+  const scaled = Number(digits.replaceAll('_', '')) * (SCALE[unit.toUpperCase()] as number);
+  const value = Math.round(scaled);
+  if (Math.abs(value - scaled) > 1e-6 || value > MAX_SEQNO || (sign !== '' && value === 0))
+    throw wrongRange(text, part);
+  if (sign === '-') return { kind: 'back', count: value };
+  if (sign === '+') return { kind: 'ahead', count: value };
+  return { kind: 'seqno', seqno: value };
+}
+
+/** A month stands for its first or its last day. */
+function parseDate(text: string, part: string, side: 'from' | 'to'): string {
+  const isMonth = text.length === 7;
+  const date = isMonth ? `${text}-01` : text;
+  const time = Date.parse(`${date}T00:00:00Z`);
+  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== date) throw wrongRange(text, part);
+  if (!isMonth || side === 'from') return date;
+  const [year = 0, month = 0] = text.split('-').map(Number);
+  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10);
+}
+
+function parseTime(text: string, part: string): number {
+  const plain = text.toUpperCase().replace(/Z$/, '');
+  const time = Date.parse(`${plain.length === 16 ? `${plain}:00` : plain}Z`);
+  const isReal = !Number.isNaN(time) && new Date(time).toISOString().startsWith(plain);
+  if (!isReal || !/^.{10}T\d{2}:\d{2}(:\d{2})?$/.test(plain)) throw wrongRange(text, part);
+  return time;
+}
+
+/** `2026-05-01T12:00:00Z`. */
+export function formatTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+/** Puts the day in the place of `yesterday`. */
+export async function datePart(part: RangePart, { today }: Pick<ChainBounds, 'today'>): Promise<RangePart> {
+  const dated = async (end: RangeEnd): Promise<RangeEnd> =>
+    end.kind === 'days-ago' ? { kind: 'date', date: addDays(await today(), -end.days) } : end;
+  return { text: part.text, from: await dated(part.from), to: await dated(part.to) };
+}
+
+/**
+ * The spans of masterchain seqnos that a range stands for: sorted, disjoint, joined.
+ *
+ * @throws {UsageError} when a part is empty, for example `47670000:` above the head
+ */
+export async function resolveRange(parts: readonly RangePart[], chain: ChainBounds): Promise<readonly Span[]> {
+  const spans: Span[] = [];
+  for (const part of parts) {
+    const span = await resolvePart(await datePart(part, chain), chain);
+    if (span.from > span.to || span.from < 0) {
+      throw new UsageError(
+        `usage: expected a range with blocks in it, got ${part.text}, which is ${span.from}:${span.to}`,
+        {
+          code: 'wrong-range',
+          hint: `${chain.headIs ?? 'the head'} is ${await chain.head()}`,
+        },
+      );
+    }
+    spans.push(span);
+  }
+  return unionSpans(spans);
+}
+
+async function resolvePart({ from, to }: RangePart, chain: ChainBounds): Promise<Span> {
+  if (from.kind === 'open' && to.kind === 'ahead') {
+    const head = await chain.head();
+    return { from: head + 1, to: head + to.count };
+  }
+  if (from.kind === 'last' && to.kind === 'date') {
+    return { from: await chain.firstOfDay(addDays(to.date, 1 - from.hours / 24)), to: await chain.lastOfDay(to.date) };
+  }
+  if (from.kind === 'back' || from.kind === 'last') {
+    const last = await resolveTo(to, chain);
+    if (from.kind === 'back') return { from: last - from.count + 1, to: last };
+    const end = to.kind === 'time' ? to.ms : await chain.blockTime(last);
+    return { from: await chain.firstSince(end - from.hours * HOUR_MS), to: last };
+  }
+  const first = await resolveFrom(from, chain);
+  if (to.kind === 'ahead') return { from: first, to: first + to.count - 1 };
+  return { from: first, to: await resolveTo(to, chain) };
+}
+
+/** The first block of an end that needs no other end. */
+export async function resolveFrom(from: RangeEnd, chain: ChainBounds): Promise<number> {
+  switch (from.kind) {
+    case 'seqno':
+      return from.seqno;
+    case 'date':
+      return chain.firstOfDay(from.date);
+    case 'time':
+      return chain.firstSince(from.ms);
+    default:
+      return 0;
+  }
+}
+
+async function resolveTo(to: RangeEnd, chain: ChainBounds): Promise<number> {
+  switch (to.kind) {
+    case 'seqno':
+      return to.seqno;
+    case 'date':
+      return chain.lastOfDay(to.date);
+    case 'time':
+      return chain.lastBefore(to.ms);
+    default:
+      return chain.head();
+  }
+}
+
+function wrongRange(part: string, whole: string): UsageError {
+  return new UsageError(`usage: expected a range such as ${EXAMPLES}, got ${JSON.stringify(part)}`, {
+    code: 'wrong-range',
+    ...(part === whole ? {} : { hint: `it stands in ${JSON.stringify(whole)}` }),
+  });
+}

@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import { type CommonOptions, networkOption, warehouseOption } from '../common-options.ts';
+import { findWarehouse } from '../find-warehouse.ts';
+
+/** `tonlake catalog`: rebuilds the views. */
+export function addCatalog(program: Command): void {
+  program
+    .command('catalog')
+    .description('rebuild warehouse.duckdb, the file of views that other DuckDB clients open')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tonlake catalog --network sandbox\n  duckdb -readonly data/sandbox/warehouse.duckdb',
+    )
+    .action(async (flags: CommonOptions) => {
+      const [{ loadRegistry }, { rebuildCatalog }, { requireSameNetwork }] = await Promise.all([
+        import('../../declare/registry.ts'),
+        import('../../warehouse/parquet-store/rebuild-catalog.ts'),
+        import('../../warehouse/query/status.ts'),
+      ]);
+      const path = await rebuildCatalog(await findWarehouse(flags), (await loadRegistry()).tables, (held) =>
+        requireSameNetwork(held.path, held.network, flags.network),
+      );
+      process.stdout.write(`${path}\n`);
+    });
+}

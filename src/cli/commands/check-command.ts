@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import type { CheckResult } from '../../marts/run-checks.ts';
+import { type CommonOptions, networkOption, warehouseOption } from '../common-options.ts';
+import { findWarehouse } from '../find-warehouse.ts';
+
+interface CheckFlags extends CommonOptions {
+  readonly checks?: string;
+  readonly marts?: string;
+  readonly json?: boolean;
+}
+
+const HELP = `
+A check is a select of sql/checks that returns the rows which break its rule. They go into the table check_failures of the
+warehouse. A check is skipped where the warehouse does not hold what it reads.
+
+Examples:
+  tonlake check --network sandbox
+  tonlake check transaction_balances block_tx_counts --warehouse may.duckdb --json
+  tonlake sql "select * from check_failures" --network sandbox
+
+Exit codes: 0 no check failed, 1 a check failed, 2 wrong usage.`;
+
+/** Columns of a terminal that status, offenders and all borders take. */
+const STATUS_WIDTH = 28;
+const LEAST_RULE_WIDTH = 30;
+
+/** `tonlake check`: rules that the rows must keep. */
+export function addCheck(program: Command): void {
+  program
+    .command('check')
+    .description('run checks over the tables of a warehouse: keys, references, balances, sums')
+    .argument('[name...]', 'checks to run (default: all)')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .option('--checks <folder>', 'also your own checks: a folder of .sql files like those of sql/checks')
+    .option('--marts <folder>', 'your own marts, where checks read them')
+    .option('--json', 'one JSON object per line on standard output')
+    .addHelpText('after', HELP)
+    .action(async (names: readonly string[], flags: CheckFlags) => {
+      const { runChecks } = await import('../../marts/run-checks.ts');
+      const { network, checks: folder, marts } = flags;
+      const print = (event: object): void => {
+        if (flags.json === true) process.stdout.write(`${JSON.stringify(event)}\n`);
+      };
+      const report = await runChecks(await findWarehouse(flags), { names, network, folder, marts, onEvent: print });
+      print({ event: 'checked', ...report });
+      if (flags.json !== true) process.stdout.write(await tableOf(report.checks));
+      if (!report.passed) process.exitCode = 1;
+    });
+}
+
+/** Wraps the rules where the terminal ends; what is no terminal takes lines of any length. */
+function ruleWidth(checks: readonly CheckResult[], { isTTY, columns }: NodeJS.WriteStream): object {
+  if (!isTTY) return {};
+  const others = Math.max(...checks.map(({ name }) => name.length)) + STATUS_WIDTH;
+  return { colWidths: [null, null, null, Math.max(LEAST_RULE_WIDTH, columns - others)], wordWrap: true };
+}
+
+async function tableOf(checks: readonly CheckResult[]): Promise<string> {
+  const { default: Table } = await import('cli-table3');
+  const table = new Table({
+    head: ['check', 'status', 'offenders', 'rule'],
+    colAligns: ['left', 'left', 'right', 'left'],
+    style: { head: [], border: [], compact: true },
+    ...ruleWidth(checks, process.stdout),
+  });
+  for (const { name, status, offenders, rule, reason } of checks) {
+    table.push([name, status, status === 'skipped' ? '' : String(offenders), reason ?? rule]);
+  }
+  const count = (of: CheckResult['status']): number => checks.filter(({ status }) => status === of).length;
+  const failed = count('failed');
+  const hint = failed === 0 ? '' : '; the rows are in check_failures';
+  return `${table.toString()}\n${count('passed')} passed, ${failed} failed, ${count('skipped')} skipped${hint}\n`;
+}

@@ -1,0 +1,98 @@
+import type { Command } from 'commander';
+import { heldTimes, heldToday } from '../../chain/held-times.ts';
+import { parseRange, resolveRange } from '../../chain/range.ts';
+import { realEffects } from '../../core/effects.ts';
+import { UsageError } from '../../core/errors.ts';
+import { formatBytes, formatCount, formatDuration } from '../../core/format.ts';
+import type { Span } from '../../core/span.ts';
+import type { CompactEvent, CompactReport } from '../../warehouse/compaction/compact.ts';
+import type { Reader } from '../../warehouse/reader.ts';
+import { type CommonOptions, networkOption, parsePositive, warehouseOption } from '../common-options.ts';
+import { findWarehouse } from '../find-warehouse.ts';
+
+interface CompactFlags extends CommonOptions {
+  readonly range?: string;
+  readonly targetMb: number;
+  readonly json?: boolean;
+}
+
+const HELP = `
+Every span that is exported adds a file to each table; thousands of small files make queries slow. Each merge is one commit that
+takes the place of the merged ones: readers see every row once at any moment, and a kill costs the merge in hand. The old files
+leave tables/ at once, and stay below pinned/ for an hour, for readers that hold them. A DuckDB warehouse has nothing to merge.
+
+Examples:
+  tonlake compact --network sandbox
+  tonlake compact --warehouse data/mainnet --range 47.67M:47.68M --target-mb 512 --json`;
+
+/** `tonlake compact`: merges small files. */
+export function addCompact(program: Command): void {
+  program
+    .command('compact')
+    .description('merge the small files of neighbouring spans into few large ones')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .option('-r, --range <range>', 'only spans inside these blocks (default: all)')
+    .option('--target-mb <MB>', 'most megabytes of a merged file', parsePositive, 256)
+    .option('--json', 'one JSON object per line on standard output')
+    .addHelpText('after', HELP)
+    .action(async (flags: CompactFlags) => {
+      const [{ loadRegistry }, { compactWarehouse }, { requireSameNetwork }] = await Promise.all([
+        import('../../declare/registry.ts'),
+        import('../../warehouse/compaction/compact.ts'),
+        import('../../warehouse/query/status.ts'),
+      ]);
+      const stop = new AbortController();
+      const interrupt = (): void => stop.abort();
+      process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+      const write = (event: CompactEvent | CompactReport): void => {
+        process.stdout.write(flags.json === true ? `${JSON.stringify(event)}\n` : describe(event));
+      };
+      const registry = await loadRegistry();
+      const report = await compactWarehouse({
+        warehouse: await findWarehouse(flags),
+        ...{ tables: registry.tables, pipelines: registry.pipelines },
+        targetBytes: flags.targetMb * 1e6,
+        effects: realEffects,
+        limit: async (held) => {
+          requireSameNetwork(held.path, held.network, flags.network);
+          return flags.range === undefined ? undefined : resolveHeld(held, flags.range);
+        },
+        stop: stop.signal,
+        onEvent: write,
+      });
+      write(report);
+      if (!report.complete) process.exitCode = 130;
+    });
+}
+
+/** The blocks that a range stands for, by what the warehouse holds. */
+async function resolveHeld(held: Reader, range: string): Promise<readonly Span[]> {
+  const entries = await held.ledger();
+  const seqnoOf = async (date: string, which: 'min' | 'max'): Promise<number> => {
+    const { rows } = await held.query(
+      `SELECT ${which}(mc_block_seqno)::INTEGER FROM blocks WHERE block_date = $date::DATE`,
+      { date },
+    );
+    const [seqno] = rows[0] ?? [];
+    if (typeof seqno === 'number') return seqno;
+    throw new UsageError(`usage: expected a day that the warehouse holds, got ${date}`, { code: 'wrong-range' });
+  };
+  const head = async (): Promise<number> => entries.reduce((most, { span }) => Math.max(most, span.to), 0);
+  const times = heldTimes(held.query);
+  return resolveRange(parseRange(range), {
+    ...{ head, ...times, today: heldToday(held.network, realEffects.now, head, times) },
+    firstOfDay: (date) => seqnoOf(date, 'min'),
+    lastOfDay: (date) => seqnoOf(date, 'max'),
+  });
+}
+
+function describe(event: CompactEvent | CompactReport): string {
+  const { files, bytes } = event;
+  const change = `${formatCount(files.before)} files, ${formatBytes(bytes.before)} -> ${formatCount(files.after)}, ${formatBytes(bytes.after)}`;
+  if (event.event === 'merged') return `${event.pipeline} ${event.from}:${event.to}: ${change}\n`;
+  if (event.kind === 'duckdb') return 'nothing to merge: a DuckDB warehouse is one file\n';
+  if (event.merged === 0) return 'nothing to merge\n';
+  const state = event.complete ? 'done' : 'interrupted';
+  return `${state}: ${change} (${formatDuration(event.seconds)}); the old files go an hour from now, with the next command that writes\n`;
+}

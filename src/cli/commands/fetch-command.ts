@@ -1,0 +1,181 @@
+import { type Command, Option } from 'commander';
+import type { Given } from '../../api/client/build-request.ts';
+import type { TextFormat } from '../../api/client/format-answer.ts';
+import type { Endpoint } from '../../api/endpoint.ts';
+import { oneLine, UsageError } from '../../core/errors.ts';
+import type { SourceRequest } from '../../http/request.ts';
+import { formatOf } from '../../warehouse/output-format.ts';
+import { networkOf, networkOption, parseNonNegative, parseRps } from '../common-options.ts';
+
+const FORMATS = ['json', 'rows', 'csv', 'parquet'] as const satisfies readonly (TextFormat | 'parquet')[];
+type FetchFormat = (typeof FORMATS)[number];
+
+interface FetchFlags {
+  readonly network?: string;
+  readonly format?: FetchFormat;
+  readonly output?: string;
+  readonly rps?: number | 'auto';
+  readonly wait: number;
+  readonly post?: boolean;
+  readonly parameters?: boolean;
+  readonly yesSend?: boolean;
+}
+
+const HELP = `
+Without an endpoint the endpoints are listed. A name that is no parameter is refused here: the server would ignore it and
+answer the unfiltered list. Lists repeat their key; fields of a POST take JSON where it is needed. The ending of --output says the
+format where --format does not, and may not be that of another: .json, .jsonl or .ndjson (rows), .csv, .parquet.
+
+Examples:
+  tonlake fetch
+  tonlake fetch jetton/transfers --parameters
+  tonlake fetch jetton/masters limit=5
+  tonlake fetch accountStates address=0:AB... address=0:CD... --format csv
+  tonlake fetch blocks mc_seqno=100 limit=1000 --output blocks.parquet --network sandbox
+  tonlake fetch runGetMethod address=EQ... method=get_wallet_data stack='[]'`;
+
+/** `tonlake fetch`: one call of one endpoint. */
+export function addFetch(program: Command): void {
+  program
+    .command('fetch')
+    .description('call one endpoint of the API and print its answer')
+    .argument('[endpoint]', 'path without the leading slash: jetton/masters')
+    .argument('[parameter...]', 'key=value, repeated for lists')
+    .addOption(networkOption())
+    .addOption(
+      new Option(
+        '--format <format>',
+        'the answer as sent, its rows as JSON lines, or its rows as a table (default: by the ending of --output, or json)',
+      ).choices(FORMATS),
+    )
+    .option('-o, --output <path>', 'write to a file, which is put in place whole')
+    .option('--rps <n>', 'most requests per second, retries included', parseRps)
+    .option('--wait <seconds>', 'how long to wait for a block that is not indexed yet', parseNonNegative, 0)
+    .option('--parameters', 'list the parameters of the endpoint')
+    .option('--post', 'send decode as a POST, for more than a request line holds')
+    .option('--yes-send', 'let message send to the network')
+    .addHelpText('after', HELP)
+    .action(async (path: string | undefined, words: readonly string[], flags: FetchFlags) => {
+      const { endpointByPath, endpointOf } = await import('../../api/endpoints.ts');
+      const { describeEndpoint, listEndpoints } = await import('../../api/client/describe-endpoint.ts');
+      if (path === undefined) {
+        process.stdout.write(listEndpoints());
+        return;
+      }
+      const endpoint = endpointOf(endpointByPath(path, flags.post === true ? 'POST' : undefined));
+      if (flags.parameters === true) {
+        process.stdout.write(describeEndpoint(endpoint));
+        return;
+      }
+      const { planRequest } = await import('../../api/client/build-request.ts');
+      const ask = planRequest(endpoint, parseWords(endpoint, words));
+      const format = formatOf({ output: flags.output, format: flags.format, formats: FORMATS }) ?? 'json';
+      checkFlags(endpoint, flags, format);
+      await fetchOnce(endpoint, ask, flags, format);
+    });
+}
+
+async function fetchOnce(
+  endpoint: Endpoint,
+  ask: SourceRequest,
+  flags: FetchFlags,
+  format: FetchFormat,
+): Promise<void> {
+  const [{ openApi }, { parseSent }] = await Promise.all([
+    import('../../api/client/open-api.ts'),
+    import('../../api/client/exact-json.ts'),
+  ]);
+  const api = await openApi({
+    network: networkOf(flags),
+    rps: flags.rps,
+    waitMs: flags.wait * 1000,
+    onRetry: ({ message, sleepMs }) => {
+      process.stderr.write(`${oneLine(message)}; asked again in ${(sleepMs / 1000).toFixed(1)} s\n`);
+    },
+  });
+  try {
+    const body = await api.source.fetch(
+      ask,
+      (answer) => {
+        // A cut answer is asked again, so it is read inside the loop.
+        parseSent(answer.body, endpoint.path.slice(1));
+        return answer.body;
+      },
+      endpoint.sends === true ? { attempts: 1 } : {},
+    );
+    await writeAnswer(endpoint, body, format, flags.output);
+  } finally {
+    await api.close();
+  }
+}
+
+async function writeAnswer(
+  endpoint: Endpoint,
+  body: Buffer,
+  format: FetchFormat,
+  output: string | undefined,
+): Promise<void> {
+  if (format === 'parquet') {
+    const { writeParquet } = await import('../../api/client/answer-parquet.ts');
+    const rows = await writeParquet(endpoint, body, output ?? '');
+    process.stderr.write(`${rows} ${rows === 1 ? 'row' : 'rows'} in ${output}\n`);
+    return;
+  }
+  const { formatAnswer } = await import('../../api/client/format-answer.ts');
+  const text = formatAnswer(endpoint, body, format, output === undefined && process.stdout.isTTY === true);
+  if (output === undefined) {
+    process.stdout.write(text);
+    return;
+  }
+  const { putContent } = await import('../../warehouse/put-whole-file.ts');
+  await putContent(output, text);
+}
+
+function checkFlags(endpoint: Endpoint, flags: FetchFlags, format: FetchFormat): void {
+  if (endpoint.sends === true && flags.yesSend !== true) {
+    throw new UsageError('usage message: expected --yes-send, because it sends to the network and cannot be undone', {
+      code: 'would-send',
+      hint: 'add --yes-send if that is what you want',
+    });
+  }
+  if (format === 'parquet' && flags.output === undefined) {
+    throw new UsageError('usage: expected --output with --format parquet', {
+      code: 'no-output',
+      hint: '--output rows.parquet',
+    });
+  }
+}
+
+/** The words of a command line as values by name: a name given twice is a list. */
+export function parseWords(endpoint: Endpoint, words: readonly string[]): Given {
+  const given = new Map<string, unknown>();
+  for (const word of words) {
+    const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
+    if (name === undefined || text === undefined) {
+      throw new UsageError(`usage: expected key=value, got ${JSON.stringify(word)}`, {
+        code: 'bad-parameter',
+        hint: `tonlake fetch ${endpoint.path.slice(1)} --parameters`,
+      });
+    }
+    const value = readWord(endpoint, name, text);
+    const before = given.get(name);
+    if (!given.has(name)) given.set(name, value);
+    else given.set(name, [...(Array.isArray(before) ? before : [before]), ...(Array.isArray(value) ? value : [value])]);
+  }
+  return Object.fromEntries(given);
+}
+
+/** JSON where a field of a POST is a stack or a list; text everywhere else. */
+function readWord(endpoint: Endpoint, name: string, text: string): unknown {
+  const parameter = Object.hasOwn(endpoint.parameters, name) ? endpoint.parameters[name] : undefined;
+  if (endpoint.method !== 'POST' || parameter === undefined || !text.trimStart().startsWith('[')) return text;
+  if (!parameter.many && parameter.kind !== 'stack') return text;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UsageError(`usage: expected JSON for ${name}, got ${JSON.stringify(text.slice(0, 80))}`, {
+      code: 'bad-parameter',
+      cause,
+    });
+  }
+}

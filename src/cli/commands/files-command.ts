@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { MartError } from '../../core/errors.ts';
+import type { Registry } from '../../declare/registry.ts';
+import { type CommonOptions, networkOption, warehouseOption } from '../common-options.ts';
+import { findWarehouse } from '../find-warehouse.ts';
+
+/** `tonlake files`: what any Parquet reader needs. */
+export function addFiles(program: Command): void {
+  program
+    .command('files')
+    .description('list the Parquet files that hold a table or mart at this moment, one path per line')
+    .argument('<table>', 'name of a table, or of a mart that is built')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tonlake files transactions --network sandbox\n  tonlake files messages | xargs ls -l',
+    )
+    .action(async (table: string, flags: CommonOptions) => {
+      const [{ loadRegistry }, { openReader }, { requireSameNetwork }] = await Promise.all([
+        import('../../declare/registry.ts'),
+        import('../../warehouse/reader.ts'),
+        import('../../warehouse/query/status.ts'),
+      ]);
+      const registry = await loadRegistry();
+      const reader = await findWarehouse(flags)
+        .then((path) => openReader(path, registry.tables))
+        .catch(async (error: unknown) => {
+          // A wrong name is told first.
+          if (!(await isDeclaredMart(registry, table))) registry.table(table);
+          throw error;
+        });
+      try {
+        requireSameNetwork(reader.path, reader.network, flags.network);
+        const isBuilt = (await reader.ledger()).some((entry) => entry.mart !== undefined && table in entry.tables);
+        if (!isBuilt && (await isDeclaredMart(registry, table))) throw notBuilt(table);
+        const name = isBuilt ? table : registry.table(table).name;
+        for (const path of await reader.files(name)) process.stdout.write(`${path}\n`);
+        if (reader.kind === 'duckdb') {
+          process.stderr.write(`no Parquet files: a DuckDB warehouse is one file, ${reader.path}\n`);
+        }
+      } finally {
+        await reader.close();
+      }
+    });
+}
+
+/** Whether a name is that of a mart that comes with tonlake; their selects are read only for names that no table has. */
+async function isDeclaredMart(registry: Registry, name: string): Promise<boolean> {
+  if (registry.tables.some((table) => table.name === name)) return false;
+  const { loadMarts } = await import('../../marts/load-marts.ts');
+  return (await loadMarts(registry)).some((mart) => mart.name === name);
+}
+
+function notBuilt(name: string): MartError {
+  return new MartError(`mart ${name}: expected a mart that is built, got one that is not yet`, {
+    code: 'not-built',
+    hint: `tonlake mart build ${name}`,
+  });
+}

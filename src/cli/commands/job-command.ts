@@ -1,0 +1,96 @@
+import type { Command } from 'commander';
+import { UsageError } from '../../core/errors.ts';
+import { parseCount } from '../common-options.ts';
+
+interface JobFlags {
+  readonly warehouse?: string;
+  readonly at?: string;
+  readonly limit?: number;
+  readonly json?: boolean;
+}
+
+const HELP = `
+A job is a YAML file: see docs/jobs.md. The name of the file is the name of the job; paths in it are relative to the working folder.
+
+Examples:
+  tonlake job check pipelines/jobs/nightly-sandbox.yaml
+  tonlake job run pipelines/jobs/nightly-sandbox.yaml
+  tonlake job run nightly.yaml --at 2026-05-04T03:15:00Z
+  tonlake job history pipelines/jobs/nightly-sandbox.yaml --json
+  tonlake job list
+
+Exit codes: 0 done, 1 failed (nothing was published), 2 wrong usage or a wrong file, 130 interrupted.`;
+
+/** `tonlake job`: exports, marts, checks and reports of one file. */
+export function addJob(program: Command): void {
+  const job = program
+    .command('job')
+    .description('run jobs: export, build marts, check, then publish reports and files')
+    .addHelpText('after', HELP);
+  withWarehouse(job.command('run'))
+    .description('run a job; one that was cut short goes on with the range that it had')
+    .argument('<file>', 'the job')
+    .option('--at <time>', 'run it as if it were due then, ISO 8601: days are counted back from it (default: now)')
+    .option('--json', 'one JSON object per line on standard output, the record last')
+    .action(async (file: string, flags: JobFlags) => {
+      const { runOnce } = await import('../job-live.ts');
+      await runOnce({ ...(await open(file, flags)), due: parseTime(flags.at), isJson: flags.json === true });
+    });
+  withWarehouse(job.command('check'))
+    .description('say whether job files are right, and what they would do; asks no network')
+    .argument('<file...>', 'job files, or folders of them')
+    .option('--json', 'one JSON object per line on standard output')
+    .action(async (paths: readonly string[], flags: JobFlags) => {
+      const { checkFiles } = await import('../job-show.ts');
+      await checkFiles(paths, openOptions(flags), flags.json === true);
+    });
+  withWarehouse(job.command('list'))
+    .description('show jobs with their schedules and last runs')
+    .argument('[path]', 'a folder of job files, or one (default: jobs, or pipelines/jobs)')
+    .option('--json', 'one JSON object per line on standard output')
+    .action(async (path: string | undefined, flags: JobFlags) => {
+      const { listFiles } = await import('../job-show.ts');
+      const { jobsPlace } = await import('../../jobs/list-jobs.ts');
+      await listFiles(path ?? (await jobsPlace()), openOptions(flags), flags.json === true);
+    });
+  withWarehouse(job.command('history'))
+    .description('show the runs of a job, the newest last')
+    .argument('<file>', 'the job')
+    .option('--limit <n>', 'only the newest', parseCount, 20)
+    .option('--json', 'one record per line on standard output, with every step')
+    .action(async (file: string, flags: JobFlags) => {
+      const { showHistory } = await import('../job-show.ts');
+      await showHistory(file, openOptions(flags), { limit: flags.limit ?? 20, isJson: flags.json === true });
+    });
+}
+
+function withWarehouse(command: Command): Command {
+  return command.option('-w, --warehouse <path>', 'in place of the one that the file names');
+}
+
+async function open(file: string, flags: JobFlags) {
+  const [{ openJob }, { loadNames }, { checkQueries }] = await Promise.all([
+    import('../../jobs/check-job.ts'),
+    import('../../jobs/known-names.ts'),
+    import('../../jobs/check-queries.ts'),
+  ]);
+  const job = await openJob(file, { ...openOptions(flags), names: await loadNames() });
+  await checkQueries(job);
+  return { job };
+}
+
+/** What decides the warehouse beside the file: an option wins over it, the environment does not. */
+function openOptions({ warehouse }: JobFlags) {
+  return { warehouse, fallbackWarehouse: process.env['TONLAKE_WAREHOUSE'] || undefined, now: Date.now() };
+}
+
+function parseTime(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
+  const ms = isTime ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms - (ms % 1000);
+  throw new UsageError(`usage: expected a time with a zone, got ${JSON.stringify(text)}`, {
+    code: 'wrong-time',
+    hint: '--at 2026-05-04T03:15:00Z',
+  });
+}

@@ -1,0 +1,86 @@
+import type { Command } from 'commander';
+import { MartError } from '../../core/errors.ts';
+import { formatCount } from '../../core/format.ts';
+import type { MartBuild, MartEvent } from '../../marts/build-marts.ts';
+import { type CommonOptions, networkOption, warehouseOption } from '../common-options.ts';
+import { findWarehouse } from '../find-warehouse.ts';
+import { pasteable } from '../invocation.ts';
+
+interface MartFlags extends CommonOptions {
+  readonly marts?: string;
+  readonly full?: boolean;
+  readonly json?: boolean;
+}
+
+const HELP = `
+Marts are tables made by the selects of sql/marts. A mart whose grain is a day is built day by day, and only days whose inputs
+changed are built again. Rows of a day that is not sealed, or not whole, say so: their column _sealed is false.
+
+Examples:
+  tonlake mart list
+  tonlake mart build --network sandbox
+  tonlake mart build transactions_daily gas_fees_daily --warehouse may.duckdb --json`;
+
+/** `tonlake mart`: tables made by selects. */
+export function addMart(program: Command): void {
+  const mart = program
+    .command('mart')
+    .description('build tables out of tables: daily figures, balances, holders')
+    .addHelpText('after', HELP);
+  mart
+    .command('build')
+    .description('bring marts up to date with the tables that they read')
+    .argument('[name...]', 'marts to build, with those that they read (default: all)')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .option('--marts <folder>', 'also your own marts: a folder of .sql files like those of sql/marts')
+    .option('--full', 'build also what has not changed')
+    .option('--json', 'one JSON object per line on standard output')
+    .action(async (names: readonly string[], flags: MartFlags) => build(names, flags));
+  mart
+    .command('list')
+    .description('show the marts and the questions that they answer')
+    .option('--marts <folder>', 'also your own marts')
+    .option('--json', 'one JSON array on standard output')
+    .action(async (flags: MartFlags) => list(flags));
+  for (const command of mart.commands) command.exitOverride();
+}
+
+async function build(names: readonly string[], flags: MartFlags): Promise<void> {
+  const { buildMarts } = await import('../../marts/build-marts.ts');
+  const onEvent = (event: MartEvent): void => {
+    if (flags.json === true) process.stdout.write(`${JSON.stringify(event)}\n`);
+    else if (event.event === 'mart') process.stdout.write(`${pasteable(describeBuild(event))}\n`);
+  };
+  const { network, full, marts: folder } = flags;
+  const builds = await buildMarts(await findWarehouse(flags), { names, network, full, folder, onEvent });
+  const lost = builds.find(({ name, status }) => names.includes(name) && status === 'empty');
+  if (lost !== undefined) {
+    throw new MartError(`mart ${lost.name}: expected its inputs, got none: ${lost.reason}`, { code: 'no-input' });
+  }
+}
+
+function describeBuild({ name, status, rows, days, marked, reason }: MartBuild): string {
+  if (status === 'empty') return `${name}: skipped, ${reason}`;
+  const parts = [
+    `${name}: ${status}, ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`,
+    ...(days.length === 0 ? [] : [`${days.length} ${days.length === 1 ? 'day' : 'days'} built`]),
+    ...(marked.length === 0 ? [] : [`not whole: ${marked.join(', ')}`]),
+    ...(reason === undefined ? [] : [reason]),
+  ];
+  return parts.join('; ');
+}
+
+async function list(flags: MartFlags): Promise<void> {
+  const [{ loadRegistry }, { loadMarts }, { describeMarts, martSummary }] = await Promise.all([
+    import('../../declare/registry.ts'),
+    import('../../marts/load-marts.ts'),
+    import('../../marts/describe-marts.ts'),
+  ]);
+  const marts = await loadMarts(await loadRegistry(), flags.marts);
+  if (flags.json === true) {
+    process.stdout.write(`${JSON.stringify(marts.map(martSummary))}\n`);
+    return;
+  }
+  process.stdout.write(describeMarts(marts));
+}

@@ -1,0 +1,105 @@
+import { type Command, Option } from 'commander';
+import { ReportError, UsageError } from '../../core/errors.ts';
+import { formatBytes } from '../../core/format.ts';
+import { REPORT_FORMATS, type ReportFormat } from '../../reports/report-format.ts';
+import { formatOf } from '../../warehouse/output-format.ts';
+import { type CommonOptions, collectParam, networkOption, warehouseOption } from '../common-options.ts';
+import { findWarehouse } from '../find-warehouse.ts';
+import { pasteable } from '../invocation.ts';
+
+interface ReportFlags extends CommonOptions {
+  readonly param: Readonly<Record<string, string>>;
+  readonly format?: ReportFormat;
+  readonly output?: string;
+  readonly timezone: string;
+  readonly list?: boolean;
+}
+
+const HELP = `
+The result goes to standard output, or to --output; the ending of that path says the form where --format does not, and may be no
+other. On a terminal it is text, else HTML. A file that is there already is replaced as a whole, and only by a report that found
+data. docs/reports.md tells how to write one.
+
+Examples:
+  tonlake report --list
+  tonlake report network-daily --network sandbox --output network.html
+  tonlake report account --param account=EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs --format md
+  tonlake report ./reports/mine --param from=2026-05-01 --timezone Europe/Zurich --format csv
+
+Exit codes: 0 done (also with gaps, which it tells on stderr), 1 no data or failed, 2 wrong usage.`;
+
+/** `tonlake report`: what people look at, made by SQL over a warehouse. */
+export function addReport(program: Command): void {
+  program
+    .command('report')
+    .description('make a report from a warehouse: one HTML file, Markdown, CSV, JSON or text')
+    .argument('[report]', 'name of a report that comes with tonlake, or the path of one')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .option('-p, --param <name=value>', 'value of a parameter; repeatable', collectParam, {})
+    .addOption(
+      new Option(
+        '--format <format>',
+        'form of the report (default: by the ending of --output; text on a terminal, else html)',
+      ).choices(REPORT_FORMATS),
+    )
+    .option('-o, --output <file>', 'write to a file instead of standard output')
+    .option('--timezone <zone>', 'zone in which days and hours are counted', 'UTC')
+    .option('--list', 'show the reports that come with tonlake, and their parameters')
+    .addHelpText('after', HELP)
+    .action(async (report: string | undefined, flags: ReportFlags) => {
+      if (flags.list === true) return showList();
+      if (report === undefined) {
+        throw new UsageError('usage: expected a report, got none', {
+          code: 'no-report',
+          hint: 'tonlake report --list shows those that there are',
+        });
+      }
+      await makeReport(report, flags);
+    });
+}
+
+async function makeReport(report: string, flags: ReportFlags): Promise<void> {
+  const format = formatOfOutput(flags);
+  const { renderReport } = await import('../../reports/render-report.ts');
+  const rendered = await renderReport(await findWarehouse(flags), report, {
+    params: flags.param,
+    format,
+    network: flags.network,
+    timezone: flags.timezone,
+  });
+  if (rendered.isEmpty) {
+    throw new ReportError(`report: expected data for ${rendered.name}, found no row`, {
+      code: 'no-data',
+      hint: rendered.gaps[0] ?? 'choose other parameters, or export more with tonlake run',
+    });
+  }
+  for (const gap of rendered.gaps) process.stderr.write(`warning: ${pasteable(gap)}\n`);
+  if (flags.output === undefined) {
+    process.stdout.write(rendered.content);
+    if (process.stdout.isTTY && flags.format === undefined) {
+      process.stderr.write(`hint: --output ${rendered.name}.html writes the page with its charts\n`);
+    }
+    return;
+  }
+  const { putContent } = await import('../../warehouse/put-whole-file.ts');
+  await putContent(flags.output, rendered.content);
+  process.stdout.write(`${flags.output}: ${rendered.title} (${formatBytes(Buffer.byteLength(rendered.content))})\n`);
+}
+
+async function showList(): Promise<void> {
+  const { listReports } = await import('../../reports/find-report.ts');
+  for (const { name, title, doc, params = {} } of await listReports()) {
+    process.stdout.write(`${name}: ${title}\n  ${doc}\n`);
+    for (const [param, { type, doc: meaning, choices, default: fallback, required }] of Object.entries(params)) {
+      const rule = required === true ? 'required' : fallback === undefined ? 'optional' : `default ${fallback}`;
+      process.stdout.write(`  --param ${param}=<${choices?.join('|') ?? type}>  ${meaning} (${rule})\n`);
+    }
+  }
+}
+
+/** A page is never put into a file whose ending says something else, known or not, and never onto a terminal unless it was asked for. */
+function formatOfOutput({ output, format }: ReportFlags): ReportFormat {
+  if (output === undefined) return format ?? (process.stdout.isTTY ? 'text' : 'html');
+  return formatOf({ output, format, formats: REPORT_FORMATS }) ?? 'html';
+}

@@ -1,0 +1,254 @@
+import { type Command, Option } from 'commander';
+import { realEffects } from '../../core/effects.ts';
+import { UsageError } from '../../core/errors.ts';
+import type { RunOptions } from '../../export/run.ts';
+import type { WalkMode } from '../../export/walk-context.ts';
+import { PRIORITIES, type Priority } from '../../rate-limit/priority.ts';
+import { requireLocalPath } from '../../warehouse/local-path.ts';
+import type { Store } from '../../warehouse/store.ts';
+import {
+  type CommonOptions,
+  collectColumns,
+  collectNames,
+  networkOf,
+  networkOption,
+  parseCount,
+  parseNonNegative,
+  parseRps,
+  parseWhole,
+  warehouseOf,
+  warehouseOption,
+} from '../common-options.ts';
+import { refuseOthers } from '../pipeline-names.ts';
+
+interface RunFlags extends CommonOptions {
+  readonly without?: readonly string[];
+  readonly columns?: Readonly<Record<string, readonly string[]>>;
+  readonly withoutColumn?: readonly string[];
+  readonly all?: boolean;
+  readonly range?: string;
+  readonly store?: Store['kind'];
+  readonly walk: WalkMode;
+  readonly rps?: number | 'auto';
+  readonly lane: Priority;
+  readonly concurrency?: number;
+  readonly workers?: number;
+  readonly wait?: number;
+  readonly from?: string;
+  readonly history?: boolean;
+  readonly soFar?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+  readonly log?: string;
+}
+
+const HELP = `
+Ranges are masterchain seqnos, both ends inclusive:
+  47670000:47671000    47.67M:47.68M    47670000            these blocks
+  -1000:                                                    the last 1000 blocks up to the head
+  47670000:                                                 up to the head at the start
+  :+1000                                                    the next 1000 blocks after the head, committed as they come
+  2026-05-01           2026-05-01:2026-05-07    2026-05     UTC days and months
+  yesterday            yesterday:                           the UTC day before today; and on from it, up to the head
+  -7d:                 -12h:                                the last days or hours up to the head
+  2026-05-01T12:00:2026-05-01T13:00                         UTC times: from the first up to before the second
+  1000:1099,1500:1599                                       several; digits are grouped as in 47_670_000
+
+A day, month or time that is not over is taken up to the head, and the run ends with 1: with --so-far it ends with 0.
+
+Examples:
+  tonlake run --network sandbox --range 1000:1999
+  tonlake run transactions --network testnet --range -1000: --rps 1
+  tonlake run --range 2026-05-01 --dry-run
+  tonlake run blocks --range 47.67M:47.68M --warehouse may.duckdb
+  tonlake run --all --network sandbox --range 1000:1199
+  tonlake run jetton_masters --network sandbox
+  tonlake run --range 2026-05-01 --without account_states --without-column messages.body_boc,messages.decoded
+  tonlake run --range 2026-05-01 --columns transactions=hash,account,total_fees
+  tonlake run account_latest --range -100: --from "select address from jetton_wallets"
+  tonlake run jetton_wallets --range -100: --from "select distinct account as owner_address from transactions"
+
+The API key is read from TONLAKE_API_KEY, or from the file that TONLAKE_API_KEY_FILE names.
+Exit codes: 0 done, 1 failed or incomplete, 2 wrong usage, 130 interrupted.`;
+
+/** `tonlake run`: brings a range into a warehouse. */
+export function addRun(program: Command): void {
+  program
+    .command('run')
+    .description('export a range of blocks: what is asked minus what is already done')
+    .argument('[pipeline...]', 'what to export; what it needs comes with it (default: transactions)')
+    .option('--all', 'every pipeline that has a history, each after what it needs; lookups take their declared keys')
+    .option(
+      '-r, --range <range>',
+      'blocks or UTC days to export; lists of a whole network, such as jetton_masters, need none',
+    )
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .addOption(new Option('--store <kind>', 'kind of a new warehouse').choices(['parquet', 'duckdb']))
+    .addOption(walkOption())
+    .option(
+      '--rps <n>',
+      'most requests per second, or auto to find the limit (default: 1 without a key, 10 with one, none on this machine)',
+      parseRps,
+    )
+    .addOption(laneOption())
+    .option('--concurrency <n>', 'requests under way at once (default: 8)', parseCount)
+    .option('--workers <n>', 'threads that decode pages; 0 for none (default: one less than cores, 1 or 2)', parseWhole)
+    .option('--wait <seconds>', 'how long to wait for a block that is not indexed yet (default: 60)', parseNonNegative)
+    .option(
+      '--from <sql>',
+      'keys for a lookup, or parents for lists: a query whose columns are named like the parameters of the endpoint',
+    )
+    .addOption(withoutOption())
+    .addOption(columnsOption())
+    .addOption(withoutColumnOption())
+    .option('--history', 'keep earlier readings of lists that change, instead of replacing them')
+    .option('--so-far', 'take a day that is not over as far as it came, as complete')
+    .option('--dry-run', 'show what is done, what is missing and what it takes; change nothing')
+    .option('--json', 'one JSON object per line on standard output')
+    .option('--log <path>', 'append every event and retry to a file, as JSON lines')
+    .addHelpText('after', HELP)
+    .action(async (pipelines: readonly string[], flags: RunFlags) => {
+      if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
+      const options = await runOptions(await namesOf('run', pipelines, flags), flags);
+      if (flags.dryRun === true) {
+        const { dryRun } = await import('../dry-run.ts');
+        await dryRun(options, flags.json === true);
+      } else {
+        const { runLive } = await import('../run-live.ts');
+        await runLive(options, flags.json === true, flags.log, flags.all === true ? '--all' : undefined);
+      }
+    });
+}
+
+/** `tonlake plan`: the quote of a run. */
+export function addPlan(program: Command): void {
+  program
+    .command('plan')
+    .description('say what a run would take: requests, rows, bytes, minutes; the same as run --dry-run')
+    .argument('[pipeline...]', 'what to export; what it needs comes with it (default: transactions)')
+    .option('--all', 'every pipeline that has a history, each after what it needs; lookups take their declared keys')
+    .option('-r, --range <range>', 'blocks or UTC days; lists of a whole network need none')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .addOption(walkOption())
+    .addOption(withoutOption())
+    .addOption(columnsOption())
+    .addOption(withoutColumnOption())
+    .option('--rps <n>', 'most requests per second while planning', parseRps)
+    .addOption(laneOption())
+    .option('--json', 'one JSON object on standard output')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tonlake plan --network sandbox --range 1:\n  tonlake plan --range 2026-05-01 --json',
+    )
+    .action(async (pipelines: readonly string[], flags: RunFlags) => {
+      const { dryRun } = await import('../dry-run.ts');
+      await dryRun(await runOptions(await namesOf('plan', pipelines, flags), flags), flags.json === true);
+    });
+}
+
+const withoutOption = (): Option =>
+  new Option('--without <tables>', 'tables not to export, such as account_states; may be repeated').argParser(
+    collectNames,
+  );
+
+const columnsOption = (): Option =>
+  new Option(
+    '--columns <table=columns>',
+    'the only columns of a table to export, beside its key, its order and what proves it; may be repeated',
+  ).argParser(collectColumns);
+
+const withoutColumnOption = (): Option =>
+  new Option(
+    '--without-column <table.column>',
+    'columns not to export, such as messages.body_boc; may be repeated',
+  ).argParser(collectNames);
+
+function laneOption(): Option {
+  return new Option('--lane <lane>', 'who goes first where processes share the budget of a network')
+    .choices(PRIORITIES)
+    .default('backfill');
+}
+
+function walkOption(): Option {
+  return new Option('--walk <way>', 'how rows are asked for; all give the same rows')
+    .choices(['auto', 'window', 'masterchain'])
+    .default('auto');
+}
+
+/** The pipelines that are meant, each once: those named, all, or `transactions`. */
+async function namesOf(
+  command: 'run' | 'plan',
+  pipelines: readonly string[],
+  { all, from }: RunFlags,
+): Promise<readonly string[]> {
+  if (all !== true) {
+    await refuseOthers(command, pipelines);
+    return pipelines.length === 0 ? ['transactions'] : [...new Set(pipelines)];
+  }
+  const other = pipelines[0] ?? (from === undefined ? undefined : '--from');
+  if (other !== undefined) {
+    throw new UsageError(`usage: expected --all alone, got ${other} as well`, {
+      code: 'all-and-more',
+      hint: from === undefined ? `leave ${other} out: it comes with --all` : 'name the lookup that --from is for',
+    });
+  }
+  const { loadRegistry } = await import('../../declare/registry.ts');
+  return (await loadRegistry()).lasting;
+}
+
+/** Lists of a whole network are read as they are now, whatever the range; the newest block stands for it. */
+async function rangeOf(pipelines: readonly string[], { range }: RunFlags): Promise<string> {
+  if (range !== undefined) return range;
+  const { loadRegistry } = await import('../../declare/registry.ts');
+  const { pipelines: all } = await loadRegistry();
+  const walkOf = (name: string) => all.find((one) => one.name === name)?.walk;
+  const ranged = pipelines.find((name) => {
+    const walk = walkOf(name);
+    return walk?.kind !== 'snapshot' || walk.parents !== undefined;
+  });
+  if (ranged === undefined) return '-1:';
+  const why = walkOf(ranged)?.kind === 'snapshot' ? ', which is listed for what a range holds' : '';
+  throw new UsageError(`usage: expected --range for ${ranged}${why}`, {
+    code: 'no-range',
+    hint: '--range 1000:1999, or -1000:',
+  });
+}
+
+/** @throws {UsageError} `no-readings` when `--history` is given and no list that changes is read */
+async function requireReadings(pipelines: readonly string[], { all, history }: RunFlags): Promise<void> {
+  if (history !== true || all === true) return;
+  const { loadRegistry } = await import('../../declare/registry.ts');
+  const registry = await loadRegistry();
+  if (registry.toRun(pipelines).some(({ walk }) => walk.kind === 'snapshot')) return;
+  const lists = registry.pipelines.filter(({ walk }) => walk.kind === 'snapshot').map(({ name }) => name);
+  throw new UsageError(`usage: expected a list that changes with --history, got ${pipelines.join(', ')}`, {
+    code: 'no-readings',
+    hint: `leave --history out; lists that change are ${lists.join(', ')}`,
+  });
+}
+
+async function runOptions(pipelines: readonly string[], flags: RunFlags): Promise<RunOptions> {
+  await requireReadings(pipelines, flags);
+  return {
+    pipelines,
+    range: await rangeOf(pipelines, flags),
+    network: networkOf(flags),
+    warehouse: warehouseOf(flags),
+    store: flags.store,
+    walk: flags.walk,
+    from: flags.from,
+    history: flags.history,
+    without: flags.without,
+    columns: flags.columns,
+    withoutColumns: flags.withoutColumn,
+    soFar: flags.soFar,
+    rps: flags.rps,
+    lane: flags.lane,
+    concurrency: flags.concurrency,
+    workers: flags.workers,
+    waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,
+    effects: realEffects,
+  };
+}

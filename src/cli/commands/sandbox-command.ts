@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import { parseCount, parsePort, parsePositive, parsePositiveOrZero, parseWhole } from '../common-options.ts';
+
+interface SandboxFlags {
+  readonly port: number;
+  readonly seed: number;
+  readonly blocks: number;
+  readonly blockMs?: number;
+  readonly rps?: number;
+  readonly activity: number;
+  readonly gzip?: boolean;
+  readonly faults?: string;
+}
+
+const HELP = `
+The sandbox imitates the API over blocks that are computed from the seed. It listens on 127.0.0.1 only.
+Faults are switched on at the start, or while it runs: curl -X POST 'http://127.0.0.1:8081/admin/faults?http429=0.05'
+
+Examples:
+  tonlake sandbox --port 8081
+  tonlake sandbox --port 8081 --blocks 1000 --block-ms 400
+  tonlake sandbox --faults http429=0.05,cutBody=0.02,gzip
+  tonlake run --network http://127.0.0.1:8081/api/v3 --range 1000:1999`;
+
+/** `tonlake sandbox`: serves a made-up network until it is interrupted. */
+export function addSandbox(program: Command): void {
+  program
+    .command('sandbox')
+    .description('serve a deterministic network that imitates the API, for trials and tests')
+    .option('--port <port>', 'port on 127.0.0.1; 0 chooses a free one', parsePort, 8081)
+    .option('--seed <n>', 'what all blocks are computed from', parseWhole, 1)
+    .option('--blocks <n>', 'head at the start; the first block is 1', parseCount, 10_000)
+    .option('--block-ms <ms>', 'a new block every so many milliseconds (default: the head stays)', parsePositive)
+    .option(
+      '--activity <n>',
+      'transactions, as a multiple of the usual 16 or so a block; 0 to 8',
+      parsePositiveOrZero,
+      1,
+    )
+    .option('--rps <n>', 'answer 429 above this many requests in a second', parsePositive)
+    .option('--gzip', 'compress answers for clients that accept it')
+    .option('--faults <list>', 'faults to switch on, separated by commas')
+    .addHelpText('after', HELP)
+    .action(async (flags: SandboxFlags) => {
+      const { parseFaults, startSandbox } = await import('../../sandbox/index.ts');
+      const faults = flags.faults === undefined ? {} : { faults: parseFaults(flags.faults) };
+      const sandbox = await startSandbox({
+        port: flags.port,
+        seed: flags.seed,
+        blocks: flags.blocks,
+        activity: flags.activity,
+        ...(flags.blockMs === undefined ? {} : { blockMs: flags.blockMs }),
+        ...(flags.rps === undefined ? {} : { rps: flags.rps }),
+        ...(flags.gzip === undefined ? {} : { gzip: flags.gzip }),
+        ...faults,
+      });
+      process.stdout.write(`sandbox at ${sandbox.url}, blocks 1 to ${sandbox.head()}; Ctrl-C ends it\n`);
+      await new Promise<void>((resolve) => {
+        process.once('SIGINT', resolve);
+        process.once('SIGTERM', resolve);
+      });
+      await sandbox.close();
+    });
+}

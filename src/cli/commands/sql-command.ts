@@ -1,0 +1,106 @@
+import { type Command, Option } from 'commander';
+import { UsageError } from '../../core/errors.ts';
+import { formatOf } from '../../warehouse/output-format.ts';
+import { RELATION_FORMATS, write } from '../../warehouse/sql/relation-writer.ts';
+import { type CommonOptions, collectParam, networkOption, warehouseOption } from '../common-options.ts';
+import { findWarehouse } from '../find-warehouse.ts';
+import { pasteable } from '../invocation.ts';
+import { collectInSteps } from '../v8-flags.ts';
+
+const FORMATS = ['box', ...RELATION_FORMATS] as const;
+
+interface SqlFlags extends CommonOptions {
+  readonly format?: (typeof FORMATS)[number];
+  readonly output?: string;
+  readonly param: Readonly<Record<string, string>>;
+  readonly file?: string;
+  readonly strict?: boolean;
+}
+
+const HELP = `
+Every table of tonlake describe is a relation; so is _commits, the ledger. A parameter is bound: its value is never read as SQL. It
+is a text, which the query casts where it wants a number: $lt::BIGINT. Beside DuckDB's functions there are those of docs/sql.md, for
+example raw_address(text), friendly_address(text), ton(nanotons), opcode_name(opcode) and shard_of(address).
+
+Several statements may make variables and what is temporary; only the last returns rows, and none changes the warehouse.
+
+The ending of --output says the format where --format does not, and may be no other: .csv, .json, .parquet, .txt for a box. Its
+folder is made if need be; a file that is there stays until the new one is complete.
+
+Examples:
+  tonlake sql "select count(*) from transactions" --network sandbox
+  tonlake sql "select * from messages where comment is not null limit 5" --format json
+  tonlake sql --file report.sql --format csv > report.csv
+  tonlake sql 'select * from accounts where address = raw_address($account)' --param account=EQC...
+  tonlake sql "select * from gas_fees_daily" --output fees.parquet`;
+
+/** `tonlake sql`: a query over a warehouse; works while an export runs. */
+export function addSql(program: Command): void {
+  program
+    .command('sql')
+    .description('run a query over the tables of a warehouse')
+    .argument('[query]', 'SQL as DuckDB understands it')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .addOption(
+      new Option('--format <format>', 'form of the result (default: by the ending of --output, or box)').choices(
+        FORMATS,
+      ),
+    )
+    .option('-o, --output <path>', 'write the result to a file instead of standard output; parquet needs one')
+    .option('-f, --file <path>', 'read the query from a file')
+    .option('-p, --param <name=value>', 'value of $name in the query; may be repeated', collectParam, {})
+    .option('--strict', 'refuse when a table of the query has missing or quarantined blocks')
+    .addHelpText('after', HELP)
+    .action(async (query: string | undefined, flags: SqlFlags) => {
+      const { readFile } = await import('node:fs/promises');
+      if ((query === undefined) === (flags.file === undefined)) {
+        throw new UsageError('usage: expected a query or --file, and not both', {
+          code: 'no-query',
+          hint: 'tonlake sql "select count(*) from transactions"',
+        });
+      }
+      const sql = query ?? (await readQueryFile(readFile, flags.file ?? ''));
+      if (sql.trim() === '')
+        throw new UsageError('usage: expected a query, got nothing', { code: 'no-query', hint: 'tonlake sql --help' });
+      await answer(sql, flags);
+    });
+}
+
+async function answer(sql: string, flags: SqlFlags): Promise<void> {
+  const { network, strict, param: params, file, output } = flags;
+  const format = formatOf({ output, format: flags.format, formats: FORMATS }) ?? 'box';
+  const onWarning = (message: string): void => void process.stderr.write(`warning: ${pasteable(message)}\n`);
+  const options = { network, strict, params, file, onWarning };
+  if (format === 'parquet' && output === undefined) {
+    throw new UsageError('usage: expected --output with --format parquet, got none', {
+      code: 'no-output',
+      hint: '--output result.parquet',
+    });
+  }
+  collectInSteps();
+  const { boxQuery, writeQuery } = await import('../../warehouse/query/query.ts');
+  const warehouse = await findWarehouse(flags);
+  if (format === 'box') {
+    const box = await boxQuery(warehouse, sql, options);
+    if (output === undefined) return write(process.stdout, box);
+    const { putContent } = await import('../../warehouse/put-whole-file.ts');
+    await putContent(output, box);
+  } else if (output !== undefined) await writeQuery(warehouse, sql, { file: output, format }, options);
+  else if (format !== 'parquet') await writeQuery(warehouse, sql, { out: process.stdout, format }, options);
+}
+
+async function readQueryFile(
+  readFile: (path: string, encoding: 'utf8') => Promise<string>,
+  path: string,
+): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new UsageError(`usage: expected a file with a query, cannot read ${path}`, {
+      code: 'no-query',
+      hint: 'give the path of a file, or the query itself without --file',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { type CommonOptions, networkOf, networkOption, warehouseOption } from '../common-options.ts';
+import { findWarehouse } from '../find-warehouse.ts';
+import { pasteable } from '../invocation.ts';
+
+interface StatusFlags extends CommonOptions {
+  readonly json?: boolean;
+  readonly budget?: boolean;
+  readonly long?: boolean;
+}
+
+/** `tonlake status`: what a warehouse holds and what is missing. */
+export function addStatus(program: Command): void {
+  program
+    .command('status')
+    .description('show what a warehouse holds: what is missing, done ranges, rows, files')
+    .argument('[names...]', 'pipelines and marts to tell all of (default: a summary of each)')
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .option('--long', 'all of each pipeline: every span, days, rows of each table')
+    .option('--budget', 'show the request budget of the network on this machine instead')
+    .option('--json', 'one JSON object on standard output')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tonlake status --network sandbox\n  tonlake status transactions traces --network sandbox\n  tonlake status --warehouse may.duckdb --json',
+    )
+    .action(async (names: readonly string[], flags: StatusFlags) => {
+      if (flags.budget === true) return showBudget(flags);
+      const [{ readStatus, formatStatus }, { formatSummary, selectStatus }] = await Promise.all([
+        import('../../warehouse/query/status.ts'),
+        import('../../warehouse/query/status-summary.ts'),
+      ]);
+      const all = await readStatus(await findWarehouse(flags), flags.network);
+      const status = names.length === 0 ? all : selectStatus(all, names);
+      if (flags.json === true) return void process.stdout.write(`${JSON.stringify(status)}\n`);
+      const isLong = flags.long === true || names.length > 0;
+      process.stdout.write(pasteable(isLong ? formatStatus(status) : formatSummary(status)));
+    });
+}
+
+async function showBudget(flags: StatusFlags): Promise<void> {
+  const [{ budgetStatus, formatBudgetStatus }, { readApiKey, resolveNetwork }] = await Promise.all([
+    import('../../rate-limit/limiter-status.ts'),
+    import('../../http/network.ts'),
+  ]);
+  const network = resolveNetwork(networkOf(flags));
+  const budget = await budgetStatus({ network, apiKey: readApiKey(process.env) });
+  process.stdout.write(flags.json === true ? `${JSON.stringify(budget)}\n` : formatBudgetStatus(budget));
+}

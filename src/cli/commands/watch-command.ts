@@ -1,0 +1,131 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { formatCount, formatDuration } from '../../core/format.ts';
+import type { Store } from '../../warehouse/store.ts';
+import type { WatchEvent, WatchReport } from '../../watch/watch.ts';
+import {
+  type CommonOptions,
+  networkOf,
+  networkOption,
+  parseCount,
+  parseRps,
+  shellWord,
+  warehouseOf,
+  warehouseOption,
+} from '../common-options.ts';
+import { pasteable } from '../invocation.ts';
+
+interface WatchFlags extends CommonOptions {
+  readonly account: readonly string[];
+  readonly message: readonly string[];
+  readonly every: number;
+  readonly for?: number;
+  readonly polls?: number;
+  readonly store?: Store['kind'];
+  readonly rps?: number | 'auto';
+  readonly json?: boolean;
+}
+
+const HELP = `
+What is pending is a prediction: some of it never comes on chain, and an answer without rows proves nothing. Rows are saved
+every 10 seconds at first, less often later, and at the end. Once a trace is complete, its rows tell what it became.
+
+Examples:
+  tonlake watch --account EQ... --for 30s
+  tonlake watch --account EQ... --account 0:AB... --network testnet --every 5s
+  tonlake watch --message "$EXTERNAL_MESSAGE_HASH" --polls 20 --json
+  tonlake sql "select account, first_seen, last_seen, finality, outcome, final_hash from pending_transactions"`;
+
+/** `tonlake watch`: what is pending of some accounts. */
+export function addWatch(program: Command): void {
+  program
+    .command('watch')
+    .description('look at what is pending of some accounts again and again, and store what is seen')
+    .option('-a, --account <address>', 'account to watch; repeatable', collect, [])
+    .option(
+      '-m, --message <hash>',
+      'external message to watch, by its plain or normalized hash; repeatable',
+      collect,
+      [],
+    )
+    .addOption(
+      new Option('--every <time>', 'from one poll to the next: 500ms, 2s, 1m')
+        .argParser(parseDuration)
+        .default(2_000, '2s'),
+    )
+    .option('--for <time>', 'end after this time (default: Ctrl-C ends it)', parseDuration)
+    .option('--polls <n>', 'end after so many polls', parseCount)
+    .addOption(networkOption())
+    .addOption(warehouseOption())
+    .addOption(new Option('--store <kind>', 'kind of a new warehouse').choices(['parquet', 'duckdb']))
+    .option('--rps <n>', 'most requests per second, or auto to find the limit', parseRps)
+    .option('--json', 'one JSON object per line on standard output')
+    .addHelpText('after', HELP)
+    .action(watchLive);
+}
+
+async function watchLive(flags: WatchFlags): Promise<void> {
+  const { watch } = await import('../../watch/watch.ts');
+  const controller = new AbortController();
+  const interrupt = (): void => {
+    if (controller.signal.aborted) process.exit(130);
+    controller.abort();
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  try {
+    const report = await watch({
+      ...{
+        accounts: flags.account,
+        messages: flags.message,
+        everyMs: flags.every,
+        forMs: flags.for,
+        polls: flags.polls,
+      },
+      ...{
+        network: networkOf(flags),
+        warehouse: warehouseOf(flags),
+        store: flags.store,
+        rps: flags.rps,
+      },
+      stop: controller.signal,
+      onEvent: (event) => show(event, flags.json === true),
+    });
+    if (flags.json !== true) process.stdout.write(summary(report, warehouseOf(flags)));
+    if (controller.signal.aborted) process.exitCode = 130;
+  } finally {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  }
+}
+
+function show(event: WatchEvent, isJson: boolean): void {
+  if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
+  else if (event.event === 'trace') process.stderr.write(`under way: ${event.externalHash}\n`);
+  else if (event.event === 'settled') {
+    process.stderr.write(`complete:  ${event.externalHash} in block ${event.seqno}, trace ${event.traceId}\n`);
+  }
+  if (event.event === 'problem') process.stderr.write(`problem: ${event.message}\n`);
+}
+
+function summary(report: WatchReport, warehouse: string): string {
+  const { network, polls, rows, traces, settled, requests, seconds } = report;
+  const counts = Object.entries(rows).map(([table, count]) => `${formatCount(count)} ${table}`);
+  const head = `watched ${network}: ${formatCount(traces)} traces, ${formatCount(settled)} of them complete; ${counts.join(', ')}`;
+  const sql = 'select account, first_seen, finality, outcome, final_hash from pending_transactions order by first_seen';
+  const next = pasteable(`tonlake sql "${sql}" --warehouse ${shellWord(warehouse)}`);
+  return `${head} (${formatCount(polls)} polls, ${formatCount(requests)} requests, ${formatDuration(seconds)})\n\nNext:\n  ${next}\n`;
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** `30s`, `5m`, `500ms`, `1.5h` as milliseconds. */
+export function parseDuration(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  const ms = Number(digits) * (UNITS[unit as keyof typeof UNITS] ?? 0);
+  if (!(ms > 0)) throw new InvalidArgumentError('Expected a time above 0 such as 500ms, 30s, 5m or 1h.');
+  return ms;
+}

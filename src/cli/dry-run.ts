@@ -1,0 +1,53 @@
+import { formatBytes, formatCount, formatDuration } from '../core/format.ts';
+import { formatSpan, shortSpans } from '../core/span.ts';
+import { planRun, type RunPlan } from '../export/plan.ts';
+import type { ListBasis } from '../export/quote/estimate-list.ts';
+import type { RunOptions } from '../export/run.ts';
+
+/** Shows what a run would do. */
+export async function dryRun(options: RunOptions, isJson: boolean): Promise<void> {
+  const plan = await planRun(options);
+  process.stdout.write(isJson ? `${JSON.stringify(plan)}\n` : formatPlan(plan));
+}
+
+/** What the figures of a pipeline without headers rest on. */
+const SOURCES: Readonly<Record<ListBasis, string>> = {
+  history: ', by what earlier runs took',
+  sample: ', by a few requests',
+  keys: ', by the keys that are held; more where pages are full',
+  least: ' at least; how many rows there are shows only when they are read',
+};
+
+function formatPlan(plan: RunPlan): string {
+  const lines = [`${shortSpans(plan.asked)} on ${plan.network}`];
+  if (plan.index !== undefined && plan.absent.length > 0) {
+    lines.push(`not there yet, or no more: ${shortSpans(plan.absent)}; the index holds ${formatSpan(plan.index)}`);
+  }
+  for (const { pipeline, done, missing, seqnos, rows, requests, basis } of plan.pipelines) {
+    const paths = Object.entries(requests).map(([path, count]) => `${formatCount(count)} ${path}`);
+    lines.push(
+      '',
+      pipeline,
+      `  done      ${shortSpans(done)}`,
+      `  missing   ${shortSpans(missing)} (${formatCount(seqnos)} masterchain blocks${basis === 'least' ? '' : `, ${formatCount(rows)} rows`})`,
+      `  requests  ${paths.length === 0 ? 'none' : `${paths.join(', ')}${basis === undefined ? '' : SOURCES[basis]}`}`,
+    );
+  }
+  const band = plan.band === 0 ? '' : ` ± ${formatCount(plan.band)}`;
+  const basis = plan.basis === 'headers' ? 'from all headers' : 'from a sample';
+  lines.push(
+    '',
+    `in all ${formatCount(plan.requests)}${band} requests (${basis}), ${formatBytes(plan.bytes)} ± ${formatBytes(plan.bytesBand)} of Parquet`,
+  );
+  if (plan.unknown.length > 0) lines.push(`  and an unknown number more for ${plan.unknown.join(', ')}`);
+  for (const [rps, minutes] of Object.entries(plan.minutes)) {
+    lines.push(`  at ${rps.padStart(3)} requests/s  ${formatDuration(minutes * 60)}`);
+  }
+  if (plan.machineMinutes > 0) {
+    lines.push(
+      `  this machine needs about ${formatDuration(plan.machineMinutes * 60)} for the rows, however fast the source is`,
+    );
+  }
+  lines.push('nothing was changed');
+  return `${lines.join('\n')}\n`;
+}

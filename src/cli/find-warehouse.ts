@@ -1,0 +1,56 @@
+import { dirname, join } from 'node:path';
+import { StoreError, TonlakeError } from '../core/errors.ts';
+import { defaultWarehouse } from '../http/network.ts';
+import { type CommonOptions, namedNetwork, networkOf, shellWord } from './common-options.ts';
+import { rememberPlace } from './invocation.ts';
+
+/**
+ * The warehouse that a command reads or works on: as given, or `data/<network>`. Where that is missing and no network was named,
+ * the only warehouse beside it is taken, and standard error says so.
+ *
+ * @throws {StoreError} `no-warehouse` when there are others to choose from
+ */
+export async function findWarehouse(flags: CommonOptions): Promise<string> {
+  if (flags.warehouse !== undefined) return flags.warehouse;
+  const path = defaultWarehouse(networkOf(flags));
+  const { statIfAny } = await import('../warehouse/disk.ts');
+  if ((await statIfAny(path)) !== undefined) return path;
+  const [only, ...others] = await warehousesIn(dirname(path));
+  // The command itself says that there is none.
+  if (only === undefined) return path;
+  if (others.length === 0 && namedNetwork(flags) === undefined) {
+    process.stderr.write(`warehouse ${only}: the only one in ${dirname(path)}\n`);
+    rememberPlace({ warehouse: only });
+    return only;
+  }
+  throw new StoreError(`store: there is no warehouse at ${path}`, {
+    code: 'no-warehouse',
+    hint: `name one that is there: ${[only, ...others].map((each) => `--warehouse ${shellWord(each)}`).join(', ')}`,
+  });
+}
+
+async function warehousesIn(folder: string): Promise<readonly string[]> {
+  const { listFolder } = await import('../warehouse/disk.ts');
+  const paths = (await listFolder(folder)).filter((name) => !name.startsWith('.')).map((name) => join(folder, name));
+  const found = await Promise.all(paths.sort().map(async (path) => ((await isWarehouse(path)) ? [path] : [])));
+  return found.flat();
+}
+
+/** Also one that is busy or damaged. */
+async function isWarehouse(path: string): Promise<boolean> {
+  const [{ statIfAny }, { openReader }] = await Promise.all([
+    import('../warehouse/disk.ts'),
+    import('../warehouse/reader.ts'),
+  ]);
+  if ((await statIfAny(path))?.isDirectory() === true)
+    return (await statIfAny(join(path, 'tonlake.json'))) !== undefined;
+  try {
+    const reader = await openReader(path, []);
+    await reader.close();
+    return true;
+  } catch (error) {
+    return (
+      error instanceof TonlakeError && ['busy', 'bad-ledger', 'newer-format', 'needs-migration'].includes(error.code)
+    );
+  }
+}

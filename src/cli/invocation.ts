@@ -1,0 +1,77 @@
+import { basename, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { shellWord } from './common-options.ts';
+
+/** Options that say which warehouse and network a command is about. */
+const PLACE = ['warehouse', 'network', 'store'] as const;
+type PlaceFlags = { readonly [K in (typeof PLACE)[number]]?: string | undefined };
+
+/** Commands that ask a network, and take the default one where none is named; others take the warehouse's own. */
+const ASKING: ReadonlySet<string> = new Set(['run', 'plan', 'fetch', 'watch']);
+
+let given: PlaceFlags = {};
+let program: Command | undefined;
+
+/** Keeps the flags of the command that is about to run: commands that it suggests are about the same warehouse. */
+export function rememberFlags(root: Command, running: Command): void {
+  program = root;
+  const flags = PLACE.filter((name) => running.getOptionValueSource(name) === 'cli');
+  given = Object.fromEntries(flags.map((name) => [name, String(running.getOptionValue(name))]));
+}
+
+/** As `rememberFlags`, of a place that no flag told: that of a job. */
+export function rememberPlace(place: PlaceFlags): void {
+  given = place;
+}
+
+/**
+ * How the user started tonlake, for lines that can be copied.
+ *
+ * @param script path of the script that Node runs: a link named `tonlake`, or the compiled file itself
+ * @param root folder of the package
+ */
+export function invocationOf(script: string, root: string, env: NodeJS.ProcessEnv, folder: string): string {
+  const isInstalled = basename(script, '.cmd') === 'tonlake' || root.includes(`${sep}node_modules${sep}`);
+  // npm sets it below npx, and below the scripts of a package that tonlake is installed in.
+  if (isInstalled) return env['npm_command'] === undefined ? 'tonlake' : 'npx tonlake';
+  if (relative(root, folder) === '') return 'npm run -s tonlake --';
+  return `node ${shellWord(relative(folder, join(root, 'dist/src/cli.js')))}`;
+}
+
+let invocation = 'tonlake';
+
+/** Told once, by the command line. */
+export function rememberInvocation(script: string): void {
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
+  invocation = invocationOf(script, root, process.env, process.cwd());
+}
+
+/** A text whose commands can be pasted: as tonlake was started here, and with the flags that say which warehouse it is about. */
+export function pasteable(text: string): string {
+  const parts = text.split(/(?<![\w/.-])(?=tonlake [a-z])/);
+  return parts.map(pasteablePart).join('');
+}
+
+function pasteablePart(part: string): string {
+  const [, name = '', below = ''] = /^tonlake ([a-z]+)(?: ([a-z]+))?/.exec(part) ?? [];
+  const top = program?.commands.find((each) => each.name() === name);
+  if (top === undefined) return part;
+  const sub = top.commands.find((each) => each.name() === below);
+  const words = sub === undefined ? [name] : [name, below];
+  const rest = part.slice(`tonlake ${words.join(' ')}`.length);
+  return [invocation, ...words, ...flagsOf(sub ?? top, rest)].join(' ') + rest;
+}
+
+function flagsOf(command: Command, rest: string): readonly string[] {
+  const [line = ''] = rest.split(/[;\n]/);
+  const isNamed = (name: string): boolean => line.includes(` --${name} `);
+  return PLACE.flatMap((name) => {
+    const value = given[name];
+    const isKnown = command.options.some((option) => option.attributeName() === name);
+    if (value === undefined || !isKnown || isNamed(name)) return [];
+    const isTold = given.warehouse !== undefined || isNamed('warehouse');
+    if (name === 'network' && isTold && !ASKING.has(command.name())) return [];
+    return [`--${name}`, shellWord(value)];
+  });
+}

@@ -1,0 +1,50 @@
+import { realEffects } from '../core/effects.ts';
+import { jobActions } from '../jobs/default-actions.ts';
+import type { Job } from '../jobs/job.ts';
+import { type JobEvent, runJob } from '../jobs/run-job.ts';
+import { describeRecord, describeStep } from '../jobs/show-job.ts';
+import { rememberPlace } from './invocation.ts';
+import { openProgress } from './progress-bar.ts';
+import { limitHeap, watchInterrupts } from './run-live.ts';
+
+export interface RunOnceOptions {
+  readonly job: Job;
+  readonly due: number | undefined;
+  readonly isJson: boolean;
+}
+
+/** Runs a job once and shows it: JSON lines on standard output, or steps on standard error and the outcome on standard output. */
+export async function runOnce({ job, due, isJson }: RunOnceOptions): Promise<void> {
+  limitHeap();
+  rememberPlace({ warehouse: job.warehouse, network: job.network });
+  const progress = await openProgress(isJson);
+  const interrupts = watchInterrupts(progress.tell);
+  try {
+    const { record, error } = await runJob({
+      ...{ job, actions: jobActions, effects: realEffects, due, stop: interrupts.signal },
+      onEvent: (event) => {
+        progress.end();
+        if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
+        else process.stderr.write(describeEvent(event));
+      },
+      onRunEvent: progress.show,
+    });
+    process.stdout.write(isJson ? `${JSON.stringify({ event: 'end', ...record })}\n` : describeRecord(record));
+    if (error !== undefined) throw error;
+    if (record.state === 'interrupted') {
+      process.stderr.write(`interrupted: what is committed is kept; the same command goes on from there\n`);
+      process.exitCode = 130;
+    }
+  } finally {
+    progress.end();
+    interrupts.close();
+  }
+}
+
+function describeEvent(event: JobEvent): string {
+  if (event.event === 'begin') {
+    return event.attempt === 1 ? '' : `${event.job}: going on with the run of ${event.due}\n`;
+  }
+  const failed = event.kind === 'notify' && event.status === 'failed' ? 'warning: ' : '';
+  return `${failed}${describeStep(event)}\n`;
+}

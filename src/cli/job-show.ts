@@ -1,0 +1,80 @@
+import { type CheckOptions, openJob } from '../jobs/check-job.ts';
+import { checkQueries } from '../jobs/check-queries.ts';
+import type { Job } from '../jobs/job.ts';
+import { loadNames } from '../jobs/known-names.ts';
+import { jobFiles, shownState } from '../jobs/list-jobs.ts';
+import { JobHistory } from '../jobs/run-history.ts';
+import type { JobRecord } from '../jobs/run-record.ts';
+import { describeHistory, describeJob } from '../jobs/show-job.ts';
+
+type OpenOptions = Omit<CheckOptions, 'names'>;
+
+/** `tonlake job check`. @throws {UsageError} for the first file that is wrong */
+export async function checkFiles(paths: readonly string[], options: OpenOptions, isJson: boolean): Promise<void> {
+  const names = await loadNames();
+  for (const path of paths) {
+    for (const file of await jobFiles(path)) {
+      const job = await openJob(file, { ...options, names });
+      await checkQueries(job);
+      const next = job.schedule?.times.after(options.now);
+      process.stdout.write(isJson ? `${JSON.stringify(summaryOf(job, next))}\n` : describeJob(job, next));
+    }
+  }
+}
+
+/** `tonlake job list`. */
+export async function listFiles(path: string, options: OpenOptions, isJson: boolean): Promise<void> {
+  const names = await loadNames();
+  const rows: (readonly string[])[] = [];
+  for (const file of await jobFiles(path)) {
+    const job = await openJob(file, { ...options, names });
+    const history = await JobHistory.open(job.warehouse, job.name);
+    const last = (await history.read()).at(-1);
+    const state = last === undefined ? 'never ran' : await shownState(last, history.folder);
+    const next = job.schedule?.times.after(options.now);
+    const lastRun = last === undefined ? undefined : { due: last.due, state };
+    if (isJson) process.stdout.write(`${JSON.stringify({ ...summaryOf(job, next), lastRun })}\n`);
+    const schedule = job.schedule === undefined ? '' : `${job.schedule.cron} (${job.schedule.zone})`;
+    rows.push([job.name, job.network, schedule, isoOf(next) ?? '', last?.due.replace('.000Z', 'Z') ?? '', state]);
+  }
+  if (isJson) return;
+  const { default: Table } = await import('cli-table3');
+  const head = ['job', 'network', 'schedule', 'next run', 'last run', 'state'];
+  const table = new Table({ head, style: { head: [], border: [], compact: true } });
+  for (const row of rows) table.push([...row]);
+  process.stdout.write(`${table.toString()}\n`);
+}
+
+/** `tonlake job history`. */
+export async function showHistory(
+  file: string,
+  options: OpenOptions,
+  { limit, isJson }: { readonly limit: number; readonly isJson: boolean },
+): Promise<void> {
+  const job = await openJob(file, { ...options, names: await loadNames() });
+  const history = await JobHistory.open(job.warehouse, job.name);
+  const records = (await history.read()).slice(-limit);
+  const stateOf = (record: JobRecord): Promise<string> => shownState(record, history.folder);
+  if (!isJson) {
+    process.stdout.write(await describeHistory(records, stateOf));
+    return;
+  }
+  for (const record of records) {
+    process.stdout.write(`${JSON.stringify({ ...record, state: await stateOf(record) })}\n`);
+  }
+}
+
+function summaryOf(job: Job, next: number | undefined): Readonly<Record<string, unknown>> {
+  const { name, file, doc, network, warehouse, pipelines, zone, clock, marts, checks, outputs, schedule } = job;
+  return {
+    ...{ name, file, doc, network, warehouse, pipelines, zone, clock },
+    ...{ marts: marts ?? 'all', checks: checks ?? 'all', outputs: outputs.map(({ output }) => output) },
+    schedule:
+      schedule === undefined ? undefined : { cron: schedule.cron, zone: schedule.zone, catchUp: schedule.catchUp },
+    next: isoOf(next),
+  };
+}
+
+function isoOf(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString().replace('.000Z', 'Z');
+}

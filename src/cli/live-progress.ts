@@ -1,0 +1,53 @@
+import cliProgress from 'cli-progress';
+import type { RunEvent } from '../export/run.ts';
+import type { RetryEvent } from '../http/source.ts';
+import { pasteable } from './invocation.ts';
+import { describeEvent, describeRetry, isTrouble, type Progress, TELL_WAIT_MS } from './progress-bar.ts';
+import { RunProgress } from './run-progress.ts';
+
+/** Bars at the bottom of a terminal; whatever is told comes above them. */
+export class LiveProgress implements Progress {
+  readonly #progress = new RunProgress();
+  #bars: cliProgress.MultiBar | undefined;
+
+  readonly show = (event: RunEvent): void => {
+    this.#progress.see(event, performance.now());
+    const line = event.event === 'start' || isTrouble(event) ? describeEvent(event) : undefined;
+    if (line !== undefined) this.tell(line);
+  };
+
+  readonly retry = (event: RetryEvent): void => {
+    if (event.sleepMs >= TELL_WAIT_MS) this.#progress.pause(describeRetry(event));
+  };
+
+  readonly tell = (line: string): void => {
+    this.end();
+    process.stderr.write(`${pasteable(line)}\n`);
+    this.#draw();
+  };
+
+  readonly end = (): void => {
+    this.#bars?.stop();
+    this.#bars = undefined;
+    process.off('exit', this.end);
+  };
+
+  /** The bars draw themselves again and again, so that times go on while nothing comes. */
+  #draw(): void {
+    const count = this.#progress.lines(performance.now()).length;
+    if (count === 0) return;
+    const bars = new cliProgress.MultiBar({
+      stream: process.stderr,
+      hideCursor: true,
+      clearOnComplete: true,
+      gracefulExit: false,
+      linewrap: false,
+      format: (_options, { maxWidth }, { row }: { readonly row: number }) =>
+        (this.#progress.lines(performance.now())[row] ?? '').slice(0, maxWidth - 1),
+    });
+    for (let row = 0; row < count; row++) bars.create(1, 0, { row });
+    this.#bars = bars;
+    // The cursor must come back, whatever ends the process.
+    process.once('exit', this.end);
+  }
+}

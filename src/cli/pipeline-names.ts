@@ -1,0 +1,27 @@
+import { UsageError } from '../core/errors.ts';
+
+/** Ranges and marts are no pipelines. @throws {UsageError} `unknown-pipeline` */
+export async function refuseOthers(command: 'run' | 'plan', names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  const [{ loadRegistry }, { shippedMartNames }] = await Promise.all([
+    import('../declare/registry.ts'),
+    import('../marts/sql-file.ts'),
+  ]);
+  const { pipelines } = await loadRegistry();
+  const others = names.filter((name) => !pipelines.some((pipeline) => pipeline.name === name));
+  const [range] = others.filter((name) => /^[-+:\d]|:|^(yesterday|today)$/i.test(name));
+  if (range !== undefined) {
+    const rest = names.filter((name) => name !== range);
+    throw new UsageError(`usage: expected a pipeline, got ${JSON.stringify(range)}, which is a range`, {
+      code: 'unknown-pipeline',
+      hint: `a range goes behind -r: ${[`tonlake ${command}`, ...rest, '-r', range].join(' ')}`,
+    });
+  }
+  const marts = others.length === 0 ? [] : await shippedMartNames();
+  const mart = others.find((name) => marts.includes(name));
+  if (mart === undefined) return;
+  throw new UsageError(`usage: expected a pipeline, got the mart ${mart}`, {
+    code: 'unknown-pipeline',
+    hint: `tonlake mart build ${mart} makes it from what was exported`,
+  });
+}

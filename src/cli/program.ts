@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { didYouMean } from '../core/did-you-mean.ts';
+import { oneLine, UsageError } from '../core/errors.ts';
+import { addCatalog } from './commands/catalog-command.ts';
+import { addCheck } from './commands/check-command.ts';
+import { addCompact } from './commands/compact-command.ts';
+import { addDescribe } from './commands/describe-command.ts';
+import { addFetch } from './commands/fetch-command.ts';
+import { addFiles } from './commands/files-command.ts';
+import { addForget } from './commands/forget-command.ts';
+import { addJob } from './commands/job-command.ts';
+import { addMart } from './commands/mart-command.ts';
+import { addReport } from './commands/report-command.ts';
+import { addPlan, addRun } from './commands/run-command.ts';
+import { addSandbox } from './commands/sandbox-command.ts';
+import { addSchedule } from './commands/schedule-command.ts';
+import { addSql } from './commands/sql-command.ts';
+import { addStatus } from './commands/status-command.ts';
+import { addVerify } from './commands/verify-command.ts';
+import { addWatch } from './commands/watch-command.ts';
+import { rememberFlags } from './invocation.ts';
+
+/** The command line as commander knows it; docs/cli.md is made from it. */
+export function createProgram(): Command {
+  const program = new Command('tonlake')
+    .description(
+      'Exports the TON blockchain from a TON Index v3 API into Parquet or DuckDB, and proves that nothing is missing.',
+    )
+    .version(readVersion())
+    .showSuggestionAfterError();
+  program.configureOutput({ outputError: (text, write) => write(usageLine(text)) });
+  for (const add of [
+    addRun,
+    addPlan,
+    addStatus,
+    addVerify,
+    addMart,
+    addCheck,
+    addSql,
+    addReport,
+    addDescribe,
+    addFiles,
+    addFetch,
+    addWatch,
+    addCatalog,
+    addCompact,
+    addForget,
+    addJob,
+    addSchedule,
+    addSandbox,
+  ])
+    add(program);
+  for (const command of program.commands.filter(({ commands }) => commands.length > 0)) requireSubcommand(command);
+  for (const command of withAllBelow(program)) command.exitOverride();
+  program.hook('preAction', (root, running) => rememberFlags(root, running));
+  return program;
+}
+
+/** A command of commands does nothing by itself: what is missing is told in a line, as every wrong usage is. */
+function requireSubcommand(command: Command): void {
+  const names = command.commands.map((each) => each.name());
+  command.allowExcessArguments().action(() => {
+    const [got] = command.args;
+    const fault =
+      got === undefined ? `expected a command of tonlake ${command.name()}, got none` : `unknown command '${got}'`;
+    const guess = got === undefined ? '' : didYouMean(got, names);
+    throw new UsageError(`usage: ${fault}`, { code: 'no-command', hint: `${guess}there are: ${names.join(', ')}` });
+  });
+}
+
+/** A command and all its own commands. */
+export function withAllBelow(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(withAllBelow)];
+}
+
+/** What commander says on two lines, on one: `error: usage: unknown command 'ru'; hint: did you mean run?`. */
+function usageLine(text: string): string {
+  const [, fault = text, guess = ''] = /^error: (.*?)\.?\s*(?:\(Did you mean (.*?)\?\)\s*)?$/is.exec(text) ?? [];
+  const hint = guess === '' ? '--help shows what there is' : `did you mean ${guess}?`;
+  return `error: usage: ${oneLine(fault)}; hint: ${hint}\n`;
+}
+
+/** The version of the package; its description lies two folders above the compiled file, one above the source. */
+export function readVersion(): string {
+  const folder = import.meta.url.endsWith('.ts') ? '../../' : '../../../';
+  const own: unknown = JSON.parse(readFileSync(new URL(`${folder}package.json`, import.meta.url), 'utf8'));
+  return typeof own === 'object' && own !== null && 'version' in own ? String(own.version) : 'unknown';
+}

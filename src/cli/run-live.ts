@@ -1,0 +1,143 @@
+import { setFlagsFromString } from 'node:v8';
+import { formatCount, formatDuration } from '../core/format.ts';
+import { shortSpans } from '../core/span.ts';
+import { loadRegistry, type Registry } from '../declare/registry.ts';
+import { type RunEvent, type RunOptions, run } from '../export/run.ts';
+import { shellWord } from './common-options.ts';
+import { pasteable } from './invocation.ts';
+import { openLog } from './log.ts';
+import { openProgress } from './progress-bar.ts';
+
+/**
+ * Garbage that V8 may let pile up, in per cent of what lives. Its default, several times of that, would cost a hundred megabytes
+ * in a long run; this costs a few per cent of this thread's time.
+ */
+const HEAP_GROWTH = '--heap-growing-percent=40';
+
+/** For processes that export; to be called before. */
+export function limitHeap(): void {
+  setFlagsFromString(HEAP_GROWTH);
+}
+
+/**
+ * Runs an export and shows it: JSON lines on standard output, or progress and a summary for people on standard error.
+ *
+ * @param what the pipelines as they were asked for, for the summary; default: their names
+ */
+export async function runLive(
+  options: RunOptions,
+  isJson: boolean,
+  logPath: string | undefined,
+  what = options.pipelines.join(' '),
+): Promise<void> {
+  limitHeap();
+  const log = logPath === undefined ? undefined : await openLog(logPath);
+  const progress = await openProgress(isJson);
+  const interrupts = watchInterrupts(progress.tell);
+  try {
+    const report = await run({
+      ...options,
+      stop: log === undefined ? interrupts.signal : AbortSignal.any([interrupts.signal, log.failure]),
+      onEvent: (event) => {
+        if (isJson && !isDetail(event)) process.stdout.write(`${JSON.stringify(event)}\n`);
+        if (!isDetail(event)) log?.info(event);
+        progress.show(event);
+      },
+      onRetry: (event) => {
+        log?.warn({ event: 'retry', ...event });
+        progress.retry(event);
+      },
+    });
+    progress.end();
+    log?.failure.throwIfAborted();
+    if (interrupts.signal.aborted) {
+      process.stderr.write(
+        'interrupted: everything up to the last span is kept; the same command goes on from there\n',
+      );
+      process.exitCode = 130;
+      return;
+    }
+    if (!isJson) process.stdout.write(await summary(report, options, what));
+    if (!report.complete) process.exitCode = 1;
+  } finally {
+    progress.end();
+    interrupts.close();
+  }
+}
+
+/** Events that only a progress line needs. */
+function isDetail({ event }: RunEvent): boolean {
+  return event === 'progress' || event === 'planned' || event === 'stages';
+}
+
+async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOptions, what: string): Promise<string> {
+  const { network, from, to, rows, requests, seconds, spans } = report;
+  const added = Object.entries(rows)
+    .filter(([, count]) => count > 0)
+    .map(([table, count]) => `${formatCount(count)} ${table}`);
+  const whole = spans === 0 ? 'nothing was missing' : 'no rows were found';
+  const nothing = report.complete ? whole : 'nothing was added';
+  const gain = added.length === 0 ? nothing : added.join(', ');
+  const state = report.complete ? 'complete' : 'incomplete';
+  const head = `${state}: ${what} ${from}:${to} on ${network}: ${gain} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;
+  const unproven = Object.entries(report.unproven).map(([name, spans]) => `${name} ${shortSpans(spans)}`);
+  const read = unproven.length === 0 ? '' : `  only read, not proven: ${unproven.join('; ')}\n`;
+  const place = `--warehouse ${shellWord(options.warehouse)}`;
+  if (report.openDays.length > 0) {
+    const days = report.openDays.join(', ');
+    const is = `${days} ${report.openDays.length === 1 ? 'is' : 'are'} not over: exported up to block ${to}`;
+    if (!report.complete) return `${head}  ${is}; run it again later, or take it as it is with --so-far\n`;
+    process.stderr.write(`warning: ${is}\n`);
+  }
+  if (!report.complete) {
+    return pasteable(
+      `${head}${read}  see tonlake status ${place}; ${runAgain(options, what, network)} asks for the rest\n`,
+    );
+  }
+  const query = firstQuery(options.pipelines, await loadRegistry());
+  return pasteable(
+    `${head}${read}\nNext, ask the tables:\n  tonlake sql "${query}" ${place}\n  tonlake status ${place}\n  tonlake describe\n`,
+  );
+}
+
+/** The command that goes on, with all that decides what it writes and where. */
+function runAgain({ range, warehouse, store, from, history }: RunOptions, what: string, network: string): string {
+  const flags = { network, range, warehouse, store, from };
+  const told = Object.entries(flags).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${shellWord(value)}`],
+  );
+  return ['tonlake run', what, ...told, ...(history === true ? ['--history'] : [])].join(' ');
+}
+
+/** A query of a table that was exported. */
+function firstQuery(pipelines: readonly string[], registry: Registry): string {
+  if (pipelines.includes('transactions')) {
+    return 'select descr, count(*) as transactions, sum(total_fees) / 1e9 as fees_ton from transactions group by all';
+  }
+  const [table] = pipelines.flatMap((name) => registry.pipeline(name).tables);
+  return `select count(*) from ${table?.name ?? 'blocks'}`;
+}
+
+export interface Interrupts {
+  readonly signal: AbortSignal;
+  close(): void;
+}
+
+/** The first Ctrl-C ends after the span in flight, the second at once; both lose nothing that was committed. */
+export function watchInterrupts(tell: (line: string) => void): Interrupts {
+  const controller = new AbortController();
+  const interrupt = (): void => {
+    if (controller.signal.aborted) process.exit(130);
+    controller.abort();
+    tell('interrupted: ending after the span in flight; press Ctrl-C again to stop at once');
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  return {
+    signal: controller.signal,
+    close: () => {
+      process.off('SIGINT', interrupt);
+      process.off('SIGTERM', interrupt);
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { realEffects } from '../core/effects.ts';
+import { openJob } from '../jobs/check-job.ts';
+import { checkQueries } from '../jobs/check-queries.ts';
+import { jobActions } from '../jobs/default-actions.ts';
+import type { Job } from '../jobs/job.ts';
+import { loadNames } from '../jobs/known-names.ts';
+import { jobFiles, jobsPlace } from '../jobs/list-jobs.ts';
+import { JobHistory } from '../jobs/run-history.ts';
+import { describeRecord } from '../jobs/show-job.ts';
+import { Health } from '../scheduler/health.ts';
+import { type MetricsAddress, parseMetricsAddress, serveMetrics } from '../scheduler/metrics-server.ts';
+import { runSchedule } from '../scheduler/scheduler.ts';
+import type { ScheduleEvent } from '../scheduler/warehouse-queue.ts';
+import { limitHeap } from './run-live.ts';
+
+export interface ScheduleLiveOptions {
+  readonly paths: readonly string[];
+  readonly metrics: string | undefined;
+  /** Whether others than this machine may read the metrics. */
+  readonly isPublic: boolean;
+  readonly drainMs: number;
+  readonly isJson: boolean;
+}
+
+/** A step in hand that does not end so long after it was stopped is left as it is: the next start goes on. */
+const LAST_MS = 30_000;
+
+/** Runs a schedule until SIGTERM or Ctrl-C: events on standard output, as lines for people or as JSON. */
+export async function scheduleLive(options: ScheduleLiveOptions): Promise<void> {
+  limitHeap();
+  const address = options.metrics === undefined ? undefined : parseMetricsAddress(options.metrics, options.isPublic);
+  const jobs = await openJobs(options.paths.length === 0 ? [await jobsPlace()] : options.paths);
+  const drain = watchDrain(options.drainMs);
+  const health = address === undefined ? undefined : await serveHealth(address, jobs);
+  try {
+    await runSchedule({
+      ...{ jobs, actions: jobActions, effects: realEffects, drain: drain.signal, drainMs: options.drainMs },
+      onEvent: (event) => {
+        health?.see(event);
+        process.stdout.write(options.isJson ? `${JSON.stringify(event)}\n` : describeEvent(event));
+      },
+    });
+  } finally {
+    drain.close();
+    await health?.close();
+  }
+}
+
+async function openJobs(paths: readonly string[]): Promise<readonly Job[]> {
+  const names = await loadNames();
+  const fallbackWarehouse = process.env['TONLAKE_WAREHOUSE'] || undefined;
+  const files = (await Promise.all(paths.map(jobFiles))).flat();
+  const jobs = await Promise.all(files.map((file) => openJob(file, { names, now: Date.now(), fallbackWarehouse })));
+  for (const job of jobs) await checkQueries(job);
+  return jobs;
+}
+
+interface ServedHealth {
+  readonly see: (event: ScheduleEvent) => void;
+  close(): Promise<void>;
+}
+
+/** Serves metrics and health, with what earlier processes did. */
+async function serveHealth(address: MetricsAddress, jobs: readonly Job[]): Promise<ServedHealth> {
+  const { openMetrics } = await import('../scheduler/metrics.ts');
+  const metrics = openMetrics();
+  for (const job of jobs) {
+    for (const record of await (await JobHistory.open(job.warehouse, job.name)).read()) metrics.recall(record);
+  }
+  const health = new Health();
+  const server = await serveMetrics(address, metrics, health);
+  process.stderr.write(`metrics at http://${address.host}:${server.port}/metrics\n`);
+  return {
+    see: (event) => {
+      metrics.see(event);
+      health.see(event);
+    },
+    close: () => server.close(),
+  };
+}
+
+function watchDrain(drainMs: number): { readonly signal: AbortSignal; close(): void } {
+  const drain = new AbortController();
+  const end = (): void => {
+    if (drain.signal.aborted) process.exit(130);
+    drain.abort();
+    setTimeout(() => process.exit(1), drainMs + LAST_MS).unref();
+  };
+  process.on('SIGINT', end).on('SIGTERM', end);
+  return {
+    signal: drain.signal,
+    close: () => {
+      process.off('SIGINT', end).off('SIGTERM', end);
+    },
+  };
+}
+
+function describeEvent(event: ScheduleEvent): string {
+  switch (event.event) {
+    case 'watching':
+      return `${event.job}: next ${event.next ?? 'never'}\n`;
+    case 'missed': {
+      const older = event.givenUp ? ', older ones are given up' : '';
+      return `${event.job}: ${event.count} missed ${event.count === 1 ? 'run' : 'runs'} to make up for${older}\n`;
+    }
+    case 'begin':
+      return `${event.job}: begins the run of ${event.due} (${event.trigger})\n`;
+    case 'end': {
+      const failure = event.record.error === undefined ? '' : `error: ${event.record.error.message}\n`;
+      return `${describeRecord(event.record)}${failure}`;
+    }
+    case 'problem':
+      return `${event.job}: the run of ${event.due} could not begin: ${event.message}\n`;
+    case 'retry':
+      return `${event.job}: tries the run of ${event.due} again in ${event.seconds} s\n`;
+    case 'draining':
+      return 'draining: the run under way may end, no other begins\n';
+  }
+}

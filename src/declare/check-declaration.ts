@@ -1,0 +1,113 @@
+import { type Endpoint, parametersOf } from '../api/endpoint.ts';
+import { endpointByPath, endpointOf } from '../api/endpoints.ts';
+import { didYouMean } from '../core/did-you-mean.ts';
+import { UsageError } from '../core/errors.ts';
+import { kinds } from './kind.ts';
+import type { PipelineDef, WalkDef } from './pipeline.ts';
+import type { TableDef } from './table.ts';
+
+const WALKS: readonly WalkDef['kind'][] = ['masterchain', 'block', 'lt', 'snapshot', 'lookup', 'ephemeral'];
+
+/**
+ * Checks what the types of a declaration cannot: files of other people may be JavaScript.
+ *
+ * @param file where it was found, for messages
+ * @throws {UsageError} that names what is wrong and the nearest right name
+ */
+export function checkPipeline(file: string, pipeline: unknown): asserts pipeline is PipelineDef {
+  if (!isPipeline(pipeline)) {
+    throw refusal(file, 'a pipeline as its default export', typeof pipeline, 'export default pipeline({ name: ... })');
+  }
+  choose(file, 'a kind of walk', pipeline.walk.kind, WALKS);
+  const endpoint = endpointFor(file, pipeline);
+  const known = Object.keys(parametersOf(endpoint));
+  for (const name of [...Object.keys(pipeline.parameters), ...walkParameters(pipeline.walk)]) {
+    choose(file, `a parameter of ${pipeline.endpoint}`, name, known);
+  }
+  for (const table of pipeline.tables) checkTable(file, table);
+}
+
+/** @throws {UsageError} when two pipelines, or two tables or views, have one name, or one needs another that is not there */
+export function checkNames(pipelines: readonly PipelineDef[]): void {
+  requireDistinct(
+    'pipelines',
+    'pipeline',
+    pipelines.map(({ name }) => name),
+  );
+  const tables = pipelines.flatMap((pipeline) => pipeline.tables);
+  requireDistinct(
+    'pipelines',
+    'table or view',
+    tables.flatMap(({ name, views }) => [name, ...views.map((view) => view.name)]),
+  );
+  const names = pipelines.map(({ name }) => name);
+  for (const { name, needs, provenBy } of pipelines) {
+    for (const need of needs) choose(name, 'a pipeline that it needs', need, names);
+    for (const other of provenBy) choose(name, 'a pipeline that proves it', other, names);
+  }
+}
+
+function isPipeline(value: unknown): value is PipelineDef {
+  if (typeof value !== 'object' || value === null) return false;
+  return ['name', 'endpoint', 'walk', 'tables', 'parameters'].every((field) => field in value);
+}
+
+function endpointFor(file: string, { endpoint }: PipelineDef): Endpoint {
+  const [method, path = ''] = endpoint.split(' ');
+  let found: Endpoint;
+  try {
+    found = endpointOf(endpointByPath(path, method === 'POST' ? 'POST' : 'GET'));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw refusal(file, 'an endpoint', JSON.stringify(endpoint), error.hint ?? '', error);
+  }
+  if (found.sends === true) {
+    throw refusal(
+      file,
+      'an endpoint that a pipeline may ask',
+      endpoint,
+      'it sends to the network: only tonlake fetch may call it',
+    );
+  }
+  return found;
+}
+
+/** Parameters that the walk adds to those that are declared. */
+function walkParameters(walk: WalkDef): readonly string[] {
+  switch (walk.kind) {
+    case 'masterchain':
+    case 'block':
+      return [walk.seqno];
+    case 'lt':
+      return ['start_lt', 'end_lt', ...(walk.ties.kind === 'content' ? [walk.ties.parameter] : [])];
+    case 'snapshot':
+      return walk.parents === undefined ? [] : [walk.parents.parameter, ...(walk.parents.others ?? [])];
+    case 'lookup':
+      return walk.keys;
+    case 'ephemeral':
+      return [walk.account, ...(walk.message === undefined ? [] : [walk.message])];
+  }
+}
+
+function checkTable(file: string, { name, columns, key, sort, time }: TableDef): void {
+  const names = columns.map((column) => column.name);
+  requireDistinct(file, `column of ${name}`, names);
+  for (const column of columns) choose(file, `a kind for ${name}.${column.name}`, column.kind, Object.keys(kinds));
+  for (const used of [...key, ...sort, ...(time === undefined ? [] : [time])]) {
+    choose(file, `a column of ${name}`, used, names);
+  }
+}
+
+function requireDistinct(file: string, what: string, names: readonly string[]): void {
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw refusal(file, `each ${what} once`, `${twice} twice`, 'give one of them another name');
+}
+
+function choose(file: string, what: string, got: string, choices: readonly string[]): void {
+  if (choices.includes(got)) return;
+  throw refusal(file, what, JSON.stringify(got), `${didYouMean(String(got), choices)}There are: ${choices.join(', ')}`);
+}
+
+function refusal(file: string, expected: string, got: string, hint: string, cause?: unknown): UsageError {
+  return new UsageError(`usage ${file}: expected ${expected}, got ${got}`, { code: 'bad-pipeline', hint, cause });
+}

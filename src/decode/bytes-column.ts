@@ -1,0 +1,119 @@
+import type { ColumnDef } from '../declare/column.ts';
+import type { Arena } from './arena.ts';
+import { makeVector, type Vector } from './batch.ts';
+import { copyBytes } from './bytes.ts';
+import { Column, START_ROWS } from './column-buffer.ts';
+import { viewOf } from './page-buffer.ts';
+
+/** Bytes kept free behind the used ones: short copies go by whole words and may write a little too much. */
+const SLACK = 8;
+
+/** Bytes of varying length: text, or binary. */
+export class BytesColumn extends Column {
+  offsets = new Int32Array(START_ROWS + 1);
+  bytes = Buffer.allocUnsafeSlow(START_ROWS * 32);
+  /** The same memory as `bytes`. */
+  view = viewOf(this.bytes);
+  /** End of the bytes used. */
+  end = 0;
+
+  grow(row: number): void {
+    this.growValidity(row);
+    const offsets = new Int32Array(this.capacity + 1);
+    offsets.set(this.offsets);
+    this.offsets = offsets;
+  }
+
+  /** Makes room for `length` more bytes. */
+  reserve(length: number): void {
+    if (this.end + length + SLACK > this.bytes.length) this.enlarge(length);
+  }
+
+  private enlarge(length: number): void {
+    const bytes = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.end + length + SLACK));
+    this.bytes.copy(bytes, 0, 0, this.end);
+    this.bytes = bytes;
+    this.view = viewOf(bytes);
+  }
+
+  /** Ends the bytes of a claimed row; they began where the row before ended. */
+  close(row: number, end: number): void {
+    this.end = end;
+    this.offsets[row + 1] = end;
+  }
+
+  put(row: number, source: Uint8Array, view: DataView, from: number, to: number): boolean {
+    if (!this.claim(row)) return false;
+    this.reserve(to - from);
+    copyBytes(this.bytes, this.view, this.end, source, view, from, to - from);
+    this.close(row, this.end + to - from);
+    return true;
+  }
+
+  putShort(row: number, value: Uint8Array): boolean {
+    if (!this.claim(row)) return false;
+    this.reserve(value.length);
+    let to = this.end;
+    for (let i = 0; i < value.length; i++) this.bytes[to++] = value[i] as number;
+    this.close(row, to);
+    return true;
+  }
+
+  putText(row: number, value: string): boolean {
+    if (!this.claim(row)) return false;
+    this.reserve(value.length * 3);
+    this.close(row, this.end + this.bytes.write(value, this.end));
+    return true;
+  }
+
+  override passTo(row: number): boolean {
+    const from = this.next;
+    if (!super.passTo(row)) return false;
+    const { offsets, end } = this;
+    for (let i = from; i < row; i++) offsets[i + 1] = end;
+    return true;
+  }
+
+  override truncate(rows: number): void {
+    if (this.next > rows) this.end = this.offsets[rows] as number;
+    super.truncate(rows);
+  }
+
+  override clear(): void {
+    super.clear();
+    this.end = 0;
+  }
+
+  byteSize(): number {
+    return this.end + this.next * 4;
+  }
+
+  vector(rows: number): Vector {
+    const nullity = this.nullity(rows);
+    return makeVector(nullity, this.offsets.subarray(0, rows + 1), this.bytes.subarray(0, this.end));
+  }
+
+  gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
+    const nullity = this.gatherNullity(rows, def, arena);
+    const { offsets: starts, next } = this;
+    const offsets = arena.ints(rows.length + 1);
+    offsets[0] = 0;
+    let size = 0;
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i] as number;
+      if (row < next) size += (starts[row + 1] as number) - (starts[row] as number);
+      offsets[i + 1] = size;
+    }
+    const values = arena.take(size);
+    const view = new DataView(values.buffer, values.byteOffset);
+    for (let i = 0; i < rows.length; ) {
+      const first = rows[i] as number;
+      const to = offsets[i] as number;
+      do i++;
+      while (i < rows.length && rows[i] === (rows[i - 1] as number) + 1);
+      const length = (offsets[i] as number) - to;
+      if (length > 0) copyBytes(values, view, to, this.bytes, this.view, starts[first] as number, length);
+    }
+    return makeVector(nullity, offsets, values);
+  }
+}

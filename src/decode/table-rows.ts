@@ -1,0 +1,327 @@
+import { DecodeError } from '../core/errors.ts';
+import type { ColumnDef } from '../declare/column.ts';
+import type { TableDef } from '../declare/table.ts';
+import { Arena } from './arena.ts';
+import { type Batch, makeVector, type Vector } from './batch.ts';
+import { bytesOf } from './bytes.ts';
+import { RowOrder, type SortColumn } from './row-order.ts';
+import { type BoolColumn, BytesColumn, createColumn, WordsColumn } from './typed-columns.ts';
+
+export type AnyColumn = BytesColumn | WordsColumn | BoolColumn;
+
+/** What the walk knows of a request, by name; a number as bigint, an absent or null value is NULL. */
+export type Given = Readonly<Record<string, string | bigint | null>>;
+
+function putGiven(column: AnyColumn, row: number, value: string | bigint): void {
+  if (typeof value === 'string' && column instanceof BytesColumn) column.putText(row, value);
+  else if (typeof value === 'bigint' && column instanceof WordsColumn) column.putBigInt(row, value);
+}
+
+/** The columns of a table that are read from answers, whether they are written or not. */
+export function decodedColumns({ columns, unwritten = [] }: TableDef): readonly ColumnDef[] {
+  return [...columns, ...unwritten];
+}
+
+/** A field without a column, on the row nearest to it. */
+interface Extra {
+  readonly row: number;
+  readonly pointer: string;
+  readonly json: string;
+}
+
+/** The growing rows of one table that is fed by records or by objects nested in them. */
+export class TableRows {
+  readonly table: TableDef;
+  readonly parent: TableRows | undefined;
+  /** How many values a row must have. */
+  readonly required: number;
+  /** How many rows are complete. */
+  count = 0;
+  /** Row of the parent that each row is nested in. */
+  parentRows = new Int32Array(1024);
+  private readonly byPath = new Map<string, AnyColumn>();
+  private readonly byName = new Map<string, AnyColumn>();
+  /** Where in its parent each row stood; undefined for a table without a column of places. */
+  readonly place: BytesColumn | undefined;
+  private readonly order: RowOrder;
+  private extras: Extra[] = [];
+  private starts: Int32Array | undefined;
+
+  constructor(table: TableDef, parent: TableRows | undefined) {
+    this.table = table;
+    this.parent = parent;
+    const decoded = decodedColumns(table);
+    this.required = decoded.filter((def) => def.origin.kind === 'path' && !def.nullable).length;
+    for (const def of decoded) {
+      if (def.origin.kind === 'path') this.byName.set(def.name, this.columnAt(def.origin.path, def));
+      if (def.origin.kind === 'ask') this.byName.set(def.name, this.columnAt(`ask ${def.origin.name}`, def));
+    }
+    const place = table.columns.find((def) => def.origin.kind === 'place');
+    this.place = place === undefined ? undefined : new BytesColumn(place);
+    this.order = new RowOrder(table.sort.flatMap((name) => this.sortColumn(name) ?? []));
+  }
+
+  /** The column that holds the values at a path; two tables over the same records share it. */
+  columnAt(path: string, def: ColumnDef): AnyColumn {
+    const key = `${def.kind} ${path}`;
+    const known = this.byPath.get(key);
+    if (known !== undefined) return known;
+    const column = createColumn(def);
+    this.byPath.set(key, column);
+    return column;
+  }
+
+  /** Sets the columns that the walk knows, from a row on. */
+  fill(from: number, given: Given): void {
+    for (const def of this.table.columns) {
+      const value = def.origin.kind === 'ask' ? given[def.origin.name] : undefined;
+      if (value === undefined || value === null) continue;
+      const column = this.named(def.name);
+      for (let row = from; row < this.count; row++) putGiven(column, row, value);
+    }
+  }
+
+  /** Sets the columns that the walk knows of one row; rows come in ascending order. */
+  fillOne(row: number, given: Given): void {
+    for (const def of this.table.columns) {
+      const value = def.origin.kind === 'ask' ? given[def.origin.name] : undefined;
+      if (value !== undefined && value !== null && row < this.count) putGiven(this.named(def.name), row, value);
+    }
+  }
+
+  /** The column of a declared name. */
+  named(name: string): AnyColumn {
+    const column = this.byName.get(name);
+    if (column === undefined) {
+      throw new DecodeError(`decode ${this.table.name}: expected a column with a path named ${name}, got none`, {
+        code: 'declaration',
+      });
+    }
+    return column;
+  }
+
+  /** Starts a nested row and returns its number; `label` tells its place. */
+  openNested(label: Uint8Array): number {
+    const row = this.count;
+    if (row >= this.parentRows.length) {
+      const parentRows = new Int32Array(this.parentRows.length * 2);
+      parentRows.set(this.parentRows);
+      this.parentRows = parentRows;
+    }
+    this.parentRows[row] = this.parent?.count ?? 0;
+    this.place?.putShort(row, label);
+    return row;
+  }
+
+  /** Keeps a field of the row in hand. False when it has the same field already. */
+  addExtra(pointer: string, json: string): boolean {
+    const row = this.count;
+    for (let i = this.extras.length - 1; i >= 0 && this.extras[i]?.row === row; i--) {
+      if (this.extras[i]?.pointer === pointer) return false;
+    }
+    this.extras.push({ row, pointer, json });
+    return true;
+  }
+
+  truncate(rows: number): void {
+    for (const column of this.byPath.values()) column.truncate(rows);
+    this.place?.truncate(rows);
+    while (this.extras.length > 0 && (this.extras.at(-1)?.row ?? 0) >= rows) this.extras.pop();
+    this.count = Math.min(this.count, rows);
+    this.starts = undefined;
+  }
+
+  clear(): void {
+    for (const column of this.byPath.values()) column.clear();
+    this.place?.clear();
+    this.extras = [];
+    this.count = 0;
+    this.starts = undefined;
+  }
+
+  byteSize(): number {
+    let bytes = this.count * 4 + (this.place?.byteSize() ?? 0);
+    for (const column of this.byPath.values()) bytes += column.byteSize();
+    return bytes;
+  }
+
+  /** The rows so far, as views that are valid until the next change; or chosen rows, in the order given and the arena's memory. */
+  batch(chosen?: Int32Array, arena = new Arena()): Batch {
+    const vectors = new Map<string, Vector>();
+    const parents = this.parent === undefined ? undefined : this.parentsOf(chosen);
+    for (const def of this.table.columns) vectors.set(def.name, this.vectorOf(def, chosen, parents, vectors, arena));
+    return { table: this.table, rows: chosen?.length ?? this.count, vectors: [...vectors.values()] };
+  }
+
+  /** Rows in the order that the table is sorted by, as far as its columns are known here. */
+  sorted(rows: Int32Array): Int32Array {
+    return this.order.sort(rows);
+  }
+
+  /** The rows nested in some rows of the parent, in the order of those. */
+  nestedIn(parents: Int32Array): Int32Array {
+    const starts = this.nestedStarts();
+    let size = 0;
+    for (const parent of parents) size += (starts[parent + 1] as number) - (starts[parent] as number);
+    const rows = new Int32Array(size);
+    let found = 0;
+    for (const parent of parents) {
+      const to = starts[parent + 1] as number;
+      for (let row = starts[parent] as number; row < to; row++) rows[found++] = row;
+    }
+    return rows;
+  }
+
+  /** The rows nested in one row of the parent: from one, to before another. */
+  nestedRange(parent: number): { readonly from: number; readonly to: number } {
+    const starts = this.nestedStarts();
+    return { from: starts[parent] as number, to: starts[parent + 1] as number };
+  }
+
+  private sortColumn(name: string): SortColumn | undefined {
+    const { origin } = this.table.columns.find((def) => def.name === name) ?? {};
+    switch (origin?.kind) {
+      case 'path':
+      case 'ask':
+        return { column: this.named(name), parentRows: undefined };
+      case 'parent':
+        return { column: (this.parent as TableRows).named(origin.column), parentRows: () => this.parentRows };
+      case 'place':
+        return this.place === undefined ? undefined : { column: this.place, parentRows: undefined };
+      default:
+        return undefined;
+    }
+  }
+
+  /** For each row of the parent, the first row nested in it or in a later one. */
+  private nestedStarts(): Int32Array {
+    if (this.starts?.length === (this.parent?.count ?? 0) + 1) return this.starts;
+    const starts = new Int32Array((this.parent?.count ?? 0) + 1);
+    for (let row = 0; row < this.count; row++) {
+      const after = (this.parentRows[row] as number) + 1;
+      starts[after] = (starts[after] as number) + 1;
+    }
+    for (let i = 1; i < starts.length; i++) starts[i] = (starts[i] as number) + (starts[i - 1] as number);
+    this.starts = starts;
+    return starts;
+  }
+
+  private vectorOf(
+    def: ColumnDef,
+    chosen: Int32Array | undefined,
+    parents: Int32Array | undefined,
+    before: ReadonlyMap<string, Vector>,
+    arena: Arena,
+  ): Vector {
+    const { origin } = def;
+    switch (origin.kind) {
+      case 'path':
+      case 'ask':
+        return chosen === undefined
+          ? this.named(def.name).vector(this.count)
+          : this.named(def.name).gather(chosen, def, arena);
+      case 'place': {
+        const place = this.place as BytesColumn;
+        return chosen === undefined ? place.vector(this.count) : place.gather(chosen, def, arena);
+      }
+      case 'parent':
+        return (this.parent as TableRows).named(origin.column).gather(parents as Int32Array, def, arena);
+      case 'time':
+        return timeVector(def, before.get(origin.column) as Vector, chosen?.length ?? this.count, arena);
+      case 'extra': {
+        const column = this.extraColumn(def);
+        return chosen === undefined ? column.vector(this.count) : column.gather(chosen, def, arena);
+      }
+    }
+  }
+
+  private parentsOf(chosen: Int32Array | undefined): Int32Array {
+    if (chosen === undefined) return this.parentRows.subarray(0, this.count);
+    const parents = new Int32Array(chosen.length);
+    for (let i = 0; i < chosen.length; i++) parents[i] = this.parentRows[chosen[i] as number] as number;
+    return parents;
+  }
+
+  private extraColumn(def: ColumnDef): BytesColumn {
+    const column = new BytesColumn(def);
+    const fields = new Map<number, string[]>();
+    for (const { row, pointer, json } of this.extras) {
+      const list = fields.get(row) ?? [];
+      list.push(`${JSON.stringify(pointer)}:${json}`);
+      fields.set(row, list);
+    }
+    for (const [row, list] of [...fields].sort(([a], [b]) => a - b)) column.putText(row, `{${list.join(',')}}`);
+    return column;
+  }
+}
+
+/** A table over the same records as another one, restricted to those that have at least one of some columns. */
+export class ProjectedRows {
+  readonly table: TableDef;
+  private readonly base: TableRows;
+  private readonly columns: ReadonlyMap<string, AnyColumn>;
+  private readonly anyOf: readonly AnyColumn[];
+
+  constructor(table: TableDef, base: TableRows, anyOf: readonly string[]) {
+    this.table = table;
+    this.base = base;
+    const columns = new Map<string, AnyColumn>();
+    for (const def of decodedColumns(table)) {
+      if (def.origin.kind === 'path') columns.set(def.name, base.columnAt(def.origin.path, def));
+    }
+    this.columns = columns;
+    this.anyOf = anyOf.map((name) => columns.get(name) as AnyColumn);
+  }
+
+  /** The matching rows so far; or of chosen rows of the base, in the order given. All in the arena's memory. */
+  batch(chosen?: Int32Array, arena = new Arena()): Batch {
+    const rows = this.matching(chosen);
+    const vectors = new Map<string, Vector>();
+    for (const def of this.table.columns) {
+      const vector =
+        def.origin.kind === 'time'
+          ? timeVector(def, vectors.get(def.origin.column) as Vector, rows.length, arena)
+          : (this.columns.get(def.name) as AnyColumn).gather(rows, def, arena);
+      vectors.set(def.name, vector);
+    }
+    return { table: this.table, rows: rows.length, vectors: [...vectors.values()] };
+  }
+
+  private matching(chosen: Int32Array | undefined): Int32Array {
+    const count = chosen?.length ?? this.base.count;
+    const rows = new Int32Array(count);
+    let found = 0;
+    for (let i = 0; i < count; i++) {
+      const row = chosen === undefined ? i : (chosen[i] as number);
+      if (this.hasAny(row)) rows[found++] = row;
+    }
+    return rows.subarray(0, found);
+  }
+
+  private hasAny(row: number): boolean {
+    for (const column of this.anyOf) if (column.isSet(row)) return true;
+    return false;
+  }
+}
+
+const SECONDS_A_DAY = 86_400;
+const MICROS_A_SECOND = 1_000_000;
+const WORD = 4_294_967_296;
+
+/** UTC time (microseconds) or date (days) of a column of Unix seconds; seconds have 32 bits, so all fits a double exactly. */
+function timeVector(def: ColumnDef, seconds: Vector, rows: number, arena: Arena): Vector {
+  const source = new Uint32Array(seconds.values.buffer, seconds.values.byteOffset, rows * 2);
+  const nullity = { column: def, nullCount: seconds.nullCount, validity: seconds.validity };
+  if (def.kind === 'date') {
+    const days = arena.words(rows);
+    for (let row = 0; row < rows; row++) days[row] = Math.floor((source[2 * row] as number) / SECONDS_A_DAY);
+    return makeVector(nullity, undefined, bytesOf(days));
+  }
+  const words = arena.words(rows * 2);
+  for (let row = 0; row < rows; row++) {
+    const micros = (source[2 * row] as number) * MICROS_A_SECOND;
+    words[2 * row] = micros % WORD;
+    words[2 * row + 1] = Math.floor(micros / WORD);
+  }
+  return makeVector(nullity, undefined, bytesOf(words));
+}

@@ -1,0 +1,165 @@
+import type { ColumnDef } from '../declare/column.ts';
+import { kinds, type Physical } from '../declare/kind.ts';
+import type { Arena } from './arena.ts';
+import { makeVector, type Vector } from './batch.ts';
+import { bytesOf } from './bytes.ts';
+import { BytesColumn } from './bytes-column.ts';
+import { Column, START_ROWS } from './column-buffer.ts';
+
+export { BytesColumn };
+
+/** Values of a fixed number of 32-bit words, little-endian. */
+export class WordsColumn extends Column {
+  readonly width: number;
+  words: Uint32Array;
+
+  constructor(def: ColumnDef, width: number) {
+    super(def);
+    this.width = width;
+    this.words = new Uint32Array(START_ROWS * width);
+  }
+
+  grow(row: number): void {
+    this.growValidity(row);
+    const words = new Uint32Array(this.capacity * this.width);
+    words.set(this.words);
+    this.words = words;
+  }
+
+  put32(row: number, value: number): boolean {
+    if (!this.claim(row)) return false;
+    this.words[row] = value;
+    return true;
+  }
+
+  put64(row: number, low: number, high: number): boolean {
+    if (!this.claim(row)) return false;
+    this.words[2 * row] = low;
+    this.words[2 * row + 1] = high;
+    return true;
+  }
+
+  /** Writes a value below 2^64. */
+  put128(row: number, low: number, high: number): boolean {
+    if (!this.claim(row)) return false;
+    this.words[4 * row] = low;
+    this.words[4 * row + 1] = high;
+    this.words[4 * row + 2] = 0;
+    this.words[4 * row + 3] = 0;
+    return true;
+  }
+
+  /** Writes a signed value in two's complement; the caller has checked that it fits. */
+  putBigInt(row: number, value: bigint): boolean {
+    if (!this.claim(row)) return false;
+    let rest = BigInt.asUintN(this.width * 32, value);
+    for (let i = 0; i < this.width; i++) {
+      this.words[row * this.width + i] = Number(rest & 0xffffffffn);
+      rest >>= 32n;
+    }
+    return true;
+  }
+
+  /** The value of a row of 64 bits, as a number from 0 on. */
+  unsigned64(row: number): bigint {
+    return (BigInt(this.words[2 * row + 1] as number) << 32n) | BigInt(this.words[2 * row] as number);
+  }
+
+  /** The value of a row of 64 bits in two's complement. */
+  signed64(row: number): bigint {
+    return BigInt.asIntN(64, this.unsigned64(row));
+  }
+
+  byteSize(): number {
+    return this.next * this.width * 4;
+  }
+
+  vector(rows: number): Vector {
+    const nullity = this.nullity(rows);
+    return makeVector(nullity, undefined, new Uint8Array(this.words.buffer, 0, rows * this.width * 4));
+  }
+
+  gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
+    const { width, words } = this;
+    const gathered = arena.words(rows.length * width);
+    if (width === 2) gatherPairs(words, rows, gathered);
+    else {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i] as number;
+        for (let w = 0; w < width; w++) gathered[i * width + w] = words[row * width + w] as number;
+      }
+    }
+    return makeVector(this.gatherNullity(rows, def, arena), undefined, bytesOf(gathered));
+  }
+}
+
+/** One bit a row. */
+export class BoolColumn extends Column {
+  bits = new Uint8Array(START_ROWS >> 3);
+
+  grow(row: number): void {
+    this.growValidity(row);
+    const bits = new Uint8Array(this.capacity >> 3);
+    bits.set(this.bits);
+    this.bits = bits;
+  }
+
+  put(row: number, value: boolean): boolean {
+    if (!this.claim(row)) return false;
+    const bit = 1 << (row & 7);
+    const byte = this.bits[row >> 3] as number;
+    this.bits[row >> 3] = value ? byte | bit : byte & ~bit;
+    return true;
+  }
+
+  /** The value of a row; undefined for null. */
+  at(row: number): boolean | undefined {
+    return this.isSet(row) ? (((this.bits[row >> 3] as number) >> (row & 7)) & 1) === 1 : undefined;
+  }
+
+  byteSize(): number {
+    return this.next >> 3;
+  }
+
+  vector(rows: number): Vector {
+    const nullity = this.nullity(rows);
+    return makeVector(nullity, undefined, this.bits.subarray(0, (rows + 7) >> 3));
+  }
+
+  gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
+    const values = arena.take((rows.length + 7) >> 3).fill(0);
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i] as number;
+      if (this.at(row) === true) values[i >> 3] = (values[i >> 3] as number) | (1 << (i & 7));
+    }
+    return makeVector(this.gatherNullity(rows, def, arena), undefined, values);
+  }
+}
+
+function gatherPairs(words: Uint32Array, rows: Int32Array, gathered: Uint32Array): void {
+  for (let i = 0; i < rows.length; i++) {
+    const from = 2 * (rows[i] as number);
+    gathered[2 * i] = words[from] as number;
+    gathered[2 * i + 1] = words[from + 1] as number;
+  }
+}
+
+const WORDS: Readonly<Record<Exclude<Physical, 'utf8' | 'binary' | 'bool'>, number>> = {
+  int32: 1,
+  int64: 2,
+  decimal128: 4,
+};
+
+/** An empty column of the layout that the definition's kind asks for. */
+export function createColumn(def: ColumnDef): BytesColumn | WordsColumn | BoolColumn {
+  const { physical } = kinds[def.kind];
+  switch (physical) {
+    case 'utf8':
+    case 'binary':
+      return new BytesColumn(def);
+    case 'bool':
+      return new BoolColumn(def);
+    default:
+      return new WordsColumn(def, WORDS[physical]);
+  }
+}

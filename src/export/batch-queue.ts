@@ -1,0 +1,142 @@
+import type { RecordBatch } from 'apache-arrow';
+import type { Header } from '../chain/headers.ts';
+import { type Span, unionSpans } from '../core/span.ts';
+import { toRecordBatch } from '../decode/arrow.ts';
+import type { Batch } from '../decode/batch.ts';
+import type { Stage, StagedSpan } from '../warehouse/store.ts';
+import type { SpanSink } from './walk-context.ts';
+
+/** Rows of one table. */
+export interface BatchOf {
+  readonly table: string;
+  readonly batch: RecordBatch;
+}
+
+/** Hands the batches of committed spans from a walk to a consumer, one span at a time: the walk waits until all are taken. */
+export class BatchQueue {
+  private readonly staged = new Map<string, BatchOf[]>();
+  private readonly known = new Map<number, readonly Header[]>();
+  private waiting: BatchOf[] = [];
+  private wake: (() => void) | undefined;
+  private drained: (() => void) | undefined;
+  /** Two spans may be committed at once: the second waits until the first is taken. */
+  private turn: Promise<void> = Promise.resolve();
+  private over: { readonly failure: { readonly error: unknown } | undefined } | undefined;
+  private isClosed = false;
+  private count = 0;
+  private readonly now: () => number;
+
+  constructor(now: () => number) {
+    this.now = now;
+  }
+
+  /** A sink whose rows go to the consumer, or, for headers that only prove others, nowhere. */
+  sink(isHandedOut: boolean): SpanSink {
+    return {
+      stage: () => this.stage(isHandedOut),
+      commit: async (staged, draft) => {
+        await this.give(this.staged.get(staged.id) ?? []);
+        this.staged.delete(staged.id);
+        const committedAt = new Date(this.now()).toISOString();
+        return { format: 1, number: this.count, id: staged.id, tables: staged.tables, committedAt, ...draft };
+      },
+      ledger: () => [],
+      headers: async (span) => this.headers(span),
+      transactions: async () => [],
+    };
+  }
+
+  /** The next batch; undefined at the end. @throws what the walk threw */
+  async take(): Promise<BatchOf | undefined> {
+    for (;;) {
+      const next = this.waiting.shift();
+      if (next !== undefined) return next;
+      this.drained?.();
+      if (this.over?.failure !== undefined) throw this.over.failure.error;
+      if (this.over !== undefined) return undefined;
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+  }
+
+  /** The part of a span whose headers are known. */
+  spansOf({ from, to }: Span): readonly Span[] {
+    const seqnos = [...this.known.keys()].filter((seqno) => seqno >= from && seqno <= to);
+    return unionSpans(seqnos.map((seqno) => ({ from: seqno, to: seqno })));
+  }
+
+  end(failure: { readonly error: unknown } | undefined): void {
+    this.over = { failure };
+    this.wake?.();
+  }
+
+  /** The consumer wants no more. */
+  close(): void {
+    this.isClosed = true;
+    this.waiting = [];
+    this.drained?.();
+  }
+
+  private stage(isHandedOut: boolean): Stage {
+    const id = String(++this.count);
+    const batches: BatchOf[] = [];
+    const headers = new Map<number, Header[]>();
+    const tables: Record<string, StagedSpan['tables'][string]> = {};
+    return {
+      write: async (batch) => {
+        if (batch.table.name === 'blocks') addHeaders(batch, headers);
+        if (isHandedOut && batch.rows > 0) batches.push({ table: batch.table.name, batch: toRecordBatch(batch) });
+        const rows = (tables[batch.table.name]?.rows ?? 0) + batch.rows;
+        tables[batch.table.name] = { rows, keyHash: '0', sums: {}, schema: '', files: [], isSorted: false };
+      },
+      finish: async () => {
+        this.staged.set(id, batches);
+        for (const [seqno, list] of headers) this.known.set(seqno, list);
+        return { id, tables };
+      },
+      discard: async () => {
+        this.staged.delete(id);
+      },
+    };
+  }
+
+  private give(batches: readonly BatchOf[]): Promise<void> {
+    this.turn = this.turn.then(() => this.handOut(batches));
+    return this.turn;
+  }
+
+  private async handOut(batches: readonly BatchOf[]): Promise<void> {
+    if (this.isClosed || batches.length === 0) return;
+    this.waiting.push(...batches);
+    this.wake?.();
+    await new Promise<void>((resolve) => {
+      this.drained = resolve;
+    });
+  }
+
+  /** What lies before is not asked for again. */
+  private headers(span: Span): ReadonlyMap<number, readonly Header[]> {
+    for (const seqno of this.known.keys()) if (seqno < span.from) this.known.delete(seqno);
+    return new Map([...this.known].filter(([seqno]) => seqno <= span.to));
+  }
+}
+
+function addHeaders(batch: Batch, headers: Map<number, Header[]>): void {
+  const rows = toRecordBatch(batch);
+  for (let row = 0; row < batch.rows; row++) {
+    const cell = (name: string): unknown => rows.getChild(name)?.get(row);
+    const mcSeqno = Number(cell('mc_block_seqno'));
+    const list = headers.get(mcSeqno) ?? [];
+    list.push({
+      workchain: Number(cell('workchain')),
+      shard: String(cell('shard')),
+      seqno: Number(cell('seqno')),
+      mcSeqno,
+      txCount: Number(cell('tx_count')),
+      startLt: BigInt(String(cell('start_lt'))),
+      endLt: BigInt(String(cell('end_lt'))),
+    });
+    headers.set(mcSeqno, list);
+  }
+}

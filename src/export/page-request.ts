@@ -1,0 +1,55 @@
+import { UsageError } from '../core/errors.ts';
+import { isMasterchain, type MasterchainPipeline, type PipelineDef } from '../declare/pipeline.ts';
+import type { SourceRequest } from '../http/request.ts';
+import type { LtWindow } from './lt-windows.ts';
+
+/** Rows in a page; the most that the API gives. */
+export const PAGE_ROWS = 1000;
+
+/** One page that a walk asks for. */
+export type PageRequest =
+  | { readonly kind: 'window'; readonly window: LtWindow }
+  | { readonly kind: 'block'; readonly seqno: number; readonly offset: number };
+
+/** The request for a page. A block that is not indexed is waited for. */
+export function requestOf(pipeline: MasterchainPipeline, ask: PageRequest): SourceRequest {
+  const { walk, endpoint, name } = pipeline;
+  const rest = fixedQuery(pipeline);
+  if (ask.kind === 'window') {
+    const { from, to } = ask.window;
+    return {
+      path: walk.windows.path,
+      query: [['start_lt', String(from)], ['end_lt', String(to)], ['limit', String(PAGE_ROWS)], ...rest],
+      label: `${name} lt ${from}:${to}`,
+    };
+  }
+  const offset: readonly (readonly [string, string])[] = ask.offset === 0 ? [] : [['offset', String(ask.offset)]];
+  return {
+    path: endpoint.replace(/^GET /, ''),
+    query: [[walk.seqno, String(ask.seqno)], ['limit', String(PAGE_ROWS)], ...offset, ...rest],
+    missing: 'wait',
+    label: `${name} ${ask.seqno}`,
+  };
+}
+
+/** @throws {UsageError} for a pipeline whose rows are not proven by headers */
+export function requireMasterchain(pipeline: PipelineDef): MasterchainPipeline {
+  if (isMasterchain(pipeline)) return pipeline;
+  throw new UsageError(`usage: expected a pipeline that is proven by headers, got ${pipeline.name}`, {
+    code: 'wrong-walk',
+    hint: 'blocks or transactions',
+  });
+}
+
+/** The parameters that every request of a pipeline has. */
+export function fixedQuery({ parameters }: PipelineDef): readonly (readonly [name: string, value: string])[] {
+  return Object.entries(parameters).flatMap(([name, value]) =>
+    (typeof value === 'string' ? [value] : value).map((one) => [name, one] as const),
+  );
+}
+
+/** The pages of one masterchain block with so many rows, the last of them being short. */
+export function pagesOfBlock(seqno: number, rows: number): readonly PageRequest[] {
+  const pages = Math.floor(rows / PAGE_ROWS) + 1;
+  return Array.from({ length: pages }, (_, page) => ({ kind: 'block', seqno, offset: page * PAGE_ROWS }));
+}

@@ -1,0 +1,93 @@
+import type { ColumnDef } from '../../declare/column.ts';
+import { kinds } from '../../declare/kind.ts';
+import { isSameSelection } from '../../declare/left-out.ts';
+import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { LedgerEntry } from '../../warehouse/store.ts';
+import type { Measured } from './measure-pages.ts';
+
+/** Bytes and time of some rows. */
+export interface Weight {
+  /** Bytes of Parquet, and how many more or fewer it may be. */
+  readonly bytes: number;
+  readonly bytesBand: number;
+  /** Seconds of this machine; 0 where nothing was measured. */
+  readonly seconds: number;
+}
+
+export const NOTHING: Measured = { rows: 0, bytesPerRow: 0, fixedBytes: 0, seconds: 0 };
+
+/** Bytes of a row of the first table with everything that hangs on it, where nothing tells them. */
+const USUAL_BYTES: Readonly<Record<string, number>> = { transactions: 450, blocks: 120 };
+const OTHER_BYTES = 150;
+/** Seconds that a row takes where nothing was measured. */
+const USUAL_SECONDS: Readonly<Record<string, number>> = { transactions: 60e-6 };
+const OTHER_SECONDS = 15e-6;
+/** Rows of a commit. */
+const ROWS_A_FILE = 10_000;
+/** Rows that tell the bytes of others. */
+const ENOUGH_ROWS = 2000;
+/** How far bytes may be off, by where they are from. */
+const DOUBT = { history: 0.2, sample: 0.35, usual: 0.6 } as const;
+
+export interface WeighingOptions {
+  readonly ledger: readonly LedgerEntry[];
+  readonly measured: Measured;
+  /** Part of a row's bytes that the selected tables and columns hold, at most 1. */
+  readonly share: number;
+}
+
+/** What some rows of a pipeline weigh: by what the warehouse holds of it, by pages that were read, or as usual. */
+export function weigh(
+  { name, tables, leftOut }: PipelineDef,
+  rows: number,
+  { ledger, measured, share }: WeighingOptions,
+): Weight {
+  const [table] = tables;
+  const own = ledger.filter(
+    ({ pipeline, verdict, without }) => pipeline === name && verdict === 'sealed' && isSameSelection(without, leftOut),
+  );
+  const held = own.reduce((sum, entry) => sum + (entry.tables[table?.name ?? '']?.rows ?? 0), 0);
+  const files = own.flatMap((entry) => Object.values(entry.tables).flatMap((part) => part.files));
+  const heldBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const { bytes, doubt } = bytesOf(name, rows, { held, heldBytes, measured, share });
+  const perRow = measured.rows > 0 ? measured.seconds / measured.rows : (USUAL_SECONDS[name] ?? OTHER_SECONDS);
+  return { bytes, bytesBand: bytes * doubt, seconds: rows * perRow };
+}
+
+interface Known extends Pick<WeighingOptions, 'measured' | 'share'> {
+  readonly held: number;
+  readonly heldBytes: number;
+}
+
+function bytesOf(name: string, rows: number, { held, heldBytes, measured, share }: Known) {
+  if (held >= ENOUGH_ROWS && heldBytes > 0) return { bytes: (rows * heldBytes) / held, doubt: DOUBT.history };
+  if (measured.rows === 0) {
+    return { bytes: rows * share * (USUAL_BYTES[name] ?? OTHER_BYTES), doubt: DOUBT.usual };
+  }
+  const files = Math.ceil(rows / ROWS_A_FILE);
+  const bytes = files * measured.fixedBytes + rows * measured.bytesPerRow;
+  return { bytes, doubt: measured.rows >= ENOUGH_ROWS ? DOUBT.sample : DOUBT.usual };
+}
+
+/** Further requests for each planned one, by earlier runs of a pipeline; 0 where there were too few. */
+export function overflowOf(name: string, ledger: readonly LedgerEntry[]): number {
+  const own = ledger.filter(({ pipeline, planned }) => pipeline === name && planned !== undefined);
+  const planned = own.reduce((sum, entry) => sum + (entry.planned ?? 0), 0);
+  const requests = own.reduce((sum, entry) => sum + entry.requests - entry.retries, 0);
+  return planned < 50 ? 0 : Math.max(0, requests / planned - 1);
+}
+
+/** Bytes that a value takes in Parquet, about; texts and addresses repeat, hashes do not. */
+function weightOf({ kind }: ColumnDef): number {
+  if (kinds[kind].wire === 'hash-string') return 33;
+  const { physical } = kinds[kind];
+  if (physical === 'binary') return 60;
+  return physical === 'utf8' ? 8 : physical === 'bool' ? 0.2 : 2;
+}
+
+/** The part of a pipeline's bytes that a selection keeps. */
+export function selectedShare(declared: PipelineDef, selected: PipelineDef): number {
+  const weightOfRow = ({ tables }: PipelineDef): number =>
+    tables.flatMap(({ columns }) => columns).reduce((sum, column) => sum + weightOf(column), 0);
+  return weightOfRow(selected) / weightOfRow(declared);
+}

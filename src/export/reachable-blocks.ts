@@ -1,0 +1,35 @@
+import type { IndexEnds } from '../chain/index-ends.ts';
+import { WalkError } from '../core/errors.ts';
+import { formatSpans, type Span, subtractSpans } from '../core/span.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { WalkEvent } from './walk-context.ts';
+
+/** Masterchain blocks come at most this often. */
+const BLOCK_MS = 200;
+const DEFAULT_WAIT_MS = 60_000;
+
+/**
+ * The part of some spans that the index holds, or will hold within the time that a missing block is waited for. The rest is
+ * reported at once: no waiting could bring it.
+ */
+export function splitReachable(
+  pipeline: PipelineDef,
+  spans: readonly Span[],
+  ends: IndexEnds,
+  waitMs: number | undefined,
+  report: (event: WalkEvent) => void,
+): readonly Span[] {
+  const horizon = ends.last + Math.ceil((waitMs ?? DEFAULT_WAIT_MS) / BLOCK_MS);
+  const tell = (beyond: readonly Span[], code: string, fact: string, hint: string): void => {
+    for (const { from, to } of beyond) {
+      const message = `walk ${pipeline.name} ${formatSpans([{ from, to }])}: ${fact}`;
+      const error = new WalkError(message, { code, hint });
+      report({ event: 'problem', pipeline: pipeline.name, from, to, code, message: `${error.message}; hint: ${hint}` });
+    }
+  };
+  const old = subtractSpans(spans, [{ from: ends.first, to: Number.MAX_SAFE_INTEGER }]);
+  tell(old, 'below-first', `the index begins at block ${ends.first}`, `ask from ${ends.first} on`);
+  const late = subtractSpans(spans, [{ from: 0, to: horizon }]);
+  tell(late, 'above-head', `the head is ${ends.last}, too far below to be waited for`, 'ask again later');
+  return subtractSpans(spans, [...old, ...late]);
+}

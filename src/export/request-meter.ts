@@ -1,0 +1,23 @@
+import type { Source } from '../http/source.ts';
+
+/** Shares out the requests of a source among commits: each is given those since the one before. */
+export class RequestMeter {
+  private readonly source: Source;
+  private requests: number;
+  private retries: number;
+
+  constructor(source: Source) {
+    this.source = source;
+    const { requests, retries } = source.counts;
+    this.requests = requests;
+    this.retries = retries;
+  }
+
+  take(): { readonly requests: number; readonly retries: number } {
+    const { requests, retries } = this.source.counts;
+    const taken = { requests: requests - this.requests, retries: retries - this.retries };
+    this.requests = requests;
+    this.retries = retries;
+    return taken;
+  }
+}

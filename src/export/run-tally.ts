@@ -1,0 +1,90 @@
+import { intersectSpans, type Span, subtractSpans } from '../core/span.ts';
+import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
+import type { SourceCounts } from '../http/source.ts';
+import { doneFor, unprovenSpans } from '../warehouse/ledger/done-spans.ts';
+import type { LedgerEntry, Store } from '../warehouse/store.ts';
+import type { WalkEvent } from './walk-context.ts';
+
+/** Adds up what happens during a run, and passes it on. */
+export class RunTally {
+  readonly report: (event: WalkEvent) => void;
+  private readonly store: Store;
+  /** Number of the newest entry before the run. */
+  private readonly before: number;
+  private spans = 0;
+  private readonly unknown = new Set<string>();
+  private readonly troubled = new Set<string>();
+  private planned = 0;
+
+  constructor(store: Store, listener: ((event: WalkEvent) => void) | undefined) {
+    this.store = store;
+    this.before = store.ledger().at(-1)?.number ?? 0;
+    this.report = (event) => {
+      if (event.event === 'planned') this.planned += event.requests;
+      if (event.event === 'problem' || event.event === 'quarantine') this.troubled.add(event.pipeline);
+      if (event.event === 'refused-keys' && event.refused === event.keys) this.troubled.add(event.pipeline);
+      if (event.event === 'span') this.spans++;
+      if (event.event !== 'unknown-field' || this.isNews(`${event.pipeline} ${event.field}`)) listener?.(event);
+    };
+  }
+
+  /** Whether a field without a column is met for the first time in this run. */
+  private isNews(field: string): boolean {
+    const isKnown = this.unknown.has(field);
+    this.unknown.add(field);
+    return !isKnown;
+  }
+
+  /**
+   * The figures of the run's last line.
+   *
+   * @param free pipelines whose keys were given, so that no block tells whether they are done
+   */
+  totals(
+    pipelines: readonly PipelineDef[],
+    asked: readonly Span[],
+    counts: SourceCounts,
+    free: readonly string[] = [],
+  ) {
+    const ledger = this.store.ledger();
+    const rows = new Map(pipelines.flatMap(({ tables }) => tables.map(({ name }) => [name, 0])));
+    // Of rows that were committed again, the last commit counts.
+    for (const { number, verdict, tables } of ledger) {
+      if (number <= this.before || verdict !== 'sealed') continue;
+      for (const [name, part] of Object.entries(tables)) rows.set(name, (rows.get(name) ?? 0) + part.rows);
+    }
+    const quarantined = ledger
+      .filter((entry) => entry.verdict === 'quarantined' && intersectSpans([entry.span], asked).length > 0)
+      .reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0);
+    return {
+      rows: Object.fromEntries(rows),
+      requests: counts.requests,
+      planned: this.planned + (this.planned > 0 ? 1 : 0),
+      retries: counts.retries,
+      spans: this.spans,
+      quarantined,
+      unproven: unprovenOf(ledger, pipelines, asked, free),
+      complete: pipelines.every((pipeline) =>
+        free.includes(pipeline.name)
+          ? !this.troubled.has(pipeline.name)
+          : subtractSpans(asked, doneFor(ledger, pipeline)).length === 0,
+      ),
+    };
+  }
+}
+
+/** What of the asked range is done, and was compared with nothing, by pipeline; of given keys all of it. */
+function unprovenOf(
+  ledger: readonly LedgerEntry[],
+  pipelines: readonly PipelineDef[],
+  asked: readonly Span[],
+  free: readonly string[],
+): Readonly<Record<string, readonly Span[]>> {
+  const found = pipelines.map((pipeline) => {
+    const spans = free.includes(pipeline.name)
+      ? asked
+      : unprovenSpans(ledger, pipeline.name, proofOf(pipeline) !== undefined);
+    return [pipeline.name, intersectSpans(spans, asked)] as const;
+  });
+  return Object.fromEntries(found.filter(([, spans]) => spans.length > 0));
+}

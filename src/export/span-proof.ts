@@ -1,0 +1,144 @@
+import type { LinkEnds, LinkGaps, MissingBlock } from '../audit/header-links.ts';
+import type { BadBlock } from '../audit/reconcile.ts';
+import { type Header, type NamedHeader, parseHeaders } from '../chain/headers.ts';
+import { fetchShardState } from '../chain/index-ends.ts';
+import { greatest, type Span } from '../core/span.ts';
+import type { Answer } from '../http/request.ts';
+import { RetryableFailure } from '../http/retryable-failure.ts';
+import type { Source } from '../http/source.ts';
+import { type PageRequest, pagesOfBlock } from './page-request.ts';
+import type { SpanLoaderPort } from './workers/loader-port.ts';
+
+/** How a span's rows are proven whole, and what is asked again where they are not. */
+export interface SpanProof {
+  /** Sees every page before it is loaded. @throws retryable errors for a page that is plainly short */
+  see(ask: PageRequest, answer: Answer): void;
+  /** Masterchain blocks of the span that are not proven. */
+  audit(): Promise<readonly BadBlock[]>;
+  /** Forgets a masterchain block and says how to ask for it alone. */
+  repair(seqno: number): readonly PageRequest[];
+}
+
+/** Transactions are proven by the headers' `tx_count`. */
+export function countProof(
+  loader: Pick<SpanLoaderPort, 'audit'>,
+  headers: ReadonlyMap<number, readonly Header[]>,
+): SpanProof {
+  return {
+    see: () => undefined,
+    audit: () => loader.audit(),
+    repair: (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? [])),
+  };
+}
+
+/** Transactions that some headers promise. */
+export function promisedRows(headers: readonly Header[]): number {
+  return headers.reduce((sum, header) => sum + header.txCount, 0);
+}
+
+export interface LinkProofOptions {
+  readonly span: Span;
+  readonly ends: LinkEnds;
+  readonly loader: Pick<SpanLoaderPort, 'links'>;
+  readonly source: Source;
+  readonly pipeline: string;
+  /** Told how many headers the span has, as far as is known. */
+  readonly onCount?: (headers: number) => void;
+}
+
+/** Headers are proven by their links: from the states at both ends of the span, through every block between. */
+export function linkProof({ span, ends, loader, source, pipeline, onCount }: LinkProofOptions): SpanProof {
+  /** Blocks that a missing masterchain block parts from their successors: the states right before such blocks name them. */
+  const newestBeforeHoles = async ({ missing, stray }: LinkGaps): Promise<ReadonlySet<string>> => {
+    const newest = new Set<string>();
+    for (const seqno of stray.length === 0 ? [] : absentSeqnos(missing)) {
+      if (seqno <= span.from) continue;
+      for (const header of await fetchShardState(source, seqno - 1, pipeline)) newest.add(header.id);
+    }
+    return newest;
+  };
+
+  /** Blocks that the first ones of the index refer to, and that belong to the span all the same. */
+  const unlisted = async ({ older }: LinkGaps): Promise<LinkGaps['missing']> => {
+    const found: MissingBlock[] = [];
+    for (const block of older) {
+      const header = await findBlock(source, block.id, pipeline);
+      if (header !== undefined && header.mcSeqno >= span.from) found.push(block);
+    }
+    return found;
+  };
+
+  return {
+    see(ask, { body, request }) {
+      if (ask.kind === 'block') requireMasterBlock(parseHeaders(body, request), ask.seqno, pipeline);
+    },
+    async audit() {
+      const { blocks, contradicted, ...gaps } = await loader.links(ends);
+      onCount?.(blocks);
+      const newest = await newestBeforeHoles(gaps);
+      const stray = gaps.stray.filter((block) => !newest.has(block.id));
+      const missing = [...gaps.missing, ...(await unlisted(gaps))];
+      const unlinked = await blame({ ...gaps, missing, stray }, span, (id) => findBlock(source, id, pipeline));
+      const isBlamed = new Set(unlinked.map(({ seqno }) => seqno));
+      const others = contradicted.filter(({ mcSeqno }) => !isBlamed.has(mcSeqno));
+      return [...unlinked, ...new Map(others.map(({ mcSeqno: seqno, reason }) => [seqno, { seqno, reason }])).values()];
+    },
+    repair: (seqno) => pagesOfBlock(seqno, 0),
+  };
+}
+
+/** An empty list is a block that is not indexed yet; a list without its own masterchain block came back short. */
+function requireMasterBlock(headers: readonly Header[], seqno: number, pipeline: string): void {
+  if (headers.some((header) => header.workchain === -1 && header.seqno === seqno)) return;
+  throw new RetryableFailure(`${pipeline} ${seqno}`, {
+    code: 'not-indexed',
+    what: `block ${seqno} is still not indexed`,
+    hint: 'ask again later, or raise --wait',
+    pause: { kind: 'poll' },
+  });
+}
+
+/**
+ * The masterchain blocks whose lists are at fault: those of blocks that come twice or lead nowhere, and those that a missing block
+ * belongs to. What nobody knows belongs to the nearest masterchain block before that is missing itself, or else to the one that
+ * refers to it.
+ */
+async function blame(
+  { missing, stray, unlinked, twice }: LinkGaps,
+  span: Span,
+  find: (id: string) => Promise<NamedHeader | undefined>,
+): Promise<readonly BadBlock[]> {
+  const bad = new Map<number, string>();
+  for (const { id, mcSeqno } of twice) bad.set(mcSeqno, `expected block ${id} once, got it twice`);
+  for (const { id, mcSeqno } of stray) bad.set(mcSeqno, `expected linked blocks only, got ${id}`);
+  for (const { id, mcSeqno, prev } of unlinked) {
+    const got = prev.map((ref) => ref.id).join(' and ') || 'no link';
+    bad.set(mcSeqno, `expected block ${id} to link to the one before it, got ${got}`);
+  }
+  const absent = absentSeqnos(missing);
+  for (const { id, seenFrom } of missing) {
+    const found = (await find(id))?.mcSeqno ?? greatest(absent.filter((seqno) => seqno <= seenFrom));
+    const seqno = found >= span.from && found <= span.to ? found : seenFrom;
+    bad.set(seqno, `expected block ${id} that others refer to, got none`);
+  }
+  return [...bad].map(([seqno, reason]) => ({ seqno, reason }));
+}
+
+/** Masterchain blocks that are missing themselves. */
+function absentSeqnos(missing: LinkGaps['missing']): readonly number[] {
+  return missing.filter(({ id }) => id.startsWith('-1:')).map(({ id }) => Number(id.split(':')[2]));
+}
+
+async function findBlock(source: Source, id: string, pipeline: string): Promise<NamedHeader | undefined> {
+  const [workchain = '', shard = '', seqno = ''] = id.split(':');
+  const hex = BigInt.asUintN(64, BigInt(shard)).toString(16).toUpperCase();
+  const query = [
+    ['workchain', workchain],
+    ['shard', hex],
+    ['seqno', seqno],
+    ['limit', '10'],
+  ] as const;
+  return source.fetch({ path: '/blocks', query, label: `${pipeline} ${id}` }, ({ body, request }) =>
+    parseHeaders(body, request).find((header) => header.id === id),
+  );
+}

@@ -1,0 +1,126 @@
+import * as z from 'zod';
+import { parseAnswer } from '../chain/index-ends.ts';
+import type { Span } from '../core/span.ts';
+import { intersectSpans, totalSize } from '../core/span.ts';
+import type { TiesDef } from '../declare/pipeline.ts';
+import { doneSpans } from '../warehouse/ledger/done-spans.ts';
+import type { ListContext } from './list-run.ts';
+import { PAGE_ROWS } from './page-request.ts';
+
+/** Accounts of one request: what fits a request line everywhere. */
+const BATCH = 100;
+
+type Parameters = readonly (readonly [name: string, value: string])[];
+
+/**
+ * The parameters of requests that together bring the rows of one logical time, each of them less than a page.
+ *
+ * A list in a total order is paged: rows of one logical time below the horizon do not change. Otherwise the accounts that can
+ * have rows are asked for, in batches: an account has one transaction at a logical time.
+ */
+export async function splitOfTies(
+  context: ListContext,
+  ties: TiesDef,
+  span: Span,
+  lt: bigint,
+): Promise<readonly Parameters[]> {
+  if (ties.kind === 'total') return pageByPage(context, lt);
+  const accounts =
+    (await heldAccounts(context, ties.opcode, span, lt)) ?? (await listedAccounts(context, ties.opcode, lt));
+  const batches: Parameters[] = [];
+  for (let at = 0; at < accounts.length; at += BATCH) {
+    batches.push(accounts.slice(at, at + BATCH).map((account) => [ties.parameter, account] as const));
+  }
+  return batches;
+}
+
+/** As many pages as there are, and each of them whole. */
+async function pageByPage({ source, pipeline }: ListContext, lt: bigint): Promise<readonly Parameters[]> {
+  const pages: Parameters[] = [];
+  const [table] = pipeline.tables;
+  const list = table?.rows.kind === 'records' ? table.rows.path.slice(1) : '';
+  for (let offset = 0; ; offset += PAGE_ROWS) {
+    pages.push([['offset', String(offset)]]);
+    const query = [
+      ...[['start_lt', String(lt)] as const, ['end_lt', String(lt)] as const],
+      ...[['limit', '1'] as const, ['offset', String(offset + PAGE_ROWS)] as const, ['sort', 'asc'] as const],
+    ];
+    const path = pipeline.endpoint.replace(/^GET /, '');
+    const more = await source.fetch({ path, query, label: `${pipeline.name} lt ${lt}` }, (answer) => {
+      return parseAnswer(z.record(z.string(), z.unknown()), answer)[list];
+    });
+    if (!Array.isArray(more) || more.length === 0) return pages;
+  }
+}
+
+/** Accounts from the transactions that the warehouse holds; undefined where it may not hold all of that time. */
+async function heldAccounts(
+  { store }: ListContext,
+  opcode: number,
+  { to }: Span,
+  lt: bigint,
+): Promise<readonly string[] | undefined> {
+  // A shard block with this logical time comes with a masterchain block that ends after it.
+  const { rows: before } = await store.query(
+    'SELECT max(mc_block_seqno) FROM blocks WHERE workchain = -1 AND end_lt < $lt',
+    { lt },
+  );
+  const after = before[0]?.[0];
+  if (after === null || after === undefined) return undefined;
+  const needed = { from: Number(after) + 1, to };
+  if (totalSize(intersectSpans([needed], doneSpans(store.ledger(), 'transactions'))) !== to - needed.from + 1) {
+    return undefined;
+  }
+  const { rows } = await store.query(
+    `SELECT DISTINCT account FROM transactions JOIN messages ON tx_hash = hash AND direction = 'in'
+     WHERE lt = $lt AND tx_lt = $lt AND opcode = $opcode ORDER BY account`,
+    { lt, opcode },
+  );
+  return rows.map(([account]) => String(account));
+}
+
+const listed = z.object({
+  transactions: z.array(
+    z.object({ account: z.string(), in_msg: z.object({ opcode: z.string().nullish() }).nullable() }),
+  ),
+});
+type Listed = z.infer<typeof listed>['transactions'];
+
+/**
+ * Accounts as the source lists them in their total order: from the front, from the back, and only where a single logical time has
+ * more than two pages of transactions, page by page.
+ */
+async function listedAccounts(
+  { source, pipeline }: ListContext,
+  opcode: number,
+  lt: bigint,
+): Promise<readonly string[]> {
+  const ask = async (sort: 'asc' | 'desc', offset: number): Promise<Listed> => {
+    const query = [
+      ...[['lt', String(lt)] as const, ['limit', String(PAGE_ROWS)] as const, ['sort', sort] as const],
+      ...(offset === 0 ? [] : [['offset', String(offset)] as const]),
+    ];
+    const label = `${pipeline.name} lt ${lt}`;
+    return source.fetch({ path: '/transactions', query, label }, (answer) => parseAnswer(listed, answer).transactions);
+  };
+  const found = new Map<string, boolean>();
+  const take = (page: Listed): boolean => {
+    const size = found.size;
+    for (const { account, in_msg: message } of page) {
+      found.set(account, Number.parseInt(message?.opcode ?? '-1', 16) === opcode);
+    }
+    return found.size < size + page.length;
+  };
+  const front = await ask('asc', 0);
+  take(front);
+  let isWhole = front.length < PAGE_ROWS || take(await ask('desc', 0));
+  for (let offset = PAGE_ROWS; !isWhole; offset += PAGE_ROWS) {
+    const page = await ask('asc', offset);
+    take(page);
+    isWhole = page.length < PAGE_ROWS;
+  }
+  return [...found]
+    .filter(([, fits]) => fits)
+    .map(([account]) => account)
+    .sort();
+}

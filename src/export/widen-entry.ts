@@ -1,0 +1,73 @@
+import { shortSpans, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { commonLeftOut, formatLeftOut, narrowPipeline, narrowTable } from '../declare/left-out.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import { addEvidence } from '../warehouse/staging/row-evidence.ts';
+import type { CommitDraft, LedgerEntry, StagedSpan, StagedTable } from '../warehouse/store.ts';
+import type { StagedPart } from './collect-parts.ts';
+import { spanEvent, type WalkEvent } from './walk-context.ts';
+
+/** The pipeline that reads an entry again: it leaves out only what both the run and the entry leave out, so that nothing is lost. */
+export function widened<P extends PipelineDef>(declared: P, leftOut: PipelineDef['leftOut'], entry: LedgerEntry): P {
+  return narrowPipeline(declared, commonLeftOut([leftOut, entry.without]));
+}
+
+export interface WidenOptions {
+  /** As {@link widened}. */
+  readonly pipeline: PipelineDef;
+  readonly entry: LedgerEntry;
+  /** What was read for the span of the entry, not committed yet. */
+  readonly parts: readonly StagedPart[];
+  readonly commit: (staged: StagedSpan, draft: CommitDraft) => Promise<LedgerEntry>;
+  readonly report: (event: WalkEvent) => void;
+}
+
+/**
+ * Puts one entry with more columns in the place of another, in one commit. Where a part of the span could not be had, the old entry
+ * stays: its rows would be there twice, or not at all.
+ */
+export async function replaceWithWider(options: WidenOptions): Promise<void> {
+  const { pipeline, entry, parts, commit, report } = options;
+  const { name } = pipeline;
+  const sealed = parts.filter(({ draft }) => draft.verdict === 'sealed' && draft.scope === undefined);
+  const missing = subtractSpans([entry.span], unionSpans(sealed.map(({ draft }) => draft.span)));
+  if (totalSize(missing) > 0) {
+    const { from, to } = entry.span;
+    const lacking = formatLeftOut(entry.without ?? {});
+    const message = `walk ${name} ${from}:${to}: expected all of it to add ${lacking}, got none of ${shortSpans(missing)}; what was exported stays`;
+    report({ event: 'problem', pipeline: name, from, to, code: 'incomplete', message });
+    return;
+  }
+  const committed = await commit(joinParts(pipeline, sealed), draftOf(entry, sealed));
+  report(spanEvent(committed));
+}
+
+function draftOf(entry: LedgerEntry, parts: readonly StagedPart[]): CommitDraft {
+  const [first] = parts as readonly [StagedPart, ...StagedPart[]];
+  const drafts = parts.map(({ draft }) => draft);
+  const sum = (of: (draft: CommitDraft) => number): number => drafts.reduce((total, draft) => total + of(draft), 0);
+  return {
+    ...first.draft,
+    span: entry.span,
+    // The whole is proven as its least proven part.
+    proof: drafts.every(({ proof }) => proof === first.draft.proof) ? first.draft.proof : 'none',
+    requests: sum(({ requests }) => requests),
+    retries: sum(({ retries }) => retries),
+    ...(drafts.every(({ planned }) => planned !== undefined) ? { planned: sum(({ planned }) => planned ?? 0) } : {}),
+    supersedes: [...new Set([entry.id, ...drafts.flatMap(({ supersedes }) => supersedes)])],
+  };
+}
+
+/** Rows of several staged spans as those of one. */
+function joinParts(pipeline: PipelineDef, parts: readonly StagedPart[]): StagedSpan {
+  const [first] = parts as readonly [StagedPart, ...StagedPart[]];
+  if (parts.length === 1) return first.staged;
+  const tables: Record<string, StagedTable> = {};
+  for (const table of pipeline.tables.map((each) => narrowTable(each, pipeline.leftOut))) {
+    const own = parts.flatMap(({ staged }) => staged.tables[table.name] ?? []);
+    const [one] = own;
+    if (one === undefined) continue;
+    const files = own.flatMap((part) => part.files);
+    tables[table.name] = { ...one, isSorted: files.length < 2, ...addEvidence(own, table), files };
+  }
+  return { id: first.staged.id, tables };
+}

@@ -1,0 +1,87 @@
+import { parentPort, Worker } from 'node:worker_threads';
+import { WalkError } from '../../core/errors.ts';
+import { decodeError, encodeError, type WireError } from './worker-messages.ts';
+
+/** One call of a thread, from the thread that started it. */
+interface Request {
+  readonly id: number;
+  readonly call: unknown;
+}
+
+type Reply =
+  | { readonly id: number; readonly kind: 'value'; readonly value: unknown }
+  | { readonly id: number; readonly kind: 'error'; readonly error: WireError };
+
+/** What a worker makes beside columns is small and short-lived. */
+const YOUNG = { maxYoungGenerationSizeMb: 3 };
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A worker thread that answers calls. */
+export class CallThread {
+  private readonly worker: Worker;
+  private readonly waiting = new Map<number, Waiting>();
+  private calls = 0;
+  private failure: WalkError | undefined;
+
+  constructor(file: URL) {
+    this.worker = new Worker(file, { resourceLimits: YOUNG, execArgv: [] });
+    this.worker.on('message', (reply: Reply) => this.settle(reply));
+    this.worker.on('error', (error) => this.fail(error));
+    this.worker.on('exit', (code) => this.fail(new Error(`exit code ${code}`)));
+  }
+
+  /** @throws what the thread threw, and {@link WalkError} `worker-ended` when it ends by itself */
+  ask(call: unknown, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
+    if (this.failure !== undefined) return Promise.reject(this.failure);
+    const id = ++this.calls;
+    const request: Request = { id, call };
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject });
+      this.worker.postMessage(request, transfer);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.failure ??= new WalkError('walk: the worker was closed', { code: 'closed' });
+    await this.worker.terminate();
+  }
+
+  private settle(reply: Reply): void {
+    const waiting = this.waiting.get(reply.id);
+    this.waiting.delete(reply.id);
+    if (reply.kind === 'value') waiting?.resolve(reply.value);
+    else waiting?.reject(decodeError(reply.error));
+  }
+
+  private fail(cause: Error): void {
+    this.failure ??= new WalkError(`walk: a worker ended by itself: ${cause.message}`, {
+      code: 'worker-ended',
+      hint: 'the same command goes on from the last commit; --workers 0 does without workers',
+      cause,
+    });
+    for (const { reject } of this.waiting.values()) reject(this.failure);
+    this.waiting.clear();
+  }
+}
+
+/** What a thread answers a call with, and the memory in it that goes over. */
+export interface Answer {
+  readonly value: unknown;
+  readonly transfer?: readonly ArrayBuffer[];
+}
+
+/** Answers the calls of the thread that started this one. They run side by side; order is up to `perform`. */
+export function answerCalls(perform: (call: unknown) => Promise<Answer>): void {
+  parentPort?.on('message', async ({ id, call }: Request) => {
+    try {
+      const { value, transfer = [] } = await perform(call);
+      parentPort?.postMessage({ id, kind: 'value', value } satisfies Reply, transfer);
+    } catch (error) {
+      parentPort?.postMessage({ id, kind: 'error', error: encodeError(error) } satisfies Reply);
+    }
+  });
+}

@@ -1,0 +1,66 @@
+import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { RowFile } from '../../warehouse/staging/row-folder.ts';
+import { SpanLoader } from '../span-loader.ts';
+import { answerCalls } from './call-thread.ts';
+import { Encoder, type Written } from './encoder-client.ts';
+import type { Call, LoaderCall } from './worker-messages.ts';
+
+// The entry of a worker thread: one loader, called from the main thread, and the thread that writes its rows. Calls of the loader
+// are answered in their order.
+
+let loader: SpanLoader<Written> | undefined;
+let encoder: Encoder | undefined;
+let last: Promise<unknown> = Promise.resolve();
+/** Files that are being written, by the number of the call that began it. */
+const writing = new Map<number, Promise<readonly (readonly RowFile[])[]>>();
+let writings = 0;
+
+function declare(pipeline: PipelineDef): void {
+  // The memory of the loader before goes with it.
+  const own = new SpanLoader<Written>(pipeline);
+  loader = own;
+  encoder ??= new Encoder(new URL('./encoder-worker.js', import.meta.url), (memory) => loader?.giveBack(memory));
+  encoder.declare(pipeline);
+}
+
+async function perform(call: LoaderCall): Promise<unknown> {
+  const own = loader;
+  if (own === undefined) throw new Error('expected a pipeline with the first call');
+  switch (call.kind) {
+    case 'open':
+      return own.open(call.span, call.headers);
+    case 'add':
+      return own.add(call.page, call.overflow);
+    case 'audit':
+      return own.audit();
+    case 'links':
+      return own.links(call.ends);
+    case 'drop':
+      return own.drop(call.seqno);
+    case 'finish': {
+      const written = await own.finish(call.spans, (_, at) =>
+        (encoder as Encoder).sink(call.folders[at] as string, call.form),
+      );
+      const files = Promise.all(written.map((one) => one.files));
+      // Whoever asks for the files hears of it.
+      files.catch(() => {});
+      writing.set(++writings, files);
+      return writings;
+    }
+  }
+}
+
+answerCalls(async (given) => {
+  const { call, pipeline } = given as Call;
+  if (call.kind === 'written') {
+    const files = writing.get(call.number);
+    writing.delete(call.number);
+    return { value: await files };
+  }
+  const done = last.then(() => {
+    if (pipeline !== undefined) declare(pipeline);
+    return perform(call);
+  });
+  last = done.catch(() => {});
+  return { value: await done };
+});

@@ -1,0 +1,77 @@
+import type { LinkEnds } from '../../audit/header-links.ts';
+import type { Header } from '../../chain/headers.ts';
+import {
+  AuditError,
+  DecodeError,
+  SourceError,
+  StoreError,
+  TonlakeError,
+  UsageError,
+  WalkError,
+} from '../../core/errors.ts';
+import type { Span } from '../../core/span.ts';
+import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { FileForm } from '../../warehouse/staging/row-folder.ts';
+import type { Overflow } from './loader-port.ts';
+
+/** A method of the loader as data. */
+export type LoaderCall =
+  | { readonly kind: 'open'; readonly span: Span; readonly headers: readonly Header[] }
+  | { readonly kind: 'add'; readonly page: Uint8Array<ArrayBuffer>; readonly overflow: Overflow }
+  | { readonly kind: 'audit' }
+  | { readonly kind: 'links'; readonly ends: LinkEnds }
+  | { readonly kind: 'drop'; readonly seqno: number }
+  /** `folders` tells for each span where its files go. Answered with a number to ask for the files by. */
+  | {
+      readonly kind: 'finish';
+      readonly spans: readonly Span[];
+      readonly folders: readonly string[];
+      readonly form: FileForm;
+    };
+
+/** What the main thread asks of a worker. */
+export interface Call {
+  /** `written`: the lists of files, when they are; it waits for nothing else. */
+  readonly call: LoaderCall | { readonly kind: 'written'; readonly number: number };
+  /** With the first call for another pipeline than before. */
+  readonly pipeline?: PipelineDef;
+}
+
+/** An error on its way between threads. */
+export interface WireError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** What a TonlakeError has beside. */
+  readonly code: string | undefined;
+  readonly retryable: boolean;
+  readonly hint: string | undefined;
+  /** Message of the cause. */
+  readonly cause: string | undefined;
+}
+
+const classes = { UsageError, SourceError, DecodeError, WalkError, StoreError, AuditError } as const;
+
+export function encodeError(error: unknown): WireError {
+  const { name, message, stack, cause } = error instanceof Error ? error : new Error(String(error));
+  const { code, retryable, hint } =
+    error instanceof TonlakeError ? error : { code: undefined, retryable: false, hint: undefined };
+  return { name, message, stack, code, retryable, hint, cause: cause === undefined ? undefined : textOf(cause) };
+}
+
+/** The error as it was thrown: of the same class, with code, hint and stack. */
+export function decodeError(wire: WireError): Error {
+  const { name, message, code, retryable, hint, stack } = wire;
+  const cause = wire.cause === undefined ? undefined : new Error(wire.cause);
+  const Class = Object.entries(classes).find(([known]) => known === name)?.[1];
+  const error =
+    Class === undefined || code === undefined
+      ? Object.assign(new Error(message, { cause }), { name })
+      : new Class(message, { code, retryable, cause, ...(hint === undefined ? {} : { hint }) });
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}
+
+function textOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

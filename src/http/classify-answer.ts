@@ -1,0 +1,160 @@
+import type { Fault, Pause } from './retryable-failure.ts';
+import { isApiError, looksLikeHtml, readServerText } from './server-text.ts';
+
+/** What came back, as far as the reaction depends on it. */
+export interface Reply {
+  readonly status: number;
+  /** The header, or an empty text. */
+  readonly contentType: string;
+  readonly retryAfter: string | undefined;
+  readonly location: string | undefined;
+  /** Decompressed. */
+  readonly body: Buffer;
+}
+
+/** What was asked, as far as the reaction depends on it. */
+export interface Situation {
+  readonly path: string;
+  readonly missing: 'wait' | 'answer' | undefined;
+  /** Whether a key was sent. */
+  readonly keyed: boolean;
+  /** Whether this source has given a usable answer before; undefined counts as yes. */
+  readonly answered?: boolean;
+  /** Wall clock, milliseconds since 1970, for a Retry-After that is a date. */
+  readonly now: number;
+}
+
+/** What to do with a reply: hand it out, or treat it as a fault that passes or stays. */
+export type Reaction = { readonly kind: 'answer' } | { readonly kind: 'fault'; readonly fault: Fault };
+
+const ADDRESS_HINT = 'is this the base address of a TON Index v3 API? it ends in /api/v3';
+const LEFT_OUT_HINT = 'this server has no such part; ask another one, or leave the pipeline out';
+const OUTAGE_HINT = 'the source has trouble; ask again later, or lower --concurrency';
+
+/** Endpoints that answer 422 to every failure, also to a database timeout (api/README.md section 3). */
+const PATHS_WITH_422_FOR_ALL: ReadonlySet<string> = new Set(['/accountStates', '/walletStates', '/dns/records']);
+const PASSING_422 = /timeout|timed out|deadline|connection|cancel/i;
+/** Mistakes of the client that the server wraps as 500 (api/README.md section 3). */
+const MISTAKES_AS_500 = /limit is not allowed|wrong value for sort|index parameter is not allowed/i;
+const UNKNOWN_PATH_AS_500 = /Cannot (GET|POST|HEAD|PUT|DELETE)\b|Method Not Allowed/i;
+
+/** A part of the server that its operator left out: it does not come by itself, but behind a gateway another server may have it. */
+const LEFT_OUT_AS_500 = /(is not|not been|not) (specified|configured|set up|enabled)/i;
+
+/** The reaction to every status and body the API and its gateways are known to send. */
+export function reactTo(reply: Reply, situation: Situation): Reaction {
+  const { status } = reply;
+  if (status >= 200 && status < 300) return reactToSuccess(reply, situation);
+  if (status === 404) return reactToMissing(reply, situation);
+  return fault(reply, describeFailure(reply, situation));
+}
+
+/** Milliseconds that a Retry-After header asks for, given in seconds or as an HTTP date; undefined when it says neither. */
+export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  if (!/[a-z]/i.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+function reactToSuccess(reply: Reply, situation: Situation): Reaction {
+  // Where no answer ever came from, the address is more likely wrong than out of order.
+  const pause: Pause = { kind: situation.answered === false ? 'brief' : 'backoff' };
+  if (looksLikeHtml(reply.body) || /html/i.test(reply.contentType)) {
+    const what = `expected JSON, got HTML with status ${reply.status}`;
+    return fault(reply, { code: 'not-json', what, hint: ADDRESS_HINT, pause });
+  }
+  if (isBlank(reply.body)) {
+    const what = `expected JSON, got an empty body with status ${reply.status}`;
+    return fault(reply, { code: 'not-json', what, hint: ADDRESS_HINT, pause });
+  }
+  return { kind: 'answer' };
+}
+
+/** Whether a body holds nothing but what JSON takes for blanks, which a server writes before it fails to write an answer. */
+function isBlank(body: Buffer): boolean {
+  return body.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
+}
+
+function reactToMissing(reply: Reply, situation: Situation): Reaction {
+  if (!isApiError(reply.body)) return fault(reply, { code: 'not-found', what: '404', hint: ADDRESS_HINT });
+  switch (situation.missing) {
+    case 'wait': {
+      const hint = 'ask again later, or raise --wait';
+      return fault(reply, { code: 'not-indexed', what: 'still not indexed', hint, pause: { kind: 'poll' } });
+    }
+    case 'answer':
+      return { kind: 'answer' };
+    case undefined:
+      return fault(reply, { code: 'not-found', what: '404' });
+  }
+}
+
+function describeFailure(reply: Reply, situation: Situation): Fault {
+  const { status } = reply;
+  const what = String(status);
+  switch (status) {
+    case 401:
+      return { code: 'unauthorized', what, hint: keyHint(situation.keyed) };
+    case 403:
+      return { code: 'forbidden', what, hint: keyHint(situation.keyed) };
+    case 407:
+      return { code: 'proxy', what: 'the proxy wants a password (407)', hint: 'check HTTPS_PROXY and HTTP_PROXY' };
+    case 408:
+    case 425:
+      return { code: 'gateway-error', what, hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
+    case 422:
+      return describe422(reply, situation);
+    case 429: {
+      const hint = situation.keyed ? 'lower --rps' : 'lower --rps, or set an API key';
+      return { code: 'rate-limited', what, hint, pause: pauseOf(reply, situation) };
+    }
+    case 500:
+      return describe500(reply, situation);
+    case 501:
+      return { code: 'not-implemented', what };
+    default:
+      if (status >= 500) return { code: 'gateway-error', what, hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
+      if (status >= 300 && status < 400) return describeRedirect(reply);
+      return { code: status === 409 ? 'conflict' : 'bad-request', what };
+  }
+}
+
+function describe422(reply: Reply, situation: Situation): Fault {
+  if (PATHS_WITH_422_FOR_ALL.has(situation.path) && PASSING_422.test(readServerText(reply.body))) {
+    return { code: 'server-error', what: '422', hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
+  }
+  return { code: 'bad-request', what: '422' };
+}
+
+function describe500(reply: Reply, situation: Situation): Fault {
+  const text = readServerText(reply.body);
+  if (MISTAKES_AS_500.test(text)) return { code: 'bad-request', what: '500' };
+  if (UNKNOWN_PATH_AS_500.test(text)) return { code: 'bad-request', what: '500', hint: ADDRESS_HINT };
+  if (LEFT_OUT_AS_500.test(text)) {
+    return { code: 'not-configured', what: '500', hint: LEFT_OUT_HINT, pause: { kind: 'brief' } };
+  }
+  return { code: 'server-error', what: '500', hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
+}
+
+function describeRedirect(reply: Reply): Fault {
+  const to = URL.canParse(reply.location ?? '') ? new URL(reply.location ?? '') : undefined;
+  const target = to === undefined ? '' : ` to ${to.origin}`;
+  return { code: 'redirected', what: `${reply.status}, a redirect${target}, is not followed`, hint: ADDRESS_HINT };
+}
+
+function keyHint(keyed: boolean): string {
+  return keyed
+    ? 'the API key was refused: check TONLAKE_API_KEY; a key belongs to one network'
+    : 'set TONLAKE_API_KEY (or TONLAKE_API_KEY_FILE) to a key for this network';
+}
+
+function pauseOf(reply: Reply, situation: Situation): Pause {
+  const ms = parseRetryAfter(reply.retryAfter, situation.now);
+  return ms === undefined ? { kind: 'backoff' } : { kind: 'after', ms };
+}
+
+function fault(reply: Reply, described: Fault): Reaction {
+  return { kind: 'fault', fault: { ...described, status: reply.status, detail: readServerText(reply.body) } };
+}

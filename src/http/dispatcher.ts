@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import * as tls from 'node:tls';
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { UsageError } from '../core/errors.ts';
+
+/** The environment variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The way a request takes: directly, or through a proxy. */
+export interface Route {
+  readonly dispatcher: Dispatcher;
+  readonly origin: string;
+  /** Stands before the path of every request. */
+  readonly prefix: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Host and port of the proxy, without its password. */
+  readonly proxy: string | undefined;
+}
+
+export interface RouteOptions {
+  readonly baseUrl: string;
+  readonly connections: number;
+  readonly connectTimeoutMs: number;
+  readonly maxBytes: number;
+  /** PEM file with further certificate authorities; those of the system and of NODE_EXTRA_CA_CERTS stay valid. */
+  readonly caFile: string | undefined;
+  /** Where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked up. */
+  readonly env: Environment;
+}
+
+/** Opens the keep-alive connections to a source, through the proxy that the environment names for it. */
+export function openRoute(options: RouteOptions): Route {
+  const url = new URL(options.baseUrl);
+  const path = url.pathname.replace(/\/$/, '');
+  const proxy = resolveProxy(url, options.env);
+  const trust = (options.caFile ?? '') === '' ? {} : { ca: readAuthorities(options.caFile ?? '', options.env) };
+  const connect = { timeout: options.connectTimeoutMs, ...trust };
+  const limits = {
+    connections: options.connections,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: 10_000,
+    maxResponseSize: options.maxBytes,
+  };
+  if (proxy === undefined) {
+    const dispatcher = new Pool(url.origin, { ...limits, connect });
+    return { dispatcher, origin: url.origin, prefix: path, headers: {}, proxy: undefined };
+  }
+  if (url.protocol === 'https:') {
+    const dispatcher = new ProxyAgent({ ...limits, uri: proxy.href, requestTls: connect, proxyTls: connect });
+    return { dispatcher, origin: url.origin, prefix: path, headers: {}, proxy: proxy.host };
+  }
+  // A plain request names its whole address to the proxy: many proxies allow tunnels to port 443 only.
+  const dispatcher = new Pool(proxy.origin, { ...limits, connect });
+  const headers = { host: url.host, ...proxyAuthorization(proxy) };
+  return { dispatcher, origin: proxy.origin, prefix: `${url.origin}${path}`, headers, proxy: proxy.host };
+}
+
+/**
+ * The proxy for an address: HTTPS_PROXY for https, HTTP_PROXY for http (lower case first), unless NO_PROXY lists the host.
+ *
+ * @throws {UsageError} when the variable is no http(s) address.
+ */
+export function resolveProxy(url: URL, env: Environment): URL | undefined {
+  const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+  const value = env[name] ?? env[name.toUpperCase()] ?? '';
+  if (value === '' || bypassesProxy(url, env['no_proxy'] ?? env['NO_PROXY'] ?? '')) return undefined;
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return new URL(address);
+  throw new UsageError(`usage: expected an http or https address in ${name.toUpperCase()}, got something else`, {
+    code: 'bad-proxy',
+    hint: `set ${name.toUpperCase()} to an address such as http://proxy.example:3128`,
+  });
+}
+
+function bypassesProxy(url: URL, list: string): boolean {
+  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
+  return list
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      if (entry === '*') return true;
+      const [, name = entry, only] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? [];
+      const suffix = name
+        .replace(/^\*?\./, '')
+        .replace(/^\[|\]$/g, '')
+        .toLowerCase();
+      if (only !== undefined && only !== port) return false;
+      return host === suffix || host.endsWith(`.${suffix}`);
+    });
+}
+
+function proxyAuthorization(proxy: URL): Readonly<Record<string, string>> {
+  if (proxy.username === '') return {};
+  const login = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` };
+}
+
+/** A list given to TLS replaces the built-in one, so it has to hold everything that was trusted before. */
+function readAuthorities(file: string, env: Environment): string[] {
+  const extra = env['NODE_EXTRA_CA_CERTS'];
+  const inherited = extra === undefined || extra === '' ? [] : [readOptional(extra)];
+  try {
+    return [...tls.rootCertificates, ...inherited, readFileSync(file, 'utf8')];
+  } catch (cause) {
+    throw new UsageError(`usage: expected a readable file of certificates, got ${file}`, {
+      code: 'bad-ca-file',
+      hint: 'check TONLAKE_CA_FILE',
+      cause,
+    });
+  }
+}
+
+function readOptional(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

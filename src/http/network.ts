@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { nearest } from '../core/did-you-mean.ts';
+import { UsageError } from '../core/errors.ts';
+import type { Environment } from './dispatcher.ts';
+import { Secret } from './secret.ts';
+
+/** Requests per second that a source allows, by whether a key is sent. */
+export interface DefaultRps {
+  readonly withoutKey: number;
+  readonly withKey: number;
+}
+
+/** A named source. */
+export interface Network {
+  /** `mainnet`, `testnet`, `sandbox`, or the base address; names the network in warehouses and messages. */
+  readonly name: string;
+  readonly kind: 'mainnet' | 'testnet' | 'sandbox' | 'address';
+  /** Without a trailing slash; undefined for the sandbox, which the caller starts in its own process. */
+  readonly baseUrl: string | undefined;
+  /** Undefined when the source has no limit: the sandbox and addresses of this machine. */
+  readonly defaultRps: DefaultRps | undefined;
+}
+
+/** The public plans: 1 request per second without a key, 10 with the free one. */
+const PUBLIC_RPS: DefaultRps = { withoutKey: 1, withKey: 10 };
+
+const NAMED: readonly Network[] = [
+  { name: 'mainnet', kind: 'mainnet', baseUrl: 'https://toncenter.com/api/v3', defaultRps: PUBLIC_RPS },
+  { name: 'testnet', kind: 'testnet', baseUrl: 'https://testnet.toncenter.com/api/v3', defaultRps: PUBLIC_RPS },
+  { name: 'sandbox', kind: 'sandbox', baseUrl: undefined, defaultRps: undefined },
+];
+
+const CHOICES = 'mainnet, testnet, sandbox or a base address such as http://127.0.0.1:8081/api/v3';
+
+/**
+ * The network that a name or a base address stands for. The base address of a named network is that network.
+ *
+ * @throws {UsageError} when it is neither, or when the address carries a password, a key or a query.
+ */
+export function resolveNetwork(name: string): Network {
+  const named = NAMED.find((network) => network.name === name);
+  if (named !== undefined) return named;
+  const url = parseAddress(name);
+  if (url === undefined) throw unknownNetwork(name);
+  refuseSecrets(url);
+  const baseUrl = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  const same = NAMED.find((network) => network.baseUrl === baseUrl);
+  return same ?? { name: baseUrl, kind: 'address', baseUrl, defaultRps: isLoopback(url) ? undefined : PUBLIC_RPS };
+}
+
+/** The warehouse of a network where none is named: `data/<network>`. @throws {UsageError} */
+export function defaultWarehouse(network: string): string {
+  return `data/${resolveNetwork(network)
+    .name.replace(/^https?:\/\//, '')
+    .replace(/[^A-Za-z0-9.-]+/g, '-')}`;
+}
+
+/**
+ * The API key: `TONLAKE_API_KEY`, else the first line of the file that `TONLAKE_API_KEY_FILE` names. Undefined when
+ * neither is set.
+ *
+ * @throws {UsageError} when it is empty, has characters no header can carry, or the file cannot be read.
+ */
+export function readApiKey(env: Environment): Secret | undefined {
+  const value = env['TONLAKE_API_KEY'];
+  if (value !== undefined && value !== '') return parseKey(value, 'TONLAKE_API_KEY');
+  const file = env['TONLAKE_API_KEY_FILE'];
+  if (file === undefined || file === '') return undefined;
+  return parseKey(readKeyFile(file).split(/\r?\n/, 1)[0] ?? '', 'the first line of the file in TONLAKE_API_KEY_FILE');
+}
+
+function readKeyFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new UsageError('usage: expected a readable file in TONLAKE_API_KEY_FILE, got one that cannot be read', {
+      code: 'bad-api-key',
+      hint: 'let TONLAKE_API_KEY_FILE name a file whose first line is the key',
+      // The path could be the key itself, put into the wrong variable.
+      cause: cause instanceof Error && 'code' in cause ? new Error(String(cause.code)) : undefined,
+    });
+  }
+}
+
+function parseKey(text: string, place: string): Secret {
+  const key = text.replace(/^\uFEFF/, '').trim();
+  if (/^[\x21-\x7e]+$/.test(key)) return new Secret(key);
+  const got = key === '' ? 'nothing' : 'blanks or characters outside ASCII';
+  throw new UsageError(`usage: expected a key in ${place}, got ${got}`, {
+    code: 'bad-api-key',
+    hint: 'put the key there as it was given to you, or unset the variable',
+  });
+}
+
+function parseAddress(text: string): URL | undefined {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  return new URL(text);
+}
+
+/** The message does not repeat the address: what is refused here may be a secret. */
+function refuseSecrets(url: URL): void {
+  if (url.username === '' && url.password === '' && url.search === '' && url.hash === '') return;
+  const got = url.username === '' && url.password === '' ? 'a query' : 'a user name or password';
+  throw new UsageError(`usage: expected a base address alone for the network, got one with ${got}`, {
+    code: 'bad-network',
+    hint: 'an API key belongs in TONLAKE_API_KEY or in the file named by TONLAKE_API_KEY_FILE',
+  });
+}
+
+function unknownNetwork(name: string): UsageError {
+  const shown = /^[\w.:/[\]-]{0,80}$/.test(name) ? `"${name}"` : 'something else';
+  return new UsageError(`usage: expected a network (${CHOICES}), got ${shown}`, {
+    code: 'bad-network',
+    hint: suggest(name),
+  });
+}
+
+function suggest(name: string): string {
+  const bare = /^[a-z0-9.-]+(:\d+)?(\/[\w./-]*)?$/i.test(name) && /[.:/]/.test(name);
+  if (bare) return `--network http://${name}, or https://`;
+  const known = NAMED.map((network) => network.name);
+  const likely = nearest(name.toLowerCase(), known);
+  return likely === undefined ? '--network sandbox needs neither a server nor a key' : `--network ${likely}`;
+}
+
+function isLoopback(url: URL): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+}

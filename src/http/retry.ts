@@ -1,0 +1,121 @@
+import type { Effects } from '../core/effects.ts';
+import { TonlakeError } from '../core/errors.ts';
+import { type Pause, RetryableFailure } from './retryable-failure.ts';
+
+const BACKOFF_MS = { base: 500, cap: 30_000 };
+const BRIEF = { attempts: 3, baseMs: 200 };
+const POLL_MS = { base: 400, growth: 1.5, cap: 2_000 };
+
+/** The longest pause a source may ask for; beyond it the call fails instead of sleeping on. */
+export const MAX_PAUSE_MS = 300_000;
+
+/** One failed attempt that will be repeated. */
+export interface Retry {
+  /** How many attempts have failed so far, from 1. */
+  readonly attempt: number;
+  /** How long the loop sleeps before the next one. */
+  readonly sleepMs: number;
+  readonly error: TonlakeError;
+}
+
+export interface RetryOptions {
+  /** How many times a failure is taken before it is final; waiting for a block to be indexed does not count. */
+  readonly attempts: number;
+  /** How long a missing block is waited for, from the first time it was missing. */
+  readonly waitMs: number;
+  readonly effects: Effects;
+  readonly signal: AbortSignal;
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
+}
+
+/** What the loop remembers between attempts. */
+export interface Tally {
+  /** Attempts that failed, without polls. */
+  readonly failures: number;
+  /** Attempts that found nothing indexed yet. */
+  readonly polls: number;
+  /** Time since the first of those polls. */
+  readonly missingForMs: number;
+}
+
+/** How long to sleep before the next attempt, in milliseconds; undefined when it is time to give up. */
+export function planPause(
+  pause: Pause,
+  tally: Tally,
+  options: Pick<RetryOptions, 'attempts' | 'waitMs'>,
+  random: () => number,
+): number | undefined {
+  if (pause.kind === 'poll') {
+    const left = options.waitMs - tally.missingForMs;
+    return left <= 0 ? undefined : Math.min(left, POLL_MS.cap, POLL_MS.base * POLL_MS.growth ** (tally.polls - 1));
+  }
+  if (tally.failures >= options.attempts) return undefined;
+  switch (pause.kind) {
+    case 'after':
+      return pause.ms > MAX_PAUSE_MS ? undefined : pause.ms;
+    case 'brief':
+      return tally.failures >= BRIEF.attempts ? undefined : BRIEF.baseMs * 2 ** (tally.failures - 1);
+    case 'backoff':
+      return random() * Math.min(BACKOFF_MS.cap, BACKOFF_MS.base * 2 ** (tally.failures - 1));
+  }
+}
+
+/**
+ * Runs `attempt` until it succeeds, fails for good, or has failed too often. The only retry loop of the program; it asks
+ * nothing of an error but whether it is retryable, and how long to pause.
+ */
+export async function retry<T>(attempt: (tried: number) => Promise<T>, options: RetryOptions): Promise<T> {
+  const { effects, signal } = options;
+  const startedAt = effects.monotonic();
+  let failures = 0;
+  let polls = 0;
+  let missingSince: number | undefined;
+  for (let tried = 1; ; tried++) {
+    signal.throwIfAborted();
+    try {
+      return await attempt(tried);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof TonlakeError) || !error.retryable) throw error;
+      const now = effects.monotonic();
+      const pause: Pause = (error instanceof RetryableFailure ? error.fault.pause : undefined) ?? { kind: 'backoff' };
+      if (pause.kind === 'poll') {
+        polls++;
+        missingSince ??= now;
+      } else {
+        failures++;
+      }
+      const tally = { failures, polls, missingForMs: now - (missingSince ?? now) };
+      const sleepMs = planPause(pause, tally, options, effects.random);
+      if (sleepMs === undefined)
+        throw giveUp(error, pause, tried, pause.kind === 'poll' ? tally.missingForMs : now - startedAt);
+      options.onRetry?.({ attempt: tried, sleepMs, error });
+      await effects.sleep(sleepMs, signal).catch((reason: unknown) => {
+        signal.throwIfAborted();
+        throw reason;
+      });
+    }
+  }
+}
+
+function giveUp(error: TonlakeError, pause: Pause, tried: number, elapsedMs: number): TonlakeError {
+  if (!(error instanceof RetryableFailure)) return error;
+  const seconds = formatSeconds(elapsedMs);
+  if (pause.kind === 'poll')
+    return new RetryableFailure(error.label, error.fault, { tries: ` after ${seconds}`, cause: error.cause });
+  if (pause.kind === 'after' && pause.ms > MAX_PAUSE_MS) {
+    const tries = `, and asked to wait for ${formatSeconds(pause.ms)}`;
+    return new RetryableFailure(
+      error.label,
+      { ...error.fault, hint: 'ask again after that time' },
+      { tries, cause: error.cause },
+    );
+  }
+  const tries = tried === 1 ? '' : ` after ${tried} attempts in ${seconds}`;
+  return new RetryableFailure(error.label, error.fault, { tries, cause: error.cause });
+}
+
+function formatSeconds(ms: number): string {
+  const seconds = ms / 1000;
+  return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
+}

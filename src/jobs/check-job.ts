@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { didYouMean } from '../core/did-you-mean.ts';
+import { TonlakeError, UsageError } from '../core/errors.ts';
+import { isZone, zoneNames } from '../core/time-zone.ts';
+import type { YamlPath as Path } from '../core/yaml.ts';
+import { loadRegistry } from '../declare/registry.ts';
+import { type Selection, type SelectionPlace, selectFrom } from '../declare/selection.ts';
+import { defaultWarehouse, resolveNetwork } from '../http/network.ts';
+import { isLocalPath } from '../warehouse/local-path.ts';
+import { checkTargets, requireOne } from './check-targets.ts';
+import { openCron, outOfStep } from './cron.ts';
+import type { Job, JobSchedule, JobVerify } from './job.ts';
+import { wrongName, wrongValue } from './job-fault.ts';
+import { type JobRange, parseJobRange } from './job-range.ts';
+import type { JobFields } from './job-schema.ts';
+import type { JobNames } from './known-names.ts';
+import { type ParsedJob, readJob } from './parse-job.ts';
+
+export interface CheckOptions {
+  readonly names: JobNames;
+  /** Wall clock, milliseconds since 1970. */
+  readonly now: number;
+  /** In place of the warehouse that the file names. */
+  readonly warehouse?: string | undefined;
+  /** The warehouse where the file names none. */
+  readonly fallbackWarehouse?: string | undefined;
+}
+
+/** Reads a job file and finds every name, range, zone and path in it good. @throws {UsageError} that tells line and column */
+export async function openJob(file: string, options: CheckOptions): Promise<Job> {
+  return checkJob(await readJob(file), options);
+}
+
+/** @throws {UsageError} that tells line and column */
+export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promise<Job> {
+  const { fields, name, file } = parsed;
+  const { names } = options;
+  const network = placed(parsed, ['network'], () => resolveNetwork(fields.network));
+  requireNames(parsed, ['pipelines'], fields.pipelines, 'pipeline', names.pipelines);
+  const selection = await checkSelection(parsed);
+  const marts = listOf(parsed, 'marts', 'mart', names.marts);
+  const checks = listOf(parsed, 'checks', 'check', names.checks);
+  const zone = checkZone(parsed, ['zone'], fields.zone);
+  const range = checkRange(parsed);
+  const outputs = await checkTargets(parsed, names);
+  if (!isLocalPath(fields.warehouse ?? '')) {
+    const hint = 'name a folder of this machine, or a file that ends in .duckdb';
+    throw wrongValue(parsed.yaml, ['warehouse'], 'a path of this machine, and no URL', hint);
+  }
+  for (const [at, notice] of fields.notify.entries()) {
+    requireOne(parsed, ['notify', at], notice, ['webhook', 'webhook_env', 'command']);
+  }
+  return {
+    ...{ name, file, network: network.name, range, zone, marts, checks, outputs },
+    ...{ rps: fields.rps, lane: fields.lane, pipelines: fields.pipelines, selection, notify: fields.notify },
+    verify: verifyOf(fields.verify),
+    compact: fields.compact,
+    digest: createHash('sha256').update(JSON.stringify(fields)).digest('hex'),
+    doc: fields.doc ?? '',
+    warehouse: options.warehouse ?? fields.warehouse ?? options.fallbackWarehouse ?? defaultWarehouse(network.name),
+    clock: fields.clock ?? (network.kind === 'sandbox' ? 'chain' : 'wall'),
+    schedule: checkSchedule(parsed, range, zone, options.now),
+  };
+}
+
+function verifyOf(field: JobFields['verify']): JobVerify | undefined {
+  if (field === false) return undefined;
+  return field === true ? { range: 'all', deep: false, repair: false } : field;
+}
+
+/** Finds every table and column of the selection among those of the job's pipelines. */
+async function checkSelection({ fields, yaml }: ParsedJob): Promise<Selection> {
+  const { without, columns, without_columns: withoutColumns, pipelines } = fields;
+  const selection = { without, columns, withoutColumns };
+  if (without === undefined && columns === undefined && withoutColumns === undefined) return selection;
+  const placeOf = (place: SelectionPlace): string => {
+    if (place.kind === 'without') return yaml.placeOf(['without', place.at]);
+    if (place.kind === 'without-column') return yaml.placeOf(['without_columns', place.at]);
+    const { table, at } = place;
+    return at === undefined ? yaml.placeOfKey(['columns'], table) : yaml.placeOf(['columns', table, at]);
+  };
+  const placed = ({ message, code, hint }: UsageError, place: SelectionPlace): UsageError =>
+    new UsageError(`${message} (${placeOf(place)})`, { code, ...(hint === undefined ? {} : { hint }) });
+  const exported = pipelines.length === 0 ? [] : (await loadRegistry()).toRun(pipelines);
+  selectFrom(exported, selection, { placed });
+  return selection;
+}
+
+function listOf(
+  parsed: ParsedJob,
+  key: 'marts' | 'checks',
+  what: string,
+  known: readonly string[],
+): readonly string[] | undefined {
+  const list = parsed.fields[key];
+  if (list === 'all') return undefined;
+  requireNames(parsed, [key], list, what, known);
+  return list;
+}
+
+function requireNames(
+  parsed: ParsedJob,
+  path: Path,
+  list: readonly string[],
+  what: string,
+  known: readonly string[],
+): void {
+  list.forEach((name, at) => {
+    if (!known.includes(name)) throw wrongName(parsed.yaml, [...path, at], what, known);
+  });
+}
+
+function checkZone({ yaml }: ParsedJob, path: Path, zone: string): string {
+  if (isZone(zone)) return zone;
+  throw wrongValue(
+    yaml,
+    path,
+    'a time zone',
+    didYouMean(zone, zoneNames()).trimEnd() || 'names are those of the IANA database',
+  );
+}
+
+function checkRange(parsed: ParsedJob): JobRange {
+  const { fields, yaml } = parsed;
+  if ((fields.range === undefined) !== (fields.pipelines.length === 0)) {
+    const [there, absent] = fields.range === undefined ? ['pipelines', 'range'] : ['range', 'pipelines'];
+    throw new UsageError(
+      `usage: expected ${absent} beside ${there}, got nothing (${yaml.placeOfKey([], there ?? '')})`,
+      { code: 'bad-job', hint: 'a job that exports has both, one that does not has neither' },
+    );
+  }
+  const range = placed(parsed, ['range'], () => parseJobRange(fields.range, fields.start));
+  if (fields.start !== undefined && range.kind !== 'since') {
+    throw wrongValue(yaml, ['start'], 'start only beside the range since last run', 'leave start out');
+  }
+  return range;
+}
+
+function checkSchedule(parsed: ParsedJob, range: JobRange, zone: string, now: number): JobSchedule | undefined {
+  const { schedule } = parsed.fields;
+  if (schedule === undefined) return undefined;
+  const own = schedule.zone === undefined ? zone : checkZone(parsed, ['schedule', 'zone'], schedule.zone);
+  const times = placed(parsed, ['schedule', 'cron'], () => openCron(schedule.cron, own));
+  const date = range.kind === 'days' ? outOfStep(times, { cron: own, days: zone }, now) : undefined;
+  if (date !== undefined) {
+    const hint = `zone: ${own} counts days as the schedule does; or choose another hour: on ${date} a day would be taken twice or left out`;
+    throw wrongValue(parsed.yaml, ['schedule', 'cron'], `a time of day on which days of ${zone} change evenly`, hint);
+  }
+  return { cron: schedule.cron, zone: own, catchUp: schedule.catch_up, times };
+}
+
+/** Tells the place of what is wrong with one value. */
+function placed<T>({ yaml }: ParsedJob, path: Path, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof TonlakeError)) throw error;
+    const hint = error.hint ?? `docs/jobs.md tells what ${path.join('.')} can be`;
+    throw new UsageError(`${error.message} (${yaml.placeOf(path)})`, { code: error.code, hint, cause: error });
+  }
+}

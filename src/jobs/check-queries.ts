@@ -1,0 +1,132 @@
+import { didYouMean } from '../core/did-you-mean.ts';
+import { StoreError, UsageError } from '../core/errors.ts';
+import { loadRegistry, type Registry } from '../declare/registry.ts';
+import { selectedTable } from '../declare/selected-table.ts';
+import type { TableDef } from '../declare/table.ts';
+import { EmptyDatabase } from '../marts/empty-database.ts';
+import { loadMarts } from '../marts/load-marts.ts';
+import { failuresTable } from '../marts/run-checks.ts';
+import { COMMITS } from '../warehouse/parquet-store/catalog.ts';
+import { openReader, type Reader } from '../warehouse/reader.ts';
+import { quoteName } from '../warehouse/sql/canonical-text.ts';
+import { lineAt, parametersIn, parseSql } from '../warehouse/sql/sql-tree.ts';
+import type { Job, OutputTarget } from './job.ts';
+import { loadNames } from './known-names.ts';
+import { boundIn, faultIn } from './write-rows.ts';
+
+type QueryTarget = Extract<OutputTarget, { readonly kind: 'query' }>;
+
+/**
+ * Finds that DuckDB can read the queries of a job, and that their tables and columns are there: each is planned as the run will ask it,
+ * over tables without rows. No network is asked, and nothing is written.
+ *
+ * @throws {UsageError} `bad-job` that tells the file and line of the first one that is wrong
+ */
+export async function checkQueries(job: Job): Promise<void> {
+  const queries = job.outputs.filter((output) => output.kind === 'query');
+  if (queries.length === 0) return;
+  const [registry, { marts }] = await Promise.all([loadRegistry(), loadNames()]);
+  const isNamed = (name: string): boolean => queries.some(({ sql }) => sql.toLowerCase().includes(name));
+  // To know the columns of marts takes longer than all else.
+  const shipped = marts.some(isNamed) ? (await loadMarts(registry)).map(({ table }) => table) : [];
+  const built = job.marts ?? marts;
+  const held = await readHeldMarts(job.warehouse, registry, (name) => isNamed(name) && !built.includes(name));
+  const relations = [...shipped, failuresTable, ...(held ?? [])];
+  const scratch = await EmptyDatabase.open(registry);
+  try {
+    for (const table of relations) scratch.declare(table);
+    scratch.declareViews(registry.tables);
+    const views = registry.tables.flatMap((table) => table.views);
+    const names = [...[...registry.tables, ...views, ...relations].map(({ name }) => name), ...marts, COMMITS];
+    for (const query of queries) await checkQuery(scratch, query, { job, names, areAllKnown: held !== undefined });
+  } finally {
+    scratch.close();
+  }
+}
+
+/** Marts of a warehouse, with the columns that they have there; undefined where it cannot be read now. */
+async function readHeldMarts(
+  warehouse: string,
+  registry: Registry,
+  isWanted: (name: string) => boolean,
+): Promise<readonly TableDef[] | undefined> {
+  let reader: Reader;
+  try {
+    reader = await openReader(warehouse, registry.tables);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return error.code === 'no-warehouse' ? [] : undefined;
+  }
+  try {
+    const entries = (await reader.ledger()).filter(({ mart }) => mart !== undefined);
+    const names = new Set(entries.flatMap(({ tables }) => Object.keys(tables)).filter(isWanted));
+    const held: TableDef[] = [];
+    for (const name of names) {
+      const { rows } = await reader.query(`DESCRIBE ${quoteName(name)}`);
+      const columns = rows.map(([column, type]) => ({ name: String(column), type: String(type) }));
+      held.push(selectedTable({ name, grain: '', key: [], isDated: false, columns }));
+    }
+    return held;
+  } finally {
+    await reader.close();
+  }
+}
+
+/** What the queries of a job may name. */
+interface Known {
+  readonly job: Job;
+  readonly names: readonly string[];
+  /** False where the warehouse may hold more. */
+  readonly areAllKnown: boolean;
+}
+
+async function checkQuery(scratch: EmptyDatabase, target: QueryTarget, known: Known): Promise<void> {
+  const { sql } = target;
+  const values = { from: 1, to: 1, first_date: '2026-05-01', date: '2026-05-01', job: known.job.name };
+  await checkParameters(scratch, target, Object.keys(values));
+  await scratch.query(`EXPLAIN COPY (${sql}\n) TO 'rows.csv'`, boundIn(sql, values)).catch((error: unknown) => {
+    const fault = faultIn(error, target);
+    if (isMistake(fault.text, known)) throw wrongQuery(fault, known.names);
+  });
+}
+
+async function checkParameters(
+  scratch: EmptyDatabase,
+  { sql, lines }: QueryTarget,
+  known: readonly string[],
+): Promise<void> {
+  const parsed = await parseSql(scratch.query, sql);
+  // DuckDB tells better what is wrong with the statement that the run asks; and it reads more than it can show as a tree.
+  if ('fault' in parsed) return;
+  const lost = parsed.statements.flatMap(parametersIn).find((name) => !known.includes(name));
+  if (lost === undefined) return;
+  const at = lines.isFolded ? 1 : lineAt(sql, Buffer.byteLength(sql.slice(0, Math.max(sql.indexOf(`$${lost}`), 0))));
+  const shown = known.map((name) => `$${name}`);
+  throw badQuery(
+    `a value that a job binds, got $${lost} (${lines.file}:${lines.line + at - 1})`,
+    `${didYouMean(`$${lost}`, shown)}There are: ${shown.join(', ')}`,
+  );
+}
+
+/** Whether a query can never be answered. A file that it reads may come later, and a value may be another one then. */
+function isMistake(text: string, { areAllKnown }: Known): boolean {
+  return (areAllKnown ? /^(Parser|Catalog|Binder|Invalid Input|Missing Extension) Error/ : /^Parser Error/).test(text);
+}
+
+function wrongQuery({ text, place }: ReturnType<typeof faultIn>, names: readonly string[]): UsageError {
+  const [, table] = /^Catalog Error: Table with name (\S+) does not exist/.exec(text) ?? [];
+  if (table !== undefined) {
+    return badQuery(
+      `a table or mart, got ${table} (${place})`,
+      didYouMean(table, names).trimEnd() || 'tonlake describe lists what there is',
+    );
+  }
+  return badQuery(
+    `a query that DuckDB can answer, got another: ${text} (${place})`,
+    'tonlake describe shows tables and columns',
+  );
+}
+
+function badQuery(message: string, hint: string): UsageError {
+  return new UsageError(`usage: expected ${message}`, { code: 'bad-job', hint });
+}

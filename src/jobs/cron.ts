@@ -1,0 +1,85 @@
+import { Cron } from 'croner';
+import { UsageError } from '../core/errors.ts';
+import { dateAt, daysBetween } from '../core/time-zone.ts';
+
+/** When something comes due. */
+export interface CronTimes {
+  /** The first time after a moment; undefined when there is none any more. Milliseconds since 1970. */
+  after(ms: number): number | undefined;
+  /** Times after `from` and up to `to`, oldest first; the newest `most`, which is at least 1, of them. */
+  between(from: number, to: number, most: number): readonly number[];
+}
+
+/**
+ * Reads a cron expression of five fields. Where the clock skips a time of day, what is due then comes at the first moment after;
+ * where a time of day occurs twice, it comes once.
+ *
+ * @throws {UsageError} `bad-cron`
+ */
+export function openCron(expression: string, zone: string): CronTimes {
+  const cron = parseCron(expression, zone);
+  const after = (ms: number): number | undefined => cron.nextRun(new Date(ms))?.getTime();
+  return {
+    after,
+    between: (from, to, most) => {
+      // A cron of every minute and a downtime of a year: not every time in between is worth counting.
+      for (let window = FIRST_WINDOW_MS; ; window *= 4) {
+        const begin = Math.max(from, to - window);
+        const times = timesIn(after, begin, to);
+        if (begin === from || times.length >= most) return times.slice(-most);
+      }
+    },
+  };
+}
+
+const FIRST_WINDOW_MS = 3_600_000;
+
+function timesIn(after: CronTimes['after'], from: number, to: number): readonly number[] {
+  const times: number[] = [];
+  for (let time = after(from); time !== undefined && time <= to; time = after(time)) times.push(time);
+  return times;
+}
+
+function parseCron(expression: string, zone: string): Cron {
+  try {
+    const cron = new Cron(expression, { timezone: zone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
+    if (cron.nextRun() !== null) return cron;
+  } catch (cause) {
+    throw badCron(expression, cause);
+  }
+  throw badCron(expression, undefined);
+}
+
+function badCron(expression: string, cause: unknown): UsageError {
+  const fault = cause instanceof Error ? cause.message.replace(/^\w+: /, '') : 'it never comes due';
+  return new UsageError(
+    `usage: expected a cron expression of five fields, got ${JSON.stringify(expression)}: ${fault}`,
+    { code: 'bad-cron', hint: '15 3 * * * is every night at 03:15', cause },
+  );
+}
+
+const LOOK_AHEAD_MS = 400 * 86_400_000;
+const LOOK_AHEAD_TIMES = 500;
+
+/**
+ * A date on which the days of one zone and the times of another fall out of step, so that `yesterday` would be taken twice, or left
+ * out: a time of day near midnight, around a change of the clocks. Undefined when there is none in the coming year.
+ */
+export function outOfStep(
+  times: CronTimes,
+  zones: { readonly cron: string; readonly days: string },
+  now: number,
+): string | undefined {
+  if (zones.cron === zones.days) return undefined;
+  let last = times.after(now);
+  for (let count = 0; last !== undefined && count < LOOK_AHEAD_TIMES; count++) {
+    const next = times.after(last);
+    if (next === undefined || next > now + LOOK_AHEAD_MS) return undefined;
+    const [inCron, inDays] = [zones.cron, zones.days].map((zone) =>
+      daysBetween(dateAt(last ?? 0, zone), dateAt(next, zone)),
+    );
+    if (inCron !== inDays) return dateAt(next, zones.cron);
+    last = next;
+  }
+  return undefined;
+}

@@ -1,0 +1,53 @@
+import { chainBounds, fetchHeadTime } from '../chain/index-ends.ts';
+import { loadRegistry } from '../declare/registry.ts';
+import { run } from '../export/run.ts';
+import { openSession } from '../http/session.ts';
+import { requireSameNetwork } from '../warehouse/query/status.ts';
+import type { JobActions } from './job-actions.ts';
+import { sendNotice } from './webhook.ts';
+import { writeRows } from './write-rows.ts';
+
+/** The program's own steps. */
+export const jobActions: JobActions = {
+  withChain: async ({ network, zone, rps, effects }, use) => {
+    const session = await openSession({ network, rps, effects, command: 'tonlake job run' });
+    try {
+      const { source } = session;
+      return await use({
+        ...chainBounds(source, { zone, isOver: true }),
+        headTime: () => fetchHeadTime(source),
+      });
+    } finally {
+      await session.close();
+    }
+  },
+  run,
+  verify: async ({ repair, ...options }) => {
+    if (!repair) return (await import('../verify/verify.ts')).verifyWarehouse(options);
+    return (await import('../verify/repair.ts')).repairWarehouse(options);
+  },
+  compact: async ({ network, ...options }) => {
+    const [{ compactWarehouse }, registry] = await Promise.all([
+      import('../warehouse/compaction/compact.ts'),
+      loadRegistry(),
+    ]);
+    const { tables, pipelines } = registry;
+    const limit = async ({ path, network: held }: { readonly path: string; readonly network: string }) =>
+      requireSameNetwork(path, held, network);
+    return compactWarehouse({ ...options, tables, pipelines, limit: (held) => limit(held).then(() => undefined) });
+  },
+  buildMarts: async (warehouse, names, network) => {
+    const { buildMarts } = await import('../marts/build-marts.ts');
+    return buildMarts(warehouse, { names, network });
+  },
+  runChecks: async (warehouse, names, network) => {
+    const { runChecks } = await import('../marts/run-checks.ts');
+    return (await runChecks(warehouse, { names, network })).checks;
+  },
+  renderReport: async (warehouse, report, request) => {
+    const { renderReport } = await import('../reports/render-report.ts');
+    return renderReport(warehouse, report, request);
+  },
+  writeRows,
+  notify: sendNotice,
+};

@@ -1,0 +1,147 @@
+import { type ChainBounds, datePart, parseRange, type RangePart, resolveFrom, resolveRange } from '../chain/range.ts';
+import { UsageError } from '../core/errors.ts';
+import { formatSpans, type Span, unionSpans } from '../core/span.ts';
+import { addDays, dateAt } from '../core/time-zone.ts';
+
+/** The range of a job as it was written. */
+export type JobRange =
+  /** The job exports nothing. */
+  | { readonly kind: 'none' }
+  /** So many whole days, the last of them the day before the run. */
+  | { readonly kind: 'days'; readonly count: number }
+  /** From where the last finished run ended up to the head; from `start` before there was one. */
+  | { readonly kind: 'since'; readonly start: readonly RangePart[] }
+  | { readonly kind: 'parts'; readonly parts: readonly RangePart[] };
+
+/** The range of one run, fixed when it begins: a rerun takes the same. */
+export interface FixedRange {
+  /** What `tonlake run --range` takes; undefined when there is nothing to export. */
+  readonly blocks: string | undefined;
+  /** Least and greatest masterchain block; undefined when there is none. */
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  /** First and last day, where the range begins or ends with one: else they are those of its blocks. */
+  readonly firstDay: string | undefined;
+  readonly lastDay: string | undefined;
+}
+
+/** What fixes a range: the moment that the run is for, and how far the last one came. */
+export interface RangeMoment {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly zone: string;
+  /** Greatest block of the last finished run. */
+  readonly lastTo: number | undefined;
+}
+
+const EXAMPLES = 'yesterday, last 7 days, since last run, 2026-05-01 or 47670000:47671000';
+
+/**
+ * Parses the range of a job.
+ *
+ * @throws {UsageError} `wrong-range`
+ */
+export function parseJobRange(text: string | undefined, start: string | undefined): JobRange {
+  const words = text?.trim().toLowerCase().split(/\s+/).join(' ');
+  if (words === undefined) return { kind: 'none' };
+  if (words === 'yesterday' || words === 'last day') return { kind: 'days', count: 1 };
+  const [, count] = /^last (\d{1,4}) days?$/.exec(words) ?? [];
+  if (count !== undefined && Number(count) > 0) return { kind: 'days', count: Number(count) };
+  if (words === 'since last run') return { kind: 'since', start: parseStart(start) };
+  if (/^[a-z]/.test(words)) {
+    throw new UsageError(`usage: expected a range such as ${EXAMPLES}, got ${JSON.stringify(text)}`, {
+      code: 'wrong-range',
+      hint: 'days are counted back from the run, in the zone of the job',
+    });
+  }
+  return { kind: 'parts', parts: parseRange(words.toUpperCase()) };
+}
+
+function parseStart(start: string | undefined): readonly RangePart[] {
+  if (start === undefined) {
+    throw new UsageError('usage: expected start beside the range since last run, got nothing', {
+      code: 'no-start',
+      hint: 'start: 2026-05-01, or a masterchain seqno: where the first run begins',
+    });
+  }
+  const [part, ...more] = parseRange(start);
+  const kind = part?.from.kind;
+  const isPoint = kind === 'seqno' || kind === 'date' || kind === 'time';
+  if (part !== undefined && more.length === 0 && isPoint && isAlone(part)) return [part];
+  throw new UsageError(`usage: expected a day or a masterchain seqno, got ${JSON.stringify(start)}`, {
+    code: 'wrong-range',
+    hint: kind === undefined ? 'start: 2026-05-01' : 'start is where the first run begins; it ends at the head',
+  });
+}
+
+/**
+ * Fixes a range to masterchain blocks.
+ *
+ * @throws {UsageError} {WalkError} when the index does not hold it, or not yet
+ */
+export async function fixRange(range: JobRange, moment: RangeMoment, chain: ChainBounds): Promise<FixedRange> {
+  const fixed = await fixParts(range, moment, chain);
+  const spans = unionSpans(fixed.map(({ span }) => span));
+  const [from, to] = [spans[0]?.from, spans.at(-1)?.to];
+  return {
+    ...{ blocks: spans.length === 0 ? undefined : formatSpans(spans), from, to },
+    firstDay: fixed.find(({ span, first }) => span.from === from && first !== undefined)?.first,
+    lastDay: fixed.find(({ span, last }) => span.to === to && last !== undefined)?.last,
+  };
+}
+
+/** `2026-05-01:2026-05-07`, of a range that names its first and its last day. */
+export function daysText(
+  range: { readonly firstDay?: string | undefined; readonly lastDay?: string | undefined } | undefined,
+  between = ':',
+): string | undefined {
+  const { firstDay, lastDay } = range ?? {};
+  if (firstDay === undefined || lastDay === undefined) return undefined;
+  return firstDay === lastDay ? lastDay : `${firstDay}${between}${lastDay}`;
+}
+
+/** Blocks of a range, and the days that it names at their ends. */
+interface FixedPart {
+  readonly span: Span;
+  readonly first: string | undefined;
+  readonly last: string | undefined;
+}
+
+async function fixParts(
+  range: JobRange,
+  { now, zone, lastTo }: RangeMoment,
+  chain: ChainBounds,
+): Promise<readonly FixedPart[]> {
+  switch (range.kind) {
+    case 'none':
+      return [];
+    case 'days': {
+      const today = dateAt(now, zone);
+      return fixAll(parseRange(`${addDays(today, -range.count)}:${addDays(today, -1)}`), chain);
+    }
+    case 'since': {
+      const [begin] = range.start;
+      const first = begin === undefined ? 0 : await resolveFrom(begin.from, chain);
+      const from = lastTo === undefined ? first : lastTo + 1;
+      const to = await chain.head();
+      return from > to ? [] : [{ span: { from, to }, first: undefined, last: undefined }];
+    }
+    case 'parts':
+      return fixAll(range.parts, { ...chain, today: async () => dateAt(now, zone) });
+  }
+}
+
+async function fixAll(written: readonly RangePart[], chain: ChainBounds): Promise<readonly FixedPart[]> {
+  const fixed: FixedPart[] = [];
+  for (const one of written) {
+    const part = await datePart(one, chain);
+    const [first, last] = [part.from, part.to].map((end) => (end.kind === 'date' ? end.date : undefined));
+    for (const span of await resolveRange([part], chain)) fixed.push({ span, first, last });
+  }
+  return fixed;
+}
+
+/** Whether a part was written as one end. */
+function isAlone({ text }: RangePart): boolean {
+  return /^[^:]*(T\d\d:\d\d(:\d\d)?Z?)?$/i.test(text);
+}

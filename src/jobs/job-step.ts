@@ -1,0 +1,66 @@
+import type { Effects } from '../core/effects.ts';
+import { formatError } from '../core/errors.ts';
+import type { RunEvent } from '../export/run.ts';
+import type { Job } from './job.ts';
+import type { JobActions } from './job-actions.ts';
+import type { FixedRange } from './job-range.ts';
+import type { StepResult } from './run-record.ts';
+
+/** What the steps of one run share. */
+export interface StepContext {
+  readonly job: Job;
+  readonly actions: JobActions;
+  readonly effects: Effects;
+  readonly stop: AbortSignal;
+  /** Told of each step when it is over. */
+  readonly onStep: (step: StepResult) => Promise<void>;
+  readonly onRunEvent: ((event: RunEvent) => void) | undefined;
+}
+
+/** What is fixed when a run begins, for all its attempts. */
+export interface Fixed {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly range: FixedRange;
+}
+
+type StepName = Pick<StepResult, 'kind' | 'name'>;
+
+interface Told<T> {
+  readonly value: T;
+  readonly rows?: Readonly<Record<string, number>>;
+  readonly requests?: number;
+  readonly message?: string | undefined;
+}
+
+/** Does a step and tells how it went. */
+export async function timed<T>(context: StepContext, step: StepName, work: () => Promise<Told<T>>): Promise<T> {
+  const { effects, onStep } = context;
+  const startedAt = effects.monotonic();
+  const { value, message, ...figures } = await tellingFailure(context, step, work);
+  await onStep({ ...step, status: 'done', seconds: secondsSince(effects, startedAt), ...figures, ...told(message) });
+  return value;
+}
+
+/** Tells of a step only when it fails. */
+export async function tellingFailure<T>(
+  { effects, onStep }: StepContext,
+  step: StepName,
+  work: () => Promise<T>,
+): Promise<T> {
+  const startedAt = effects.monotonic();
+  try {
+    return await work();
+  } catch (error) {
+    await onStep({ ...step, status: 'failed', seconds: secondsSince(effects, startedAt), message: formatError(error) });
+    throw error;
+  }
+}
+
+export function told(message: string | undefined): { readonly message?: string } {
+  return message === undefined ? {} : { message };
+}
+
+export function secondsSince(effects: Effects, startedAt: number): number {
+  return Math.round(effects.monotonic() - startedAt) / 1000;
+}

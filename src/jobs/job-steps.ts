@@ -1,0 +1,120 @@
+import { JobError } from '../core/errors.ts';
+import type { RunReport } from '../export/run.ts';
+import type { Job } from './job.ts';
+import { daysText, type FixedRange, fixRange } from './job-range.ts';
+import { type Fixed, type StepContext, secondsSince, tellingFailure, timed, told } from './job-step.ts';
+
+/** Finds the moment and the blocks that a run is for. @throws as the network does */
+export async function fixRun(context: StepContext, due: number, lastTo: number | undefined): Promise<Fixed> {
+  const { job, actions, effects } = context;
+  const { network, zone, rps, range } = job;
+  return timed(context, { kind: 'range', name: job.name }, async () => {
+    if (range.kind === 'none' && job.clock === 'wall') {
+      return { value: { now: due, range: await fixRange(range, { now: due, zone, lastTo }, noChain) } };
+    }
+    const value = await actions.withChain({ network, zone, rps, effects }, async (chain) => {
+      const now = job.clock === 'chain' ? await chain.headTime() : due;
+      return { now, range: await fixRange(range, { now, zone, lastTo }, chain) };
+    });
+    return { value, message: describeRange(value.range) };
+  });
+}
+
+/** A range of nothing asks for nothing. */
+const noChain = {
+  head: () => Promise.resolve(0),
+  firstOfDay: () => Promise.resolve(0),
+  lastOfDay: () => Promise.resolve(0),
+  firstSince: () => Promise.resolve(0),
+  lastBefore: () => Promise.resolve(0),
+  blockTime: () => Promise.resolve(0),
+  today: () => Promise.resolve('1970-01-01'),
+};
+
+/** Brings the range into the warehouse. @throws {JobError} `incomplete` */
+export async function exportRange(context: StepContext, fixed: Fixed): Promise<void> {
+  const { job, actions, effects, stop, onRunEvent } = context;
+  const { blocks } = fixed.range;
+  if (blocks === undefined) return skipExport(context, 'the job exports nothing');
+  const { pipelines, selection, network, warehouse, rps, lane } = job;
+  await timed(context, { kind: 'export', name: pipelines.join(',') }, async () => {
+    const options = { pipelines, ...selection, range: blocks, network, warehouse, rps, lane };
+    const report = await actions.run({ ...options, effects, stop, onEvent: onRunEvent });
+    if (!report.complete && !stop.aborted) throw incomplete(job, report);
+    return {
+      value: undefined,
+      rows: report.rows,
+      requests: report.requests,
+      message: report.complete ? onlyRead(report) : 'interrupted',
+    };
+  });
+}
+
+/** Names what was exported and nothing proves. */
+export function onlyRead({ unproven = {} }: Partial<Pick<RunReport, 'unproven'>>): string | undefined {
+  const names = Object.keys(unproven);
+  return names.length === 0 ? undefined : `only read, not proven: ${names.join(', ')}`;
+}
+
+/** Tells why nothing is exported. */
+export async function skipExport({ job, onStep }: StepContext, message: string): Promise<void> {
+  await onStep({ kind: 'export', name: job.pipelines.join(','), status: 'skipped', seconds: 0, message });
+}
+
+function incomplete(job: Job, { from, to, quarantined }: RunReport): JobError {
+  const why = quarantined > 0 ? `${quarantined} records in quarantine` : 'blocks are missing';
+  return new JobError(`job ${job.name}: expected ${from}:${to} whole, got ${why}; nothing was published`, {
+    code: 'incomplete',
+    hint: `tonlake status --warehouse ${job.warehouse}, then run the job again`,
+  });
+}
+
+export async function buildMarts(context: StepContext): Promise<void> {
+  const { job, actions, onStep } = context;
+  if (job.marts?.length === 0) return;
+  const built = await tellingFailure(context, { kind: 'mart', name: job.marts?.join(',') ?? 'all' }, () =>
+    actions.buildMarts(job.warehouse, job.marts, job.network),
+  );
+  for (const { name, status, rows, seconds, marked, reason } of built) {
+    const isMarked = marked.length === 0 ? [] : [`not all sealed: ${marked.join(', ')}`];
+    const message = [status, ...(reason === undefined ? [] : [reason]), ...isMarked].join('; ');
+    await onStep({ kind: 'mart', name, status: 'done', seconds, rows: { [name]: rows }, message });
+  }
+}
+
+/** @throws {JobError} `checks-failed` */
+export async function runChecks(context: StepContext): Promise<void> {
+  const { job, actions, effects, onStep } = context;
+  if (job.checks?.length === 0) return;
+  const startedAt = effects.monotonic();
+  const outcomes = await tellingFailure(context, { kind: 'check', name: job.checks?.join(',') ?? 'all' }, () =>
+    actions.runChecks(job.warehouse, job.checks, job.network),
+  );
+  // They are not timed one by one.
+  const seconds = Math.round((1000 * secondsSince(effects, startedAt)) / Math.max(1, outcomes.length)) / 1000;
+  for (const { name, status, offenders, reason } of outcomes) {
+    const message = reason ?? (status === 'failed' ? `${offenders} offending rows` : undefined);
+    await onStep({
+      kind: 'check',
+      name,
+      status: status === 'passed' ? 'done' : status,
+      seconds,
+      ...told(message),
+    });
+  }
+  // A check that the job names is one that it wants; of all of them, those are skipped whose tables are not exported.
+  const isWanted = (name: string): boolean => job.checks?.includes(name) === true;
+  const failed = outcomes.filter(({ name, status }) => status === 'failed' || (status === 'skipped' && isWanted(name)));
+  if (failed.length === 0) return;
+  const names = failed.map(({ name, status }) => (status === 'skipped' ? `${name} (skipped)` : name)).join(', ');
+  const which = `${failed.length} of ${outcomes.length} checks failed: ${names}`;
+  throw new JobError(`job ${job.name}: ${which}; nothing was published`, {
+    code: 'checks-failed',
+    hint: `tonlake check ${failed.map(({ name }) => name).join(' ')} --warehouse ${job.warehouse} shows the rows`,
+  });
+}
+
+function describeRange(range: FixedRange): string {
+  const days = daysText(range, ' to ');
+  return `${days === undefined ? '' : `${days}: `}${range.blocks ?? 'no new blocks'}`;
+}

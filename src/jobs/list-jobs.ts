@@ -1,0 +1,48 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UsageError } from '../core/errors.ts';
+import { readFate } from '../warehouse/lock/process-liveness.ts';
+import type { JobRecord } from './run-record.ts';
+
+/** Where jobs lie when no place is named. */
+const PLACES = ['jobs', 'pipelines/jobs'];
+/** A job that runs as it is, until the user changes it. */
+const FIRST_JOB = `{network: sandbox, pipelines: [transactions], range: yesterday, schedule: {cron: "15 3 * * *"}}`;
+const BEGIN = `begin with one: mkdir -p jobs && echo '${FIRST_JOB}' > jobs/nightly.yaml && tonlake job check jobs`;
+
+/** The folder of the user's jobs, below the working folder. @throws {UsageError} when there is none */
+export async function jobsPlace(): Promise<string> {
+  for (const path of PLACES) {
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isDirectory() === true) return path;
+  }
+  throw noJobs(PLACES.join(' or '), 'there is no folder', undefined);
+}
+
+/** The job files of a folder, by name; or the file itself. @throws {UsageError} when there is none */
+export async function jobFiles(path: string): Promise<readonly string[]> {
+  const found = await stat(path).catch((cause: unknown) => {
+    throw noJobs(path, 'cannot read', cause);
+  });
+  if (!found.isDirectory()) return [path];
+  const names = (await readdir(path)).filter((name) => /\.ya?ml$/.test(name)).sort();
+  if (names.length === 0) throw noJobs(path, 'there is none in', undefined);
+  return names.map((name) => join(path, name));
+}
+
+function noJobs(path: string, why: string, cause: unknown): UsageError {
+  return new UsageError(`usage: expected job files, ${why} ${path}`, {
+    code: 'no-job',
+    hint: `job files end in .yaml; ${BEGIN}`,
+    cause,
+  });
+}
+
+/** A record's state as people need it: a run whose process is gone was killed. @param folder where the record lies */
+export async function shownState(record: JobRecord, folder: string): Promise<string> {
+  if (record.state !== 'running' && record.state !== 'publishing') return record.state;
+  const last = record.attempts.at(-1);
+  if (last === undefined) return 'killed';
+  const fate = await readFate(last.owner, { path: folder, since: last.startedAt });
+  return fate === 'gone' ? 'killed' : record.state;
+}

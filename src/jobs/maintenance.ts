@@ -1,0 +1,68 @@
+import { JobError } from '../core/errors.ts';
+import { formatCount } from '../core/format.ts';
+import { formatSpans } from '../core/span.ts';
+import { type Finding, formatFinding } from '../verify/finding.ts';
+import { nameSome } from '../warehouse/query/left-out-gaps.ts';
+import type { VerifyOutcome } from './job-actions.ts';
+import { type Fixed, type StepContext, timed } from './job-step.ts';
+import { onlyRead } from './job-steps.ts';
+
+/**
+ * Proves the warehouse from its own files, so that nothing is built or published from damaged rows.
+ * @throws {JobError} `not-proven` when damage was found and not repaired
+ */
+export async function verifyRows(context: StepContext, { range }: Fixed): Promise<void> {
+  const { job, actions, effects, stop } = context;
+  if (job.verify === undefined) return;
+  const { deep, repair } = job.verify;
+  const blocks = job.verify.range === 'run' ? range.blocks : undefined;
+  const findings: Finding[] = [];
+  const repaired: string[] = [];
+  const work = async (): Promise<VerifyOutcome> => {
+    const { network, warehouse, rps } = job;
+    const outcome = await actions.verify({
+      ...{ warehouse, network, range: blocks, deep, repair, rps, effects, signal: stop },
+      onEvent: (event) => {
+        if (event.event === 'finding') findings.push(event);
+        if (event.event === 'repaired') repaired.push(`${event.pipeline} ${formatSpans([event.span])}`);
+      },
+    });
+    // A repair that was stopped tells what is left of the damage.
+    if (!outcome.proven && !stop.aborted)
+      throw notProven(job.name, warehouse, outcome, repaired.length === 0 ? findings[0] : undefined);
+    return outcome;
+  };
+  await timed(context, { kind: 'verify', name: blocks ?? 'all' }, async () => {
+    const { proven, findings: count, files, requests, unproven } = await work();
+    const state = proven ? `${formatCount(files)} files proven` : `interrupted: ${countFindings(count)}`;
+    const mended = repaired.length === 0 ? [] : [`repaired ${nameSome(repaired)}`];
+    const message = [state, ...mended, onlyRead({ unproven }) ?? []].flat().join('; ');
+    return { value: undefined, message, ...(requests === undefined ? {} : { requests }) };
+  });
+}
+
+function notProven(job: string, warehouse: string, { findings }: VerifyOutcome, first: Finding | undefined): JobError {
+  const example = first === undefined ? '' : `, such as: ${formatFinding(first)}`;
+  const got = `${countFindings(findings)}${example}`;
+  return new JobError(`job ${job}: expected a proven warehouse, got ${got}; nothing was published`, {
+    code: 'not-proven',
+    hint: `tonlake verify --repair --warehouse ${warehouse}`,
+  });
+}
+
+function countFindings(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'finding' : 'findings'}`;
+}
+
+/** Merges small files, if the job says so. */
+export async function compactFiles(context: StepContext): Promise<void> {
+  const { job, actions, effects, stop } = context;
+  const { network, warehouse } = job;
+  if (!job.compact) return;
+  await timed(context, { kind: 'compact', name: 'all' }, async () => {
+    const { kind, merged, files } = await actions.compact({ warehouse, network, effects, stop });
+    const change = `${formatCount(files.before)} -> ${formatCount(files.after)} files`;
+    if (kind === 'duckdb') return { value: undefined, message: 'nothing to merge: a DuckDB warehouse is one file' };
+    return { value: undefined, message: merged === 0 ? 'nothing to merge' : change };
+  });
+}

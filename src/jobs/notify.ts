@@ -1,0 +1,62 @@
+import { formatError, JobError } from '../core/errors.ts';
+import type { NoticeTarget } from './job-actions.ts';
+import type { Notice } from './job-schema.ts';
+import { type StepContext, secondsSince, told } from './job-step.ts';
+import { hasNothingNew, type JobRecord } from './run-record.ts';
+
+/** Tells everybody whom the outcome of a run concerns. Who cannot be told does not change the outcome. */
+export async function notifyAll(context: StepContext, record: JobRecord): Promise<void> {
+  const { job, actions, onStep, effects } = context;
+  const isFailure = record.state === 'failed';
+  const body = `${JSON.stringify(outcomeOf(record))}\n`;
+  for (const notice of job.notify) {
+    if (notice.on !== 'always' && (notice.on === 'failure') !== isFailure) continue;
+    const startedAt = effects.monotonic();
+    const name = nameOf(notice);
+    const failure = await tell(notice, (target) => actions.notify(target, body)).catch(formatError);
+    const seconds = secondsSince(effects, startedAt);
+    const status = failure === undefined ? 'done' : 'failed';
+    await onStep({ kind: 'notify', name, status, seconds, ...told(failure) });
+  }
+}
+
+async function tell(notice: Notice, send: (target: NoticeTarget) => Promise<void>): Promise<undefined> {
+  if (notice.command !== undefined) {
+    await send({ kind: 'command', command: notice.command });
+    return undefined;
+  }
+  const url = notice.webhook ?? process.env[notice.webhook_env ?? ''];
+  if (url === undefined || !/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new JobError(`job: expected an address in ${notice.webhook_env}, got none`, {
+      code: 'no-webhook',
+      hint: 'set the variable where the job runs',
+    });
+  }
+  await send({ kind: 'webhook', url });
+  return undefined;
+}
+
+/** An address may hold a secret: only its host is told. */
+function nameOf({ command, webhook, webhook_env: variable }: Notice): string {
+  return command?.[0] ?? (webhook === undefined ? `webhook of ${variable}` : new URL(webhook).host);
+}
+
+/** The outcome of a run, as a notice tells it. `text` is one line for people. */
+export function outcomeOf(record: JobRecord): Readonly<Record<string, unknown>> {
+  const { job, id, state, due, range, error, steps, outputs, network, warehouse } = record;
+  const what = range?.lastDay ?? range?.blocks ?? (hasNothingNew(record) ? 'nothing new' : due);
+  const text = `${job} ${state}: ${what}${error === undefined ? '' : `: ${error.message}`}`;
+  return {
+    text,
+    job,
+    id,
+    state,
+    due,
+    range,
+    network,
+    warehouse,
+    error,
+    steps,
+    outputs: outputs.map(({ path }) => path),
+  };
+}

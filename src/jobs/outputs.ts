@@ -1,0 +1,88 @@
+import { writeFile } from 'node:fs/promises';
+import { JobError } from '../core/errors.ts';
+import { dateAt } from '../core/time-zone.ts';
+import { fillIn, type Job, type OutputTarget, type Placeholders } from './job.ts';
+import { type Fixed, type StepContext, tellingFailure, timed } from './job-step.ts';
+import { type Publication, putInPlace } from './publish.ts';
+import type { StagedOutput } from './run-record.ts';
+
+/** Writes every output beside its place. */
+export async function stageOutputs(context: StepContext, fixed: Fixed, publication: Publication): Promise<void> {
+  const { job } = context;
+  if (job.outputs.length === 0) return;
+  const values: Placeholders = { job: job.name, ...(await fetchDays(context, fixed)) };
+  for (const target of job.outputs) {
+    if (context.stop.aborted) return;
+    const output = fillIn(target.output, values);
+    await publication.stage(output, (path) => writeOutput(context, fixed, target, values, path));
+  }
+}
+
+/**
+ * The first and last day of the range: those that it names, else those of its first and last block; without blocks, the day of the run.
+ * Blocks keep their days, so every attempt finds the same. They are asked for after the export: a range may end with blocks that were
+ * not made when the run began.
+ */
+async function fetchDays(context: StepContext, { now, range }: Fixed): Promise<Omit<Placeholders, 'job'>> {
+  const { job, actions, effects } = context;
+  const { network, zone, rps } = job;
+  const { from, to, firstDay, lastDay } = range;
+  const today = dateAt(now, zone);
+  if (from === undefined || to === undefined) return { first_date: today, date: today };
+  if (firstDay !== undefined && lastDay !== undefined) return { first_date: firstDay, date: lastDay };
+  return tellingFailure(context, { kind: 'range', name: job.name }, () =>
+    actions.withChain({ network, zone, rps, effects }, async (chain) => {
+      const dayOf = async (seqno: number): Promise<string> => dateAt(await chain.blockTime(seqno), zone);
+      return { first_date: firstDay ?? (await dayOf(from)), date: lastDay ?? (await dayOf(to)) };
+    }),
+  );
+}
+
+async function writeOutput(
+  context: StepContext,
+  { range, now }: Fixed,
+  target: OutputTarget,
+  values: Placeholders,
+  path: string,
+): Promise<void> {
+  const { job, actions } = context;
+  const { network, warehouse, zone: timezone } = job;
+  if (target.kind === 'report') {
+    const params = Object.fromEntries(Object.entries(target.params).map(([key, text]) => [key, fillIn(text, values)]));
+    return timed(context, { kind: 'report', name: target.report }, async () => {
+      const request = { params, format: target.format, network, timezone, now: new Date(now) };
+      const { content, gaps, isEmpty } = await actions.renderReport(warehouse, target.report, request);
+      if (isEmpty) throw emptyReport(job, target.report);
+      await writeFile(path, content);
+      return { value: undefined, message: describeGaps(gaps) };
+    });
+  }
+  const source = target.kind === 'table' ? { table: target.table } : { sql: target.sql, lines: target.lines };
+  const parameters = { from: range.from ?? null, to: range.to ?? null, ...values };
+  const name = target.kind === 'table' ? target.table : fillIn(target.output, values);
+  return timed(context, { kind: 'rows', name }, async () => {
+    const request = { source, format: target.format, network, parameters };
+    const { rows, gaps } = await actions.writeRows(warehouse, path, request);
+    return { value: undefined, rows: { [name]: rows }, message: describeGaps(gaps) };
+  });
+}
+
+function describeGaps(gaps: readonly string[]): string | undefined {
+  return gaps.length === 0 ? undefined : `gaps: ${gaps.join('; ')}`;
+}
+
+function emptyReport(job: Job, report: string): JobError {
+  return new JobError(`job ${job.name}: expected data for the report ${report}, got none; nothing was published`, {
+    code: 'empty-report',
+    hint: `tonlake status --warehouse ${job.warehouse} shows what is there`,
+  });
+}
+
+/** Puts all outputs in place. */
+export async function publish(context: StepContext, outputs: readonly StagedOutput[]): Promise<void> {
+  if (outputs.length === 0) return;
+  await timed(context, { kind: 'publish', name: String(outputs.length) }, async () => {
+    await putInPlace(outputs);
+    return { value: undefined };
+  });
+}

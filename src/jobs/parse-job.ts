@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { UsageError } from '../core/errors.ts';
+import { type PlacedYaml, parseYaml } from '../core/yaml.ts';
+import { faultOf } from './job-fault.ts';
+import { type JobFields, jobSchema } from './job-schema.ts';
+
+/** A job file that is well formed; whether its names are known is not said yet. */
+export interface ParsedJob {
+  /** The file's name without its ending. */
+  readonly name: string;
+  readonly file: string;
+  readonly fields: JobFields;
+  readonly yaml: PlacedYaml;
+}
+
+/**
+ * Parses a job.
+ *
+ * @param file its path, for messages; the name of the job is taken from it
+ * @throws {UsageError} `bad-job` that tells line and column
+ */
+export function parseJob(text: string, file: string): ParsedJob {
+  const name = basename(file).replace(/\.ya?ml$/, '');
+  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(name)) {
+    throw new UsageError(`usage: expected a job file named with letters, digits, - and _, got ${basename(file)}`, {
+      code: 'bad-job',
+      hint: 'the name of the file is the name of the job',
+    });
+  }
+  const yaml = parseYaml(text, { file, line: 1, what: 'job', code: 'bad-job' });
+  const parsed = jobSchema.safeParse(yaml.value);
+  if (!parsed.success) throw faultOf(yaml, parsed.error);
+  return { name, file, fields: parsed.data, yaml };
+}
+
+/** Reads and parses a job file. @throws {UsageError} */
+export async function readJob(file: string): Promise<ParsedJob> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new UsageError(`usage: expected a job file, cannot read ${file}`, {
+      code: 'no-job',
+      hint: 'tonlake job list shows those that there are',
+      cause,
+    });
+  });
+  return parseJob(text, file);
+}

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { copyFile, link, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { formatError, JobError } from '../core/errors.ts';
+import { failedWith, hashFile, lacksLinks, listFolder, makeFolder, statIfAny, syncPath } from '../warehouse/disk.ts';
+import type { StagedOutput } from './run-record.ts';
+
+/** Files of one run on their way: each is written beside its place, and all are put in place together. */
+export class Publication {
+  readonly outputs: StagedOutput[] = [];
+  readonly #staged: string[] = [];
+  readonly #mark: string;
+  readonly #id: string;
+
+  /**
+   * @param warehouse absolute; jobs of one name on several warehouses may write into one folder
+   * @param id of the run
+   */
+  constructor(job: string, warehouse: string, id: string) {
+    this.#mark = `${job}-${createHash('sha256').update(warehouse).digest('hex').slice(0, 8)}`;
+    this.#id = id;
+  }
+
+  /** Lets `write` make the file that is to stand at `output`; its folder is made if need be. */
+  async stage(output: string, write: (path: string) => Promise<void>): Promise<void> {
+    const path = resolve(output);
+    const found = await this.#prepare(path).catch((error: unknown) => {
+      throw cannotPublish(path, formatError(error), error);
+    });
+    if (found?.isDirectory() === true) throw cannotPublish(path, 'it is a folder');
+    const staged = join(dirname(path), `.${basename(path)}.${this.#mark}-${this.#id}.new`);
+    this.#staged.push(staged);
+    await write(staged);
+    await syncPath(staged);
+    const { size } = (await statIfAny(staged)) ?? { size: 0 };
+    this.outputs.push({ path, staged, bytes: size, sha256: await hashFile(staged) });
+  }
+
+  /** Makes the folder of a file, and clears it. @returns what stands at the path */
+  async #prepare(path: string) {
+    await makeFolder(dirname(path));
+    await this.#clear(dirname(path));
+    return statIfAny(path);
+  }
+
+  /** Removes what was staged, and what is half written. */
+  async discard(): Promise<void> {
+    for (const staged of this.#staged) await rm(staged, { force: true });
+  }
+
+  /** Removes what runs that were killed left in a folder, and nothing of this one. */
+  async #clear(folder: string): Promise<void> {
+    const own = new Set(this.#staged.map((staged) => basename(staged)));
+    for (const name of await listFolder(folder)) {
+      const isLeft = name.startsWith('.') && name.includes(`.${this.#mark}-`) && /\.(new|old)$/.test(name);
+      if (isLeft && !own.has(name)) await rm(join(folder, name), { force: true });
+    }
+  }
+}
+
+/**
+ * Puts staged files in place, by rename: all of them, or, when one cannot be put, none. It may be called again after a kill, and
+ * goes on from there.
+ *
+ * @throws {JobError} `cannot-publish`; everything is then as it was before
+ */
+export async function putInPlace(outputs: readonly StagedOutput[]): Promise<void> {
+  const put: StagedOutput[] = [];
+  try {
+    for (const output of outputs) {
+      if (!(await isPut(output))) {
+        await keepOld(output);
+        await rename(output.staged, output.path).catch((error: unknown) => {
+          throw cannotPublish(output.path, formatError(error), error);
+        });
+      }
+      put.push(output);
+    }
+  } catch (error) {
+    for (const output of put) await putBack(output);
+    for (const output of outputs) {
+      await rm(output.staged, { force: true });
+      await rm(oldOf(output), { force: true });
+    }
+    throw error;
+  }
+  for (const output of outputs) await rm(oldOf(output), { force: true });
+  for (const folder of new Set(outputs.map(({ path }) => dirname(path)))) await syncPath(folder);
+}
+
+/** Whether an earlier attempt put the file in place already. */
+async function isPut({ staged, path, sha256 }: StagedOutput): Promise<boolean> {
+  if ((await statIfAny(staged)) !== undefined) return false;
+  const isThere = (await statIfAny(path))?.isFile() === true && (await hashFile(path)) === sha256;
+  if (isThere) return true;
+  throw cannotPublish(path, 'what was to stand there is gone');
+}
+
+async function keepOld(output: StagedOutput): Promise<void> {
+  await link(output.path, oldOf(output))
+    .catch((error: unknown) => {
+      if (!lacksLinks(error)) throw error;
+      return copyFile(output.path, oldOf(output));
+    })
+    .catch((error: unknown) => {
+      if (!failedWith(error, 'ENOENT', 'EEXIST')) throw cannotPublish(output.path, formatError(error), error);
+    });
+}
+
+async function putBack(output: StagedOutput): Promise<void> {
+  await rename(oldOf(output), output.path).catch(async (error: unknown) => {
+    if (!failedWith(error, 'ENOENT')) throw error;
+    await rm(output.path, { force: true });
+  });
+}
+
+function oldOf({ staged }: StagedOutput): string {
+  return staged.replace(/\.new$/, '.old');
+}
+
+function cannotPublish(path: string, why: string, cause?: unknown): JobError {
+  return new JobError(`job: expected to write ${path}, cannot: ${why}`, {
+    code: 'cannot-publish',
+    hint: 'nothing was published; what was there before stays',
+    cause,
+  });
+}

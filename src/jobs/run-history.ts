@@ -1,0 +1,151 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Effects } from '../core/effects.ts';
+import { JobError } from '../core/errors.ts';
+import { greatest } from '../core/span.ts';
+import { listFolder, makeFolder, replaceText } from '../warehouse/disk.ts';
+import { type Lock, takeLock } from '../warehouse/lock/writer-lock.ts';
+import { detectStoreKind } from '../warehouse/open-store.ts';
+import { guarded } from '../warehouse/store-failure.ts';
+import { warehousePath } from '../warehouse/store-options.ts';
+import { dueId, isOver, type JobRecord, recordSchema } from './run-record.ts';
+
+/** Records of a job that are kept; the oldest go first. */
+const KEPT = 1000;
+const RECORD_NAME = /^\d{8}T\d{6}Z(-\d+)?\.json$/;
+
+/** Where the jobs of a warehouse keep their records: inside a folder, beside a file. */
+export async function jobsFolder(warehouse: string): Promise<string> {
+  const path = warehousePath(warehouse);
+  const { kind } = await detectStoreKind(path);
+  return kind === 'parquet' ? join(path, '_jobs') : `${path}.jobs`;
+}
+
+/**
+ * The right to run jobs on a warehouse, or to schedule them.
+ *
+ * @param command what tonlake is doing, for the message that others get
+ * @throws {StoreError} `busy` when a running process has it
+ */
+export async function lockJobs(
+  warehouse: string,
+  what: 'run' | 'schedule',
+  effects: Effects,
+  command: string,
+): Promise<Lock> {
+  const folder = await jobsFolder(warehouse);
+  return guarded(`warehouse ${warehouse}`, async () => {
+    await makeFolder(folder);
+    return takeLock({
+      path: join(folder, `${what}.lock`),
+      subject: `warehouse ${warehousePath(warehouse)}`,
+      doing: what === 'run' ? 'is used by a job' : 'is scheduled already',
+      command,
+      effects,
+    });
+  });
+}
+
+/** The records of one job on one warehouse: a file each, which is replaced whole. */
+export class JobHistory {
+  readonly folder: string;
+  readonly #job: string;
+
+  private constructor(folder: string, job: string) {
+    this.folder = folder;
+    this.#job = job;
+  }
+
+  static async open(warehouse: string, job: string): Promise<JobHistory> {
+    return new JobHistory(join(await jobsFolder(warehouse), job), job);
+  }
+
+  /** All records, oldest first. @throws {JobError} `bad-record` */
+  async read(): Promise<readonly JobRecord[]> {
+    const names = (await listFolder(this.folder)).filter((name) => RECORD_NAME.test(name));
+    const records = await Promise.all(names.map((name) => this.#readOne(join(this.folder, name))));
+    return records.sort((a, b) => compareIds(a.id, b.id));
+  }
+
+  /** Writes a record in place of what it was. */
+  async write(record: JobRecord, effects: Effects): Promise<void> {
+    await guarded(`history of ${this.#job}`, async () => {
+      await makeFolder(this.folder);
+      const text = `${JSON.stringify(record, undefined, 2)}\n`;
+      await replaceText(join(this.folder, `${record.id}.json`), text, effects.freshId());
+    });
+  }
+
+  /**
+   * Removes what a killed process left, and the oldest records above a bound; what is not over and what tells how far the job came stay.
+   * Only for the process that has the lock.
+   */
+  async tidy(): Promise<void> {
+    const names = await listFolder(this.folder);
+    const records = names.filter((name) => RECORD_NAME.test(name)).sort();
+    const old = records.slice(0, Math.max(0, records.length - KEPT));
+    const needed = await this.#neededOf(old);
+    for (const name of [...names.filter((each) => each.startsWith('draft-')), ...old]) {
+      if (!needed.has(name)) await rm(join(this.folder, name), { force: true });
+    }
+  }
+
+  /** Of some records those that a later run reads: unfinished ones, and the one that came furthest for each list of pipelines. */
+  async #neededOf(names: readonly string[]): Promise<ReadonlySet<string>> {
+    const needed = new Set<string>();
+    const furthest = new Map<string, { readonly name: string; readonly to: number }>();
+    for (const name of names) {
+      // One that cannot be read tells nothing.
+      const record = await this.#readOne(join(this.folder, name)).catch(() => undefined);
+      if (record === undefined) continue;
+      if (!isOver(record.state)) needed.add(name);
+      const to = record.range?.to;
+      if (record.state !== 'done' || to === undefined) continue;
+      const key = record.pipelines.join(',');
+      if (to >= (furthest.get(key)?.to ?? 0)) furthest.set(key, { name, to });
+    }
+    for (const { name } of furthest.values()) needed.add(name);
+    return needed;
+  }
+
+  async #readOne(path: string): Promise<JobRecord> {
+    const text = await readFile(path, 'utf8');
+    try {
+      return recordSchema.parse(JSON.parse(text));
+    } catch (cause) {
+      throw new JobError(`job ${this.#job}: record ${path} cannot be read`, {
+        code: 'bad-record',
+        hint: 'remove it: that run is forgotten then, its tables are not',
+        cause,
+      });
+    }
+  }
+}
+
+/** An identifier that no record has. */
+export function freshRecordId(due: number, records: readonly JobRecord[]): string {
+  const base = dueId(due);
+  const taken = new Set(records.map(({ id }) => id));
+  let id = base;
+  for (let count = 2; taken.has(id); count++) id = `${base}-${count}`;
+  return id;
+}
+
+/** The greatest block that a finished run of the same pipelines, or more, came to. */
+export function lastBlock(records: readonly JobRecord[], pipelines: readonly string[]): number | undefined {
+  const ends = records
+    .filter(({ state, pipelines: had }) => state === 'done' && pipelines.every((name) => had.includes(name)))
+    .flatMap(({ range }) => (range?.to === undefined ? [] : [range.to]));
+  return ends.length === 0 ? undefined : greatest(ends);
+}
+
+/** Records whose run was not brought to an end. */
+export function unfinished(records: readonly JobRecord[]): readonly JobRecord[] {
+  return records.filter(({ state }) => !isOver(state));
+}
+
+function compareIds(a: string, b: string): number {
+  const [dueA = '', countA = '1'] = a.split('-');
+  const [dueB = '', countB = '1'] = b.split('-');
+  return dueA === dueB ? Number(countA) - Number(countB) : dueA < dueB ? -1 : 1;
+}

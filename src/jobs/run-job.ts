@@ -1,0 +1,191 @@
+import { resolve } from 'node:path';
+import type { Effects } from '../core/effects.ts';
+import { dateAt } from '../core/time-zone.ts';
+import type { RunEvent } from '../export/run.ts';
+import { readMark } from '../warehouse/lock/process-liveness.ts';
+import type { Job } from './job.ts';
+import type { JobActions } from './job-actions.ts';
+import type { Fixed, StepContext } from './job-step.ts';
+import { buildMarts, exportRange, fixRun, runChecks, skipExport } from './job-steps.ts';
+import { compactFiles, verifyRows } from './maintenance.ts';
+import { notifyAll } from './notify.ts';
+import { publish, stageOutputs } from './outputs.ts';
+import { Publication } from './publish.ts';
+import { freshRecordId, JobHistory, lastBlock, lockJobs, unfinished } from './run-history.ts';
+import { hasNothingNew, type JobRecord, type StagedOutput, type StepResult } from './run-record.ts';
+import { RunRecordFile, settle } from './run-record-file.ts';
+
+export interface JobRunOptions {
+  readonly job: Job;
+  readonly actions: JobActions;
+  readonly effects: Effects;
+  /** The time that the run is for, milliseconds since 1970. Default: now, and then a run of today that was cut short is taken up. */
+  readonly due?: number | undefined;
+  readonly trigger?: JobRecord['trigger'] | undefined;
+  /** Aborted to end after the span or step in hand. */
+  readonly stop?: AbortSignal | undefined;
+  readonly onEvent?: ((event: JobEvent) => void) | undefined;
+  readonly onRunEvent?: ((event: RunEvent) => void) | undefined;
+}
+
+/** What happens during a run of a job. */
+export type JobEvent =
+  | {
+      readonly event: 'begin';
+      readonly job: string;
+      readonly id: string;
+      readonly due: string;
+      readonly attempt: number;
+    }
+  | ({ readonly event: 'step' } & StepResult);
+
+export interface JobOutcome {
+  readonly record: JobRecord;
+  /** Why the run failed. */
+  readonly error: unknown;
+}
+
+/**
+ * Runs a job: export, verification, compaction, marts, checks, then its outputs, which appear together or not at all. A run that was cut short is taken up
+ * with the range that it had.
+ *
+ * @throws {StoreError} `busy` when another process runs a job on the same warehouse
+ */
+export async function runJob(options: JobRunOptions): Promise<JobOutcome> {
+  const { job, effects } = options;
+  const lock = await lockJobs(job.warehouse, 'run', effects, `tonlake job run ${job.name}`);
+  try {
+    const history = await JobHistory.open(job.warehouse, job.name);
+    await history.tidy();
+    return await new JobRun(options, history).run();
+  } finally {
+    await lock.release();
+  }
+}
+
+class JobRun {
+  readonly #options: JobRunOptions;
+  readonly #history: JobHistory;
+  readonly #stop: AbortSignal;
+
+  constructor(options: JobRunOptions, history: JobHistory) {
+    this.#options = options;
+    this.#history = history;
+    this.#stop = options.stop ?? new AbortController().signal;
+  }
+
+  async run(): Promise<JobOutcome> {
+    const { job, effects } = this.#options;
+    const records = await this.#history.read();
+    const due = this.#options.due ?? effects.now() - (effects.now() % 1000);
+    const resumed = unfinished(records).find((record) => this.#isSame(record, due));
+    await this.#settle(records, resumed, due);
+    const begun = resumed ?? this.#fresh(due, records);
+    const record = await RunRecordFile.begin(begun, await readMark(), { history: this.#history, effects });
+    const { id, attempts } = record.value;
+    this.#options.onEvent?.({ event: 'begin', job: job.name, id, due: begun.due, attempt: attempts.length });
+    const context = this.#contextOf(record);
+    const outcome = await this.#work(context, record, lastBlock(records, job.pipelines)).then(
+      (state) => ({ state, error: undefined }),
+      (error: unknown) => ({ state: 'failed' as const, error }),
+    );
+    await record.end(outcome.state, outcome.error);
+    if (outcome.state !== 'interrupted') await notifyAll(context, record.value);
+    return { record: record.value, error: outcome.error };
+  }
+
+  /** Whether a run that was cut short is the one that is asked for now. */
+  #isSame(record: JobRecord, due: number): boolean {
+    const { job, due: asked } = this.#options;
+    const had = Date.parse(record.due);
+    const isSameTime = asked === undefined ? dateAt(had, job.zone) === dateAt(due, job.zone) : had === asked;
+    return isSameTime && record.digest === job.digest;
+  }
+
+  /**
+   * Runs that were cut short and are not taken up: what was being put in place is put, the rest is given up. Those of a schedule
+   * wait for their turn.
+   */
+  async #settle(records: readonly JobRecord[], resumed: JobRecord | undefined, due: number): Promise<void> {
+    for (const record of unfinished(records)) {
+      const isWaiting = record.trigger !== 'manual' && Date.parse(record.due) !== due;
+      if (record === resumed || (isWaiting && record.state !== 'publishing')) continue;
+      await this.#history.write({ ...record, ...(await settle(record)) }, this.#options.effects);
+    }
+  }
+
+  #fresh(due: number, records: readonly JobRecord[]): JobRecord {
+    const { job, trigger = 'manual' } = this.#options;
+    return {
+      ...{ format: 1, id: freshRecordId(due, records), job: job.name, file: job.file, digest: job.digest },
+      ...{ network: job.network, warehouse: resolve(job.warehouse), pipelines: [...job.pipelines], zone: job.zone },
+      ...{ trigger, due: new Date(due).toISOString(), state: 'running', attempts: [], steps: [], outputs: [] },
+    };
+  }
+
+  #contextOf(record: RunRecordFile): StepContext {
+    const { job, actions, effects, onEvent, onRunEvent } = this.#options;
+    const onStep = async (step: StepResult): Promise<void> => {
+      await record.addStep(step);
+      onEvent?.({ event: 'step', ...step });
+    };
+    return { job, actions, effects, stop: this.#stop, onStep, onRunEvent };
+  }
+
+  async #work(
+    context: StepContext,
+    record: RunRecordFile,
+    lastTo: number | undefined,
+  ): Promise<'done' | 'interrupted'> {
+    const { due, id, state } = record.value;
+    if (state !== 'publishing') {
+      const fixed = fixedBy(record.value) ?? (await fixRun(context, Date.parse(due), lastTo));
+      await record.save({ now: new Date(fixed.now).toISOString(), range: fixed.range });
+      const outputs = hasNothingNew(record.value) ? await skipAll(context) : await this.#prepare(context, fixed, id);
+      if (outputs === undefined) return 'interrupted';
+      await record.save({ state: 'publishing', outputs: [...outputs] });
+    }
+    await publish(context, record.value.outputs);
+    return 'done';
+  }
+
+  /** All steps up to the outputs, which wait beside their places. @returns undefined when the run was stopped */
+  async #prepare(context: StepContext, fixed: Fixed, id: string): Promise<readonly StagedOutput[] | undefined> {
+    const { job, warehouse } = { job: context.job, warehouse: resolve(context.job.warehouse) };
+    const publication = new Publication(job.name, warehouse, id);
+    try {
+      const steps = [
+        () => exportRange(context, fixed),
+        () => verifyRows(context, fixed),
+        () => compactFiles(context),
+        () => buildMarts(context),
+        () => runChecks(context),
+        () => stageOutputs(context, fixed, publication),
+      ];
+      for (const step of steps) {
+        await step();
+        if (this.#stop.aborted) {
+          await publication.discard();
+          return undefined;
+        }
+      }
+      return publication.outputs;
+    } catch (error) {
+      await publication.discard();
+      throw error;
+    }
+  }
+}
+
+/** What stands for all steps where no block is new: the outputs of the last run stay as they are. */
+async function skipAll(context: StepContext): Promise<readonly StagedOutput[]> {
+  await skipExport(context, 'there are no new blocks; outputs stay as they are');
+  return [];
+}
+
+/** What an earlier attempt fixed. */
+function fixedBy({ now, range }: JobRecord): Fixed | undefined {
+  if (now === undefined || range === undefined) return undefined;
+  const { blocks, from, to, firstDay, lastDay } = range;
+  return { now: Date.parse(now), range: { blocks, from, to, firstDay, lastDay } };
+}

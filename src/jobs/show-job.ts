@@ -1,0 +1,83 @@
+import { relative } from 'node:path';
+import { formatCount, formatDuration } from '../core/format.ts';
+import type { Job } from './job.ts';
+import { daysText } from './job-range.ts';
+import { hasNothingNew, type JobRecord, type StepResult } from './run-record.ts';
+
+/** `export transactions: done, 82,970 transactions (16 s)`: one line a step. */
+export function describeStep({ kind, name, status, seconds, rows, requests, message }: StepResult): string {
+  const counts = Object.entries(rows ?? {}).filter(([, count]) => count > 0);
+  const facts = [
+    ...counts.map(([table, count]) =>
+      table === name ? `${formatCount(count)} rows` : `${formatCount(count)} ${table}`,
+    ),
+    ...(requests === undefined ? [] : [`${formatCount(requests)} requests`]),
+    ...(message === undefined ? [] : [message]),
+  ];
+  const what = kind === 'publish' ? `${name} ${name === '1' ? 'file' : 'files'}` : name;
+  return `${kind} ${what}: ${[status, ...facts].join(', ')} (${formatDuration(seconds)})`;
+}
+
+/** What a run came to, for people. */
+export function describeRecord(record: JobRecord): string {
+  const { job, state, range, network, outputs, attempts } = record;
+  const named = daysText(range);
+  const days = named === undefined ? '' : ` ${named}`;
+  const blocks = range?.blocks === undefined ? '' : ` (${range.blocks})`;
+  const idle = hasNothingNew(record) ? ', nothing new' : '';
+  const again = attempts.length > 1 ? `, attempt ${attempts.length}` : '';
+  const files = state === 'done' ? outputs.map(({ path }) => `  ${relative('.', path)}\n`).join('') : '';
+  return `${state}: ${job}${days}${blocks} on ${network}${idle}${again}\n${files}`;
+}
+
+/** Records as lines: time, state, range, seconds, what went wrong. */
+export async function describeHistory(
+  records: readonly JobRecord[],
+  stateOf: (record: JobRecord) => Promise<string>,
+): Promise<string> {
+  if (records.length === 0) return 'the job has not run yet\n';
+  const { default: Table } = await import('cli-table3');
+  const table = new Table({
+    head: ['due', 'state', 'range', 'attempts', 'files', 'seconds', 'error'],
+    style: { head: [], border: [], compact: true },
+  });
+  for (const record of records) {
+    const { due, range, attempts, outputs, steps, error } = record;
+    const seconds = steps.reduce((sum, step) => sum + step.seconds, 0);
+    const files = record.state === 'done' ? outputs.length : 0;
+    table.push([
+      ...[
+        due.replace('.000Z', 'Z'),
+        await stateOf(record),
+        daysText(range) ?? range?.blocks ?? (hasNothingNew(record) ? 'nothing new' : ''),
+      ],
+      ...[attempts.length, files, seconds.toFixed(1), error?.message ?? ''],
+    ]);
+  }
+  return `${table.toString()}\n`;
+}
+
+/** What a job would do, for `job check`. */
+export function describeJob(job: Job, nextRun: number | undefined): string {
+  const names = (list: readonly string[] | undefined): string =>
+    list === undefined ? 'all' : list.join(', ') || 'none';
+  const next = nextRun === undefined ? '' : `, next ${new Date(nextRun).toISOString().replace('.000Z', 'Z')}`;
+  const schedule = job.schedule === undefined ? 'none' : `${job.schedule.cron} (${job.schedule.zone})${next}`;
+  const { verify, compact } = job;
+  const upkeep = [
+    ...(verify === undefined ? [] : [verify.repair ? 'verify and repair' : 'verify']),
+    ...(compact ? ['compact'] : []),
+  ];
+  const lines = [
+    `ok: ${job.name} (${job.file})${job.doc === '' ? '' : `: ${job.doc}`}`,
+    `  network    ${job.network} into ${job.warehouse}`,
+    `  pipelines  ${names(job.pipelines)}`,
+    `  days       of ${job.zone}, counted from ${job.clock === 'chain' ? 'the newest block' : 'the time of the run'}`,
+    ...(upkeep.length === 0 ? [] : [`  upkeep     ${upkeep.join(', ')}`]),
+    `  marts      ${names(job.marts)}`,
+    `  checks     ${names(job.checks)}`,
+    `  outputs    ${names(job.outputs.map(({ output }) => output))}`,
+    `  schedule   ${schedule}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { JobError } from '../core/errors.ts';
+import type { NoticeTarget } from './job-actions.ts';
+
+/** Most time that a notice may take. */
+const NOTICE_MS = 30_000;
+
+/** Sends a notice. @throws {JobError} `not-told` */
+export async function sendNotice(target: NoticeTarget, body: string): Promise<void> {
+  return target.kind === 'command' ? runProgram(target.command, body) : post(target.url, body);
+}
+
+async function post(url: string, body: string): Promise<void> {
+  const { EnvHttpProxyAgent, fetch } = await import('undici');
+  const { host } = new URL(url);
+  const dispatcher = new EnvHttpProxyAgent();
+  try {
+    const headers = { 'content-type': 'application/json' };
+    const signal = AbortSignal.timeout(NOTICE_MS);
+    const answer = await fetch(url, { method: 'POST', headers, body, signal, dispatcher, redirect: 'error' });
+    if (!answer.ok) throw notTold(`${host} answered ${answer.status}`);
+  } catch (error) {
+    // What undici says may repeat the address, which may hold a secret.
+    throw error instanceof JobError ? error : notTold(`${host} could not be reached`);
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+async function runProgram([program = '', ...args]: readonly string[], body: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    // The `timeout` of spawn would keep this process waiting for a program that is not there.
+    const signal = AbortSignal.timeout(NOTICE_MS);
+    const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'inherit'], signal });
+    child.once('error', (cause) => {
+      reject(notTold(signal.aborted ? `${program} took too long` : `${program} cannot be started`, cause));
+    });
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve();
+      else reject(notTold(`${program} ended with ${signal ?? code}`));
+    });
+    // A program need not read what it is told.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(body);
+  });
+}
+
+function notTold(why: string, cause?: unknown): JobError {
+  return new JobError(`job: expected a notice to be taken, got none: ${why}`, {
+    code: 'not-told',
+    hint: 'the outcome is in tonlake job history',
+    cause,
+  });
+}

@@ -1,0 +1,70 @@
+import { StoreError } from '../core/errors.ts';
+import { loadRegistry, type Registry } from '../declare/registry.ts';
+import { findGaps } from '../warehouse/query/open-warehouse.ts';
+import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { openReader } from '../warehouse/reader.ts';
+import { quoteName } from '../warehouse/sql/canonical-text.ts';
+import { writeRelation } from '../warehouse/sql/relation-writer.ts';
+import { sqlFault } from '../warehouse/sql/sql-fault.ts';
+import { guarded } from '../warehouse/store-failure.ts';
+import type { PlacedQuery } from './job.ts';
+import type { RowsOutcome, RowsRequest } from './job-actions.ts';
+
+/**
+ * Writes the rows of a table or of a select to a file, without holding them in memory.
+ *
+ * @throws {StoreError} when the select is wrong or the file cannot be written
+ */
+export async function writeRows(path: string, to: string, request: RowsRequest): Promise<RowsOutcome> {
+  const { source, format, network, parameters } = request;
+  const registry = await loadRegistry();
+  const reader = await openReader(path, registry.tables);
+  try {
+    requireSameNetwork(reader.path, reader.network, network);
+    const select = 'table' in source ? selectTable(registry, source.table) : source.sql;
+    const gaps = await findGaps(reader, registry, { sql: select, parameters });
+    const selection = { sql: select, parameters: boundIn(select, parameters) };
+    const rows = await guarded(`file ${to}`, () => writeRelation(reader, selection, { file: to, format })).catch(
+      (error: unknown) => {
+        throw 'table' in source ? error : withPlace(error, source);
+      },
+    );
+    return { rows, gaps };
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Those of some values that a select names. */
+export function boundIn(
+  select: string,
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> | undefined {
+  const used = Object.entries(values).filter(([name]) => new RegExp(`\\$${name}\\b`).test(select));
+  return used.length === 0 ? undefined : Object.fromEntries(used);
+}
+
+/** What DuckDB says of a query, and the line of the file that it means. */
+export function faultIn(
+  error: unknown,
+  { sql, lines }: PlacedQuery,
+): { readonly text: string; readonly place: string } {
+  const { text, line = 1 } = sqlFault(error);
+  // A text that ends too early is found wrong after its end.
+  const at = lines.isFolded ? 1 : Math.min(Math.max(line, 1), sql.split('\n').length);
+  return { text: text.replace(/^Failed to extract statements: /, ''), place: `${lines.file}:${lines.line + at - 1}` };
+}
+
+function withPlace(error: unknown, query: PlacedQuery): unknown {
+  if (!(error instanceof StoreError) || error.code !== 'failed') return error;
+  const { text, place } = faultIn(error, query);
+  return new StoreError(`store: query: ${text} (${place})`, { code: error.code, cause: error });
+}
+
+/** The columns of the chain in the order of the key: the same rows make the same file. Lineage columns stay behind. */
+function selectTable(registry: Registry, name: string): string {
+  const table = registry.tables.find((each) => each.name === name);
+  const order = table === undefined ? 'ALL' : table.key.map(quoteName).join(', ');
+  const columns = table?.columns.map((column) => column.name).filter((column) => !column.startsWith('_'));
+  return `SELECT ${columns?.map(quoteName).join(', ') ?? '*'} FROM ${quoteName(name)} ORDER BY ${order}`;
+}

@@ -1,0 +1,224 @@
+import { type DaySpan, readDaySpans } from '../chain/day-spans.ts';
+import { type Effects, realEffects } from '../core/effects.ts';
+import { StoreError } from '../core/errors.ts';
+import { intersectSpans } from '../core/span.ts';
+import { loadRegistry, type Registry } from '../declare/registry.ts';
+import { openStore } from '../warehouse/open-store.ts';
+import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
+import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { openReader } from '../warehouse/reader.ts';
+import { quoteName, quoteText } from '../warehouse/sql/canonical-text.ts';
+import type { LedgerEntry, Store } from '../warehouse/store.ts';
+import { commitSelect, heldEntries } from './commit-mart.ts';
+import { loadMarts, type MartDef, martOf } from './load-marts.ts';
+import {
+  entriesOf,
+  isSealed,
+  leftOutBehind,
+  neverExported,
+  pipelinesBehind,
+  readSlices,
+  type Slice,
+  spanOf,
+  stampOf,
+} from './mart-inputs.ts';
+import { sqlErrorWithin } from './sql-references.ts';
+
+/** What building a mart came to. */
+export interface MartBuild {
+  readonly name: string;
+  /** `unchanged`: nothing that it reads has changed; `empty`: something that it needs was never exported. */
+  readonly status: 'built' | 'unchanged' | 'empty';
+  /** Rows of the whole mart. */
+  readonly rows: number;
+  /** Days of it that were built. */
+  readonly days: readonly string[];
+  /** Days whose source spans are not all sealed, or that are not whole; their rows say `_sealed` false. */
+  readonly marked: readonly string[];
+  /** Why it is empty, or what it reads that was left out. */
+  readonly reason?: string;
+  readonly seconds: number;
+}
+
+export type MartEvent =
+  | { readonly event: 'start'; readonly name: string; readonly slices: number }
+  | ({ readonly event: 'mart' } & MartBuild);
+
+export interface BuildOptions {
+  /** Marts to be built, with the marts that they read. Default: all. */
+  readonly names?: readonly string[] | undefined;
+  /** When given, the warehouse must hold it. */
+  readonly network?: string | undefined;
+  /** Builds also what has not changed. */
+  readonly full?: boolean | undefined;
+  /** Entries whose files are damaged: nothing of them is read, and what is built takes their place. */
+  readonly damaged?: readonly LedgerEntry[] | undefined;
+  /** Folder of the user's own marts. */
+  readonly folder?: string | undefined;
+  readonly registry?: Registry | undefined;
+  readonly effects?: Effects | undefined;
+  readonly onEvent?: ((event: MartEvent) => void) | undefined;
+  /** Awaited before each step of a commit; for tests. */
+  readonly onStep?: ((step: string) => Promise<void>) | undefined;
+}
+
+/**
+ * Brings marts up to date with the tables that they read, each day or mart in a commit of its own, so that a build can be killed at
+ * any time. Rows depend on what the warehouse holds, and not on how often they were built.
+ *
+ * @throws {UsageError} `unknown-mart`
+ * @throws {MartError} when a select is wrong, with file and line
+ * @throws {StoreError} `no-warehouse`; `busy` while another process writes the warehouse
+ */
+export async function buildMarts(warehouse: string, options: BuildOptions = {}): Promise<readonly MartBuild[]> {
+  const { effects = realEffects, registry = await loadRegistry(), onEvent, onStep } = options;
+  const marts = await loadMarts(registry, options.folder);
+  const chosen = choose(marts, options.names);
+  const reader = await openReader(warehouse, registry.tables);
+  await reader.close();
+  requireSameNetwork(reader.path, reader.network, options.network);
+  const { path, network, kind } = reader;
+  const store = await openStore({
+    ...{ path, network, kind, effects, tables: registry.tables, marts: marts.map(({ table }) => table) },
+    command: 'tonlake mart build',
+    ...(onStep === undefined ? {} : { onStep }),
+    setAside: new Set(options.damaged?.map(({ id }) => id)),
+  });
+  try {
+    const dated = new Set(
+      [...registry.tables, ...marts.map(({ table }) => table)]
+        .filter(({ time }) => time !== undefined)
+        .map(({ name }) => name),
+    );
+    const context = {
+      store,
+      network,
+      effects,
+      marts,
+      registry,
+      dated,
+      days: await readDaySpans((sql) => store.query(sql)),
+    };
+    const builds: MartBuild[] = [];
+    for (const mart of chosen) {
+      const build = await buildMart(context, mart, options);
+      builds.push(build);
+      onEvent?.({ event: 'mart', ...build });
+    }
+    return builds;
+  } finally {
+    await store.close();
+  }
+}
+
+/** The named marts and those that they read, in the order to build them. */
+function choose(marts: readonly MartDef[], names: readonly string[] | undefined): readonly MartDef[] {
+  if (names === undefined || names.length === 0) return marts;
+  const wanted = new Set<MartDef>();
+  const add = (mart: MartDef): void => {
+    wanted.add(mart);
+    for (const each of marts.filter(({ name }) => mart.inputs.includes(name))) add(each);
+  };
+  for (const name of names) add(martOf(marts, name));
+  return marts.filter((mart) => wanted.has(mart));
+}
+
+interface Context {
+  readonly store: Store;
+  readonly network: string;
+  readonly effects: Effects;
+  readonly marts: readonly MartDef[];
+  readonly registry: Registry;
+  /** Tables with a day. */
+  readonly dated: ReadonlySet<string>;
+  readonly days: ReadonlyMap<string, DaySpan>;
+}
+
+async function buildMart(context: Context, mart: MartDef, options: BuildOptions): Promise<MartBuild> {
+  const { store, effects, registry, marts, dated, days } = context;
+  const { full, onEvent, damaged = [] } = options;
+  const { name } = mart;
+  const startedAt = effects.monotonic();
+  const seconds = (): number => Math.round(effects.monotonic() - startedAt) / 1000;
+  const reason = whyEmpty(context, mart);
+  if (reason !== undefined) {
+    return { name, status: 'empty', rows: rowsIn(store, name), days: [], marked: [], reason, seconds: seconds() };
+  }
+  const gaps = leftOutBehind(store.ledger(), registry, marts, mart);
+  const slices = await readSlices(store, mart, dated);
+  const pipelines = pipelinesBehind(registry, marts, mart);
+  const broken = damaged.filter(({ tables }) => tables[name] !== undefined);
+  const held = new Map([...broken, ...heldEntries(store, name)].map((entry) => [entry.mart?.day, entry]));
+  const marked: string[] = [];
+  const work: Work[] = [];
+  for (const slice of slices) {
+    const { date } = slice;
+    const day = date === undefined ? undefined : days.get(date);
+    const isNarrow = gaps.some(({ missing }) => day === undefined || intersectSpans(missing, [day]).length > 0);
+    const isWhole = date === undefined || day?.isWhole === true;
+    const sealed = isSealed(store.ledger(), pipelines, day) && isWhole && !isNarrow;
+    if (!sealed) marked.push(date ?? 'all');
+    const before = held.get(date);
+    held.delete(date);
+    const inputs = stampOf(mart, slice, sealed);
+    if (full === true || before?.mart?.inputs !== inputs) work.push({ slice, day, sealed, inputs, before });
+  }
+  // Of a day without anything to read there is nothing to tell any more.
+  for (const [date, before] of held) {
+    const slice = { date, parts: new Map() };
+    const inputs = stampOf(mart, slice, true);
+    if (before.mart?.inputs !== inputs) work.push({ slice, day: undefined, sealed: true, inputs, before });
+  }
+  onEvent?.({ event: 'start', name, slices: work.length });
+  for (const each of work) await buildSlice(context, mart, each);
+  const built = work.flatMap(({ slice }) => slice.date ?? []);
+  const status = work.length === 0 ? 'unchanged' : 'built';
+  const told = gaps.length === 0 ? {} : { reason: gaps.map(describeLeftOut).join('; ') };
+  return { name, status, rows: rowsIn(store, name), days: built, marked, ...told, seconds: seconds() };
+}
+
+interface Work {
+  readonly slice: Slice;
+  readonly day: DaySpan | undefined;
+  readonly sealed: boolean;
+  readonly inputs: string;
+  readonly before: LedgerEntry | undefined;
+}
+
+async function buildSlice({ store, network }: Context, mart: MartDef, work: Work): Promise<void> {
+  const { slice, day, sealed, inputs, before } = work;
+  const { table, file } = mart;
+  const { date } = slice;
+  const span = before !== undefined && slice.parts.size === 0 ? before.span : spanOf(store.ledger(), slice, day);
+  const nothing = mart.isDaily ? ' WHERE false' : '';
+  const where = date === undefined ? nothing : ` WHERE block_date = DATE ${quoteText(date)}`;
+  const order = table.sort.map(quoteName).join(', ');
+  const select = `SELECT *, ${sealed} AS _sealed FROM (\n${file.sql.replace(/;\s*$/, '')}\n)${where} ORDER BY ${order}`;
+  const stamp = { ...(date === undefined ? {} : { day: date }), inputs, sealed };
+  const rows = { table, select, span, network, stamp, before: before === undefined ? [] : [before] };
+  await commitSelect(store, rows).catch((error: unknown) => {
+    throw isOfQuery(error) ? sqlErrorWithin(file, error) : error;
+  });
+}
+
+/** Whether the select is at fault, and not the disk or the lock. */
+function isOfQuery(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'failed' && error.message.startsWith('store: query');
+}
+
+/** What of a mart's inputs was never exported or built; undefined when nothing is missing. */
+function whyEmpty({ store, marts, registry }: Context, mart: MartDef): string | undefined {
+  const ledger = store.ledger();
+  const missing = mart.inputs.filter((name) => !mart.optional.includes(name) && entriesOf(ledger, name).length === 0);
+  const [table] = missing;
+  const lost = neverExported(ledger, leftOutBehind(ledger, registry, marts, mart));
+  if (lost !== undefined) return `${describeLeftOut(lost)}: tonlake run ${lost.pipeline} without that selection`;
+  if (table === undefined) return undefined;
+  if (marts.some(({ name }) => name === table)) return `${table} is empty`;
+  const pipeline = registry.pipelines.find((each) => each.tables.some(({ name }) => name === table))?.name ?? table;
+  return `${table} was never exported: tonlake run ${pipeline}`;
+}
+
+function rowsIn(store: Store, name: string): number {
+  return heldEntries(store, name).reduce((sum, { tables }) => sum + (tables[name]?.rows ?? 0), 0);
+}

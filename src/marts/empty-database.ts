@@ -1,0 +1,41 @@
+import type { Registry } from '../declare/registry.ts';
+import type { TableDef } from '../declare/table.ts';
+import { COMMITS, commitsView } from '../warehouse/parquet-store/catalog.ts';
+import { Database } from '../warehouse/sql/database.ts';
+import { declaredMacros } from '../warehouse/sql/macros.ts';
+import { OnDemand } from '../warehouse/sql/on-demand.ts';
+import { declaredViews, emptyView } from '../warehouse/sql/table-relation.ts';
+import type { Query } from '../warehouse/store.ts';
+
+/** An empty database in which selects can be looked at: every declared table, some marts, and the ledger, without rows. */
+export class EmptyDatabase {
+  readonly #database: Database;
+  readonly #declared: OnDemand;
+
+  private constructor(database: Database, registry: Registry) {
+    this.#database = database;
+    const commits = { name: COMMITS, body: '', statement: () => commitsView([]) };
+    this.#declared = new OnDemand(database, [...declaredMacros(), commits]);
+    for (const table of registry.tables) this.declare(table);
+  }
+
+  static async open(registry: Registry): Promise<EmptyDatabase> {
+    return new EmptyDatabase(await Database.open(':memory:', { threads: '1' }), registry);
+  }
+
+  /** Adds a table, or a mart that later ones may read. */
+  declare(table: TableDef): void {
+    this.#declared.add([{ name: table.name, body: '', statement: () => emptyView(table) }]);
+  }
+
+  /** Adds the views that come with declared tables. */
+  declareViews(tables: readonly TableDef[]): void {
+    this.#declared.add(declaredViews(tables));
+  }
+
+  readonly query: Query = (sql, parameters) => this.#declared.answer(sql, () => this.#database.query(sql, parameters));
+
+  close(): void {
+    this.#database.close();
+  }
+}

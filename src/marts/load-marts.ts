@@ -1,0 +1,181 @@
+import { didYouMean } from '../core/did-you-mean.ts';
+import { MartError, UsageError } from '../core/errors.ts';
+import type { Registry } from '../declare/registry.ts';
+import { kindOfType, type SelectedColumn, selectedTable } from '../declare/selected-table.ts';
+import type { TableDef } from '../declare/table.ts';
+import { type Reads, readsOf } from '../warehouse/query/left-out-gaps.ts';
+import { EmptyDatabase } from './empty-database.ts';
+import { headerList, headerText, readSqlFiles, type SqlFile, shippedFolder } from './sql-file.ts';
+import { type Reference, readReferences, requireKnown, sqlError } from './sql-references.ts';
+
+/** A table made by a select over others. */
+export interface MartDef {
+  readonly name: string;
+  readonly file: SqlFile;
+  readonly question: string;
+  readonly grain: string;
+  /** Units of its numbers, for people. */
+  readonly units: string;
+  /** Tables and marts that it reads. */
+  readonly inputs: readonly string[];
+  /** Inputs that it can do without: they are read as empty where they were never exported. */
+  readonly optional: readonly string[];
+  /** Columns of declared tables that it reads. */
+  readonly reads: Reads;
+  /** Built by the day of `block_date`: only days whose inputs changed are built again. */
+  readonly isDaily: boolean;
+  /** Its columns, those of the select and `_sealed`. */
+  readonly table: TableDef;
+}
+
+const keys = {
+  required: ['question', 'grain', 'key', 'inputs', 'units'],
+  optional: ['optional', 'incremental', 'columns'],
+} as const;
+
+/** Added to the columns of every select. */
+export const SEALED: SelectedColumn = {
+  name: '_sealed',
+  type: 'BOOLEAN',
+  doc: 'whether everything that the row tells of is sealed, and its day whole',
+};
+
+/**
+ * Reads the marts, each after those that it reads.
+ * @param folder of a user's own marts; one with the name of a shipped one takes its place
+ * @throws {MartError} that names file and line: a header or a select is wrong, a reference is unknown, or marts read each other
+ */
+export async function loadMarts(registry: Registry, folder?: string): Promise<readonly MartDef[]> {
+  const files = new Map<string, SqlFile>();
+  for (const each of [shippedFolder('marts'), ...(folder === undefined ? [] : [folder])]) {
+    for (const file of await readSqlFiles(each, keys)) files.set(file.name, file);
+  }
+  const scratch = await EmptyDatabase.open(registry);
+  try {
+    const references = new Map<string, readonly Reference[]>();
+    for (const file of files.values()) {
+      requireFreeName(registry, file);
+      references.set(file.name, await readReferences(scratch.query, file));
+    }
+    const marts: MartDef[] = [];
+    for (const file of inOrder([...files.values()], references)) {
+      marts.push(await declareMart(scratch, registry, file, references.get(file.name) ?? [], marts));
+    }
+    return marts;
+  } finally {
+    scratch.close();
+  }
+}
+
+/** @throws {UsageError} `unknown-mart` that names the nearest right one */
+export function martOf(marts: readonly MartDef[], name: string): MartDef {
+  const found = marts.find((mart) => mart.name === name);
+  if (found !== undefined) return found;
+  const names = marts.map((mart) => mart.name);
+  throw new UsageError(`usage: expected a mart, got ${JSON.stringify(name)}`, {
+    code: 'unknown-mart',
+    hint: `${didYouMean(name, names)}There are: ${names.join(', ')}`,
+  });
+}
+
+function requireFreeName(registry: Registry, { name, path }: SqlFile): void {
+  if (registry.tables.every((table) => table.name !== name)) return;
+  throw new MartError(`mart: expected a name that no table has, got ${name} (${path})`, { code: 'bad-name' });
+}
+
+function inOrder(files: readonly SqlFile[], references: ReadonlyMap<string, readonly Reference[]>): readonly SqlFile[] {
+  const ordered: SqlFile[] = [];
+  const visit = (file: SqlFile, open: readonly SqlFile[]): void => {
+    if (ordered.includes(file)) return;
+    for (const { name, line } of references.get(file.name) ?? []) {
+      const next = files.find((each) => each.name === name);
+      if (next === undefined) continue;
+      const way = [...open, file];
+      if (way.includes(next)) {
+        const cycle = [...way.slice(way.indexOf(next)), next].map((each) => each.name).join(' -> ');
+        throw new MartError(`mart: expected marts that do not read each other, got ${cycle} (${file.path}:${line})`, {
+          code: 'cycle',
+        });
+      }
+      visit(next, way);
+    }
+    ordered.push(file);
+  };
+  for (const file of files) visit(file, []);
+  return ordered;
+}
+
+async function declareMart(
+  scratch: EmptyDatabase,
+  registry: Registry,
+  file: SqlFile,
+  references: readonly Reference[],
+  before: readonly MartDef[],
+): Promise<MartDef> {
+  const { name, path } = file;
+  const tables = new Set([...registry.tables, ...before.map(({ table }) => table)].map((table) => table.name));
+  requireKnown(path, references, tables);
+  const optional = headerList(file, 'optional');
+  const inputs = references.map((reference) => reference.name);
+  requireSame(file, [...headerList(file, 'inputs'), ...optional], inputs);
+  const columns = [...(await describe(scratch, file)), SEALED];
+  const key = headerList(file, 'key');
+  const isDaily = requireIncremental(file, columns);
+  for (const column of key) {
+    if (columns.some((each) => each.name === column)) continue;
+    throw new MartError(`mart: expected the key of ${name} among its columns, got ${column} (${path})`, {
+      code: 'bad-header',
+    });
+  }
+  const grain = headerText(file, 'grain');
+  const table = selectedTable({ name, grain, key, isDated: isDaily, columns });
+  // Later marts may read it.
+  scratch.declare(table);
+  const [question, units] = [headerText(file, 'question'), headerText(file, 'units')];
+  const reads = await readsOf(scratch.query, registry, file.sql);
+  return { name, file, question, grain, units, inputs, optional, reads, isDaily, table };
+}
+
+/** The header is for people, the select for the machine; they must say the same. */
+export function requireSame({ path }: SqlFile, told: readonly string[], read: readonly string[]): void {
+  const [a, b] = [[...told].sort().join(', '), [...read].sort().join(', ')];
+  if (a === b) return;
+  throw new MartError(`mart: expected the inputs of the select (${b}) in its header, got ${a} (${path})`, {
+    code: 'bad-header',
+  });
+}
+
+function requireIncremental(file: SqlFile, columns: readonly SelectedColumn[]): boolean {
+  const by = headerText(file, 'incremental');
+  if (by === '') return false;
+  const isDated = columns.some(({ name, type }) => name === by && type === 'DATE');
+  if (by === 'block_date' && isDated) return true;
+  throw new MartError(`mart: expected incremental: block_date and a DATE of that name, got ${by} (${file.path})`, {
+    code: 'bad-header',
+  });
+}
+
+async function describe(scratch: EmptyDatabase, file: SqlFile): Promise<readonly SelectedColumn[]> {
+  const { rows } = await scratch.query(`DESCRIBE ${file.sql}`).catch((error: unknown) => {
+    throw sqlError(file, error);
+  });
+  const docs = columnDocs(file);
+  return rows.map(([column, type]) => {
+    const name = String(column);
+    if (kindOfType(String(type)) !== undefined) return { name, type: String(type), ...docs.get(name) };
+    throw new MartError(`mart: expected a type that tables have for ${name}, got ${String(type)} (${file.path})`, {
+      code: 'bad-type',
+      hint: 'cast it, for example to BIGINT, DECIMAL(38,0) or VARCHAR; no number may pass through a float',
+    });
+  });
+}
+
+/** `name (unit): meaning` of the header. */
+export function columnDocs(file: SqlFile): ReadonlyMap<string, Pick<SelectedColumn, 'unit' | 'doc'>> {
+  return new Map(
+    (file.header.get('columns') ?? []).map((line) => {
+      const [, name = line, unit, doc = ''] = /^(\w+)(?: \((\w+)\))?: (.*)$/.exec(line) ?? [];
+      return [name, { unit, doc }];
+    }),
+  );
+}

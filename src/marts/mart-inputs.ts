@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { WHOLE } from '../declare/left-out.ts';
+import type { Registry } from '../declare/registry.ts';
+import { rowsOf } from '../warehouse/duckdb-store/database-file.ts';
+import { doneSpans } from '../warehouse/ledger/done-spans.ts';
+import { type LeftOutGap, lacks, leftOutGaps } from '../warehouse/query/left-out-gaps.ts';
+import type { LedgerEntry, Store } from '../warehouse/store.ts';
+import type { MartDef } from './load-marts.ts';
+
+/** Ids of the entries in force that hold rows of each table: of one day, or at all. */
+export type Parts = ReadonlyMap<string, readonly string[]>;
+
+/** A day of a mart's inputs; `date` is undefined for a mart that is not built by the day. */
+export interface Slice {
+  readonly date: string | undefined;
+  readonly parts: Parts;
+}
+
+/** What the inputs of a mart consist of, slice by slice. */
+export async function readSlices(store: Store, mart: MartDef, dated: ReadonlySet<string>): Promise<readonly Slice[]> {
+  const all = new Map(mart.inputs.map((table) => [table, entriesOf(store.ledger(), table).map(({ id }) => id)]));
+  if (!mart.isDaily) return [{ date: undefined, parts: all }];
+  const days = new Map<string, Map<string, string[]>>();
+  for (const table of mart.inputs.filter((name) => dated.has(name))) {
+    for (const [date, id] of await readDays(store, table)) {
+      const day = days.get(date) ?? new Map<string, string[]>();
+      days.set(date, day.set(table, [...(day.get(table) ?? []), id]));
+    }
+  }
+  // Inputs without rows make an empty mart, which can be asked all the same.
+  if (days.size === 0) return [{ date: undefined, parts: all }];
+  const undated = [...all].filter(([table]) => !dated.has(table));
+  return [...days]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([date, parts]) => ({ date, parts: new Map([...undated, ...parts]) }));
+}
+
+/** Entries in force that name a table. */
+export function entriesOf(ledger: readonly LedgerEntry[], table: string): readonly LedgerEntry[] {
+  return ledger.filter((entry) => entry.tables[table] !== undefined);
+}
+
+/** Which entry holds rows of which day. */
+async function readDays(store: Store, table: string): Promise<readonly (readonly [date: string, id: string])[]> {
+  const entries = entriesOf(store.ledger(), table).filter((entry) => (entry.tables[table]?.rows ?? 0) > 0);
+  if (store.kind === 'parquet') {
+    const days = entries.flatMap(({ id, tables }) =>
+      (tables[table]?.files ?? []).flatMap(({ path }) => {
+        const [, date] = /\/block_date=(\d{4}-\d{2}-\d{2})\//.exec(path) ?? [];
+        return date === undefined ? [] : [[date, id] as const];
+      }),
+    );
+    return days;
+  }
+  if (entries.length === 0) return [];
+  const ids = new Map(entries.map(({ number, id }) => [number, id]));
+  const { rows } = await store.query(
+    `SELECT DISTINCT block_date::VARCHAR, _entry FROM ${rowsOf(table)} WHERE block_date IS NOT NULL ORDER BY ALL`,
+  );
+  return rows.flatMap(([date, number]) => {
+    const id = ids.get(Number(number));
+    return id === undefined ? [] : [[String(date), id] as const];
+  });
+}
+
+/** Stands for the select and everything that it reads: 16 hex digits. */
+export function stampOf(mart: MartDef, { parts }: Slice, sealed: boolean): string {
+  const told = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, ids]) => [table, [...ids].sort()]);
+  const text = JSON.stringify([mart.file.sql, sealed, told]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** Whether every span of a mart's rows is sealed in all the pipelines behind it. */
+export function isSealed(
+  ledger: readonly LedgerEntry[],
+  pipelines: readonly string[],
+  span: Span | undefined,
+): boolean {
+  const wanted = span === undefined ? wholeRange(ledger) : [span];
+  return wanted.length > 0 && pipelines.every((name) => subtractSpans(wanted, doneSpans(ledger, name)).length === 0);
+}
+
+/** From the first to the last block that a warehouse holds anything of. */
+function wholeRange(ledger: readonly LedgerEntry[]): readonly Span[] {
+  const spans = unionSpans(ledger.filter(({ mart }) => mart === undefined).map(({ span }) => span));
+  const [first, last] = [spans[0], spans.at(-1)];
+  return first === undefined || last === undefined ? [] : [{ from: first.from, to: last.to }];
+}
+
+/** Columns that a mart reads and that were left out where the warehouse holds their tables, also of the marts that it reads. */
+export function leftOutBehind(
+  ledger: readonly LedgerEntry[],
+  registry: Registry,
+  marts: readonly MartDef[],
+  mart: MartDef,
+): readonly LeftOutGap[] {
+  // An optional table that is left out is read as empty.
+  const isOptional = ({ table, columns }: LeftOutGap): boolean =>
+    columns.includes(WHOLE) && mart.optional.includes(table);
+  const others = marts.filter(({ name }) => mart.inputs.includes(name));
+  return [
+    ...leftOutGaps(ledger, registry, mart.reads).filter((gap) => !isOptional(gap)),
+    ...others.flatMap((each) => leftOutBehind(ledger, registry, marts, each)),
+  ];
+}
+
+/** The first of some tables that no entry holds with the columns that are read; undefined when there is none. */
+export function neverExported(ledger: readonly LedgerEntry[], gaps: readonly LeftOutGap[]): LeftOutGap | undefined {
+  return gaps.find(({ table, columns }) =>
+    ledger
+      .filter(({ without, tables }) => tables[table] !== undefined || without?.[table] !== undefined)
+      .every(({ without }) => lacks(without, table, new Set(columns)).length > 0),
+  );
+}
+
+/** The pipelines behind a mart whose rows belong to blocks; lists and lookups tell how things are now. */
+export function pipelinesBehind(registry: Registry, marts: readonly MartDef[], mart: MartDef): readonly string[] {
+  const tables = new Set<string>();
+  const visit = ({ inputs }: MartDef): void => {
+    for (const name of inputs) {
+      const next = marts.find((each) => each.name === name);
+      if (next === undefined) tables.add(name);
+      else visit(next);
+    }
+  };
+  visit(mart);
+  return registry.pipelines
+    .filter(({ walk }) => walk.kind !== 'snapshot' && walk.kind !== 'lookup')
+    .filter((pipeline) => pipeline.tables.some(({ name }) => tables.has(name)))
+    .map(({ name }) => name);
+}
+
+/** The span of blocks that a mart's rows come from. */
+export function spanOf(ledger: readonly LedgerEntry[], { parts }: Slice, day: Span | undefined): Span {
+  const ids = new Set([...parts.values()].flat());
+  const spans = ledger.filter(({ id }) => ids.has(id)).map(({ span }) => span);
+  const all = unionSpans(spans);
+  const whole = { from: all[0]?.from ?? 0, to: all.at(-1)?.to ?? 0 };
+  return (day === undefined ? undefined : intersectSpans([whole], [day])[0]) ?? whole;
+}

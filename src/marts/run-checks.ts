@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import { didYouMean } from '../core/did-you-mean.ts';
+import { type Effects, realEffects } from '../core/effects.ts';
+import { UsageError } from '../core/errors.ts';
+import { unionSpans } from '../core/span.ts';
+import { WHOLE } from '../declare/left-out.ts';
+import { loadRegistry, type Registry } from '../declare/registry.ts';
+import { selectedTable } from '../declare/selected-table.ts';
+import { openStore } from '../warehouse/open-store.ts';
+import {
+  describeLeftOut,
+  type LeftOutGap,
+  leftOutGaps,
+  type Reads,
+  readsOf,
+} from '../warehouse/query/left-out-gaps.ts';
+import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { openReader } from '../warehouse/reader.ts';
+import { quoteText } from '../warehouse/sql/canonical-text.ts';
+import type { LedgerEntry, Store } from '../warehouse/store.ts';
+import { commitSelect, heldEntries } from './commit-mart.ts';
+import { EmptyDatabase } from './empty-database.ts';
+import { loadMarts, requireSame } from './load-marts.ts';
+import { entriesOf } from './mart-inputs.ts';
+import { headerList, headerText, readSqlFiles, type SqlFile, shippedFolder } from './sql-file.ts';
+import { readReferences, requireKnown, sqlError, sqlErrorWithin } from './sql-references.ts';
+
+/** What a check came to. */
+export interface CheckResult {
+  readonly name: string;
+  /** The rule, in one sentence. */
+  readonly rule: string;
+  /** `skipped`: a table or column that it reads was not exported, or a mart never built. */
+  readonly status: 'passed' | 'failed' | 'skipped';
+  /** Rows that break the rule. */
+  readonly offenders: number;
+  /** Why it was skipped. */
+  readonly reason?: string;
+}
+
+export interface CheckOptions {
+  /** Checks to be run. Default: all. */
+  readonly names?: readonly string[] | undefined;
+  /** When given, the warehouse must hold it. */
+  readonly network?: string | undefined;
+  /** Folder of the user's own checks. */
+  readonly folder?: string | undefined;
+  /** Folder of the user's own marts, which checks may read. */
+  readonly marts?: string | undefined;
+  readonly registry?: Registry | undefined;
+  readonly effects?: Effects | undefined;
+  readonly onEvent?: ((event: { readonly event: 'check' } & CheckResult) => void) | undefined;
+}
+
+export interface CheckReport {
+  readonly passed: boolean;
+  readonly checks: readonly CheckResult[];
+}
+
+/** A select that returns rows which break a rule. */
+export interface CheckDef {
+  readonly name: string;
+  readonly file: SqlFile;
+  readonly rule: string;
+  /** Tables and marts that must be there; without them the check is skipped. */
+  readonly inputs: readonly string[];
+  /** Columns of declared tables that it reads. */
+  readonly reads: Reads;
+}
+
+/** Offending rows of one check that are kept. */
+const KEPT = 1000;
+
+/** The table of offenders. */
+export const failuresTable = selectedTable({
+  name: 'check_failures',
+  grain: 'one row that broke the rule of a check when it was last run; at most 1,000 a check',
+  key: ['check_name', 'number'],
+  isDated: false,
+  columns: [
+    { name: 'check_name', type: 'VARCHAR', doc: 'check' },
+    { name: 'number', type: 'BIGINT', doc: 'from 1 within the check' },
+    { name: 'offender', type: 'VARCHAR', doc: 'the row that the check returned, as JSON' },
+  ],
+});
+
+/**
+ * Reads the checks, sorted by name.
+ * @throws {MartError} that names file and line when a header or a select is wrong
+ */
+export async function loadChecks(registry: Registry, options: Pick<CheckOptions, 'folder' | 'marts'> = {}) {
+  const marts = await loadMarts(registry, options.marts);
+  const known = new Set([
+    ...[...registry.tables, ...marts.map(({ table }) => table)].map(({ name }) => name),
+    '_commits',
+  ]);
+  const keys = { required: ['rule', 'inputs'], optional: ['optional'] };
+  const files = new Map<string, SqlFile>();
+  for (const each of [shippedFolder('checks'), ...(options.folder === undefined ? [] : [options.folder])]) {
+    for (const file of await readSqlFiles(each, keys)) files.set(file.name, file);
+  }
+  const scratch = await EmptyDatabase.open(registry);
+  for (const { table } of marts) scratch.declare(table);
+  try {
+    const checks: CheckDef[] = [];
+    for (const file of files.values()) {
+      const references = await readReferences(scratch.query, file);
+      requireKnown(file.path, references, known);
+      await scratch.query(`DESCRIBE ${file.sql}`).catch((error: unknown) => {
+        throw sqlError(file, error);
+      });
+      const optional = headerList(file, 'optional');
+      const told = references.map(({ name }) => name).filter((name) => name !== '_commits');
+      requireSame(file, [...headerList(file, 'inputs'), ...optional], told);
+      const inputs = told.filter((name) => !optional.includes(name));
+      const reads = await readsOf(scratch.query, registry, file.sql);
+      checks.push({ name: file.name, file, rule: headerText(file, 'rule'), inputs, reads });
+    }
+    return checks.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } finally {
+    scratch.close();
+  }
+}
+
+/**
+ * Runs checks over a warehouse, and puts the rows that break their rules into its table `check_failures`, in the place of those
+ * that the same checks found before.
+ *
+ * @throws {UsageError} `unknown-check`
+ * @throws {MartError} when a select is wrong, with file and line
+ * @throws {StoreError} `no-warehouse`; `busy` while another process writes the warehouse
+ */
+export async function runChecks(warehouse: string, options: CheckOptions = {}): Promise<CheckReport> {
+  const { effects = realEffects, registry = await loadRegistry() } = options;
+  const all = await loadChecks(registry, options);
+  const chosen = choose(all, options.names);
+  const reader = await openReader(warehouse, registry.tables);
+  await reader.close();
+  requireSameNetwork(reader.path, reader.network, options.network);
+  const { path, network, kind } = reader;
+  const store = await openStore({
+    ...{ path, network, kind, effects, tables: registry.tables, marts: [failuresTable], command: 'tonlake check' },
+  });
+  try {
+    const checks: CheckResult[] = [];
+    const found = new Map<string, readonly string[]>();
+    for (const check of chosen) {
+      const { result, offenders } = await runCheck(store, registry, check);
+      checks.push(result);
+      found.set(check.name, offenders);
+      options.onEvent?.({ event: 'check', ...result });
+    }
+    await writeFailures(store, network, found);
+    return { passed: checks.every(({ status }) => status !== 'failed'), checks };
+  } finally {
+    await store.close();
+  }
+}
+
+function choose(checks: readonly CheckDef[], names: readonly string[] | undefined): readonly CheckDef[] {
+  if (names === undefined || names.length === 0) return checks;
+  const all = checks.map(({ name }) => name);
+  for (const name of names) {
+    if (all.includes(name)) continue;
+    throw new UsageError(`usage: expected a check, got ${JSON.stringify(name)}`, {
+      code: 'unknown-check',
+      hint: `${didYouMean(name, all)}There are: ${all.join(', ')}`,
+    });
+  }
+  return checks.filter(({ name }) => names.includes(name));
+}
+
+async function runCheck(store: Store, registry: Registry, { name, file, rule, inputs, reads }: CheckDef) {
+  const ledger = store.ledger();
+  // A null that stands for nothing exported would pass, or fail, for no reason.
+  const isOptional = ({ table, columns }: LeftOutGap): boolean => columns.includes(WHOLE) && !inputs.includes(table);
+  const gaps = leftOutGaps(ledger, registry, reads).filter((gap) => !isOptional(gap));
+  if (gaps.length > 0) {
+    const reason = gaps.map(describeLeftOut).join('; ');
+    return { result: { name, rule, status: 'skipped', offenders: 0, reason } satisfies CheckResult, offenders: [] };
+  }
+  const [lost] = inputs.filter((input) => entriesOf(ledger, input).length === 0);
+  if (lost !== undefined) {
+    const reason = `the warehouse does not hold ${lost}`;
+    const result: CheckResult = { name, rule, status: 'skipped', offenders: 0, reason };
+    return { result, offenders: [] };
+  }
+  const sql = file.sql.replace(/;\s*$/, '');
+  const { rows } = await store
+    .query(
+      `SELECT count(*) OVER () AS total, to_json(offender)::VARCHAR AS row_json FROM (\n${sql}\n) AS offender
+       ORDER BY row_json LIMIT ${KEPT}`,
+    )
+    .catch((error: unknown) => {
+      throw sqlErrorWithin(file, error);
+    });
+  const offenders = Number(rows[0]?.[0] ?? 0);
+  const result: CheckResult = { name, rule, status: offenders === 0 ? 'passed' : 'failed', offenders };
+  return { result, offenders: rows.map(([, row]) => String(row)) };
+}
+
+async function writeFailures(store: Store, network: string, found: ReadonlyMap<string, readonly string[]>) {
+  const before = heldEntries(store, failuresTable.name);
+  const fresh = [...found].flatMap(([check_name, offenders]) =>
+    offenders.map((offender, at) => ({ check_name, number: at + 1, offender })),
+  );
+  const rows = [...(await keptFailures(store, before, found)), ...fresh];
+  const text = JSON.stringify(rows);
+  const inputs = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  if (before[0]?.mart?.inputs === inputs) return;
+  const structure = JSON.stringify([{ check_name: 'VARCHAR', number: 'BIGINT', offender: 'VARCHAR' }]);
+  const select = `SELECT f.check_name, f.number, f.offender
+    FROM (SELECT unnest(from_json(${quoteText(text)}, ${quoteText(structure)})) AS f) ORDER BY ALL`;
+  const spans = unionSpans(store.ledger().map(({ span }) => span));
+  const span = { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
+  await commitSelect(store, { table: failuresTable, select, span, network, stamp: { inputs, sealed: true }, before });
+}
+
+/** What checks found before that were not run now. */
+async function keptFailures(store: Store, before: readonly LedgerEntry[], run: ReadonlyMap<string, unknown>) {
+  if (before.length === 0) return [];
+  const { rows } = await store.query('SELECT check_name, number, offender FROM check_failures ORDER BY ALL');
+  return rows
+    .map(([name, number, offender]) => {
+      return { check_name: String(name), number: Number(number), offender: String(offender) };
+    })
+    .filter(({ check_name }) => !run.has(check_name));
+}

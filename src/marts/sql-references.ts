@@ -1,0 +1,68 @@
+import { didYouMean } from '../core/did-you-mean.ts';
+import { MartError } from '../core/errors.ts';
+import { placeOf, sqlFault } from '../warehouse/sql/sql-fault.ts';
+import { isNode, lineAt, nodesOf, parseSql, relationsIn, type SqlNode } from '../warehouse/sql/sql-tree.ts';
+import type { Query } from '../warehouse/store.ts';
+import type { SqlFile } from './sql-file.ts';
+
+/** A relation that a select names. */
+export interface Reference {
+  readonly name: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/**
+ * The relations that the one select of a file reads, each once, its own `WITH` names apart.
+ * @throws {MartError} `bad-sql` with the line when it is no select, or more than one statement
+ */
+export async function readReferences(
+  query: Query,
+  { sql, path }: Pick<SqlFile, 'sql' | 'path'>,
+): Promise<readonly Reference[]> {
+  const parsed = await parseSql(query, sql);
+  if ('fault' in parsed) {
+    throw new MartError(`mart: ${parsed.fault} (${path}:${lineAt(sql, parsed.position)})`, { code: 'bad-sql' });
+  }
+  const { statements } = parsed;
+  if (statements.length !== 1) {
+    throw new MartError(`mart: expected one select, got ${statements.length} (${path})`, { code: 'bad-sql' });
+  }
+  const own = new Set(nodesOf(statements).flatMap(withNames));
+  const names = new Map<string, Reference>();
+  for (const { name, at } of relationsIn(statements).toSorted((a, b) => a.at - b.at)) {
+    if (!own.has(name) && !names.has(name)) names.set(name, { name, line: lineAt(sql, at) });
+  }
+  return [...names.values()];
+}
+
+/** Demands that every name is one of those that are there. @throws {MartError} `unknown-reference` with the line of the first other one */
+export function requireKnown(path: string, references: readonly Reference[], known: ReadonlySet<string>): void {
+  const lost = references.find(({ name }) => !known.has(name));
+  if (lost === undefined) return;
+  throw new MartError(`mart: expected a table or a mart, got ${lost.name} (${path}:${lost.line})`, {
+    code: 'unknown-reference',
+    hint: didYouMean(lost.name, [...known]).trimEnd() || 'tonlake describe lists what there is',
+  });
+}
+
+/** The names that a node gives to selects of its own. */
+function withNames({ cte_map: withs }: SqlNode): readonly string[] {
+  if (!isNode(withs) || !Array.isArray(withs['map'])) return [];
+  return withs['map'].filter(isNode).map(({ key }) => String(key));
+}
+
+/** DuckDB's message on one line, with the file and the line that it names. */
+export function sqlError({ path }: Pick<SqlFile, 'path'>, error: unknown): MartError {
+  const fault = sqlFault(error);
+  return new MartError(`mart: ${fault.text} (${placeOf(path, fault)})`, {
+    code: 'bad-sql',
+    hint: 'tonlake describe shows tables and columns',
+    cause: error,
+  });
+}
+
+/** The same for a statement around the select of a file, whose lines are not those of the file. */
+export function sqlErrorWithin(file: Pick<SqlFile, 'path'>, error: unknown): MartError {
+  return sqlError(file, new Error(sqlFault(error).text));
+}

@@ -1,0 +1,85 @@
+import type { Arena } from '../decode/arena.ts';
+import type { Vector } from '../decode/batch.ts';
+import { bytesOf } from '../decode/bytes.ts';
+import { MOST_BYTES, putVarint } from './bit-packing.ts';
+import type { Numeric } from './statistics.ts';
+
+/** Parquet's definition levels of an optional column: Arrow's validity bitmap is their bit-packed form. */
+export function encodeLevels(vector: Vector, rows: number, arena: Arena): Uint8Array {
+  const bitmap = (rows + 7) >> 3;
+  const allSame = vector.nullCount === 0 || vector.nullCount === rows;
+  const out = arena.take(4 + MOST_BYTES + bitmap);
+  let at = putVarint(out, 4, allSame ? rows * 2 : bitmap * 2 + 1);
+  if (allSame) out[at++] = vector.nullCount === 0 ? 1 : 0;
+  else {
+    out.set(vector.validity.subarray(0, bitmap), at);
+    at += bitmap;
+  }
+  new DataView(out.buffer, out.byteOffset).setUint32(0, at - 4, true);
+  return out.subarray(0, at);
+}
+
+/**
+ * Parquet's PLAIN encoding of the numbers that are not null, in the arena's memory or, where it is the same, the vector's. It starts
+ * at a multiple of 4 bytes.
+ */
+export function encodeNumbers(physical: Numeric, vector: Vector, rows: number, arena: Arena): Uint8Array {
+  switch (physical) {
+    case 'int32':
+      return encodeWords(vector, rows, 1, arena);
+    case 'int64':
+      return encodeWords(vector, rows, 2, arena);
+    case 'decimal128':
+      return reverseDecimals(encodeWords(vector, rows, 4, arena), arena);
+  }
+}
+
+export function isSet(validity: Uint8Array, row: number): boolean {
+  return (((validity[row >> 3] as number) >> (row & 7)) & 1) === 1;
+}
+
+/** Parquet's PLAIN encoding of the truth values that are not null: a bit each. */
+export function encodeBits(vector: Vector, rows: number, arena: Arena): Uint8Array {
+  const { validity, values } = vector;
+  if (vector.nullCount === 0) return values.subarray(0, (rows + 7) >> 3);
+  const out = arena.take((rows - vector.nullCount + 7) >> 3).fill(0);
+  let at = 0;
+  for (let row = 0; row < rows; row++) {
+    if (!isSet(validity, row)) continue;
+    if (isSet(values, row)) out[at >> 3] = (out[at >> 3] as number) | (1 << (at & 7));
+    at++;
+  }
+  return out;
+}
+
+/** Values of `width` 32-bit words each, without those of null rows. */
+function encodeWords(vector: Vector, rows: number, width: 1 | 2 | 4, arena: Arena): Uint8Array {
+  const bytes = vector.values.subarray(0, rows * width * 4);
+  const words = asWords(bytes);
+  if (vector.nullCount === 0) return bytesOf(words);
+  const out = arena.words((rows - vector.nullCount) * width);
+  let at = 0;
+  for (let row = 0; row < rows; row++) {
+    if (!isSet(vector.validity, row)) continue;
+    for (let word = row * width; word < (row + 1) * width; word++) out[at++] = words[word] as number;
+  }
+  return bytesOf(out);
+}
+
+/** Parquet's decimals are big-endian, Arrow's little-endian. */
+function reverseDecimals(bytes: Uint8Array, arena: Arena): Uint8Array {
+  const words = asWords(bytes);
+  const out = arena.words(words.length);
+  for (let at = 0; at < words.length; at += 4) {
+    out[at] = words[at + 3] as number;
+    out[at + 1] = words[at + 2] as number;
+    out[at + 2] = words[at + 1] as number;
+    out[at + 3] = words[at] as number;
+  }
+  return Buffer.from(out.buffer, out.byteOffset, out.byteLength).swap32();
+}
+
+function asWords(bytes: Uint8Array): Uint32Array {
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+  return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >> 2);
+}

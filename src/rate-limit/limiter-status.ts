@@ -1,0 +1,135 @@
+import { connect } from 'node:net';
+import { oneLine, SourceError } from '../core/errors.ts';
+import type { Environment } from '../http/dispatcher.ts';
+import type { Network } from '../http/network.ts';
+import type { Secret } from '../http/secret.ts';
+import { type LeaderStatus, readToHolder, send } from './shared/leader-messages.ts';
+import { STATE_HINT } from './shared/shared-limiter.ts';
+import { openStateFolder, readLeader, readMemo, type StateFolder } from './shared/state-folder.ts';
+
+const ANSWER_MS = 2000;
+
+/** One process, or one of several connections of it, that asks the network. */
+export interface BudgetHolder {
+  readonly pid: number;
+  readonly command: string;
+  readonly lane: 'interactive' | 'tail' | 'backfill';
+  /** Its own cap, or `auto`. */
+  readonly rps: number | 'auto';
+  /** Requests per second over the last 10 seconds. */
+  readonly share: number;
+  readonly usedLastMinute: number;
+  /** Requests that wait for their turn. */
+  readonly waiting: number;
+}
+
+/** What the budget of one network and key is doing on this machine. */
+export interface BudgetStatus {
+  readonly network: string;
+  /** Requests per second that may start now; null when nobody asks. */
+  readonly limit: number | null;
+  /** The highest rate told by a holder; null with `auto`, or when nobody asks. */
+  readonly cap: number | null;
+  /** The limit that `auto` found; null if it never did. */
+  readonly found: number | null;
+  /** Requests in the last 60 seconds. */
+  readonly usedLastMinute: number;
+  /** When the source last refused a request; null if it never did. */
+  readonly last429: string | null;
+  /** How long nothing may start, in milliseconds: the source said so, or a 429 has just come. */
+  readonly heldMs: number;
+  readonly holders: readonly BudgetHolder[];
+}
+
+export interface BudgetStatusOptions {
+  readonly network: Network;
+  readonly apiKey?: Secret | undefined;
+  readonly env?: Environment | undefined;
+}
+
+/**
+ * The state of a network's budget on this machine. Sends nothing to the network and takes no part in the budget.
+ *
+ * @throws {SourceError} `no-state` when the state directory cannot be used
+ */
+export async function budgetStatus(options: BudgetStatusOptions): Promise<BudgetStatus> {
+  const { network, apiKey, env = process.env } = options;
+  const idle = { limit: null, cap: null, usedLastMinute: 0, heldMs: 0, holders: [] };
+  if (network.baseUrl === undefined) return { network: network.name, ...idle, found: null, last429: null };
+  const folder = openReadable(env, network.baseUrl, apiKey);
+  const memo = readMemo(folder);
+  const leader = readLeader(folder);
+  const live = leader === undefined || leader.socket === '' ? undefined : await askKeeper(leader.socket);
+  const last429 = live?.last429 ?? memo.last429;
+  return {
+    network: network.name,
+    ...idle,
+    ...(live === undefined
+      ? {}
+      : {
+          limit: live.rps,
+          cap: live.cap ?? null,
+          usedLastMinute: live.usedLastMinute,
+          heldMs: live.heldMs,
+          holders: live.holders,
+        }),
+    found: (live === undefined ? memo.found : live.found) ?? null,
+    last429: last429 === undefined ? null : new Date(last429).toISOString(),
+  };
+}
+
+function openReadable(env: Environment, baseUrl: string, key: Secret | undefined): StateFolder {
+  try {
+    return openStateFolder(env, baseUrl, key);
+  } catch (cause) {
+    const got = oneLine(cause instanceof Error ? cause.message : String(cause));
+    throw new SourceError(`source: expected a state folder that can be written, got ${got}`, {
+      code: 'no-state',
+      hint: STATE_HINT,
+      cause,
+    });
+  }
+}
+
+/** The status for people. */
+export function formatBudgetStatus(status: BudgetStatus): string {
+  const { limit, cap, found, usedLastMinute, heldMs, last429, holders } = status;
+  const facts = [
+    limit === null ? 'nobody asks' : `${round(limit)} requests/s may start now`,
+    cap === null ? undefined : `cap ${round(cap)}`,
+    found === null ? undefined : `found limit ${round(found)}`,
+    limit === null ? undefined : `${usedLastMinute} in the last minute${usedShare(usedLastMinute, limit)}`,
+    heldMs > 0 ? `held for ${round(heldMs / 1000)} s` : undefined,
+    last429 === null ? 'no 429 yet' : `last 429 at ${last429.replace(/\.\d+Z$/, 'Z')}`,
+  ];
+  const lines = holders.map(
+    (holder) =>
+      `  process ${holder.pid}  ${holder.lane.padEnd(11)}  rps ${String(holder.rps).padEnd(5)}  ${round(holder.share)}/s now, ` +
+      `${holder.usedLastMinute} in the last minute, ${holder.waiting} waiting  ${holder.command}`,
+  );
+  return `${[`${status.network}: ${facts.filter((fact) => fact !== undefined).join(', ')}`, ...lines].join('\n')}\n`;
+}
+
+function usedShare(used: number, limit: number): string {
+  return Number.isFinite(limit) ? ` (${Math.round((100 * used) / (60 * limit))} % of it)` : '';
+}
+
+function round(value: number): string {
+  return String(Math.round(value * 10) / 10);
+}
+
+function askKeeper(path: string): Promise<LeaderStatus | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ path });
+    const timer = setTimeout(() => socket.destroy(), ANSWER_MS);
+    readToHolder(socket, (message) => {
+      if (message.kind === 'status') resolve(message.status);
+      socket.end();
+    });
+    socket.once('connect', () => send(socket, { kind: 'status' }));
+    socket.once('close', () => {
+      clearTimeout(timer);
+      resolve(undefined);
+    });
+  });
+}

@@ -1,0 +1,118 @@
+import type { Effects } from '../core/effects.ts';
+import type { Holder, Pool, Seat } from './permit-pool.ts';
+
+/** Told when a request of a seat may start; `reason` when the clock itself failed. */
+export interface Caller {
+  go(ticket: number, startedAt: number): void;
+  fail(reason: unknown): void;
+}
+
+export interface PermitDispatcherOptions {
+  readonly pool: Pool;
+  readonly effects: Effects;
+  /** Asked before every start; false ends the service at once. */
+  readonly mayServe?: (() => boolean) | undefined;
+}
+
+interface Nap {
+  readonly controller: AbortController;
+  /** -Infinity while it serves. */
+  until: number;
+}
+
+/** Lets the requests of a pool start at their time: one sleep at a time, so that a 429 also holds back whoever waits already. */
+export class PermitDispatcher {
+  readonly pool: Pool;
+  readonly #effects: Effects;
+  readonly #mayServe: () => boolean;
+  readonly #callers = new Map<Seat, Caller>();
+  #nap: Nap | undefined;
+  #isClosed = false;
+
+  constructor(options: PermitDispatcherOptions) {
+    this.pool = options.pool;
+    this.#effects = options.effects;
+    this.#mayServe = options.mayServe ?? (() => true);
+  }
+
+  join(holder: Holder, caller: Caller): Seat {
+    const seat = this.pool.join(holder);
+    this.#callers.set(seat, caller);
+    this.#look();
+    return seat;
+  }
+
+  leave(seat: Seat): void {
+    this.#callers.delete(seat);
+    this.pool.leave(seat);
+    this.#look();
+  }
+
+  ask(seat: Seat, ticket: number): void {
+    seat.waiting.add(ticket);
+    this.#look();
+  }
+
+  drop(seat: Seat, ticket: number): void {
+    if (seat.waiting.delete(ticket)) this.#look();
+  }
+
+  slow(startedAt: number, holdMs: number | undefined): void {
+    this.pool.slow(startedAt, this.#effects.monotonic(), holdMs);
+  }
+
+  /** Nothing starts from here on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#nap?.controller.abort();
+    this.#nap = undefined;
+  }
+
+  /** Starts to serve, or ends a sleep that would last too long or for nobody. */
+  #look(): void {
+    if (this.#isClosed) return;
+    if (this.#nap !== undefined) {
+      if (this.#nap.until === Number.NEGATIVE_INFINITY) return;
+      const turn = this.pool.next(this.#effects.monotonic());
+      if (turn.kind === 'wait' && turn.until >= this.#nap.until) return;
+      this.#nap.controller.abort();
+      this.#nap = undefined;
+      if (turn.kind === 'idle') return;
+    }
+    const nap: Nap = { controller: new AbortController(), until: Number.NEGATIVE_INFINITY };
+    this.#nap = nap;
+    this.#serve(nap).catch((reason: unknown) => {
+      if (nap.controller.signal.aborted) return;
+      this.#nap = undefined;
+      for (const [seat, caller] of this.#callers) {
+        seat.waiting.clear();
+        caller.fail(reason);
+      }
+    });
+  }
+
+  async #serve(nap: Nap): Promise<void> {
+    const { signal } = nap.controller;
+    for (let until = this.#admit(); until !== undefined && !signal.aborted; until = this.#admit()) {
+      nap.until = until;
+      await this.#effects.sleep(until - this.#effects.monotonic(), signal);
+      if (signal.aborted) return;
+      nap.until = Number.NEGATIVE_INFINITY;
+    }
+    // Cleared before anybody else can ask: whoever asks next must find nobody asleep.
+    if (this.#nap === nap) this.#nap = undefined;
+  }
+
+  /** Lets all start that may start now; returns when to look again, or undefined when nobody waits. */
+  #admit(): number | undefined {
+    for (;;) {
+      const now = this.#effects.monotonic();
+      const turn = this.pool.next(now);
+      if (turn.kind === 'idle') return undefined;
+      if (turn.kind === 'wait') return turn.until;
+      if (!this.#mayServe()) return undefined;
+      this.pool.start(turn.seat, turn.ticket, now);
+      this.#callers.get(turn.seat)?.go(turn.ticket, now);
+    }
+  }
+}

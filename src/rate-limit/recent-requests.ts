@@ -1,0 +1,23 @@
+const SECONDS = 60;
+
+/** How many starts there were in the last seconds, at most 60. */
+export class RecentRequests {
+  readonly #counts = new Map<number, number>();
+
+  add(now: number): void {
+    const second = Math.floor(now / 1000);
+    this.#counts.set(second, (this.#counts.get(second) ?? 0) + 1);
+    for (const old of this.#counts.keys()) {
+      if (old > second - SECONDS - 1) break;
+      this.#counts.delete(old);
+    }
+  }
+
+  /** Starts within the whole seconds before the one that runs. */
+  within(seconds: number, now: number): number {
+    const current = Math.floor(now / 1000);
+    let sum = 0;
+    for (const [second, count] of this.#counts) if (second < current && second >= current - seconds) sum += count;
+    return sum;
+  }
+}

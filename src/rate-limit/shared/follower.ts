@@ -1,0 +1,131 @@
+import { connect, type Socket } from 'node:net';
+import type { Holder } from '../permit-pool.ts';
+import { readToHolder, send, type ToHolder, WIRE_VERSION } from './leader-messages.ts';
+
+/** A keeper that is silent for so many looks while somebody waits is taken for stopped. */
+const LOOK_MS = 500;
+const SILENT_LOOKS = 5;
+const HELLO_MS = 2500;
+
+/** A holder's line to a keeper in another process. */
+export interface Line {
+  readonly term: number;
+  readonly rps: number;
+  ask(ticket: number): void;
+  drop(ticket: number): void;
+  slow(startedAt: number, holdMs: number | undefined): void;
+  close(): void;
+}
+
+export interface LeaderConnectionOptions {
+  readonly socket: string;
+  readonly holder: Holder & { readonly rps: number | 'auto' };
+  /** Whether anybody waits; keeps the process alive, and the keeper under watch. */
+  readonly isWaiting: () => boolean;
+  readonly onGo: (ticket: number, startedAt: number, term: number) => void;
+  /** The keeper of a term is gone, or silent: then it is of no use to call it again. */
+  readonly onEnd: (term: number, isSilent: boolean) => void;
+}
+
+/** Why there is no line: nobody answers there, or the keeper does not want this holder. */
+export type NoLeader = { readonly kind: 'dead' } | { readonly kind: 'refused'; readonly reason: string };
+
+/** Joins the keeper that listens at a socket. */
+export function connectToLeader(options: LeaderConnectionOptions): Promise<Line | NoLeader> {
+  return new Promise((resolve) => {
+    const socket = connect({ path: options.socket });
+    let line: OpenLine | undefined;
+    let refusal: string | undefined;
+    const timer = setTimeout(() => socket.destroy(), HELLO_MS);
+    readToHolder(socket, (message) => {
+      if (message.kind === 'refused') refusal = message.reason;
+      if (message.kind === 'joined') {
+        clearTimeout(timer);
+        line = new OpenLine(socket, options, message.term, message.rps);
+        resolve(line);
+      }
+      line?.hear(message);
+    });
+    socket.once('connect', () => send(socket, { kind: 'join', version: WIRE_VERSION, holder: options.holder }));
+    socket.once('close', () => {
+      clearTimeout(timer);
+      line?.end();
+      resolve(refusal === undefined ? { kind: 'dead' } : { kind: 'refused', reason: refusal });
+    });
+  });
+}
+
+class OpenLine implements Line {
+  readonly term: number;
+  readonly #socket: Socket;
+  readonly #options: LeaderConnectionOptions;
+  readonly #watch: NodeJS.Timeout;
+  #rps: number;
+  #silence = 0;
+  #isClosed = false;
+
+  constructor(socket: Socket, options: LeaderConnectionOptions, term: number, rps: number) {
+    this.#socket = socket;
+    this.#options = options;
+    this.term = term;
+    this.#rps = rps;
+    this.#watch = setInterval(() => this.#look(), LOOK_MS);
+    this.#watch.unref();
+    this.#hold();
+  }
+
+  get rps(): number {
+    return this.#rps;
+  }
+
+  ask(ticket: number): void {
+    this.#socket.ref();
+    send(this.#socket, { kind: 'ask', ticket });
+  }
+
+  drop(ticket: number): void {
+    send(this.#socket, { kind: 'drop', ticket });
+    this.#hold();
+  }
+
+  slow(startedAt: number, holdMs: number | undefined): void {
+    send(this.#socket, { kind: 'slow', startedAt, ...(holdMs === undefined ? {} : { holdMs }) });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#watch);
+    this.#socket.unref();
+    this.#socket.end();
+  }
+
+  hear(message: ToHolder): void {
+    this.#silence = 0;
+    if (message.kind !== 'go') return;
+    this.#rps = message.rps;
+    this.#options.onGo(message.ticket, message.startedAt, this.term);
+    this.#hold();
+  }
+
+  end(): void {
+    clearInterval(this.#watch);
+    if (!this.#isClosed) this.#options.onEnd(this.term, this.#silence > SILENT_LOOKS);
+  }
+
+  /** An idle line does not keep the process alive. */
+  #hold(): void {
+    if (this.#options.isWaiting()) this.#socket.ref();
+    else this.#socket.unref();
+  }
+
+  /** Counts looks instead of time: after a pause of this process itself one look is late, and what came meanwhile is read. */
+  #look(): void {
+    if (!this.#options.isWaiting()) {
+      this.#silence = 0;
+      return;
+    }
+    this.#silence++;
+    if (this.#silence > SILENT_LOOKS) this.#socket.destroy();
+    else send(this.#socket, { kind: 'ping' });
+  }
+}

@@ -1,0 +1,261 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Effects } from '../../core/effects.ts';
+import { type Caller, PermitDispatcher } from '../permit-dispatcher.ts';
+import { type Holder, Pool, type Seat } from '../permit-pool.ts';
+import { type LeaderStatus, readToLeader, send, type ToLeader, WIRE_VERSION } from './leader-messages.ts';
+import { claimTerm, isLatest, type Memo, readMemo, type StateFolder, socketPath, writeMemo } from './state-folder.ts';
+
+/** A found limit is believed for a week. */
+const FOUND_MAX_AGE_MS = 7 * 86_400_000;
+/** A keeper that others may have taken for dead asks whether it still is the keeper; they wait much longer. */
+const CHECK_MS = 500;
+const MEMO_MS = 1000;
+const SHARE_SECONDS = 10;
+
+export interface LeaderOptions {
+  readonly folder: StateFolder;
+  readonly term: number;
+  readonly effects: Effects;
+  /** The rate at which the keeper before was just working. */
+  readonly rps: number | undefined;
+  /** Told once, when another process has taken over. */
+  readonly onDeposed: () => void;
+}
+
+/** The one process of a machine that lets everybody's requests start. */
+export interface Leader {
+  readonly term: number;
+  readonly turnstile: PermitDispatcher;
+  /** Takes in a holder of this process; those of others come by the socket. */
+  join(holder: Holder, caller: Caller): Seat;
+  slow(startedAt: number, holdMs: number | undefined): void;
+  /** Lets go: the others elect a new keeper at once. */
+  close(): void;
+}
+
+/** Becomes the keeper of a term; undefined when somebody else did. @throws when no socket can be opened. */
+export async function becomeLeader(options: LeaderOptions): Promise<Leader | undefined> {
+  const { folder, term } = options;
+  const path = socketPath(folder);
+  const server = await listen(path);
+  let isClaimed = false;
+  try {
+    isClaimed = claimTerm(folder, term, path);
+  } finally {
+    if (!isClaimed) server.close();
+  }
+  if (!isClaimed) return undefined;
+  return new Keeping(options, server);
+}
+
+async function listen(path: string): Promise<Server> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, resolve);
+  });
+  server.unref();
+  return server;
+}
+
+class Keeping implements Leader {
+  readonly term: number;
+  readonly turnstile: PermitDispatcher;
+  readonly #options: LeaderOptions;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #pool: Pool;
+  #memo: Memo;
+  #checkedAt: number;
+  #writtenAt = Number.NEGATIVE_INFINITY;
+  #lastStart: number | undefined;
+  #isClosed = false;
+
+  constructor(options: LeaderOptions, server: Server) {
+    const { folder, term, effects, rps } = options;
+    this.term = term;
+    this.#options = options;
+    this.#server = server;
+    this.#memo = readMemo(folder);
+    this.#checkedAt = effects.monotonic();
+    const isFresh = effects.now() - (this.#memo.foundAt ?? 0) < FOUND_MAX_AGE_MS;
+    this.#pool = new Pool({ found: isFresh ? this.#memo.found : undefined, rps });
+    this.turnstile = new PermitDispatcher({ pool: this.#pool, effects, mayServe: () => this.#mayServe() });
+    server.on('connection', (socket) => this.#receive(socket));
+    // A failed accept costs one connection; the others stay.
+    server.on('error', () => undefined);
+  }
+
+  /** Goes on where the keeper before ended; called once the first holder told its rate. */
+  #resume(): void {
+    const { effects } = this.#options;
+    const { closedTerm, lastStart } = this.#memo;
+    if (this.term === 1) return;
+    const isKnown = closedTerm === this.term - 1 && lastStart !== undefined;
+    // Of a keeper that was killed nobody knows the last start: it may have been just now.
+    const agoMs = isKnown ? Math.max(0, effects.now() - lastStart) : 0;
+    this.#pool.resume(effects.monotonic() - agoMs);
+  }
+
+  join(holder: Holder, caller: Caller): Seat {
+    const isFirst = this.#pool.seats.length === 0 && this.#lastStart === undefined;
+    const seat = this.turnstile.join(holder, caller);
+    if (isFirst) this.#resume();
+    return seat;
+  }
+
+  slow(startedAt: number, holdMs: number | undefined): void {
+    this.turnstile.slow(startedAt, holdMs);
+    this.#remember();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#end();
+    const { effects, folder } = this.#options;
+    if (!isLatestSafely(folder, this.term)) return;
+    const agoMs = this.#lastStart === undefined ? undefined : effects.monotonic() - this.#lastStart;
+    this.#write({ ...(agoMs === undefined ? {} : { lastStart: effects.now() - agoMs }), closedTerm: this.term });
+  }
+
+  status(): LeaderStatus {
+    const now = this.#options.effects.monotonic();
+    const { last429 } = this.#wallClock();
+    return {
+      rps: this.#pool.rateAt(now),
+      ...defined({ cap: this.#pool.cap, found: this.#pool.found, last429 }),
+      usedLastMinute: this.#pool.recent.within(60, now),
+      heldMs: Math.max(0, Math.min(this.#pool.heldUntil - now, Number.MAX_SAFE_INTEGER)),
+      holders: this.#pool.seats.map(({ pid, command, lane, rps, recent, waiting }) => ({
+        ...{ pid, command, lane, rps: rps ?? 'auto' },
+        usedLastMinute: recent.within(60, now),
+        share: recent.within(SHARE_SECONDS, now) / SHARE_SECONDS,
+        waiting: waiting.size,
+      })),
+    };
+  }
+
+  #mayServe(): boolean {
+    const { effects, folder, onDeposed } = this.#options;
+    const now = effects.monotonic();
+    if (now - this.#checkedAt > CHECK_MS) {
+      this.#checkedAt = now;
+      if (!isLatestSafely(folder, this.term)) {
+        this.#end();
+        onDeposed();
+        return false;
+      }
+      if (this.#pool.found !== this.#memo.found) this.#remember();
+    }
+    this.#lastStart = now;
+    return true;
+  }
+
+  #receive(socket: Socket): void {
+    if (this.#isClosed) {
+      socket.destroy();
+      return;
+    }
+    socket.unref();
+    this.#sockets.add(socket);
+    let seat: Seat | undefined;
+    readToLeader(socket, (message) => {
+      seat = this.#hear(socket, seat, message);
+    });
+    socket.on('close', () => {
+      this.#sockets.delete(socket);
+      if (seat !== undefined) this.turnstile.leave(seat);
+    });
+  }
+
+  #hear(socket: Socket, seat: Seat | undefined, message: ToLeader): Seat | undefined {
+    switch (message.kind) {
+      case 'join': {
+        if (seat !== undefined) return seat;
+        if (message.version !== WIRE_VERSION) {
+          send(socket, { kind: 'refused', reason: `process ${process.pid} runs another version of tonlake` });
+          socket.end();
+          return undefined;
+        }
+        const { found } = this.#pool;
+        const joined = this.join(message.holder, {
+          go: (ticket, startedAt) => send(socket, { kind: 'go', ticket, startedAt, rps: this.#pool.rateAt(startedAt) }),
+          fail: () => socket.destroy(),
+        });
+        const rps = this.#pool.rateAt(this.#options.effects.monotonic());
+        send(socket, { kind: 'joined', term: this.term, rps, ...defined({ found }) });
+        return joined;
+      }
+      case 'ask':
+        if (seat !== undefined) this.turnstile.ask(seat, message.ticket);
+        return seat;
+      case 'drop':
+        if (seat !== undefined) this.turnstile.drop(seat, message.ticket);
+        return seat;
+      case 'slow':
+        if (seat !== undefined) this.slow(message.startedAt, message.holdMs);
+        return seat;
+      case 'ping':
+        send(socket, { kind: 'pong' });
+        return seat;
+      case 'status':
+        send(socket, { kind: 'status', status: this.status() });
+        return seat;
+    }
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    this.turnstile.close();
+    this.#server.close();
+    for (const socket of this.#sockets) socket.end();
+  }
+
+  #wallClock(): { readonly last429: number | undefined } {
+    const { effects } = this.#options;
+    const { last429 } = this.#pool;
+    return { last429: last429 === undefined ? this.#memo.last429 : effects.now() - (effects.monotonic() - last429) };
+  }
+
+  /** Keeps what was found, at most once per second. */
+  #remember(): void {
+    const now = this.#options.effects.monotonic();
+    if (now - this.#writtenAt < MEMO_MS) return;
+    this.#writtenAt = now;
+    this.#write({});
+  }
+
+  #write(more: Partial<Memo>): void {
+    const { effects, folder } = this.#options;
+    const { found } = this.#pool;
+    const { last429 } = this.#wallClock();
+    const { foundAt } = this.#memo;
+    const isNew = found !== undefined && found !== this.#memo.found;
+    this.#memo = {
+      network: folder.baseUrl,
+      ...defined({ found, foundAt: isNew ? effects.now() : foundAt, last429 }),
+      ...more,
+    };
+    try {
+      writeMemo(folder, this.#memo);
+    } catch {
+      // A full disk must not end an export: the next run starts without this memory.
+    }
+  }
+}
+
+function isLatestSafely(folder: StateFolder, term: number): boolean {
+  try {
+    return isLatest(folder, term);
+  } catch {
+    return true;
+  }
+}
+
+/** Without the fields that are undefined. */
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  // Checked by the filter: nothing undefined is left.
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,193 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { homedir, hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { makeFoldersSync } from '../../core/make-folders.ts';
+import type { Environment } from '../../http/dispatcher.ts';
+import type { Secret } from '../../http/secret.ts';
+
+/** The address of a Unix socket must fit into 104 bytes on macOS, 108 on Linux. */
+const LONGEST_SOCKET_PATH = 100;
+const ORPHAN_MS = 600_000;
+
+const leaderSchema = z.object({ socket: z.string(), pid: z.number() });
+
+const memoSchema = z.object({
+  /** Base address, for people who look into the folder. */
+  network: z.string(),
+  found: z.number().positive().optional(),
+  foundAt: z.number().optional(),
+  last429: z.number().optional(),
+  /** Wall clock of the last start, and the keeper's term, written when a keeper ends in order. */
+  lastStart: z.number().optional(),
+  closedTerm: z.number().optional(),
+});
+
+/** What outlives the processes: nothing in it is needed, and nothing in it is a secret. Times are wall clock, milliseconds. */
+export type Memo = Readonly<z.infer<typeof memoSchema>>;
+
+/** Who keeps a budget: the one with the highest term. */
+export interface LeaderRecord {
+  readonly term: number;
+  /** Empty when its file cannot be read: as good as dead. */
+  readonly socket: string;
+}
+
+/** The folder of one network and key on this machine. */
+export interface StateFolder {
+  readonly path: string;
+  readonly baseUrl: string;
+}
+
+/** Where state that only this machine needs is kept: TONLAKE_STATE_DIR, else below XDG_STATE_HOME or ~/.local/state. */
+export function stateDirectory(env: Environment): string {
+  const own = env['TONLAKE_STATE_DIR'];
+  if (own !== undefined && own !== '') return own;
+  const xdg = env['XDG_STATE_HOME'];
+  if (xdg !== undefined && xdg !== '') return join(xdg, 'tonlake');
+  return join(env['HOME'] || homedir(), '.local', 'state', 'tonlake');
+}
+
+/**
+ * The folder of a network and key, made if it is not there. Its name is a keyed hash: neither it nor a file tells the key.
+ * Machines that share a home folder have folders of their own, because each has a socket of its own.
+ *
+ * @throws an error of the file system when the directory cannot be used
+ */
+export function openStateFolder(env: Environment, baseUrl: string, key: Secret | undefined): StateFolder {
+  const root = join(stateDirectory(env), 'budget');
+  makeFoldersSync(root, 0o700);
+  const identity = JSON.stringify([hostname(), baseUrl, key === undefined ? null : key.reveal()]);
+  const name = createHmac('sha256', readSalt(root)).update(identity).digest('hex').slice(0, 16);
+  const path = join(root, name);
+  makeFoldersSync(path, 0o700);
+  return { path, baseUrl };
+}
+
+/** A fresh address to listen at. */
+export function socketPath(folder: StateFolder): string {
+  const name = `${randomBytes(6).toString('hex')}.sock`;
+  if (process.platform === 'win32') return `\\\\.\\pipe\\tonlake-${name}`;
+  const path = join(folder.path, name);
+  if (Buffer.byteLength(path) <= LONGEST_SOCKET_PATH) return path;
+  const uid = process.getuid?.() ?? 0;
+  const short = join(Buffer.byteLength(tmpdir()) < 50 ? tmpdir() : '/tmp', `tonlake-${uid}`);
+  makeFoldersSync(short, 0o700);
+  const found = lstatSync(short);
+  // Anybody may make a folder in /tmp: only our own, which nobody else can write to, is used.
+  if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o077) !== 0) {
+    throw new Error(`expected ${short} to be a folder of this user alone`);
+  }
+  return join(short, name);
+}
+
+/** The keeper with the highest term; it may be dead. */
+export function readLeader(folder: StateFolder): LeaderRecord | undefined {
+  const term = Math.max(0, ...terms(folder));
+  if (term === 0) return undefined;
+  try {
+    const text = readFileSync(leaderPath(folder, term), 'utf8');
+    return { term, socket: leaderSchema.parse(JSON.parse(text)).socket };
+  } catch {
+    return { term, socket: '' };
+  }
+}
+
+/**
+ * Becomes the keeper of a term, if nobody else is, nor of a later one. The file is linked, so it is there whole or not at
+ * all, and the file with the highest term is never removed, so terms only rise: of many who saw the keeper of the term
+ * before dead, one wins. Without a pause in between, so that no other work of this process comes between the steps.
+ */
+export function claimTerm(folder: StateFolder, term: number, socket: string): boolean {
+  const draft = join(folder.path, `draft.${randomBytes(6).toString('hex')}`);
+  writeFileSync(draft, JSON.stringify({ socket, pid: process.pid }), { mode: 0o600 });
+  try {
+    linkSync(draft, leaderPath(folder, term));
+  } catch (error) {
+    if (isThere(error)) return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  if (!isLatest(folder, term)) {
+    rmSync(leaderPath(folder, term), { force: true });
+    return false;
+  }
+  sweep(folder, term);
+  return true;
+}
+
+/** Whether nobody has claimed a later term. */
+export function isLatest(folder: StateFolder, term: number): boolean {
+  return terms(folder).every((other) => other <= term);
+}
+
+/** What is remembered of the network; empty when there is nothing, or nothing readable. */
+export function readMemo(folder: StateFolder): Memo {
+  try {
+    return memoSchema.parse(JSON.parse(readFileSync(join(folder.path, 'memo.json'), 'utf8')));
+  } catch {
+    return { network: folder.baseUrl };
+  }
+}
+
+/** Replaces what is remembered, whole. */
+export function writeMemo(folder: StateFolder, memo: Memo): void {
+  const path = join(folder.path, 'memo.json');
+  const draft = join(folder.path, `draft.${randomBytes(6).toString('hex')}`);
+  writeFileSync(draft, `${JSON.stringify(memo)}\n`, { mode: 0o600 });
+  renameSync(draft, path);
+}
+
+function terms(folder: StateFolder): number[] {
+  return readdirSync(folder.path).flatMap((name) => {
+    const [, digits] = /^leader\.(\d+)$/.exec(name) ?? [];
+    return digits === undefined ? [] : [Number(digits)];
+  });
+}
+
+function leaderPath(folder: StateFolder, term: number): string {
+  return join(folder.path, `leader.${term}`);
+}
+
+/** Clears away what earlier keepers left. */
+function sweep(folder: StateFolder, term: number): void {
+  for (const old of terms(folder).filter((other) => other < term)) {
+    try {
+      const { socket } = leaderSchema.parse(JSON.parse(readFileSync(leaderPath(folder, old), 'utf8')));
+      if (process.platform !== 'win32' && socket.endsWith('.sock')) rmSync(socket, { force: true });
+    } catch {
+      // Unreadable, or cleared away by somebody else.
+    }
+    rmSync(leaderPath(folder, old), { force: true });
+  }
+  for (const name of readdirSync(folder.path)) {
+    if (!name.startsWith('draft.') && !name.endsWith('.sock')) continue;
+    const path = join(folder.path, name);
+    const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    const socket = readLeader(folder)?.socket;
+    if (changed !== undefined && Date.now() - changed > ORPHAN_MS && path !== socket) rmSync(path, { force: true });
+  }
+}
+
+/** Made once, by whoever comes first. */
+function readSalt(root: string): string {
+  const path = join(root, 'salt');
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+    const draft = `${path}.${randomBytes(6).toString('hex')}`;
+    writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600 });
+    try {
+      linkSync(draft, path);
+    } catch (error) {
+      if (!isThere(error)) throw error;
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  }
+  return readFileSync(path, 'utf8');
+}
+
+function isThere(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EEXIST';
+}

@@ -1,0 +1,44 @@
+import type { Effects } from '../core/effects.ts';
+import { UsageError } from '../core/errors.ts';
+import type { Environment } from '../http/dispatcher.ts';
+import type { DefaultRps, Network } from '../http/network.ts';
+import type { Secret } from '../http/secret.ts';
+import { type Budget, openBudget, type Rps } from './limiter.ts';
+import type { Priority } from './priority.ts';
+import { openSharedBudget } from './shared/shared-limiter.ts';
+
+export interface SourceBudgetOptions {
+  readonly network: Network;
+  readonly baseUrl: string;
+  readonly key: Secret | undefined;
+  readonly rps: number | 'auto' | undefined;
+  /** Shares the budget with all processes of this machine, in this lane; undefined for a budget of its own. */
+  readonly lane: Priority | undefined;
+  readonly command?: string | undefined;
+  readonly env: Environment;
+  readonly effects: Effects;
+}
+
+/** The budget of a source that was given none. Without a limit there is nothing to share, and nothing is opened. */
+export function openSourceBudget(options: SourceBudgetOptions): Budget {
+  const { network, lane, effects } = options;
+  const rps = resolveRps(options.rps, network.defaultRps, options.key !== undefined);
+  if (rps === undefined || lane === undefined || network.kind === 'sandbox') return openBudget(rps, effects);
+  return openSharedBudget({ ...options, rps, lane });
+}
+
+/**
+ * The rate that was told, or that of the network's plan.
+ *
+ * @throws {UsageError} when it is not above 0
+ */
+function resolveRps(told: number | 'auto' | undefined, limits: DefaultRps | undefined, isKeyed: boolean): Rps {
+  const rps = told ?? (isKeyed ? limits?.withKey : limits?.withoutKey);
+  if (rps === undefined || rps === 'auto') return rps;
+  if (rps === Number.POSITIVE_INFINITY) return undefined;
+  if (rps > 0) return rps;
+  throw new UsageError(`usage: expected a rate above 0 requests per second, got ${rps}`, {
+    code: 'bad-rps',
+    hint: '--rps 1, or --rps auto',
+  });
+}

@@ -1,0 +1,61 @@
+import type { Permit } from './limiter.ts';
+
+interface Waiter {
+  readonly admit: (leave: Permit) => void;
+  readonly fail: (reason: unknown) => void;
+}
+
+/** Requests that wait for leave, by number. */
+export class Waiters {
+  readonly #waiters = new Map<number, Waiter>();
+  #last = 0;
+
+  /** Numbers of those who wait, in order. */
+  get tickets(): readonly number[] {
+    return [...this.#waiters.keys()];
+  }
+
+  get size(): number {
+    return this.#waiters.size;
+  }
+
+  /** Waits until its number is admitted. `ask` is told the number, `drop` when the signal ended the wait. */
+  take(signal: AbortSignal, ask: (ticket: number) => void, drop: (ticket: number) => void): Promise<Permit> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const ticket = ++this.#last;
+      const giveUp = (): void => {
+        this.#waiters.delete(ticket);
+        drop(ticket);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      const settle = (): void => {
+        this.#waiters.delete(ticket);
+        signal.removeEventListener('abort', giveUp);
+      };
+      this.#waiters.set(ticket, {
+        admit: (leave) => {
+          settle();
+          resolve(leave);
+        },
+        fail: (reason) => {
+          settle();
+          reject(reason);
+        },
+      });
+      ask(ticket);
+    });
+  }
+
+  admit(ticket: number, leave: Permit): void {
+    this.#waiters.get(ticket)?.admit(leave);
+  }
+
+  failAll(reason: unknown): void {
+    for (const waiter of [...this.#waiters.values()]) waiter.fail(reason);
+  }
+}

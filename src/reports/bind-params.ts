@@ -1,0 +1,78 @@
+import { DuckDBDateValue } from '@duckdb/node-api';
+import { rawAddress } from '../api/client/address.ts';
+import { didYouMean } from '../core/did-you-mean.ts';
+import { UsageError } from '../core/errors.ts';
+import type { ParamDef, ReportDef } from './report-definition.ts';
+
+/** Parameters that every select may name without declaring them. */
+export const reservedParams: readonly string[] = ['timezone', 'now'];
+
+const DAY_MS = 86_400_000;
+
+/** Values of a report's parameters, as DuckDB binds them and as people read them. */
+export interface BoundParams {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/**
+ * Checks what was given against what the report declares. What is neither given nor has a default is null.
+ * @throws {UsageError} `unknown-param`, `missing-param`, `bad-param`
+ */
+export function bindParams({ name: report, front }: ReportDef, given: Readonly<Record<string, string>>): BoundParams {
+  const declared = Object.entries(front.params ?? {});
+  const names = declared.map(([name]) => name);
+  for (const name of Object.keys(given)) {
+    if (names.includes(name)) continue;
+    throw new UsageError(`usage: expected a parameter of ${report}, got ${JSON.stringify(name)}`, {
+      code: 'unknown-param',
+      hint: names.length === 0 ? 'it has none' : `${didYouMean(name, names)}There are: ${names.join(', ')}`,
+    });
+  }
+  const values: Record<string, unknown> = {};
+  const texts: Record<string, string> = {};
+  for (const [name, param] of declared) {
+    const text = given[name] ?? param.default?.toString();
+    if (text === undefined && param.required === true) {
+      throw new UsageError(`usage: expected the parameter ${name} of ${report}, got none`, {
+        code: 'missing-param',
+        hint: `--param ${name}=<${param.type}>: ${param.doc}`,
+      });
+    }
+    values[name] = text === undefined ? null : parseParam(name, param, text);
+    if (text !== undefined) texts[name] = param.type === 'address' ? String(values[name]) : text;
+  }
+  return { values, texts };
+}
+
+function parseParam(name: string, { type, choices = [], doc }: ParamDef, text: string): unknown {
+  const bad = (expected: string): UsageError =>
+    new UsageError(`usage: expected ${expected} as parameter ${name}, got ${JSON.stringify(text)}`, {
+      code: 'bad-param',
+      hint:
+        type === 'choice' && choices.length > 0
+          ? `${didYouMean(text, choices)}There are: ${choices.join(', ')}`
+          : `${name} is: ${doc}`,
+    });
+  switch (type) {
+    case 'text':
+      return text;
+    case 'integer': {
+      if (!/^-?\d{1,18}$/.test(text)) throw bad('a whole number of at most 18 digits');
+      return BigInt(text);
+    }
+    case 'date': {
+      const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+      if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(text)) throw bad('a date such as 2026-05-01');
+      return new DuckDBDateValue(ms / DAY_MS);
+    }
+    case 'address': {
+      const raw = rawAddress(text);
+      if (raw === undefined) throw bad('an address, raw or user-friendly with its checksum');
+      return raw;
+    }
+    case 'choice':
+      if (!choices.includes(text)) throw bad(`one of ${choices.join(', ')}`);
+      return text;
+  }
+}

@@ -1,0 +1,29 @@
+import { formatSpans } from '../core/span.ts';
+import { csvLine, csvRows, jsonRows } from '../warehouse/sql/row-text.ts';
+import type { QueryResult } from '../warehouse/store.ts';
+import { coverageTexts } from './provenance.ts';
+import type { Report } from './report.ts';
+
+/**
+ * The rows of every block as CSV: a line `# id`, the names of the columns, the rows, and an empty line between blocks. Only one
+ * block is CSV without such lines.
+ */
+export function csvText({ results }: Report): string {
+  const blocks = [...results].map(([id, result]) => {
+    const lines = [csvLine(result.columns.map(({ name }) => name)), ...csvRows(result)].join('\n');
+    return results.size === 1 ? `${lines}\n` : `# ${id}\n${lines}\n`;
+  });
+  return blocks.join('\n');
+}
+
+/** Everything as one JSON object. Integers and decimals keep all their digits. */
+export function jsonText({ def, heading, params, results, footing }: Report): string {
+  const { gaps, ...rest } = { ...footing, coverage: coverageTexts(footing.coverage, formatSpans) };
+  const head = JSON.stringify({ report: def.name, ...heading, params, gaps, ...rest });
+  const blocks = [...results].map(([id, result]) => `${JSON.stringify(id)}:${blockText(result)}`);
+  return `${head.slice(0, -1)},"blocks":{${blocks.join(',\n')}}}\n`;
+}
+
+function blockText(result: QueryResult): string {
+  return `{"columns":${JSON.stringify(result.columns)},"rows":[${[...jsonRows(result)].join(',\n')}]}`;
+}

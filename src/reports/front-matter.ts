@@ -1,0 +1,42 @@
+import { UsageError } from '../core/errors.ts';
+import { type PlacedYaml, readYaml } from '../core/yaml.ts';
+import { reservedParams } from './bind-params.ts';
+import { type FrontMatter, frontSchema } from './report-definition.ts';
+
+/** Front matter and the line on which the Markdown after it begins, from 1. */
+export interface ReadFront {
+  readonly front: FrontMatter;
+  readonly body: string;
+  readonly line: number;
+}
+
+/** Reads what stands between two lines of `---` at the top of a report. @throws {UsageError} `bad-report` */
+export function readFront(text: string, file: string): ReadFront {
+  const [whole, yamlText] = /^---\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m.exec(text) ?? [];
+  if (whole === undefined || yamlText === undefined || !text.startsWith(whole)) {
+    throw new UsageError(`usage: expected front matter between two lines of ---, got none (${file}:1)`, {
+      code: 'bad-report',
+      hint: 'docs/reports.md shows a report',
+    });
+  }
+  const { value, yaml } = readYaml(yamlText, { file, line: 2, what: 'report', code: 'bad-report' }, frontSchema);
+  for (const [name, param] of Object.entries(value.params ?? {})) {
+    const path = ['params', name];
+    if (!/^[a-z][a-z0-9_]*$/.test(name)) throw badParam(yaml, path, 'a name of lower-case letters, digits and _', name);
+    if (reservedParams.includes(name)) throw badParam(yaml, path, 'a name that tonlake does not bind itself', name);
+    if ((param.choices === undefined) === (param.type === 'choice')) {
+      throw badParam(yaml, path, 'choices for the type choice, and only for it', param.type);
+    }
+    if (param.required === true && param.default !== undefined) {
+      throw badParam(yaml, path, 'required or a default, not both', 'both');
+    }
+  }
+  return { front: value, body: text.slice(whole.length), line: whole.split('\n').length };
+}
+
+function badParam(yaml: PlacedYaml, path: readonly string[], expected: string, got: string): UsageError {
+  return new UsageError(`usage: expected ${expected}, got ${got} (${yaml.placeOf(path)})`, {
+    code: 'bad-report',
+    hint: 'docs/reports.md tells of parameters',
+  });
+}

@@ -1,0 +1,91 @@
+import { didYouMean } from '../core/did-you-mean.ts';
+import { UsageError } from '../core/errors.ts';
+import type { Query, QueryResult } from '../warehouse/store.ts';
+import { cellKind, exactText } from './cells.ts';
+import type { ReportDef } from './report-definition.ts';
+
+/** What stands above a report: of what it is, from where, and of which time. */
+export interface Heading {
+  readonly title: string;
+  /** What the report is about; null where it is about the whole network. */
+  readonly subject: Subject | null;
+  readonly network: string;
+  /** As it was given. */
+  readonly warehouse: string;
+  /** In the time zone of the report, such as `2026-05-01 23:33:19`; null where nothing was found. */
+  readonly period: { readonly from: string; readonly to: string } | null;
+}
+
+export interface Subject {
+  /** Of the parameter. */
+  readonly name: string;
+  readonly value: string;
+  /** User-friendly form of an address; null for all else. */
+  readonly friendly: string | null;
+}
+
+export interface HeadingOptions {
+  readonly def: ReportDef;
+  readonly texts: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly network: string;
+  readonly warehouse: string;
+}
+
+/** Gathers the head of a report; its selects have run. @throws {UsageError} `bad-report` when it names what is not there */
+export async function readHeading({ def, texts, query, network, warehouse }: HeadingOptions): Promise<Heading> {
+  return {
+    ...{ title: def.front.title, network, warehouse },
+    subject: await readSubject(def, texts, query, network),
+    period: await readPeriod(def, query),
+  };
+}
+
+/** `One account: EQC...`: the title in one line. */
+export function fullTitle({ title, subject }: Heading): string {
+  return subject === null ? title : `${title}: ${subject.friendly ?? subject.value}`;
+}
+
+async function readSubject(
+  { front, path }: ReportDef,
+  texts: Readonly<Record<string, string>>,
+  query: Query,
+  network: string,
+): Promise<Subject | null> {
+  const { subject, params = {} } = front;
+  if (subject === undefined) return null;
+  const param = params[subject];
+  if (param === undefined) throw bad('a parameter as subject', subject, path, Object.keys(params));
+  const value = texts[subject];
+  if (value === undefined) return null;
+  if (param.type !== 'address') return { name: subject, value, friendly: null };
+  const { rows } = await query('SELECT friendly_address($value, testnet := $isTestnet::BOOLEAN)', {
+    value,
+    isTestnet: network === 'testnet',
+  });
+  return { name: subject, value, friendly: exactText(rows[0]?.[0]) ?? null };
+}
+
+/** The columns of the select that a report names, else the first and the last block of the warehouse. */
+async function readPeriod({ front, blocks, path }: ReportDef, query: Query): Promise<Heading['period']> {
+  const { period } = front;
+  const ids = blocks.map(({ id }) => id);
+  if (period !== undefined && !ids.includes(period)) throw bad('a select as period', period, path, ids);
+  const result = await (period === undefined
+    ? query(`SELECT local_time(min(block_time)) AS first_time, local_time(max(block_time)) AS last_time
+        FROM blocks WHERE workchain = -1`)
+    : query(`SELECT first_time, last_time FROM ${period} LIMIT 1`));
+  const [from, to] = timesOf(result);
+  return from === undefined || to === undefined ? null : { from, to };
+}
+
+function timesOf({ columns, rows }: QueryResult): readonly (string | undefined)[] {
+  return columns.map(({ type }, at) => (cellKind(type) === 'time' ? exactText(rows[0]?.[at]) : undefined));
+}
+
+function bad(expected: string, got: string, path: string, names: readonly string[]): UsageError {
+  return new UsageError(`usage: expected ${expected}, got ${got} (${path}:1)`, {
+    code: 'bad-report',
+    hint: `${didYouMean(got, names)}There are: ${names.join(', ')}`,
+  });
+}

@@ -1,0 +1,57 @@
+import { visible } from '../../warehouse/sql/text-table.ts';
+import type { QueryResult } from '../../warehouse/store.ts';
+import { columnsOfChart } from '../shown-columns.ts';
+import { shorten } from './axis.ts';
+import { type ChartDirective, type Points, pointsOf } from './chart-points.ts';
+import { type Html, html, trusted } from './html.ts';
+import { htmlTable } from './html-table.ts';
+import { type Plotter, seriesColor } from './plot.ts';
+
+const WIDTHS = { wide: 840, narrow: 330 } as const;
+const DATA_ROWS = 500;
+const LEGEND_LETTERS = 40;
+
+/** A chart as pictures for a wide and a narrow page, with its numbers in a table that opens. */
+export function htmlChart(result: QueryResult, directive: ChartDirective, path: string, plotter: Plotter): Html {
+  const { def } = directive;
+  const points = pointsOf(result, directive, path);
+  const doc = def.doc === undefined ? undefined : html`<p class="note">${def.doc}</p>`;
+  if (points.points.length === 0) {
+    return html`<figure class="chart"><figcaption>${def.title}</figcaption>${doc}<p class="empty">No rows.</p></figure>`;
+  }
+  const label = `${def.title}. ${summaryOf(points, def.mark)}`;
+  const picture = (size: keyof typeof WIDTHS): Html =>
+    html`<div class="${size}" role="img" aria-label="${label}">${trusted(plotter.draw(points, directive, WIDTHS[size]))}</div>`;
+  const title = `${def.title}: numbers`;
+  const columns = columnsOfChart(result, directive, path);
+  return html`<figure class="chart" data-of="${directive.of}"><figcaption>${def.title}</figcaption>${doc}
+${def.color === undefined ? undefined : legend(points)}${partialNote(points, def.mark)}${picture('wide')}${picture('narrow')}
+<details><summary>Numbers</summary>${htmlTable(result, { title, columns, limit: DATA_ROWS })}</details></figure>`;
+}
+
+function legend({ series }: Points): Html {
+  const items = series.map(
+    (name, at) =>
+      html`<li><span class="swatch" style="background:${seriesColor(at)}"></span>${shorten(visible(name), LEGEND_LETTERS)}</li>`,
+  );
+  return html`<ul class="legend">${items}</ul>\n`;
+}
+
+/** How those that are not whole are told apart; nothing where all are. */
+function partialNote({ points }: Points, mark: string): Html | undefined {
+  if (!points.some(({ isPartial }) => isPartial)) return undefined;
+  const what = mark === 'bar' || mark === 'barX' ? 'Pale bars' : 'Hollow points';
+  return html`<p class="note partial">${what} are not whole: part of their time is missing.</p>\n`;
+}
+
+/** What a chart shows, for those who do not see it. */
+function summaryOf({ points, position, value }: Points, mark: string): string {
+  const kind = { bar: 'Bar chart', barX: 'Bar chart', line: 'Line chart', area: 'Area chart', dot: 'Dot chart' }[mark];
+  const sorted = [...points].sort((a, b) => a.value - b.value);
+  const [least] = sorted;
+  const most = sorted.at(-1);
+  return (
+    `${kind} of ${value} by ${position}, ${points.length} points from ${points[0]?.positionText} to ` +
+    `${points.at(-1)?.positionText}; least ${least?.valueText} at ${least?.positionText}, most ${most?.valueText} at ${most?.positionText}.`
+  );
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { fullTitle, type Heading } from '../heading.ts';
+import { GAPS_TITLE, sourceText } from '../phrases.ts';
+import type { Report } from '../report.ts';
+import { resultOf } from '../report.ts';
+import type { Directive } from '../report-definition.ts';
+import { shownColumns } from '../shown-columns.ts';
+import { type Html, html, trusted } from './html.ts';
+import { htmlChart } from './html-chart.ts';
+import { htmlFigures } from './html-figures.ts';
+import { htmlFooter } from './html-footer.ts';
+import { htmlTable } from './html-table.ts';
+import { pageScript } from './page-script.ts';
+import { pageStyle } from './page-style.ts';
+import { openPlotter, type Plotter } from './plot.ts';
+
+/** The report as one file that asks for nothing: its policy forbids every request and every script but its own. */
+export async function htmlPage(report: Report): Promise<string> {
+  const [{ default: MarkdownIt }, plotter] = await Promise.all([import('markdown-it'), openPlotter()]);
+  // No HTML, and no images: they would be asked for.
+  const markdown = new MarkdownIt({ html: false }).disable('image');
+  try {
+    const parts = report.def.parts.map((part) =>
+      part.kind === 'prose' ? trusted(markdown.render(part.text)) : htmlDirective(report, part, plotter),
+    );
+    return page(report, parts).text;
+  } finally {
+    await plotter.close();
+  }
+}
+
+function htmlDirective(report: Report, directive: Directive, plotter: Plotter): Html {
+  const result = resultOf(report, directive);
+  const { path } = report.def;
+  switch (directive.kind) {
+    case 'chart':
+      return html`${htmlChart(result, directive, path, plotter)}\n`;
+    case 'figures':
+      return htmlFigures(report, result, directive, shownColumns(result, directive, path));
+    case 'table': {
+      const { title, doc, limit = 200, empty = 'No rows.' } = directive.def;
+      const note = doc === undefined ? undefined : html`<p class="note">${doc}</p>`;
+      if (result.rows.length === 0)
+        return html`<figure><figcaption>${title}</figcaption>${note}<p class="empty">${empty}</p></figure>\n`;
+      const columns = shownColumns(result, directive, path);
+      return html`<figure data-of="${directive.of}"><figcaption>${title}</figcaption>${note}${htmlTable(result, { title, columns, limit })}</figure>\n`;
+    }
+  }
+}
+
+function page({ def, heading, params, footing }: Report, parts: readonly Html[]): Html {
+  const { title, doc } = def.front;
+  const hash = createHash('sha256').update(pageScript).digest('base64');
+  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
+  const chosen = Object.entries(params)
+    .filter(([name]) => name !== heading.subject?.name)
+    .map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`);
+  const gaps = footing.gaps.map((gap) => html`<li>${gap}</li>`);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${fullTitle(heading)}</title>
+<style>${trusted(pageStyle)}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${subjectHtml(heading)}<p class="lead">${doc}</p>
+<p class="source">${sourceText(heading, footing.timezone)}</p>
+${chosen.length === 0 ? undefined : html`<dl class="params">${chosen}</dl>\n`}${
+  gaps.length === 0
+    ? undefined
+    : html`<section class="gaps" role="alert"><p>${GAPS_TITLE}</p><ul>${gaps}</ul></section>\n`
+}${parts}${htmlFooter(footing)}
+</main>
+<script>${trusted(pageScript)}</script>
+</body>
+</html>
+`;
+}
+
+/** What the report is about, whole: an address in both forms. */
+function subjectHtml({ subject }: Heading): Html | undefined {
+  if (subject === null) return undefined;
+  const forms = [subject.friendly, subject.value].filter((form) => form !== null);
+  return html`${forms.map((form) => html`<p class="subject"><span class="copied">${form}</span></p>\n`)}`;
+}

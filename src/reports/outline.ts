@@ -1,0 +1,119 @@
+import { formatCount } from '../core/format.ts';
+import { shortSpans } from '../core/span.ts';
+import type { QueryResult } from '../warehouse/store.ts';
+import { cellText, type ShownColumn } from './cells.ts';
+import { changesOf } from './changes.ts';
+import { fullTitle } from './heading.ts';
+import { GAPS_TITLE, madeText, sourceText } from './phrases.ts';
+import { coverageTexts, type Provenance } from './provenance.ts';
+import { type Report, resultOf } from './report.ts';
+import type { Directive } from './report-definition.ts';
+import { columnsOfChart, shownColumns } from './shown-columns.ts';
+
+/** How the parts of a report look as text. */
+export interface OutlineStyle {
+  readonly title: (text: string) => string;
+  /** Above a table, a chart or figures. */
+  readonly caption: (text: string) => string;
+  /** Makes text of the chain harmless. */
+  readonly escape: (text: string) => string;
+  readonly gaps: (title: string, gaps: readonly string[]) => string;
+  readonly table: (table: OutlineTable) => string;
+  readonly empty: string;
+  readonly rule: string;
+  /** Rows of a chart shown at most. */
+  readonly chartRows: number;
+}
+
+export interface OutlineTable {
+  readonly columns: readonly ShownColumn[];
+  /** Cells as people read them, not yet escaped. */
+  readonly rows: readonly (readonly string[])[];
+  /** Numbers of the bars of a chart; undefined where there are none. */
+  readonly bars: readonly unknown[] | undefined;
+}
+
+/** A report as text from top to bottom: prose as it was written, charts as tables of their numbers. */
+export function outlineText(report: Report, style: OutlineStyle): string {
+  const { def, heading, params, footing } = report;
+  const harmless = style.escape;
+  const chosen = Object.entries(params)
+    .filter(([name]) => name !== heading.subject?.name)
+    .map(([name, text]) => `- ${name}: ${harmless(text)}`);
+  const parts = [
+    style.title(harmless(fullTitle(heading))),
+    def.front.doc,
+    harmless(sourceText(heading, footing.timezone)),
+    ...(heading.subject?.friendly == null ? [] : [harmless(heading.subject.value)]),
+    ...(chosen.length === 0 ? [] : [chosen.join('\n')]),
+    ...(footing.gaps.length === 0 ? [] : [style.gaps(GAPS_TITLE, footing.gaps.map(harmless))]),
+    ...def.parts.map((part) => (part.kind === 'prose' ? part.text : directiveText(report, part, style))),
+    ...footerText(footing, style),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function directiveText(report: Report, directive: Directive, style: OutlineStyle): string {
+  const { path } = report.def;
+  const result = resultOf(report, directive);
+  const { title, doc } = directive.def;
+  const head = [style.caption(title), ...(doc === undefined ? [] : [doc])];
+  if (result.rows.length === 0) return [...head, style.empty].join('\n\n');
+  switch (directive.kind) {
+    case 'figures': {
+      const [row = []] = result.rows;
+      const columns = shownColumns(result, directive, path);
+      const changes = changesOf(report, directive, columns);
+      const items = columns.map((column) => {
+        const change = changes.get(column.name);
+        const told = change === undefined ? '' : ` (${change.text}; ${change.before} before)`;
+        return `- ${column.label}: ${style.escape(cellText(row, column))}${told}`;
+      });
+      return [...head, items.join('\n')].join('\n\n');
+    }
+    case 'table':
+      return [
+        ...head,
+        tableText(result, shownColumns(result, directive, path), directive.def.limit ?? 200, style),
+      ].join('\n\n');
+    case 'chart': {
+      const { mark, x, y } = directive.def;
+      const bars = mark === 'barX' ? x : mark === 'bar' ? y : undefined;
+      const columns = columnsOfChart(result, directive, path);
+      return [...head, tableText(result, columns, style.chartRows, style, bars)].join('\n\n');
+    }
+  }
+}
+
+function tableText(
+  { rows }: QueryResult,
+  columns: readonly ShownColumn[],
+  limit: number,
+  style: OutlineStyle,
+  bars?: string,
+): string {
+  const shown = rows.slice(0, limit);
+  const at = columns.find(({ name }) => name === bars)?.at;
+  const text = style.table({
+    columns,
+    rows: shown.map((row) => columns.map((column) => cellText(row, column))),
+    bars: at === undefined ? undefined : shown.map((row) => row[at]),
+  });
+  return rows.length > limit ? `${text}\n\n${formatCount(limit)} of ${formatCount(rows.length)} rows.` : text;
+}
+
+function footerText(footing: Provenance, style: OutlineStyle): readonly string[] {
+  const coverage = coverageTexts(footing.coverage, shortSpans).map(
+    ({ pipeline, sealed, missing, quarantined, proof }) =>
+      `- ${pipeline}: sealed ${sealed}, missing ${missing}, quarantined ${quarantined}; proven by ${proof}`,
+  );
+  const tables = footing.tables.map(
+    ({ table, rows, keyHash, contentHash }) =>
+      `- ${table}: ${formatCount(rows)} rows, content hash ${contentHash ?? 'not taken'}, key hash ${keyHash}`,
+  );
+  return [
+    style.rule,
+    madeText(footing),
+    ...[coverage, tables].filter(({ length }) => length > 0).map((list) => list.join('\n')),
+  ];
+}

@@ -1,0 +1,117 @@
+import { didYouMean } from '../core/did-you-mean.ts';
+import { UsageError } from '../core/errors.ts';
+import { readYaml } from '../core/yaml.ts';
+import { readFront } from './front-matter.ts';
+import {
+  type Directive,
+  type DirectiveKind,
+  directiveSchemas,
+  type ReportDef,
+  type ReportPart,
+  type SqlBlock,
+} from './report-definition.ts';
+
+interface Fence {
+  readonly word: string;
+  readonly id: string;
+  readonly more: string;
+  readonly text: string;
+  /** Lines of the body that it takes, from 0; the end is not part of it. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const words = ['sql', 'chart', 'table', 'figures'];
+
+/**
+ * Reads a report.
+ * @param path of the file, for messages
+ * @throws {UsageError} `bad-report` that tells file and line
+ */
+export async function parseReport(text: string, name: string, path: string): Promise<ReportDef> {
+  const { front, body, line } = readFront(text, path);
+  const lines = body.split('\n');
+  const blocks: SqlBlock[] = [];
+  const parts: ReportPart[] = [];
+  const addProse = (from: number, to: number): void => {
+    const prose = lines.slice(from, to).join('\n').trim();
+    if (prose !== '') parts.push({ kind: 'prose', text: prose });
+  };
+  let at = 0;
+  for (const fence of await findFences(body)) {
+    addProse(at, fence.from);
+    at = fence.to;
+    const place = line + fence.from;
+    if (fence.word === 'sql') blocks.push(readBlock(fence, place, path, blocks));
+    else parts.push(readDirective(fence, place, path, blocks));
+  }
+  addProse(at, lines.length);
+  if (!parts.some(({ kind }) => kind !== 'prose')) {
+    throw bad(
+      `expected a chart, a table or figures, got none (${path}:${line})`,
+      'add ```table <id> below a ```sql <id>',
+    );
+  }
+  return { name, path, front, blocks, parts };
+}
+
+/** Fences of ours; others, such as examples, are prose. */
+async function findFences(body: string): Promise<readonly Fence[]> {
+  const { default: MarkdownIt } = await import('markdown-it');
+  return new MarkdownIt({ html: false }).parse(body, {}).flatMap(({ type, info, content, map, level }) => {
+    const [word = '', id = '', ...more] = info.trim().split(/\s+/);
+    if (type !== 'fence' || level > 0 || map === null || !words.includes(word)) return [];
+    return [{ word, id, more: more.join(' '), text: content, from: map[0], to: map[1] }];
+  });
+}
+
+function readBlock({ id, more, text }: Fence, line: number, path: string, before: readonly SqlBlock[]): SqlBlock {
+  if (!/^[a-z][a-z0-9_]*$/.test(id)) {
+    throw bad(
+      `expected an id of lower-case letters, digits and _ after sql, got ${id || 'none'} (${path}:${line})`,
+      '```sql busiest',
+    );
+  }
+  if (before.some((block) => block.id === id)) {
+    throw bad(`expected an id for one select, got ${id} again (${path}:${line})`, 'give it another id');
+  }
+  if (text.trim() === '') throw bad(`expected a select, got nothing (${path}:${line})`, 'write it between the fences');
+  if (more !== '' && more !== 'variables') {
+    throw bad(
+      `expected nothing or variables after ${id}, got ${more} (${path}:${line})`,
+      'docs/reports.md tells of both',
+    );
+  }
+  return { id, isVariables: more === 'variables', sql: text, line };
+}
+
+function readDirective(fence: Fence, line: number, path: string, blocks: readonly SqlBlock[]): Directive {
+  const { id, word, more, text } = fence;
+  const ids = blocks.map((block) => block.id);
+  if (!ids.includes(id)) {
+    const hint = ids.length === 0 ? 'write ```sql <id> above it' : `${didYouMean(id, ids)}There are: ${ids.join(', ')}`;
+    throw bad(`expected the id of a select above after ${word}, got ${id || 'none'} (${path}:${line})`, hint);
+  }
+  if (more !== '')
+    throw bad(`expected nothing after ${id}, got ${more} (${path}:${line})`, 'keys go between the fences');
+  const kind = word as DirectiveKind;
+  const origin = { file: path, line: line + 1, what: word, code: 'bad-report' };
+  switch (kind) {
+    case 'chart':
+      return { kind, of: id, line, def: readYaml(text, origin, directiveSchemas.chart).value };
+    case 'table':
+      return { kind, of: id, line, def: readYaml(text, origin, directiveSchemas.table).value };
+    case 'figures': {
+      const def = readYaml(text, origin, directiveSchemas.figures).value;
+      if (def.before !== undefined && !ids.includes(def.before)) {
+        const hint = `${didYouMean(def.before, ids)}There are: ${ids.join(', ')}`;
+        throw bad(`expected the id of a select above as before, got ${def.before} (${path}:${line})`, hint);
+      }
+      return { kind, of: id, line, def };
+    }
+  }
+}
+
+function bad(message: string, hint: string): UsageError {
+  return new UsageError(`usage: ${message}`, { code: 'bad-report', hint });
+}

@@ -1,0 +1,110 @@
+import { DuckDBTimestampValue } from '@duckdb/node-api';
+import { didYouMean } from '../core/did-you-mean.ts';
+import { UsageError } from '../core/errors.ts';
+import { isZone, zoneNames } from '../core/time-zone.ts';
+import { loadRegistry } from '../declare/registry.ts';
+import { readsOfAll } from '../warehouse/query/left-out-gaps.ts';
+import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { openReader } from '../warehouse/reader.ts';
+import { bindParams } from './bind-params.ts';
+import { evaluateBlocks, readPartsOf } from './evaluate-blocks.ts';
+import { openReport } from './find-report.ts';
+import { fullTitle, readHeading } from './heading.ts';
+import { readProvenance } from './provenance.ts';
+import type { Report } from './report.ts';
+import type { ReportFormat } from './report-format.ts';
+import { addRelations, exportedEntries } from './report-relations.ts';
+
+export interface RenderOptions {
+  /** Values by name, as the report declares them; they are bound, never pasted. */
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  /** Default `html`. */
+  readonly format?: ReportFormat | undefined;
+  /** When given, the warehouse must hold it. */
+  readonly network?: string | undefined;
+  /** Name of the IANA database, in which days and hours are counted. Default `UTC`. */
+  readonly timezone?: string | undefined;
+  /** Default: the clock. */
+  readonly now?: Date | undefined;
+}
+
+/** A report in one form. */
+export interface RenderedReport {
+  readonly name: string;
+  /** With what the report is about: `One account: EQC...`. */
+  readonly title: string;
+  readonly format: ReportFormat;
+  readonly content: string;
+  /** What the data lacks, one sentence each; shown in red. */
+  readonly gaps: readonly string[];
+  /** Whether no block of it found a row. */
+  readonly isEmpty: boolean;
+}
+
+/**
+ * Makes a report from what a warehouse holds at one moment; it writes nothing.
+ *
+ * @param warehouse folder of Parquet files, or a DuckDB file
+ * @param report name of a report that comes with tonlake, or the path of a folder with a `report.md`, or of a `.md` file
+ * @throws {UsageError} `unknown-report`, `bad-report` (with file and line), `unknown-param`, `missing-param`, `bad-param`, `bad-timezone`
+ * @throws {ReportError} `bad-sql` with file and line; `too-many-rows`
+ * @throws {StoreError} when there is no warehouse, or it holds another network
+ */
+export async function renderReport(
+  warehouse: string,
+  report: string,
+  options: RenderOptions = {},
+): Promise<RenderedReport> {
+  const { format = 'html', timezone = 'UTC', now = new Date() } = options;
+  requireZone(timezone);
+  const def = await openReport(report);
+  const params = bindParams(def, options.params ?? {});
+  const registry = await loadRegistry();
+  const reader = await openReader(warehouse, registry.tables, { isPinned: true });
+  try {
+    requireSameNetwork(reader.path, reader.network, options.network);
+    const exported = exportedEntries(await reader.ledger(), registry);
+    await addRelations(reader.query, exported, registry, timezone);
+    const values = { ...params.values, timezone, now: new DuckDBTimestampValue(BigInt(now.getTime()) * 1000n) };
+    const taken = registry.tables.map(({ name }) => name);
+    const { results, relations } = await evaluateBlocks(reader.query, def, { values, taken });
+    const parts = await readPartsOf(reader.query, registry, def, values);
+    const optional = def.front.optional ?? [];
+    const texts = def.blocks.map(({ sql }) => sql);
+    const reads = await readsOfAll(reader.query, registry, texts);
+    const footing = await readProvenance({ reader, registry, relations, parts, reads, optional, timezone, now });
+    const { query, network } = reader;
+    const heading = await readHeading({ def, texts: params.texts, query, network, warehouse });
+    const full: Report = { def, heading, params: params.texts, results, footing };
+    return {
+      ...{ name: def.name, title: fullTitle(heading), format, gaps: footing.gaps },
+      content: await contentOf(full, format),
+      isEmpty: [...results.values()].every(({ rows }) => rows.length === 0),
+    };
+  } finally {
+    await reader.close();
+  }
+}
+
+async function contentOf(report: Report, format: ReportFormat): Promise<string> {
+  switch (format) {
+    case 'html':
+      return (await import('./html/html-page.ts')).htmlPage(report);
+    case 'md':
+      return (await import('./markdown.ts')).markdownText(report);
+    case 'csv':
+      return (await import('./csv-and-json.ts')).csvText(report);
+    case 'json':
+      return (await import('./csv-and-json.ts')).jsonText(report);
+    case 'text':
+      return (await import('./plain-text.ts')).plainText(report);
+  }
+}
+
+function requireZone(timezone: string): void {
+  if (isZone(timezone)) return;
+  throw new UsageError(`usage: expected a time zone such as Europe/Zurich, got ${JSON.stringify(timezone)}`, {
+    code: 'bad-timezone',
+    hint: didYouMean(timezone, zoneNames()).trimEnd() || 'names are those of the IANA database',
+  });
+}

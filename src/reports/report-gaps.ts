@@ -1,0 +1,101 @@
+import { formatCount } from '../core/format.ts';
+import { greatest, least, type Span } from '../core/span.ts';
+import { WHOLE } from '../declare/left-out.ts';
+import type { Registry } from '../declare/registry.ts';
+import {
+  absentTables,
+  type CoverageGap,
+  coverageGaps,
+  describeGap,
+  martGaps,
+  periodGaps,
+  type ReadPart,
+} from '../warehouse/query/coverage-gaps.ts';
+import { describeLeftOut, type LeftOutGap, leftOutGaps, type Reads } from '../warehouse/query/left-out-gaps.ts';
+import type { Reader } from '../warehouse/reader.ts';
+import type { LedgerEntry, Query } from '../warehouse/store.ts';
+import { exportedEntries, walkedPipelines } from './report-relations.ts';
+
+export interface GapOptions {
+  readonly reader: Reader;
+  readonly registry: Registry;
+  /** Tables and marts that the report reads. */
+  readonly relations: readonly string[];
+  /** Columns of tables that it reads. */
+  readonly reads: Reads;
+  /** What its selects read of them. */
+  readonly parts: readonly ReadPart[];
+  /** Tables that it can do without. */
+  readonly optional: readonly string[];
+  /** Whether it tells of the ledger as a whole, and so of every table. */
+  readonly isOfLedger: boolean;
+}
+
+/** What the data of a report lacks, one sentence each. */
+export async function findGaps(options: GapOptions, held: readonly LedgerEntry[]): Promise<readonly string[]> {
+  const { reader, registry, relations, reads, optional, isOfLedger } = options;
+  const isOptional = ({ table, columns }: LeftOutGap): boolean => columns.includes(WHOLE) && optional.includes(table);
+  const ledger = exportedEntries(held, registry);
+  const asked = askedTables(options, ledger);
+  const parts = options.parts.filter(({ relation }) => asked.includes(registry.tableOf(relation)?.name ?? relation));
+  const limited = parts
+    .filter(({ periods }) => periods !== undefined)
+    .map(({ relation }) => registry.tableOf(relation)?.name);
+  const unlimited = parts
+    .filter(({ periods }) => periods === undefined)
+    .map(({ relation }) => registry.tableOf(relation)?.name);
+  const whole = asked.filter((name) => isOfLedger || unlimited.includes(name) || !limited.includes(name));
+  const told: string[] = [];
+  for (const gap of coverageGaps(ledger, registry, whole)) {
+    told.push(`${describeGap(gap)}${await timesOf(reader.query, gap)}`);
+  }
+  told.push(...(await periodGaps(reader.query, ledger, registry, parts)).map(describeGap));
+  const records = isOfLedger || relations.includes('quarantine') ? quarantinedRecords(ledger) : 0;
+  const quarantine = `${formatCount(records)} records are in quarantine: they could not be decoded`;
+  return [
+    ...absentTables(
+      ledger,
+      registry,
+      relations.filter((name) => !optional.includes(name)),
+    ),
+    ...told,
+    ...leftOutGaps(ledger, registry, reads)
+      .filter((gap) => !isOptional(gap))
+      .map(describeLeftOut),
+    ...(records === 0 ? [] : [quarantine]),
+    ...martGaps(held, options.parts),
+  ];
+}
+
+/** Tables whose holes matter: of one that the report can do without, holes in its history, but not in its readings. */
+function askedTables({ registry, relations, optional, isOfLedger }: GapOptions, ledger: readonly LedgerEntry[]) {
+  const walked = walkedPipelines(ledger);
+  return registry.pipelines
+    .filter(({ name }) => walked.includes(name))
+    .flatMap(({ tables, walk }) =>
+      tables.map(({ name }) => ({ name, isReading: ['snapshot', 'lookup'].includes(walk.kind) })),
+    )
+    .filter(
+      ({ name, isReading }) => isOfLedger || (relations.includes(name) && !(isReading && optional.includes(name))),
+    )
+    .map(({ name }) => name);
+}
+
+/** `, between 2026-05-01 23:34:39 and 2026-05-01 23:35:20`: the times of the known blocks around a gap, in the zone of the report. */
+async function timesOf(query: Query, { missing, quarantined }: CoverageGap): Promise<string> {
+  const spans: readonly Span[] = [...missing, ...quarantined];
+  const from = least(spans.map((span) => span.from));
+  const to = greatest(spans.map((span) => span.to));
+  const { rows } = await query(
+    `SELECT max(local_time(block_time)) FILTER (mc_block_seqno < $from)::VARCHAR,
+      min(local_time(block_time)) FILTER (mc_block_seqno > $to)::VARCHAR FROM blocks WHERE workchain = -1`,
+    { from, to },
+  );
+  const [after, before] = (rows[0] ?? []).map((time) => (time === null ? undefined : String(time)));
+  if (after === undefined) return before === undefined ? '' : `, before ${before}`;
+  return before === undefined ? `, after ${after}` : `, between ${after} and ${before}`;
+}
+
+function quarantinedRecords(ledger: readonly LedgerEntry[]): number {
+  return ledger.reduce((sum, { tables }) => sum + (tables['quarantine']?.rows ?? 0), 0);
+}

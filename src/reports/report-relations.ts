@@ -1,0 +1,144 @@
+import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { isEphemeral, proofOf } from '../declare/pipeline.ts';
+import type { Registry } from '../declare/registry.ts';
+import { doneSpans, quarantinedSpans } from '../warehouse/ledger/done-spans.ts';
+import { quoteText } from '../warehouse/sql/canonical-text.ts';
+import type { LedgerEntry, Query } from '../warehouse/store.ts';
+
+const entryColumns = {
+  number: 'BIGINT',
+  pipeline: 'VARCHAR',
+  span_from: 'BIGINT',
+  span_to: 'BIGINT',
+  verdict: 'VARCHAR',
+  proof: 'VARCHAR',
+  rows: 'BIGINT',
+  bytes: 'BIGINT',
+  requests: 'BIGINT',
+  planned: 'BIGINT',
+  retries: 'BIGINT',
+  committed_at: 'TIMESTAMP',
+} as const;
+
+const coverageColumns = {
+  pipeline: 'VARCHAR',
+  state: 'VARCHAR',
+  span_from: 'BIGINT',
+  span_to: 'BIGINT',
+  blocks: 'BIGINT',
+} as const;
+
+/** Relations that tell of the ledger as a whole. */
+export const ledgerRelations: readonly string[] = ['_entries', '_coverage', '_commits'];
+
+/**
+ * Makes what the selects of a report find besides tables, in this connection alone: `_entries` (one row a ledger entry in force),
+ * `_coverage` (one row a span of a pipeline that is sealed, missing or quarantined), `_held` and
+ * `is_held()`, `local_time(t)` of a UTC time and `utc_time(t)` of a local one.
+ */
+export async function addRelations(
+  query: Query,
+  ledger: readonly LedgerEntry[],
+  registry: Registry,
+  timezone: string,
+): Promise<void> {
+  await query(
+    `CREATE OR REPLACE TEMP MACRO local_time(t) AS timezone(${quoteText(timezone)}, timezone('UTC', t::TIMESTAMP))`,
+  );
+  await query(
+    `CREATE OR REPLACE TEMP MACRO utc_time(t) AS timezone('UTC', timezone(${quoteText(timezone)}, t::TIMESTAMP))`,
+  );
+  await addRelation(
+    query,
+    '_entries',
+    entryColumns,
+    ledger.map((entry) => entryRow(entry, registry)),
+  );
+  await addRelation(query, '_coverage', coverageColumns, coverageRows(ledger));
+  await addHeldTimes(query);
+}
+
+/**
+ * `_held`: from when to when each pipeline has every block, in UTC. A view, so that only a report that asks for it reads headers.
+ * `is_held(pipeline, begins, ends)` is true where a period lies in one of these; the first and the last block stand some block times
+ * within it, which a twentieth of the period, or two seconds, limits.
+ */
+async function addHeldTimes(query: Query): Promise<void> {
+  await query(`CREATE TEMP VIEW _held AS
+    SELECT pipeline, first_time, last_time,
+      CASE WHEN c.blocks > 1 THEN 4 * (epoch(last_time) - epoch(first_time)) / (c.blocks - 1) ELSE 0 END + 1 AS slack_seconds
+    FROM (SELECT pipeline, span_from, span_to, blocks FROM _coverage WHERE state = 'sealed') c
+    JOIN (SELECT mc_block_seqno, block_time AS first_time FROM blocks WHERE workchain = -1) f ON f.mc_block_seqno = c.span_from
+    JOIN (SELECT mc_block_seqno, block_time AS last_time FROM blocks WHERE workchain = -1) l ON l.mc_block_seqno = c.span_to`);
+  await query(`CREATE OR REPLACE TEMP MACRO is_held(pipeline_name, begins, ends) AS EXISTS (
+    SELECT 1 FROM _held h WHERE h.pipeline = pipeline_name
+      AND epoch(h.first_time) <= epoch(begins) + least(h.slack_seconds, greatest(2, (epoch(ends) - epoch(begins)) / 20))
+      AND epoch(h.last_time) >= epoch(ends) - least(h.slack_seconds, greatest(2, (epoch(ends) - epoch(begins)) / 20)))`);
+}
+
+/** Values enter as one JSON text that is bound. */
+async function addRelation(
+  query: Query,
+  name: string,
+  columns: Readonly<Record<string, string>>,
+  rows: readonly Readonly<Record<string, string | number | null>>[],
+): Promise<void> {
+  const names = Object.keys(columns).join(', ');
+  await query(
+    `CREATE TEMP TABLE ${name} AS SELECT ${names} FROM
+      (SELECT unnest(from_json($rows::JSON, ${quoteText(JSON.stringify([columns]))}), recursive := true))`,
+    { rows: JSON.stringify(rows) },
+  );
+}
+
+function entryRow(entry: LedgerEntry, { pipelines }: Registry) {
+  const isCounted = pipelines.some((pipeline) => pipeline.name === entry.pipeline && proofOf(pipeline) !== undefined);
+  const tables = Object.values(entry.tables);
+  return {
+    number: entry.number,
+    pipeline: entry.pipeline,
+    span_from: entry.span.from,
+    span_to: entry.span.to,
+    verdict: entry.verdict,
+    proof: isCounted ? 'headers' : (entry.proof ?? 'none'),
+    rows: tables.reduce((sum, { rows }) => sum + rows, 0),
+    bytes: tables.flatMap(({ files }) => files).reduce((sum, { bytes }) => sum + bytes, 0),
+    requests: entry.requests,
+    planned: entry.planned ?? null,
+    retries: entry.retries,
+    committed_at: entry.committedAt.replace(/Z$/, ''),
+  };
+}
+
+function coverageRows(ledger: readonly LedgerEntry[]) {
+  const whole = wholeSpan(ledger);
+  return walkedPipelines(ledger).flatMap((pipeline) => {
+    const sealed = doneSpans(ledger, pipeline);
+    const quarantined = subtractSpans(quarantinedSpans(ledger, pipeline), sealed);
+    const states = { sealed, quarantined, missing: subtractSpans(whole, [...sealed, ...quarantined]) };
+    return Object.entries(states).flatMap(([state, spans]) =>
+      spans.map((span) => ({
+        ...{ pipeline, state, span_from: span.from, span_to: span.to },
+        blocks: totalSize(intersectSpans([span], whole)),
+      })),
+    );
+  });
+}
+
+/** From the first to the last block of which the warehouse holds something. */
+export function wholeSpan(ledger: readonly LedgerEntry[]): readonly Span[] {
+  const all = unionSpans(ledger.map(({ span }) => span));
+  const [first] = all;
+  const last = all.at(-1);
+  return first === undefined || last === undefined ? [] : [{ from: first.from, to: last.to }];
+}
+
+/** Entries of what was exported from blocks: not those of marts, which are made from it, nor those of a moment. */
+export function exportedEntries(ledger: readonly LedgerEntry[], registry: Registry): readonly LedgerEntry[] {
+  const passing = registry.pipelines.filter(isEphemeral).map(({ name }) => name);
+  return ledger.filter(({ mart, pipeline }) => mart === undefined && !passing.includes(pipeline));
+}
+
+export function walkedPipelines(ledger: readonly LedgerEntry[]): readonly string[] {
+  return [...new Set(ledger.map(({ pipeline }) => pipeline))].sort();
+}

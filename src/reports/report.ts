@@ -1,0 +1,22 @@
+import { ReportError } from '../core/errors.ts';
+import type { QueryResult } from '../warehouse/store.ts';
+import type { Heading } from './heading.ts';
+import type { Provenance } from './provenance.ts';
+import type { Directive, ReportDef } from './report-definition.ts';
+
+/** A report with everything that it shows, before it takes a form. */
+export interface Report {
+  readonly def: ReportDef;
+  readonly heading: Heading;
+  /** Parameters that have a value, as they are shown. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly results: ReadonlyMap<string, QueryResult>;
+  readonly footing: Provenance;
+}
+
+/** The rows that a directive shows. */
+export function resultOf({ def, results }: Report, { of, line }: Directive): QueryResult {
+  const result = results.get(of);
+  if (result !== undefined) return result;
+  throw new ReportError(`report: expected rows of ${of}, got none (${def.path}:${line})`, { code: 'no-rows' });
+}

@@ -1,0 +1,55 @@
+import { didYouMean } from '../core/did-you-mean.ts';
+import { UsageError } from '../core/errors.ts';
+import type { QueryResult } from '../warehouse/store.ts';
+import { decimalsOf, type ShownColumn } from './cells.ts';
+import type { Directive } from './report-definition.ts';
+
+/** Finds the columns that a table or figures show. @throws {UsageError} `bad-report` when the select gives no such column */
+export function shownColumns(
+  result: QueryResult,
+  directive: Extract<Directive, { kind: 'table' | 'figures' }>,
+  path: string,
+): readonly ShownColumn[] {
+  const { columns, labels = {} } = directive.def;
+  const ids = directive.kind === 'table' ? (directive.def.ids ?? []) : [];
+  for (const name of [...Object.keys(labels), ...ids]) findColumn(result, name, directive, path);
+  const names = columns ?? result.columns.map(({ name }) => name);
+  return names.map((name) => {
+    const at = findColumn(result, name, directive, path);
+    return {
+      at,
+      name,
+      type: result.columns[at]?.type ?? '',
+      label: labels[name] ?? name.replaceAll('_', ' '),
+      isId: ids.includes(name),
+      decimals: decimalsOf(result, at),
+    };
+  });
+}
+
+/** The position of a column that a directive names. @throws {UsageError} `bad-report` */
+export function findColumn(result: QueryResult, name: string, directive: Directive, path: string): number {
+  const names = result.columns.map((column) => column.name);
+  const at = names.indexOf(name);
+  if (at >= 0) return at;
+  throw new UsageError(`usage: expected a column of ${directive.of}, got ${name} (${path}:${directive.line})`, {
+    code: 'bad-report',
+    hint: `${didYouMean(name, names)}There are: ${names.join(', ')}`,
+  });
+}
+
+/** The columns that a chart draws. @throws {UsageError} `bad-report` */
+export function columnsOfChart(
+  result: QueryResult,
+  directive: Extract<Directive, { kind: 'chart' }>,
+  path: string,
+): readonly ShownColumn[] {
+  const { x, y, color, partial } = directive.def;
+  return [...new Set([x, color, y, partial].filter((name) => name !== undefined))].map((name) => {
+    const at = findColumn(result, name, directive, path);
+    return {
+      ...{ at, name, type: result.columns[at]?.type ?? '', label: name.replaceAll('_', ' ') },
+      ...{ isId: false, decimals: decimalsOf(result, at) },
+    };
+  });
+}

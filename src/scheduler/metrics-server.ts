@@ -1,0 +1,84 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { UsageError } from '../core/errors.ts';
+import type { Health } from './health.ts';
+import type { ScheduleMetrics } from './metrics.ts';
+
+/** Where metrics are served. */
+export interface MetricsAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A server that can be ended. */
+export interface MetricsServer {
+  /** The port that was taken, where any was asked for. */
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Parses `127.0.0.1:9464`, `localhost:9464`, `[::1]:9464` or `:9464`.
+ *
+ * @param isPublic whether others may reach it: any address is taken then, such as `0.0.0.0:9464`
+ * @throws {UsageError} `bad-address` when it is another form, or no address of this machine alone and not meant to be public
+ */
+export function parseMetricsAddress(text: string, isPublic = false): MetricsAddress {
+  const [, host = '', digits = ''] = /^(.*):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  const isLoopback = /^(|localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host);
+  const isAddress = /^(|[\w.-]+|\[[\da-f:.]+\])$/i.test(host);
+  if (digits !== '' && port <= 65_535 && (isLoopback || (isPublic && isAddress))) {
+    return { host: host === '' ? '127.0.0.1' : host.replace(/^\[(.*)\]$/, '$1'), port };
+  }
+  const expected = isPublic ? 'an address and a port' : 'an address of this machine';
+  throw new UsageError(`usage: expected ${expected}, got ${JSON.stringify(text)}`, {
+    code: 'bad-address',
+    hint: isPublic
+      ? '--metrics 0.0.0.0:9464 --metrics-public'
+      : '--metrics 127.0.0.1:9464; with --metrics-public others may read the metrics, without a password',
+  });
+}
+
+/** Serves `/metrics` and `/healthz`. @throws {UsageError} `port-taken` */
+export async function serveMetrics(
+  address: MetricsAddress,
+  metrics: ScheduleMetrics,
+  health: Health,
+): Promise<MetricsServer> {
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '/').replace(/\?.*$/, '');
+    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'text/plain', 'GET only\n');
+    if (path === '/metrics') {
+      metrics.text().then(
+        (text) => answer(response, 200, metrics.contentType, text),
+        () => answer(response, 500, 'text/plain', 'no metrics\n'),
+      );
+      return;
+    }
+    if (path !== '/healthz') return answer(response, 404, 'text/plain', 'there are /metrics and /healthz\n');
+    const state = health.read();
+    answer(response, state.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(state)}\n`);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const hint = 'choose another port with --metrics';
+      reject(
+        new UsageError(`usage: cannot listen on ${address.host}:${address.port}`, { code: 'port-taken', hint, cause }),
+      );
+    });
+    server.listen(address.port, address.host, resolve);
+  });
+  const bound = server.address();
+  return {
+    port: bound !== null && typeof bound === 'object' ? bound.port : address.port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function answer(response: ServerResponse, status: number, type: string, text: string): void {
+  response.writeHead(status, { 'content-type': type }).end(text);
+}

@@ -1,0 +1,119 @@
+import type { Effects } from '../core/effects.ts';
+import { UsageError } from '../core/errors.ts';
+import type { RunEvent } from '../export/run.ts';
+import type { Job } from '../jobs/job.ts';
+import type { JobActions } from '../jobs/job-actions.ts';
+import { lockJobs } from '../jobs/run-history.ts';
+import { runJob } from '../jobs/run-job.ts';
+import type { Lock } from '../warehouse/lock/writer-lock.ts';
+import { takeAll } from '../warehouse/store-failure.ts';
+import { warehousePath } from '../warehouse/store-options.ts';
+import { JobQueue, type ScheduledJob } from './job-queue.ts';
+import { type ScheduleEvent, serveLane, watching } from './warehouse-queue.ts';
+
+export interface ScheduleOptions {
+  readonly jobs: readonly Job[];
+  readonly actions: JobActions;
+  readonly effects: Effects;
+  /** Aborted to begin no further run and to return when the runs under way are over. */
+  readonly drain: AbortSignal;
+  /** How long runs under way may go on then before they are stopped after the span or step in hand. */
+  readonly drainMs: number;
+  readonly onEvent: (event: ScheduleEvent) => void;
+  readonly onRunEvent?: ((job: string, event: RunEvent) => void) | undefined;
+}
+
+/**
+ * Runs jobs when they come due: those of one warehouse one after the other, those of several side by side. Returns when it is
+ * drained.
+ *
+ * @throws {UsageError} when no job has a schedule
+ * @throws {StoreError} `busy` when another schedule serves one of the warehouses
+ */
+export async function runSchedule(options: ScheduleOptions): Promise<void> {
+  const { effects, actions, drain, onEvent } = options;
+  const lanes = lanesOf(options.jobs);
+  const locks: Lock[] = [];
+  const stop = stopAfterDrain(options);
+  try {
+    for (const [first] of lanes) {
+      if (first !== undefined) locks.push(await lockJobs(first.warehouse, 'schedule', effects, 'tonlake schedule'));
+    }
+    const queues = await Promise.all(lanes.map((jobs) => Promise.all(jobs.map((job) => openQueue(job, options)))));
+    await Promise.all(
+      queues.map((lane) =>
+        serveLane(lane, {
+          ...{ effects, stop: drain, onEvent },
+          runDue: (job, { due, trigger }) =>
+            runJob({
+              ...{ job, actions, effects, due, trigger, stop: stop.signal },
+              onRunEvent: (event) => options.onRunEvent?.(job.name, event),
+            }),
+        }),
+      ),
+    );
+  } finally {
+    stop.close();
+    await takeAll(locks.map((lock) => () => lock.release()));
+  }
+}
+
+async function openQueue(job: ScheduledJob, { effects, onEvent }: ScheduleOptions): Promise<JobQueue> {
+  const queue = await JobQueue.open(job, effects, (missed) => onEvent({ event: 'missed', job: job.name, ...missed }));
+  onEvent(watching(queue));
+  return queue;
+}
+
+/** The jobs that have a schedule, by warehouse. */
+function lanesOf(jobs: readonly Job[]): readonly (readonly ScheduledJob[])[] {
+  const lanes = new Map<string, ScheduledJob[]>();
+  for (const job of jobs) {
+    if (!isScheduled(job)) continue;
+    const path = warehousePath(job.warehouse);
+    const lane = lanes.get(path) ?? [];
+    const same = lane.find(({ name }) => name === job.name);
+    if (same !== undefined) throw sameName(same, job);
+    lanes.set(path, [...lane, job]);
+  }
+  if (lanes.size > 0) return [...lanes.values()];
+  throw new UsageError('usage: expected jobs with a schedule, got none', {
+    code: 'no-schedule',
+    hint: "schedule: {cron: '15 3 * * *'} in a job file; see docs/jobs.md",
+  });
+}
+
+function sameName(first: Job, second: Job): UsageError {
+  return new UsageError(`usage: expected jobs of different names, got ${first.file} and ${second.file}`, {
+    code: 'same-name',
+    hint: 'their records would lie in one folder of the warehouse: rename a file',
+  });
+}
+
+function isScheduled(job: Job): job is ScheduledJob {
+  return job.schedule !== undefined;
+}
+
+/** A signal for the runs under way, which comes so long after the one to drain. */
+function stopAfterDrain({ effects, drain, drainMs, onEvent }: ScheduleOptions): {
+  readonly signal: AbortSignal;
+  close(): void;
+} {
+  const stop = new AbortController();
+  const over = new AbortController();
+  const begin = (): void => {
+    onEvent({ event: 'draining' });
+    effects.sleep(drainMs, over.signal).then(
+      () => stop.abort(),
+      () => undefined,
+    );
+  };
+  if (drain.aborted) begin();
+  else drain.addEventListener('abort', begin, { once: true });
+  return {
+    signal: stop.signal,
+    close: () => {
+      drain.removeEventListener('abort', begin);
+      over.abort();
+    },
+  };
+}

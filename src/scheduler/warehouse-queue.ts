@@ -1,0 +1,108 @@
+import type { Effects } from '../core/effects.ts';
+import { formatError, TonlakeError } from '../core/errors.ts';
+import type { JobOutcome } from '../jobs/run-job.ts';
+import type { JobRecord } from '../jobs/run-record.ts';
+import type { DueRun, JobQueue, ScheduledJob } from './job-queue.ts';
+
+/** What happens in a schedule. */
+export type ScheduleEvent =
+  | { readonly event: 'watching'; readonly job: string; readonly next: string | undefined }
+  /** Runs came due while nobody was there; `givenUp` when there were more than are made up for. */
+  | { readonly event: 'missed'; readonly job: string; readonly count: number; readonly givenUp: boolean }
+  | { readonly event: 'begin'; readonly job: string; readonly due: string; readonly trigger: DueRun['trigger'] }
+  | { readonly event: 'end'; readonly job: string; readonly seconds: number; readonly record: JobRecord }
+  /** A run could not begin or failed, and is tried again after a while. */
+  | {
+      readonly event: 'retry';
+      readonly job: string;
+      readonly due: string;
+      readonly seconds: number;
+      readonly message: string;
+    }
+  | { readonly event: 'problem'; readonly job: string; readonly due: string; readonly message: string }
+  | { readonly event: 'draining' };
+
+export interface WarehouseQueueOptions {
+  readonly effects: Effects;
+  /** Runs one job. */
+  readonly runDue: (job: ScheduledJob, run: DueRun) => Promise<JobOutcome>;
+  /** Aborted when no further run may begin. */
+  readonly stop: AbortSignal;
+  readonly onEvent: (event: ScheduleEvent) => void;
+}
+
+/** Most time between two looks at the clock: it may have been set, or the machine may have slept. */
+const LOOK_MS = 30_000;
+/** What may pass by itself, such as a day that the index has not passed, is tried so often, and so long apart. */
+const TRIES = 4;
+const RETRY_MS = 300_000;
+
+/** Runs the jobs of one warehouse, one after the other, oldest first, until it is stopped. */
+export async function serveLane(queues: readonly JobQueue[], options: WarehouseQueueOptions): Promise<void> {
+  const { stop, effects, onEvent } = options;
+  while (!stop.aborted) {
+    const queue = oldest(queues);
+    if (queue === undefined) {
+      await pause(effects, untilNext(queues, effects.now()), stop);
+      continue;
+    }
+    const run = queue.next();
+    if (run === undefined) continue;
+    await runOne(queue.job, run, options);
+    queue.shift();
+    onEvent(watching(queue));
+  }
+}
+
+/** Says when a job comes due next. */
+export function watching(queue: JobQueue): ScheduleEvent {
+  const next = queue.nextTime();
+  return {
+    event: 'watching',
+    job: queue.job.name,
+    next: next === undefined ? undefined : new Date(next).toISOString(),
+  };
+}
+
+async function runOne(job: ScheduledJob, run: DueRun, options: WarehouseQueueOptions): Promise<void> {
+  const { effects, stop, onEvent, runDue } = options;
+  const due = new Date(run.due).toISOString();
+  for (let attempt = 1; ; attempt++) {
+    onEvent({ event: 'begin', job: job.name, due, trigger: run.trigger });
+    const startedAt = effects.monotonic();
+    const outcome = await runDue(job, run).catch((error: unknown) => ({ record: undefined, error }));
+    const seconds = (effects.monotonic() - startedAt) / 1000;
+    const { record, error } = outcome;
+    if (record !== undefined) onEvent({ event: 'end', job: job.name, seconds, record });
+    else onEvent({ event: 'problem', job: job.name, due, message: formatError(error) });
+    if (error === undefined || stop.aborted || attempt === TRIES || !mayPass(error)) return;
+    onEvent({ event: 'retry', job: job.name, due, seconds: RETRY_MS / 1000, message: formatError(error) });
+    await pause(effects, RETRY_MS, stop);
+    if (stop.aborted) return;
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  return error instanceof TonlakeError && (error.retryable || error.code === 'busy');
+}
+
+/** The queue whose next run came due first; the first by name of several. */
+function oldest(queues: readonly JobQueue[]): JobQueue | undefined {
+  let found: JobQueue | undefined;
+  for (const queue of queues) {
+    const due = queue.next()?.due;
+    if (due !== undefined && due < (found?.next()?.due ?? Number.POSITIVE_INFINITY)) found = queue;
+  }
+  return found;
+}
+
+function untilNext(queues: readonly JobQueue[], now: number): number {
+  const times = queues.flatMap((queue) => queue.nextTime() ?? []);
+  return Math.max(1, Math.min(LOOK_MS, ...times.map((time) => time - now)));
+}
+
+async function pause(effects: Effects, ms: number, stop: AbortSignal): Promise<void> {
+  await effects.sleep(ms, stop).catch((error: unknown) => {
+    if (!stop.aborted) throw error;
+  });
+}

@@ -1,0 +1,279 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Span } from '../core/span.ts';
+import { greatest, intersectSpans, least, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { narrowTable } from '../declare/left-out.ts';
+import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
+import type { TableDef } from '../declare/table.ts';
+import type { StagedPart } from '../export/collect-parts.ts';
+import { PARTIAL } from '../warehouse/ledger/done-spans.ts';
+import { quoteName, quoteText } from '../warehouse/sql/canonical-text.ts';
+import { stagedRows } from '../warehouse/sql/table-relation.ts';
+import { schemaOf } from '../warehouse/sql/table-schema.ts';
+import type { CommitDraft, StagedSpan, Store } from '../warehouse/store.ts';
+import { projectionOf } from './audit-transactions.ts';
+import { type Held, seqnoColumn } from './damaged-warehouse.ts';
+import { describeEvidence } from './entry-state.ts';
+import type { Damage } from './plan-repair.ts';
+
+export interface ApplyRepairOptions {
+  readonly store: Store;
+  readonly held: Held;
+  /** All tables that entries of the pipeline can have rows of. */
+  readonly tables: readonly TableDef[];
+  /** Asks the source for spans; what comes is staged, and nothing is committed. @throws when the source is away */
+  readonly fetch: (spans: readonly Span[]) => Promise<readonly StagedPart[]>;
+  readonly freshId: () => string;
+}
+
+/** What became of damaged entries. */
+export interface RepairOutcome {
+  readonly refetched: readonly Span[];
+  readonly failed: readonly Span[];
+  readonly isChanged: boolean;
+}
+
+/** Most blocks that could not be had and are kept aside from sound ones; of more, nothing is changed. */
+const MOST_ASIDE = 100;
+
+/**
+ * Puts a new entry in the place of damaged ones: sound rows are copied from their files, the others asked for again. Rows go only in
+ * the commit that brings the new ones: what could not be had keeps the rows that it has, in an entry that counts as not done, or
+ * everything stays as it is.
+ *
+ * @returns what was asked for again, and what of it could not be had
+ */
+export async function applyRepair(options: ApplyRepairOptions, damage: Damage): Promise<RepairOutcome> {
+  const fetched = await fetchAgain(options, damage.refetch);
+  const failed = failedOf(damage, damage.refetch, fetched);
+  const good = subtractSpans([damage.span], failed);
+  const isDoubted = damage.doubted.size + damage.recompute.size > 0;
+  const staged = await stageAll(options, damage, good, damage.refetch, fetched);
+  if (isDoubted && (failed.length > 0 || !isBelieved(damage, staged[0]))) {
+    const rest = subtractSpans([damage.span], damage.refetch);
+    const whole = { ...damage, refetch: [damage.span], recompute: new Set<string>(), doubted: new Set<string>() };
+    const more = [...fetched, ...(await fetchAgain(options, rest))];
+    const missing = failedOf(damage, [damage.span], more);
+    const found = subtractSpans([damage.span], missing);
+    const again = await stageAll(options, whole, found, [damage.span], more);
+    const isChanged = await commitAll(options, whole, { good: found, failed: missing, staged: again, fetched: more });
+    return { refetched: [damage.span], failed: missing, isChanged };
+  }
+  return {
+    refetched: damage.refetch,
+    failed,
+    isChanged: await commitAll(options, damage, { good, failed, staged, fetched }),
+  };
+}
+
+async function fetchAgain({ fetch }: ApplyRepairOptions, spans: readonly Span[]): Promise<readonly StagedPart[]> {
+  return spans.length === 0 ? [] : fetch(spans);
+}
+
+/** Whether a part has everything that its span has of what the damaged entry asked for. */
+function isWhole({ entries }: Damage, { draft }: StagedPart): boolean {
+  const scope = entries[0]?.scope === PARTIAL ? undefined : entries[0]?.scope;
+  return draft.verdict === 'sealed' && draft.scope === scope;
+}
+
+function failedOf(damage: Damage, asked: readonly Span[], fetched: readonly StagedPart[]): readonly Span[] {
+  const had = fetched.filter((part) => isWhole(damage, part)).map(({ draft }) => draft.span);
+  const failed = subtractSpans(asked, unionSpans(had));
+  // Rows that no block binds come all together, or not at all.
+  return failed.length > 0 && damage.pipeline.tables.some((table) => columnOf(damage.pipeline, table) === undefined)
+    ? [damage.span]
+    : failed;
+}
+
+/** The column that binds a row to a masterchain block of its span; undefined where rows are bound to none. */
+function columnOf(pipeline: PipelineDef, table: TableDef): string | undefined {
+  if (isMasterchain(pipeline)) return seqnoColumn(table);
+  return pipeline.walk.kind === 'block' ? pipeline.walk.column : undefined;
+}
+
+/** Stages the rows of each given span: copies of what is sound, and what was fetched. */
+async function stageAll(
+  options: ApplyRepairOptions,
+  damage: Damage,
+  spans: readonly Span[],
+  refetched: readonly Span[],
+  fetched: readonly StagedPart[],
+): Promise<readonly StagedSpan[]> {
+  const { store, freshId } = options;
+  const staged: StagedSpan[] = [];
+  for (const span of spans) {
+    const stage = store.stage(damage.pipeline.name, span);
+    const folder = join(store.staging.stagingPath, `applyRepair-${freshId()}`);
+    await mkdir(folder, { recursive: true });
+    const kept = subtractSpans([span], refetched);
+    const parts = fetched.filter(
+      (part) => isWhole(damage, part) && intersectSpans([part.draft.span], [span]).length > 0,
+    );
+    const named = new Set([...damage.pipeline.tables.map(({ name }) => name), ...parts.flatMap(tablesOf)]);
+    for (const declared of options.tables.filter(({ name }) => named.has(name))) {
+      const table = narrowTable(declared, damage.pipeline.leftOut);
+      if (totalSize(kept) > 0 && damage.pipeline.tables.some(({ name }) => name === table.name)) {
+        const path = join(folder, `${table.name}.parquet`);
+        await store.query(`COPY (${soundRows(options, damage, table, kept)}) TO ${quoteText(path)}
+          (FORMAT parquet, COMPRESSION uncompressed)`);
+        await stage.adopt(table, path);
+      }
+      for (const { staged: part } of parts) {
+        for (const [at, { stagedPath }] of (part.tables[table.name]?.files ?? []).entries()) {
+          const path = join(folder, `${table.name}-${part.id}-${at}.parquet`);
+          await store.query(`COPY (SELECT ${columnsOf(table)} FROM ${stagedRows(table, [stagedPath])})
+            TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
+          await stage.adopt(table, path);
+        }
+      }
+    }
+    staged.push(await stage.finish());
+  }
+  return staged;
+}
+
+function tablesOf({ staged }: StagedPart): readonly string[] {
+  return Object.keys(staged.tables);
+}
+
+function columnsOf(table: TableDef): string {
+  return schemaOf(table)
+    .columns.map(({ name }) => quoteName(name))
+    .join(', ');
+}
+
+function soundRows(
+  { store, held }: ApplyRepairOptions,
+  damage: Damage,
+  table: TableDef,
+  kept: readonly Span[],
+): string {
+  const column = columnOf(damage.pipeline, table);
+  const within =
+    column === undefined
+      ? 'true'
+      : kept.map(({ from, to }) => `${quoteName(column)} BETWEEN ${from} AND ${to}`).join(' OR ');
+  const rowsOf = (of: TableDef): string => {
+    const select = held.select(of, damage.entries);
+    // The audits see a one-file warehouse as an attached database, the store as its own.
+    return store.kind === 'duckdb' ? select.replace(' FROM w._rows.', ' FROM _rows.') : select;
+  };
+  const projection = damage.recompute.has(table.name) ? projectionOf(damage.pipeline, table) : undefined;
+  if (projection === undefined) return `SELECT ${columnsOf(table)} FROM (${rowsOf(table)}) WHERE ${within}`;
+  const from = new Map(projection.columns.map((column) => [column.to, column.from]));
+  const columns = schemaOf(table).columns.map(({ name, type }) => {
+    const source = from.get(name);
+    return source === undefined ? `NULL::${type} AS ${quoteName(name)}` : `${quoteName(source)} AS ${quoteName(name)}`;
+  });
+  return `SELECT ${columns.join(', ')} FROM (${rowsOf(projection.parent)}) WHERE ${projection.condition} AND (${within})`;
+}
+
+/** Whether the tables that were doubted, or made again, have come out as they were recorded. */
+function isBelieved({ entries, recompute, doubted }: Damage, staged: StagedSpan | undefined): boolean {
+  const [entry] = entries;
+  if (entry === undefined || staged === undefined) return false;
+  return [...recompute, ...doubted].every((name) => {
+    const before = entry.tables[name];
+    const now = staged.tables[name];
+    if (before === undefined || now === undefined) return false;
+    return JSON.stringify(describeEvidence(before)) === JSON.stringify(describeEvidence(now));
+  });
+}
+
+interface Outcome {
+  readonly good: readonly Span[];
+  readonly failed: readonly Span[];
+  readonly staged: readonly StagedSpan[];
+  readonly fetched: readonly StagedPart[];
+}
+
+/** The first commit takes the place of the damaged entries. */
+async function commitAll(options: ApplyRepairOptions, damage: Damage, outcome: Outcome): Promise<boolean> {
+  const { store } = options;
+  const { good, failed, staged, fetched } = outcome;
+  const [before] = damage.entries;
+  const isPoor = damage.entries.every(({ verdict }) => verdict === 'quarantined');
+  if (before === undefined || (failed.length > 0 && !isPoor && !canKeep(damage, failed))) return false;
+  const kept = isPoor ? [] : await keepAside(options, damage, failed);
+  let requests = fetched.reduce((sum, { draft }) => sum + draft.requests, 0);
+  let supersedes = [...damage.entries.map(({ id }) => id), ...givingWay(fetched, damage)];
+  const put = async (part: StagedSpan, draft: Pick<CommitDraft, 'span' | 'scope' | 'asOf'>): Promise<void> => {
+    const { network, pipeline, version } = before;
+    const retries = fetched.reduce((sum, { draft: { retries: some } }) => sum + some, 0);
+    await store.commit(part, {
+      network,
+      pipeline,
+      version,
+      without: damage.pipeline.leftOut,
+      verdict: 'sealed',
+      requests,
+      retries,
+      ...draft,
+      supersedes,
+    });
+    supersedes = [];
+    requests = 0;
+  };
+  for (const [at, span] of good.entries()) {
+    const part = staged[at];
+    if (part !== undefined) await put(part, { span, ...readAt(damage, outcome, span) });
+  }
+  for (const { span, part } of kept) await put(part, { span, scope: PARTIAL, asOf: before.asOf });
+  for (const { staged: part, draft } of fetched.filter((each) => each.draft.verdict === 'quarantined')) {
+    if (!isPoor && !kept.some(({ span }) => intersectSpans([span], [draft.span]).length > 0)) continue;
+    await store.commit(part, { ...draft, supersedes });
+    supersedes = [];
+  }
+  return supersedes.length === 0;
+}
+
+/** Entries of the quarantine that the new rows take the place of, beside the damaged entries. */
+function givingWay(fetched: readonly StagedPart[], { entries }: Damage): readonly string[] {
+  const own = new Set(entries.map(({ id }) => id));
+  return [...new Set(fetched.flatMap(({ draft }) => draft.supersedes))].filter((id) => !own.has(id));
+}
+
+/** When the rows of a span were read, and what was asked for. */
+function readAt({ entries }: Damage, { fetched }: Outcome, span: Span): Pick<CommitDraft, 'asOf' | 'scope'> {
+  const [before] = entries;
+  const asOf = [
+    ...entries.map((entry) => entry.asOf),
+    ...fetched.filter(({ draft }) => intersectSpans([draft.span], [span]).length > 0).map(({ draft }) => draft.asOf),
+  ].flatMap((each) => each ?? []);
+  return {
+    scope: before?.scope === PARTIAL ? undefined : before?.scope,
+    asOf:
+      asOf.length === 0
+        ? undefined
+        : { from: least(asOf.map(({ from }) => from)), to: greatest(asOf.map(({ to }) => to)) },
+  };
+}
+
+/**
+ * Whether what could not be had can be told from the rest, in entries of their own, and still shows as damaged there: rows that only
+ * a checksum accuses would look sound in a new file.
+ */
+function canKeep({ isSuspect, entries, pipeline }: Damage, failed: readonly Span[]): boolean {
+  if (isSuspect || entries.length > 1) return false;
+  return pipeline.walk.kind === 'lt' || pipeline.walk.kind === 'block' || totalSize(failed) <= MOST_ASIDE;
+}
+
+/** The rows that failed spans have: a run reads those of lists again as they are, and others block by block. */
+async function keepAside(options: ApplyRepairOptions, damage: Damage, failed: readonly Span[]) {
+  const readable = {
+    ...damage.pipeline,
+    tables: damage.pipeline.tables.filter(({ name }) => !damage.unreadable.has(name)),
+  };
+  const spans = isMasterchain(damage.pipeline)
+    ? failed.flatMap(({ from, to }) =>
+        Array.from({ length: to - from + 1 }, (_, i) => ({ from: from + i, to: from + i })),
+      )
+    : failed;
+  const kept: { readonly span: Span; readonly part: StagedSpan }[] = [];
+  for (const span of spans) {
+    const plain = { ...damage, pipeline: readable, recompute: new Set<string>() };
+    const [part] = await stageAll(options, plain, [span], [], []);
+    if (part !== undefined) kept.push({ span, part });
+  }
+  return kept;
+}

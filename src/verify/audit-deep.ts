@@ -1,0 +1,81 @@
+import { setSureTimes } from './audit-headers.ts';
+import { findBad } from './audit-scope.ts';
+import type { Held } from './damaged-warehouse.ts';
+import { type Finding, groupBad } from './finding.ts';
+
+/** What crosses the edges of the ranges that a warehouse holds, and can therefore not be proven here. */
+export interface DeepEdges {
+  /** First transactions of accounts whose transaction before lies outside. */
+  readonly transactionsBefore: number;
+  /** Internal messages received inside that were sent before, or in a hole. */
+  readonly messagesBefore: number;
+  /** Internal messages sent inside that are received later, or in a hole. */
+  readonly messagesAfter: number;
+  /** Internal messages that the protocol makes itself: nobody sends them. */
+  readonly messagesMinted: number;
+}
+
+const MADE_INSIDE = `EXISTS (FROM sure s WHERE s.workchain = mail.workchain AND mail.created_lt BETWEEN s.lt_from AND s.lt_to)`;
+
+/**
+ * Proves the chain of every account in `t` (each transaction names the one before, and begins with the state that it left), and
+ * that each internal message in `m` was sent once and received at most once, and sent inside if it was made inside.
+ */
+export async function auditDeep(
+  held: Held,
+): Promise<{ readonly findings: readonly Finding[]; readonly edges: DeepEdges }> {
+  await setSureTimes(held);
+  const what = { pipeline: 'transactions' };
+  await held.database.run(`CREATE OR REPLACE TEMP TABLE chain AS SELECT *, CASE
+      WHEN prev_lt >= lt THEN 'an earlier one'
+      WHEN before_lt IS NULL AND prev_lt = 0 THEN NULL
+      WHEN before_lt = prev_lt AND before_h = prev THEN CASE WHEN before_state <> state_before THEN 'state' END
+      WHEN before_gone AND prev_lt = 0 THEN NULL
+      WHEN before_lt IS NOT NULL AND (before_run = run OR prev_lt <= before_lt) THEN 'link'
+      WHEN EXISTS (FROM sure s WHERE s.workchain = c.workchain AND c.prev_lt BETWEEN s.lt_from AND s.lt_to) THEN 'none'
+      ELSE 'outside' END AS verdict
+    FROM (SELECT mc, run, workchain, lt, h, prev_lt, prev, state_before, lag(mc) OVER w AS before_mc, lag(run) OVER w AS before_run,
+        lag(lt) OVER w AS before_lt, lag(h) OVER w AS before_h, lag(state_after) OVER w AS before_state, lag(is_gone) OVER w AS before_gone
+      FROM t WINDOW w AS (PARTITION BY a ORDER BY lt)) c
+    WHERE before_lt IS DISTINCT FROM prev_lt OR before_h IS DISTINCT FROM prev OR before_state IS DISTINCT FROM state_before`);
+  const links = await findBad(
+    held,
+    `SELECT [coalesce(before_mc, mc), mc] AS blame,
+       CASE verdict WHEN 'state' THEN concat('the transaction at ', lt, ' to begin with the state after the one at ', before_lt)
+         WHEN 'none' THEN concat('the transaction at ', prev_lt, ' that the one at ', lt, ' follows')
+         ELSE concat('the transaction at ', lt, ' to follow the one at ', coalesce(before_lt::VARCHAR, 'an earlier time')) END AS expected,
+       CASE verdict WHEN 'state' THEN 'another state' WHEN 'none' THEN 'none'
+         ELSE concat(CASE WHEN prev_lt = before_lt THEN 'another hash at ' ELSE '' END, prev_lt) END AS got
+     FROM chain WHERE verdict NOT IN ('outside')`,
+  );
+  await held.database.run(`CREATE OR REPLACE TEMP TABLE mail AS SELECT * FROM (
+      SELECT h, count(*) FILTER (NOT is_in) AS sent, count(*) FILTER (is_in) AS received, min(created_lt) AS created_lt,
+        min(mc) AS mc_from, max(mc) AS mc_to, any_value(workchain) AS workchain, any_value(sender) AS sender,
+        bool_or(is_minted) AS is_minted FROM m WHERE is_internal GROUP BY h) WHERE sent <> 1 OR received <> 1`);
+  // Who should have sent a message is the last transaction of its sender before the message was made.
+  const mail = await findBad(
+    held,
+    `SELECT CASE WHEN sent = 0 THEN [coalesce(t.mc, mc_from)] ELSE [mc_from, mc_to] END AS blame,
+       concat('the message made at ', created_lt, CASE WHEN sent = 0 THEN ' in what its sender sent' WHEN sent > 1 THEN ' sent once'
+         ELSE ' received once' END) AS expected,
+       CASE WHEN sent = 0 THEN 'none' WHEN sent > 1 THEN concat(sent, ' times') ELSE concat(received, ' times') END AS got
+     FROM (FROM mail WHERE sent > 1 OR received > 1 OR (sent = 0 AND NOT is_minted AND ${MADE_INSIDE})) bad
+     ASOF LEFT JOIN t ON bad.sender = t.a AND bad.created_lt > t.lt`,
+  );
+  const count = async (sql: string): Promise<number> => Number((await held.database.query(sql)).rows[0]?.[0] ?? 0);
+  const unsent = await count(
+    `SELECT count(*)::INTEGER FROM mail WHERE sent = 0 AND NOT is_minted AND NOT ${MADE_INSIDE}`,
+  );
+  return {
+    findings: [
+      ...groupBad({ ...what, kind: 'account-chain', table: 'transactions' }, links),
+      ...groupBad({ ...what, kind: 'message-ends', table: 'messages' }, mail),
+    ],
+    edges: {
+      transactionsBefore: await count("SELECT count(*)::INTEGER FROM chain WHERE verdict = 'outside'"),
+      messagesBefore: unsent,
+      messagesAfter: await count('SELECT count(*)::INTEGER FROM mail WHERE received = 0'),
+      messagesMinted: await count('SELECT count(*)::INTEGER FROM mail WHERE sent = 0 AND is_minted'),
+    },
+  };
+}

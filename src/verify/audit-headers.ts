@@ -1,0 +1,77 @@
+import type { TableDef } from '../declare/table.ts';
+import { FIRSTS, findBad, setHeaders, TIPS } from './audit-scope.ts';
+import type { Held } from './damaged-warehouse.ts';
+import { type Finding, groupBad } from './finding.ts';
+
+/**
+ * Proves the headers of the runs: masterchain blocks without a gap, no block twice, every link inside a run leads to a listed
+ * block, and no block stands outside the chains. A link may leave a run only at the start of a shard's chain: where no listed
+ * block of the same addresses comes before it.
+ *
+ * @returns what is wrong, and how many links leave the runs
+ */
+export async function auditHeaders(
+  held: Held,
+  blocks: TableDef,
+): Promise<{ readonly findings: readonly Finding[]; readonly linksBefore: number }> {
+  await setHeaders(held, blocks);
+  const what = { pipeline: 'blocks', table: 'blocks' };
+  const gaps = await findBad(
+    held,
+    `SELECT [mc] AS blame, concat('masterchain block ', mc, ' in its own list') AS expected, 'none' AS got
+     FROM (SELECT unnest(range(run_from, run_to + 1)) AS mc FROM runs) wanted
+     WHERE NOT EXISTS (FROM headers h WHERE h.mc = wanted.mc AND h.workchain = -1 AND h.seqno = wanted.mc)`,
+  );
+  const twice = await findBad(
+    held,
+    `SELECT list(mc) AS blame, concat('block ', block_name(workchain, shard, seqno), ' once') AS expected,
+       concat(count(*), ' times') AS got FROM headers GROUP BY workchain, shard, seqno HAVING count(*) > 1`,
+  );
+  await held.database.run(`CREATE OR REPLACE TEMP TABLE outside AS SELECT l.*, h.lo, h.hi FROM links l
+    JOIN headers h ON h.run = l.run AND h.workchain = l.workchain AND h.shard = l.shard AND h.seqno = l.seqno
+    WHERE NOT EXISTS (FROM headers p WHERE p.run = l.run AND p.workchain = l.prev_workchain AND p.shard = l.prev_shard
+      AND p.seqno = l.prev_seqno)`);
+  const missing = await findBad(
+    held,
+    `SELECT range(max(older.mc), o.mc + 1) AS blame,
+       concat('block ', block_name(o.prev_workchain, o.prev_shard, o.prev_seqno), ' that another one follows') AS expected,
+       'none' AS got
+     FROM (SELECT *, unsigned_shard(prev_shard) AS u FROM outside) o
+     JOIN headers older ON older.run = o.run AND older.workchain = o.prev_workchain AND older.seqno <= o.prev_seqno
+       AND older.lo <= o.u + (o.u & -o.u) - 1 AND older.hi >= o.u - (o.u & -o.u)
+     GROUP BY o.mc, o.prev_workchain, o.prev_shard, o.prev_seqno`,
+  );
+  const unlinked = await findBad(
+    held,
+    `SELECT [h.mc] AS blame, 'a reference to the block before' AS expected,
+       concat('none in block ', block_name(h.workchain, h.shard, h.seqno)) AS got
+     FROM headers h ANTI JOIN links l ON l.run = h.run AND l.workchain = h.workchain AND l.shard = h.shard AND l.seqno = h.seqno
+     WHERE h.seqno > 0`,
+  );
+  const stray = await findBad(
+    held,
+    `SELECT [t.mc, min(newer.mc)] AS blame, 'linked blocks only' AS expected,
+       concat('block ', block_name(t.workchain, t.shard, t.seqno)) AS got
+     FROM ${TIPS} t JOIN headers newer ON newer.run = t.run AND newer.workchain = t.workchain AND newer.seqno > t.seqno
+       AND newer.lo <= t.hi AND newer.hi >= t.lo GROUP BY t.mc, t.workchain, t.shard, t.seqno`,
+  );
+  const { rows } = await held.database.query('SELECT count(*)::INTEGER FROM outside');
+  return {
+    findings: [
+      ...groupBad({ ...what, kind: 'block-missing' }, [...gaps, ...missing, ...unlinked]),
+      ...groupBad({ ...what, kind: 'block-twice' }, twice),
+      ...groupBad({ ...what, kind: 'block-stray' }, stray),
+    ],
+    linksBefore: Number(rows[0]?.[0] ?? 0),
+  };
+}
+
+/** Makes `sure`: for each run and workchain the logical times of which every transaction lies inside the run. */
+export async function setSureTimes(held: Held): Promise<void> {
+  const whole = 'sum(hi - lo + 1) = 18446744073709551616';
+  await held.database.run(`CREATE OR REPLACE TEMP TABLE sure AS
+    SELECT f.run, f.workchain, f.lt AS lt_from, t.lt AS lt_to
+    FROM (SELECT run, workchain, max(start_lt) AS lt FROM ${FIRSTS} GROUP BY ALL HAVING ${whole}) f
+    JOIN (SELECT run, workchain, min(end_lt) AS lt FROM ${TIPS} GROUP BY ALL HAVING ${whole}) t USING (run, workchain)
+    WHERE f.lt <= t.lt`);
+}

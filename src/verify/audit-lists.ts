@@ -1,0 +1,45 @@
+import type { ListComparison } from '../audit/list-faults.ts';
+import type { Span } from '../core/span.ts';
+import type { TableDef } from '../declare/table.ts';
+import { findBad, setHeaders, setRuns, TIPS } from './audit-scope.ts';
+import type { Held } from './damaged-warehouse.ts';
+import { type Finding, groupBad } from './finding.ts';
+
+/** Blocks of a list, and from where on their transactions, and all after, are held. */
+export interface JudgedRun extends Span {
+  readonly heldFrom: number;
+}
+
+/** Compares a list with the transactions of the blocks that both hold. The views of all tables are set. */
+export async function auditList(
+  held: Held,
+  { pipeline, faults }: ListComparison,
+  blocks: TableDef,
+  runs: readonly JudgedRun[],
+): Promise<readonly Finding[]> {
+  await setRuns(held, runs);
+  await setHeaders(held, blocks);
+  await setWindows(held, runs);
+  const sql = faults({ own: `FROM ${pipeline}`, judged: 'FROM judged' });
+  const bad = await findBad(
+    held,
+    `SELECT [seqno] AS blame, expected, got FROM (${sql}) WHERE kind IN ('missing', 'wrong')`,
+  );
+  return groupBad({ kind: 'list', pipeline, table: pipeline }, bad);
+}
+
+/**
+ * Makes `judged`: the runs, and of each the logical times whose rows a walk by windows must have, and no block outside can have: from
+ * the start of its first masterchain block to the least end of the newest blocks, where those cover every address; else none.
+ */
+async function setWindows({ database }: Held, runs: readonly JudgedRun[]): Promise<void> {
+  const since = runs.map(({ from, heldFrom }) => `(${from}, ${heldFrom})`).join(', ');
+  await database.run(`CREATE OR REPLACE TEMP TABLE judged AS
+    SELECT run_from, run_to, held_from, low, high FROM runs
+    JOIN (VALUES ${since}) AS since(run_from, held_from) USING (run_from)
+    LEFT JOIN (SELECT run, min(start_lt) AS low FROM headers JOIN runs USING (run)
+      WHERE workchain = -1 AND mc = run_from GROUP BY run) USING (run)
+    LEFT JOIN (SELECT run, min(end_lt) AS high FROM ${TIPS} tips GROUP BY run
+      HAVING sum(CASE WHEN workchain = 0 THEN hi - lo + 1 ELSE 0 END) = 18446744073709551616
+        AND bool_or(workchain = -1)) USING (run)`);
+}

@@ -1,0 +1,68 @@
+import type { Span } from '../core/span.ts';
+import type { TableDef } from '../declare/table.ts';
+import { quoteName } from '../warehouse/sql/canonical-text.ts';
+import type { LedgerEntry } from '../warehouse/store.ts';
+import { type Held, seqnoColumn } from './damaged-warehouse.ts';
+import type { BadRow } from './finding.ts';
+
+/** Most masterchain blocks that one query accuses; what is more shows once these are mended. */
+const MOST_BAD = 100_000;
+
+/** Runs a query that gives `blame` (a list of masterchain blocks), `expected` and `got` for each fault. */
+export async function findBad(held: Held, sql: string): Promise<readonly BadRow[]> {
+  const { rows } = await held.database.query(
+    `SELECT unnest(list_distinct(blame))::INTEGER AS seqno, expected::VARCHAR, got::VARCHAR FROM (${sql})
+     ORDER BY 1, 2 LIMIT ${MOST_BAD}`,
+  );
+  return rows.map(([seqno, expected, got]): BadRow => [Number(seqno), String(expected), String(got)]);
+}
+
+/** Makes a table of runs of neighbouring blocks, which the audits are about. */
+export async function setRuns({ database }: Held, runs: readonly Span[]): Promise<void> {
+  await database.run('CREATE OR REPLACE TEMP TABLE runs (run INTEGER, run_from INTEGER, run_to INTEGER)');
+  for (let at = 0; at < runs.length; at += 1000) {
+    const values = runs.slice(at, at + 1000).map(({ from, to }, i) => `(${at + i}, ${from}, ${to})`);
+    await database.run(`INSERT INTO runs VALUES ${values.join(', ')}`);
+  }
+}
+
+/** Makes a view of a table's rows of some entries, under the table's name. */
+export async function setView(held: Held, table: TableDef, entries: readonly LedgerEntry[]): Promise<void> {
+  await held.database.run(`CREATE OR REPLACE TEMP VIEW ${quoteName(table.name)} AS ${held.select(table, entries)}`);
+}
+
+/** A relation of a table's rows inside the runs, with `mc` and `run`. */
+export function inRuns(table: TableDef): string {
+  return `(SELECT src.*, src.${quoteName(seqnoColumn(table))} AS mc, run FROM ${quoteName(table.name)} src
+    JOIN runs ON src.${quoteName(seqnoColumn(table))} BETWEEN run_from AND run_to)`;
+}
+
+/**
+ * Makes `headers` (a block each, with the range of addresses `lo` to `hi` that its shard covers) and `links` (a block and one
+ * that it follows) of the runs.
+ */
+export async function setHeaders({ database }: Held, blocks: TableDef): Promise<void> {
+  await database.run(`CREATE OR REPLACE TEMP MACRO unsigned_shard(s) AS
+    CASE WHEN s < 0 THEN s::HUGEINT + 18446744073709551616 ELSE s::HUGEINT END`);
+  await database.run(`CREATE OR REPLACE TEMP MACRO block_name(w, s, q) AS
+    concat(w, ':', printf('%X', unsigned_shard(s)::UBIGINT), ':', q)`);
+  await database.run(`CREATE OR REPLACE TEMP TABLE headers AS
+    SELECT run, mc, workchain, shard, seqno, tx_count, start_lt, end_lt, u - (u & -u) AS lo, u + (u & -u) - 1 AS hi
+    FROM (SELECT *, unsigned_shard(shard) AS u FROM ${inRuns(blocks)})`);
+  await database.run(`CREATE OR REPLACE TEMP TABLE links AS
+    SELECT run, mc, workchain, shard, seqno, prev.workchain AS prev_workchain, prev.seqno AS prev_seqno,
+      (CASE WHEN u >= 9223372036854775808 THEN u - 18446744073709551616 ELSE u END)::BIGINT AS prev_shard
+    FROM (SELECT *, TRY_CAST('0x' || prev.shard AS UBIGINT)::HUGEINT AS u FROM (
+      SELECT run, mc, workchain, shard, seqno, unnest(from_json(CASE WHEN json_valid(prev_blocks) THEN prev_blocks END,
+        '[{"workchain":"INTEGER","shard":"VARCHAR","seqno":"INTEGER"}]')) AS prev
+      FROM ${inRuns(blocks)}))`);
+}
+
+/** Blocks that no other block of their run follows: the newest of each shard. */
+export const TIPS = `(SELECT * FROM headers h WHERE NOT EXISTS (FROM links l WHERE l.run = h.run
+  AND l.prev_workchain = h.workchain AND l.prev_shard = h.shard AND l.prev_seqno = h.seqno))`;
+
+/** Blocks that follow none of their run: the oldest of each shard. */
+export const FIRSTS = `(SELECT * FROM headers h WHERE NOT EXISTS (FROM links l JOIN headers p ON l.run = p.run
+  AND l.prev_workchain = p.workchain AND l.prev_shard = p.shard AND l.prev_seqno = p.seqno
+  WHERE l.run = h.run AND l.workchain = h.workchain AND l.shard = h.shard AND l.seqno = h.seqno))`;

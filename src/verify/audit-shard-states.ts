@@ -1,0 +1,69 @@
+import { StateAudit, type StateBlock } from '../audit/shard-coverage.ts';
+import { blockId } from '../chain/headers.ts';
+import { intersectSpans, type Span, spanSize } from '../core/span.ts';
+import { LOOK_BACK, readStateHeaders } from '../export/state-proof.ts';
+import type { Held } from './damaged-warehouse.ts';
+import { type BadRow, type Finding, groupBad } from './finding.ts';
+
+/** Masterchain blocks whose states are read at once. */
+const CHUNK = 1_000;
+
+/**
+ * Proves the rows of `shard_state` as their walk does: every shard at each block, and the newest blocks that the headers tell. The
+ * views `shard_state` and `blocks` are set.
+ *
+ * @param runs blocks whose states are held
+ * @param headed blocks whose headers are held
+ */
+export async function auditStates(
+  { database }: Held,
+  runs: readonly Span[],
+  headed: readonly Span[],
+): Promise<readonly Finding[]> {
+  const first = await firstOfIndex({ database }, headed);
+  const bad: BadRow[] = [];
+  for (const span of runs.flatMap(chunksOf)) {
+    const near = intersectSpans([{ from: span.from - LOOK_BACK, to: span.to }], headed);
+    const headers = (await Promise.all(near.map((run) => readStateHeaders(database.query, run)))).flat();
+    const audit = new StateAudit({ runs: near, headers, first });
+    const states = await readStates({ database }, span);
+    for (let seqno = span.from; seqno <= span.to; seqno++) {
+      const fault = audit.fault(seqno, states.get(seqno) ?? []);
+      if (fault !== undefined) bad.push([seqno, fault.expected, fault.got]);
+    }
+  }
+  return groupBad({ kind: 'list', pipeline: 'shard_state', table: 'shard_state' }, bad);
+}
+
+/** The index begins with the first header unless a state names a block that is older. */
+async function firstOfIndex({ database }: Pick<Held, 'database'>, headed: readonly Span[]): Promise<number> {
+  const first = headed[0]?.from ?? -1;
+  const { rows } = await database.query(`SELECT count(*)::INTEGER FROM shard_state WHERE mc_block_seqno < ${first}`);
+  return Number(rows[0]?.[0] ?? 0) === 0 ? first : -1;
+}
+
+function chunksOf(span: Span): readonly Span[] {
+  return Array.from({ length: Math.ceil(spanSize(span) / CHUNK) }, (_, i) => ({
+    from: span.from + i * CHUNK,
+    to: Math.min(span.to, span.from + (i + 1) * CHUNK - 1),
+  }));
+}
+
+async function readStates(
+  { database }: Pick<Held, 'database'>,
+  { from, to }: Span,
+): Promise<ReadonlyMap<number, readonly StateBlock[]>> {
+  const { rows } = await database.query(
+    `SELECT mc_seqno, workchain, shard::VARCHAR, seqno, mc_block_seqno, root_hash
+     FROM shard_state WHERE mc_seqno BETWEEN ${from} AND ${to}`,
+  );
+  const states = new Map<number, StateBlock[]>();
+  // The types are those of the select above.
+  for (const row of rows as readonly (readonly [number, number, string, number, number, string])[]) {
+    const [at, workchain, shard, seqno, mcSeqno, rootHash] = row;
+    const list = states.get(at) ?? [];
+    list.push({ id: blockId(workchain, shard, seqno), workchain, shard: BigInt(shard), mcSeqno, rootHash });
+    states.set(at, list);
+  }
+  return states;
+}

@@ -1,0 +1,153 @@
+import type { ColumnDef } from '../declare/column.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { TableDef } from '../declare/table.ts';
+import { quoteName } from '../warehouse/sql/canonical-text.ts';
+import { findBad, inRuns } from './audit-scope.ts';
+import type { Held } from './damaged-warehouse.ts';
+import { type Finding, groupBad } from './finding.ts';
+
+/** Messages that an ordinary transaction or a tick-tock sent, as it says itself; `expectedMessages` is the same rule over a page. */
+const SENT = `CASE WHEN action_success THEN coalesce(action_msgs_created, 0) ELSE 0 END
+  + CASE WHEN bounce = 'ok' THEN 1 ELSE 0 END`;
+
+/**
+ * Makes `t`: each transaction of the runs in a form that is small and quick to join. Texts are told by 64 bits of a hash:
+ * what that accuses is looked up before it is believed, or takes two such hashes to be alike.
+ */
+export async function setTransactions({ database }: Held, transactions: TableDef, isDeep: boolean): Promise<void> {
+  const deep = `, prev_trans_lt AS prev_lt, hash(prev_trans_hash) AS prev, hash(account_state_hash_before) AS state_before,
+    hash(account_state_hash_after) AS state_after, end_status = 'nonexist' AS is_gone`;
+  await database.run(`CREATE OR REPLACE TEMP TABLE t AS
+    SELECT mc, run, block_workchain AS workchain, block_shard AS shard, block_seqno AS seqno, lt, hash(hash) AS h,
+      hash(account) AS a, CASE descr WHEN 'ord' THEN 1 WHEN 'tick_tock' THEN 0 END AS wanted_in,
+      CASE WHEN descr IN ('ord', 'tick_tock') THEN ${SENT} END AS wanted_out ${isDeep ? deep : ''}
+    FROM ${inRuns(transactions)}`);
+}
+
+/** Makes `m`: each end of a message in the runs, in such a form. */
+export async function setMessages({ database }: Held, messages: TableDef, isDeep: boolean): Promise<void> {
+  const deep = `, value IS NOT NULL AND created_lt IS NOT NULL AS is_internal, created_lt, hash(source) AS sender,
+    TRY_CAST(split_part(source, ':', 1) AS INTEGER) AS workchain, source = '-1:${'0'.repeat(64)}' AS is_minted`;
+  await database.run(`CREATE OR REPLACE TEMP TABLE m AS
+    SELECT mc, tx_lt, hash(tx_hash) AS tx, hash(msg_hash) AS h, direction = 'in' AS is_in ${isDeep ? deep : ''}
+    FROM ${inRuns(messages)}`);
+}
+
+/** Compares `t` with `headers`: rows of each block, their logical times, and that none is there twice. */
+export async function auditTransactions(held: Held): Promise<readonly Finding[]> {
+  const what = { pipeline: 'transactions', table: 'transactions' };
+  const name = 'block_name(h.workchain, h.shard, h.seqno)';
+  const counts = await findBad(
+    held,
+    `SELECT [coalesce(h.mc, r.mc), coalesce(r.mc, h.mc)] AS blame,
+       CASE WHEN h.mc IS NULL THEN concat('transactions of listed blocks only')
+         WHEN r.mc <> h.mc THEN concat('transactions of block ', ${name}, ' in masterchain block ', h.mc)
+         WHEN r.n IS DISTINCT FROM h.tx_count THEN concat(h.tx_count, ' transactions in block ', ${name})
+         ELSE concat('logical times ', h.start_lt, ' to ', h.end_lt, ' in block ', ${name}) END AS expected,
+       CASE WHEN h.mc IS NULL THEN concat(r.n, ' of block ', block_name(r.workchain, r.shard, r.seqno))
+         WHEN r.mc <> h.mc THEN concat('some in ', r.mc)
+         WHEN r.n IS DISTINCT FROM h.tx_count THEN coalesce(r.n, 0)::VARCHAR
+         ELSE concat(r.lt_from, ' to ', r.lt_to) END AS got
+     FROM headers h FULL JOIN (SELECT workchain, shard, seqno, mc, count(*) AS n, min(lt) AS lt_from, max(lt) AS lt_to
+       FROM t GROUP BY ALL) r ON r.workchain = h.workchain AND r.shard = h.shard AND r.seqno = h.seqno
+     WHERE h.mc IS NULL OR coalesce(r.n, 0) <> h.tx_count OR r.mc <> h.mc OR r.lt_from < h.start_lt OR r.lt_to > h.end_lt`,
+  );
+  const hashes = await findBad(
+    held,
+    `SELECT list(mc_block_seqno) AS blame,
+       concat('transaction ', hash, ' once') AS expected, concat(count(*), ' times') AS got FROM transactions
+     WHERE hash(hash) IN (SELECT h FROM t GROUP BY h HAVING count(*) > 1) GROUP BY hash HAVING count(*) > 1`,
+  );
+  const times = await findBad(
+    held,
+    `SELECT list(mc_block_seqno) AS blame,
+       concat('one transaction of ', account, ' at ', lt) AS expected, count(*)::VARCHAR AS got FROM transactions
+     WHERE (hash(account), lt) IN (SELECT a, lt FROM t GROUP BY a, lt HAVING count(*) > 1)
+     GROUP BY account, lt HAVING count(*) > 1`,
+  );
+  return [
+    ...groupBad({ ...what, kind: 'block-rows' }, counts),
+    ...groupBad({ ...what, kind: 'transaction-twice' }, [...hashes, ...times]),
+  ];
+}
+
+/**
+ * Compares `m` with `t`: each row belongs to a transaction of the same block and time, each transaction received and sent as many
+ * messages as it says itself, and no row is there twice.
+ */
+export async function auditMessages(held: Held): Promise<readonly Finding[]> {
+  const what = { pipeline: 'transactions', table: 'messages' };
+  const ends = await findBad(
+    held,
+    `SELECT [coalesce(t.mc, e.mc), coalesce(e.mc, t.mc)] AS blame,
+       CASE WHEN t.h IS NULL THEN 'messages of listed transactions only'
+         WHEN coalesce(e.received, 0) <> t.wanted_in THEN concat(t.wanted_in, ' received messages')
+         WHEN coalesce(e.sent, 0) <> t.wanted_out THEN concat(t.wanted_out, ' sent messages')
+         ELSE 'the block and time of the transaction' END AS expected,
+       CASE WHEN t.h IS NULL THEN 'some of another'
+         WHEN coalesce(e.received, 0) <> t.wanted_in THEN concat(coalesce(e.received, 0), ' at ', t.lt)
+         WHEN coalesce(e.sent, 0) <> t.wanted_out THEN concat(coalesce(e.sent, 0), ' at ', t.lt)
+         ELSE concat('block ', e.mc, ' and ', e.lt_from, ' instead of ', t.lt) END AS got
+     FROM t FULL JOIN (SELECT tx, min(mc) AS mc, max(mc) AS mc_to, min(tx_lt) AS lt_from, max(tx_lt) AS lt_to,
+       count(*) FILTER (is_in) AS received, count(*) FILTER (NOT is_in) AS sent FROM m GROUP BY tx) e ON e.tx = t.h
+     WHERE t.h IS NULL OR coalesce(e.received, 0) <> t.wanted_in OR coalesce(e.sent, 0) <> t.wanted_out
+       OR e.mc <> t.mc OR e.mc_to <> t.mc OR e.lt_from <> t.lt OR e.lt_to <> t.lt`,
+  );
+  const twice = await findBad(
+    held,
+    `SELECT list(mc) AS blame, 'a message once at each end' AS expected,
+       concat(count(*), ' times') AS got FROM m GROUP BY tx, h, is_in HAVING count(*) > 1`,
+  );
+  return [...groupBad({ ...what, kind: 'messages' }, ends), ...groupBad({ ...what, kind: 'message-twice' }, twice)];
+}
+
+/** Compares a table of projected records, such as account states, with the records it is made of, value by value. */
+export async function auditProjection(held: Held, pipeline: PipelineDef, table: TableDef): Promise<readonly Finding[]> {
+  const projection = projectionOf(pipeline, table);
+  if (projection === undefined) return [];
+  const { parent, columns, condition } = projection;
+  const digest = (names: readonly string[]): string =>
+    `SELECT mc, count(*) AS n, sum(hash(${names.map(quoteName).join(', ')})::HUGEINT) AS digest`;
+  const bad = await findBad(
+    held,
+    `SELECT [coalesce(p.mc, c.mc)] AS blame,
+       concat(coalesce(p.n, 0), ' rows of ${table.name} as in ${parent.name}') AS expected,
+       CASE WHEN coalesce(c.n, 0) <> coalesce(p.n, 0) THEN coalesce(c.n, 0)::VARCHAR ELSE 'other values' END AS got
+     FROM (${digest(columns.map(({ from }) => from))} FROM ${inRuns(parent)} WHERE ${condition} GROUP BY mc) p
+     FULL JOIN (${digest(columns.map(({ to }) => to))} FROM ${inRuns(table)} GROUP BY mc) c ON p.mc = c.mc
+     WHERE p.n IS DISTINCT FROM c.n OR p.digest IS DISTINCT FROM c.digest`,
+  );
+  return groupBad({ kind: 'states', pipeline: pipeline.name, table: table.name }, bad);
+}
+
+export interface Projection {
+  readonly parent: TableDef;
+  /** Columns of the parent, and the names they have in the projection. */
+  readonly columns: readonly { readonly from: string; readonly to: string }[];
+  /** SQL: whether a row of the parent has one in the projection. */
+  readonly condition: string;
+}
+
+/** How a table follows from another one of its pipeline; undefined when it does not, or when a selection left out what tells. */
+export function projectionOf(pipeline: PipelineDef, table: TableDef): Projection | undefined {
+  const { rows } = table;
+  if (rows.kind !== 'projection') return undefined;
+  const parent = pipeline.tables.find(({ name }) => name === rows.of);
+  if (parent === undefined) return undefined;
+  const sourceOf = ({ name, origin }: ColumnDef): string | undefined =>
+    origin.kind === 'time'
+      ? name
+      : parent.columns.find(
+          (column) => column.origin.kind === 'path' && origin.kind === 'path' && column.origin.path === origin.path,
+        )?.name;
+  const columns = table.columns.flatMap((column) => {
+    const from = sourceOf(column);
+    return from === undefined ? [] : [{ from, to: column.name }];
+  });
+  const { unwritten = [] } = table;
+  const sources = [...table.columns, ...unwritten].filter(({ name }) => rows.anyOf.includes(name)).map(sourceOf);
+  // Without one of them it cannot be told which records have a row.
+  if (sources.includes(undefined)) return undefined;
+  const set = sources.flatMap((from) => (from === undefined ? [] : [`${quoteName(from)} IS NOT NULL`]));
+  return { parent, columns, condition: `(${set.join(' OR ') || 'false'})` };
+}

@@ -1,0 +1,213 @@
+import { greatest, least, type Span } from '../core/span.ts';
+import { isLeftOut, narrowTable } from '../declare/left-out.ts';
+import { isMasterchain } from '../declare/pipeline.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { TableDef } from '../declare/table.ts';
+import { hashFile, statIfAny } from '../warehouse/disk.ts';
+import { steadyPath } from '../warehouse/parquet-store/pinned-files.ts';
+import { quoteName } from '../warehouse/sql/canonical-text.ts';
+import { readFiles } from '../warehouse/sql/table-relation.ts';
+import { addEvidence, measureWith } from '../warehouse/staging/row-evidence.ts';
+import type { LedgerEntry, TableEntry, TableEvidence } from '../warehouse/store.ts';
+import { boundColumn, type Held, messageOf } from './damaged-warehouse.ts';
+import type { Finding, FindingKind } from './finding.ts';
+import { measureParts } from './measure-entries.ts';
+
+/**
+ * How far a table's rows of one entry can be trusted by themselves. `proven`: every file has the checksum it was committed
+ * with. `plain`: no checksum is known and nothing speaks against them. `suspect`: they can be read, but are not what was
+ * committed. `unreadable`: they are gone, torn, or another span's.
+ */
+export type Trust = 'proven' | 'plain' | 'suspect' | 'unreadable';
+
+/** What the files of one entry tell. */
+export interface EntryState {
+  readonly entry: LedgerEntry;
+  readonly tables: ReadonlyMap<string, TableState>;
+}
+
+export interface TableState {
+  readonly trust: Trust;
+  /** Whether rows, hash of keys and sums are those of the ledger. */
+  readonly isAsRecorded: boolean;
+}
+
+/** A table of an entry, its files looked at. */
+interface Looked {
+  readonly entry: LedgerEntry;
+  readonly name: string;
+  readonly part: TableEntry;
+  readonly table: TableDef | undefined;
+  readonly files: Trust;
+  readonly findings: Finding[];
+}
+
+/** Reads everything that some entries name, and compares it with the entries; tells of them in their order. */
+export async function readEntryStates(
+  held: Held,
+  registry: Registry,
+  entries: readonly LedgerEntry[],
+  report: (finding: Finding) => void,
+): Promise<readonly EntryState[]> {
+  const looked: Looked[] = [];
+  for (const entry of entries) {
+    for (const [name, part] of Object.entries(entry.tables)) {
+      const findings: Finding[] = [];
+      const tell = tellerOf(entry, name, (finding) => findings.push(finding));
+      const declared = registry.tables.find((candidate) => candidate.name === name);
+      const table = declared === undefined ? undefined : narrowTable(declared, entry.without);
+      const files = held.kind === 'duckdb' ? 'plain' : await readFileTrust(held, part, tell);
+      looked.push({ entry, name, part, table, files, findings });
+    }
+  }
+  const measured: ReadonlyMap<Looked, TableEvidence> = await measureParts(held, registry, measurable(held, looked));
+  const states: EntryState[] = [];
+  for (const entry of entries) {
+    const tables = new Map<string, TableState>();
+    for (const name of lacking(registry, entry)) {
+      tables.set(name, { trust: 'unreadable', isAsRecorded: false });
+      tellerOf(entry, name, report)('table-missing', `an entry with table ${name}`, 'one without it');
+    }
+    for (const own of looked.filter((each) => each.entry === entry)) {
+      for (const finding of own.findings) report(finding);
+      tables.set(own.name, await readTableState(held, registry, own, measured.get(own), report));
+    }
+    states.push({ entry, tables });
+  }
+  return states;
+}
+
+/**
+ * What can be read together with others. DuckDB reads many files with the types of the first one, so that only those whose bytes are
+ * proven to be what was written may share a statement.
+ */
+function measurable(held: Held, looked: readonly Looked[]): readonly (Looked & { readonly table: TableDef })[] {
+  const owners = new Map<string, number>();
+  for (const { path } of looked.flatMap(({ part }) => part.files)) owners.set(path, (owners.get(path) ?? 0) + 1);
+  return looked.filter(
+    (each): each is Looked & { readonly table: TableDef } =>
+      each.table !== undefined &&
+      (held.kind === 'duckdb' || each.files === 'proven') &&
+      each.part.files.every(({ path }) => owners.get(path) === 1),
+  );
+}
+
+/** Tables that an entry must name, and does not. */
+function lacking(registry: Registry, entry: LedgerEntry): readonly string[] {
+  if (entry.verdict !== 'sealed') return [];
+  const pipeline = registry.pipelines.filter(isMasterchain).find(({ name }) => name === entry.pipeline);
+  return (pipeline?.tables ?? [])
+    .map(({ name }) => name)
+    .filter((name) => entry.tables[name] === undefined && !isLeftOut(entry.without, name));
+}
+
+async function readTableState(
+  held: Held,
+  registry: Registry,
+  { entry, name, part, table, files }: Looked,
+  measured: TableEvidence | undefined,
+  report: (finding: Finding) => void,
+): Promise<TableState> {
+  const tell = tellerOf(entry, name, report);
+  if (table === undefined) return { trust: files, isAsRecorded: true };
+  const rows = measured ?? (files === 'unreadable' ? undefined : await readRows(held, registry, entry, table, tell));
+  if (rows === undefined) return { trust: 'unreadable', isAsRecorded: false };
+  const isAsRecorded = compareEvidence(part, rows, tell);
+  const isChanged = files === 'plain' && !isAsRecorded;
+  return { trust: isChanged ? 'suspect' : files, isAsRecorded };
+}
+
+function tellerOf(entry: LedgerEntry, table: string, report: (finding: Finding) => void): Tell {
+  const about = { pipeline: entry.pipeline, span: entry.span, entry: entry.number };
+  return (kind, expected, got, file) => report({ ...about, kind, table, file, expected, got });
+}
+
+type Tell = (kind: FindingKind, expected: string, got: string, file?: string) => void;
+
+async function readFileTrust(held: Held, { files }: TableEntry, tell: Tell): Promise<Trust> {
+  let trust: Trust = 'proven';
+  const lower = (to: Trust): void => {
+    const order: readonly Trust[] = ['proven', 'plain', 'suspect', 'unreadable'];
+    if (order.indexOf(to) > order.indexOf(trust)) trust = to;
+  };
+  for (const { path, bytes, rows, sha256 } of files) {
+    const absolute = steadyPath(held.path, path);
+    const size = (await statIfAny(absolute))?.size;
+    if (size === undefined) {
+      lower('unreadable');
+      tell('file-missing', 'a file that the ledger names', 'none', path);
+      continue;
+    }
+    if (sha256 !== undefined && size === bytes && (await hashFile(absolute)) === sha256) continue;
+    lower(sha256 === undefined && size === bytes ? 'plain' : 'suspect');
+    if (size !== bytes) tell('file-changed', `${bytes} bytes`, String(size), path);
+    else if (sha256 !== undefined) tell('file-changed', `bytes with SHA-256 ${sha256}`, 'others', path);
+    try {
+      const { rows: found } = await held.database.query(
+        `SELECT count(*)::INTEGER, count(COLUMNS(*)) FROM ${readFiles([absolute])}`,
+      );
+      const count = Number(found[0]?.[0]);
+      if (count === rows) continue;
+      lower('suspect');
+      tell('rows-changed', `${rows} rows`, String(count), path);
+    } catch (error) {
+      lower('unreadable');
+      tell('file-unreadable', 'a readable Parquet file', messageOf(error), path);
+    }
+  }
+  return trust;
+}
+
+/** Evidence of the rows as they are; undefined when they cannot be read or are another span's. */
+async function readRows(
+  held: Held,
+  registry: Registry,
+  entry: LedgerEntry,
+  table: TableDef,
+  tell: Tell,
+): Promise<TableEvidence | undefined> {
+  const relation = `(${held.select(table, [entry])})`;
+  try {
+    const { from, to } = entry.span;
+    const column = boundColumn(registry, table);
+    const outside = column === undefined ? [] : aggregatesOutside(quoteName(column), entry.span);
+    const parts = await measureWith(held.database.query, table, relation, outside);
+    const evidence = addEvidence(
+      parts.map((part) => part.evidence),
+      table,
+    );
+    const count = parts.reduce((sum, { more }) => sum + Number(more[0] ?? 0), 0);
+    if (count === 0) return evidence;
+    const seqnos = parts
+      .flatMap(({ more }) => more.slice(1))
+      .flatMap((value) => (value === null ? [] : [Number(value)]));
+    const found = seqnos.length === 0 ? 'no block' : `${least(seqnos)}:${greatest(seqnos)}`;
+    tell('rows-outside', `rows of ${from}:${to} only`, `${count} of ${found}`);
+  } catch (error) {
+    tell('file-unreadable', 'rows that can be read', messageOf(error));
+  }
+  return undefined;
+}
+
+/** Count, first and last of what lies outside of a span, in SQL. */
+function aggregatesOutside(seqno: string, { from, to }: Span): readonly string[] {
+  const isOutside = `${seqno} IS NULL OR ${seqno} NOT BETWEEN ${from} AND ${to}`;
+  return ['count(*)', `min(${seqno})`, `max(${seqno})`].map((each) => `${each} FILTER (${isOutside})`);
+}
+
+function compareEvidence(recorded: TableEvidence, found: TableEvidence, tell: Tell): boolean {
+  const expected = describeEvidence(recorded);
+  const got = describeEvidence(found);
+  const [key] = Object.keys({ ...expected, ...got }).filter((name) => expected[name] !== got[name]);
+  if (key === undefined) return true;
+  tell('rows-changed', `${key} ${expected[key] ?? 'absent'} as in the ledger`, got[key] ?? 'none');
+  return false;
+}
+
+export function describeEvidence({ rows, keyHash, sums }: TableEvidence): Readonly<Record<string, string>> {
+  return {
+    'row count': String(rows),
+    'hash of keys': keyHash,
+    ...Object.fromEntries(Object.entries(sums).map(([name, sum]) => [`sum of ${name}`, sum])),
+  };
+}

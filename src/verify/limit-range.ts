@@ -1,0 +1,87 @@
+import { type DaySpan, readDaySpans } from '../chain/day-spans.ts';
+import { heldTimes, heldToday } from '../chain/held-times.ts';
+import { parseRange, resolveRange } from '../chain/range.ts';
+import { realEffects } from '../core/effects.ts';
+import { UsageError } from '../core/errors.ts';
+import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import type { Registry } from '../declare/registry.ts';
+import { doneSpans } from '../warehouse/ledger/done-spans.ts';
+import type { Held } from './damaged-warehouse.ts';
+import type { Finding } from './finding.ts';
+
+/**
+ * The masterchain blocks that a verification is about. What is asked by a range and not done is a finding; without a range there is
+ * nothing that could be missing. A day that begins or ends outside of what is held is a finding, too.
+ *
+ * @throws {UsageError}
+ */
+export async function limitTo(
+  held: Held,
+  registry: Registry,
+  range: string | undefined,
+  report: (finding: Finding) => void,
+): Promise<readonly Span[]> {
+  const all = unionSpans(held.entries.map(({ span }) => span));
+  if (range === undefined) return all;
+  const parts = parseRange(range);
+  const namesDays = parts.some(({ from, to }) => [from, to].some(({ kind }) => kind === 'date' || kind === 'days-ago'));
+  const days = namesDays ? await daysOf(held, registry) : new Map<string, DaySpan>();
+  const broken = new Map<string, DaySpan>();
+  const endOf = (date: string): DaySpan => {
+    const day = days.get(date);
+    if (day === undefined) {
+      throw new UsageError(`usage: expected a day that the warehouse holds, got ${date}`, {
+        code: 'wrong-range',
+        hint: days.size === 0 ? 'it holds no block headers' : `it holds ${formatDays([...days.keys()])}`,
+      });
+    }
+    if (!day.isWhole) broken.set(date, day);
+    return day;
+  };
+  const times = heldTimes((sql, parameters) => held.database.query(sql, parameters), headersOf(held, registry));
+  const head = async (): Promise<number> => all.at(-1)?.to ?? 0;
+  const asked = await resolveRange(parts, {
+    ...{ head, ...times, today: heldToday(held.network, realEffects.now, head, times) },
+    headIs: 'the last block of the warehouse',
+    firstOfDay: async (date) => endOf(date).from,
+    lastOfDay: async (date) => endOf(date).to,
+  });
+  for (const [date, { from, to }] of broken) {
+    report({
+      kind: 'not-done',
+      pipeline: 'blocks',
+      span: { from, to },
+      expected: `${date} from its first block to the first of the day after`,
+      got: 'only a part of it',
+    });
+  }
+  const walksBlocks = registry.pipelines.filter(({ walk }) => ['masterchain', 'block', 'lt'].includes(walk.kind));
+  for (const { name: pipeline } of walksBlocks) {
+    if (!held.entries.some((entry) => entry.pipeline === pipeline)) continue;
+    for (const span of subtractSpans(asked, doneSpans(held.entries, pipeline))) {
+      report({
+        kind: 'not-done',
+        pipeline,
+        span,
+        expected: `${formatSpans([span])} done`,
+        got: 'no entry that says so',
+      });
+    }
+  }
+  return asked;
+}
+
+/** The days that the headers of a warehouse tell of. */
+async function daysOf(held: Held, registry: Registry): Promise<ReadonlyMap<string, DaySpan>> {
+  return readDaySpans((sql) => held.database.query(sql), headersOf(held, registry));
+}
+
+/** SQL after FROM for the headers that a warehouse holds. */
+function headersOf(held: Held, registry: Registry): string {
+  const entries = held.entries.filter((entry) => entry.pipeline === 'blocks');
+  return `(${held.select(registry.table('blocks'), entries)})`;
+}
+
+function formatDays(days: readonly string[]): string {
+  return days.length === 1 ? `${days[0]}` : `${days[0]} to ${days.at(-1)}`;
+}

@@ -1,0 +1,78 @@
+import type { Registry } from '../declare/registry.ts';
+import type { TableDef } from '../declare/table.ts';
+import { quoteName } from '../warehouse/sql/canonical-text.ts';
+import { addEvidence, type Measured, measureEach } from '../warehouse/staging/row-evidence.ts';
+import type { LedgerEntry, TableEvidence } from '../warehouse/store.ts';
+import { boundColumn, type Held } from './damaged-warehouse.ts';
+
+/** A table of one entry, whose rows are to be measured. */
+export interface Part {
+  readonly entry: LedgerEntry;
+  /** As the entry's selection left it. */
+  readonly table: TableDef;
+}
+
+/**
+ * Evidence of the rows of many entries, by one statement for each table. Left out is every part that a look at it alone must tell
+ * more of: one that cannot be read, or with rows outside of its span.
+ */
+export async function measureParts<P extends Part>(
+  held: Held,
+  registry: Registry,
+  parts: readonly P[],
+): Promise<ReadonlyMap<P, TableEvidence>> {
+  const alike = new Map<string, P[]>();
+  for (const part of parts) {
+    const key = JSON.stringify([part.table.name, part.entry.without ?? {}]);
+    const group = alike.get(key) ?? [];
+    alike.set(key, group);
+    group.push(part);
+  }
+  const found = new Map<P, TableEvidence>();
+  for (const group of alike.values()) {
+    for (const [part, evidence] of await measureAlike(held, registry, group)) found.set(part, evidence);
+  }
+  return found;
+}
+
+type Sound<P extends Part> = readonly (readonly [P, TableEvidence])[];
+
+/** A statement fails as a whole where one file cannot be read: halves find the sound ones. */
+async function measureAlike<P extends Part>(held: Held, registry: Registry, parts: readonly P[]): Promise<Sound<P>> {
+  // One alone is read by whoever tells what is wrong with it.
+  if (parts.length < 2) return [];
+  try {
+    return await measureTogether(held, registry, parts);
+  } catch {
+    const middle = Math.ceil(parts.length / 2);
+    const before = await measureAlike(held, registry, parts.slice(0, middle));
+    return [...before, ...(await measureAlike(held, registry, parts.slice(middle)))];
+  }
+}
+
+async function measureTogether<P extends Part>(held: Held, registry: Registry, parts: readonly P[]): Promise<Sound<P>> {
+  const [first] = parts;
+  if (first === undefined) return [];
+  const { table } = first;
+  const column = boundColumn(registry, table);
+  const entries = parts.map(({ entry }) => entry);
+  const { sql, by, entryOf } = held.selectEach(table, entries);
+  const name = quoteName(column ?? '');
+  const more = column === undefined ? [] : [`count(*) FILTER (${name} IS NULL)`, `min(${name})`, `max(${name})`];
+  const groups = new Map<number, Measured[]>(entries.map(({ number }) => [number, []]));
+  for (const measured of await measureEach(held.database.query, table, { relation: `(${sql})`, by, more })) {
+    const own = groups.get(entryOf(measured.by) ?? Number.NaN);
+    if (own === undefined) throw new Error(`expected rows of entries that were asked for, got ${String(measured.by)}`);
+    own.push(measured);
+  }
+  return parts.flatMap((part) => {
+    const own = groups.get(part.entry.number) ?? [];
+    if (column !== undefined && !own.every(({ more: ends }) => isWithin(part, ends))) return [];
+    const evidence = own.map((measured) => measured.evidence);
+    return [[part, addEvidence(evidence, table)] as const];
+  });
+}
+
+function isWithin({ entry: { span } }: Part, [unknown, from, to]: readonly unknown[]): boolean {
+  return Number(unknown) === 0 && Number(from) >= span.from && Number(to) <= span.to;
+}

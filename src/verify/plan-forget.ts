@@ -1,0 +1,127 @@
+import { UsageError } from '../core/errors.ts';
+import { formatSpan, formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { TableDef } from '../declare/table.ts';
+import { martPipeline } from '../marts/commit-mart.ts';
+import type { MartDef } from '../marts/load-marts.ts';
+import { pipelinesBehind } from '../marts/mart-inputs.ts';
+import { quoteName } from '../warehouse/sql/canonical-text.ts';
+import type { LedgerEntry } from '../warehouse/store.ts';
+import { seqnoColumn } from './damaged-warehouse.ts';
+
+/** What of an entry goes, and what stays. */
+export interface ForgottenEntry {
+  readonly pipeline: PipelineDef;
+  readonly entry: LedgerEntry;
+  readonly gone: readonly Span[];
+  /** Empty where the whole entry goes. */
+  readonly kept: readonly Span[];
+}
+
+export interface ForgetPlan {
+  readonly entries: readonly ForgottenEntry[];
+  /** Pipelines whose rows were looked up by, or compared with, rows that go. They stay. */
+  readonly staying: readonly string[];
+  /** Marts that were built from rows that go. They stay until they are built again. */
+  readonly marts: readonly string[];
+}
+
+export interface ForgetPlanOptions {
+  /** Entries in force. */
+  readonly ledger: readonly LedgerEntry[];
+  readonly registry: Registry;
+  readonly marts: readonly MartDef[];
+  readonly names: readonly string[];
+  readonly spans: readonly Span[];
+}
+
+/**
+ * Which entries a range is taken out of.
+ * @throws {UsageError} where that would leave rows without others that they need, or rows of the range cannot be told from others
+ */
+export function planForget(options: ForgetPlanOptions): ForgetPlan {
+  const { ledger, registry, names, spans } = options;
+  const pipelines = [...new Set(names)].map((name) => requireBlocks(registry.pipeline(name)));
+  const touched = ({ span }: Pick<LedgerEntry, 'span'>): boolean => intersectSpans([span], spans).length > 0;
+  const entries = pipelines.flatMap((pipeline) =>
+    ledger
+      .filter((entry) => entry.pipeline === pipeline.name && touched(entry))
+      .map((entry): ForgottenEntry => {
+        const { span } = entry;
+        const kept = subtractSpans([span], spans);
+        if (kept.length > 0) requireBound(pipeline, entry);
+        return { pipeline, entry, gone: intersectSpans([span], spans), kept };
+      }),
+  );
+  const going = new Set(entries.map(({ pipeline }) => pipeline.name));
+  const gone = unionSpans(entries.flatMap((each) => each.gone));
+  const holders = registry.pipelines.filter(
+    ({ name, needs, provenBy }) =>
+      !names.includes(name) &&
+      [...needs, ...provenBy].some((other) => going.has(other)) &&
+      ledger.some((entry) => entry.pipeline === name && intersectSpans([entry.span], gone).length > 0),
+  );
+  requireNoneNeeds(holders, going, names, spans);
+  const marts = options.marts
+    .filter((mart) => ledger.some(({ pipeline }) => pipeline === martPipeline(mart.name)))
+    .filter((mart) => pipelinesBehind(registry, options.marts, mart).some((name) => going.has(name)));
+  return { entries, staying: holders.map(({ name }) => name), marts: marts.map(({ name }) => name) };
+}
+
+function bindsRows({ walk }: PipelineDef): boolean {
+  return walk.kind === 'masterchain' || walk.kind === 'block' || walk.kind === 'lt';
+}
+
+function requireBlocks(pipeline: PipelineDef): PipelineDef {
+  if (bindsRows(pipeline)) return pipeline;
+  throw new UsageError(`usage: expected a pipeline that is exported by blocks, got ${pipeline.name}`, {
+    code: 'not-by-blocks',
+    hint: 'tonlake describe tells how each pipeline is exported',
+  });
+}
+
+/** The rows of lookups stand by themselves; those of blocks are proven by what they need. */
+function requireNoneNeeds(
+  holders: readonly PipelineDef[],
+  going: ReadonlySet<string>,
+  names: readonly string[],
+  spans: readonly Span[],
+): void {
+  const needing = holders.filter((each) => bindsRows(each) && each.needs.some((other) => going.has(other)));
+  if (needing.length === 0) return;
+  const all = [...names, ...needing.map(({ name }) => name)].join(' ');
+  throw new UsageError(
+    `usage: expected pipelines that no other one needs, got ${names.join(', ')}: ${needing.map(({ name }) => name).join(', ')} holds blocks of ${formatSpans(spans)}`,
+    { code: 'needed', hint: `tonlake forget ${all} --range ${formatSpans(spans)}` },
+  );
+}
+
+/** The rows of an entry that is cut must be bound to blocks, so that those that go can be told from those that stay. */
+function requireBound(pipeline: PipelineDef, entry: LedgerEntry): void {
+  if (pipeline.tables.every((table) => blockColumn(pipeline, table) !== undefined)) return;
+  throw new UsageError(
+    `usage: expected a range that takes or leaves ${pipeline.name} ${formatSpan(entry.span)} as a whole, got a part of it`,
+    {
+      code: 'cut-entry',
+      hint: `nothing binds its rows to blocks: take ${formatSpan(entry.span)} as well, or leave it out`,
+    },
+  );
+}
+
+/** The column that binds rows to the masterchain blocks of their entry; undefined where nothing does. */
+export function blockColumn(pipeline: PipelineDef, table: TableDef): string | undefined {
+  if (isMasterchain(pipeline) || table.name === 'quarantine') return seqnoColumn(table);
+  if (pipeline.walk.kind !== 'block') return undefined;
+  const { column } = pipeline.walk;
+  return table.columns.find(
+    ({ name, origin }) => name === column || (origin.kind === 'parent' && origin.column === column),
+  )?.name;
+}
+
+/** Condition in SQL for the rows of some blocks. */
+export function inSpans(pipeline: PipelineDef, table: TableDef, spans: readonly Span[]): string {
+  const column = blockColumn(pipeline, table);
+  if (column === undefined) return 'true';
+  return `(${spans.map(({ from, to }) => `${quoteName(column)} BETWEEN ${from} AND ${to}`).join(' OR ') || 'false'})`;
+}

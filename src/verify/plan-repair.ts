@@ -1,0 +1,205 @@
+import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { commonLeftOut, narrowPipeline } from '../declare/left-out.ts';
+import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { LedgerEntry } from '../warehouse/store.ts';
+import { projectionOf } from './audit-transactions.ts';
+import type { EntryState, TableState } from './entry-state.ts';
+import type { FindingKind } from './finding.ts';
+import type { Inspection } from './verify.ts';
+
+/** What must be done about entries of a pipeline that share blocks; mostly about one. */
+export interface Damage {
+  readonly pipeline: PipelineDef;
+  readonly entries: readonly LedgerEntry[];
+  /** What they cover. */
+  readonly span: Span;
+  /** The least that must be asked for again. */
+  readonly refetch: readonly Span[];
+  /** Tables to be made again from another table of the same entries. */
+  readonly recompute: ReadonlySet<string>;
+  /** Tables whose other rows are believed only if the whole comes out as the ledger recorded it; else all is asked for again. */
+  readonly doubted: ReadonlySet<string>;
+  /** Tables of which nothing can be read. */
+  readonly unreadable: ReadonlySet<string>;
+  /** Whether rows can be read that are not those that were committed. */
+  readonly isSuspect: boolean;
+}
+
+/** What tells damage of one look at a warehouse from that of another. */
+export function damageKey({ pipeline, refetch, span }: Damage): string {
+  return `${pipeline.name} ${formatSpans(refetch.length > 0 ? refetch : [span])}`;
+}
+
+/** What a repair has to do, in order. Nothing when nothing can be done. */
+export interface RepairPlan {
+  /** Ledger numbers to be filled, and rows of no entry to be removed. */
+  readonly isLedgerBroken: boolean;
+  /** Of the first pipeline that is damaged; those that are proven by it are looked at again afterwards. */
+  readonly damages: readonly Damage[];
+  /** Marts with damaged rows, to be built again. */
+  readonly marts: readonly LedgerEntry[];
+  /** Every damaged entry of any pipeline. */
+  readonly setAside: ReadonlySet<string>;
+  /** Blocks that the ledger held once and holds no more, by pipeline. */
+  readonly lost: readonly { readonly pipeline: string; readonly span: Span }[];
+}
+
+/** Findings that name the very blocks to be asked for again. */
+const NEAR: ReadonlySet<FindingKind> = new Set<FindingKind>([
+  ...(['block-missing', 'block-stray', 'block-twice', 'block-rows', 'transaction-twice'] as const),
+  ...(['messages', 'message-twice', 'overlap', 'list'] as const),
+]);
+/** Findings that accuse neighbours too: believed where nothing nearer accuses anything. */
+const FAR: ReadonlySet<FindingKind> = new Set<FindingKind>(['account-chain', 'message-ends']);
+/** Findings of tables that follow from others. */
+const DERIVED: ReadonlySet<FindingKind> = new Set<FindingKind>(['states']);
+
+/** @param isOver damage that was asked for as often as it may be: it stays as it is */
+export function planRepair(
+  { findings, states, held }: Inspection,
+  registry: Registry,
+  isOver: (damage: Damage) => boolean,
+): RepairPlan {
+  const ordered = registry.inOrder(registry.pipelines.map(({ name }) => name));
+  const all = ordered.map((pipeline) => damagesOf(pipeline, states, findings));
+  const due = all.map((damages) => damages.filter((damage) => !isOver(damage)));
+  return {
+    isLedgerBroken:
+      held.lost.some(({ isGap }) => isGap || held.kind === 'duckdb') ||
+      findings.some(({ kind }) => kind === 'rows-unknown'),
+    damages: due.find((damages) => damages.length > 0) ?? [],
+    marts: states.flatMap((state) => (state.entry.mart === undefined || isIntact(state) ? [] : state.entry)),
+    setAside: new Set(all.flat().flatMap(({ entries }) => entries.map(({ id }) => id))),
+    lost: [
+      ...held.lost.flatMap(({ pipeline, span }) =>
+        registry.pipelines.some(({ name }) => name === pipeline) && pipeline !== undefined && span !== undefined
+          ? [{ pipeline, span }]
+          : [],
+      ),
+      ...findings.flatMap(({ kind, pipeline, span, entry }) => {
+        if (span === undefined) return [];
+        if (kind === 'no-headers') return [{ pipeline: 'blocks', span }];
+        if (kind === 'not-done' && entry !== undefined) return [{ pipeline, span }];
+        return kind === 'rows-unknown' ? [{ pipeline, span }] : [];
+      }),
+    ],
+  };
+}
+
+function damagesOf(
+  pipeline: PipelineDef,
+  states: readonly EntryState[],
+  findings: Inspection['findings'],
+): readonly Damage[] {
+  const own = states.filter(({ entry }) => entry.pipeline === pipeline.name);
+  const isFilesDamaged = own.some((state) => !isIntact(state));
+  const accused = (kinds: ReadonlySet<FindingKind>): readonly Span[] =>
+    unionSpans(
+      findings.flatMap(({ kind, pipeline: name, span }) =>
+        name === pipeline.name && span !== undefined && kinds.has(kind) ? [span] : [],
+      ),
+    );
+  const bad = { near: accused(NEAR), far: accused(FAR), derived: accused(DERIVED) };
+  const damages: Damage[] = [];
+  for (const group of isMasterchain(pipeline) ? groupOverlapping(own) : own.map((state) => [state])) {
+    const damage = damageOf(pipeline, group, bad);
+    // What damaged files accuse in sound ones shows again once they are mended, if it is true.
+    if (damage !== undefined && (!isFilesDamaged || group.some((state) => !isIntact(state)))) damages.push(damage);
+  }
+  return damages;
+}
+
+interface Accused {
+  readonly near: readonly Span[];
+  readonly far: readonly Span[];
+  readonly derived: readonly Span[];
+}
+
+function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accused): Damage | undefined {
+  // What takes the place of an entry has the columns that it had; where several had others, all is asked for again.
+  const pipeline = narrowPipeline(declared, commonLeftOut(group.map(({ entry }) => entry.without)));
+  const whole = unionSpans(group.map(({ entry }) => entry.span));
+  const refetch: Span[] = [];
+  const recompute = new Set<string>();
+  const doubted = new Set<string>();
+  let isDamaged = group.length > 1;
+  for (const state of group) {
+    const { span } = state.entry;
+    const near = intersectSpans(bad.near, [span]);
+    const local = near.length > 0 ? near : intersectSpans(bad.far, [span]);
+    if (state.entry.verdict === 'quarantined') {
+      if (!isIntact(state)) refetch.push(span);
+      continue;
+    }
+    for (const each of local) refetch.push(each);
+    for (const [name, table] of state.tables) {
+      const isAccused = intersectSpans(bad.derived, [span]).length > 0 && name !== pipeline.tables[0]?.name;
+      if (isSound(table) && !isAccused) continue;
+      if (table.trust === 'proven' && !isAccused) {
+        isDamaged = true;
+        continue;
+      }
+      const definition = pipeline.tables.find((candidate) => candidate.name === name);
+      const parent = definition === undefined ? undefined : projectionOf(pipeline, definition)?.parent.name;
+      const from = parent === undefined ? undefined : state.tables.get(parent);
+      if (isAccused && parent === undefined) continue;
+      isDamaged = true;
+      if (from !== undefined && from.trust !== 'unreadable') recompute.add(name);
+      else if (table.trust === 'unreadable' || local.length === 0 || isSigned(state.entry, name)) refetch.push(span);
+      else doubted.add(name);
+    }
+  }
+  const first = whole[0];
+  if (first === undefined || (!isDamaged && refetch.length === 0)) return undefined;
+  // What no block binds is read as a whole.
+  const isBound = isMasterchain(pipeline) || pipeline.walk.kind === 'block';
+  const spans = group.length > 1 || !isBound ? whole : unionSpans(refetch);
+  const isWhole = subtractSpans(whole, spans).length === 0;
+  return {
+    pipeline,
+    entries: group.map(({ entry }) => entry),
+    span: first,
+    refetch: spans,
+    recompute: isWhole ? new Set() : recompute,
+    doubted: isWhole ? new Set() : doubted,
+    ...suspicionOf(group),
+  };
+}
+
+function suspicionOf(group: readonly EntryState[]): Pick<Damage, 'unreadable' | 'isSuspect'> {
+  const tables = group.flatMap((state) => [...state.tables]);
+  return {
+    unreadable: new Set(tables.flatMap(([name, { trust }]) => (trust === 'unreadable' ? [name] : []))),
+    isSuspect: tables.some(([, table]) => table.trust !== 'unreadable' && !isSound(table)),
+  };
+}
+
+/**
+ * Whether a table has checksums. Nothing but its bytes would tell that the other rows of a damaged file are as they were, and those
+ * are not made again the same: another Node compresses otherwise.
+ */
+function isSigned({ tables }: LedgerEntry, name: string): boolean {
+  const files = tables[name]?.files ?? [];
+  return files.length > 0 && files.every(({ sha256 }) => sha256 !== undefined);
+}
+
+function isSound({ trust, isAsRecorded }: TableState): boolean {
+  return isAsRecorded && (trust === 'proven' || trust === 'plain');
+}
+
+function isIntact({ tables }: EntryState): boolean {
+  return [...tables.values()].every(isSound);
+}
+
+function groupOverlapping(states: readonly EntryState[]): readonly (readonly EntryState[])[] {
+  const groups: EntryState[][] = [];
+  let to = -1;
+  for (const state of [...states].sort((a, b) => a.entry.span.from - b.entry.span.from)) {
+    const last = groups.at(-1);
+    if (last !== undefined && state.entry.span.from <= to) last.push(state);
+    else groups.push([state]);
+    to = Math.max(to, state.entry.span.to);
+  }
+  return groups;
+}

@@ -1,0 +1,79 @@
+import { formatCount, formatDuration } from '../core/format.ts';
+import { shortSpans, subtractSpans } from '../core/span.ts';
+import { nameSome } from '../warehouse/query/left-out-gaps.ts';
+import { formatFinding } from './finding.ts';
+import type { RepairOptions } from './repair.ts';
+import type { VerifyEvent, VerifyReport } from './verify.ts';
+
+/** Prints what a verification tells: JSON lines, or a line each for people. */
+export function showVerify(isJson: boolean): Required<Pick<RepairOptions, 'onEvent' | 'onProblem'>> {
+  const write = (text: string): void => {
+    process.stdout.write(text);
+  };
+  if (isJson) {
+    return {
+      onEvent: (event) => write(`${JSON.stringify(event)}\n`),
+      onProblem: (event) => write(`${JSON.stringify(event)}\n`),
+    };
+  }
+  return {
+    onEvent: (event) => write(`${formatEvent(event)}\n`),
+    onProblem: (event) =>
+      write(
+        event.event === 'problem'
+          ? `${event.message}\n`
+          : `decode ${event.pipeline} ${event.seqno}: ${event.reason} at ${event.pointer}\n`,
+      ),
+  };
+}
+
+function formatEvent(event: VerifyEvent): string {
+  switch (event.event) {
+    case 'finding':
+      return formatFinding(event);
+    case 'repaired': {
+      const how = event.refetched.length === 0 ? 'from sound rows' : `asked again for ${shortSpans(event.refetched)}`;
+      return `repaired ${event.pipeline} ${shortSpans([event.span])}: ${how} (${formatCount(event.requests)} requests)`;
+    }
+    case 'verified':
+      return formatReport(event);
+  }
+}
+
+function formatReport(report: VerifyReport): string {
+  const { proven, findings, spans, unproven, files, unsigned, edges, content, requests, seconds } = report;
+  const shown = (all: VerifyReport['spans']): readonly string[] =>
+    Object.entries(all)
+      .filter(([, list]) => list.length > 0)
+      .map(([pipeline, list]) => `${pipeline} ${shortSpans(list)}`);
+  const done = shown(
+    Object.fromEntries(
+      Object.entries(spans).map(([pipeline, list]) => [pipeline, subtractSpans(list, unproven[pipeline] ?? [])]),
+    ),
+  );
+  const read = shown(unproven);
+  const found = `${formatCount(findings)} ${findings === 1 ? 'finding' : 'findings'}`;
+  const asked = requests === undefined ? '' : `, ${formatCount(requests)} requests`;
+  const lines = [
+    `${proven ? 'proven' : 'NOT proven'}: ${done.join('; ') || 'nothing'} in ${report.warehouse} (${found}, ${formatCount(files)} files${asked}, ${formatDuration(seconds)})`,
+  ];
+  if (read.length > 0) lines.push(`  only read, not proven: ${read.join('; ')}`);
+  if (unsigned > 0)
+    lines.push(
+      `  ${formatCount(unsigned)} files are older than checksums: only keys, times and fees of theirs are proven`,
+    );
+  const crossing = Object.entries({
+    'links to blocks before': edges.linksBefore,
+    'transactions after others outside': edges.transactionsBefore,
+    'messages sent outside': edges.messagesBefore,
+    'messages received outside': edges.messagesAfter,
+    'messages made by the protocol': edges.messagesMinted,
+  }).flatMap(([what, count]) => (count === undefined || count === 0 ? [] : [`${formatCount(count)} ${what}`]));
+  if (crossing.length > 0) lines.push(`  across the edges: ${crossing.join(', ')}`);
+  for (const { audit, without, missing } of report.unchecked)
+    lines.push(`  not checked in ${shortSpans(missing)}: ${audit}, exported without ${nameSome(without)}`);
+  for (const [table, { rows, hash }] of Object.entries(content ?? {}))
+    lines.push(`  ${table}: ${formatCount(rows)} rows, content ${hash}`);
+  if (!proven && requests === undefined) lines.push('  the same command with --repair brings in again what fails');
+  return lines.join('\n');
+}

@@ -1,0 +1,242 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Effects } from '../../core/effects.ts';
+import { StoreError } from '../../core/errors.ts';
+import type { Span } from '../../core/span.ts';
+import { narrowTable } from '../../declare/left-out.ts';
+import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { TableDef } from '../../declare/table.ts';
+import { hashFile, statIfAny } from '../disk.ts';
+import { datePlace } from '../file-layout.ts';
+import { openStore } from '../open-store.ts';
+import { openReader, type Reader } from '../reader.ts';
+import { Database } from '../sql/database.ts';
+import { placedRows, selectFiles } from '../sql/table-relation.ts';
+import { schemaOf } from '../sql/table-schema.ts';
+import { addEvidence, measureRows } from '../staging/row-evidence.ts';
+import { sumRows } from '../staging/row-sum.ts';
+import type { LedgerEntry, StagedFile, StagedTable, Store, TableFile } from '../store.ts';
+import { mergeFiles } from './merge-files.ts';
+import { type CompactGroup, groupFiles, planCompaction } from './plan-compaction.ts';
+
+export interface CompactOptions {
+  /** Path of the warehouse. */
+  readonly warehouse: string;
+  readonly tables: readonly TableDef[];
+  /** Their entries are merged, too, once their rows are final. Default none. */
+  readonly pipelines?: readonly PipelineDef[] | undefined;
+  /** Told the warehouse, says in which spans entries must lie. It may refuse the warehouse by throwing. Default: all. */
+  readonly limit?: ((held: Reader) => Promise<readonly Span[] | undefined>) | undefined;
+  /** Bytes that a merged file shall have at most. Default 256 MB. */
+  readonly targetBytes?: number | undefined;
+  readonly effects: Effects;
+  /** Aborted to end after the merge in hand. */
+  readonly stop?: AbortSignal | undefined;
+  readonly onEvent?: ((event: CompactEvent) => void) | undefined;
+  /** Awaited before each step of a commit; for tests. */
+  readonly onStep?: (step: string) => Promise<void>;
+}
+
+/** One merge that was committed. */
+export interface CompactEvent {
+  readonly event: 'merged';
+  readonly pipeline: string;
+  readonly from: number;
+  readonly to: number;
+  /** Entries that became one. */
+  readonly entries: number;
+  readonly files: { readonly before: number; readonly after: number };
+  readonly bytes: { readonly before: number; readonly after: number };
+}
+
+/** What a compaction did; numbers are of the whole warehouse, without what is superseded. */
+export interface CompactReport {
+  readonly event: 'done';
+  readonly kind: Store['kind'];
+  readonly merged: number;
+  readonly entries: { readonly before: number; readonly after: number };
+  readonly files: { readonly before: number; readonly after: number };
+  readonly bytes: { readonly before: number; readonly after: number };
+  /** Whether everything that was planned is merged. */
+  readonly complete: boolean;
+  readonly seconds: number;
+}
+
+const DEFAULT_TARGET_BYTES = 256e6;
+
+/**
+ * Merges small files of neighbouring spans. Each merge is one commit: a new entry takes the place of the merged ones, whose files
+ * stay for the grace period, so that readers see every row once at any moment. What is merged is proven to be the same rows.
+ *
+ * @throws {StoreError} `damaged` when a file is not what was committed; nothing of its group is changed then
+ */
+export async function compactWarehouse(options: CompactOptions): Promise<CompactReport> {
+  const { effects, tables, targetBytes = DEFAULT_TARGET_BYTES } = options;
+  const startedAt = effects.monotonic();
+  const reader = await openReader(options.warehouse, tables);
+  const { kind, path, network } = reader;
+  const before = await reader.ledger();
+  const range = await limitOf(reader, options.limit);
+  const report = (after: readonly LedgerEntry[], merged: number, complete: boolean): CompactReport => ({
+    ...{ event: 'done', kind, merged, complete },
+    entries: { before: before.length, after: after.length },
+    files: { before: filesOf(before).length, after: filesOf(after).length },
+    bytes: { before: bytesOf(before), after: bytesOf(after) },
+    seconds: Math.round(effects.monotonic() - startedAt) / 1000,
+  });
+  // One file has no small files.
+  if (kind === 'duckdb') return report(before, 0, true);
+  const { onStep } = options;
+  const store = await openStore({
+    ...{ path, network, tables, effects, kind, command: 'tonlake compact' },
+    ...(onStep === undefined ? {} : { onStep }),
+  });
+  try {
+    const groups = planCompaction(store.ledger(), {
+      ...{ tables, targetBytes, range },
+      pipelines: options.pipelines ?? [],
+    });
+    let merged = 0;
+    for (const group of groups) {
+      if (options.stop?.aborted === true) break;
+      const event = await mergeGroup(store, group, options);
+      options.onEvent?.(event);
+      merged++;
+    }
+    return report(store.ledger(), merged, merged === groups.length);
+  } finally {
+    await store.close();
+  }
+}
+
+async function limitOf(reader: Reader, limit: CompactOptions['limit']): Promise<readonly Span[] | undefined> {
+  try {
+    return await limit?.(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+async function mergeGroup(
+  store: Store,
+  group: CompactGroup,
+  { tables, effects }: CompactOptions,
+): Promise<CompactEvent> {
+  const { pipeline, span, entries } = group;
+  const id = effects.freshId();
+  const folder = join(store.staging.stagingPath, id);
+  await mkdir(folder, { recursive: true });
+  const database = await Database.open(':memory:', {
+    threads: '1',
+    enable_external_file_cache: 'false',
+    memory_limit: '256MB',
+    temp_directory: join(folder, 'spill'),
+  });
+  const staged: Record<string, StagedTable> = {};
+  try {
+    for (const table of tables.map((each) => narrowTable(each, entries[0]?.without))) {
+      if (!entries.some((entry) => entry.tables[table.name] !== undefined)) continue;
+      staged[table.name] = await mergeTable({ store, database, folder, id, span }, table, entries);
+    }
+  } catch (error) {
+    database.close();
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+  database.close();
+  const entry = await store.commit({ id, tables: staged }, mergedDraft(group));
+  return {
+    ...{ event: 'merged', pipeline, from: span.from, to: span.to, entries: entries.length },
+    files: { before: filesOf(entries).length, after: filesOf([entry]).length },
+    bytes: { before: bytesOf(entries), after: bytesOf([entry]) },
+  };
+}
+
+function mergedDraft({ pipeline, span, entries }: CompactGroup): Parameters<Store['commit']>[1] {
+  const [first] = entries as readonly [LedgerEntry, ...LedgerEntry[]];
+  const sum = (of: (entry: LedgerEntry) => number): number => entries.reduce((total, entry) => total + of(entry), 0);
+  const planned = entries.every((entry) => entry.planned !== undefined);
+  return {
+    network: first.network,
+    pipeline,
+    version: first.version,
+    span,
+    verdict: 'sealed',
+    proof: first.proof,
+    without: first.without,
+    requests: sum(({ requests }) => requests),
+    retries: sum(({ retries }) => retries),
+    ...(planned ? { planned: sum((entry) => entry.planned ?? 0) } : {}),
+    supersedes: entries.map(({ id }) => id),
+  };
+}
+
+interface Merge {
+  readonly store: Store;
+  readonly database: Database;
+  readonly folder: string;
+  readonly id: string;
+  readonly span: Span;
+}
+
+async function mergeTable(merge: Merge, table: TableDef, entries: readonly LedgerEntry[]): Promise<StagedTable> {
+  const { store, database, folder, id, span } = merge;
+  const parts = entries.flatMap((entry) => entry.tables[table.name] ?? []);
+  const expected = addEvidence(parts, table);
+  const own = entries.map((entry) => ({ ...entry, tables: pick(entry, table.name) }));
+  const files: StagedFile[] = [];
+  const placed: string[] = [];
+  for (const [place, sources] of groupFiles(own)) {
+    for (const file of sources) await requireSound(store.path, file);
+    const stagedPath = join(folder, `${place.replaceAll('/', '-')}.parquet`);
+    const paths = sources.map((file) => join(store.path, file.path));
+    const merged = sources.map(({ bytes }, at) => ({ bytes, path: paths[at] as string }));
+    await mergeFiles({ database, table, files: merged, folder, path: stagedPath });
+    const rows = sources.reduce((sum, file) => sum + file.rows, 0);
+    const old = `(${selectFiles(table, [{ columns: schemaOf(table).columns, paths }])})`;
+    const fresh = placedRows(table, stagedPath, place);
+    placed.push(`SELECT * FROM ${fresh}`);
+    if ((await sumRows(database.query, table, old)) !== (await sumRows(database.query, table, fresh))) {
+      throw differs(table, span);
+    }
+    const bytes = (await statIfAny(stagedPath))?.size ?? 0;
+    const path = `${place}/${span.from}-${span.to}-${id}.parquet`;
+    files.push({ stagedPath, path, rows, bytes, sha256: await hashFile(stagedPath) });
+  }
+  const measured =
+    files.length === 0 ? [] : await measureRows(database.query, table, `(${placed.join(' UNION ALL ')})`);
+  const evidence = addEvidence(measured, table);
+  if (JSON.stringify(evidence) !== JSON.stringify(expected)) throw differs(table, span);
+  return { schema: schemaOf(table).id, isSorted: true, ...datePlace(table), ...evidence, files };
+}
+
+function pick({ tables }: LedgerEntry, name: string): LedgerEntry['tables'] {
+  const own = tables[name];
+  return own === undefined ? {} : { [name]: own };
+}
+
+/** A flipped byte would be merged like any other, and be committed as sound. */
+export async function requireSound(warehouse: string, { path, bytes, sha256 }: TableFile): Promise<void> {
+  const absolute = join(warehouse, path);
+  const size = (await statIfAny(absolute))?.size;
+  if (size === bytes && (sha256 === undefined || (await hashFile(absolute)) === sha256)) return;
+  throw new StoreError(`store: ${absolute} is not the file that was committed`, {
+    code: 'damaged',
+    hint: `tonlake verify --repair --warehouse ${warehouse}`,
+  });
+}
+
+function differs(table: TableDef, { from, to }: Span): StoreError {
+  return new StoreError(`store: ${table.name} ${from}:${to}: expected the merged rows to be the same, got others`, {
+    code: 'not-the-same',
+    hint: 'tonlake verify',
+  });
+}
+
+function filesOf(entries: readonly LedgerEntry[]): readonly TableFile[] {
+  return entries.flatMap(({ tables }) => Object.values(tables).flatMap(({ files }) => files));
+}
+
+function bytesOf(entries: readonly LedgerEntry[]): number {
+  return filesOf(entries).reduce((sum, { bytes }) => sum + bytes, 0);
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { link, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { makeFolders } from '../core/make-folders.ts';
+
+/** Whether a failed system call failed with one of these codes. */
+export function failedWith(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+/** Whether a link failed because the file system has no hard links: exFAT, some network shares. */
+export function lacksLinks(error: unknown): boolean {
+  return failedWith(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS');
+}
+
+/** `undefined` when `path` does not exist. */
+export async function statIfAny(path: string) {
+  return ifAny(stat(path));
+}
+
+/** Names in a folder; none when it does not exist. */
+export async function listFolder(path: string): Promise<readonly string[]> {
+  return (await ifAny(readdir(path))) ?? [];
+}
+
+/** The value, or `undefined` when the file it is about does not exist. */
+export async function ifAny<T>(value: Promise<T>): Promise<T | undefined> {
+  try {
+    return await value;
+  } catch (error) {
+    if (failedWith(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** SHA-256 of a file's bytes, 64 hex digits. */
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/** Makes what a file or folder holds safe against loss of power. */
+export async function syncPath(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } catch (error) {
+    // Some file systems refuse to sync a folder; there is nothing else one could do.
+    if (!failedWith(error, 'EINVAL', 'EPERM', 'ENOTSUP', 'EISDIR')) throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Writes a file that must not exist, and makes its content safe. Where that fails, there is none. */
+export async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Gives the complete file at `from` the name `to` if nothing has it yet, in one step. The old name goes.
+ * @returns whether the name was free.
+ */
+export async function putIfAbsent(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (failedWith(error, 'EEXIST')) return false;
+    if (!lacksLinks(error)) throw error;
+    // The writer's lock is what keeps others away.
+    if ((await statIfAny(to)) !== undefined) return false;
+    await rename(from, to);
+    return true;
+  }
+  await unlink(from);
+  return true;
+}
+
+/** Writes a file under its final name only when it is complete; `staging` is a folder on the same file system. */
+export async function putText(to: string, text: string, staging: string, id: string): Promise<boolean> {
+  const staged = join(staging, `put-${id}`);
+  await rm(staged, { force: true });
+  await writeSynced(staged, text);
+  const isNew = await putIfAbsent(staged, to);
+  if (!isNew) await rm(staged, { force: true });
+  await syncPath(dirname(to));
+  return isNew;
+}
+
+/** Makes a folder with its parents, each safe in its own parent. */
+export async function makeFolder(path: string): Promise<void> {
+  const first = await makeFolders(path);
+  if (first === undefined) return;
+  for (let made = path; ; made = dirname(made)) {
+    await syncPath(dirname(made));
+    if (made === first || dirname(made) === made) return;
+  }
+}
+
+/** Removes what a folder holds, but not the folder. */
+export async function clearFolder(path: string): Promise<void> {
+  for (const name of await listFolder(path)) await rm(join(path, name), { recursive: true, force: true });
+}
+
+/** Puts a text in place of a file, in one step. */
+export async function replaceText(path: string, text: string, id: string): Promise<void> {
+  const draft = join(dirname(path), `draft-${id}`);
+  await writeSynced(draft, text);
+  await rename(draft, path);
+  await syncPath(dirname(path));
+}

@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto';
+import { open, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { StoreError } from '../../core/errors.ts';
+import type { TableDef } from '../../declare/table.ts';
+import { statIfAny, syncPath } from '../disk.ts';
+import { badLedger, Entries, FORMAT, parseEntry, requireFormat } from '../ledger/entries.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { Database } from '../sql/database.ts';
+import { declaredMacros } from '../sql/macros.ts';
+import { declaredViews, viewOf } from '../sql/table-relation.ts';
+import { requireReadable, type SchemaColumn, schemaOf } from '../sql/table-schema.ts';
+import type { LedgerEntry } from '../store.ts';
+
+/**
+ * What the one-file store keeps in its file: the rows of each table with the number of their ledger entry (`_rows.<table>`),
+ * views without that number (`<table>`), the ledger (`_ledger`, and the view `_commits`) and the network (`_meta`).
+ */
+const layout = [
+  'CREATE TABLE _meta (name VARCHAR, value VARCHAR)',
+  `CREATE TABLE _ledger (number BIGINT, id VARCHAR, pipeline VARCHAR, span_from BIGINT, span_to BIGINT, verdict VARCHAR,
+    rows JSON, requests BIGINT, committed_at TIMESTAMP, superseded_by BIGINT, entry VARCHAR)`,
+  `CREATE VIEW _commits AS SELECT number, id, pipeline, span_from, span_to, verdict, rows, requests, committed_at
+    FROM _ledger WHERE superseded_by IS NULL`,
+  'CREATE SCHEMA _rows',
+];
+
+/** Paths beside the file. */
+export function pathsOf(path: string) {
+  return { lock: `${path}.lock`, stage: `${path}.stage` } as const;
+}
+
+/** The physical table behind a view. */
+export function rowsOf(table: string): string {
+  return `_rows.${quoteName(table)}`;
+}
+
+/** Makes the file if there is none: aside, then by rename, so that it is never half made. */
+export async function createFile(path: string, network: string): Promise<void> {
+  if ((await statIfAny(path)) !== undefined) return;
+  const staged = join(pathsOf(path).stage, 'new.duckdb');
+  const database = await Database.attach(staged, `BLOCK_SIZE ${BLOCK_BYTES}`);
+  try {
+    await database.run(layout.join(';\n'));
+    await database.run(`INSERT INTO _meta VALUES ('format', '1'), ('network', ${quoteText(network)})`);
+    await database.run('CHECKPOINT');
+  } finally {
+    database.close();
+  }
+  await syncPath(staged);
+  await rename(staged, path);
+  await syncPath(dirname(path));
+}
+
+/**
+ * Rows of a row group. A commit of more than a few rows writes the last, unfinished group of each table anew; with DuckDB's own
+ * 122,880 rows that is most of the work, takes most of the memory, and leaves a file three times as large.
+ */
+const ROW_GROUP_ROWS = 20_480;
+/** A commit holds at least one block of each column, of which there are many; DuckDB's own 256 KiB add up. */
+const BLOCK_BYTES = 65_536;
+
+/** Opens the file for writing. @throws {StoreError} as {@link openFile} */
+export async function openForWriting(path: string, settings: Readonly<Record<string, string>>): Promise<Database> {
+  await requireDatabase(path);
+  return Database.attach(path, `ROW_GROUP_SIZE ${ROW_GROUP_ROWS}`, settings);
+}
+
+/** @throws {StoreError} when the path is no DuckDB file. */
+export async function openFile(path: string, settings: Readonly<Record<string, string>>): Promise<Database> {
+  await requireDatabase(path);
+  return Database.open(path, settings);
+}
+
+async function requireDatabase(path: string): Promise<void> {
+  const hint = 'choose another --warehouse';
+  if ((await statIfAny(path))?.isDirectory() === true) {
+    throw new StoreError(`store: warehouse ${path} is a folder, not a DuckDB file`, { code: 'wrong-path', hint });
+  }
+  const file = await open(path, 'r');
+  try {
+    // A DuckDB file begins with a checksum of 8 bytes, then these letters.
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(12), 0, 12, 0);
+    if (bytesRead < 12 || buffer.toString('latin1', 8) !== 'DUCK') {
+      throw new StoreError(`store: warehouse ${path} is not a DuckDB file`, { code: 'no-database', hint });
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** @throws {StoreError} `not-a-warehouse` when somebody else made the file. */
+export async function readNetwork(database: Database, path: string): Promise<string> {
+  const { rows: found } = await database.query(
+    "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'main' AND table_name IN ('_meta', '_ledger')",
+  );
+  if (found[0]?.[0] !== 2n) {
+    throw new StoreError(`store: ${path} is a DuckDB file, but no warehouse of tonlake`, {
+      code: 'not-a-warehouse',
+      hint: 'choose another --warehouse',
+    });
+  }
+  const meta = await readMeta(database);
+  const network = meta.get('network');
+  requireFormat(meta.get('format'), `warehouse ${path}`);
+  if (network === undefined || meta.get('format') !== String(FORMAT))
+    throw badLedger(`${path} is of an unknown format`);
+  return network;
+}
+
+async function readMeta(database: Database): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await database.query('SELECT name, value FROM _meta');
+  return new Map(rows.map(([name, value]) => [String(name), String(value)]));
+}
+
+export async function readEntries(database: Database, path: string): Promise<Entries> {
+  const { rows } = await database.query('SELECT entry FROM _ledger ORDER BY number');
+  const entries = new Entries();
+  for (const [text] of rows) {
+    const number = entries.nextNumber;
+    entries.add(parseEntry(String(text), `row ${number} of _ledger in ${path}`, number));
+  }
+  return entries;
+}
+
+export async function insertEntry(database: Database, entry: LedgerEntry): Promise<void> {
+  const counts = Object.fromEntries(Object.entries(entry.tables).map(([table, { rows }]) => [table, rows]));
+  await database.run(
+    `INSERT INTO _ledger VALUES ($number, $id, $pipeline, $from, $to, $verdict, $rows, $requests, $committedAt::TIMESTAMP,
+      NULL, $entry)`,
+    {
+      number: BigInt(entry.number),
+      id: entry.id,
+      pipeline: entry.pipeline,
+      from: BigInt(entry.span.from),
+      to: BigInt(entry.span.to),
+      verdict: entry.verdict,
+      rows: JSON.stringify(counts),
+      requests: BigInt(entry.requests),
+      committedAt: entry.committedAt,
+      entry: JSON.stringify(entry),
+    },
+  );
+  for (const id of entry.supersedes) {
+    await database.run('UPDATE _ledger SET superseded_by = $number WHERE id = $id', {
+      number: BigInt(entry.number),
+      id,
+    });
+  }
+}
+
+/** The columns of each table's rows as they lie in the file, by table; a table that is not there is left out. */
+export async function readColumns(database: Database): Promise<ReadonlyMap<string, readonly SchemaColumn[]>> {
+  const { rows } = await database.query(
+    `SELECT table_name, column_name, data_type FROM duckdb_columns()
+      WHERE schema_name = '_rows' AND column_name <> '_entry' ORDER BY table_name, column_index`,
+  );
+  const tables = new Map<string, SchemaColumn[]>();
+  for (const [table, name, type] of rows) {
+    const columns = tables.get(String(table)) ?? [];
+    tables.set(String(table), columns);
+    columns.push({ name: String(name), type: String(type) });
+  }
+  return tables;
+}
+
+/** Makes the table and the view of a mart, or makes them hold its rows beside those of an older select. Part of a transaction. */
+export async function declareMart(database: Database, table: TableDef): Promise<void> {
+  const held = (await readColumns(database)).get(table.name) ?? [];
+  const present = new Map(held.map(({ name, type }) => [name, type]));
+  const { columns } = schemaOf(table);
+  const rows = rowsOf(table.name);
+  if (present.size === 0) await database.run(rowsStatement(table));
+  else {
+    for (const { name, type } of columns) {
+      const held = present.get(name);
+      const column = quoteName(name);
+      if (held === undefined) await database.run(`ALTER TABLE ${rows} ADD COLUMN ${column} ${type}`);
+      else if (held !== type)
+        await database.run(`ALTER TABLE ${rows} ALTER ${column} TYPE ${type} USING TRY_CAST(${column} AS ${type})`);
+    }
+  }
+  await database.run(viewStatement(table));
+}
+
+function rowsStatement(table: TableDef): string {
+  const list = schemaOf(table).columns.map(({ name, type }) => `${quoteName(name)} ${type}`);
+  return `CREATE TABLE ${rowsOf(table.name)} (${list.join(', ')}, _entry BIGINT)`;
+}
+
+function viewStatement({ name, columns }: TableDef): string {
+  return viewOf(name, `SELECT ${columns.map((column) => quoteName(column.name)).join(', ')} FROM ${rowsOf(name)}`);
+}
+
+/** Name in `_meta` of a hash of the statements that made macros and views: where they are the same, none is run again. */
+const DECLARED = 'declared';
+
+/**
+ * Makes tables, views and macros that are missing or of an older version, and adds columns that were declared later.
+ * @throws {StoreError} `needs-migration`, before anything is changed
+ */
+export async function declareTables(database: Database, tables: readonly TableDef[], path: string): Promise<void> {
+  const present = await readColumns(database);
+  for (const table of tables) requireReadable(table, present.get(table.name) ?? [], path);
+  const rows = tables.flatMap((table) => {
+    const held = present.get(table.name);
+    if (held === undefined) return [rowsStatement(table)];
+    const names = new Set(held.map(({ name }) => name));
+    const missing = schemaOf(table).columns.filter(({ name }) => !names.has(name));
+    return missing.map(({ name, type }) => `ALTER TABLE ${rowsOf(table.name)} ADD COLUMN ${quoteName(name)} ${type}`);
+  });
+  const others = [
+    ...declaredMacros().map(({ statement }) => statement()),
+    ...tables.map(viewStatement),
+    ...declaredViews(tables).map(({ statement }) => statement()),
+  ];
+  const hash = createHash('sha256').update(others.join('\n')).digest('hex');
+  if (rows.length === 0 && (await readMeta(database)).get(DECLARED) === hash && (await hasViews(database, tables)))
+    return;
+  await database.transaction(async () => {
+    await database.run([...rows, ...others].join(';\n'));
+    await database.run('DELETE FROM _meta WHERE name = $name', { name: DECLARED });
+    await database.run('INSERT INTO _meta VALUES ($name, $hash)', { name: DECLARED, hash });
+  });
+}
+
+/** Whether nobody has dropped a view. */
+async function hasViews(database: Database, tables: readonly TableDef[]): Promise<boolean> {
+  const { rows } = await database.query('SELECT view_name FROM duckdb_views() WHERE NOT internal');
+  const present = new Set(rows.map(([name]) => String(name)));
+  return tables.every(({ name, views }) =>
+    [name, ...views.map((view) => view.name)].every((each) => present.has(each)),
+  );
+}

@@ -1,0 +1,199 @@
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import PQueue from 'p-queue';
+import type { Span } from '../../core/span.ts';
+import { clearFolder, makeFolder } from '../disk.ts';
+import { draftEntry } from '../ledger/draft-entry.ts';
+import type { Entries } from '../ledger/entries.ts';
+import { requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
+import { type Lock, takeLock } from '../lock/writer-lock.ts';
+import { quoteName } from '../sql/canonical-text.ts';
+import type { Database } from '../sql/database.ts';
+import { readFiles } from '../sql/table-relation.ts';
+import { requireDeclared } from '../sql/table-schema.ts';
+import { Stager, type StagerOptions } from '../staging/stager.ts';
+import type {
+  CommitDraft,
+  CommitPart,
+  FileStage,
+  LedgerEntry,
+  Query,
+  StagedSpan,
+  StagedTable,
+  Store,
+} from '../store.ts';
+import { guarded, takeAll } from '../store-failure.ts';
+import { type StoreOptions, warehousePath } from '../store-options.ts';
+import {
+  createFile,
+  declareMart,
+  declareTables,
+  insertEntry,
+  openForWriting,
+  pathsOf,
+  readEntries,
+  readNetwork,
+  rowsOf,
+} from './database-file.ts';
+
+/**
+ * Opens one DuckDB file for writing, and clears what a killed run left. Nobody else can read the file meanwhile.
+ * @throws {StoreError} when another process holds it, it is of another network, no DuckDB file, cannot be read or written, or
+ * its tables need a migration.
+ */
+export async function openDuckdbStore(options: StoreOptions): Promise<Store> {
+  const path = warehousePath(options.path);
+  return guarded(`warehouse ${path}`, () => DuckdbStore.open(path, options));
+}
+
+class DuckdbStore implements Store {
+  readonly kind = 'duckdb';
+  readonly path: string;
+  readonly staging: StagerOptions;
+  readonly #options: StoreOptions;
+  readonly #lock: Lock;
+  readonly #database: Database;
+  readonly #readers: Database;
+  readonly #entries: Entries;
+  readonly #stager: Stager;
+  readonly #commits = new PQueue({ concurrency: 1 });
+  readonly #queries = new PQueue({ concurrency: 1 });
+
+  private constructor(
+    path: string,
+    options: StoreOptions,
+    lock: Lock,
+    database: Database,
+    readers: Database,
+    entries: Entries,
+  ) {
+    this.path = path;
+    this.staging = { kind: 'duckdb', stagingPath: pathsOf(path).stage };
+    this.#options = options;
+    this.#lock = lock;
+    this.#database = database;
+    this.#readers = readers;
+    this.#entries = entries;
+    this.#stager = new Stager(this.staging, options.effects.freshId);
+  }
+
+  static async open(path: string, options: StoreOptions): Promise<DuckdbStore> {
+    const { network, effects, tables } = options;
+    const { lock: lockPath, stage } = pathsOf(path);
+    await makeFolder(dirname(path));
+    const { command = 'tonlake' } = options;
+    const lock = await takeLock({ path: lockPath, subject: `warehouse ${path}`, command, effects });
+    let database: Database | undefined;
+    try {
+      await makeFolder(stage);
+      await clearFolder(stage);
+      await createFile(path, network);
+      database = await openForWriting(path, {
+        threads: '1',
+        enable_external_file_cache: 'false',
+        memory_limit: '64MB',
+        // Rows that are not committed go to the file group by group.
+        write_buffer_row_group_count: '1',
+        temp_directory: join(stage, 'spill-database'),
+      });
+      requireNetwork(path, await readNetwork(database, path), network);
+      const entries = await readEntries(database, path);
+      requireOwnEntries(path, network, entries.all);
+      entries.setAside(options.setAside ?? []);
+      await declareTables(database, tables, path);
+      return new DuckdbStore(path, options, lock, database, await database.connect(), entries);
+    } catch (error) {
+      const clear = () => rm(stage, { recursive: true, force: true });
+      await takeAll([() => database?.close(), clear, () => lock.release()]).catch(() => {});
+      throw error;
+    }
+  }
+
+  stage(_pipeline: string, span: Span): FileStage {
+    return this.#stager.stage(span);
+  }
+
+  async commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
+    const [entry] = await this.commitTogether([{ staged, draft }]);
+    if (entry === undefined) throw new Error('no entry was committed');
+    return entry;
+  }
+
+  async commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+    return this.#commits.add(() => guarded(`warehouse ${this.path}`, () => this.#commitNext(parts)));
+  }
+
+  ledger(): readonly LedgerEntry[] {
+    return this.#entries.effective;
+  }
+
+  readonly query: Query = (sql, parameters) =>
+    this.#queries.add(() => guarded('query', () => this.#readers.query(sql, parameters)));
+
+  /** Superseded rows go with the commit that replaces them. */
+  async clearSuperseded(): Promise<number> {
+    return 0;
+  }
+
+  async close(): Promise<void> {
+    await this.#commits.onIdle();
+    await this.#queries.onIdle();
+    await takeAll([
+      () => this.#stager.close(),
+      () => this.#readers.disconnect(),
+      () => guarded(`warehouse ${this.path}`, () => this.#database.run('CHECKPOINT')),
+      () => this.#database.close(),
+      () => rm(this.staging.stagingPath, { recursive: true, force: true }),
+      () => this.#lock.release(),
+    ]);
+  }
+
+  /** Rows, ledger and removal of what is superseded in one transaction. */
+  async #commitNext(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+    const { effects, network } = this.#options;
+    const step = this.#options.onStep ?? (async () => {});
+    const entries = this.#entries;
+    const committedAt = effects.now();
+    const drafted = parts.map(({ staged, draft }, ahead) => ({
+      staged,
+      entry: draftEntry({ staged, draft, entries, network, committedAt, ahead }),
+    }));
+    const write = async () => {
+      for (const { staged, entry } of drafted) {
+        for (const [name, table] of Object.entries(staged.tables)) {
+          await step('insert rows');
+          await this.#insertRows(entry, name, table);
+        }
+        await step('delete superseded rows');
+        for (const old of entries.all.filter(({ id }) => entry.supersedes.includes(id))) {
+          for (const name of Object.keys(old.tables)) {
+            await this.#database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry = ${old.number}`);
+          }
+        }
+        await step('insert entry');
+        await insertEntry(this.#database, entry);
+      }
+      await step('commit');
+    };
+    await this.#database.withMemory(() => this.#database.transaction(write));
+    for (const { entry } of drafted) entries.add(entry);
+    await step('clear stage');
+    for (const { staged } of drafted) {
+      await rm(join(this.staging.stagingPath, staged.id), { recursive: true, force: true });
+    }
+    return drafted.map(({ entry }) => entry);
+  }
+
+  async #insertRows({ number, without }: LedgerEntry, name: string, staged: StagedTable): Promise<void> {
+    const { tables, marts = [] } = this.#options;
+    const table = requireDeclared([...tables, ...marts], name, staged.schema, without);
+    const { sort } = table;
+    if (marts.includes(table)) await declareMart(this.#database, table);
+    if (staged.files.length === 0) return;
+    const source = readFiles(staged.files.map(({ stagedPath }) => stagedPath));
+    const order = staged.isSorted ? '' : ` ORDER BY ${sort.map(quoteName).join(', ')}`;
+    await this.#database.run(
+      `INSERT INTO ${rowsOf(name)} BY NAME SELECT *, ${number} AS _entry FROM ${source}${order}`,
+    );
+  }
+}

@@ -1,0 +1,87 @@
+import { readdir } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import type { StoreError } from '../../core/errors.ts';
+import { clearFolder, ifAny } from '../disk.ts';
+import { badLedger } from '../ledger/entries.ts';
+import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import { isPinned, pinFile, removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';
+import type { LedgerEntry } from '../store.ts';
+
+/** The names we give to files; anything else in the folders belongs to somebody else and stays. */
+const ownName = /^\d+-\d+-[0-9a-z]+\.parquet$/;
+
+/**
+ * Removes what no entry in force names: staged files, files of commits that did not happen, and files that were superseded
+ * longer than the grace period ago. Only for the process that holds the lock.
+ * @returns how many data files were removed.
+ */
+export async function clearLeftovers(
+  warehouse: string,
+  ledger: LedgerFolder,
+  grace: { readonly now: number; readonly ms: number },
+): Promise<number> {
+  await clearFolder(layoutOf(warehouse).stage);
+  return clearFiles(warehouse, ledger, grace);
+}
+
+/**
+ * As {@link clearLeftovers}, without the staged files: nothing may be on its way into the folders. What a kill left half done is
+ * ended: superseded files leave `tables/`, and files in force have both of their names.
+ */
+export async function clearFiles(
+  warehouse: string,
+  ledger: LedgerFolder,
+  grace: { readonly now: number; readonly ms: number },
+): Promise<number> {
+  const { entries } = ledger;
+  const needed = new Set(entries.effective.flatMap(filesOf));
+  const superseded = new Set<string>();
+  const aside = new Set<string>();
+  for (const entry of entries.all) {
+    if (entries.isAside(entry.id)) for (const path of filesOf(entry)) aside.add(path);
+    const successor = entries.successorOf(entry.id);
+    if (successor === undefined || grace.now - Date.parse(successor.committedAt) >= grace.ms) continue;
+    for (const path of filesOf(entry)) superseded.add(path);
+  }
+  const { tables, pinned } = layoutOf(warehouse);
+  const [shown, steady] = [await listFiles(warehouse, tables), await listFiles(warehouse, pinned)];
+  for (const path of superseded) if (shown.has(path)) await retireFile(warehouse, path);
+  const found = [...new Set([...shown, ...steady])];
+  const unnamed = found.filter((path) => !needed.has(path) && !superseded.has(path) && !aside.has(path));
+  // Whatever a lock was worth: what another process has committed meanwhile stays.
+  const late = unnamed.length === 0 ? [] : await ledger.refresh();
+  const named = new Set(late.flatMap(filesOf));
+  const removable = unnamed.filter((path) => !named.has(path));
+  for (const path of removable) await removeFile(warehouse, path);
+  for (const path of needed) {
+    if (!shown.has(path) && !(steady.has(path) && (await restoreFile(warehouse, path))))
+      throw lostFile(warehouse, path);
+  }
+  for (const path of needed) {
+    // Where one file can have no second name, none can.
+    if (!isPinned(warehouse, path) && !(await pinFile(warehouse, path))) break;
+  }
+  return removable.length;
+}
+
+function lostFile(warehouse: string, path: string): StoreError {
+  return badLedger(`warehouse ${warehouse} lacks ${path}, which its ledger names`, undefined, repairHint(warehouse));
+}
+
+function repairHint(warehouse: string): string {
+  return `tonlake verify --repair --warehouse ${warehouse}`;
+}
+
+/** Paths of the data files of an entry, as the ledger names them. */
+export function filesOf(entry: LedgerEntry): string[] {
+  return Object.values(entry.tables).flatMap(({ files }) => files.map(({ path }) => path));
+}
+
+/** Our files below `tables/` or `pinned/`, as the ledger names them. */
+async function listFiles(warehouse: string, folder: string): Promise<ReadonlySet<string>> {
+  const found = (await ifAny(readdir(folder, { recursive: true, withFileTypes: true }))) ?? [];
+  const names = found
+    .filter((item) => item.isFile() && ownName.test(item.name))
+    .map((item) => relative(warehouse, join(item.parentPath, item.name)).split(sep).join('/'));
+  return new Set(names.map((name) => name.replace(/^pinned\//, 'tables/')));
+}

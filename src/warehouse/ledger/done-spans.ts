@@ -1,0 +1,65 @@
+import { intersectSpans, type Span, subtractSpans, unionSpans } from '../../core/span.ts';
+import { isWithin, type LeftOut } from '../../declare/left-out.ts';
+import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { LedgerEntry } from '../store.ts';
+
+/** Scope of a commit that lacks rows, or has wrong ones, which are asked for again: its span is not done. */
+export const PARTIAL = 'part of the rows';
+
+/** Scope of an entry that takes others out of force: its rows were removed on purpose. It supersedes itself as well. */
+export const FORGOTTEN = 'forgotten';
+
+/** Whether a whole commit of a span takes the place of an entry: it lies inside, and its blocks are not done. */
+export function givesWay({ verdict, scope, span }: LedgerEntry, to: Span): boolean {
+  return (verdict === 'quarantined' || scope === PARTIAL) && subtractSpans([span], [to]).length === 0;
+}
+
+/**
+ * The spans of a pipeline that count as done.
+ *
+ * @param suffices whether an entry counts that leaves something out; default: every one does
+ */
+export function doneSpans(
+  ledger: readonly LedgerEntry[],
+  pipeline: string,
+  suffices: (without: LeftOut | undefined) => boolean = () => true,
+): readonly Span[] {
+  return unionSpans(
+    ledger.filter((entry) => isDone(entry, pipeline) && suffices(entry.without)).map((entry) => entry.span),
+  );
+}
+
+/** The spans that count as done for a run of this pipeline: their rows have every column that it asks for. */
+export function doneFor(ledger: readonly LedgerEntry[], { name, leftOut }: PipelineDef): readonly Span[] {
+  return doneSpans(ledger, name, (without) => isWithin(without, leftOut));
+}
+
+/** Entries that hold rows of some spans without columns that this pipeline asks for; a run reads them again as a whole. */
+export function narrowerEntries(
+  ledger: readonly LedgerEntry[],
+  { name, leftOut }: PipelineDef,
+  spans: readonly Span[],
+): readonly LedgerEntry[] {
+  return ledger.filter(
+    (entry) =>
+      isDone(entry, name) && !isWithin(entry.without, leftOut) && intersectSpans([entry.span], spans).length > 0,
+  );
+}
+
+function isDone(entry: LedgerEntry, pipeline: string): boolean {
+  return entry.pipeline === pipeline && entry.verdict === 'sealed' && entry.scope === undefined;
+}
+
+/** The spans of a pipeline whose records could not be decoded. */
+export function quarantinedSpans(ledger: readonly LedgerEntry[], pipeline: string): readonly Span[] {
+  return unionSpans(
+    ledger.filter((entry) => entry.pipeline === pipeline && entry.verdict === 'quarantined').map((entry) => entry.span),
+  );
+}
+
+/** The done spans of a list whose rows nothing was compared with. `isCounted`: a pipeline that headers prove. */
+export function unprovenSpans(ledger: readonly LedgerEntry[], pipeline: string, isCounted: boolean): readonly Span[] {
+  if (isCounted) return [];
+  const proven = ledger.filter(({ proof }) => proof !== undefined && proof !== 'none');
+  return subtractSpans(doneSpans(ledger, pipeline), doneSpans(proven, pipeline));
+}

@@ -1,0 +1,70 @@
+import { StoreError } from '../../core/errors.ts';
+import type { CommitDraft, LedgerEntry, StagedSpan, TableEntry } from '../store.ts';
+import type { Entries } from './entries.ts';
+
+export interface DraftEntryOptions {
+  readonly staged: StagedSpan;
+  readonly draft: CommitDraft;
+  readonly entries: Entries;
+  /** Network of the warehouse. */
+  readonly network: string;
+  /** Milliseconds since 1970. */
+  readonly committedAt: number;
+  /** Id of the last entry of the same commit; undefined for the last one, and for one by itself. */
+  readonly commitWith?: string | undefined;
+  /** Entries of the same commit that come before it. Default 0. */
+  readonly ahead?: number | undefined;
+}
+
+/**
+ * The next entry of the ledger, before it is written.
+ * @throws {StoreError} when it would contradict what the warehouse holds.
+ */
+export function draftEntry(options: DraftEntryOptions): LedgerEntry {
+  const { staged, draft, entries, commitWith, ahead = 0 } = options;
+  if (draft.network !== options.network) {
+    throw new StoreError(`store: the warehouse holds ${options.network}, not ${draft.network}`, {
+      code: 'other-network',
+    });
+  }
+  // An entry that supersedes itself is never in force.
+  entries.requireEffective(draft.supersedes.filter((id) => id !== staged.id));
+  const tables: Record<string, TableEntry> = {};
+  for (const [name, { schema, dateIn, rows, keyHash, sums, files }] of Object.entries(staged.tables)) {
+    if (draft.verdict === 'quarantined' && rows > 0 && name !== 'quarantine') {
+      throw new StoreError(`store: a quarantined span cannot hold rows of ${name}`, { code: 'quarantined-rows' });
+    }
+    tables[name] = {
+      rows,
+      keyHash,
+      sums,
+      schema,
+      ...(dateIn === undefined ? {} : { dateIn }),
+      files: files
+        .filter(({ path }) => path !== '')
+        .map(({ path, rows, bytes, sha256 }) => ({ path, rows, bytes, ...(sha256 === undefined ? {} : { sha256 }) })),
+    };
+  }
+  return {
+    format: 1,
+    number: entries.nextNumber + ahead,
+    id: staged.id,
+    network: draft.network,
+    pipeline: draft.pipeline,
+    version: draft.version,
+    span: { from: draft.span.from, to: draft.span.to },
+    verdict: draft.verdict,
+    tables,
+    requests: draft.requests,
+    retries: draft.retries,
+    ...(draft.planned === undefined ? {} : { planned: draft.planned }),
+    ...(draft.asOf === undefined ? {} : { asOf: draft.asOf }),
+    ...(draft.scope === undefined ? {} : { scope: draft.scope }),
+    ...(draft.proof === undefined ? {} : { proof: draft.proof }),
+    ...(draft.without === undefined ? {} : { without: draft.without }),
+    ...(draft.mart === undefined ? {} : { mart: draft.mart }),
+    ...(commitWith === undefined ? {} : { commitWith }),
+    supersedes: draft.supersedes,
+    committedAt: new Date(options.committedAt).toISOString(),
+  };
+}

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { StoreError } from '../../core/errors.ts';
+import type { LedgerEntry } from '../store.ts';
+
+/** The format of warehouses, and of each entry. */
+export const FORMAT = 1;
+
+const count = z.number().int().nonnegative();
+
+/** What says the format, whatever else there is. */
+export const formatField = z.object({ format: z.unknown() });
+
+const entrySchema = z.object({
+  format: z.literal(FORMAT),
+  number: z.number().int().positive(),
+  id: z.string().min(1),
+  network: z.string(),
+  pipeline: z.string(),
+  version: z.number(),
+  span: z.object({ from: z.number().int(), to: z.number().int() }),
+  verdict: z.enum(['sealed', 'quarantined']),
+  tables: z.record(
+    z.string(),
+    z.object({
+      rows: count,
+      keyHash: z.string(),
+      sums: z.record(z.string(), z.string()),
+      schema: z.string(),
+      dateIn: z.literal('path').optional(),
+      files: z.array(z.object({ path: z.string(), rows: count, bytes: count, sha256: z.string().optional() })),
+    }),
+  ),
+  requests: count,
+  retries: count,
+  planned: count.optional(),
+  asOf: z.object({ from: z.number().int(), to: z.number().int() }).optional(),
+  scope: z.string().optional(),
+  proof: z.enum(['transactions', 'shards', 'none']).optional(),
+  without: z.record(z.string(), z.array(z.string())).optional(),
+  mart: z.object({ day: z.string().optional(), inputs: z.string(), sealed: z.boolean() }).optional(),
+  commitWith: z.string().optional(),
+  supersedes: z.array(z.string()),
+  committedAt: z.string(),
+});
+
+/**
+ * Demands a format that is not newer than this program: what a newer one wrote is sound, and a repair would lose it.
+ * @throws {StoreError} `newer-format`
+ */
+export function requireFormat(format: unknown, subject: string): void {
+  const newer = z.coerce.number().int().gt(FORMAT).safeParse(format);
+  if (!newer.success) return;
+  throw new StoreError(`store: ${subject} was made by a newer tonlake: expected format ${FORMAT}, got ${newer.data}`, {
+    code: 'newer-format',
+    hint: 'update tonlake: npm install tonlake@latest, or git pull in a checkout',
+  });
+}
+
+/**
+ * An entry from its JSON.
+ * @throws {StoreError} `newer-format`, and `bad-ledger` when the text is torn or no entry, or its number is not the expected one.
+ */
+export function parseEntry(text: string, subject: string, number: number): LedgerEntry {
+  try {
+    const json: unknown = JSON.parse(text);
+    requireFormat(formatField.safeParse(json).data?.format, subject);
+    const entry = entrySchema.parse(json);
+    if (entry.number === number) return entry;
+    throw new Error(`expected number ${number}, got ${entry.number}`);
+  } catch (error) {
+    if (isNewer(error)) throw error;
+    throw badLedger(`${subject} is no ledger entry`, error);
+  }
+}
+
+export function isNewer(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'newer-format';
+}
+
+export function badLedger(problem: string, cause?: unknown, hint?: string): StoreError {
+  return new StoreError(`store: ${problem}`, {
+    code: 'bad-ledger',
+    hint: hint ?? 'tonlake verify names all damage, and --repair mends it',
+    cause,
+  });
+}
+
+/** The ledger in memory: all entries in order of commit, and which of them are still in force. */
+export class Entries {
+  readonly #all: LedgerEntry[] = [];
+  readonly #ids = new Set<string>();
+  readonly #successors = new Map<string, LedgerEntry>();
+  readonly #aside = new Set<string>();
+  #effective: readonly LedgerEntry[] | undefined;
+
+  get all(): readonly LedgerEntry[] {
+    return this.#all;
+  }
+
+  get nextNumber(): number {
+    return this.#all.length + 1;
+  }
+
+  /** Entries that are neither superseded, nor set aside, nor of a commit that was cut short, in order of commit. */
+  get effective(): readonly LedgerEntry[] {
+    this.#effective ??= this.#all.filter(
+      ({ id, commitWith }) =>
+        !this.#successors.has(id) && !this.#aside.has(id) && (commitWith === undefined || this.#ids.has(commitWith)),
+    );
+    return this.#effective;
+  }
+
+  /** The entry that took the place of another. */
+  successorOf(id: string): LedgerEntry | undefined {
+    return this.#successors.get(id);
+  }
+
+  /** Entries that are damaged: not in force any more, but to be superseded still. */
+  setAside(ids: Iterable<string>): void {
+    for (const id of ids) if (!this.#successors.has(id)) this.#aside.add(id);
+    this.#effective = undefined;
+  }
+
+  /** Whether an entry is set aside and not superseded yet. */
+  isAside(id: string): boolean {
+    return this.#aside.has(id) && !this.#successors.has(id);
+  }
+
+  add(entry: LedgerEntry): void {
+    this.#all.push(entry);
+    this.#ids.add(entry.id);
+    for (const id of entry.supersedes) this.#successors.set(id, entry);
+    this.#effective = undefined;
+  }
+
+  /** Tables whose rows in force differ from those of the first `count` entries. */
+  tablesSince(count: number): ReadonlySet<string> {
+    const fresh = this.#all.slice(count);
+    const superseded = new Set(fresh.flatMap(({ supersedes }) => supersedes));
+    const changed = [...fresh, ...this.#all.filter(({ id }) => superseded.has(id))];
+    return new Set(changed.flatMap(({ tables }) => Object.keys(tables)));
+  }
+
+  /** @throws {StoreError} when an entry cannot take the place of one of these. */
+  requireEffective(ids: readonly string[]): void {
+    const effective = new Set(this.effective.map(({ id }) => id));
+    for (const id of ids) {
+      if (effective.has(id) || this.isAside(id)) continue;
+      throw new StoreError(`store: entry ${id} cannot be superseded: it is not in force`, { code: 'not-in-force' });
+    }
+  }
+}

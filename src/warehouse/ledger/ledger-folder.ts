@@ -1,0 +1,167 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { StoreError } from '../../core/errors.ts';
+import { ifAny, listFolder, putText } from '../disk.ts';
+import { CATALOG } from '../sql/table-relation.ts';
+import { type Schema, schemaId } from '../sql/table-schema.ts';
+import type { LedgerEntry } from '../store.ts';
+import { badLedger, Entries, FORMAT, formatField, isNewer, parseEntry, requireFormat } from './entries.ts';
+
+const identitySchema = z.object({ format: z.literal(FORMAT), network: z.string(), createdAt: z.string() });
+
+/** What a warehouse is: `tonlake.json`. */
+export type Identity = Readonly<z.infer<typeof identitySchema>>;
+
+const schemaSchema = z.array(z.object({ name: z.string(), type: z.string() }));
+
+/** Files read at once. */
+const readers = 32;
+
+/** Paths inside a Parquet warehouse. */
+export function layoutOf(path: string) {
+  return {
+    identity: join(path, 'tonlake.json'),
+    ledger: join(path, '_ledger'),
+    stage: join(path, '_stage'),
+    lock: join(path, '_lock'),
+    tables: join(path, 'tables'),
+    pinned: join(path, 'pinned'),
+    catalog: join(path, CATALOG),
+  } as const;
+}
+
+/** An entry, or a schema (without number), that cannot be read. */
+export interface LedgerProblem {
+  readonly number: number | undefined;
+  readonly error: unknown;
+}
+
+/** The ledger of a Parquet warehouse: numbered files that only ever appear whole, and are never changed. */
+export class LedgerFolder {
+  readonly path: string;
+  readonly entries = new Entries();
+  readonly #schemas = new Map<string, Schema>();
+
+  constructor(warehouse: string) {
+    this.path = layoutOf(warehouse).ledger;
+  }
+
+  /** The columns of a schema that an entry names. */
+  schema(id: string): Schema {
+    const schema = this.#schemas.get(id);
+    if (schema === undefined) throw badLedger(`${this.path} lacks schema-${id}.json`);
+    return schema;
+  }
+
+  /**
+   * Reads what was committed since the last time.
+   * @param tell is told of an entry or a schema that is missing or broken, which is left out then. Default: throws. The ledger
+   * must not be read again afterwards.
+   * @returns the new entries.
+   */
+  async refresh(tell?: (problem: LedgerProblem) => void): Promise<readonly LedgerEntry[]> {
+    const names = await listFolder(this.path);
+    const numbers: number[] = [];
+    for (const name of names) {
+      if (/^\d{8,}\.json$/.test(name)) numbers.push(Number.parseInt(name, 10));
+      else if (!/^(schema-[0-9a-f]+\.json|\..*)$/.test(name)) throw badLedger(`${join(this.path, name)} is foreign`);
+    }
+    // Every number up to the highest, listed or not: a listing may miss a file that is put while it is made.
+    const first = this.entries.nextNumber;
+    const highest = numbers.reduce((most, number) => Math.max(most, number), 0);
+    const fresh = Array.from({ length: Math.max(0, highest - first + 1) }, (_, at) => first + at);
+    const told = async <T>(read: Promise<T>, number?: number): Promise<T | undefined> => {
+      if (tell === undefined) return read;
+      return read.catch((error: unknown) => {
+        if (isNewer(error)) throw error;
+        tell({ number, error });
+        return undefined;
+      });
+    };
+    const found = await readEach(fresh, (number) => told(this.#readEntry(number), number));
+    const entries = found.filter((entry) => entry !== undefined);
+    const named = entries.flatMap(({ tables }) => Object.values(tables).map(({ schema }) => schema));
+    const unknown = new Set(named.filter((id) => !this.#schemas.has(id)));
+    for (const schema of await readEach([...unknown], (id) => told(this.#readSchema(id)))) {
+      if (schema !== undefined) this.#schemas.set(schema.id, schema);
+    }
+    for (const entry of entries) this.entries.add(entry);
+    return entries;
+  }
+
+  /** Writes a schema unless it is there. */
+  async putSchema(schema: Schema, staging: string): Promise<void> {
+    if (this.#schemas.has(schema.id)) return;
+    await putText(join(this.path, `schema-${schema.id}.json`), JSON.stringify(schema.columns), staging, schema.id);
+    this.#schemas.set(schema.id, schema);
+  }
+
+  entryPath(number: number): string {
+    return join(this.path, `${String(number).padStart(8, '0')}.json`);
+  }
+
+  async #readEntry(number: number): Promise<LedgerEntry> {
+    const path = this.entryPath(number);
+    const text = await ifAny(readFile(path, 'utf8'));
+    if (text === undefined) throw badLedger(`${path} is missing, but later entries are there`);
+    return parseEntry(text, path, number);
+  }
+
+  async #readSchema(id: string): Promise<Schema> {
+    const path = join(this.path, `schema-${id}.json`);
+    const text = await ifAny(readFile(path, 'utf8'));
+    if (text === undefined) throw badLedger(`${path} is missing, but an entry names it`);
+    try {
+      const columns = schemaSchema.parse(JSON.parse(text));
+      if (schemaId(columns) === id) return { id, columns };
+      throw new Error('the columns do not give this identifier');
+    } catch (error) {
+      throw badLedger(`${path} is no schema`, error);
+    }
+  }
+}
+
+async function readEach<T, R>(from: readonly T[], read: (value: T) => Promise<R>): Promise<readonly R[]> {
+  const out: R[] = [];
+  for (let at = 0; at < from.length; at += readers) {
+    out.push(...(await Promise.all(from.slice(at, at + readers).map(read))));
+  }
+  return out;
+}
+
+/** The identity of the warehouse; undefined where there is none. */
+export async function readIdentity(warehouse: string): Promise<Identity | undefined> {
+  const { identity: path, ledger } = layoutOf(warehouse);
+  const text = await ifAny(readFile(path, 'utf8'));
+  if (text === undefined) {
+    if ((await listFolder(ledger)).length > 0) throw badLedger(`warehouse ${warehouse} has lost its tonlake.json`);
+    return undefined;
+  }
+  try {
+    const json: unknown = JSON.parse(text);
+    requireFormat(formatField.safeParse(json).data?.format, `warehouse ${warehouse}`);
+    return identitySchema.parse(json);
+  } catch (error) {
+    if (isNewer(error)) throw error;
+    throw badLedger(`${path} does not say what the warehouse is`, error);
+  }
+}
+
+/** @throws {StoreError} `other-network` when the warehouse belongs to another network. */
+export function requireNetwork(warehouse: string, held: string, asked: string): void {
+  if (held === asked) return;
+  throw new StoreError(`store: warehouse ${warehouse} holds ${held}, not ${asked}`, {
+    code: 'other-network',
+    hint: 'choose another --warehouse, or the network that this one holds',
+  });
+}
+
+/** @throws {StoreError} `bad-ledger` when an entry is of another network than its warehouse. */
+export function requireOwnEntries(warehouse: string, network: string, entries: readonly LedgerEntry[]): void {
+  const foreign = entries.find((entry) => entry.network !== network);
+  if (foreign === undefined) return;
+  throw badLedger(
+    `warehouse ${warehouse} holds ${network}, but its ledger entry ${foreign.number} is of ${foreign.network}`,
+  );
+}

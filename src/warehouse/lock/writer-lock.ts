@@ -1,0 +1,187 @@
+import { link, readFile, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Effects } from '../../core/effects.ts';
+import { StoreError } from '../../core/errors.ts';
+import { failedWith, ifAny, lacksLinks, listFolder, writeSynced } from '../disk.ts';
+import { readFate, readMark } from './process-liveness.ts';
+
+/** How often, and after what pauses, a lock file without a text is read again. */
+const EMPTY_LOOKS = 50;
+const EMPTY_MS = 10;
+
+const ownerSchema = z.object({
+  id: z.string(),
+  pid: z.number(),
+  startedAt: z.string(),
+  host: z.string(),
+  bootId: z.string().optional(),
+  pidNamespace: z.string().optional(),
+  since: z.string(),
+  command: z.string(),
+});
+
+/** Who wrote a lock file. */
+type LockOwner = Readonly<z.infer<typeof ownerSchema>>;
+
+/** Who holds a lock. */
+export interface LockHolder extends LockOwner {
+  /** Whether it is of another machine or container: it may be gone, but only people can tell. */
+  readonly isElsewhere: boolean;
+}
+
+/** The right to write a warehouse; held until it is released or the process ends. */
+export interface Lock {
+  release(): Promise<void>;
+}
+
+export interface LockOptions {
+  /** Absolute path of the lock file. */
+  readonly path: string;
+  /** Words for the message, for example `warehouse /w`. */
+  readonly subject: string;
+  /** What this process is doing, for the message that others get. */
+  readonly command: string;
+  /** What the holder does to the subject, for the same message. Default `is being written`. */
+  readonly doing?: string;
+  readonly effects: Effects;
+}
+
+/**
+ * Takes the lock, also from a process that has ended without releasing it.
+ *
+ * A dead owner X is succeeded by the one process that manages to create `<lock>.after-X`, and only if X is still the last of
+ * the line once that is done; then the successor replaces the lock file by rename. So of two that see X dead, one wins.
+ * @throws {StoreError} `busy` when a running process holds it.
+ */
+export async function takeLock(options: LockOptions): Promise<Lock> {
+  const { path, effects } = options;
+  const owner: LockOwner = {
+    id: effects.freshId(),
+    ...(await readMark()),
+    since: new Date(effects.now()).toISOString(),
+    command: options.command,
+  };
+  const draft = `${path}.${owner.id}`;
+  try {
+    while (!(await tryTake(options, owner, draft))) await effects.sleep(5);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  const release = async (): Promise<void> => {
+    if ((await readOwner(path))?.id === owner.id) await rm(path, { force: true });
+  };
+  try {
+    await clearLine(path);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return { release };
+}
+
+/** The process that holds the lock; undefined when it is free, or its owner dead. */
+export async function readLockHolder(path: string): Promise<LockHolder | undefined> {
+  const owner = (await readLine(path)).at(-1);
+  return owner === undefined ? undefined : holderOf(owner, path);
+}
+
+/** The error for whoever comes second. */
+export function busyError(subject: string, holder: LockHolder, path: string, doing = 'is being written'): StoreError {
+  const { pid, host, command, isElsewhere } = holder;
+  const here = pid === process.pid ? ', this one,' : '';
+  const where = isElsewhere ? `, of another machine or container (host ${host}),` : here;
+  const since = holder.since.replace(/\.\d+Z$/, 'Z');
+  return new StoreError(`store: ${subject} ${doing} by process ${pid}${where} since ${since} (${command})`, {
+    code: 'busy',
+    hint: isElsewhere
+      ? `wait for it to end, or stop it there; if it is gone, remove ${path}`
+      : `wait for it to end, or stop it with kill -INT ${pid}`,
+  });
+}
+
+/** The owner, unless it is gone. */
+async function holderOf(owner: LockOwner, path: string): Promise<LockHolder | undefined> {
+  const fate = await readFate(owner, { path: dirname(path), since: owner.since });
+  return fate === 'gone' ? undefined : { ...owner, isElsewhere: fate === 'elsewhere' };
+}
+
+async function tryTake(options: LockOptions, owner: LockOwner, draft: string): Promise<boolean> {
+  const { path, subject, doing } = options;
+  await rm(draft, { force: true });
+  await writeSynced(draft, `${JSON.stringify(owner)}\n`);
+  if (await tryLink(draft, path)) return true;
+  const line = await readLine(path);
+  const last = line.at(-1);
+  if (last === undefined) return false;
+  const holder = await holderOf(last, path);
+  if (holder !== undefined) throw busyError(subject, holder, path, doing);
+  const successor = `${path}.after-${last.id}`;
+  if (!(await tryLink(draft, successor))) return false;
+  const ids = (await readLine(path)).map(({ id }) => id);
+  if (ids.join() !== [...line.map(({ id }) => id), owner.id].join()) {
+    await rm(successor, { force: true });
+    return false;
+  }
+  await rename(draft, path);
+  return true;
+}
+
+/** Removes what those who wanted the lock left beside it. */
+async function clearLine(path: string): Promise<void> {
+  for (const name of await listFolder(dirname(path))) {
+    if (name.startsWith(`${basename(path)}.`)) await rm(join(dirname(path), name), { force: true });
+  }
+}
+
+/** The owner in the lock file, and whoever came after. */
+async function readLine(path: string): Promise<readonly LockOwner[]> {
+  const line: LockOwner[] = [];
+  let owner = await readOwner(path);
+  while (owner !== undefined) {
+    line.push(owner);
+    owner = await readOwner(`${path}.after-${owner.id}`);
+  }
+  return line;
+}
+
+async function readOwner(path: string): Promise<LockOwner | undefined> {
+  let text = await ifAny(readFile(path, 'utf8'));
+  // Where there are no hard links, a file is there a moment before its text.
+  for (let look = 0; text === '' && look < EMPTY_LOOKS; look++) {
+    await delay(EMPTY_MS);
+    text = await ifAny(readFile(path, 'utf8'));
+  }
+  if (text === undefined) return undefined;
+  try {
+    return ownerSchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new StoreError(`store: lock file ${path} cannot be read`, {
+      code: 'bad-lock',
+      hint: 'if no tonlake process is running, remove it',
+      cause: error,
+    });
+  }
+}
+
+/** Gives the text of a file a second name, if that is free. */
+async function tryLink(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    // ENOENT: the draft was cleared away by the process that just won; the next round writes it again.
+    if (failedWith(error, 'EEXIST', 'ENOENT')) return false;
+    if (!lacksLinks(error)) throw error;
+  }
+  const text = await ifAny(readFile(from, 'utf8'));
+  if (text === undefined) return false;
+  try {
+    await writeSynced(to, text);
+    return true;
+  } catch (error) {
+    if (failedWith(error, 'EEXIST')) return false;
+    throw error;
+  }
+}

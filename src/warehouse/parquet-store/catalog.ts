@@ -1,0 +1,163 @@
+import { copyFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TableDef } from '../../declare/table.ts';
+import { syncPath } from '../disk.ts';
+import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import { quoteText } from '../sql/canonical-text.ts';
+import { Database } from '../sql/database.ts';
+import { declaredMacros } from '../sql/macros.ts';
+import { heldMarts } from '../sql/mart-views.ts';
+import {
+  declaredViews,
+  emptyView,
+  type FileGroup,
+  readBeside,
+  readFiles,
+  selectFiles,
+  viewOf,
+} from '../sql/table-relation.ts';
+import type { LedgerEntry } from '../store.ts';
+import { steadyPath } from './pinned-files.ts';
+
+/** Files of a table in force, by the columns they were written with. */
+export function groupFiles(warehouse: string, ledger: LedgerFolder, table: string): readonly FileGroup[] {
+  const groups = new Map<string, string[]>();
+  for (const entry of ledger.entries.effective) {
+    const part = entry.tables[table];
+    if (part === undefined) continue;
+    const paths = groups.get(part.schema) ?? [];
+    groups.set(part.schema, paths);
+    for (const file of part.files) paths.push(steadyPath(warehouse, file.path));
+  }
+  return [...groups].map(([schema, paths]) => ({ columns: ledger.schema(schema).columns, paths }));
+}
+
+/** SQL of the view of a table, or of a mart, over its files in force. */
+export function tableView(warehouse: string, ledger: LedgerFolder, table: TableDef, read = readFiles): string {
+  return viewOf(table.name, selectFiles(table, groupFiles(warehouse, ledger, table.name), read));
+}
+
+/** The view of the ledger: one row for each entry in force. */
+export const COMMITS = '_commits';
+
+/** Its columns. */
+export const commitColumns = [
+  { name: 'number', type: 'BIGINT', doc: 'place of the commit, from 1' },
+  { name: 'id', type: 'VARCHAR', doc: 'identifier of the commit' },
+  { name: 'pipeline', type: 'VARCHAR', doc: 'what was exported' },
+  { name: 'span_from', type: 'BIGINT', doc: 'first masterchain block of the span' },
+  { name: 'span_to', type: 'BIGINT', doc: 'last masterchain block of the span' },
+  { name: 'verdict', type: 'VARCHAR', doc: 'whether the span is sealed' },
+  { name: 'rows', type: 'JSON', doc: 'rows of each table that it brought' },
+  { name: 'requests', type: 'BIGINT', doc: 'requests that it took' },
+  { name: 'committed_at', type: 'TIMESTAMP', doc: 'UTC time of the commit' },
+] as const;
+
+/** Types in which the columns are read from JSON, which has no timestamps. */
+const readAs = Object.fromEntries(
+  commitColumns.map(({ name, type }) => [name, type === 'TIMESTAMP' ? 'VARCHAR' : type]),
+);
+
+/** SQL of the view `_commits`: one row for each entry in force. */
+export function commitsView(entries: readonly LedgerEntry[]): string {
+  const commits = entries.map((entry) => ({
+    number: entry.number,
+    id: entry.id,
+    pipeline: entry.pipeline,
+    span_from: entry.span.from,
+    span_to: entry.span.to,
+    verdict: entry.verdict,
+    rows: Object.fromEntries(Object.entries(entry.tables).map(([table, { rows }]) => [table, rows])),
+    requests: entry.requests,
+    committed_at: entry.committedAt,
+  }));
+  const columns = commitColumns.map(({ name, type }) => `c.${name}::${type} AS ${name}`);
+  const json = quoteText(JSON.stringify(commits));
+  return `CREATE OR REPLACE VIEW ${COMMITS} AS SELECT ${columns.join(', ')} FROM (SELECT unnest(from_json(${json}, ${quoteText(
+    JSON.stringify([readAs]),
+  )})) AS c)`;
+}
+
+/**
+ * The catalog of a warehouse that is written: a DuckDB file that holds macros and views, so that any DuckDB can open it, wherever the
+ * warehouse is moved or mounted.
+ */
+export class Catalog {
+  readonly #warehouse: string;
+  readonly #ledger: LedgerFolder;
+  readonly #tables: readonly TableDef[];
+  /** A file of the stage, kept open: each catalog differs from the one before by the views of a few tables. */
+  #draft: Database | undefined;
+  /** Entries that the draft tells of. */
+  #seen = 0;
+  /** Tables that hold rows, whose declared views the draft has. */
+  readonly #held = new Set<string>();
+
+  constructor(warehouse: string, ledger: LedgerFolder, tables: readonly TableDef[]) {
+    this.#warehouse = warehouse;
+    this.#ledger = ledger;
+    this.#tables = tables;
+  }
+
+  /** Puts the catalog of what is committed now in place of the old one, in one step; an open reader keeps the old one. */
+  async write(): Promise<void> {
+    const { stage, catalog } = layoutOf(this.#warehouse);
+    const [draft, staged] = [join(stage, 'catalog-draft.duckdb'), join(stage, 'catalog.duckdb')];
+    const { entries } = this.#ledger;
+    const seen = entries.all.length;
+    try {
+      if (this.#draft === undefined || seen !== this.#seen) {
+        // Made before anything is awaited, so that every view tells of the same commits.
+        const statements = this.#statements();
+        this.#draft ??= await Database.open(draft, { threads: '1' });
+        const database = this.#draft;
+        await database.transaction(() => database.run(statements.join(';\n')));
+        await database.run('CHECKPOINT');
+        this.#seen = seen;
+      }
+      await copyFile(draft, staged);
+      await syncPath(staged);
+      // A log beside the old catalog was written by somebody else's session, and does not fit the new one.
+      await rm(`${catalog}.wal`, { force: true });
+      await rename(staged, catalog);
+      await syncPath(this.#warehouse);
+    } catch (error) {
+      await this.#discard(draft);
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#draft?.close();
+    this.#draft = undefined;
+  }
+
+  /** What it holds is not known any more: the next one begins anew. */
+  async #discard(path: string): Promise<void> {
+    this.close();
+    this.#seen = 0;
+    this.#held.clear();
+    for (const left of [path, `${path}.wal`]) await rm(left, { force: true });
+  }
+
+  /** SQL that makes the draft tell of all entries. */
+  #statements(): readonly string[] {
+    const { entries } = this.#ledger;
+    const isFirst = this.#draft === undefined;
+    const changed = entries.tablesSince(this.#seen);
+    const marts = heldMarts(this.#ledger);
+    const held = new Set(entries.effective.flatMap(({ tables }) => Object.keys(tables)));
+    const fresh = this.#tables.filter(({ name }) => held.has(name) && !this.#held.has(name));
+    for (const { name } of fresh) this.#held.add(name);
+    return [
+      ...(isFirst ? [...declaredMacros().map(({ statement }) => statement()), ...this.#tables.map(emptyView)] : []),
+      // Before the tables themselves: a view takes up what it stands on only when it is read, and many over many files would be
+      // slow to make.
+      ...declaredViews(fresh).map(({ statement }) => statement()),
+      ...[...this.#tables, ...marts]
+        .filter(({ name }) => changed.has(name))
+        .map((table) => tableView(this.#warehouse, this.#ledger, table, readBeside(this.#warehouse))),
+      commitsView(entries.effective),
+    ];
+  }
+}

@@ -1,0 +1,230 @@
+import { rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import PQueue from 'p-queue';
+import { StoreError } from '../../core/errors.ts';
+import type { Span } from '../../core/span.ts';
+import { clearFolder, makeFolder, putIfAbsent, putText, statIfAny, syncPath, writeSynced } from '../disk.ts';
+import { clearFiles, clearLeftovers, filesOf } from '../garbage/collect-garbage.ts';
+import { draftEntry } from '../ledger/draft-entry.ts';
+import { badLedger } from '../ledger/entries.ts';
+import { LedgerFolder, layoutOf, readIdentity, requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
+import { type Lock, takeLock } from '../lock/writer-lock.ts';
+import { requireDeclared, requireReadable, schemaOf } from '../sql/table-schema.ts';
+import { WarehouseViews } from '../sql/warehouse-views.ts';
+import { Stager, type StagerOptions } from '../staging/stager.ts';
+import type { CommitDraft, CommitPart, FileStage, LedgerEntry, Query, StagedSpan, Store } from '../store.ts';
+import { guarded, takeAll } from '../store-failure.ts';
+import { type StoreOptions, warehousePath } from '../store-options.ts';
+import { Catalog } from './catalog.ts';
+import { pinFile, pinnedPath, retireFile } from './pinned-files.ts';
+
+/**
+ * Opens a folder of Parquet files for writing, and clears what a killed run left.
+ * @throws {StoreError} when another process writes it, it is of another network, it cannot be read or written, or its
+ * tables need a migration.
+ */
+export async function openParquetStore(options: StoreOptions): Promise<Store> {
+  const path = warehousePath(options.path);
+  return guarded(`warehouse ${path}`, () => ParquetStore.open(path, options));
+}
+
+class ParquetStore implements Store {
+  readonly kind = 'parquet';
+  readonly path: string;
+  readonly staging: StagerOptions;
+  readonly #options: StoreOptions;
+  readonly #lock: Lock;
+  readonly #ledger: LedgerFolder;
+  readonly #stager: Stager;
+  readonly #views: WarehouseViews;
+  readonly #catalog: Catalog;
+  readonly #commits = new PQueue({ concurrency: 1 });
+  readonly #catalogs = new PQueue({ concurrency: 1 });
+  readonly #closing = new AbortController();
+  #catalogAt = Number.NEGATIVE_INFINITY;
+  #isCatalogStale = true;
+  #isCatalogWaiting = false;
+
+  private constructor(path: string, options: StoreOptions, lock: Lock, ledger: LedgerFolder) {
+    this.path = path;
+    this.#options = options;
+    this.#lock = lock;
+    this.#ledger = ledger;
+    this.staging = { kind: 'parquet', stagingPath: layoutOf(path).stage };
+    this.#stager = new Stager(this.staging, options.effects.freshId);
+    this.#catalog = new Catalog(path, ledger, options.tables);
+    this.#views = new WarehouseViews(path, ledger, options.tables, {
+      threads: '2',
+      enable_external_file_cache: 'false',
+      memory_limit: '256MB',
+      temp_directory: join(this.staging.stagingPath, 'spill-query'),
+    });
+  }
+
+  static async open(path: string, options: StoreOptions): Promise<ParquetStore> {
+    const { network, effects, tables, graceMs = 3_600_000 } = options;
+    const layout = layoutOf(path);
+    if ((await statIfAny(path))?.isDirectory() === false) {
+      throw new StoreError(`store: warehouse ${path} is a file, not a folder`, {
+        code: 'wrong-path',
+        hint: 'choose another --warehouse, or name a one-file warehouse with .duckdb at the end',
+      });
+    }
+    await makeFolder(path);
+    const { command = 'tonlake' } = options;
+    const lock = await takeLock({ path: layout.lock, subject: `warehouse ${path}`, command, effects });
+    try {
+      for (const folder of [layout.stage, layout.ledger, layout.tables]) await makeFolder(folder);
+      const identity = await readIdentity(path);
+      if (identity === undefined) {
+        const text = JSON.stringify({ format: 1, network, createdAt: new Date(effects.now()).toISOString() });
+        await putText(layout.identity, `${text}\n`, layout.stage, 'identity');
+      } else {
+        requireNetwork(path, identity.network, network);
+      }
+      const ledger = new LedgerFolder(path);
+      requireOwnEntries(path, network, await ledger.refresh());
+      ledger.entries.setAside(options.setAside ?? []);
+      for (const table of tables) {
+        const schemas = new Set(ledger.entries.effective.map((entry) => entry.tables[table.name]?.schema));
+        for (const id of schemas) if (id !== undefined) requireReadable(table, ledger.schema(id).columns, path);
+      }
+      await clearLeftovers(path, ledger, { now: effects.now(), ms: graceMs });
+      const store = new ParquetStore(path, options, lock, ledger);
+      await store.#writeCatalog();
+      return store;
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  stage(_pipeline: string, span: Span): FileStage {
+    return this.#stager.stage(span);
+  }
+
+  async commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
+    const entry = await this.#commits.add(() =>
+      guarded(`warehouse ${this.path}`, () => this.#commitNext(staged, draft)),
+    );
+    this.#scheduleCatalog();
+    return entry;
+  }
+
+  /** The last entry puts the others in force. */
+  async commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+    const last = parts.at(-1)?.staged.id;
+    const committed = await this.#commits.add(() =>
+      guarded(`warehouse ${this.path}`, async () => {
+        const done: LedgerEntry[] = [];
+        for (const { staged, draft } of parts) {
+          done.push(await this.#commitNext(staged, draft, staged.id === last ? undefined : last));
+        }
+        return done;
+      }),
+    );
+    this.#scheduleCatalog();
+    return committed;
+  }
+
+  ledger(): readonly LedgerEntry[] {
+    return this.#ledger.entries.effective;
+  }
+
+  readonly query: Query = (sql, parameters) => this.#views.query(sql, parameters);
+
+  async clearSuperseded(): Promise<number> {
+    const { effects, graceMs = 3_600_000 } = this.#options;
+    return this.#commits.add(() => clearFiles(this.path, this.#ledger, { now: effects.now(), ms: graceMs }));
+  }
+
+  async close(): Promise<void> {
+    await this.#commits.onIdle();
+    this.#closing.abort();
+    await takeAll([
+      () => this.#catalogs.onIdle(),
+      () => this.#isCatalogStale && guarded(`warehouse ${this.path}`, () => this.#writeCatalog()),
+      () => this.#stager.close(),
+      () => this.#views.close(),
+      () => this.#catalog.close(),
+      () => clearFolder(this.staging.stagingPath),
+      () => this.#lock.release(),
+    ]);
+  }
+
+  /** Files first, the entry that names them last: what no entry names does not exist. */
+  async #commitNext(staged: StagedSpan, draft: CommitDraft, commitWith?: string): Promise<LedgerEntry> {
+    const { effects, tables, marts = [], network } = this.#options;
+    const step = this.#options.onStep ?? (async () => {});
+    const { entries } = this.#ledger;
+    const entry = draftEntry({ staged, draft, entries, network, commitWith, committedAt: effects.now() });
+    const { stagingPath } = this.staging;
+    await step('write schemas');
+    for (const [name, { schema }] of Object.entries(staged.tables)) {
+      await this.#ledger.putSchema(
+        schemaOf(requireDeclared([...tables, ...marts], name, schema, draft.without)),
+        stagingPath,
+      );
+    }
+    await step('stage entry');
+    const stagedEntry = join(stagingPath, `entry-${staged.id}.json`);
+    await writeSynced(stagedEntry, `${JSON.stringify(entry)}\n`);
+    const folders = new Set<string>();
+    for (const { files } of Object.values(staged.tables)) {
+      for (const file of files) {
+        await step('move file');
+        const path = join(this.path, file.path);
+        await makeFolder(dirname(path));
+        await rename(file.stagedPath, path);
+        folders.add(dirname(path));
+        if (await pinFile(this.path, file.path)) folders.add(dirname(join(this.path, pinnedPath(file.path))));
+      }
+    }
+    await step('sync folders');
+    for (const folder of folders) await syncPath(folder);
+    await step('put entry');
+    if (!(await putIfAbsent(stagedEntry, this.#ledger.entryPath(entry.number)))) {
+      throw badLedger(`another process has written entry ${entry.number} of ${this.#ledger.path}`);
+    }
+    entries.add(entry);
+    this.#isCatalogStale = true;
+    await step('sync ledger');
+    await syncPath(this.#ledger.path);
+    await step('retire files');
+    for (const old of entries.all.filter(({ id }) => entry.supersedes.includes(id))) {
+      for (const path of filesOf(old)) await retireFile(this.path, path);
+    }
+    await step('clear stage');
+    await rm(join(stagingPath, staged.id), { recursive: true, force: true });
+    return entry;
+  }
+
+  /** At most one rebuild is waiting: what is committed before it begins will be in it. */
+  #scheduleCatalog(): void {
+    const { effects, catalogMs = 3000 } = this.#options;
+    if (this.#isCatalogWaiting) return;
+    this.#isCatalogWaiting = true;
+    const work = async () => {
+      const waitMs = Math.max(0, this.#catalogAt + catalogMs - effects.monotonic());
+      if (waitMs > 0) await effects.sleep(waitMs, this.#closing.signal);
+      this.#isCatalogWaiting = false;
+      await this.#writeCatalog();
+    };
+    // A catalog that cannot be written now is written by `close`, which tells why if it still cannot.
+    this.#catalogs.add(work).catch(() => {});
+  }
+
+  async #writeCatalog(): Promise<void> {
+    this.#isCatalogStale = false;
+    try {
+      await this.#options.onStep?.('write catalog');
+      await this.#catalog.write();
+    } catch (error) {
+      this.#isCatalogStale = true;
+      throw error;
+    } finally {
+      // From its end, so that building a large one takes a small part of the time.
+      this.#catalogAt = this.#options.effects.monotonic();
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { statSync } from 'node:fs';
+import { link, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { failedWith, ifAny, lacksLinks, makeFolder } from '../disk.ts';
+
+/**
+ * Each data file has two names of one file: `tables/...`, for whoever reads a folder, and `pinned/...`, which catalogs and lists of files
+ * name. A superseded file loses the first at once, and the second after the grace period, so that no folder shows rows twice and
+ * no open reader loses a file. Where the file system has no hard links, a superseded file moves from one to the other.
+ */
+export function pinnedPath(path: string): string {
+  return path.replace(/^tables\//, 'pinned/');
+}
+
+/** The absolute path under which readers find a file for as long as they may: what stands at both names can differ in a copy. */
+export function steadyPath(warehouse: string, path: string): string {
+  const [own, pinned] = [join(warehouse, path), join(warehouse, pinnedPath(path))];
+  const steady = statSync(pinned, { throwIfNoEntry: false });
+  if (steady === undefined) return own;
+  const current = statSync(own, { throwIfNoEntry: false });
+  return current === undefined || (current.ino === steady.ino && current.dev === steady.dev) ? pinned : own;
+}
+
+/** Gives a file in `tables/` its second name. @returns whether the file system can */
+export async function pinFile(warehouse: string, path: string): Promise<boolean> {
+  const pinned = join(warehouse, pinnedPath(path));
+  await makeFolder(dirname(pinned));
+  try {
+    await rm(pinned, { force: true });
+    await link(join(warehouse, path), pinned);
+    return true;
+  } catch (error) {
+    if (lacksLinks(error) || failedWith(error, 'EMLINK', 'EXDEV')) return false;
+    throw error;
+  }
+}
+
+/** Takes a superseded file out of `tables/`; where it is gone already, nothing happens. */
+export async function retireFile(warehouse: string, path: string): Promise<void> {
+  const own = join(warehouse, path);
+  const pinned = join(warehouse, pinnedPath(path));
+  if (steadyPath(warehouse, path) === pinned) {
+    await ifAny(unlink(own));
+  } else {
+    await makeFolder(dirname(pinned));
+    await ifAny(rename(own, pinned));
+  }
+  await removeEmpty(dirname(own));
+}
+
+/** Brings back a file that is in force again to `tables/`. @returns whether there was one */
+export async function restoreFile(warehouse: string, path: string): Promise<boolean> {
+  const own = join(warehouse, path);
+  await makeFolder(dirname(own));
+  const moved = await ifAny(rename(join(warehouse, pinnedPath(path)), own).then(() => true));
+  return moved === true && (await pinFile(warehouse, path).then(() => true));
+}
+
+/** Removes both names of a file. */
+export async function removeFile(warehouse: string, path: string): Promise<void> {
+  for (const name of [path, pinnedPath(path)]) {
+    await rm(join(warehouse, name), { force: true });
+    await removeEmpty(dirname(join(warehouse, name)));
+  }
+}
+
+/** Whether a file that is in force has a second name of its own, and not a copy. */
+export function isPinned(warehouse: string, path: string): boolean {
+  return (statSync(join(warehouse, pinnedPath(path)), { throwIfNoEntry: false })?.nlink ?? 0) > 1;
+}
+
+/** Fails where other files are left, which is right. */
+async function removeEmpty(folder: string): Promise<void> {
+  await rmdir(folder).catch(() => {});
+}

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { realEffects } from '../../core/effects.ts';
+import type { TableDef } from '../../declare/table.ts';
+import { openStore } from '../open-store.ts';
+import { openReader, type Reader } from '../reader.ts';
+
+/**
+ * Brings the catalog of a Parquet warehouse up to date, for example after it was moved; a DuckDB warehouse is its own catalog.
+ *
+ * @param accept may refuse the warehouse by throwing
+ * @returns path of the catalog
+ * @throws {StoreError} `no-warehouse`; `busy` while a run writes the warehouse, which keeps the catalog up to date by itself
+ */
+export async function rebuildCatalog(
+  warehouse: string,
+  tables: readonly TableDef[],
+  accept: (reader: Pick<Reader, 'path' | 'network'>) => void = () => undefined,
+): Promise<string> {
+  const reader = await openReader(warehouse, tables);
+  const { network, path, kind } = reader;
+  await reader.close();
+  accept(reader);
+  if (kind === 'duckdb') return path;
+  const store = await openStore({ path, network, tables, effects: realEffects, kind, command: 'tonlake catalog' });
+  await store.close();
+  return join(path, 'warehouse.duckdb');
+}

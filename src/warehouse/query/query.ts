@@ -1,0 +1,97 @@
+import { StoreError, UsageError } from '../../core/errors.ts';
+import { loadRegistry } from '../../declare/registry.ts';
+import { putWhole } from '../put-whole-file.ts';
+import { openReader, type Reader } from '../reader.ts';
+import { type RelationTarget, writeRelation } from '../sql/relation-writer.ts';
+import { placeOf, sqlFault } from '../sql/sql-fault.ts';
+import { boxOf } from '../sql/text-table.ts';
+import { findGaps } from './open-warehouse.ts';
+import { requireSameNetwork } from './status.ts';
+
+export interface QueryOptions {
+  /** When given, the warehouse must hold it. */
+  readonly network?: string | undefined;
+  /** Refuses a query over tables that are not whole, instead of warning. */
+  readonly strict?: boolean | undefined;
+  /** Values of named parameters, `$account` in the query: bound, and never part of its text. They are texts; the query casts them. */
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  /** File that the query was read from, which errors name together with the line. */
+  readonly file?: string | undefined;
+  /** Told of tables of the query that are not whole. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/**
+ * Writes the rows of one query to a file, which appears under its name when it is whole, or to a stream of text.
+ *
+ * @returns how many rows
+ * @throws {UsageError} `unknown-parameter` when the query does not name a parameter that was given
+ * @throws {StoreError} when there is no warehouse or the query is wrong
+ * @throws {AuditError} `not-whole` with `strict`, when a table of the query has gaps
+ */
+export async function writeQuery(
+  warehouse: string,
+  sql: string,
+  target: RelationTarget,
+  options: QueryOptions = {},
+): Promise<number> {
+  return withReader(warehouse, sql, options, async (reader) => {
+    const selection = { sql, parameters: boundIn(sql, options) };
+    if ('out' in target) return writeRelation(reader, selection, target);
+    return putWhole(target.file, (draft) => writeRelation(reader, selection, { ...target, file: draft }));
+  });
+}
+
+/** The first rows of one query as a box for people, and their number. @throws as `writeQuery` */
+export async function boxQuery(warehouse: string, sql: string, options: QueryOptions = {}): Promise<string> {
+  return withReader(warehouse, sql, options, (reader) => reader.stream(sql, boundIn(sql, options), boxOf));
+}
+
+async function withReader<T>(
+  warehouse: string,
+  sql: string,
+  options: QueryOptions,
+  work: (reader: Reader) => Promise<T>,
+): Promise<T> {
+  const registry = await loadRegistry();
+  const reader = await openReader(warehouse, registry.tables);
+  try {
+    requireSameNetwork(reader.path, reader.network, options.network);
+    const gaps = await findGaps(reader, registry, { sql, parameters: options.params }, options.strict);
+    const result = await work(reader).catch((error: unknown) => {
+      throw withPlace(error, options.file);
+    });
+    for (const gap of gaps) options.onWarning?.(gap);
+    return result;
+  } finally {
+    await reader.close();
+  }
+}
+
+/** @throws {UsageError} `unknown-parameter` */
+function boundIn(sql: string, { params }: QueryOptions): Readonly<Record<string, string>> | undefined {
+  if (params === undefined || Object.keys(params).length === 0) return undefined;
+  for (const name of Object.keys(params)) {
+    if (new RegExp(`\\$${name}\\b`).test(sql)) continue;
+    throw new UsageError(`usage: expected a parameter that the query names, got ${name}`, {
+      code: 'unknown-parameter',
+      hint: `write $${name} in the query where its value belongs`,
+    });
+  }
+  return params;
+}
+
+/** DuckDB says what is wrong with a query, but not where it stands, nor where the names are. */
+function withPlace(error: unknown, file: string | undefined): unknown {
+  if (!(error instanceof StoreError) || error.hint !== undefined) return error;
+  const fault = sqlFault(error);
+  const message = file === undefined ? error.message : `store: query: ${fault.text} (${placeOf(file, fault)})`;
+  return new StoreError(message, { code: error.code, ...hintOf(fault.text), cause: error.cause });
+}
+
+/** What to do about a fault; nothing where DuckDB's words are all there is to say. */
+function hintOf(fault: string): { readonly hint?: string } {
+  if (/\bparameters\b/.test(fault)) return { hint: 'give each $name of the query with --param name=value' };
+  const isName = /^Catalog Error: (Table|View)\b|^Binder Error: .*\b(column|table)\b/i.test(fault);
+  return isName ? { hint: 'tonlake describe shows tables and columns' } : {};
+}

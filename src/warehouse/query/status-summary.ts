@@ -1,0 +1,104 @@
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { UsageError } from '../../core/errors.ts';
+import { formatBytes, formatCount } from '../../core/format.ts';
+import { formatSpans, type Span } from '../../core/span.ts';
+import { describeLeftOut, nameSome } from './left-out-gaps.ts';
+import type { WarehouseStatus } from './status.ts';
+
+const MOST_SPANS = 3;
+
+/** What a warehouse lacks, then one line for each pipeline and mart. */
+export function formatSummary(status: WarehouseStatus): string {
+  const head = `${status.network} in ${status.warehouse} (${status.store})`;
+  if (status.pipelines.length === 0) return `${head}\n\nnothing is committed yet\n`;
+  const lacks = lacksOf(status);
+  const isOpen = lacks.some(([kind]) => kind === 'missing' || kind === 'quarantined');
+  return [
+    head,
+    '',
+    ...(isOpen ? [] : ['nothing is missing or in quarantine']),
+    ...alignColumns(lacks),
+    '',
+    ...alignColumns([
+      ['pipeline', 'done', 'rows', ...(status.store === 'parquet' ? ['files'] : []), 'last commit'],
+      ...partsOf(status),
+    ]),
+    '',
+    'more: tonlake status NAME tells all of one, tonlake status --long all of each',
+    '',
+  ].join('\n');
+}
+
+/** The status of some pipelines and marts alone. @throws {UsageError} `unknown-pipeline` */
+export function selectStatus(status: WarehouseStatus, names: readonly string[]): WarehouseStatus {
+  const all = [...status.pipelines.map(({ pipeline }) => pipeline), ...status.marts.map(({ mart }) => mart)];
+  for (const name of names) {
+    if (all.includes(name)) continue;
+    throw new UsageError(`usage: expected a pipeline or mart that the warehouse holds, got ${name}`, {
+      code: 'unknown-pipeline',
+      hint: `${didYouMean(name, all)}There are: ${all.join(', ') || 'none'}`,
+    });
+  }
+  return {
+    ...status,
+    pipelines: status.pipelines.filter(({ pipeline }) => names.includes(pipeline)),
+    marts: status.marts.filter(({ mart }) => names.includes(mart)),
+  };
+}
+
+function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (readonly string[])[] {
+  const unproven = pipelines.filter((each) => each.unproven.length > 0);
+  const days = pipelines.find((each) => each.days.length > 0)?.days.filter(({ isWhole }) => !isWhole) ?? [];
+  const notWhole = new Map<string, readonly string[]>();
+  for (const { mart, marked } of marts.filter((each) => each.marked.length > 0)) {
+    const parts = nameSome(marked);
+    notWhole.set(parts, [...(notWhole.get(parts) ?? []), mart]);
+  }
+  const records = `${formatCount(quarantined)} ${quarantined === 1 ? 'record' : 'records'} in quarantine`;
+  return [
+    ...pipelines.filter(({ holes }) => holes.length > 0).map((each) => ['missing', each.pipeline, some(each.holes)]),
+    ...pipelines
+      .filter((each) => each.quarantined.length > 0)
+      .map((each) => ['quarantined', each.pipeline, some(each.quarantined)]),
+    ...(quarantined === 0 ? [] : [['quarantined', `${records}: tonlake sql "select * from quarantine"`]]),
+    ...[...notWhole].map(([parts, names]) => ['not whole', `${parts}: ${names.join(', ')}`]),
+    ...pipelines.flatMap(({ leftOut }) => leftOut.map((gap) => ['left out', describeLeftOut(gap)])),
+    ...(days.length === 0 ? [] : [['days in part', nameSome(days.map(({ date }) => date))]]),
+    ...(unproven.length === 0
+      ? []
+      : [['only read', `not proven: ${unproven.map(({ pipeline }) => pipeline).join(', ')}`]]),
+  ];
+}
+
+function partsOf({ pipelines, marts, store }: WarehouseStatus): readonly (readonly string[])[] {
+  const filesOf = ({ files, bytes }: { readonly files: number; readonly bytes: number }): readonly string[] =>
+    store === 'parquet' ? [`${formatCount(files)} (${formatBytes(bytes)})`] : [];
+  const walked = pipelines.map((each) => {
+    const rows = Object.values(each.rows).reduce((sum, count) => sum + count, 0);
+    const done = each.done.length === 0 ? '-' : some(each.done);
+    return [each.pipeline, done, formatCount(rows), ...filesOf(each), each.lastCommit ?? 'never'];
+  });
+  const built = marts.map((each) => {
+    const days = each.days === 0 ? 'mart' : `mart, ${formatCount(each.days)} ${each.days === 1 ? 'day' : 'days'}`;
+    return [each.mart, days, formatCount(each.rows), ...filesOf(each), each.lastCommit];
+  });
+  return [...walked, ...built];
+}
+
+/** The first few spans, and how many others there are. */
+function some(spans: readonly Span[]): string {
+  const rest = spans.length - MOST_SPANS;
+  const shown = formatSpans(spans.slice(0, MOST_SPANS));
+  return rest > 0 ? `${shown} and ${formatCount(rest)} more` : shown;
+}
+
+/** Rows as lines, the last cell of each as long as it is. */
+function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [at, cell] of row.slice(0, -1).entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  }
+  return rows.map((row) =>
+    row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('  '),
+  );
+}

@@ -1,0 +1,239 @@
+import { type DaySpan, readDaySpans } from '../../chain/day-spans.ts';
+import { StoreError } from '../../core/errors.ts';
+import { formatBytes, formatCount } from '../../core/format.ts';
+import {
+  greatest,
+  intersectSpans,
+  least,
+  type Span,
+  shortSpans,
+  subtractSpans,
+  totalSize,
+  unionSpans,
+} from '../../core/span.ts';
+import { isEphemeral, proofOf } from '../../declare/pipeline.ts';
+import { loadRegistry } from '../../declare/registry.ts';
+import { resolveNetwork } from '../../http/network.ts';
+import { doneSpans, quarantinedSpans, unprovenSpans } from '../ledger/done-spans.ts';
+import { openReader } from '../reader.ts';
+import type { LedgerEntry } from '../store.ts';
+import { allLeftOut, describeLeftOut, type LeftOutGap } from './left-out-gaps.ts';
+
+/** What a warehouse holds of one pipeline. */
+export interface PipelineStatus {
+  readonly pipeline: string;
+  readonly done: readonly Span[];
+  /** What is missing between the first and the last block that is done or quarantined. */
+  readonly holes: readonly Span[];
+  readonly quarantined: readonly Span[];
+  /** What of `done` was compared with nothing before its commit: it is what the source answered. */
+  readonly unproven: readonly Span[];
+  /** Masterchain blocks that are done. */
+  readonly blocks: number;
+  readonly rows: Readonly<Record<string, number>>;
+  readonly files: number;
+  readonly bytes: number;
+  readonly commits: number;
+  /** Tables and columns that were left out, and where. */
+  readonly leftOut: readonly LeftOutGap[];
+  /** How much of each UTC day is sealed, by the masterchain blocks whose headers the warehouse holds. */
+  readonly days: readonly DayCoverage[];
+  /** ISO 8601, UTC. */
+  readonly lastCommit: string | undefined;
+}
+
+/** Masterchain blocks of one UTC day. */
+export interface DayCoverage {
+  readonly date: string;
+  readonly from: number;
+  readonly to: number;
+  readonly sealed: number;
+  /** Whether the blocks of the warehouse show where the day begins and ends. */
+  readonly isWhole: boolean;
+}
+
+/** What a warehouse holds of one mart. */
+export interface MartStatus {
+  readonly mart: string;
+  readonly rows: number;
+  /** Days that are built, for a mart that is built by the day. */
+  readonly days: number;
+  /** Days, or `all`, with rows that are not sealed, or not whole. */
+  readonly marked: readonly string[];
+  readonly files: number;
+  readonly bytes: number;
+  /** ISO 8601, UTC. */
+  readonly lastCommit: string;
+}
+
+export interface WarehouseStatus {
+  readonly network: string;
+  readonly warehouse: string;
+  readonly store: 'parquet' | 'duckdb';
+  /** Records in quarantine. */
+  readonly quarantined: number;
+  readonly pipelines: readonly PipelineStatus[];
+  readonly marts: readonly MartStatus[];
+}
+
+/**
+ * Reads what a warehouse holds.
+ *
+ * @param network when given, the warehouse must hold it
+ * @throws {StoreError}
+ */
+export async function readStatus(warehouse: string, network?: string): Promise<WarehouseStatus> {
+  const registry = await loadRegistry();
+  const reader = await openReader(warehouse, registry.tables);
+  try {
+    requireSameNetwork(reader.path, reader.network, network);
+    const ledger = await reader.ledger();
+    const days = [...(await readDaySpans(reader.query))].map(([date, span]) => ({ date, ...span }));
+    const walked = ledger.filter(({ mart }) => mart === undefined);
+    const names = [...new Set(walked.map((entry) => entry.pipeline))].sort();
+    return {
+      network: reader.network,
+      warehouse: reader.path,
+      store: reader.kind,
+      quarantined: ledger.reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0),
+      pipelines: names.map((name) => {
+        const isWatched = registry.pipelines.some((pipeline) => pipeline.name === name && isEphemeral(pipeline));
+        // What a watch saw covers no blocks.
+        const tables = registry.pipelines.find((pipeline) => pipeline.name === name)?.tables.map((table) => table.name);
+        const leftOut = allLeftOut(ledger, registry, tables ?? []);
+        if (isWatched) return { ...statusOf(ledger, name, []), leftOut, holes: [] };
+        const isCounted = registry.pipelines.some((each) => each.name === name && proofOf(each) !== undefined);
+        return { ...statusOf(ledger, name, days), leftOut, unproven: unprovenSpans(ledger, name, isCounted) };
+      }),
+      marts: martsOf(ledger),
+    };
+  } finally {
+    await reader.close();
+  }
+}
+
+function martsOf(ledger: readonly LedgerEntry[]): readonly MartStatus[] {
+  const built = ledger.filter(({ mart }) => mart !== undefined);
+  const names = [...new Set(built.flatMap(({ tables }) => Object.keys(tables)))].sort();
+  return names.map((name) => {
+    const entries = built.filter(({ tables }) => tables[name] !== undefined);
+    const parts = entries.flatMap(({ tables }) => tables[name] ?? []);
+    const files = parts.flatMap((part) => part.files);
+    const open = entries.filter(({ mart }) => mart?.sealed === false);
+    return {
+      mart: name,
+      rows: parts.reduce((sum, { rows }) => sum + rows, 0),
+      days: entries.filter(({ mart }) => mart?.day !== undefined).length,
+      marked: open.map(({ mart }) => mart?.day ?? 'all').sort(),
+      files: files.length,
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+      lastCommit: entries.at(-1)?.committedAt ?? '',
+    };
+  });
+}
+
+/** @throws {StoreError} `other-network` */
+export function requireSameNetwork(path: string, held: string, asked: string | undefined): void {
+  if (asked === undefined || resolveNetwork(asked).name === held) return;
+  throw new StoreError(`store: warehouse ${path} holds ${held}, not ${resolveNetwork(asked).name}`, {
+    code: 'other-network',
+    hint: 'choose another --warehouse',
+  });
+}
+
+function statusOf(
+  ledger: readonly LedgerEntry[],
+  pipeline: string,
+  days: readonly (DaySpan & { readonly date: string })[],
+): Omit<PipelineStatus, 'leftOut'> {
+  const entries = ledger.filter((entry) => entry.pipeline === pipeline);
+  const done = doneSpans(ledger, pipeline);
+  const quarantined = quarantinedSpans(ledger, pipeline);
+  const from = least(entries.map((entry) => entry.span.from));
+  const to = greatest(entries.map((entry) => entry.span.to));
+  const rows: Record<string, number> = {};
+  const tables = entries.flatMap((entry) => Object.entries(entry.tables));
+  for (const [table, entry] of tables) {
+    if (table !== 'quarantine') rows[table] = (rows[table] ?? 0) + entry.rows;
+  }
+  const files = tables.flatMap(([, entry]) => entry.files);
+  return {
+    pipeline,
+    done,
+    holes: subtractSpans([{ from, to }], [...done, ...quarantined]),
+    quarantined,
+    unproven: [],
+    blocks: totalSize(done),
+    rows,
+    files: files.length,
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    commits: entries.length,
+    days: days.map((day) => ({ ...day, sealed: totalSize(intersectSpans([day], done)) })),
+    lastCommit: entries.at(-1)?.committedAt,
+  };
+}
+
+/** The status for people. */
+export function formatStatus(status: WarehouseStatus): string {
+  const lines = [`${status.network} in ${status.warehouse} (${status.store})`];
+  if (status.pipelines.length === 0) lines.push('', 'nothing is committed yet');
+  for (const pipeline of status.pipelines) {
+    const rows = Object.entries(pipeline.rows).map(([table, count]) => `${formatCount(count)} ${table}`);
+    lines.push('', pipeline.pipeline);
+    if (pipeline.done.length + pipeline.holes.length + pipeline.quarantined.length > 0) {
+      lines.push(
+        `  ${coverageLine(pipeline)}`,
+        `  done         ${shortSpans(pipeline.done)} (${formatCount(pipeline.blocks)} masterchain blocks)`,
+        `  holes        ${shortSpans(pipeline.holes)}`,
+        `  quarantined  ${shortSpans(pipeline.quarantined)}`,
+        ...(pipeline.unproven.length === 0 ? [] : [`  only read    ${shortSpans(pipeline.unproven)}, not proven`]),
+      );
+    }
+    for (const gap of pipeline.leftOut) lines.push(`  left out     ${describeLeftOut(gap)}`);
+    lines.push(`  rows         ${rows.join(', ')}`);
+    if (status.store === 'parquet') {
+      lines.push(`  files        ${formatCount(pipeline.files)} (${formatBytes(pipeline.bytes)})`);
+    }
+    if (pipeline.days.length > 1) {
+      for (const { date, from: first, to: last, sealed, isWhole } of pipeline.days) {
+        const share = Math.floor((100 * sealed) / (last - first + 1));
+        const state = isWhole ? `${share} % sealed` : `${formatCount(sealed)} blocks sealed, not the whole day`;
+        lines.push(`  ${date}   ${first}:${last} ${state}`);
+      }
+    }
+    lines.push(`  commits      ${formatCount(pipeline.commits)}, the last ${pipeline.lastCommit ?? 'never'}`);
+  }
+  if (status.marts.length > 0) lines.push('', 'marts');
+  for (const { mart, rows, days, marked } of status.marts) {
+    const parts = [`${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`];
+    if (days > 0) parts.push(`${formatCount(days)} ${days === 1 ? 'day' : 'days'}`);
+    if (marked.length > 0) parts.push(`not whole: ${marked.join(', ')}`);
+    lines.push(`  ${mart}: ${parts.join('; ')}`);
+  }
+  if (status.quarantined > 0) {
+    const records = status.quarantined === 1 ? 'record' : 'records';
+    lines.push(
+      '',
+      `${formatCount(status.quarantined)} ${records} in quarantine: tonlake sql "select * from quarantine"`,
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+const MAP_CELLS = 60;
+
+/** One line from the first to the last block: █ sealed, ▒ partly, ! quarantined, · missing. */
+function coverageLine({ done, holes, quarantined }: PipelineStatus): string {
+  const all = unionSpans([...done, ...holes, ...quarantined]);
+  const from = all[0]?.from ?? 0;
+  const to = all.at(-1)?.to ?? 0;
+  const cells = Math.min(MAP_CELLS, to - from + 1);
+  const width = (to - from + 1) / cells;
+  const marks = Array.from({ length: cells }, (_, i) => {
+    const cell = [{ from: from + Math.floor(i * width), to: from + Math.floor((i + 1) * width) - 1 }];
+    if (intersectSpans(cell, quarantined).length > 0) return '!';
+    const sealed = totalSize(intersectSpans(cell, done));
+    return sealed === totalSize(cell) ? '█' : sealed > 0 ? '▒' : '·';
+  });
+  return `${from} ${marks.join('')} ${to}`;
+}

@@ -1,0 +1,184 @@
+import type * as duckdb from '@duckdb/node-api';
+import { StoreError } from '../../core/errors.ts';
+import type { Query, Stream } from '../store.ts';
+import { quoteText } from './canonical-text.ts';
+import { duckdbApi } from './duckdb-api.ts';
+
+type DuckDBConnection = duckdb.DuckDBConnection;
+type DuckDBInstance = duckdb.DuckDBInstance;
+type DuckDBPreparedStatement = duckdb.DuckDBPreparedStatement;
+type DuckDBValue = duckdb.DuckDBValue;
+
+/** Nothing is fetched from a network: a query that needs an extension that is not there fails. */
+const offline = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' } as const;
+
+/** The name of an attached file; its own could be anything. */
+const ATTACHED = 'warehouse';
+
+/** A DuckDB instance with one connection. */
+export class Database {
+  readonly #instance: DuckDBInstance;
+  readonly #connection: DuckDBConnection;
+  readonly #isAttached: boolean;
+  #isClosed = false;
+
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, isAttached: boolean) {
+    this.#instance = instance;
+    this.#connection = connection;
+    this.#isAttached = isAttached;
+  }
+
+  static async open(path = ':memory:', settings: Readonly<Record<string, string>> = {}): Promise<Database> {
+    const instance = await duckdbApi().DuckDBInstance.create(path, { ...offline, ...settings });
+    return new Database(instance, await instance.connect(), false);
+  }
+
+  /** Opens a file with options that only ATTACH takes, such as `ROW_GROUP_SIZE 20480`. */
+  static async attach(
+    path: string,
+    options: string,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<Database> {
+    const instance = await duckdbApi().DuckDBInstance.create(':memory:', { ...offline, ...settings });
+    const database = new Database(instance, await instance.connect(), true);
+    try {
+      await database.run(`ATTACH ${quoteText(path)} AS ${ATTACHED} (${options})`);
+      await database.run(`USE ${ATTACHED}`);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return database;
+  }
+
+  /** Another connection to the same instance, so that statements can run side by side. */
+  async connect(): Promise<Database> {
+    const database = new Database(this.#instance, await this.#instance.connect(), this.#isAttached);
+    if (this.#isAttached) await database.run(`USE ${ATTACHED}`);
+    return database;
+  }
+
+  async run(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.#connection.run(sql, bindable(parameters));
+  }
+
+  readonly query: Query = async (sql, parameters) => {
+    const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
+    const reader =
+      last === undefined ? await this.#connection.runAndReadAll(sql, bindable(parameters)) : await last.runAndReadAll();
+    const names = reader.columnNames();
+    return {
+      columns: names.map((name, at) => ({ name, type: reader.columnType(at).toString() })),
+      rows: reader.getRows(),
+    };
+  };
+
+  /** As `query`, of which rows are given as DuckDB makes them: none are kept here. The last of several statements gives them. */
+  readonly stream: Stream = async (sql, parameters, use) => {
+    const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
+    const result = last === undefined ? await this.#connection.stream(sql, bindable(parameters)) : await last.stream();
+    const columns = result.columnNames().map((name, at) => ({ name, type: result.columnType(at).toString() }));
+    const next = async () => {
+      const chunk = await result.fetchChunk();
+      return chunk === null || chunk.rowCount === 0 ? undefined : chunk;
+    };
+    return use({
+      columns,
+      lots: async function* () {
+        for (let chunk = await next(); chunk !== undefined; chunk = await next()) yield chunk.getRows();
+      },
+      countRest: async () => {
+        let count = 0;
+        for (let chunk = await next(); chunk !== undefined; chunk = await next()) count += chunk.rowCount;
+        return count;
+      },
+    });
+  };
+
+  /** The tables that a statement names; none where DuckDB cannot read it. */
+  tablesIn(statement: string): readonly string[] {
+    try {
+      return this.#connection.getTableNames(statement, false);
+    } catch {
+      return [];
+    }
+  }
+
+  /** DuckDB would give the rows of the first statement of several; those of the last are wanted. @returns it, if there are several */
+  async #runAllButLast(sql: string): Promise<DuckDBPreparedStatement | undefined> {
+    if (!/;\s*\S/.test(sql)) return undefined;
+    const statements = await this.#connection.extractStatements(sql);
+    if (statements.count < 2) return undefined;
+    for (let at = 0; at < statements.count - 1; at++) {
+      const statement = await statements.prepare(at);
+      if (isAnswering(statement)) throw severalResults(at + 1, statements.count);
+      await statement.run();
+    }
+    return statements.prepare(statements.count - 1);
+  }
+
+  /** Everything in `work` becomes visible together, or not at all; where it only reads, temporary things alone can be made. */
+  async transaction<T>(work: () => Promise<T>, how: 'READ WRITE' | 'READ ONLY' = 'READ WRITE'): Promise<T> {
+    await this.run(`BEGIN TRANSACTION ${how}`);
+    try {
+      const result = await work();
+      await this.run('COMMIT');
+      return result;
+    } catch (error) {
+      // Where COMMIT failed there is nothing to roll back any more; the first error is the one to tell.
+      await this.run('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Does `work`, and once more with a wider bound of memory where DuckDB's was too tight: a large span is not lost by it. */
+  async withMemory<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes('Out of Memory Error'))) throw error;
+      const { rows } = await this.query("SELECT current_setting('memory_limit')");
+      await this.run("SET memory_limit = '2GB'");
+      try {
+        return await work();
+      } finally {
+        await this.run(setMemory(String(rows[0]?.[0])));
+      }
+    }
+  }
+
+  /** Closes this connection only. */
+  disconnect(): void {
+    this.#connection.closeSync();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#connection.closeSync();
+    this.#instance.closeSync();
+  }
+}
+
+/** SQL that sets a limit of memory back to what `current_setting` told of it: a text cut off after the tenths, which would shrink each time. */
+export function setMemory(told: string): string {
+  return `SET memory_limit = ${quoteText(told.replace(/(\.\d)(?= )/, '$15'))}`;
+}
+
+/** Whether a statement is there for its rows. */
+function isAnswering({ statementType }: DuckDBPreparedStatement): boolean {
+  const { SELECT, EXPLAIN, EXECUTE } = duckdbApi().StatementType;
+  return [SELECT, EXPLAIN, EXECUTE].includes(statementType);
+}
+
+function severalResults(number: number, count: number): StoreError {
+  return new StoreError(
+    `store: query: expected rows from the last statement alone, got some from statement ${number} of ${count}`,
+    { code: 'several-results', hint: 'run one query after the other; those before the last may SET, or CREATE TEMP' },
+  );
+}
+
+/** DuckDB itself checks what can be bound, and says so. */
+function bindable(parameters: Readonly<Record<string, unknown>> | undefined): Record<string, DuckDBValue> | undefined {
+  return parameters === undefined ? undefined : (parameters as Record<string, DuckDBValue>);
+}

@@ -1,0 +1,189 @@
+import { quoteText } from './canonical-text.ts';
+import { actionResultCodes, computeExitCodes } from './exit-codes.ts';
+import type { Declared } from './on-demand.ts';
+import { opcodeNames } from './opcodes.ts';
+
+/** A function of SQL that every connection of tonlake knows. */
+export interface Macro {
+  /** Name with parameters, as in CREATE MACRO. */
+  readonly call: string;
+  readonly doc: string;
+  /** The expression. */
+  readonly body: string;
+  /** Used by other macros only. */
+  readonly isInner?: boolean;
+}
+
+/** SQL that computes `expression` once, as `name`, for a body that names it more than once: a macro would repeat it. */
+function once(expression: string, name: string, body: string): string {
+  return `list_transform([${expression}], lambda ${name}: ${body})[1]`;
+}
+
+/** SQL for the name of a number; null without one. */
+function nameOf(expression: string, names: Iterable<readonly [number, string]>): string {
+  return `CASE ${expression} ${[...names].map(([number, name]) => `WHEN ${number} THEN ${quoteText(name)}`).join(' ')} END`;
+}
+
+const RAW = "'-?[0-9]{1,3}:[0-9A-Fa-f]{64}'";
+/** Part of a step of the CRC. */
+const MIXED = 'xor(xor(crc >> 8, byte), xor(crc >> 8, byte) >> 4)';
+
+const inner: readonly Macro[] = [
+  {
+    call: '_crc16(digits)',
+    doc: 'CRC-16 with polynomial 0x1021, start 0 and no reflection (XMODEM), of bytes as hex digits; 4 hex digits',
+    body: `printf('%04X', list_reduce(
+      list_transform(range(0, length(digits) // 2), lambda i: ('0x' || substr(digits, 2 * i + 1, 2))::INTEGER),
+      lambda crc, byte: xor(xor(xor(crc << 8, ${MIXED} << 12), ${MIXED} << 5), ${MIXED}) & 65535, 0))`,
+  },
+  {
+    call: '_friendly_digits(address)',
+    doc: 'bytes of a user-friendly address as hex digits; null where the text is none, or its CRC-16 is wrong',
+    body: `CASE WHEN regexp_full_match(address, '[A-Za-z0-9+/_-]{48}') THEN ${once(
+      "hex(from_base64(translate(address, '-_', '+/')))",
+      'digits',
+      `CASE WHEN substr(digits, 1, 2) IN ('11', '51', '91', 'D1') AND _crc16(substr(digits, 1, 68)) = substr(digits, 69)
+        THEN digits END`,
+    )} END`,
+  },
+  {
+    call: '_raw_of(digits)',
+    doc: 'raw form of the bytes of a user-friendly address',
+    body: "((('0x' || substr(digits, 3, 2))::INTEGER + 128) % 256 - 128) || ':' || substr(digits, 5, 64)",
+  },
+  {
+    call: '_friendly_of(digits)',
+    doc: 'user-friendly form of bytes as hex digits, to which their CRC-16 is added',
+    body: "translate(to_base64(from_hex(digits || _crc16(digits))), '+/', '-_')",
+  },
+  {
+    call: '_account_bits(address)',
+    doc: 'first 64 bits of an account as a number',
+    body: "('0x' || substr(split_part(address, ':', 2), 1, 16))::UBIGINT::HUGEINT",
+  },
+  {
+    call: '_unsigned(number)',
+    doc: 'a signed 64-bit number as an unsigned one',
+    body: '(number::HUGEINT + 18446744073709551616) % 18446744073709551616',
+  },
+  {
+    call: '_signed(number)',
+    doc: 'an unsigned 64-bit number as a signed one',
+    body: '(CASE WHEN number > 9223372036854775807 THEN number - 18446744073709551616 ELSE number END)::BIGINT',
+  },
+  {
+    call: '_high_sum(x)',
+    doc: 'the part of an exact sum above 19 digits',
+    body: 'sum(x::HUGEINT // 10000000000000000000) + sum(x::HUGEINT % 10000000000000000000) // 10000000000000000000',
+  },
+  {
+    call: '_low_sum(x)',
+    doc: 'the last 19 digits of an exact sum',
+    body: 'sum(x::HUGEINT % 10000000000000000000) % 10000000000000000000',
+  },
+].map((macro) => ({ ...macro, isInner: true }));
+
+/** Macros in the order in which they must be defined. */
+export const macros: readonly Macro[] = [
+  ...inner,
+  {
+    call: 'try_raw_address(address)',
+    doc: 'raw form of a raw or user-friendly address; null for a text that is no address, or whose CRC-16 is wrong',
+    body: `CASE WHEN regexp_full_match(address, ${RAW}) THEN upper(address)
+      ELSE ${once('_friendly_digits(address)', 'digits', '_raw_of(digits)')} END`,
+  },
+  {
+    call: 'raw_address(address)',
+    doc: 'the same, but anything that is no address is an error',
+    body: `coalesce(try_raw_address(address),
+      CASE WHEN address IS NOT NULL THEN error('not an address: ' || address) END)`,
+  },
+  {
+    call: 'friendly_address(address, bounceable := true, testnet := false)',
+    doc: 'user-friendly form (base64url, 48 characters) of a raw or user-friendly address; null for a text that is no address',
+    body: once(
+      'try_raw_address(address)',
+      'raw',
+      once(
+        `printf('%02X%02X', (CASE WHEN bounceable THEN 17 ELSE 81 END) + (CASE WHEN testnet THEN 128 ELSE 0 END),
+          (split_part(raw, ':', 1)::INTEGER + 256) % 256) || split_part(raw, ':', 2)`,
+        'digits',
+        '_friendly_of(digits)',
+      ),
+    ),
+  },
+  {
+    call: 'is_bounceable(address)',
+    doc: 'flag of a user-friendly address; null for any other text',
+    body: "substr(_friendly_digits(address), 1, 2) IN ('11', '91')",
+  },
+  {
+    call: 'is_testnet(address)',
+    doc: 'flag of a user-friendly address; null for any other text',
+    body: "substr(_friendly_digits(address), 1, 2) IN ('91', 'D1')",
+  },
+  {
+    call: 'ton(nanotons)',
+    doc: 'nanotons as TON: DECIMAL(38,9), exact',
+    body: 'nanotons::DECIMAL(29, 0) * 0.000000001::DECIMAL(9, 9)',
+  },
+  {
+    call: 'opcode_name(opcode)',
+    doc: 'name of the first 32 bits of a body, signed or unsigned; null for one that tonlake does not know',
+    body: nameOf('(opcode::BIGINT + 4294967296) % 4294967296', opcodeNames),
+  },
+  {
+    call: 'exit_code_name(exit_code)',
+    doc: 'what an exit code of the compute phase means; null for the codes that contracts choose themselves',
+    body: nameOf('exit_code::BIGINT', computeExitCodes),
+  },
+  {
+    call: 'action_result_name(result_code)',
+    doc: 'what a result code of the action phase means; null for one that tonlake does not know',
+    body: nameOf('result_code::BIGINT', actionResultCodes),
+  },
+  {
+    call: 'opcode_hex(opcode)',
+    doc: 'the first 32 bits of a body as explorers show them: 0x and 8 hex digits',
+    body: "printf('0x%08x', (opcode::BIGINT + 4294967296) % 4294967296)",
+  },
+  {
+    call: 'shard_of(address, depth := 0)',
+    doc: 'shard of a raw address where its workchain is split `depth` times (0 to 60); the masterchain is never split',
+    body: `CASE WHEN address LIKE '-1:%' THEN (-9223372036854775808)::BIGINT ELSE _signed(
+      (_account_bits(address) >> (64 - depth) << (64 - depth)) + (1::HUGEINT << (63 - depth))) END`,
+  },
+  {
+    call: 'shard_contains(shard, address)',
+    doc: 'whether a raw address lies in a shard of its workchain',
+    body: `_account_bits(address) // (2 * (_unsigned(shard) & -_unsigned(shard)))
+      = _unsigned(shard) // (2 * (_unsigned(shard) & -_unsigned(shard)))`,
+  },
+  {
+    call: 'shard_hex(shard)',
+    doc: 'shard as explorers show it: 16 hex digits',
+    body: "lpad(lower(hex(_unsigned(shard)::UBIGINT)), 16, '0')",
+  },
+  {
+    call: 'exact_sum(x)',
+    doc: 'sum of integers as DECIMAL(38,0); null beyond 38 digits, where sum() would be an error',
+    body: `CASE WHEN abs(_high_sum(x)) < 10000000000000000000
+      THEN (_high_sum(x) * 10000000000000000000 + _low_sum(x))::DECIMAL(38, 0) END`,
+  },
+  {
+    call: 'exact_sum_text(x)',
+    doc: 'sum of integers from 0 up as text, with all its digits',
+    body: `CASE WHEN _high_sum(x) = 0 THEN _low_sum(x)::VARCHAR
+      ELSE _high_sum(x) || lpad(_low_sum(x)::VARCHAR, 19, '0') END`,
+  },
+];
+
+/** The macros, to be made in a database; for one connection only where the database cannot be written. */
+export function declaredMacros(how: 'stored' | 'temporary' = 'stored'): readonly Declared[] {
+  const create = `CREATE OR REPLACE ${how === 'temporary' ? 'TEMPORARY ' : ''}MACRO`;
+  return macros.map(({ call, body }) => ({
+    name: call.slice(0, call.indexOf('(')),
+    body,
+    statement: () => `${create} ${call} AS ${body}`,
+  }));
+}

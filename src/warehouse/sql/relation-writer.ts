@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { Query, Stream } from '../store.ts';
+import { quoteName, quoteText } from './canonical-text.ts';
+import { textOfRows } from './row-text.ts';
+import { splitStatements } from './statements.ts';
+
+export const RELATION_FORMATS = ['csv', 'json', 'parquet'] as const;
+export type RelationFormat = (typeof RELATION_FORMATS)[number];
+
+/** What answers selects: a warehouse opened for reading, or a database. */
+export interface RelationSource {
+  readonly query: Query;
+  readonly stream: Stream;
+}
+
+/** A select, after statements that make what it reads; the names of parameters without `$`. */
+export interface Selection {
+  readonly sql: string;
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Where rows go: a file that is not there yet, or a stream of text. */
+export type RelationTarget =
+  | { readonly file: string; readonly format: RelationFormat }
+  | { readonly out: Writable; readonly format: Exclude<RelationFormat, 'parquet'> };
+
+/**
+ * Writes the rows of a select: the only way from SQL to a file. Rows are written as DuckDB makes them, so memory does not grow with their
+ * number. Lines that an error names are those of `sql`.
+ *
+ * @returns how many rows
+ * @throws as `source` does, and what writing throws
+ */
+export async function writeRelation(
+  source: RelationSource,
+  selection: Selection,
+  target: RelationTarget,
+): Promise<number> {
+  if (target.format === 'parquet') return writeParquet(source, selection, target.file);
+  if ('out' in target) return writeText(source, selection, target.format, target.out);
+  const out = createWriteStream(target.file, { flags: 'wx' });
+  const done = finished(out);
+  const written = writeText(source, selection, target.format, out).finally(() => void out.end());
+  const [rows] = await Promise.all([written, done]);
+  return rows;
+}
+
+async function writeText(
+  { stream }: RelationSource,
+  { sql, parameters }: Selection,
+  format: 'csv' | 'json',
+  out: Writable,
+): Promise<number> {
+  let count = 0;
+  let failure: { readonly error: unknown } | undefined;
+  await stream(sql, parameters, async (rows) => {
+    const text = textOfRows(rows, format, (more) => {
+      count += more;
+    });
+    for await (const piece of text) {
+      // What fails here is no fault of the query.
+      failure = await write(out, piece).then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      );
+      if (failure !== undefined) return;
+    }
+  });
+  if (failure !== undefined) throw failure.error;
+  return count;
+}
+
+export async function write(out: Writable, text: string): Promise<void> {
+  if (!out.write(text)) await once(out, 'drain');
+}
+
+async function writeParquet({ query }: RelationSource, selection: Selection, file: string): Promise<number> {
+  const { parameters } = selection;
+  const statements = parameters === undefined ? splitStatements(selection.sql) : [selection.sql];
+  const select = (statements.at(-1) ?? '').replace(/[\s;]+$/, '');
+  // The statement after them lets DuckDB refuse those that have rows.
+  if (statements.length > 1) await query([...statements.slice(0, -1), 'SELECT 1'].join(';\n'));
+  const described = await query(`DESCRIBE ${select}`, parameters);
+  const names = new Set(described.rows.map(([name]) => String(name).toLowerCase()));
+  // Names that come twice are told apart by DuckDB.
+  const isDistinct = names.size === described.rows.length;
+  const columns = isDistinct ? described.rows : (await query(`DESCRIBE SELECT * FROM (${select}\n)`, parameters)).rows;
+  const casts = columns.flatMap(([column, type]) => {
+    const [name, portable] = [quoteName(String(column)), portableType(String(type))];
+    return portable === type ? [] : [`${name}::${portable} AS ${name}`];
+  });
+  const replaced = casts.length === 0 ? '' : ` REPLACE (${casts.join(', ')})`;
+  const { rows } = await query(
+    `COPY (SELECT *${replaced} FROM (${select}\n)) TO ${quoteText(file)} (FORMAT parquet, COMPRESSION zstd)`,
+    parameters,
+  );
+  return Number(rows[0]?.[0] ?? 0);
+}
+
+/** Types that Parquet lacks: DuckDB would write them as floats, cut them, or refuse them. */
+const PORTABLE: Readonly<Record<string, string>> = {
+  HUGEINT: 'DECIMAL(38,0)',
+  UHUGEINT: 'DECIMAL(38,0)',
+  BIGNUM: 'VARCHAR',
+  VARINT: 'VARCHAR',
+  BIT: 'VARCHAR',
+  INTERVAL: 'VARCHAR',
+  TIME: 'VARCHAR',
+  'TIME WITH TIME ZONE': 'VARCHAR',
+  TIMESTAMP_NS: 'TIMESTAMP',
+  UUID: 'VARCHAR',
+};
+
+/** The type that a column of some type has in Parquet, also within lists, structs and maps. No number becomes a float. */
+export function portableType(type: string): string {
+  return type.replace(
+    /"(?:[^"]|"")*"|'(?:[^']|'')*'|\b(TIMESTAMP WITH TIME ZONE|TIME WITH TIME ZONE|\w+)\b/g,
+    (word, name: string | undefined) => (name === undefined ? word : (PORTABLE[name] ?? word)),
+  );
+}

@@ -1,0 +1,66 @@
+import type { QueryResult, RowStream } from '../store.ts';
+import { partsOf } from './nested-values.ts';
+
+/** The text of a stream of rows, in pieces: CSV (RFC 4180), or one JSON array of objects. Integers keep all their digits; nested values are
+ * nested in JSON, and DuckDB's text elsewhere. */
+export async function* textOfRows(
+  { columns, lots }: RowStream,
+  format: 'csv' | 'json',
+  onRows: (count: number) => void = () => {},
+): AsyncGenerator<string> {
+  const isCsv = format === 'csv';
+  const names = columns.map(({ name }) => name);
+  let before = isCsv ? `${csvLine(names)}\n` : '[';
+  for await (const rows of lots()) {
+    const lines = isCsv ? csvRows({ columns, rows }) : jsonRows({ columns, rows });
+    const text = [...lines].join(isCsv ? '\n' : ',\n');
+    onRows(rows.length);
+    yield `${before}${text}`;
+    before = isCsv ? '\n' : ',\n';
+  }
+  if (isCsv) yield before;
+  else yield before === '[' ? '[]\n' : ']\n';
+}
+
+export function* csvRows(result: QueryResult): Generator<string> {
+  for (const row of result.rows) yield csvLine(row.map(textOf));
+}
+
+/** A null is nothing between two commas, an empty text is `""`. */
+export function csvLine(cells: readonly (string | undefined)[]): string {
+  return cells
+    .map((cell) => (cell === '' || /[",\r\n]/.test(cell ?? '') ? `"${cell?.replaceAll('"', '""')}"` : cell))
+    .join(',');
+}
+
+export function* jsonRows(result: QueryResult): Generator<string> {
+  for (const row of result.rows) {
+    const fields = result.columns.map(({ name }, i) => `${JSON.stringify(name)}:${jsonOf(row[i])}`);
+    yield `{${fields.join(',')}}`;
+  }
+}
+
+/**
+ * Lists as arrays, structs and maps as objects. Integers and decimals as bare digits, inside them too: JSON has no bound for them,
+ * and a reader that has one is not ours to guess.
+ */
+function jsonOf(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (typeof value === 'boolean') return String(value);
+  const parts = partsOf(value);
+  switch (parts.kind) {
+    case 'number':
+      return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(String(value)) ? String(value) : 'null';
+    case 'items':
+      return `[${parts.items.map(jsonOf).join(',')}]`;
+    case 'fields':
+      return `{${parts.fields.map(([name, field]) => `${JSON.stringify(String(name))}:${jsonOf(field)}`).join(',')}}`;
+    case 'other':
+      return JSON.stringify(textOf(value));
+  }
+}
+
+export function textOf(value: unknown): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  return typeof value === 'string' ? value : String(value);
+}

@@ -1,0 +1,81 @@
+import type { Query } from '../store.ts';
+
+/** What DuckDB makes of a text: the trees of its selects, or why it cannot read it. */
+export type ParsedSql =
+  | { readonly statements: readonly unknown[] }
+  /** `position` counts bytes from the start of the text. */
+  | { readonly fault: string; readonly position: number };
+
+/** Reads selects without running them; DuckDB serializes nothing else. */
+export async function parseSql(query: Query, sql: string): Promise<ParsedSql> {
+  const { rows } = await query('SELECT json_serialize_sql($sql::VARCHAR)::VARCHAR', { sql });
+  const tree: unknown = JSON.parse(String(rows[0]?.[0]));
+  if (!isNode(tree) || tree['error'] === true) {
+    const { error_message: fault = 'no select', position = 0 } = isNode(tree) ? tree : {};
+    return { fault: String(fault), position: Number(position) };
+  }
+  return { statements: Array.isArray(tree['statements']) ? tree['statements'] : [] };
+}
+
+/** An object of a tree. */
+export type SqlNode = Readonly<Record<string, unknown>>;
+
+/** All objects of a tree, each before those inside it. */
+export function nodesOf(tree: unknown): readonly SqlNode[] {
+  if (Array.isArray(tree)) return tree.flatMap(nodesOf);
+  return isNode(tree) ? [tree, ...Object.values(tree).flatMap(nodesOf)] : [];
+}
+
+/** The relations that a tree names, in the order of the tree, with the byte at which each stands; `WITH` names are among them. */
+export function relationsIn(tree: unknown): readonly { readonly name: string; readonly at: number }[] {
+  return nodesOf(tree).flatMap(({ type, table_name: name, query_location: at }) =>
+    type === 'BASE_TABLE' && typeof name === 'string' ? [{ name, at: Number(at ?? 0) }] : [],
+  );
+}
+
+/** Columns that a tree reads. */
+export interface NamedColumns {
+  /** Those that it names, in lower case. */
+  readonly names: ReadonlySet<string>;
+  /** Whether a star, a pattern, or a row as a whole stands for others. */
+  readonly hasStar: boolean;
+}
+
+export function columnsIn(tree: unknown): NamedColumns {
+  const names = new Set<string>();
+  const single = new Set<string>();
+  const rows = new Set<string>();
+  let hasStar = false;
+  for (const node of nodesOf(tree)) {
+    if (node['class'] === 'STAR') hasStar = true;
+    if (node['type'] === 'BASE_TABLE') {
+      for (const name of [node['table_name'], node['alias']]) rows.add(String(name ?? '').toLowerCase());
+    }
+    const path = textsIn(node['column_names']);
+    // Of `t.column.field` each may be the column; a qualifier by itself stands for a row as a whole.
+    for (const name of path) names.add(name);
+    if (path.length === 1) single.add(path[0] ?? '');
+    for (const name of textsIn(node['using_columns'])) names.add(name);
+  }
+  return { names, hasStar: hasStar || [...single].some((name) => name !== '' && rows.has(name)) };
+}
+
+function textsIn(list: unknown): readonly string[] {
+  return Array.isArray(list) ? list.map((text) => String(text).toLowerCase()) : [];
+}
+
+/** The parameters that a statement names, without `$`; a number for one without a name. */
+export function parametersIn(statement: unknown): readonly string[] {
+  const node = isNode(statement) && isNode(statement['node']) ? statement['node'] : {};
+  const map = node['named_param_map'] ?? (isNode(statement) ? statement['named_param_map'] : undefined);
+  return Array.isArray(map) ? map.filter(isNode).map(({ key }) => String(key)) : [];
+}
+
+/** The line of a byte of a text, from 1. */
+export function lineAt(text: string, position: number): number {
+  return Buffer.from(text).subarray(0, position).toString().split('\n').length;
+}
+
+export function isNode(value: unknown): value is SqlNode {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,109 @@
+import { join, relative, sep } from 'node:path';
+import type { TableDef } from '../../declare/table.ts';
+import { DATE_COLUMN, storedColumns } from '../file-layout.ts';
+import { quoteName, quoteText } from './canonical-text.ts';
+import type { Declared } from './on-demand.ts';
+import { type SchemaColumn, schemaOf } from './table-schema.ts';
+
+export function viewOf(name: string, select: string): string {
+  return `CREATE OR REPLACE VIEW ${quoteName(name)} AS ${select}`;
+}
+
+/** The views that come with tables. */
+export function declaredViews(tables: readonly TableDef[]): readonly Declared[] {
+  const views = tables.flatMap((table) => table.views);
+  return views.map(({ name, sql }) => ({ name, body: sql, statement: () => viewOf(name, sql) }));
+}
+
+const PLAIN = 'hive_partitioning = false';
+
+/** SQL that reads exactly these Parquet files, whatever characters their paths hold. */
+export function readFiles(paths: readonly string[], options = PLAIN): string {
+  const list = paths.map((path) => quoteText(path.replace(/[[*?]/g, '[$&]'))).join(', ');
+  return `read_parquet([${list}], ${options})`;
+}
+
+/** Name of the catalog, beside which its files lie. */
+export const CATALOG = 'warehouse.duckdb';
+
+/**
+ * As {@link readFiles}, for the views of the catalog of a warehouse: of a catalog that is the main database of its session, the files
+ * beside it, so that a copy reads its own; of an attached one, those at the path where it was written. DuckDB tells a view nothing
+ * of where its own file lies but by the default of `temp_directory`: the path of the main database, with `.tmp` at the end.
+ */
+export function readBeside(warehouse: string): typeof readFiles {
+  const place = "current_setting('temp_directory')";
+  const pattern = quoteText(`^(.*[/\\\\])?${CATALOG.replace('.', '\\.')}\\.tmp$`);
+  const beside = `left(${place}, length(${place}) - ${`${CATALOG}.tmp`.length})`;
+  const base = `CASE WHEN regexp_matches(${place}, ${pattern}) THEN ${beside} ELSE ${quoteText(join(warehouse, '/'))} END`;
+  const escaped = `regexp_replace(${base}, '([[*?])', '[\\1]', 'g')`;
+  return (paths, options = PLAIN) => {
+    // No path holds a question mark: neither ours, nor one that DuckDB opens.
+    const names = paths.map((path) => `@${relative(warehouse, path).split(sep).join('/')}`).join('?');
+    return `read_parquet(string_split(replace(${quoteText(names)}, '@', ${escaped}), '?'), ${options})`;
+  };
+}
+
+/** Files of a table that were written with the same columns; absolute paths. */
+export interface FileGroup {
+  readonly columns: readonly SchemaColumn[];
+  readonly paths: readonly string[];
+}
+
+/**
+ * A select of the declared columns over exactly these files; columns that the files lack are null. `isNamed` adds `filename`, the path
+ * of a row's file.
+ */
+export function selectFiles(table: TableDef, groups: readonly FileGroup[], read = readFiles, isNamed = false): string {
+  const declared = schemaOf(table).columns;
+  const filled = groups.filter(({ paths }) => paths.length > 0);
+  if (filled.length === 0) {
+    const none = isNamed ? [...declared, { name: 'filename', type: 'VARCHAR' }] : declared;
+    return `SELECT ${none.map(({ name, type }) => `NULL::${type} AS ${quoteName(name)}`).join(', ')} WHERE false`;
+  }
+  return filled
+    .map(({ columns, paths }) => {
+      const present = new Map(columns.map(({ name, type }) => [name, type]));
+      const isDated = table.time !== undefined && present.has(DATE_COLUMN);
+      const selected = declared.map(({ name, type }) => {
+        const held = present.get(name);
+        if (isDated && name === DATE_COLUMN) return `${FOLDER_DATE} AS ${quoteName(name)}`;
+        if (held === type) return quoteName(name);
+        // Another type is that of a mart's older select, whose rows are about to be built again.
+        return `${held === undefined ? `NULL::${type}` : `TRY_CAST(${quoteName(name)} AS ${type})`} AS ${quoteName(name)}`;
+      });
+      const named = isNamed ? [...selected, 'filename'] : selected;
+      return `SELECT ${named.join(', ')} FROM ${read(paths, isDated || isNamed ? WITH_PATH : undefined)}`;
+    })
+    .join(' UNION ALL ');
+}
+
+/** SQL of the view of a table without rows. */
+export function emptyView(table: TableDef): string {
+  return viewOf(table.name, selectFiles(table, []));
+}
+
+/**
+ * `block_date` of rows in the files of a warehouse, in SQL. It tells DuckDB from the path alone which files to skip. Not by
+ * `hive_partitioning`: a warehouse whose own path holds `name=value` would gain columns by that, or other values in one of its own.
+ */
+const WITH_PATH = 'filename = true, hive_partitioning = false';
+const FOLDER_DATE = `TRY_CAST(regexp_extract(filename, '^.*/${DATE_COLUMN}=([0-9-]+)/', 1) AS DATE)`;
+
+/** All declared columns of rows in staged files, which lie in no folder of a date yet; what follows FROM. */
+export function stagedRows(table: TableDef, paths: readonly string[]): string {
+  const date = table.columns.find(({ name }) => name === DATE_COLUMN);
+  // The rows of a mart have the date itself.
+  if (date?.origin.kind !== 'time') return readFiles(paths);
+  const names = storedColumns(table).map(quoteName).join(', ');
+  return `(SELECT ${names}, CAST(block_time AS DATE) AS ${quoteName(DATE_COLUMN)} FROM ${readFiles(paths)})`;
+}
+
+/** All declared columns of rows in a file whose folder will have this name; what follows FROM. */
+export function placedRows(table: TableDef, path: string, folder: string): string {
+  if (table.time === undefined) return readFiles([path]);
+  const [, date] = folder.split(`${DATE_COLUMN}=`);
+  const names = storedColumns(table).map(quoteName).join(', ');
+  const value = `TRY_CAST(${quoteText(date ?? '')} AS DATE)`;
+  return `(SELECT ${names}, ${value} AS ${quoteName(DATE_COLUMN)} FROM ${readFiles([path])})`;
+}

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { StoreError } from '../../core/errors.ts';
+import { kinds } from '../../declare/kind.ts';
+import { type LeftOut, narrowTable } from '../../declare/left-out.ts';
+import type { TableDef } from '../../declare/table.ts';
+
+/** The columns that rows were written with, in order, and the identifier that stands for them. */
+export interface Schema {
+  readonly id: string;
+  readonly columns: readonly SchemaColumn[];
+}
+
+export interface SchemaColumn {
+  readonly name: string;
+  /** DuckDB's name of the type. */
+  readonly type: string;
+}
+
+/** The columns of a declaration. Equal columns have an equal identifier: 12 hex digits of a hash over them. */
+export function schemaOf(table: TableDef): Schema {
+  const columns = table.columns.map((column) => ({ name: column.name, type: kinds[column.kind].sql }));
+  return { id: schemaId(columns), columns };
+}
+
+export function schemaId(columns: readonly SchemaColumn[]): string {
+  const text = columns.map(({ name, type }) => `${name}:${type}`).join('\n');
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}
+
+/**
+ * Rows written with `columns` can be read as `table` if they lack columns, and in no other case.
+ * @throws {StoreError} `needs-migration` when a column has another type, or is not declared any more.
+ */
+export function requireReadable(table: TableDef, columns: readonly SchemaColumn[], path: string): void {
+  const declared = new Map(schemaOf(table).columns.map(({ name, type }) => [name, type]));
+  for (const { name, type } of columns) {
+    const now = declared.get(name);
+    if (now === type) continue;
+    const change = now === undefined ? 'which is not declared any more' : `which is declared as ${now} now`;
+    throw new StoreError(`store: warehouse ${path} holds column ${table.name}.${name} as ${type}, ${change}`, {
+      code: 'needs-migration',
+      hint: `run tonlake migrate, or choose another --warehouse`,
+    });
+  }
+}
+
+/**
+ * The declaration of staged rows, without the columns that were left out.
+ * @throws {StoreError} when it is not the one that they were written by.
+ */
+export function requireDeclared(
+  tables: readonly TableDef[],
+  name: string,
+  schema: string,
+  without: LeftOut | undefined,
+): TableDef {
+  const declared = tables.find((candidate) => candidate.name === name);
+  const table = declared === undefined ? undefined : narrowTable(declared, without);
+  if (table !== undefined && schemaOf(table).id === schema) return table;
+  const problem = table === undefined ? 'is not declared' : 'is declared otherwise than its staged rows';
+  throw new StoreError(`store: table ${name} ${problem}`, { code: 'bad-declaration' });
+}

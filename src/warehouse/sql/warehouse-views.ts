@@ -1,0 +1,94 @@
+import PQueue from 'p-queue';
+import { StoreError } from '../../core/errors.ts';
+import type { TableDef } from '../../declare/table.ts';
+import type { LedgerFolder } from '../ledger/ledger-folder.ts';
+import { COMMITS, commitsView, tableView } from '../parquet-store/catalog.ts';
+import type { QueryResult, Stream } from '../store.ts';
+import { guarded } from '../store-failure.ts';
+import { Database } from './database.ts';
+import { declaredMacros } from './macros.ts';
+import { heldMarts } from './mart-views.ts';
+import { type Declared, OnDemand } from './on-demand.ts';
+import { declaredViews } from './table-relation.ts';
+
+/** SQL over a Parquet warehouse, in memory: views that follow the ledger. */
+export class WarehouseViews {
+  readonly #path: string;
+  readonly #ledger: LedgerFolder;
+  readonly #tables: readonly TableDef[];
+  readonly #settings: Readonly<Record<string, string>>;
+  readonly #turns = new PQueue({ concurrency: 1 });
+  #database: Database | undefined;
+  #declared: OnDemand | undefined;
+  #isClosed = false;
+  /** Entries that the views tell of. */
+  #seen = 0;
+
+  constructor(
+    path: string,
+    ledger: LedgerFolder,
+    tables: readonly TableDef[],
+    settings: Readonly<Record<string, string>>,
+  ) {
+    this.#path = path;
+    this.#ledger = ledger;
+    this.#tables = tables;
+    this.#settings = settings;
+  }
+
+  query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult> {
+    return this.#answer(sql, (database) => database.query(sql, parameters));
+  }
+
+  readonly stream: Stream = (sql, parameters, use) =>
+    this.#answer(sql, (database) => database.stream(sql, parameters, use));
+
+  #answer<T>(sql: string, ask: (database: Database) => Promise<T>): Promise<T> {
+    return this.#turns.add(() =>
+      guarded('query', async () => {
+        if (this.#isClosed) throw closedError(this.#path);
+        this.#database ??= await Database.open(':memory:', this.#settings);
+        const database = this.#database;
+        this.#declared ??= new OnDemand(database, [
+          ...declaredMacros(),
+          { name: COMMITS, body: '', statement: () => commitsView(this.#ledger.entries.effective) },
+          ...this.#views(this.#tables),
+          ...declaredViews(this.#tables),
+        ]);
+        await this.#follow(this.#declared);
+        return this.#declared.answer(sql, () => database.transaction(() => ask(database), 'READ ONLY'));
+      }),
+    );
+  }
+
+  /** Ends what is under way; queries after it are refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#turns.onIdle();
+    this.#database?.close();
+    this.#database = undefined;
+    this.#declared = undefined;
+  }
+
+  #views(tables: readonly TableDef[]): readonly Declared[] {
+    return tables.map((table) => ({
+      name: table.name,
+      body: '',
+      statement: () => tableView(this.#path, this.#ledger, table),
+    }));
+  }
+
+  /** Makes the views anew of those tables that a commit has touched since. */
+  async #follow(declared: OnDemand): Promise<void> {
+    const { entries } = this.#ledger;
+    const seen = entries.all.length;
+    if (this.#seen === seen) return;
+    declared.add(this.#views(heldMarts(this.#ledger)));
+    await declared.remake([...entries.tablesSince(this.#seen), COMMITS]);
+    this.#seen = seen;
+  }
+}
+
+function closedError(path: string): StoreError {
+  return new StoreError(`store: expected an open warehouse, ${path} was closed`, { code: 'closed' });
+}

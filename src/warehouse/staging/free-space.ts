@@ -1,0 +1,40 @@
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { StoreError } from '../../core/errors.ts';
+import { formatBytes } from '../../core/format.ts';
+import { type PipelineDef, proofOf } from '../../declare/pipeline.ts';
+
+/** Bytes on disk that a record of a pipeline takes with everything nested in it, staging included; measured, rounded up. */
+const BYTES_A_RECORD = { tx_count: 1_000, links: 2_000, none: 2_000 } as const;
+/** What must stay free beyond the estimate. */
+const RESERVE = 64 * 1024 * 1024;
+
+/** Bytes that some records of a pipeline will take. */
+export function estimateBytes(pipeline: PipelineDef, records: number): number {
+  return records * BYTES_A_RECORD[proofOf(pipeline) ?? 'none'];
+}
+
+/**
+ * Looks at the free space before a run fills it.
+ *
+ * @throws {StoreError} `disk-full` when the estimate does not fit
+ */
+export async function requireSpace(warehouse: string, pipeline: PipelineDef, records: number): Promise<void> {
+  const free = await freeBytes(resolve(warehouse));
+  const needed = estimateBytes(pipeline, records) + RESERVE;
+  if (free === undefined || free >= needed) return;
+  throw new StoreError(
+    `store: ${pipeline.name} needs about ${formatBytes(needed)} at ${warehouse}, and ${formatBytes(free)} are free`,
+    { code: 'disk-full', hint: 'free some space, choose another --warehouse, or ask for a smaller range' },
+  );
+}
+
+/** Free bytes where a path is, or will be; undefined where the system does not say. */
+async function freeBytes(path: string): Promise<number | undefined> {
+  try {
+    const { bavail, bsize } = await statfs(path);
+    return bavail * bsize;
+  } catch {
+    return path === dirname(path) ? undefined : freeBytes(dirname(path));
+  }
+}

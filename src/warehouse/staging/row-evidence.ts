@@ -1,0 +1,105 @@
+import { kinds } from '../../declare/kind.ts';
+import type { TableDef } from '../../declare/table.ts';
+import { canonicalText, columnOf, md5Halves, quoteName } from '../sql/canonical-text.ts';
+import type { Query, TableEvidence } from '../store.ts';
+
+/** Columns whose sums are kept as evidence: amounts and logical times that are never null. */
+export function summedColumns(table: TableDef): readonly string[] {
+  return table.columns
+    .filter(
+      ({ unit, nullable, kind }) => (unit === 'nanoton' || unit === 'lt') && !nullable && kinds[kind].sql === 'BIGINT',
+    )
+    .map(({ name }) => name);
+}
+
+/** Evidence of the rows of each date; one part without date for a table without time. Sorted by date. */
+export interface DatedEvidence extends TableEvidence {
+  /** `2026-05-01`; undefined without time, null where the time is null. */
+  readonly date: string | null | undefined;
+}
+
+/**
+ * Counts the rows of `relation` (any SQL after FROM), and sums hashes of their keys: the first 8 bytes of the md5 of the key
+ * columns' canonical text, read as a little-endian number.
+ */
+export async function measureRows(query: Query, table: TableDef, relation: string): Promise<readonly DatedEvidence[]> {
+  return (await measureWith(query, table, relation, [])).map(({ evidence }) => evidence);
+}
+
+/** {@link measureRows} with more aggregates, in SQL, of the rows of each date. */
+export async function measureWith(
+  query: Query,
+  table: TableDef,
+  relation: string,
+  more: readonly string[],
+): Promise<readonly { readonly evidence: DatedEvidence; readonly more: readonly unknown[] }[]> {
+  const date = table.time === undefined ? undefined : quoteName('block_date');
+  const measured = await aggregate(query, table, { relation, by: date, more });
+  return measured.map(({ by, evidence, more }) => ({
+    evidence: { date: date === undefined ? undefined : by === null ? null : String(by), ...evidence },
+    more,
+  }));
+}
+
+/** Evidence of the rows of each value of `by`, a column of `relation` that tells where a row comes from. */
+export async function measureEach(
+  query: Query,
+  table: TableDef,
+  grouped: { readonly relation: string; readonly by: string; readonly more: readonly string[] },
+): Promise<readonly Measured[]> {
+  return aggregate(query, table, { ...grouped, by: quoteName(grouped.by) });
+}
+
+export interface Measured {
+  readonly by: unknown;
+  readonly evidence: TableEvidence;
+  readonly more: readonly unknown[];
+}
+
+async function aggregate(
+  query: Query,
+  table: TableDef,
+  {
+    relation,
+    by,
+    more,
+  }: { readonly relation: string; readonly by: string | undefined; readonly more: readonly string[] },
+): Promise<readonly Measured[]> {
+  const sums = summedColumns(table);
+  const key = canonicalText(table.key.map((name) => columnOf(table, name)));
+  const selected = [
+    by === undefined ? 'NULL' : `${by}::VARCHAR`,
+    'count(*)',
+    `coalesce(sum(${md5Halves(key).first}), 0)::VARCHAR`,
+    ...sums.map((name) => `coalesce(sum(${quoteName(name)}), 0)::VARCHAR`),
+    ...more,
+  ];
+  const groups = by === undefined ? '' : ` GROUP BY ${by} ORDER BY ${by}`;
+  const { rows } = await query(`SELECT ${selected.join(', ')} FROM ${relation}${groups}`);
+  return rows.map(([group, count, keyHash, ...values]) => ({
+    by: group,
+    evidence: {
+      rows: Number(count),
+      keyHash: BigInt.asUintN(64, BigInt(String(keyHash))).toString(),
+      sums: Object.fromEntries(sums.map((name, at) => [name, String(values[at])])),
+    },
+    more: values.slice(sums.length),
+  }));
+}
+
+/** Evidence of rows that lie in several parts. */
+export function addEvidence(parts: readonly TableEvidence[], table: TableDef): TableEvidence {
+  let rows = 0;
+  let keyHash = 0n;
+  const sums = new Map(summedColumns(table).map((name) => [name, 0n]));
+  for (const part of parts) {
+    rows += part.rows;
+    keyHash += BigInt(part.keyHash);
+    for (const [name, value] of Object.entries(part.sums)) sums.set(name, (sums.get(name) ?? 0n) + BigInt(value));
+  }
+  return {
+    rows,
+    keyHash: BigInt.asUintN(64, keyHash).toString(),
+    sums: Object.fromEntries([...sums].map(([name, value]) => [name, value.toString()])),
+  };
+}

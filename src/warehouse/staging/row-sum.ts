@@ -1,0 +1,14 @@
+import type { TableDef } from '../../declare/table.ts';
+import { quoteName } from '../sql/canonical-text.ts';
+import type { Query } from '../store.ts';
+
+/**
+ * Counts the rows of `relation` (any SQL after FROM), and sums hashes of them over every column: two relations with the same text
+ * hold the same rows, in whatever order and files. The hashes are DuckDB's own, of 64 bits, in a quarter of the time of
+ * `contentHash`; other versions of DuckDB may have others, so what it gives is to be compared at once and not kept.
+ */
+export async function sumRows(query: Query, { columns }: TableDef, relation: string): Promise<string> {
+  const names = columns.map(({ name }) => quoteName(name)).join(', ');
+  const { rows } = await query(`SELECT count(*), sum(hash(${names})) FROM ${relation}`);
+  return String(rows[0]);
+}

@@ -1,0 +1,102 @@
+import { oneLine, StoreError } from '../core/errors.ts';
+
+/** Options that name what is read or written. */
+type Place = '--warehouse' | '--output' | '--log';
+
+interface Cause {
+  readonly code: string;
+  readonly says: RegExp;
+  readonly text: string;
+  /** `PLACE` stands for the option that names the place. */
+  readonly hint: string;
+}
+
+const causes: readonly Cause[] = [
+  {
+    code: 'disk-full',
+    says: /ENOSPC|EDQUOT|no space left on device|disk quota exceeded|max_temp_directory_size/i,
+    text: 'the disk is full',
+    hint: 'free some space and run the same command again; what is committed is safe',
+  },
+  {
+    code: 'not-writable',
+    says: /EACCES|EPERM|EROFS|permission denied|read-only file system/i,
+    text: 'permission denied',
+    hint: 'choose another PLACE, or give this user the right to read and write it',
+  },
+  {
+    code: 'wrong-path',
+    says: /ENOTDIR|EISDIR|EEXIST: .*mkdir|is a directory|not a directory/i,
+    text: 'a part of the path is a file where a folder is needed, or the other way round',
+    hint: 'choose another PLACE',
+  },
+  {
+    code: 'wrong-path',
+    says: /ENOENT: .*mkdir/i,
+    text: 'no folder can be made there',
+    hint: 'choose another PLACE',
+  },
+  {
+    code: 'busy',
+    says: /could not set lock|conflicting lock/i,
+    text: 'another process holds the file',
+    hint: 'wait for it to end; a parquet warehouse can be read while it is written',
+  },
+  {
+    code: 'read-only',
+    says: /attached in read-only mode|launched in read-only mode|can only (delete from|update) base table|is not an? table/i,
+    text: 'a query only reads a warehouse',
+    hint: 'CREATE TEMP makes tables, views and macros that last as long as the query',
+  },
+  {
+    code: 'no-database',
+    says: /not a valid DuckDB database file/i,
+    text: 'it is not a DuckDB file',
+    hint: 'choose another PLACE',
+  },
+  {
+    code: 'damaged',
+    says: /[/\\](tables|pinned)[/\\][^"]*-[0-9a-f]{12}\.parquet/,
+    text: 'a data file is missing or damaged',
+    hint: 'tonlake verify --repair',
+  },
+];
+
+/**
+ * `error` as a StoreError whose message begins with `store: <subject>: `; a StoreError stays what it is.
+ *
+ * @param place the option that names the subject, for the hint
+ */
+export function asStoreError(error: unknown, subject: string, place: Place = '--warehouse'): StoreError {
+  if (error instanceof StoreError) return error;
+  const message = oneLine(error instanceof Error ? error.message : String(error));
+  const cause = causes.find(({ says }) => says.test(message));
+  if (cause === undefined) return new StoreError(`store: ${subject}: ${message}`, { code: 'failed', cause: error });
+  return new StoreError(`store: ${subject}: ${cause.text} (${message})`, {
+    code: cause.code,
+    hint: cause.hint.replace('PLACE', place),
+    cause: error,
+  });
+}
+
+/** Runs `work`; whatever it throws becomes a StoreError about `subject`. */
+export async function guarded<T>(subject: string, work: () => Promise<T>, place?: Place): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asStoreError(error, subject, place);
+  }
+}
+
+/** Takes every step in order, also those after one that failed. @throws the first failure */
+export async function takeAll(steps: readonly (() => unknown)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}

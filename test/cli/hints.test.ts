@@ -1,0 +1,82 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { invocationOf, pasteable, rememberFlags } from '../../src/cli/invocation.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
+import { type Finished, tonlake } from '../cli.ts';
+import { afterFile, freshFolder } from '../scratch.ts';
+
+test.each([
+  { script: '/usr/bin/tonlake', root: '/usr/lib/node_modules/tonlake/', is: 'tonlake' },
+  { script: '/p/node_modules/.bin/tonlake', root: '/p/node_modules/tonlake/', npm: 'exec', is: 'npx tonlake' },
+  { script: '/p/node_modules/tonlake/dist/src/cli.js', root: '/p/node_modules/tonlake/', is: 'tonlake' },
+  { script: '/c/dist/src/cli.js', root: '/c/', folder: '/c', npm: 'run-script', is: 'npm run -s tonlake --' },
+  { script: '/c/dist/src/cli.js', root: '/c/', folder: '/d', is: 'node ../c/dist/src/cli.js' },
+  { script: '/usr/bin/tonlake', root: '/c/', folder: '/d', is: 'tonlake' },
+])('started as $script of $root, commands begin with $is', ({ script, root, folder = '/p', npm, is }) => {
+  expect(invocationOf(script, root, npm === undefined ? {} : { npm_command: npm }, folder)).toBe(is);
+});
+
+describe('a command in a text', () => {
+  test.each([
+    { flags: [], text: 'tonlake status shows it', is: 'tonlake status shows it' },
+    { flags: ['-w', 'a b'], text: 'see tonlake status', is: "see tonlake status --warehouse 'a b'" },
+    { flags: ['-n', 'testnet'], text: 'tonlake sql "x"', is: 'tonlake sql --network testnet "x"' },
+    {
+      flags: ['-n', 'testnet', '-w', 'w'],
+      text: 'tonlake run blocks --range 5; or tonlake verify --repair',
+      is: 'tonlake run --warehouse w --network testnet blocks --range 5; or tonlake verify --warehouse w --repair',
+    },
+    { flags: ['-w', 'w'], text: 'tonlake mart build a', is: 'tonlake mart build --warehouse w a' },
+    {
+      flags: ['-w', 'w', '--store', 'duckdb'],
+      text: 'tonlake run --warehouse v blocks',
+      is: 'tonlake run --store duckdb --warehouse v blocks',
+    },
+    { flags: ['-w', 'w'], text: 'tonlake sandbox answers', is: 'tonlake sandbox answers' },
+    {
+      flags: ['-w', 'w'],
+      text: 'no tonlake process; those of /opt/tonlake run',
+      is: 'no tonlake process; those of /opt/tonlake run',
+    },
+  ])('$text with $flags is $is', ({ flags, text, is }) => {
+    const program = createProgram();
+    const run = program.commands.find((command) => command.name() === 'run');
+    if (run === undefined) throw new Error('expected the command run');
+    run.parseOptions(flags);
+    rememberFlags(program, run);
+    expect(pasteable(text)).toBe(is);
+  });
+});
+
+/** Runs what a text suggests, as a shell would. */
+async function paste(command: string, cwd: string): Promise<Finished> {
+  const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    (match) => match[1] ?? match[2] ?? match[3] ?? '',
+  );
+  expect(words[0]).toBe('tonlake');
+  return tonlake(words.slice(1), { cwd });
+}
+
+test('what a run and a missing file suggest can be pasted, and is about the same warehouse', async () => {
+  const cwd = freshFolder();
+  const sandbox = await startSandbox({ port: 0 });
+  afterFile(() => sandbox.close());
+  const run = ['run', 'transactions', '--range', '1000:1001', '--network', sandbox.url, '--warehouse', 'a b'];
+  const done = await tonlake(run, { cwd });
+  const suggested = done.stdout.split('\n').filter((line) => line.startsWith('  tonlake '));
+  expect(suggested.length).toBe(3);
+  for (const command of suggested) expect(await paste(command, cwd)).toMatchObject({ code: 0 });
+
+  const files = readdirSync(join(cwd, 'a b'), { recursive: true, encoding: 'utf8' });
+  for (const file of files.filter((name) => /\btransactions\b.*\.parquet$/.test(name))) rmSync(join(cwd, 'a b', file));
+  const { code, stderr } = await tonlake(['sql', 'select sum(lt) from transactions', '-w', 'a b'], { cwd });
+  const [, hint = ''] = /a data file is missing or damaged .*; hint: (.*)\n$/.exec(stderr) ?? [];
+  expect({ code, hint }).toEqual({
+    code: 1,
+    hint: expect.stringMatching(/^tonlake verify --warehouse 'a b' --repair$/),
+  });
+  expect(await paste(hint, cwd)).toMatchObject({ code: 0 });
+  expect(await tonlake(['sql', 'select sum(lt) from transactions', '-w', 'a b'], { cwd })).toMatchObject({ code: 0 });
+});

@@ -1,0 +1,86 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { RunProgress } from '../../src/cli/run-progress.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
+import { CLI } from '../cli.ts';
+import { afterFile, freshFolder } from '../scratch.ts';
+import { screenOf } from './screen.ts';
+
+const span = [{ from: 1000, to: 1099 }];
+const start = (pipeline: string, records?: number) =>
+  ({ event: 'start', pipeline, asked: span, missing: span, seqnos: 100, records }) as const;
+const progress = (pipeline: string, seqnos: number, records: number) =>
+  ({ event: 'progress', pipeline, seqnos, records }) as const;
+
+describe('progress', () => {
+  test('of a stage tells its rate and the time left, which goes on while nothing comes', () => {
+    const run = new RunProgress();
+    run.see({ event: 'stages', stages: [{ pipeline: 'transactions', blocks: 100 }] }, 0);
+    expect(run.lines(0)).toEqual([]);
+    run.see(start('transactions', 2000), 0);
+    expect(run.lines(1000)).toEqual([`transactions  ${'-'.repeat(30)}  0/2,000 rows`]);
+    run.see(progress('transactions', 0, 500), 1000);
+    const bar = '='.repeat(8) + '-'.repeat(22);
+    expect(run.lines(20_000)).toEqual([`transactions  ${bar}  500/2,000 rows  25 rows/s  1 min 00 s left`]);
+    expect(run.lines(40_000)).toEqual([`transactions  ${bar}  500/2,000 rows  13 rows/s  2 min 00 s left`]);
+    run.pause('waiting 8 s: 429');
+    expect(run.lines(40_000)).toEqual([`transactions  ${bar}  500/2,000 rows  waiting 8 s: 429  2 min 00 s left`]);
+  });
+
+  test('of the whole counts all stages, those to come as slow as the slowest', () => {
+    const run = new RunProgress();
+    const stages = ['blocks', 'transactions', 'traces'].map((pipeline) => ({ pipeline, blocks: 100 }));
+    run.see({ event: 'stages', stages }, 0);
+    run.see(start('blocks'), 0);
+    run.see(progress('blocks', 100, 500), 5000);
+    run.see(start('transactions', 2000), 10_000);
+    run.see(progress('transactions', 0, 1000), 30_000);
+    // 20 s are left of this stage, which then took 40 s; traces take as long.
+    expect(run.lines(30_000)[1]).toBe(
+      `all  ${'='.repeat(15)}${'-'.repeat(15)}  50 %  stage 2 of 3  30 s elapsed  about 1 min 00 s left`,
+    );
+  });
+
+  test('of a list that nothing counts tells its rows', () => {
+    const run = new RunProgress();
+    run.see({ event: 'stages', stages: [{ pipeline: 'jetton_masters', blocks: 1 }] }, 0);
+    run.see(start('jetton_masters'), 0);
+    run.see(progress('jetton_masters', 0, 3000), 6000);
+    expect(run.lines(6000)).toEqual(['jetton_masters  3,000 rows  500 rows/s']);
+  });
+});
+
+const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null'], { stdio: 'ignore' }).status === 0;
+
+describe.skipIf(!hasScript)('on a terminal', () => {
+  test('Ctrl-C leaves whole lines and no bar', async () => {
+    const sandbox = await startSandbox({ port: 0 });
+    afterFile(() => sandbox.close());
+    const folder = freshFolder();
+    const run = `run transactions traces --network ${sandbox.url} --range 1000:1060 --walk masterchain --rps 20`;
+    const line = `stty cols 120; exec '${process.execPath}' '${CLI}' ${run} --warehouse '${join(folder, 'w')}'`;
+    const child = spawn('script', ['-qefc', line, '/dev/null'], { env: { ...process.env, TONLAKE_STATE_DIR: folder } });
+    afterFile(() => child.kill('SIGKILL'));
+    let printed = '';
+    let isInterrupted = false;
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+      if (isInterrupted || !/transactions {2}=.* left/.test(printed)) return;
+      isInterrupted = true;
+      expect(screenOf(printed).join('\n')).toMatch(/all {2}=+-+ {2}\d+ % {2}stage 2 of 3 .* elapsed {2}about .* left/);
+      child.stdin.write('\x03');
+    });
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    expect({ code, screen: screenOf(printed) }).toEqual({
+      code: 130,
+      screen: [
+        'blocks: fetching 1000:1060 (61 blocks)',
+        expect.stringMatching(/^transactions: fetching 1000:1060 \(61 blocks, [\d,]+ transactions\)$/),
+        'interrupted: ending after the span in flight; press Ctrl-C again to stop at once',
+        'interrupted: everything up to the last span is kept; the same command goes on from there',
+        '',
+      ],
+    });
+  });
+});

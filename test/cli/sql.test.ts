@@ -1,0 +1,178 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Database } from '../../src/warehouse/sql/database.ts';
+import { tonlake } from '../cli.ts';
+import { exportSandbox } from '../marts/support.ts';
+import { freshFolder } from '../scratch.ts';
+
+let path: string;
+beforeAll(async () => {
+  path = await exportSandbox('1000:1002', ['blocks']);
+});
+
+const sql = (...args: readonly string[]) => tonlake(['sql', ...args, '--warehouse', path]);
+
+function queryFile(text: string): string {
+  const file = join(freshFolder(), 'q.sql');
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('parameters of tonlake sql', () => {
+  test('are bound by name, and the query casts them', async () => {
+    const file = queryFile(
+      '-- blocks of a shard\nselect count(*) as n from blocks\nwhere workchain = $wc::integer and seqno >= $from',
+    );
+    const { stdout, code } = await sql('-f', file, '--param', 'wc=-1', '--param', 'from=1001', '--format', 'csv');
+    expect([code, stdout]).toEqual([0, 'n\n2\n']);
+  });
+
+  test('are never read as SQL', async () => {
+    const evil = "x' or 1=1; drop view blocks; --";
+    const none = await sql(
+      'select count(*) as n from blocks where root_hash = $v',
+      '-p',
+      `v=${evil}`,
+      '--format',
+      'csv',
+    );
+    expect(none.stdout).toBe('n\n0\n');
+    const shown = await sql('select $v as v', '-p', `v=${evil}`, '--format', 'json');
+    expect(JSON.parse(shown.stdout)).toEqual([{ v: evil }]);
+  });
+
+  test.each([
+    [
+      ['select 1', '-p', 'a=3'],
+      2,
+      /^error: usage: expected a parameter that the query names, got a; hint: write \$a in the query/,
+    ],
+    [['select 1', '-p', 'a'], 2, /Expected name=value/],
+    [['select $a', '-p', 'a=1', '-p', 'a=2'], 2, /a is given twice/],
+    [
+      ['select 1 where 1 = $a'],
+      1,
+      /^error: store: query: .*hint: give each \$name of the query with --param name=value\n$/,
+    ],
+    [
+      ['select $a::integer', '-p', 'a=x'],
+      1,
+      /^error: store: query: Conversion Error: Could not convert string 'x' to INT32/,
+    ],
+  ] as const)('%j ends with %i', async (args, code, message) => {
+    const result = await sql(...args);
+    expect(result.code).toBe(code);
+    expect(result.stderr).toMatch(message);
+    expect(result.stderr.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+test('a wrong query of a file is told with file and line', async () => {
+  const file = queryFile('select\n  seqno,\n  seqmo\nfrom blocks');
+  const { code, stderr } = await sql('-f', file);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`Referenced column "seqmo" not found`);
+  expect(stderr).toContain(`(${file}:3); hint: `);
+});
+
+test.each([
+  ['select 1 from block', true],
+  ['select nothing from blocks', true],
+  ['select b.nothing from blocks b', true],
+  ['install nosuch', false],
+  ["from read_csv('/nowhere.csv')", false],
+  ['select nosuch(1)', false],
+  ['selec 1', false],
+])('%s has the hint of tonlake describe: %s', async (query, hasHint) => {
+  const { code, stderr } = await sql(query);
+  expect(code).toBe(1);
+  expect(/hint: tonlake describe .*shows tables and columns/.test(stderr)).toBe(hasHint);
+});
+
+describe('the result of tonlake sql', () => {
+  test('is a Parquet file in which no integer became a float', async () => {
+    const to = join(freshFolder(), 'r.parquet');
+    const query = 'select sum(start_lt) as s, max(start_lt)::hugeint * 1000000 as h, uuid() as u from blocks;';
+    expect((await sql(query, '--format', 'parquet', '--output', to)).code).toBe(0);
+    const direct = await sql('select sum(start_lt) as s from blocks', '--format', 'csv');
+    const database = await Database.open();
+    const { columns, rows } = await database.query(`SELECT s, h, u FROM '${to}'`);
+    database.close();
+    expect(columns.map(({ type }) => type)).toEqual(['DECIMAL(38,0)', 'DECIMAL(38,0)', 'VARCHAR']);
+    expect(`s\n${String(rows[0]?.[0])}\n`).toBe(direct.stdout);
+  });
+
+  test('is a file in the other forms as well', async () => {
+    const to = join(freshFolder(), 'r.csv');
+    const { stdout } = await sql('select 1 as a', '--format', 'csv', '-o', to);
+    expect(stdout).toBe('');
+    const database = await Database.open();
+    expect((await database.query(`SELECT a FROM '${to}'`)).rows).toEqual([[1n]]);
+    database.close();
+  });
+
+  test('has the form that the ending of its path says', async () => {
+    const folder = freshFolder();
+    for (const name of ['r.parquet', 'r.csv', 'r.JSON', 'r.txt']) {
+      expect(await sql('select 1::integer as a', '-o', join(folder, name))).toMatchObject({ code: 0, stderr: '' });
+    }
+    const read = (name: string) => readFileSync(join(folder, name), 'latin1');
+    expect(read('r.parquet')).toMatch(/^PAR1/);
+    expect([read('r.csv'), read('r.JSON')]).toEqual(['a\n1\n', '[{"a":1}]\n']);
+    expect(read('r.txt')).toMatch(/1 row\n$/);
+  });
+
+  test.each([
+    [['-o', 'r.csv', '--format', 'json'], /expected a path that fits the format json, got r\.csv; hint: leave/],
+    [['-o', 'r.parquet', '--format', 'box'], /expected a path that fits the format box, got r\.parquet/],
+    [
+      ['-o', 'r.html'],
+      /expected a path that ends in \.txt, \.csv, \.json, \.parquet, got r\.html; hint: choose another/,
+    ],
+    [
+      ['-o', 'r.xlsx'],
+      /expected a path that ends in .*, got r\.xlsx; hint: choose another path, or say the format as well/,
+    ],
+    [['-o', 'r.txt', '--format', 'csv'], /expected a path that fits the format csv, got r\.txt/],
+  ] as const)('is refused where its path says another form: %j', async (args, message) => {
+    const { code, stderr } = await sql('select 1', ...args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+
+  test.each(['csv', 'parquet'])(
+    'as %s makes the folder of its path, and takes the place of no folder',
+    async (ending) => {
+      const folder = freshFolder();
+      const to = join(folder, 'new', 'deep', `r.${ending}`);
+      expect(await sql('select 1 as a', '-o', to)).toMatchObject({ code: 0, stderr: '' });
+      expect(readdirSync(dirname(to))).toEqual([`r.${ending}`]);
+      const { code, stderr } = await sql('select 1 as a', '--format', ending, '-o', folder);
+      expect([code, stderr]).toEqual([
+        1,
+        `error: store: file ${folder}: expected a file, or nothing, got a folder; hint: choose another --output\n`,
+      ]);
+      expect(readdirSync(folder)).toEqual(['new']);
+      const below = await sql('select 1 as a', '-o', join(to, `x.${ending}`));
+      expect(below.stderr).toMatch(/^error: store: file [^\n]*; hint: choose another --output\n$/);
+    },
+  );
+
+  test('stays away when the query fails, and what was there stays', async () => {
+    const to = join(freshFolder(), 'r.parquet');
+    writeFileSync(to, 'before');
+    const { code } = await sql("select error('no') as a from blocks", '--format', 'parquet', '-o', to);
+    expect(code).toBe(1);
+    expect(existsSync(to)).toBe(true);
+    expect(readdirSync(dirname(to))).toEqual(['r.parquet']);
+  });
+
+  test('as Parquet needs a file', async () => {
+    const { code, stderr } = await sql('select 1', '--format', 'parquet');
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      'error: usage: expected --output with --format parquet, got none; hint: --output result.parquet\n',
+    );
+  });
+});

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeFolders, makeFoldersSync } from '../../src/core/make-folders.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
+
+/** A folder that is there and takes none, for root neither; Node's recursive mkdir never returns there. */
+const NOWHERE = '/proc/tonlake/home';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ port: 0 });
+});
+afterAll(() => sandbox.close());
+
+describe.skipIf(!existsSync('/proc/self'))('a place that takes no folder', () => {
+  test('as HOME costs the shared budget, with one line, and nothing else', async () => {
+    const args = ['run', 'blocks', '--network', sandbox.url, '--range', '1000:1001', '--rps', '50'];
+    const { code, stderr } = await tonlake([...args, '--warehouse', join(freshFolder(), 'w')], {
+      env: { HOME: NOWHERE, XDG_STATE_HOME: '' },
+    });
+    expect(code).toBe(0);
+    expect(stderr.split('\n').filter((line) => line.includes('TONLAKE_STATE_DIR'))).toEqual([
+      expect.stringMatching(
+        /^warning: source: the request budget cannot be shared with other processes \(ENOENT: .*\); hint: let TONLAKE_STATE_DIR name a folder that can be written$/,
+      ),
+    ]);
+  });
+
+  test('as HOME is told by status --budget in one line', async () => {
+    const { code, stderr } = await tonlake(['status', '--budget', '--network', sandbox.url], {
+      env: { HOME: NOWHERE, XDG_STATE_HOME: '' },
+    });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^error: source: expected a state folder .*; hint: let TONLAKE_STATE_DIR .*\n$/),
+    });
+  });
+
+  test.each(['/proc/tonlake/w', '/proc/tonlake/w.duckdb'])('as a warehouse is refused: %s', async (warehouse) => {
+    const args = ['run', 'blocks', '--network', sandbox.url, '--range', '1000:1001', '--warehouse', warehouse];
+    const { code, stderr } = await tonlake(args);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^error: store: warehouse \/proc\/tonlake\/w.*: no folder can be made there \(ENOENT.*\); hint: choose another --warehouse\n$/,
+      ),
+    });
+  });
+
+  test('is told by the function that makes folders', async () => {
+    await expect(makeFolders(NOWHERE)).rejects.toThrow(/ENOENT.*mkdir/);
+    expect(() => makeFoldersSync(NOWHERE)).toThrow(/ENOENT.*mkdir/);
+  });
+});
+
+test('folders are made with their parents, whoever else makes them at the same time', async () => {
+  const root = freshFolder();
+  const path = join(root, 'a/b/c');
+  const firsts = await Promise.all(Array.from({ length: 8 }, () => makeFolders(path)));
+  expect(existsSync(path)).toBe(true);
+  expect(firsts).toContain(join(root, 'a'));
+  expect(await makeFolders(path)).toBeUndefined();
+  makeFoldersSync(join(root, 'x/y'), 0o700);
+  expect(existsSync(join(root, 'x/y'))).toBe(true);
+});

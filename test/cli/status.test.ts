@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { PipelineStatus } from '../../src/warehouse/query/status.ts';
+import { formatSummary } from '../../src/warehouse/query/status-summary.ts';
+import { tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
+
+test('status begins with what is missing, and has a line for each pipeline; one that is named is told whole', async () => {
+  const path = join(freshFolder(), 'w');
+  const run = (...args: readonly string[]) => tonlake(['run', ...args, '-n', 'sandbox', '-w', path]);
+  expect(await run('blocks', '-r', '1000:1005')).toMatchObject({ code: 0 });
+  expect(await run('transactions', '-r', '1000:1001')).toMatchObject({ code: 0 });
+  expect(await run('transactions', '-r', '1004:1005')).toMatchObject({ code: 0 });
+  const status = (...args: readonly string[]) => tonlake(['status', ...args, '-w', path]);
+  const { stdout: summary } = await status();
+  expect(summary).toMatch(/^sandbox in .*\n\nmissing +transactions +1002:1003\n/);
+  expect(summary).not.toContain('nothing is missing');
+  expect(summary.match(/^blocks .*$/gm)).toEqual([expect.stringMatching(/^blocks +1000:1005 +\d+ +\d+ \(/)]);
+  expect(summary.match(/^transactions .*$/gm)).toEqual([expect.stringContaining('1000:1001,1004:1005')]);
+
+  const { stdout: one } = await status('transactions');
+  expect(one).toContain('\n  holes        1002:1003\n');
+  expect(one).not.toMatch(/^blocks$/m);
+  const { stdout: long } = await status('--long');
+  expect(long).toMatch(/^blocks$/m);
+  expect(long).toContain('\n  holes        1002:1003\n');
+  const namesIn = (json: string) => JSON.parse(json).pipelines.map((each: PipelineStatus) => each.pipeline);
+  expect(namesIn((await status('--json')).stdout)).toEqual(['blocks', 'transactions']);
+  expect(namesIn((await status('blocks', '--json')).stdout)).toEqual(['blocks']);
+  const { code, stderr } = await status('block');
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('got block; hint: did you mean blocks?'),
+  });
+});
+
+test('a summary of many pipelines is short: spans are counted, and names that are alike share a line', () => {
+  const spans = Array.from({ length: 1000 }, (_, i) => ({ from: 10 * i, to: 10 * i + 4 }));
+  const span = { from: 1, to: 9 };
+  const sound = (pipeline: string): PipelineStatus => ({
+    ...{ pipeline, done: [span], holes: [], quarantined: [], unproven: [], blocks: 9, rows: { a: 1, b: 2 } },
+    ...{ files: 2, bytes: 1000, commits: 1, leftOut: [], days: [], lastCommit: '2026-05-01T00:00:00.000Z' },
+  });
+  const pipelines = Array.from({ length: 40 }, (_, i) => ({ ...sound(`p${i}`), unproven: i > 0 ? [span] : [] }));
+  const open = { ...sound('open'), done: spans, holes: spans, quarantined: spans };
+  const mart = { rows: 1, days: 1, marked: ['2026-05-01'], files: 1, bytes: 9, lastCommit: '2026-05-01' };
+  const marts = [
+    { mart: 'one', ...mart },
+    { mart: 'two', ...mart },
+  ];
+  const place = { network: 'sandbox', warehouse: '/w', store: 'parquet' } as const;
+  const lines = formatSummary({ ...place, quarantined: 2, pipelines: [...pipelines, open], marts }).split('\n');
+  const end = lines.indexOf('', 2);
+  expect(lines.slice(0, end)).toEqual([
+    'sandbox in /w (parquet)',
+    '',
+    'missing      open  0:4,10:14,20:24 and 997 more',
+    'quarantined  open  0:4,10:14,20:24 and 997 more',
+    'quarantined  2 records in quarantine: tonlake sql "select * from quarantine"',
+    'not whole    2026-05-01: one, two',
+    `only read    not proven: ${pipelines
+      .slice(1)
+      .map(({ pipeline }) => pipeline)
+      .join(', ')}`,
+  ]);
+  expect(lines.slice(end)).toHaveLength(2 + 41 + 2 + 3);
+  expect(Math.max(...lines.slice(end).map((line) => line.length))).toBeLessThan(120);
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { formatBytes, formatCount } from '../../src/core/format.ts';
+
+test.each([
+  [0, '0'],
+  [999, '999'],
+  [1000, '1,000'],
+  [-1234567, '-1,234,567'],
+  [1_078_583, '1,078,583'],
+  [12_345_678_901_234_567_890n, '12,345,678,901,234,567,890'],
+])('%s is told as %s', (count, text) => {
+  expect(formatCount(count)).toBe(text);
+  expect(formatCount(count)).toBe(count.toLocaleString('en-US'));
+});
+
+test.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1000, '1.0 kB'],
+  [331_200_000, '331.2 MB'],
+])('%s bytes are told as %s', (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text);
+});

@@ -1,0 +1,108 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { contentHash, loadRegistry, openWarehouse } from '../../src/index.ts';
+import { JobHistory } from '../../src/jobs/run-history.ts';
+import { loadMarts } from '../../src/marts/load-marts.ts';
+import { startTonlake } from '../cli.ts';
+import { type Hashes, hashTables } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
+
+const OUTPUTS = ['network.html', 'fees.csv', 'blocks.json'] as const;
+const YESTERDAY = 'of yesterday';
+
+/** A job with every kind of step, some seconds long. */
+const job = (network: string): string => `network: ${network}
+warehouse: w
+pipelines: [transactions]
+range: "1000:1009,1020:1029"
+marts: [transactions_daily, gas_fees_daily, failed_transactions_daily]
+checks: all
+reports:
+  - {report: network-daily, output: out/network.html}
+exports:
+  - {table: gas_fees_daily, output: out/fees.csv}
+  - {query: 'select * from blocks order by all', output: out/blocks.json}
+`;
+
+/** What is the same after every run that ended, however often it was killed before. */
+export interface JobResult {
+  readonly tables: Hashes;
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
+/** What an undisturbed run makes, and how long it takes. */
+export async function measureJob(network: string): Promise<{ readonly result: JobResult; readonly ms: number }> {
+  const folder = freshJob(network);
+  const startedAt = performance.now();
+  await runToEnd(folder);
+  const ms = performance.now() - startedAt;
+  return { result: await readResult(folder), ms };
+}
+
+/**
+ * Kills the real process, several times in a row on the same warehouse, then lets a run end, and looks at what is left.
+ *
+ * @param moments when to kill each time, in milliseconds from the start of the process
+ */
+export async function killJobAndRerun(network: string, moments: readonly number[], wanted: JobResult): Promise<void> {
+  const folder = freshJob(network);
+  for (const name of OUTPUTS) writeFileSync(join(folder, 'out', name), YESTERDAY);
+  for (const moment of moments) {
+    const run = startTonlake(ARGS, { cwd: folder });
+    const timer = setTimeout(() => run.kill('SIGKILL'), moment);
+    const { code, signal } = await run.finished;
+    clearTimeout(timer);
+    expect(code === 0 || signal === 'SIGKILL').toBe(true);
+    // A kill in the middle of the renames may leave some of both, each of them whole.
+    for (const [name, text] of Object.entries(readOutputs(folder)))
+      expect([YESTERDAY, wanted.outputs[name]]).toContain(text);
+  }
+  await runToEnd(folder);
+  expect(await readResult(folder)).toEqual(wanted);
+  expect(readdirSync(join(folder, 'out')).sort()).toEqual([...OUTPUTS].sort());
+  const records = await (await JobHistory.open(join(folder, 'w'), 'nightly')).read();
+  expect(records.map(({ state }) => state)).toEqual(records.map(() => 'done'));
+}
+
+/** Always due at the same time, so that a rerun is the same run, also across midnight. */
+const ARGS = ['job', 'run', 'nightly.yaml', '--at', '2026-05-04T03:15:00Z', '--json'];
+
+function freshJob(network: string): string {
+  const folder = freshFolder();
+  mkdirSync(join(folder, 'out'));
+  writeFileSync(join(folder, 'nightly.yaml'), job(network));
+  return folder;
+}
+
+async function runToEnd(folder: string): Promise<void> {
+  const { code, stderr } = await startTonlake(ARGS, { cwd: folder }).finished;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+}
+
+async function readResult(folder: string): Promise<JobResult> {
+  const path = join(folder, 'w');
+  return { tables: { ...(await hashTables(path)), ...(await hashMarts(path)) }, outputs: readOutputs(folder) };
+}
+
+async function hashMarts(path: string): Promise<Hashes> {
+  const marts = await loadMarts(await loadRegistry());
+  const warehouse = await openWarehouse(path, { onWarning: () => undefined });
+  try {
+    const hashes: Record<string, string> = {};
+    for (const { table } of marts.filter(({ name }) =>
+      /^(transactions|gas_fees|failed_transactions)_daily$/.test(name),
+    )) {
+      const { rows, hash } = await contentHash(warehouse.query, table);
+      hashes[table.name] = `${rows} rows, ${hash}`;
+    }
+    return hashes;
+  } finally {
+    await warehouse.close();
+  }
+}
+
+function readOutputs(folder: string): Readonly<Record<string, string>> {
+  const there = OUTPUTS.filter((name) => existsSync(join(folder, 'out', name)));
+  return Object.fromEntries(there.map((name) => [name, readFileSync(join(folder, 'out', name), 'utf8')]));
+}

@@ -1,0 +1,121 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { formatError, UsageError } from '../../src/core/errors.ts';
+import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
+import { freshFolder } from '../scratch.ts';
+
+/** What `tonlake/pipeline` is, from a folder without packages. */
+const DECLARE = new URL('../../dist/src/declare/index.js', import.meta.url).href;
+
+const WHOLE = `import { fromAsk, lookup, pipeline, reading, table, text } from '${DECLARE}';
+export default pipeline({
+  name: 'own',
+  doc: 'Something of my own.',
+  endpoint: 'GET /dns/records',
+  walk: lookup({ keys: ['wallet'], query: 'SELECT address AS wallet FROM account_latest' }),
+  tables: [
+    table('own', {
+      grain: 'one domain at one reading',
+      rows: { kind: 'records', path: '/records' },
+      key: ['domain', '_read_at'],
+      sort: ['domain'],
+      columns: { domain: text('/domain', 'name'), wallet: fromAsk('raw-address', 'wallet', 'account'), ...reading() },
+    }),
+  ],
+});
+`;
+
+/** Loads a folder with some pipeline files. */
+async function load(...files: readonly string[]): Promise<Registry> {
+  const folder = freshFolder();
+  for (const [at, text] of files.entries()) writeFileSync(join(folder, `own_${'abc'[at]}.js`), text);
+  return loadRegistry(pathToFileURL(`${folder}/`));
+}
+
+test('a folder with one file is a registry with one pipeline and its views', async () => {
+  const registry = await load(WHOLE);
+  expect(registry.lasting).toEqual(['own']);
+  expect(registry.tableOf('own_now')).toBe(registry.table('own'));
+});
+
+test.each([
+  [
+    'another kind of walk',
+    'walk: lookup({',
+    "walk: { ...lookup({ keys: [], query: '' }), kind: 'lokup' }, was: ({",
+    'expected a kind of walk, got "lokup"; hint: did you mean lookup?',
+  ],
+  [
+    'an unknown kind of column',
+    "fromAsk('raw-address'",
+    "fromAsk('raw-adress'",
+    'expected a kind for own.wallet, got "raw-adress"; hint: did you mean raw-address?',
+  ],
+  ['two columns of one name', "sort: ['domain'],", "sort: ['domain'], time: 'now',", undefined],
+  [
+    'an unknown endpoint',
+    'GET /dns/records',
+    'GET /dns/record',
+    'expected an endpoint, got "GET /dns/record"; hint: did you mean dns/records?',
+  ],
+  ['the other method', 'GET /dns/records', 'POST /dns/records', 'expected an endpoint, got "POST /dns/records"'],
+  [
+    'an endpoint that sends',
+    'GET /dns/records',
+    'POST /message',
+    'expected an endpoint that a pipeline may ask, got POST /message; hint: it sends to the network',
+  ],
+  [
+    'an unknown key',
+    "keys: ['wallet']",
+    "keys: ['walet']",
+    'expected a parameter of GET /dns/records, got "walet"; hint: did you mean wallet?',
+  ],
+  [
+    'an unknown parameter',
+    "doc: 'Some",
+    "parameters: { limmit: '5' }, doc: 'Some",
+    'got "limmit"; hint: did you mean limit?',
+  ],
+  [
+    'a key that is no column',
+    "key: ['domain'",
+    "key: ['domian'",
+    'expected a column of own, got "domian"; hint: did you mean domain?',
+  ],
+  ['an order by no column', "sort: ['domain']", "sort: ['name']", 'expected a column of own, got "name"'],
+  [
+    'a need that is not there',
+    "doc: 'Some",
+    "needs: ['owm'], doc: 'Some",
+    'expected a pipeline that it needs, got "owm"; hint: did you mean own?',
+  ],
+  [
+    'no pipeline',
+    'export default pipeline(',
+    'export const mine = pipeline(',
+    'expected a pipeline as its default export, got undefined',
+  ],
+])('a file with %s is refused', async (what, from, to, says) => {
+  const columns = what === 'two columns of one name';
+  const changed = columns
+    ? WHOLE.replace(from, to).replace(
+        'columns: {',
+        "columns: { now: text('/now', 'time'), block_time: text('/time', 'time'),",
+      )
+    : WHOLE.replace(from, to);
+  expect(changed).not.toBe(WHOLE);
+  const error = await load(changed).catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(UsageError);
+  expect(formatError(error)).toContain(
+    says ?? 'usage own_a.js: expected each column of own once, got block_time twice',
+  );
+});
+
+test('two pipelines, or two tables, of one name are refused', async () => {
+  await expect(load(WHOLE, WHOLE)).rejects.toThrow('expected each pipeline once, got own twice');
+  const other = WHOLE.replace("name: 'own'", "name: 'other'");
+  await expect(load(WHOLE, other)).rejects.toThrow('expected each table or view once, got own twice');
+});

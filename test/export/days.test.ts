@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chainBounds, fetchBlockTime, fetchHeadTime } from '../../src/chain/index-ends.ts';
+import { realEffects } from '../../src/core/effects.ts';
+import { openSession, type Session } from '../../src/http/session.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+
+let sandbox: Sandbox;
+let session: Session;
+
+beforeAll(async () => {
+  // The newest block is of 2026-05-02 01:40 UTC; the first one of 2026-05-01 23:26:40.
+  sandbox = await startSandbox({ blocks: 20_000 });
+  session = await openSession({ network: sandbox.url, effects: realEffects });
+});
+
+afterAll(async () => {
+  await session.close();
+  await sandbox.close();
+});
+
+test('the time of the newest block is told in milliseconds', async () => {
+  expect(await fetchHeadTime(session.source)).toBe(Date.UTC(2026, 4, 2, 1, 40));
+});
+
+test('the time of a masterchain block is its own, not that of a shard', async () => {
+  expect(await fetchBlockTime(session.source, 20_000)).toBe(Date.UTC(2026, 4, 2, 1, 40));
+  expect(await fetchBlockTime(session.source, 1)).toBe(Date.UTC(2026, 4, 1, 23, 26, 40));
+});
+
+test('a day begins at midnight of its zone', async () => {
+  expect(await chainBounds(session.source).firstOfDay('2026-05-02')).toBe(5000);
+  // An hour behind UTC: 9,000 blocks of 400 ms later.
+  expect(await chainBounds(session.source, { zone: 'Atlantic/Cape_Verde' }).firstOfDay('2026-05-02')).toBe(14_000);
+});
+
+test('a day ends when every shard has passed midnight of its zone', async () => {
+  const ends = await Promise.all(
+    ['UTC', 'Atlantic/Cape_Verde'].map((zone) =>
+      chainBounds(session.source, { zone, isOver: true }).lastOfDay('2026-05-01'),
+    ),
+  );
+  expect(ends[0]).toBeGreaterThanOrEqual(5000);
+  expect(ends[0]).toBeLessThan(5020);
+  expect(ends[1]).toBe((ends[0] ?? 0) + 9000);
+});
+
+test('a day that is under way ends at the head, or is refused where it must be over', async () => {
+  expect(await chainBounds(session.source).lastOfDay('2026-05-02')).toBe(20_000);
+  await expect(chainBounds(session.source, { isOver: true }).lastOfDay('2026-05-02')).rejects.toMatchObject({
+    ...{ code: 'day-not-over', retryable: true },
+    message: 'walk: expected an index that is past the end of 2026-05-02 (UTC), got one whose head is 20000',
+  });
+});
+
+test('a day without blocks is refused, before the chain as after its head', async () => {
+  const { firstOfDay, lastOfDay } = chainBounds(session.source);
+  const early = { code: 'wrong-range', message: 'usage: expected a day that the index holds, got 2025-05-01' };
+  await expect(firstOfDay('2025-05-01')).rejects.toMatchObject({
+    ...early,
+    hint: 'the first block after it is 1, of 2026-05-01',
+  });
+  await expect(lastOfDay('2025-05-01')).rejects.toMatchObject({
+    ...early,
+    hint: 'the index begins at block 1, of 2026-05-01',
+  });
+  await expect(firstOfDay('2026-05-03')).rejects.toMatchObject({
+    code: 'wrong-range',
+    hint: 'the head is block 20000, of 2026-05-02, which is older',
+  });
+  // What is the last day of a chain in one zone may be a day that has not begun in another.
+  const later = chainBounds(session.source, { zone: 'Pacific/Honolulu' });
+  await expect(later.firstOfDay('2026-05-02')).rejects.toMatchObject({ code: 'wrong-range' });
+});
+
+test('a time is the blocks from it on, and those that can hold rows from before it', async () => {
+  const chain = chainBounds(session.source);
+  const midnight = Date.UTC(2026, 4, 2);
+  expect(await chain.firstSince(midnight)).toBe(5000);
+  expect(await chain.lastBefore(midnight)).toBe(await chain.lastOfDay('2026-05-01'));
+  // A block every 400 ms.
+  expect(await chain.firstSince(midnight + 3_600_000)).toBe(14_000);
+  expect(chain.openDays).toEqual([]);
+});
+
+test('a time that the head has not passed is open, or is refused where it must be over', async () => {
+  const later = Date.UTC(2026, 4, 2, 1, 41);
+  const chain = chainBounds(session.source);
+  expect(await chain.lastBefore(later)).toBe(20_000);
+  expect(chain.openDays).toEqual(['2026-05-02T01:41:00Z']);
+  await expect(chainBounds(session.source, { isOver: true }).lastBefore(later)).rejects.toMatchObject({
+    ...{ code: 'day-not-over', retryable: true },
+    message: 'walk: expected an index that is past the end of 2026-05-02T01:41:00Z, got one whose head is 20000',
+  });
+  await expect(chain.firstSince(later)).rejects.toMatchObject({
+    code: 'wrong-range',
+    message: 'usage: expected a time that the index holds, got 2026-05-02T01:41:00Z',
+  });
+});
+
+test('the day that it is follows the clock that is given, or the newest block', async () => {
+  expect(await chainBounds(session.source).today()).toBe('2026-05-02');
+  const now = async (): Promise<number> => Date.UTC(2026, 6, 4);
+  expect(await chainBounds(session.source, { now }).today()).toBe('2026-07-04');
+});

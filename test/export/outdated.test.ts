@@ -1,0 +1,75 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { run } from '../../src/export/run.ts';
+import { type LieKind, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { verifyWarehouse } from '../../src/verify/verify.ts';
+import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
+import { openWarehouse } from '../../src/warehouse/query/open-warehouse.ts';
+import { freshFolder } from '../scratch.ts';
+
+const LIAR = 150;
+const BLOCKS = '1:300';
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 400 });
+});
+
+afterEach(() => {
+  sandbox.setFaults(NO_FAULTS);
+});
+
+afterAll(() => sandbox.close());
+
+function bring(warehouse: string, pipeline: string, range: string) {
+  return run({ pipelines: [pipeline], network: sandbox.url, range, warehouse, waitMs: 500 });
+}
+
+/** Entries of headers in force, rows, and rows that are there once. */
+async function headersOf(path: string): Promise<readonly unknown[]> {
+  const warehouse = await openWarehouse(path);
+  try {
+    const { rows } = await warehouse.query(
+      `SELECT (SELECT list(span_from || ':' || span_to ORDER BY span_from)::VARCHAR FROM _commits WHERE pipeline = 'blocks'),
+         count(*)::INTEGER, count(DISTINCT (workchain, shard, seqno))::INTEGER FROM blocks`,
+    );
+    return rows[0] ?? [];
+  } finally {
+    await warehouse.close();
+  }
+}
+
+/** Headers of all blocks in one entry, of which one told another number of transactions at that time. */
+async function outdated(): Promise<string> {
+  const path = join(freshFolder(), 'w');
+  sandbox.setFaults({ lies: [{ seqno: LIAR, kind: 'mc-count-up' as LieKind }] });
+  expect((await bring(path, 'blocks', BLOCKS)).complete).toBe(true);
+  const { tables } = await loadRegistry();
+  await compactWarehouse({ warehouse: path, tables, effects: realEffects });
+  expect((await headersOf(path))[0]).toBe("['1:300']");
+  return path;
+}
+
+test('headers of a compacted entry that are outdated are read again, each once', async () => {
+  const path = await outdated();
+  const [, rows] = await headersOf(path);
+  sandbox.setFaults(NO_FAULTS);
+  expect((await bring(path, 'transactions', '148:152')).complete).toBe(true);
+  const [, after, distinct] = await headersOf(path);
+  expect([after, distinct]).toEqual([rows, rows]);
+  expect(await verifyWarehouse({ warehouse: path })).toMatchObject({ proven: true });
+});
+
+test('an entry stays as it is where a part of it cannot be read again', async () => {
+  const path = await outdated();
+  const before = await headersOf(path);
+  // The count is right now, and the header of another block is gone for good.
+  sandbox.setFaults({ lies: [{ seqno: 280, kind: 'mc-header-missing' as LieKind }] });
+  expect((await bring(path, 'transactions', '148:152')).complete).toBe(false);
+  expect(await headersOf(path)).toEqual(before);
+  sandbox.setFaults(NO_FAULTS);
+  expect((await bring(path, 'transactions', '148:152')).complete).toBe(true);
+});

@@ -1,0 +1,273 @@
+import { describe, expect, test } from 'vitest';
+import { formatError, UsageError } from '../../src/core/errors.ts';
+import { jobOf } from './support.ts';
+
+const HEAD = 'network: sandbox\npipelines: [transactions]\nrange: yesterday\n';
+
+/** What is said of a job file that is wrong. */
+async function faultOf(text: string): Promise<string> {
+  const error = await jobOf(text).then(
+    () => new Error('the job was taken'),
+    (thrown: unknown) => thrown,
+  );
+  expect(error, formatError(error)).toBeInstanceOf(UsageError);
+  return formatError(error);
+}
+
+describe('a job file that is wrong is refused in one line, with its place and what would be right', () => {
+  test.each([
+    {
+      name: 'a key',
+      text: `${HEAD}pipline: [blocks]`,
+      says: 'expected a known key, got "pipline" (jobs/nightly.yaml:4:1); hint: did you mean pipelines?',
+    },
+    {
+      name: 'a key of a report',
+      text: `${HEAD}reports:\n  - report: account\n    ouput: a.html`,
+      says: 'got "ouput" (jobs/nightly.yaml:6:5); hint: did you mean output?',
+    },
+    {
+      name: 'a key of the schedule',
+      text: `${HEAD}schedule:\n  cron: 15 3 * * *\n  timezone: UTC`,
+      says: 'got "timezone" (jobs/nightly.yaml:6:3); hint: There are: cron, zone, catch_up',
+    },
+    {
+      name: 'no network',
+      text: 'pipelines: [blocks]\nrange: yesterday',
+      says: 'expected the key network, got nothing (jobs/nightly.yaml:1:1)',
+    },
+    {
+      name: 'an unknown network',
+      text: HEAD.replace('sandbox', 'sandbx'),
+      says: 'expected a network (mainnet, testnet, sandbox or a base address such as http://127.0.0.1:8081/api/v3), got "sandbx" (jobs/nightly.yaml:1:10); hint: --network sandbox',
+    },
+    {
+      name: 'an unknown pipeline',
+      text: HEAD.replace('[transactions]', '[blocks, transaction]'),
+      says: 'expected a pipeline, got transaction (jobs/nightly.yaml:2:21); hint: did you mean transactions?',
+    },
+    {
+      name: 'an unknown table of a selection',
+      text: `${HEAD}without: [account_state]`,
+      says: 'expected a table that is exported, got "account_state" (jobs/nightly.yaml:4:11); hint: did you mean account_states?',
+    },
+    {
+      name: 'an unknown column of a selection',
+      text: `${HEAD}columns:\n  transactions: [hash, acount]`,
+      says: 'expected a column of transactions, got "acount" (jobs/nightly.yaml:5:24); hint: did you mean account?',
+    },
+    {
+      name: 'columns of a table that is not exported',
+      text: `${HEAD}columns:\n  traces: [trace_id]`,
+      says: 'expected a table that is exported, got "traces" (jobs/nightly.yaml:5:3)',
+    },
+    {
+      name: 'a column that proves the rows',
+      text: `${HEAD}without_columns: [messages.body_boc, transactions.lt]`,
+      says: 'expected a column that can be left out, got transactions.lt (jobs/nightly.yaml:4:38)',
+    },
+    {
+      name: 'an unknown mart',
+      text: `${HEAD}marts:\n  - gas_fees_dayly`,
+      says: 'expected a mart, got gas_fees_dayly (jobs/nightly.yaml:5:5); hint: did you mean gas_fees_daily?',
+    },
+    {
+      name: 'an unknown check',
+      text: `${HEAD}checks: [unique]`,
+      says: 'expected a check, got unique (jobs/nightly.yaml:4:10); hint: did you mean unique_transactions?',
+    },
+    {
+      name: 'an unknown report',
+      text: `${HEAD}reports: [{report: network-dayly, output: a.html}]`,
+      says: 'expected a report, got network-dayly (jobs/nightly.yaml:4:20); hint: did you mean network-daily?',
+    },
+    {
+      name: 'a report file that is not there',
+      text: `${HEAD}reports: [{report: ./mine.md, output: a.html}]`,
+      says: 'expected a report that is there, got ./mine.md (jobs/nightly.yaml:4:20)',
+    },
+    {
+      name: 'an unknown table',
+      text: `${HEAD}exports: [{table: blcks, output: a.csv}]`,
+      says: 'expected a table or mart, got blcks (jobs/nightly.yaml:4:19); hint: did you mean blocks?',
+    },
+    {
+      name: 'a range that is none',
+      text: HEAD.replace('yesterday', 'last week'),
+      says: 'expected a range such as yesterday, last 7 days, since last run, 2026-05-01 or 47670000:47671000, got "last week" (jobs/nightly.yaml:3:8)',
+    },
+    {
+      name: 'a range that shrinks',
+      text: HEAD.replace('yesterday', '"5:1"'),
+      says: 'expected a range that grows, got 5:1 (jobs/nightly.yaml:3:8); hint: did you mean 1:5?',
+    },
+    { name: 'a day that is none', text: HEAD.replace('yesterday', '2026-02-30'), says: 'got "2026-02-30"' },
+    {
+      name: 'zero days',
+      text: HEAD.replace('yesterday', 'last 0 days'),
+      says: 'got "last 0 days" (jobs/nightly.yaml:3:8)',
+    },
+    {
+      name: 'since without a start',
+      text: HEAD.replace('yesterday', 'since last run'),
+      says: 'expected start beside the range since last run, got nothing (jobs/nightly.yaml:3:8); hint: start: 2026-05-01',
+    },
+    {
+      name: 'a start that is a range',
+      text: `${HEAD.replace('yesterday', 'since last run')}start: "1:5"`,
+      says: 'expected a day or a masterchain seqno, got "1:5"',
+    },
+    {
+      name: 'a start beside another range',
+      text: `${HEAD}start: 1`,
+      says: 'expected start only beside the range since last run, got 1 (jobs/nightly.yaml:4:8)',
+    },
+    {
+      name: 'pipelines without a range',
+      text: 'network: sandbox\npipelines: [blocks]',
+      says: 'expected range beside pipelines, got nothing (jobs/nightly.yaml:2:1)',
+    },
+    {
+      name: 'a zone',
+      text: `${HEAD}zone: Europe/Berln`,
+      says: 'expected a time zone, got Europe/Berln (jobs/nightly.yaml:4:7); hint: did you mean Europe/Berlin?',
+    },
+    {
+      name: 'an offset for a zone',
+      text: `${HEAD}zone: "+02:00"`,
+      says: 'expected a time zone, got +02:00 (jobs/nightly.yaml:4:7)',
+    },
+    {
+      name: 'a zone of the schedule',
+      text: `${HEAD}schedule: {cron: 15 3 * * *, zone: Mars}`,
+      says: 'expected a time zone, got Mars (jobs/nightly.yaml:4:36)',
+    },
+    {
+      name: 'cron with an hour too many',
+      text: `${HEAD}schedule:\n  cron: 15 24 * * *`,
+      says: 'expected a cron expression of five fields, got "15 24 * * *"',
+    },
+    {
+      name: 'cron with six fields',
+      text: `${HEAD}schedule:\n  cron: 0 15 3 * * *`,
+      says: '(jobs/nightly.yaml:5:9); hint: 15 3 * * * is every night at 03:15',
+    },
+    {
+      name: 'cron that never comes',
+      text: `${HEAD}schedule:\n  cron: 0 0 30 2 *`,
+      says: 'it never comes due (jobs/nightly.yaml:5:9)',
+    },
+    {
+      name: 'a schedule that is out of step with the days',
+      text: `${HEAD}schedule: {cron: 30 1 * * *, zone: Europe/Berlin}`,
+      says: 'expected a time of day on which days of UTC change evenly, got 30 1 * * * (jobs/nightly.yaml:4:18); hint: zone: Europe/Berlin counts days',
+    },
+    {
+      name: 'a catch-up below zero',
+      text: `${HEAD}schedule: {cron: 15 3 * * *, catch_up: -1}`,
+      says: 'expected at least 0, got -1 (jobs/nightly.yaml:4:40)',
+    },
+    {
+      name: 'an ending',
+      text: `${HEAD}reports: [{report: account, output: a.pdf}]`,
+      says: 'expected a path that ends in .html, .md, .csv, .json, .txt, got a.pdf (jobs/nightly.yaml:4:37); hint: choose another path, or say the format as well',
+    },
+    {
+      name: 'an ending of another format',
+      text: `${HEAD}exports: [{table: blocks, format: csv, output: a.parquet}]`,
+      says: 'expected a path that fits the format csv, got a.parquet (jobs/nightly.yaml:4:48); hint: leave the format out, or choose another path',
+    },
+    {
+      name: 'a placeholder',
+      text: `${HEAD}reports: [{report: account, output: "a-{day}.html"}]`,
+      says: 'expected {date}, {first_date} or {job} in braces, got a-{day}.html (jobs/nightly.yaml:4:37)',
+    },
+    {
+      name: 'one file twice',
+      text: `${HEAD}exports:\n  - {table: blocks, output: a.csv}\n  - {table: messages, output: ./a.csv}`,
+      says: 'expected a path of its own for every output, got ./a.csv (jobs/nightly.yaml:6:31)',
+    },
+    {
+      name: 'an export of nothing',
+      text: `${HEAD}exports: [{output: a.csv}]`,
+      says: 'expected one of table, query, file, got none (jobs/nightly.yaml:4:11)',
+    },
+    {
+      name: 'an export of two things',
+      text: `${HEAD}exports: [{table: blocks, query: select 1, output: a.csv}]`,
+      says: 'expected one of table, query, file, got table and query',
+    },
+    {
+      name: 'a query file that is not there',
+      text: `${HEAD}exports: [{file: nowhere.sql, output: a.csv}]`,
+      says: 'expected a file with a query, got nowhere.sql (jobs/nightly.yaml:4:18)',
+    },
+    {
+      name: 'a webhook',
+      text: `${HEAD}notify: [{webhook: ftp://example.org}]`,
+      says: 'expected an address such as https://example.org/hook',
+    },
+    {
+      name: 'when to tell',
+      text: `${HEAD}notify: [{command: [cat], on: failures}]`,
+      says: 'expected one of failure, success, always, got failures (jobs/nightly.yaml:4:31)',
+    },
+    {
+      name: 'a list that is a word',
+      text: HEAD.replace('[transactions]', 'transactions'),
+      says: 'expected a list, got transactions (jobs/nightly.yaml:2:12)',
+    },
+    {
+      name: 'a mapping that is a word',
+      text: `${HEAD}schedule: nightly`,
+      says: 'expected a mapping, got nightly (jobs/nightly.yaml:4:11)',
+    },
+    { name: 'a key twice', text: `${HEAD}range: yesterday`, says: /expected YAML.*unique.*\(jobs\/nightly.yaml:4:1\)/ },
+    {
+      name: 'a range that YAML reads as a mapping',
+      text: HEAD.replace('yesterday', '-1000:'),
+      says: /expected YAML.*hint: quote values that hold a colon/,
+    },
+    { name: 'text that is no YAML', text: 'network: [sandbox', says: /expected YAML.*\(jobs\/nightly.yaml:1:/ },
+    { name: 'nothing', text: '', says: 'expected a mapping, got nothing (jobs/nightly.yaml:1:1)' },
+    { name: 'a list of jobs', text: '- network: sandbox', says: 'expected a mapping, got' },
+  ])('$name', async ({ text, says }) => {
+    const line = await faultOf(text);
+    expect(line).toMatch(/^usage: expected [^\n]*, got [^\n]*; hint: [^\n]+$/);
+    if (typeof says === 'string') expect(line).toContain(says);
+    else expect(line).toMatch(says);
+  });
+});
+
+test('a schedule in its own zone is taken where days of UTC change evenly all the same', async () => {
+  const job = await jobOf(`${HEAD}schedule: {cron: 30 4 * * *, zone: Europe/Berlin}`);
+  expect(job.schedule).toMatchObject({ cron: '30 4 * * *', zone: 'Europe/Berlin', catchUp: 7 });
+});
+
+test('a job takes the defaults that the documentation names', async () => {
+  const job = await jobOf(`${HEAD}marts: all\n`);
+  expect(job).toMatchObject({
+    ...{
+      name: 'nightly',
+      network: 'sandbox',
+      warehouse: 'data/sandbox',
+      zone: 'UTC',
+      clock: 'chain',
+      lane: 'backfill',
+    },
+    ...{ marts: undefined, checks: [], outputs: [], notify: [], schedule: undefined },
+    range: { kind: 'days', count: 1 },
+  });
+  expect((await jobOf(HEAD.replace('sandbox', 'mainnet'))).clock).toBe('wall');
+});
+
+test('a selection goes to the export as it stands', async () => {
+  const { selection } = await jobOf(
+    `${HEAD}without: [account_states]\ncolumns: { transactions: [hash] }\nwithout_columns: [messages.body_boc]`,
+  );
+  expect(selection).toEqual({
+    without: ['account_states'],
+    columns: { transactions: ['hash'] },
+    withoutColumns: ['messages.body_boc'],
+  });
+});

@@ -1,0 +1,183 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { createProgram, withAllBelow } from '../../src/cli/program.ts';
+import { parseMetricsAddress } from '../../src/scheduler/metrics-server.ts';
+import { freshFolder } from '../scratch.ts';
+import { jobOf } from './support.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const isThere = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+
+/** Arguments of tonlake in a text: what follows `dist/src/cli.js`, or `tonlake` at the start of a line. */
+function commandsIn(text: string): readonly (readonly string[])[] {
+  return [...text.matchAll(/(?:dist\/src\/cli\.js|^tonlake) ([^\n>"]*)/gm)].map(([, line = '']) =>
+    (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'(.*)'$/, '$1')),
+  );
+}
+
+/** Finds the command and its options; job files among its arguments must be there. */
+function expectKnown(words: readonly string[]): void {
+  let command: Command = createProgram();
+  const rest = [...words];
+  for (let next = findBelow(command, rest[0]); next !== undefined; next = findBelow(command, rest[0])) {
+    command = next;
+    rest.shift();
+  }
+  expect(withAllBelow(createProgram()).map((each) => each.name())).toContain(command.name());
+  expect(command.commands, words.join(' ')).toEqual([]);
+  const flags = command.options.flatMap(({ long, short }) => [long, short]);
+  for (const word of rest.filter((each) => each.startsWith('-'))) expect(flags, words.join(' ')).toContain(word);
+  const paths = rest
+    .filter((word) => word.startsWith('pipelines/'))
+    .map((word) => word.replace('%i', 'nightly-sandbox'));
+  for (const path of paths) expect(existsSync(join(root, path)), path).toBe(true);
+}
+
+function findBelow(command: Command, name: string | undefined): Command | undefined {
+  return command.commands.find((each) => each.name() === name);
+}
+
+test.each(['crontab', 'tonlake-job@.service', 'tonlake.service', 'tonlake_dag.py'])(
+  'the command lines of deploy/%s are of this program',
+  (file) => {
+    const commands = commandsIn(read(`deploy/${file}`));
+    expect(commands.length).toBeGreaterThan(0);
+    for (const words of commands) expectKnown(words);
+  },
+);
+
+test('the line of cron has five fields, and a command that a shell can read', () => {
+  const lines = read('deploy/crontab')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#') && !/^\w+=/.test(line));
+  expect(lines).toHaveLength(1);
+  const [, command = ''] = /^\d+ \d+ \S+ \S+ \S+ (.*)$/.exec(lines[0] ?? '') ?? [];
+  expect(spawnSync('sh', ['-n', '-c', command]).status).toBe(0);
+  // cron takes a bare % for the end of the line.
+  expect(command).not.toContain('%');
+});
+
+test.runIf(isThere('systemd-analyze'))('systemd takes the units', () => {
+  const folder = freshFolder();
+  const units = ['tonlake.service', 'tonlake-job@.service', 'tonlake-job@.timer'];
+  for (const unit of units) {
+    writeFileSync(join(folder, unit), read(`deploy/${unit}`).replace('/usr/bin/node', process.execPath));
+  }
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', ...units.map((unit) => join(folder, unit))], {
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  writeFileSync(
+    join(folder, units[0] ?? ''),
+    read('deploy/tonlake.service').replace('Restart=on-failure', 'Restart=maybe'),
+  );
+  expect(spawnSync('systemd-analyze', ['verify', join(folder, units[0] ?? '')], { encoding: 'utf8' }).stderr).toContain(
+    'maybe',
+  );
+});
+
+test.each(['tonlake.service', 'tonlake-job@.service'])(
+  '%s can write its state, though nothing else outside its data',
+  (unit) => {
+    const text = read(`deploy/${unit}`);
+    expect(text).toContain('ProtectSystem=strict\n');
+    const [, state = ''] = /^Environment=TONLAKE_STATE_DIR=\/var\/lib\/(.*)$/m.exec(text) ?? [];
+    expect(text).toMatch(new RegExp(`^StateDirectory=${state}$`, 'm'));
+  },
+);
+
+test('the units leave more time to end than the program takes', () => {
+  const service = read('deploy/tonlake.service');
+  const drain = Number(/--drain (\d+)/.exec(service)?.[1]);
+  expect(Number(/TimeoutStopSec=(\d+)/.exec(service)?.[1])).toBeGreaterThan(drain + 30);
+});
+
+test.runIf(isThere('python3'))('the DAG is Python', () => {
+  const folder = freshFolder();
+  copyFileSync(join(root, 'deploy/tonlake_dag.py'), join(folder, 'dag.py'));
+  const { status, stderr } = spawnSync(
+    'python3',
+    ['-c', 'import ast, sys; ast.parse(open(sys.argv[1]).read())', join(folder, 'dag.py')],
+    {
+      encoding: 'utf8',
+    },
+  );
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});
+
+describe('Docker', () => {
+  const file = read('deploy/Dockerfile');
+  const compose: unknown = parse(read('deploy/compose.yaml'));
+
+  test('the image runs the schedule, and gets the signal to drain itself', () => {
+    const words = (name: string): readonly string[] =>
+      JSON.parse(new RegExp(`^${name} (\\[.*\\])$`, 'm').exec(file)?.[1] ?? '[]');
+    expect(words('ENTRYPOINT')).toEqual(['node', 'dist/src/cli.js']);
+    expectKnown(words('CMD'));
+    const known = /^(#.*|FROM|WORKDIR|COPY|RUN|USER|VOLUME|STOPSIGNAL|ENTRYPOINT|CMD|HEALTHCHECK)( |$)/;
+    expect(file.split('\n').filter((line) => line !== '' && !known.test(line))).toEqual([]);
+  });
+
+  test('the service of compose runs the schedule from the same image, with time to drain', () => {
+    expect(compose).toMatchObject({
+      services: {
+        tonlake: {
+          ...{ build: { dockerfile: 'deploy/Dockerfile' }, stop_grace_period: '100s' },
+          // Without them the lock of a container that was killed would hold for good.
+          ...{ hostname: 'tonlake', pid: 'host' },
+        },
+      },
+    });
+    const [, line = ''] = /command: \[(.*)\]/.exec(read('deploy/compose.yaml')) ?? [];
+    const words = line.split(',').map((word) => word.trim().replace(/^'(.*)'$/, '$1'));
+    expectKnown(words);
+    // Loopback inside a container is of that container alone; the host publishes the port to itself.
+    const address = words[words.indexOf('--metrics') + 1] ?? '';
+    expect(parseMetricsAddress(address, words.includes('--metrics-public'))).toEqual({ host: '0.0.0.0', port: 9464 });
+    expect(compose).toMatchObject({ services: { tonlake: { ports: ['127.0.0.1:9464:9464'] } } });
+  });
+});
+
+describe('docs/jobs.md', () => {
+  const text = read('docs/jobs.md');
+  const blocks = (language: string): readonly string[] =>
+    [...text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, code = '']) => code);
+
+  test('has commands that there are', () => {
+    const commands = blocks('sh').flatMap(commandsIn);
+    expect(commands.length).toBeGreaterThan(4);
+    for (const words of commands) expectKnown(words);
+  });
+
+  test('has an example that is a job', async () => {
+    const [example = ''] = blocks('yaml');
+    const { loadNames } = await import('../../src/jobs/known-names.ts');
+    const { checkJob } = await import('../../src/jobs/check-job.ts');
+    const { parseJob } = await import('../../src/jobs/parse-job.ts');
+    const job = await checkJob(parseJob(example, 'nightly.yaml'), { names: await loadNames(), now: Date.now() });
+    expect(job.outputs).toHaveLength(3);
+  });
+
+  test('tells every key, and every metric', async () => {
+    const { jobSchema } = await import('../../src/jobs/job-schema.ts');
+    for (const key of Object.keys(jobSchema.shape)) expect(text, key).toMatch(new RegExp(`\`${key}\`|^${key}:`, 'm'));
+    const { openMetrics } = await import('../../src/scheduler/metrics.ts');
+    const names = [...(await openMetrics().text()).matchAll(/^# TYPE (tonlake_\w+)/gm)].map(([, name = '']) => name);
+    for (const name of names) expect(text).toContain(name);
+  });
+
+  test('has ranges that jobs take', async () => {
+    const [, table = ''] = /## Ranges\n\n([\s\S]*?)\n\n/.exec(text) ?? [];
+    const ranges = [...table.matchAll(/^\| ([^|]*) \|/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)]);
+    expect(ranges.length).toBeGreaterThan(6);
+    for (const [, range = ''] of ranges) {
+      const start = range === 'since last run' ? 'start: 1\n' : '';
+      await expect(jobOf(`network: sandbox\npipelines: [blocks]\nrange: ${range}\n${start}`)).resolves.toBeDefined();
+    }
+  });
+});

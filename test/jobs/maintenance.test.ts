@@ -1,0 +1,80 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { runJob } from '../../src/jobs/run-job.ts';
+import { tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
+import { fileOf, ledgerFiles, readEntry, rewrite } from '../verify/support.ts';
+import { fakeActions } from './fakes.ts';
+import { jobOf, NIGHT } from './support.ts';
+
+const JOB = `network: sandbox
+warehouse: w
+pipelines: [blocks]
+range: "RANGE"
+exports:
+  - {query: 'select count(*)::int as blocks from blocks', output: out/count.json}
+`;
+
+/** Runs a job in a folder. */
+async function runIn(cwd: string, text: string, range: string) {
+  writeFileSync(join(cwd, 'upkeep.yaml'), text.replace('RANGE', range));
+  const { code, stdout, stderr } = await tonlake(['job', 'run', 'upkeep.yaml', '--json'], { cwd });
+  const record = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  const steps: readonly { kind: string; status: string; message?: string }[] = record.steps;
+  return { code, stderr, record, steps, step: (kind: string) => steps.find((each) => each.kind === kind) };
+}
+
+test('verify and compact come after the export and before marts', async () => {
+  const folder = freshFolder();
+  const text = `network: mainnet\npipelines: [blocks]\nrange: yesterday\nverify: {range: run, repair: true}\ncompact: true\nmarts: [block_times]\n`;
+  const { actions, asked } = fakeActions();
+  const job = await jobOf(text, 'jobs/nightly.yaml', join(folder, 'w'));
+  const { record } = await runJob({ job, actions, effects: realEffects, due: NIGHT });
+  expect(record.state).toBe('done');
+  expect(asked.steps).toEqual(['run', 'repair 1221:1230', 'compact', 'marts']);
+});
+
+test('the record tells what verify and compact did', async () => {
+  const cwd = freshFolder();
+  await runIn(cwd, JOB, '1000:1009');
+  const { code, step } = await runIn(cwd, `${JOB}verify: true\ncompact: true\n`, '1000:1019');
+  expect(code).toBe(0);
+  expect(step('verify')).toMatchObject({ status: 'done', message: expect.stringMatching(/^\d+ files proven$/) });
+  expect(step('compact')).toMatchObject({ status: 'done', message: expect.stringMatching(/^\d+ -> \d+ files$/) });
+  expect(ledgerFiles(join(cwd, 'w')).map(readEntry).at(-1)).toMatchObject({ span: { from: 1000, to: 1019 } });
+});
+
+test('a DuckDB warehouse is verified, and has nothing to merge', async () => {
+  const cwd = freshFolder();
+  const text = JOB.replace('warehouse: w', 'warehouse: w.duckdb');
+  const { code, step } = await runIn(cwd, `${text}verify: true\ncompact: true\n`, '1000:1009');
+  expect(code).toBe(0);
+  expect(step('verify')?.status).toBe('done');
+  expect(step('compact')?.message).toBe('nothing to merge: a DuckDB warehouse is one file');
+});
+
+test('damage fails the job before anything is published, and a job that repairs mends it', async () => {
+  const cwd = freshFolder();
+  await runIn(cwd, JOB.replace('out/count.json', 'out/first.json'), '1000:1009');
+  const warehouse = join(cwd, 'w');
+  const file = fileOf(warehouse, 'blocks', 1005);
+  await rewrite(warehouse, file, 'SELECT * REPLACE (tx_count + 1 AS tx_count) FROM old');
+  const failed = await runIn(cwd, `${JOB}verify: {deep: true}\n`, '1010:1019');
+  expect(failed.code).toBe(1);
+  expect(failed.record).toMatchObject({ state: 'failed', error: { code: 'not-proven' } });
+  expect(failed.step('verify')).toMatchObject({ status: 'failed', message: expect.stringContaining('1000:1009') });
+  expect(existsSync(join(cwd, 'out/count.json'))).toBe(false);
+
+  const unaware = await runIn(cwd, `${JOB}verify: {range: run}\n`, '1010:1019');
+  expect(unaware.step('verify')?.status).toBe('done');
+
+  const mended = await runIn(cwd, `${JOB}verify: {repair: true}\n`, '1010:1019');
+  expect(mended.code).toBe(0);
+  expect(mended.step('verify')?.message).toMatch(/files proven; repaired blocks 1000:1009$/);
+  const [{ blocks }] = JSON.parse(readFileSync(join(cwd, 'out/count.json'), 'utf8'));
+  const { stdout } = await tonlake(['verify', '--warehouse', 'w', '--json'], { cwd });
+  expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ proven: true });
+  expect(blocks).toBeGreaterThan(40);
+});

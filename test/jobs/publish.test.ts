@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Publication, putInPlace } from '../../src/jobs/publish.ts';
+import type { StagedOutput } from '../../src/jobs/run-record.ts';
+import { freshFolder } from '../scratch.ts';
+
+const NAMES = ['a.html', 'b.csv', 'c.json'] as const;
+
+/** Three files on their way; `a.html` and `b.csv` replace older ones. */
+async function stageThree(folder: string): Promise<readonly StagedOutput[]> {
+  for (const name of NAMES.slice(0, 2)) writeFileSync(join(folder, name), `old ${name}`);
+  const publication = new Publication('nightly', '/w', '20260504T031500Z');
+  for (const name of NAMES) await publication.stage(join(folder, name), (path) => writeFile(path, `new ${name}`));
+  return publication.outputs;
+}
+
+const contentOf = (folder: string): readonly (string | undefined)[] =>
+  NAMES.map((name) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : undefined));
+
+const NEW = NAMES.map((name) => `new ${name}`);
+const OLD = ['old a.html', 'old b.csv', undefined];
+
+test('staged files are not there until they are put in place, and leave nothing beside them', async () => {
+  const folder = freshFolder();
+  const outputs = await stageThree(folder);
+  expect(contentOf(folder)).toEqual(OLD);
+  await putInPlace(outputs);
+  expect(contentOf(folder)).toEqual(NEW);
+  expect(readdirSync(folder).sort()).toEqual([...NAMES]);
+});
+
+test.each([0, 1, 2, 3])('a kill after %i of three files is brought to its end by the next attempt', async (count) => {
+  const folder = freshFolder();
+  const outputs = await stageThree(folder);
+  for (const { staged, path } of outputs.slice(0, count)) renameSync(staged, path);
+  await putInPlace(outputs);
+  expect(contentOf(folder)).toEqual(NEW);
+  expect(readdirSync(folder).sort()).toEqual([...NAMES]);
+});
+
+test('where one file cannot be put in place, all are as they were before', async () => {
+  const folder = freshFolder();
+  const outputs = await stageThree(folder);
+  // Somebody makes a folder where the last file is to stand.
+  mkdirSync(join(folder, 'c.json', 'x'), { recursive: true });
+  await expect(putInPlace(outputs)).rejects.toThrow(/^job: expected to write \S+c.json, cannot: /);
+  rmSync(join(folder, 'c.json'), { recursive: true });
+  expect(contentOf(folder)).toEqual(OLD);
+  expect(readdirSync(folder).sort()).toEqual(['a.html', 'b.csv']);
+});
+
+test('where a staged file is gone, nothing is put in place', async () => {
+  const folder = freshFolder();
+  const outputs = await stageThree(folder);
+  rmSync(outputs[2]?.staged ?? '');
+  await expect(putInPlace(outputs)).rejects.toThrow(/what was to stand there is gone/);
+  expect(contentOf(folder)).toEqual(OLD);
+});
+
+test('what a killed run of the same job left behind is cleared; other files stay', async () => {
+  const folder = freshFolder();
+  await stageThree(folder);
+  writeFileSync(join(folder, '.a.html.other-job.new'), 'of somebody else');
+  const later = new Publication('nightly', '/w', '20260505T031500Z');
+  await later.stage(join(folder, 'a.html'), (path) => writeFile(path, 'newer'));
+  await later.discard();
+  expect(readdirSync(folder).sort()).toEqual(['.a.html.other-job.new', 'a.html', 'b.csv']);
+});
+
+test('of a file that could not be written whole nothing is left', async () => {
+  const folder = freshFolder();
+  const publication = new Publication('nightly', '/w', 'x');
+  const half = async (path: string): Promise<void> => {
+    await writeFile(path, 'half');
+    throw new Error('disk full');
+  };
+  await expect(publication.stage(join(folder, 'a.html'), half)).rejects.toThrow('disk full');
+  expect(readdirSync(folder)).toHaveLength(1);
+  await publication.discard();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a folder that cannot be made is told', async () => {
+  const folder = freshFolder();
+  writeFileSync(join(folder, 'file'), '');
+  const publication = new Publication('nightly', '/w', 'x');
+  await expect(publication.stage(join(folder, 'file', 'a.html'), async () => undefined)).rejects.toThrow(
+    /^job: expected to write \S+a.html, cannot: /,
+  );
+});

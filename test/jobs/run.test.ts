@@ -1,0 +1,499 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { formatError, SourceError } from '../../src/core/errors.ts';
+import type { Job } from '../../src/jobs/job.ts';
+import type { JobActions } from '../../src/jobs/job-actions.ts';
+import { JobHistory, lockJobs } from '../../src/jobs/run-history.ts';
+import { type JobOutcome, runJob } from '../../src/jobs/run-job.ts';
+import type { JobRecord } from '../../src/jobs/run-record.ts';
+import { describeHistory, describeRecord } from '../../src/jobs/show-job.ts';
+import { freshFolder } from '../scratch.ts';
+import { fakeActions } from './fakes.ts';
+import { jobOf, NIGHT } from './support.ts';
+
+const HEAD = 'network: mainnet\npipelines: [blocks]\n';
+
+interface Place {
+  readonly folder: string;
+  job(text: string): Promise<Job>;
+  run(text: string, over?: Partial<JobActions>, due?: number, stop?: AbortSignal): Promise<JobOutcome>;
+  read(file: string): string | undefined;
+  write(file: string, text: string): void;
+  files(): readonly string[];
+  records(): Promise<readonly JobRecord[]>;
+}
+
+/** A folder of outputs and a warehouse. `OUT` in a job stands for the folder. */
+function freshPlace(): Place {
+  const folder = freshFolder();
+  const warehouse = join(folder, 'w');
+  const job = (text: string): Promise<Job> =>
+    jobOf(text.replaceAll('OUT', join(folder, 'out')), 'jobs/nightly.yaml', warehouse);
+  return {
+    folder,
+    job,
+    run: async (text, over, due = NIGHT, stop) =>
+      runJob({
+        job: await job(text),
+        actions: fakeActions(over).actions,
+        effects: realEffects,
+        due,
+        ...(stop === undefined ? {} : { stop }),
+      }),
+    read: (file) => {
+      try {
+        return readFileSync(join(folder, 'out', file), 'utf8');
+      } catch {
+        return undefined;
+      }
+    },
+    write: (file, text) => {
+      const path = join(folder, 'out', file);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+    },
+    files: () => readdirSync(join(folder, 'out')).sort(),
+    records: async () => (await JobHistory.open(warehouse, 'nightly')).read(),
+  };
+}
+
+const FULL = `${HEAD}range: yesterday
+marts: [gas_fees_daily, block_times]
+checks: [unique_transactions]
+reports:
+  - {report: network-daily, output: 'OUT/network-{date}.html', params: {day: '{date}'}}
+exports:
+  - {table: blocks, output: OUT/blocks.csv}
+`;
+
+describe('a run of a job', () => {
+  test('exports, builds, checks, and only then publishes', async () => {
+    const place = freshPlace();
+    const { actions, asked } = fakeActions();
+    const { record, error } = await runJob({ job: await place.job(FULL), actions, effects: realEffects, due: NIGHT });
+    expect(error).toBeUndefined();
+    expect(asked.steps).toEqual(['run', 'marts', 'checks', 'report network-daily', 'rows']);
+    expect(asked.ranges).toEqual(['1221:1230']);
+    expect(place.files()).toEqual(['blocks.csv', 'network-2026-05-03.html']);
+    expect(JSON.parse(place.read('network-2026-05-03.html') ?? '')).toEqual({
+      ...{ report: 'network-daily', params: { day: '2026-05-03' }, timezone: 'UTC', now: '2026-05-04T03:15:00.000Z' },
+    });
+    expect(record).toMatchObject({
+      ...{ id: '20260504T031500Z', job: 'nightly', state: 'done', trigger: 'manual', due: '2026-05-04T03:15:00.000Z' },
+      range: { blocks: '1221:1230', from: 1221, to: 1230, firstDay: '2026-05-03', lastDay: '2026-05-03' },
+    });
+    expect(record.steps.map(({ kind, name, status }) => `${kind} ${name} ${status}`)).toEqual([
+      'range nightly done',
+      'export blocks done',
+      'mart gas_fees_daily done',
+      'mart block_times done',
+      'check unique_transactions done',
+      'report network-daily done',
+      'rows blocks done',
+      'publish 2 done',
+    ]);
+    expect(await place.records()).toEqual([record]);
+  });
+
+  test('publishes when a check of all of them is skipped', async () => {
+    const text = FULL.replace('[unique_transactions]', 'all');
+    const { record } = await freshPlace().run(text, {
+      runChecks: async () => [{ name: 'unique_transactions', status: 'skipped', offenders: 0, reason: 'no table' }],
+    });
+    expect(record.state).toBe('done');
+    expect(record.steps).toContainEqual(
+      expect.objectContaining({ kind: 'check', status: 'skipped', message: 'no table' }),
+    );
+  });
+
+  test('needs no network where it exports nothing', async () => {
+    const place = freshPlace();
+    const text = "network: mainnet\nmarts: all\nreports: [{report: account, output: 'OUT/{job}-{date}.md'}]\n";
+    const { record } = await place.run(text, { withChain: () => Promise.reject(new Error('the network was asked')) });
+    expect(record.steps.map(({ kind, status }) => `${kind} ${status}`)).toEqual([
+      ...['range done', 'export skipped', 'mart done', 'report done', 'publish done'],
+    ]);
+    expect(place.files()).toEqual(['nightly-2026-05-04.md']);
+  });
+
+  test.each<{ name: string; over: Partial<JobActions>; code: string; says: RegExp }>([
+    {
+      name: 'a check fails',
+      over: { runChecks: async () => [{ name: 'unique_transactions', status: 'failed', offenders: 3 }] },
+      code: 'checks-failed',
+      says: /^job nightly: 1 of 1 checks failed: unique_transactions; nothing was published; hint: tonlake check/,
+    },
+    {
+      name: 'a check that the job names is skipped',
+      over: {
+        runChecks: async () => [{ name: 'unique_transactions', status: 'skipped', offenders: 0, reason: 'no table' }],
+      },
+      code: 'checks-failed',
+      says: /1 of 1 checks failed: unique_transactions \(skipped\); nothing was published/,
+    },
+    {
+      name: 'the export is not whole',
+      over: {
+        run: async (options) => ({ ...(await fakeActions().actions.run(options)), complete: false, quarantined: 2 }),
+      },
+      code: 'incomplete',
+      says: /expected 1221:1230 whole, got 2 records in quarantine; nothing was published/,
+    },
+    {
+      name: 'the source fails',
+      over: { run: () => Promise.reject(new SourceError('source blocks: 500 after 8 attempts', { code: 'http' })) },
+      code: 'http',
+      says: /^source blocks: 500 after 8 attempts$/,
+    },
+    {
+      name: 'a mart cannot be built',
+      over: { buildMarts: () => Promise.reject(new Error('no such column')) },
+      code: 'unexpected',
+      says: /no such column/,
+    },
+    {
+      name: 'a report has no data',
+      over: { renderReport: async () => ({ content: 'x', gaps: [], isEmpty: true }) },
+      code: 'empty-report',
+      says: /expected data for the report network-daily, got none; nothing was published/,
+    },
+    {
+      name: 'the last of several outputs cannot be written',
+      over: { writeRows: () => Promise.reject(new Error('disk full')) },
+      code: 'unexpected',
+      says: /disk full/,
+    },
+  ])('leaves the outputs of yesterday as they are when $name', async ({ over, code, says }) => {
+    const place = freshPlace();
+    place.write('blocks.csv', 'of yesterday');
+    const { record, error } = await place.run(FULL, over);
+    expect(formatError(error)).toMatch(says);
+    expect(record).toMatchObject({ state: 'failed', error: { code } });
+    expect(record.steps.at(-1)?.status).toMatch(/failed|skipped/);
+    expect(place.files()).toEqual(['blocks.csv']);
+    expect(place.read('blocks.csv')).toBe('of yesterday');
+    // Once it works, the same command publishes.
+    expect((await place.run(FULL)).record.state).toBe('done');
+    expect(place.files()).toEqual(['blocks.csv', 'network-2026-05-03.html']);
+  });
+
+  test('a place that cannot be written to is told before anything is put in place', async () => {
+    const place = freshPlace();
+    mkdirSync(join(place.folder, 'out/blocks.csv'), { recursive: true });
+    place.write('network-2026-05-03.html', 'of yesterday');
+    const { error } = await place.run(FULL);
+    expect(formatError(error)).toMatch(
+      /^job: expected to write \S+blocks.csv, cannot: it is a folder; hint: nothing was published/,
+    );
+    expect(place.read('network-2026-05-03.html')).toBe('of yesterday');
+    expect(place.files()).toEqual(['blocks.csv', 'network-2026-05-03.html']);
+  });
+
+  test('two jobs on one warehouse at once are refused', async () => {
+    const place = freshPlace();
+    const lock = await lockJobs(join(place.folder, 'w'), 'run', realEffects, 'tonlake job run other.yaml');
+    await expect(place.run(FULL)).rejects.toThrow(/^store: warehouse \S+ is used by a job by process \d+, this one,/);
+    await lock.release();
+    expect((await place.run(FULL)).record.state).toBe('done');
+  });
+
+  test('stopped, it publishes nothing, and goes on with the same range when it is run again that day', async () => {
+    const place = freshPlace();
+    const stop = new AbortController();
+    const over: Partial<JobActions> = {
+      buildMarts: async () => {
+        stop.abort();
+        return [];
+      },
+    };
+    const first = await place.run(FULL, over, NIGHT, stop.signal);
+    expect(first.record.state).toBe('interrupted');
+    expect(place.read('blocks.csv')).toBeUndefined();
+    const again = await place.run(FULL);
+    expect(again.record).toMatchObject({ id: first.record.id, state: 'done', now: first.record.now });
+    expect(again.record.attempts).toHaveLength(2);
+    expect(await place.records()).toHaveLength(1);
+  });
+
+  test('what was fixed when it began stays, also when the head has moved since', async () => {
+    const place = freshPlace();
+    const stop = new AbortController();
+    let head = 1000;
+    const moving: Partial<JobActions> = {
+      withChain: (_options, use) =>
+        use({
+          ...{ head: async () => head, headTime: async () => NIGHT + head },
+          ...{ firstOfDay: async () => 0, lastOfDay: async () => 0, blockTime: async () => 0 },
+          ...{ firstSince: async () => 0, lastBefore: async () => 0, today: async () => '2026-05-02' },
+        }),
+    };
+    const text = `${HEAD}range: "-10:"\nclock: chain\nmarts: [block_times]\n`;
+    const stopping: Partial<JobActions> = {
+      ...moving,
+      buildMarts: async () => {
+        stop.abort();
+        return [];
+      },
+    };
+    const first = await place.run(text, stopping, NIGHT, stop.signal);
+    head = 2000;
+    const again = await place.run(text, moving);
+    expect(again.record.range).toEqual(first.record.range);
+    expect(again.record).toMatchObject({ range: { blocks: '991:1000' }, now: first.record.now });
+    expect((await place.run(text, moving)).record.range).toMatchObject({ blocks: '1991:2000' });
+  });
+
+  test('a run of another day that was cut short is given up, and a changed job begins anew', async () => {
+    const place = freshPlace();
+    const stop = AbortSignal.abort();
+    await place.run(FULL, {}, NIGHT, stop);
+    await place.run(FULL, {}, NIGHT + 86_400_000, stop);
+    await place.run(FULL.replace('marts: [gas_fees_daily, block_times]\n', ''), {}, NIGHT + 86_400_000);
+    const records = await place.records();
+    expect(records.map(({ id, state }) => [id, state])).toEqual([
+      ['20260504T031500Z', 'abandoned'],
+      ['20260505T031500Z', 'abandoned'],
+      ['20260505T031500Z-2', 'done'],
+    ]);
+  });
+});
+
+describe('a run that was killed while its outputs were put in place', () => {
+  const text = `${HEAD}range: yesterday\nexports:\n  - {table: blocks, output: OUT/a.csv}\n  - {table: messages, output: OUT/b.csv}\n`;
+
+  /** A place where the first of two outputs was put, and the process died. */
+  async function killedPlace(): Promise<Place> {
+    const place = freshPlace();
+    const { record } = await place.run(text);
+    const outputs = record.outputs.map((output) => ({
+      ...output,
+      sha256: createHash('sha256').update('newer').digest('hex'),
+    }));
+    const [first, second] = outputs;
+    writeFileSync(first?.path ?? '', 'newer');
+    writeFileSync(second?.staged ?? '', 'newer');
+    const history = await JobHistory.open(join(place.folder, 'w'), 'nightly');
+    await history.write({ ...record, state: 'publishing', outputs }, realEffects);
+    return place;
+  }
+
+  test('is brought to its end by the next, which does nothing else', async () => {
+    const place = await killedPlace();
+    const { actions, asked } = fakeActions();
+    const { record } = await runJob({ job: await place.job(text), actions, effects: realEffects, due: NIGHT });
+    expect(asked.steps).toEqual([]);
+    expect(record).toMatchObject({ id: '20260504T031500Z', state: 'done', attempts: [{}, {}] });
+    expect([place.read('a.csv'), place.read('b.csv')]).toEqual(['newer', 'newer']);
+    expect(place.files()).toEqual(['a.csv', 'b.csv']);
+  });
+
+  test('is brought to its end also by a run of another day, before that begins', async () => {
+    const place = await killedPlace();
+    const before: (string | undefined)[] = [];
+    const { actions } = fakeActions({
+      buildMarts: async () => {
+        before.push(place.read('a.csv'), place.read('b.csv'));
+        return [];
+      },
+    });
+    const job = await place.job(`${text}marts: all\n`);
+    const { record } = await runJob({ job, actions, effects: realEffects, due: NIGHT + 86_400_000 });
+    expect(before).toEqual(['newer', 'newer']);
+    expect(record.state).toBe('done');
+    expect(place.read('b.csv')).not.toBe('newer');
+    expect((await place.records()).map(({ state }) => state)).toEqual(['done', 'done']);
+    expect(place.files()).toEqual(['a.csv', 'b.csv']);
+  });
+});
+
+describe('a range', () => {
+  test.each([
+    ['yesterday', '1221:1230', '2026-05-03', '2026-05-03'],
+    ['Last 7 days', '1161:1230', '2026-04-27', '2026-05-03'],
+    ['2026-05-01', '1201:1210', '2026-05-01', '2026-05-01'],
+    ['2026-05-01:2026-05-02', '1201:1220', '2026-05-01', '2026-05-02'],
+    ['"100:200,300"', '100:200,300', undefined, undefined],
+    ['4711', '4711', undefined, undefined],
+    ['"-10:"', '4991:5000', undefined, undefined],
+    ['"2026-05-01:"', '1201:5000', '2026-05-01', undefined],
+    ['"1195:2026-05-01"', '1195:1210', undefined, '2026-05-01'],
+    ['"2026-05-01,2026-05-03"', '1201:1210,1221:1230', '2026-05-01', '2026-05-03'],
+  ])('%s is %s', async (range, blocks, firstDay, lastDay) => {
+    const { record } = await freshPlace().run(`${HEAD}range: ${range}\n`);
+    expect(record.range).toEqual(JSON.parse(JSON.stringify({ ...record.range, blocks, firstDay, lastDay })));
+    expect(record.state).toBe('done');
+  });
+
+  test.each([
+    ['"1195:1212"', 'UTC', '2026-04-30', '2026-05-02'],
+    ['4711', 'UTC', '2027-04-17', '2027-04-17'],
+    ['"2026-05-01:"', 'UTC', '2026-05-01', '2027-05-15'],
+    ['"1195:2026-05-01"', 'UTC', '2026-04-30', '2026-05-01'],
+    ['"1201:1210"', 'Asia/Tokyo', '2026-05-01', '2026-05-02'],
+  ])('of blocks gives outputs their days: %s in %s is from %s to %s', async (range, zone, first, last) => {
+    const place = freshPlace();
+    const query = 'select $first_date, $date';
+    await place.run(
+      `${HEAD}range: ${range}\nzone: ${zone}\nexports: [{query: '${query}', output: 'OUT/{first_date}-{date}.csv'}]\n`,
+    );
+    expect(place.files()).toEqual([`${first}-${last}.csv`]);
+    const { parameters } = JSON.parse(place.read(`${first}-${last}.csv`) ?? '');
+    expect(parameters).toMatchObject({ first_date: first, date: last });
+  });
+
+  test('of blocks names outputs by them also when a run that was cut short is taken up', async () => {
+    const place = freshPlace();
+    const text = `${HEAD}range: "1195:1212"\nexports: [{table: blocks, output: 'OUT/{date}.csv'}]\n`;
+    const stopped = await place.run(text, {}, NIGHT, AbortSignal.abort());
+    const again = await place.run(text);
+    expect(again.record).toMatchObject({ id: stopped.record.id, state: 'done', attempts: [{}, {}] });
+    expect(place.files()).toEqual(['2026-05-02.csv']);
+  });
+
+  test('whose days cannot be asked for fails the run and tells so', async () => {
+    const place = freshPlace();
+    const { actions } = fakeActions();
+    const withChain: JobActions['withChain'] = (options, use) =>
+      actions.withChain(options, (chain) => use({ ...chain, blockTime: () => Promise.reject(new Error('no answer')) }));
+    const text = `${HEAD}range: "1195:1212"\nexports: [{table: blocks, output: 'OUT/{date}.csv'}]\n`;
+    const { record, error } = await place.run(text, { withChain });
+    expect(formatError(error)).toBe('no answer');
+    expect(record.steps.at(-1)).toMatchObject({ kind: 'range', status: 'failed', message: 'no answer' });
+  });
+
+  test('days are those of the zone', async () => {
+    const late = Date.UTC(2026, 4, 4, 23, 30);
+    const utc = await freshPlace().run(`${HEAD}range: yesterday\n`, {}, late);
+    const berlin = await freshPlace().run(`${HEAD}range: yesterday\nzone: Europe/Berlin\n`, {}, late);
+    expect([utc, berlin].map(({ record }) => record.range?.lastDay)).toEqual(['2026-05-03', '2026-05-04']);
+  });
+
+  test('days are counted from the newest block where the clock is that of the chain', async () => {
+    const { record } = await freshPlace().run(`${HEAD}range: yesterday\nclock: chain\n`);
+    expect(record).toMatchObject({ now: '2026-05-02T00:33:00.000Z', range: { lastDay: '2026-05-01' } });
+  });
+
+  test('since last run begins where the last finished run ended, and at start before there was one', async () => {
+    const place = freshPlace();
+    let head = 1500;
+    const withChain: JobActions['withChain'] = (_options, use) =>
+      use({
+        ...{ head: async () => head, headTime: async () => NIGHT },
+        ...{ firstOfDay: async () => 1201, lastOfDay: async () => 1210, blockTime: async () => NIGHT },
+        ...{ firstSince: async () => 1205, lastBefore: async () => 1204, today: async () => '2026-05-02' },
+      });
+    const text = `${HEAD}range: since last run\nstart: 2026-05-01\n`;
+    const failing = { withChain, runChecks: () => Promise.reject(new Error('no')) };
+    const blocks: unknown[] = [];
+    for (const [at, over] of [{ withChain }, failing, { withChain }, { withChain }].entries()) {
+      const isFailing = over === failing;
+      const { record } = await place.run(
+        isFailing ? `${text}checks: [unique_transactions]\n` : text,
+        over,
+        NIGHT + at * 3_600_000,
+      );
+      blocks.push(record.range?.blocks ?? record.steps.find(({ kind }) => kind === 'export')?.message);
+      head += at === 2 ? 0 : 100;
+    }
+    expect(blocks).toEqual([
+      '1201:1500',
+      '1501:1600',
+      '1501:1700',
+      'there are no new blocks; outputs stay as they are',
+    ]);
+  });
+});
+
+describe('a run since the last one, when no block has come', () => {
+  const text = `${HEAD}range: since last run
+start: 4991
+marts: all
+checks: all
+reports: [{report: network-daily, output: OUT/day.html}]
+exports: [{query: 'select $from, $to', output: 'OUT/{date}.json'}]
+notify: [{command: [told], on: success}]
+`;
+
+  test('is done and leaves the outputs of the last one as they are', async () => {
+    const place = freshPlace();
+    expect((await place.run(text)).record).toMatchObject({ state: 'done', range: { from: 4991, to: 5000 } });
+    const before = place.files().map((file) => [file, place.read(file)]);
+    expect(before.map(([file]) => file)).toEqual(['2027-05-15.json', 'day.html']);
+    const { actions, asked } = fakeActions();
+    const job = await place.job(text);
+    const { record } = await runJob({ job, actions, effects: realEffects, due: NIGHT + 86_400_000 });
+    expect(asked.steps).toEqual([]);
+    expect(record).toMatchObject({ state: 'done', outputs: [] });
+    expect(record.steps.map(({ kind, status, message }) => `${kind} ${status} ${message}`)).toEqual([
+      'range done no new blocks',
+      'export skipped there are no new blocks; outputs stay as they are',
+      'notify done undefined',
+    ]);
+    expect(place.files().map((file) => [file, place.read(file)])).toEqual(before);
+    expect(describeRecord(record)).toBe('done: nightly on mainnet, nothing new\n');
+    expect(await describeHistory([record], async () => 'done')).toContain('nothing new');
+    expect(asked.notices.map((body) => JSON.parse(body).text)).toEqual(['nightly done: nothing new']);
+  });
+
+  test('publishes again when blocks have come since, from where the last one with blocks ended', async () => {
+    const place = freshPlace();
+    await place.run(text);
+    await place.run(text, {}, NIGHT + 1000);
+    const { actions } = fakeActions();
+    const withChain: JobActions['withChain'] = (options, use) =>
+      actions.withChain(options, (chain) => use({ ...chain, head: async () => 5020 }));
+    const { record } = await place.run(text, { withChain }, NIGHT + 2000);
+    expect(record).toMatchObject({ state: 'done', range: { blocks: '5001:5020' } });
+    expect(JSON.parse(place.read('2027-05-17.json') ?? '').parameters).toMatchObject({ from: 5001, to: 5020 });
+  });
+});
+
+describe('notices', () => {
+  const text = `${HEAD}range: yesterday
+checks: [unique_transactions]
+notify:
+  - {command: [on-failure]}
+  - {command: [on-success], on: success}
+  - {command: [always], on: always}
+`;
+  const failed: Partial<JobActions> = {
+    runChecks: async () => [{ name: 'unique_transactions', status: 'failed', offenders: 3 }],
+  };
+
+  test('go to whom the outcome concerns, with the record as JSON', async () => {
+    const told: string[] = [];
+    const notify: JobActions['notify'] = async (target, body) => {
+      const { text: line, state, steps } = JSON.parse(body);
+      told.push(`${target.kind === 'command' ? target.command[0] : ''}: ${state}, ${steps.length} steps, ${line}`);
+    };
+    await freshPlace().run(text, { notify });
+    await freshPlace().run(text, { ...failed, notify });
+    expect(told).toEqual([
+      'on-success: done, 3 steps, nightly done: 2026-05-03',
+      'always: done, 3 steps, nightly done: 2026-05-03',
+      expect.stringMatching(
+        /^on-failure: failed, 3 steps, nightly failed: 2026-05-03: job nightly: 1 of 1 checks failed/,
+      ),
+      expect.stringMatching(/^always: failed, 3 steps/),
+    ]);
+  });
+
+  test('that are not taken change nothing but are told', async () => {
+    const { record } = await freshPlace().run(text, { notify: () => Promise.reject(new Error('no such program')) });
+    expect(record.state).toBe('done');
+    expect(record.steps.filter(({ kind }) => kind === 'notify')).toMatchObject([
+      { name: 'on-success', status: 'failed', message: 'no such program' },
+      { name: 'always', status: 'failed', message: 'no such program' },
+    ]);
+  });
+
+  test('an address of a webhook is in no record, only its host', async () => {
+    const secret = `${HEAD}range: yesterday\nnotify: [{webhook: 'https://hooks.example.org/s3cr3t', on: always}]\n`;
+    const { record } = await freshPlace().run(secret);
+    expect(JSON.stringify(record)).not.toContain('s3cr3t');
+    expect(record.steps.at(-1)).toMatchObject({ kind: 'notify', name: 'hooks.example.org', status: 'done' });
+  });
+});

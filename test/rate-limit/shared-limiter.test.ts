@@ -1,0 +1,222 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { resolveNetwork } from '../../src/http/network.ts';
+import { Secret } from '../../src/http/secret.ts';
+import type { Budget } from '../../src/rate-limit/limiter.ts';
+import { budgetStatus, formatBudgetStatus } from '../../src/rate-limit/limiter-status.ts';
+import { openSharedBudget, type SharedBudgetOptions } from '../../src/rate-limit/shared/shared-limiter.ts';
+import { claimTerm, openStateFolder, readLeader, socketPath } from '../../src/rate-limit/shared/state-folder.ts';
+import { freshFolder } from '../scratch.ts';
+
+const BASE_URL = 'http://127.0.0.1:9/api/v3';
+const KEY = new Secret('b7c1f00dd00fc1b7deadbeefcafe');
+
+/** A budget as another process would open it: it shares nothing with others but the state directory. */
+function open(state: string, options: Partial<SharedBudgetOptions> = {}): Budget {
+  const budget = openSharedBudget({
+    ...{ baseUrl: BASE_URL, key: KEY, rps: 50, lane: 'backfill', command: 'tonlake test' },
+    ...{ env: { TONLAKE_STATE_DIR: state }, effects: realEffects },
+    onWarning: (message) => expect.fail(message),
+    ...options,
+  });
+  onTestFinished(() => budget.close());
+  return budget;
+}
+
+function never(): AbortSignal {
+  return new AbortController().signal;
+}
+
+async function takeMany(budget: Budget, count: number): Promise<void> {
+  for (let taken = 0; taken < count; taken++) await budget.take(never());
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? [path, ...filesBelow(path)] : [path];
+  });
+}
+
+describe('a shared budget', () => {
+  test('holds for all that ask together', async () => {
+    const state = freshFolder();
+    const from = performance.now();
+    await Promise.all([1, 2, 3].map(() => takeMany(open(state), 25)));
+    // 75 at 50 a second; the first need not wait.
+    expect(performance.now() - from).toBeGreaterThan(1400);
+  });
+
+  test('an interactive request of one goes before all that wait elsewhere', async () => {
+    const state = freshFolder();
+    const backfill = open(state);
+    const analyst = open(state, { lane: 'interactive' });
+    const leave = await backfill.take(never());
+    await analyst.take(never());
+    backfill.slow(leave, 2000);
+    const order: string[] = [];
+    const waiting = [1, 2, 3].map(() => backfill.take(never()).then(() => order.push('backfill')));
+    await analyst.take(never()).then(() => order.push('interactive'));
+    await Promise.all(waiting);
+    expect(order[0]).toBe('interactive');
+  });
+
+  test('survives its keeper: whoever waits is served by the next one', async () => {
+    const state = freshFolder();
+    const keeper = open(state, { rps: 10 });
+    const others = [open(state, { rps: 10 }), open(state, { rps: 10 })];
+    await keeper.take(never());
+    await Promise.all(others.map((budget) => budget.take(never())));
+    const waiting = others.flatMap((budget) => [budget.take(never()), budget.take(never()), budget.take(never())]);
+    await keeper.close();
+    await Promise.all(waiting);
+    const status = await budgetStatus({
+      network: resolveNetwork(BASE_URL),
+      apiKey: KEY,
+      env: { TONLAKE_STATE_DIR: state },
+    });
+    expect(status.holders).toHaveLength(2);
+  });
+
+  test('a keeper that accepts and stays silent is replaced', async () => {
+    const state = freshFolder();
+    const folder = openStateFolder({ TONLAKE_STATE_DIR: state }, BASE_URL, KEY);
+    const path = socketPath(folder);
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(path, resolve));
+    onTestFinished(() => void silent.close());
+    expect(claimTerm(folder, 1, path)).toBe(true);
+    const budget = open(state);
+    await budget.take(never());
+    expect(readLeader(folder)?.term).toBe(2);
+  });
+
+  test('a keeper that was replaced lets nothing start any more, and asks the new one', async () => {
+    const state = freshFolder();
+    const budget = open(state, { rps: 20 });
+    await budget.take(never());
+    const folder = openStateFolder({ TONLAKE_STATE_DIR: state }, BASE_URL, KEY);
+    expect(claimTerm(folder, 2, join(folder.path, 'nobody.sock'))).toBe(true);
+    await delay(600);
+    await budget.take(never());
+    expect(readLeader(folder)?.term).toBe(3);
+  });
+
+  test('of many that see a dead keeper one becomes the next', async () => {
+    const state = freshFolder();
+    const folder = openStateFolder({ TONLAKE_STATE_DIR: state }, BASE_URL, KEY);
+    expect(claimTerm(folder, 1, join(folder.path, 'dead.sock'))).toBe(true);
+    const budgets = Array.from({ length: 8 }, () => open(state, { rps: 100 }));
+    await Promise.all(budgets.map((budget) => budget.take(never())));
+    expect(readLeader(folder)?.term).toBe(2);
+    const status = await budgetStatus({
+      network: resolveNetwork(BASE_URL),
+      apiKey: KEY,
+      env: { TONLAKE_STATE_DIR: state },
+    });
+    expect(status.holders).toHaveLength(8);
+  });
+
+  test('a leader file that is no leader file is passed over', async () => {
+    const state = freshFolder();
+    const folder = openStateFolder({ TONLAKE_STATE_DIR: state }, BASE_URL, KEY);
+    writeFileSync(join(folder.path, 'leader.7'), 'nonsense');
+    await open(state).take(never());
+    expect(readLeader(folder)?.term).toBe(8);
+  });
+
+  test('a 429 of one slows all, and Retry-After holds all', async () => {
+    const state = freshFolder();
+    const [one, other] = [open(state), open(state)];
+    await one.take(never());
+    const leave = await other.take(never());
+    const from = performance.now();
+    other.slow(leave, 700);
+    await delay(50);
+    await one.take(never());
+    // Timers count whole milliseconds.
+    expect(performance.now() - from).toBeGreaterThan(698);
+    expect(one.rps).toBeLessThan(50);
+  });
+
+  test('other keys and other networks have budgets of their own', async () => {
+    const state = freshFolder();
+    await open(state).take(never());
+    await open(state, { key: undefined }).take(never());
+    await open(state, { baseUrl: 'http://127.0.0.1:10/api/v3' }).take(never());
+    expect(readdirSync(join(state, 'budget')).filter((name) => name !== 'salt')).toHaveLength(3);
+  });
+
+  test('the key stands in no file and no name, and only this user can read them', async () => {
+    const state = freshFolder();
+    const budget = open(state, { rps: 'auto', command: `tonlake fetch ${KEY.reveal()}` });
+    budget.slow(await budget.take(never()), 0);
+    await budget.close();
+    const paths = filesBelow(state);
+    expect(paths.some((path) => path.endsWith('memo.json'))).toBe(true);
+    for (const path of paths) {
+      expect(path).not.toContain(KEY.reveal());
+      expect(statSync(path).mode & 0o077, path).toBe(0);
+      if (statSync(path).isFile()) expect(readFileSync(path, 'utf8')).not.toContain(KEY.reveal());
+    }
+  });
+
+  test('whoever gives up waits no longer, with the reason of the signal', async () => {
+    const state = freshFolder();
+    const [keeper, other] = [open(state, { rps: 1 }), open(state, { rps: 1 })];
+    await keeper.take(never());
+    const giveUp = new AbortController();
+    const left = other.take(giveUp.signal);
+    await delay(100);
+    giveUp.abort(new Error('no longer needed'));
+    await expect(left).rejects.toThrow('no longer needed');
+  });
+
+  test('without a state directory that can be written, one warning and a budget of its own', async () => {
+    const file = join(freshFolder(), 'file');
+    writeFileSync(file, '');
+    const warnings: string[] = [];
+    const budget = open(file, { onWarning: (message) => warnings.push(message) });
+    await Promise.all([budget.take(never()), budget.take(never())]);
+    await budget.take(never());
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(/cannot be shared .*TONLAKE_STATE_DIR/);
+  });
+
+  test('a long state directory still has a socket that fits', async () => {
+    const state = join(freshFolder(), 'x'.repeat(100));
+    const [one, other] = [open(state), open(state)];
+    await Promise.all([one.take(never()), other.take(never())]);
+  });
+});
+
+describe('the status of a budget', () => {
+  test('tells limit, holders and the last 429', async () => {
+    const state = freshFolder();
+    const budget = open(state, { rps: 10 });
+    const analyst = open(state, { rps: 5, lane: 'interactive', command: 'tonlake fetch' });
+    budget.slow(await budget.take(never()), undefined);
+    await analyst.take(never());
+    const network = resolveNetwork(BASE_URL);
+    const status = await budgetStatus({ network, apiKey: KEY, env: { TONLAKE_STATE_DIR: state } });
+    expect(status).toMatchObject({ network: BASE_URL, cap: 10, found: null });
+    expect(status.limit).toBeLessThan(6);
+    expect(status.last429).toMatch(/^\d{4}-/);
+    expect(status.holders).toMatchObject([
+      { pid: process.pid, command: 'tonlake test', lane: 'backfill', rps: 10 },
+      { pid: process.pid, command: 'tonlake fetch', lane: 'interactive', rps: 5 },
+    ]);
+    expect(formatBudgetStatus(status)).toMatch(/requests\/s may start now, cap 10.*last 429 at/);
+  });
+
+  test('with nobody there it tells what is remembered', async () => {
+    const env = { TONLAKE_STATE_DIR: freshFolder() };
+    const status = await budgetStatus({ network: resolveNetwork('testnet'), env });
+    expect(status).toMatchObject({ network: 'testnet', limit: null, found: null, last429: null, holders: [] });
+    expect(formatBudgetStatus(status)).toBe('testnet: nobody asks, no 429 yet\n');
+  });
+});

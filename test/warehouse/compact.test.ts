@@ -1,0 +1,203 @@
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { contentHash } from '../../src/audit/content-hash.ts';
+import { realEffects } from '../../src/core/effects.ts';
+import { type CompactOptions, compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
+import { planCuts } from '../../src/warehouse/compaction/merge-files.ts';
+import { planCompaction } from '../../src/warehouse/compaction/plan-compaction.ts';
+import { openReader } from '../../src/warehouse/reader.ts';
+import { schemaOf } from '../../src/warehouse/sql/table-schema.ts';
+import type { LedgerEntry } from '../../src/warehouse/store.ts';
+import { items, parts } from './tables.ts';
+import { commitItems, countItems, draftOf, freshPath, openTestStore, stageItems } from './warehouses.ts';
+
+const tables = [items, parts];
+
+function compact(warehouse: string, more: Partial<CompactOptions> = {}) {
+  return compactWarehouse({ warehouse, tables, effects: realEffects, ...more });
+}
+
+/** Spans of ten items; two days each hold half of all. */
+async function makeWarehouse(spans: number, kind: 'parquet' | 'duckdb' = 'parquet'): Promise<string> {
+  const path = freshPath(kind);
+  const store = await openTestStore(path);
+  for (let at = 0; at < spans; at++) await commitItems(store, at * 10, at * 10 + 9, { perDay: spans * 5 });
+  await store.close();
+  return path;
+}
+
+async function hashes(path: string) {
+  const reader = await openReader(path, tables);
+  try {
+    return [await contentHash(reader.query, items), await contentHash(reader.query, parts), await countItems(reader)];
+  } finally {
+    await reader.close();
+  }
+}
+
+describe('compact', () => {
+  test('makes one entry of neighbouring spans, with the same rows, evidence and requests', async () => {
+    const path = await makeWarehouse(12);
+    const before = await hashes(path);
+    const report = await compact(path);
+    expect(report).toMatchObject({ merged: 1, entries: { before: 12, after: 1 }, files: { before: 24, after: 3 } });
+    expect(await hashes(path)).toEqual(before);
+    const reader = await openReader(path, tables);
+    const [entry] = await reader.ledger();
+    expect(entry).toMatchObject({
+      number: 13,
+      span: { from: 0, to: 119 },
+      verdict: 'sealed',
+      requests: 12,
+      tables: { items: { rows: 120, sums: { lt: '7140000' } }, parts: { rows: 240 } },
+    });
+    expect(entry?.supersedes).toHaveLength(12);
+    const files = await reader.files('items');
+    expect(files).toHaveLength(2);
+    for (const file of files) {
+      const { rows } = await reader.query(
+        `SELECT bool_and(lt > before) FROM (SELECT lt, lag(lt) OVER (ORDER BY file_row_number) AS before
+          FROM read_parquet('${file}', file_row_number = true))`,
+      );
+      expect(rows).toEqual([[true]]);
+    }
+    await reader.close();
+  });
+
+  test('has nothing to do the second time', async () => {
+    const path = await makeWarehouse(3);
+    await compact(path);
+    expect(await compact(path)).toMatchObject({ merged: 0, complete: true, files: { before: 3, after: 3 } });
+  });
+
+  test('keeps the old files for readers until the grace period is over', async () => {
+    const path = await makeWarehouse(4);
+    const reader = await openReader(path, tables);
+    const files = await reader.files('items');
+    await compact(path);
+    for (const file of files) await expect(readFile(file)).resolves.toBeDefined();
+    await reader.close();
+    const store = await openTestStore(path, { graceMs: 0 });
+    await store.close();
+    for (const file of files) await expect(readFile(file)).rejects.toThrow('ENOENT');
+    expect(await hashes(path)).toMatchObject([{ rows: 40 }, { rows: 80 }, { rows: 40, distinct: 40 }]);
+  });
+
+  test('stays below the target, and leaves alone what has half of it', async () => {
+    const path = await makeWarehouse(9);
+    const reader = await openReader(path, tables);
+    const largest = Math.max(
+      ...(await reader.ledger()).flatMap((entry) =>
+        Object.values(entry.tables).flatMap(({ files }) => files[0]?.bytes ?? 0),
+      ),
+    );
+    await reader.close();
+    expect(await compact(path, { targetBytes: largest * 3.5 })).toMatchObject({ entries: { before: 9, after: 3 } });
+    expect(await compact(path, { targetBytes: largest * 1.5 })).toMatchObject({ merged: 0 });
+  });
+
+  test('touches only spans inside the range, and never joins what is apart', async () => {
+    const path = freshPath('parquet');
+    const store = await openTestStore(path);
+    for (const from of [0, 10, 20, 40, 50, 60]) await commitItems(store, from, from + 9);
+    await store.close();
+    const limit = async () => [{ from: 5, to: 69 }];
+    expect(await compact(path, { limit })).toMatchObject({ merged: 2, entries: { before: 6, after: 3 } });
+    const reader = await openReader(path, tables);
+    expect((await reader.ledger()).map(({ span }) => span)).toEqual([
+      { from: 0, to: 9 },
+      { from: 10, to: 29 },
+      { from: 40, to: 69 },
+    ]);
+    await reader.close();
+  });
+
+  test('refuses to merge a file that is not what was committed, and changes nothing', async () => {
+    const path = await makeWarehouse(3);
+    const reader = await openReader(path, tables);
+    const [file = ''] = await reader.files('items');
+    await reader.close();
+    const bytes = await readFile(file);
+    bytes[40] = (bytes[40] ?? 0) ^ 1;
+    await writeFile(file, bytes);
+    await expect(compact(path)).rejects.toMatchObject({ code: 'damaged', hint: expect.stringContaining('verify') });
+    const again = await openReader(path, tables);
+    expect(await again.ledger()).toHaveLength(3);
+    await again.close();
+  });
+
+  test('stops after the merge in hand, and goes on from there', async () => {
+    const path = freshPath('parquet');
+    const store = await openTestStore(path);
+    for (const from of [0, 10, 40, 50]) await commitItems(store, from, from + 9);
+    await store.close();
+    const stop = new AbortController();
+    const first = await compact(path, { stop: stop.signal, onEvent: () => stop.abort() });
+    expect(first).toMatchObject({ merged: 1, complete: false, entries: { before: 4, after: 3 } });
+    expect(await compact(path)).toMatchObject({ merged: 1, complete: true, entries: { before: 3, after: 2 } });
+  });
+
+  test('killed at any step of a commit it leaves the same rows, and a rerun completes it', async () => {
+    const path = await makeWarehouse(4);
+    const before = await hashes(path);
+    const moments: string[] = [];
+    const onStep = async (): Promise<void> => {
+      const copy = freshPath('parquet');
+      await cp(path, copy, { recursive: true });
+      const lock = join(copy, '_lock');
+      await writeFile(lock, JSON.stringify({ ...JSON.parse(await readFile(lock, 'utf8')), startedAt: 'another time' }));
+      moments.push(copy);
+    };
+    await compact(path, { onStep });
+    expect(moments.length).toBeGreaterThan(5);
+    for (const copy of moments) {
+      expect(await hashes(copy)).toEqual(before);
+      expect(await compact(copy)).toMatchObject({ entries: { after: 1 } });
+      expect(await hashes(copy)).toEqual(before);
+    }
+  });
+
+  test('a DuckDB warehouse has nothing to merge', async () => {
+    const path = await makeWarehouse(2, 'duckdb');
+    expect(await compact(path)).toMatchObject({ kind: 'duckdb', merged: 0, complete: true });
+  });
+
+  test('never joins quarantined, partial or changing entries, nor those of another version', async () => {
+    const path = await makeWarehouse(1);
+    const store = await openTestStore(path);
+    const extra = [{ version: 2 }, { asOf: { from: 1, to: 2 } }, { scope: 'account=x' }];
+    for (const [at, more] of extra.entries()) await commitItems(store, 10 + at * 10, 19 + at * 10, more);
+    await store.commit(await stageItems(store, { from: 40, to: 49 }), draftOf({ from: 40, to: 49 }, { version: 3 }));
+    expect(planCompaction(store.ledger(), { tables, pipelines: [], targetBytes: 1e9, range: undefined })).toEqual([]);
+    await store.close();
+  });
+});
+
+test('entries of an older declaration are not merged', () => {
+  const entry = (number: number, schema: string): LedgerEntry => ({
+    ...{ format: 1, number, id: `e${number}`, committedAt: '' },
+    ...draftOf({ from: number, to: number }),
+    tables: {
+      items: {
+        ...{ rows: 1, keyHash: '1', sums: {}, schema, dateIn: 'path' },
+        files: [{ path: 'tables/items/a', rows: 1, bytes: 9 }],
+      },
+    },
+  });
+  const options = { tables, pipelines: [], targetBytes: 100, range: undefined };
+  const { id } = schemaOf(items);
+  expect(planCompaction([entry(1, id), entry(2, id)], options)).toHaveLength(1);
+  expect(planCompaction([entry(1, id), entry(2, 'old')], options)).toEqual([]);
+});
+
+test('large files are cut into pieces of about the same size, at ascending values', () => {
+  const file = (from: bigint, to: bigint, bytes: number) => ({ path: '', from, to, bytes });
+  expect(planCuts([file(0n, 100n, 1000), file(101n, 200n, 1000)])).toEqual([]);
+  expect(planCuts([file(0n, 100n, 64 * 2 ** 20)])).toEqual([12n, 25n, 37n, 50n, 62n, 75n, 87n]);
+  const many = Array.from({ length: 100 }, (_, at) => file(BigInt(at * 10), BigInt(at * 10 + 12), 2 ** 20));
+  const cuts = planCuts(many.toReversed());
+  expect(cuts.length).toBe(12);
+  expect(cuts).toEqual([...cuts].sort((a, b) => Number(a - b)));
+  expect(planCuts(Array.from({ length: 9 }, () => file(5n, 5n, 8 * 2 ** 20)))).toEqual([]);
+});

@@ -1,0 +1,40 @@
+import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { StoreError } from '../../src/core/errors.ts';
+import { asStoreError } from '../../src/warehouse/store-failure.ts';
+import { freshFolder } from '../scratch.ts';
+import { openTestStore } from './warehouses.ts';
+
+test.each([
+  ['ENOSPC: no space left on device, write', 'disk-full'],
+  ['IO Error: Could not write file "/w/x": No space left on device', 'disk-full'],
+  ["EROFS: read-only file system, mkdir '/w'", 'not-writable'],
+  ['IO Error: Cannot open file "/w/x": Permission denied', 'not-writable'],
+  ["ENOTDIR: not a directory, mkdir '/f/w'", 'wrong-path'],
+  ['IO Error: Could not set lock on file "/w.duckdb": Conflicting lock is held in node (PID 7)', 'busy'],
+  ['Binder Error: Referenced column "x" not found\n\nLINE 1: select x', 'failed'],
+])('%s is told as %s, on one line and with its cause', (message, code) => {
+  const cause = new Error(message);
+  const error = asStoreError(cause, 'warehouse /w');
+  expect(error).toMatchObject({ code, cause });
+  expect(error.message).toMatch(/^store: warehouse \/w: [^\n]*$/);
+  if (code !== 'failed') expect(error.hint).toBeDefined();
+});
+
+test('an error of the store stays what it is', () => {
+  const error = new StoreError('store: x', { code: 'busy' });
+  expect(asStoreError(error, 'warehouse /w')).toBe(error);
+});
+
+// Root may write everywhere.
+test.skipIf(process.getuid?.() === 0)('a folder without the right to write is refused with a hint', async () => {
+  const folder = join(freshFolder(), 'closed');
+  await mkdir(folder);
+  await chmod(folder, 0o500);
+  await expect(openTestStore(join(folder, 'w'))).rejects.toMatchObject({
+    code: 'not-writable',
+    hint: expect.any(String),
+  });
+  await expect(openTestStore(join(folder, 'w.duckdb'))).rejects.toMatchObject({ code: 'not-writable' });
+});

@@ -1,0 +1,174 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Database } from '../../src/warehouse/sql/database.ts';
+import { declaredMacros } from '../../src/warehouse/sql/macros.ts';
+import { opcodeNames } from '../../src/warehouse/sql/opcodes.ts';
+import { hasShared, recordedAnswers } from '../client/shared.ts';
+
+let database: Database;
+beforeAll(async () => {
+  database = await Database.open();
+  for (const { statement } of declaredMacros()) await database.run(statement());
+});
+afterAll(() => database.close());
+
+/** The values of one row, as texts. */
+async function row(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<readonly unknown[]> {
+  const { rows } = await database.query(sql, parameters);
+  return (rows[0] ?? []).map((value) => (typeof value === 'object' && value !== null ? String(value) : value));
+}
+
+interface Book {
+  readonly [raw: string]: { readonly user_friendly: string };
+}
+
+/** Address books of recorded answers: raw form to the form that the server shows. */
+function books(): readonly (readonly [raw: string, friendly: string])[] {
+  const kept = JSON.parse(readFileSync(new URL('../golden/client/addressBook.json', import.meta.url), 'utf8')) as Book;
+  const others = ['/transactions', '/traces', '/actions', '/jetton/wallets']
+    .flatMap(recordedAnswers)
+    .map(({ body }) => {
+      const answer = JSON.parse(body.toString()) as { readonly address_book?: Book };
+      return answer.address_book ?? {};
+    });
+  const all = [kept, ...others].flatMap((book) =>
+    Object.entries(book).map(([raw, { user_friendly: friendly }]) => [raw, friendly] as const),
+  );
+  return [...new Map(all.filter(([raw]) => raw.includes(':')))];
+}
+
+describe('addresses', () => {
+  test('of recorded answers come out as the server shows them, both ways', async () => {
+    const known = books();
+    expect(known.length).toBeGreaterThan(hasShared ? 100 : 5);
+    const { rows } = await database.query(
+      `SELECT raw, friendly FROM (SELECT unnest(from_json($book, '[{"raw":"VARCHAR","friendly":"VARCHAR"}]'), recursive := true))
+       WHERE raw_address(friendly) <> raw OR try_raw_address(friendly) IS NULL
+         OR friendly_address(raw, bounceable := is_bounceable(friendly), testnet := is_testnet(friendly)) IS DISTINCT FROM friendly`,
+      { book: JSON.stringify(known.map(([raw, friendly]) => ({ raw, friendly }))) },
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test('the four forms of one account, with - and _ or with + and /', async () => {
+    const raw = '0:B113A994B5024A16719F69139328EB759596C38A25F59028B146FECDC3621DFE';
+    expect(
+      await row(
+        `SELECT friendly_address($raw), friendly_address($raw, bounceable := false), friendly_address($raw, testnet := true),
+          friendly_address($raw, bounceable := false, testnet := true)`,
+        { raw },
+      ),
+    ).toEqual([
+      'EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs',
+      'UQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_p0p',
+      'kQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_ntm',
+      '0QCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_iaj',
+    ]);
+    const standard = 'EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id/sDs';
+    expect(await row('SELECT raw_address($standard), raw_address(lower($raw))', { standard, raw })).toEqual([raw, raw]);
+  });
+
+  test('a letter that is wrong is noticed by the CRC-16', async () => {
+    const wrong = 'EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Ie_sDs';
+    expect(await row('SELECT try_raw_address($wrong), is_bounceable($wrong)', { wrong })).toEqual([null, null]);
+    await expect(database.query('SELECT raw_address($wrong)', { wrong })).rejects.toThrow(`not an address: ${wrong}`);
+  });
+
+  test('what is no standard address has no other form, and null stays null', async () => {
+    for (const text of ['addr_none', '', '0:12', "x' or 1=1", 'EQ']) {
+      expect(await row('SELECT try_raw_address($text), friendly_address($text)', { text })).toEqual([null, null]);
+    }
+    expect(await row('SELECT raw_address(NULL), friendly_address(NULL)')).toEqual([null, null]);
+  });
+
+  test('any raw address comes back from any of its forms', async () => {
+    const account = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));
+    const addresses = fc.record({ workchain: fc.integer({ min: -128, max: 127 }), account });
+    const raws = fc.sample(addresses, 200).map((each) => `${each.workchain}:${each.account.toUpperCase()}`);
+    const { rows } = await database.query(
+      `WITH forms AS MATERIALIZED (
+        SELECT raw, b, t, friendly_address(raw, bounceable := b, testnet := t) AS friendly
+        FROM (SELECT unnest($raws::JSON::VARCHAR[]) AS raw), (VALUES (true), (false)) AS x(b), (VALUES (true), (false)) AS y(t)
+       )
+       SELECT raw, friendly FROM forms
+       WHERE try_raw_address(friendly) IS DISTINCT FROM raw OR is_bounceable(friendly) <> b OR is_testnet(friendly) <> t`,
+      { raws: JSON.stringify(raws) },
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('numbers', () => {
+  test('nanotons become TON without losing a digit', async () => {
+    expect(
+      await row("SELECT ton(1), ton(-9223372036854775808), typeof(ton(1)), ton('5000000000000000001'::DECIMAL(38,0))"),
+    ).toEqual(['0.000000001', '-9223372036.854775808', 'DECIMAL(38,9)', '5000000000.000000001']);
+  });
+
+  test('a sum of amounts beyond 38 digits is null as a number, and whole as text', async () => {
+    const most = '9'.repeat(38);
+    const sums = (from: string) => row(`SELECT exact_sum(x), exact_sum_text(x) FROM (${from})`);
+    expect(await sums(`SELECT ${most}::DECIMAL(38,0) AS x FROM range(1)`)).toEqual([most, most]);
+    expect(await sums(`SELECT ${most}::DECIMAL(38,0) AS x FROM range(1000)`)).toEqual([
+      null,
+      (BigInt(most) * 1000n).toString(),
+    ]);
+    expect(await sums('SELECT 5::DECIMAL(38,0) AS x FROM range(3)')).toEqual(['15', '15']);
+    expect(await sums('SELECT 5::DECIMAL(38,0) AS x WHERE false')).toEqual([null, null]);
+  });
+});
+
+describe('opcodes', () => {
+  test('have the names that the server gives them, signed or unsigned', async () => {
+    const told = new Map<string, string>();
+    for (const { body } of ['/transactions', '/traces'].flatMap(recordedAnswers)) {
+      const pairs = body.toString().matchAll(/"opcode":\s*"(0x[0-9a-f]{8})",\s*"decoded_opcode":\s*"([^"]+)"/g);
+      for (const [, opcode = '', name = ''] of pairs) told.set(opcode, name);
+    }
+    if (hasShared) expect(told.size).toBeGreaterThan(20);
+    for (const [opcode, name] of told) expect(opcodeNames.get(Number(opcode)), opcode).toBe(name);
+    expect(
+      await row('SELECT opcode_name(-718113061), opcode_name(3576854235), opcode_name(1), opcode_name(NULL)'),
+    ).toEqual([...['excess', 'excess', null, null]]);
+    expect(await row('SELECT opcode_hex(-718113061), opcode_hex(260734629)')).toEqual(['0xd53276db', '0x0f8a7ea5']);
+  });
+});
+
+describe('exit codes', () => {
+  test('of the virtual machine and of actions have words; those that contracts choose have none', async () => {
+    expect(
+      await row(
+        'SELECT exit_code_name(9), exit_code_name(-14), exit_code_name(0), exit_code_name(709), exit_code_name(NULL)',
+      ),
+    ).toEqual(['cell underflow', 'out of gas', 'success', null, null]);
+    expect(await row('SELECT action_result_name(37), action_result_name(35), action_result_name(1000)')).toEqual([
+      'not enough TON',
+      'invalid source address of a message',
+      null,
+    ]);
+  });
+});
+
+describe('shards', () => {
+  test('an account lies in the shard that begins as it does', async () => {
+    const account = '0:B113A994B5024A16719F69139328EB759596C38A25F59028B146FECDC3621DFE';
+    expect(
+      await row(
+        `SELECT shard_hex(shard_of($account)), shard_hex(shard_of($account, depth := 1)), shard_hex(shard_of($account, depth := 4)),
+          shard_hex(shard_of('-1:' || repeat('3', 64), depth := 4)), shard_of($account, depth := 2)`,
+        { account },
+      ),
+    ).toEqual(['8000000000000000', 'c000000000000000', 'b800000000000000', '8000000000000000', -6917529027641081856n]);
+  });
+
+  test('a shard of any depth contains its account, and its sibling does not', async () => {
+    const { rows } = await database.query(
+      `WITH accounts AS (SELECT '0:' || upper(md5(n::VARCHAR) || md5((n + 1)::VARCHAR)) AS account FROM range(20) AS r(n)),
+        shards AS (SELECT account, depth, shard_of(account, depth := depth) AS shard FROM accounts, range(2, 61) AS d(depth))
+       SELECT depth, account FROM shards
+       WHERE NOT shard_contains(shard, account) OR shard_contains(xor(shard, 1::BIGINT << (64 - depth)::INTEGER), account)`,
+    );
+    expect(rows).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Database } from '../../src/warehouse/sql/database.ts';
+import { declaredMacros } from '../../src/warehouse/sql/macros.ts';
+import { type Declared, OnDemand } from '../../src/warehouse/sql/on-demand.ts';
+
+let database: Database;
+let made: string[];
+beforeEach(async () => {
+  database = await Database.open();
+  made = [];
+});
+afterEach(() => database.close());
+
+function view(name: string, select: string): Declared {
+  return {
+    name,
+    body: select,
+    statement: () => {
+      made.push(name);
+      return `CREATE OR REPLACE VIEW ${name} AS ${select}`;
+    },
+  };
+}
+
+const declared = () => [
+  view('One', 'SELECT 1 AS n'),
+  view('two', 'SELECT n + 1 AS n FROM one'),
+  view('three', 'SELECT 3'),
+];
+
+test('a statement makes what it names and what that stands on, once', async () => {
+  const onDemand = new OnDemand(database, declared());
+  const ask = (sql: string) => onDemand.answer(sql, () => database.query(sql));
+  await ask('SELECT 5');
+  expect(made).toEqual([]);
+  await ask('SELECT n FROM TWO');
+  expect(made).toEqual(['One', 'two']);
+  await ask('SELECT one.n FROM two, one');
+  expect(made).toEqual(['One', 'two']);
+  expect((await ask('SELECT n FROM two')).rows).toEqual([[2]]);
+});
+
+test.each([
+  'SHOW TABLES',
+  'DESCRIBE',
+  'describe;',
+  'SELECT * FROM duckdb_views()',
+  'SELECT table_name FROM information_schema.tables',
+  "FROM query_table('thr' || 'ee')",
+])('a statement that may list everything finds everything: %s', async (sql) => {
+  await new OnDemand(database, declared()).answer(sql, () => database.query(sql));
+  expect(made).toEqual(['One', 'two', 'three']);
+});
+
+test('a name that is not there is compared with everything that could be', async () => {
+  const onDemand = new OnDemand(database, declared());
+  await expect(onDemand.answer('FROM thre', () => database.query('FROM thre'))).rejects.toThrow(
+    'Did you mean "three"?',
+  );
+  expect(made).toEqual(['One', 'two', 'three']);
+});
+
+test('the first of several statements is run once', async () => {
+  const onDemand = new OnDemand(database, declared());
+  const sql = 'CREATE TABLE own AS SELECT 1; FROM thre';
+  await expect(onDemand.answer(sql, () => database.query(sql))).rejects.toThrow('Table with name thre does not exist');
+});
+
+test('what is made anew is what was made before', async () => {
+  const onDemand = new OnDemand(database, declared());
+  await onDemand.answer('FROM three', async () => {});
+  onDemand.add([view('three', 'SELECT 33 AS n')]);
+  await onDemand.remake(['one', 'THREE', 'unknown']);
+  expect(made).toEqual(['three', 'three']);
+  expect((await database.query('FROM three')).rows).toEqual([[33]]);
+});
+
+describe('macros', () => {
+  const all = declaredMacros();
+
+  test.each(all.map(({ name, body }) => [name, body]))('%s is whole when it alone is named', async (name, body) => {
+    await new OnDemand(database, all).answer(`SELECT ${name}(x)`, async () => {});
+    const found = "SELECT function_name FROM duckdb_functions() WHERE function_type LIKE '%macro' AND NOT internal";
+    const names = (await database.query(found)).rows.map(String);
+    expect(names).toContain(name);
+    // Every function that its text calls must be there.
+    const used = all.map((macro) => macro.name).filter((each) => body.includes(`${each}(`));
+    expect(names).toEqual(expect.arrayContaining(used));
+  });
+});

@@ -1,0 +1,121 @@
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
+import { openReader } from '../../src/warehouse/reader.ts';
+import { Database } from '../../src/warehouse/sql/database.ts';
+import { withoutLinks } from './filesystem.ts';
+import { items, parts } from './tables.ts';
+import { commitItems, countItems, freshPath, listAll, openTestStore } from './warehouses.ts';
+
+const tables = [items, parts];
+
+let duckdb: Database;
+
+beforeAll(async () => {
+  duckdb = await Database.open();
+});
+
+afterAll(() => duckdb.close());
+
+async function makeWarehouse(): Promise<string> {
+  const path = freshPath('parquet');
+  const store = await openTestStore(path);
+  for (const from of [0, 10, 20]) await commitItems(store, from, from + 9, { perDay: 15 });
+  await store.close();
+  return path;
+}
+
+/** What any program finds below the folder of a table. */
+async function countFolder(path: string): Promise<number> {
+  const { rows } = await duckdb.query(`SELECT count(*) FROM read_parquet('${path}/tables/items/**/*.parquet')`);
+  return Number(rows[0]?.[0]);
+}
+
+async function countFiles(files: readonly string[]): Promise<number> {
+  const { rows } = await duckdb.query(`SELECT count(*) FROM read_parquet([${files.map((file) => `'${file}'`)}])`);
+  return Number(rows[0]?.[0]);
+}
+
+const compact = (warehouse: string, onStep?: (step: string) => Promise<void>) =>
+  compactWarehouse({ warehouse, tables, effects: realEffects, ...(onStep === undefined ? {} : { onStep }) });
+
+/** A copy as a kill would leave it. */
+async function killed(path: string): Promise<string> {
+  const copy = freshPath('parquet');
+  await cp(path, copy, { recursive: true });
+  const lock = join(copy, '_lock');
+  await writeFile(lock, JSON.stringify({ ...JSON.parse(await readFile(lock, 'utf8')), startedAt: 'another time' }));
+  return copy;
+}
+
+describe('a superseded file', () => {
+  test('leaves the folder of its table at once, and stays where lists and open catalogs name it', async () => {
+    const path = await makeWarehouse();
+    const reader = await openReader(path, tables, { isPinned: true });
+    const files = await reader.files('items');
+    const catalog = await Database.open(join(path, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
+    expect(await countFolder(path)).toBe(30);
+    expect(await compact(path)).toMatchObject({ merged: 1 });
+    expect(await countFolder(path)).toBe(30);
+    expect(await countFiles(files)).toBe(30);
+    expect((await catalog.query('SELECT count(*) FROM items')).rows).toEqual([[30n]]);
+    expect((await countItems(reader)).rows).toBe(30);
+    expect(await countFiles(await reader.files('items'))).toBe(30);
+    catalog.close();
+    await reader.close();
+    await (await openTestStore(path, { graceMs: 0 })).close();
+    expect(await countFolder(path)).toBe(30);
+    expect((await listAll(path)).filter((name) => name.endsWith('.parquet'))).toHaveLength(6);
+  });
+
+  test('the same on a file system without hard links, but for lists of files', async () => {
+    await withoutLinks(async () => {
+      const path = await makeWarehouse();
+      const reader = await openReader(path, tables, { isPinned: true });
+      await compact(path);
+      expect(await countFolder(path)).toBe(30);
+      expect(await countFiles(await reader.files('items'))).toBe(30);
+      await reader.close();
+      await (await openTestStore(path, { graceMs: 0 })).close();
+      expect((await listAll(path)).filter((name) => name.endsWith('.parquet'))).toHaveLength(3);
+    });
+  });
+
+  test('a kill at any step is put right by the next writer', async () => {
+    const path = await makeWarehouse();
+    const moments: string[] = [];
+    await compact(path, async () => void moments.push(await killed(path)));
+    expect(moments.length).toBeGreaterThan(5);
+    for (const copy of moments) {
+      await (await openTestStore(copy)).close();
+      expect(await countFolder(copy)).toBe(30);
+      const reader = await openReader(copy, tables);
+      expect((await countItems(reader)).rows).toBe(30);
+      await reader.close();
+    }
+  });
+
+  test('is in force again where the entry that took its place is lost', async () => {
+    const path = await makeWarehouse();
+    await compact(path);
+    await rm(join(path, '_ledger', '00000004.json'));
+    const store = await openTestStore(path);
+    expect(await countItems(store)).toMatchObject({ rows: 30, distinct: 30 });
+    await store.close();
+    expect(await countFolder(path)).toBe(30);
+  });
+});
+
+test('a copy that has each file twice has it once again after the next command that writes', async () => {
+  const path = await makeWarehouse();
+  const copy = freshPath('parquet');
+  await cp(path, copy, { recursive: true });
+  await (await openTestStore(copy)).close();
+  const reader = await openReader(copy, tables);
+  for (const file of await reader.files('items')) expect(file).toContain('/pinned/');
+  await reader.close();
+  await compact(copy);
+  expect(await countFolder(copy)).toBe(30);
+});

@@ -1,0 +1,319 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { repairWarehouse } from '../../src/verify/repair.ts';
+import { verifyWarehouse } from '../../src/verify/verify.ts';
+import { pinnedPath } from '../../src/warehouse/parquet-store/pinned-files.ts';
+import { openReader } from '../../src/warehouse/reader.ts';
+import { Database } from '../../src/warehouse/sql/database.ts';
+import { freshFolder } from '../scratch.ts';
+import { items, parts } from './tables.ts';
+import { commitItems, countItems, freshPath, listAll, openTestStore, type StoreKind } from './warehouses.ts';
+
+const tables = [items, parts];
+
+describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
+  test('where nothing is, a reader says so and makes nothing', async () => {
+    const path = freshPath(kind);
+    await expect(openReader(path, tables)).rejects.toMatchObject({ code: 'no-warehouse', hint: expect.any(String) });
+    await expect(openReader(path, tables)).rejects.toMatchObject({ code: 'no-warehouse' });
+  });
+
+  test('a reader has the rows, the ledger and the network', async () => {
+    const path = freshPath(kind);
+    const store = await openTestStore(path);
+    const entry = await commitItems(store, 1, 10);
+    await store.close();
+    const reader = await openReader(path, tables);
+    expect(reader).toMatchObject({ kind, path, network: 'sandbox' });
+    expect(await countItems(reader)).toEqual({ rows: 10, distinct: 10, parts: 20 });
+    expect(await reader.ledger()).toEqual([entry]);
+    await reader.close();
+  });
+
+  test('a reader that was closed answers no more', async () => {
+    const path = freshPath(kind);
+    await (await openTestStore(path)).close();
+    const reader = await openReader(path, tables);
+    await reader.query('SELECT 1');
+    await reader.close();
+    await expect(reader.query('SELECT 1')).rejects.toMatchObject({ stage: 'store' });
+  });
+
+  test('a reader cannot write', async () => {
+    const path = freshPath(kind);
+    await (await openTestStore(path)).close();
+    const reader = await openReader(path, tables);
+    await expect(reader.query('INSERT INTO items SELECT * FROM items')).rejects.toMatchObject({ stage: 'store' });
+    await reader.close();
+  });
+});
+
+test('a reader of a Parquet warehouse sees each commit at once while the writer goes on', async () => {
+  const path = freshPath('parquet');
+  const store = await openTestStore(path);
+  const reader = await openReader(path, tables);
+  for (let n = 0; n < 4; n++) {
+    await commitItems(store, n * 10 + 1, n * 10 + 10);
+    expect((await countItems(reader)).rows).toBe((n + 1) * 10);
+    expect((await reader.files('items')).length).toBe(n + 1);
+    expect((await reader.ledger()).length).toBe(n + 1);
+  }
+  await store.close();
+  await reader.close();
+});
+
+test('many questions at once to one reader while the writer commits', async () => {
+  const path = freshPath('parquet');
+  const store = await openTestStore(path);
+  const reader = await openReader(path, tables);
+  const asked = Array.from({ length: 20 }, () => countItems(reader));
+  await commitItems(store, 1, 10);
+  asked.push(...Array.from({ length: 20 }, () => countItems(reader)));
+  for (const { rows, distinct, parts: partRows } of await Promise.all(asked)) {
+    expect(distinct).toBe(rows);
+    expect(partRows).toBe(rows * 2);
+  }
+  await store.close();
+  await reader.close();
+});
+
+test('a DuckDB file that is being written is refused to readers, with a hint to the other store', async () => {
+  const path = freshPath('duckdb');
+  const store = await openTestStore(path);
+  await expect(openReader(path, tables)).rejects.toMatchObject({
+    code: 'busy',
+    message: expect.stringContaining('is being written by process'),
+    hint: expect.stringContaining('parquet'),
+  });
+  await store.close();
+});
+
+test('a DuckDB file that another program holds is refused', async () => {
+  const path = freshPath('duckdb');
+  await (await openTestStore(path)).close();
+  const script = `
+    import { DuckDBInstance } from '@duckdb/node-api';
+    globalThis.held = await DuckDBInstance.create(${JSON.stringify(path)});
+    console.log('up');
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
+  await once(child.stdout, 'data');
+  await expect(openTestStore(path)).rejects.toMatchObject({ code: 'busy', hint: expect.any(String) });
+  await expect(openReader(path, tables)).rejects.toMatchObject({ code: 'busy' });
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await (await openTestStore(path)).close();
+});
+
+test('a DuckDB file whose writer was killed can be read, with all that was committed', async () => {
+  const path = freshPath('duckdb');
+  const store = await openTestStore(path);
+  await commitItems(store, 1, 10);
+  const copy = freshFolder();
+  await copyFile(path, join(copy, 'w.duckdb'));
+  await copyFile(`${path}.wal`, join(copy, 'w.duckdb.wal'));
+  await store.close();
+  const reader = await openReader(join(copy, 'w.duckdb'), tables);
+  expect((await countItems(reader)).rows).toBe(10);
+  await reader.close();
+});
+
+test('superseded files stay for the grace period, then the next writer removes them', async () => {
+  const { clockAt } = await import('./warehouses.ts');
+  const path = freshPath('parquet');
+  const effects = clockAt(1_000_000_000_000);
+  const open = () => openTestStore(path, { effects, graceMs: 60_000 });
+  const store = await open();
+  const first = await commitItems(store, 1, 10);
+  const reader = await openReader(path, tables);
+  const before = await reader.files('items');
+  await commitItems(store, 1, 10, { supersedes: [first.id] });
+  expect(await store.clearSuperseded()).toBe(0);
+  await store.close();
+  const database = await Database.open();
+  const readOld = () => database.query(`SELECT count(*) FROM read_parquet('${before[0]}')`);
+  effects.time += 59_000;
+  await (await open()).close();
+  expect((await readOld()).rows).toEqual([[10n]]);
+  effects.time += 1_000;
+  const last = await open();
+  await expect(readOld()).rejects.toThrow();
+  expect((await countItems(reader)).rows).toBe(10);
+  await last.close();
+  await reader.close();
+  database.close();
+});
+
+test('the catalog can be opened by any DuckDB, and follows the warehouse at its end', async () => {
+  const path = freshPath('parquet');
+  const store = await openTestStore(path);
+  await commitItems(store, 1, 10);
+  await commitItems(store, 11, 20);
+  await store.close();
+  const read = async (catalog: string) => {
+    const database = await Database.open(join(catalog, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
+    const { rows } = await database.query('SELECT count(*), (SELECT count(*) FROM _commits) FROM items');
+    database.close();
+    return rows;
+  };
+  expect(await read(path)).toEqual([[20n, 2n]]);
+  const moved = join(freshFolder(), "it's [new]=1*");
+  await rename(path, moved);
+  await (await openTestStore(moved)).close();
+  expect(await read(moved)).toEqual([[20n, 2n]]);
+});
+
+test('the catalog is rebuilt during a run, at most once in its interval, and a log of others beside it goes', async () => {
+  const path = freshPath('parquet');
+  let built = 0;
+  /** Ends the time that is waited for. */
+  const waits: (() => void)[] = [];
+  const store = await openTestStore(path, {
+    effects: { ...realEffects, sleep: () => new Promise((resolve) => waits.push(resolve)) },
+    onStep: async (step) => {
+      if (step === 'write catalog') built++;
+    },
+  });
+  expect(built).toBe(1);
+  await writeFile(join(path, 'warehouse.duckdb.wal'), 'left by somebody');
+  for (let n = 0; n < 6; n++) await commitItems(store, n * 10 + 1, n * 10 + 10);
+  expect(built).toBe(1);
+  expect(waits).toHaveLength(1);
+  waits[0]?.();
+  const count = async () => {
+    const database = await Database.open(join(path, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
+    const { rows } = await database.query('SELECT count(*) FROM items');
+    database.close();
+    return rows[0]?.[0];
+  };
+  await vi.waitUntil(async () => (await count()) === 60n, 60_000);
+  expect(built).toBe(2);
+  await store.close();
+});
+
+test('an open reader of the catalog is not disturbed when it is replaced', async () => {
+  const path = freshPath('parquet');
+  const store = await openTestStore(path);
+  await commitItems(store, 1, 10);
+  await store.close();
+  const database = await Database.open(join(path, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
+  const again = await openTestStore(path);
+  await commitItems(again, 11, 20);
+  await again.close();
+  expect((await database.query('SELECT count(*) FROM items')).rows).toEqual([[10n]]);
+  database.close();
+});
+
+test('a torn, a missing and a foreign file in the ledger are clear errors', async () => {
+  const path = freshPath('parquet');
+  const store = await openTestStore(path);
+  await commitItems(store, 1, 10);
+  await commitItems(store, 11, 20);
+  await store.close();
+  const damaged = async (change: (ledger: string) => Promise<void>) => {
+    const copy = join(freshFolder(), 'w');
+    await cp(path, copy, { recursive: true });
+    await change(join(copy, '_ledger'));
+    return copy;
+  };
+  const cases = [
+    [
+      await damaged((ledger) => writeFile(join(ledger, '00000002.json'), '{"format":1,')),
+      '00000002.json is no ledger entry',
+    ],
+    [await damaged((ledger) => rm(join(ledger, '00000001.json'))), '00000001.json is missing'],
+    [await damaged((ledger) => writeFile(join(ledger, 'copy.json'), '{}')), 'copy.json is foreign'],
+    [
+      await damaged((ledger) => rename(join(ledger, '00000002.json'), join(ledger, '00000003.json'))),
+      '00000002.json is missing',
+    ],
+    [await damaged((ledger) => rm(join(ledger, '..', 'tonlake.json'))), 'has lost its tonlake.json'],
+  ] as const;
+  for (const [copy, message] of cases) {
+    const expected = { code: 'bad-ledger', message: expect.stringContaining(message), hint: expect.any(String) };
+    await expect(openReader(copy, tables)).rejects.toMatchObject(expected);
+    await expect(openTestStore(copy)).rejects.toMatchObject(expected);
+  }
+});
+
+test('what a newer tonlake made is told so: to update, never to repair', async () => {
+  const made = async (kind: 'parquet' | 'duckdb') => {
+    const path = freshPath(kind);
+    const store = await openTestStore(path);
+    await commitItems(store, 1, 10);
+    await store.close();
+    return path;
+  };
+  const identity = await made('parquet');
+  await writeFile(join(identity, 'tonlake.json'), '{"format":7,"networks":["sandbox"]}');
+  const entry = await made('parquet');
+  const file = join(entry, '_ledger', '00000001.json');
+  const text = (await readFile(file, 'utf8')).replace('"format":1', '"format":7').replace('"verdict"', '"state"');
+  await writeFile(file, text);
+  const [oneFile, row] = [await made('duckdb'), await made('duckdb')];
+  for (const [path, sql] of [
+    [oneFile, "UPDATE _meta SET value = '7' WHERE name = 'format'"],
+    [row, `UPDATE _ledger SET entry = replace(entry, '"format":1', '"format":7')`],
+  ] as const) {
+    const database = await Database.open(path);
+    await database.run(sql);
+    database.close();
+  }
+  for (const path of [identity, entry, oneFile, row]) {
+    const newer = {
+      code: 'newer-format',
+      message: expect.stringMatching(/^store: .* was made by a newer tonlake: expected format 1, got 7$/),
+      hint: expect.stringMatching(/^update tonlake/),
+    };
+    await expect(openReader(path, tables)).rejects.toMatchObject(newer);
+    await expect(openTestStore(path)).rejects.toMatchObject(newer);
+    await expect(verifyWarehouse({ warehouse: path })).rejects.toMatchObject(newer);
+    await expect(repairWarehouse({ warehouse: path })).rejects.toMatchObject(newer);
+  }
+  expect(await readFile(file, 'utf8')).toBe(text);
+});
+
+test('a data file of which one name is gone gets it back from the next writer; one without any is an error', async () => {
+  const path = freshPath('parquet');
+  const store = await openTestStore(path);
+  const entry = await commitItems(store, 1, 10);
+  await store.close();
+  const file = entry.tables['items']?.files[0]?.path ?? '';
+  await rm(join(path, file));
+  await (await openTestStore(path)).close();
+  expect(await listAll(path)).toContain(file);
+  await rm(join(path, file));
+  await rm(join(path, pinnedPath(file)));
+  await expect(openTestStore(path)).rejects.toMatchObject({ code: 'bad-ledger' });
+});
+
+test('a file where a folder is needed is refused', async () => {
+  const folder = freshFolder();
+  await writeFile(join(folder, 'w'), 'text');
+  await expect(openTestStore(join(folder, 'w'), { kind: 'parquet' })).rejects.toMatchObject({ code: 'wrong-kind' });
+  await mkdir(join(folder, 'd.duckdb'));
+  await expect(openReader(join(folder, 'd.duckdb'), tables)).rejects.toMatchObject({ code: 'no-warehouse' });
+});
+
+test('a path with a question mark is refused, since DuckDB would write elsewhere', async () => {
+  await expect(openTestStore(join(freshFolder(), 'w?'))).rejects.toMatchObject({ code: 'wrong-path' });
+});
+
+test('the files of a date are found by their folder', async () => {
+  const path = freshPath('parquet');
+  const store = await openTestStore(path);
+  await commitItems(store, 0, 299, { perDay: 100 });
+  const { rows } = await store.query('SELECT block_date::VARCHAR, count(*) FROM items GROUP BY 1 ORDER BY 1');
+  expect(rows).toEqual([
+    ['2026-05-01', 100n],
+    ['2026-05-02', 100n],
+    ['2026-05-03', 100n],
+  ]);
+  const { rows: plan } = await store.query("EXPLAIN SELECT * FROM items WHERE block_date = DATE '2026-05-02'");
+  expect(String(plan[0]?.[1])).toMatch(/1\/3/);
+  await store.close();
+});

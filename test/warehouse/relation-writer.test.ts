@@ -1,0 +1,111 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { jobActions } from '../../src/jobs/default-actions.ts';
+import { Database } from '../../src/warehouse/sql/database.ts';
+import { portableType, type RelationFormat, writeRelation } from '../../src/warehouse/sql/relation-writer.ts';
+import { boxOf } from '../../src/warehouse/sql/text-table.ts';
+import { exportSandbox } from '../marts/support.ts';
+import { freshFolder } from '../scratch.ts';
+
+/** Above 2^53, where a float has other digits. */
+const SELECT = `SELECT sum(x) AS s, list(sum(x)) OVER () AS l, {'a': sum(x), '"b': 1.50::DECIMAL(38,2)} AS t, 1::UHUGEINT AS u,
+  uuid() AS id, TIME '12:00' AS at, INTERVAL '1 us' AS i FROM (VALUES (9007199254740993::BIGINT), (2)) AS v(x)`;
+
+async function readBack(format: RelationFormat): Promise<{ readonly types: readonly string[]; readonly row: string }> {
+  const database = await Database.open();
+  try {
+    const file = join(freshFolder(), `r.${format}`);
+    expect(await writeRelation(database, { sql: SELECT }, { file, format })).toBe(1);
+    const read = format === 'csv' ? `read_csv('${file}', all_varchar = true)` : `'${file}'`;
+    const { columns, rows } = await database.query(`SELECT s, l, t FROM ${read}`);
+    return { types: columns.map(({ type }) => type), row: (rows[0] ?? []).join(' ') };
+  } finally {
+    database.close();
+  }
+}
+
+test('a sum of integers keeps its digits in Parquet, also within lists and structs', async () => {
+  const { types, row } = await readBack('parquet');
+  expect(types).toEqual(['DECIMAL(38,0)', 'DECIMAL(38,0)[]', 'STRUCT("a" DECIMAL(38,0), """b" DECIMAL(38,2))']);
+  expect(row).toContain('9007199254740995 [9007199254740995]');
+});
+
+test('a sum of integers keeps its digits in CSV', async () => {
+  expect((await readBack('csv')).row).toContain('9007199254740995 [9007199254740995]');
+});
+
+test('a job writes the digits that the command writes', async () => {
+  const warehouse = await exportSandbox('1000:1002', ['blocks']);
+  const folder = freshFolder();
+  mkdirSync(folder, { recursive: true });
+  const sql = 'select sum(start_lt) + 9007199254740993 - sum(start_lt) as s from blocks';
+  const request = {
+    source: { sql, lines: { file: 'j.yaml', line: 1, isFolded: false } },
+    network: 'sandbox',
+    parameters: {},
+  };
+  const database = await Database.open();
+  for (const format of ['parquet', 'csv', 'json'] as const) {
+    const file = join(folder, `r.${format}`);
+    expect((await jobActions.writeRows(warehouse, file, { ...request, format })).rows).toBe(1);
+    const { rows } = await database.query(`SELECT s::VARCHAR FROM '${file}'`);
+    expect(rows).toEqual([['9007199254740993']]);
+  }
+  database.close();
+});
+
+test('types that Parquet lacks are named within others, and names of fields are not', () => {
+  expect(portableType('MAP(VARCHAR, STRUCT("HUGEINT" HUGEINT, at TIME WITH TIME ZONE)[3])')).toBe(
+    'MAP(VARCHAR, STRUCT("HUGEINT" DECIMAL(38,0), at VARCHAR)[3])',
+  );
+  expect(portableType("ENUM('UUID', 'TIME')")).toBe("ENUM('UUID', 'TIME')");
+  expect(portableType('TIMESTAMP WITH TIME ZONE')).toBe('TIMESTAMP WITH TIME ZONE');
+});
+
+test('a slow reader is waited for: rows are made as they are taken', async () => {
+  const database = await Database.open();
+  let taken = 0;
+  const most = 1 << 21;
+  const out = new Writable({
+    highWaterMark: 1,
+    write: (_piece, _encoding, done) => {
+      taken++;
+      if (taken === 3) done(new Error('enough'));
+      else setImmediate(done);
+    },
+  });
+  out.on('error', () => undefined);
+  const sql = `SELECT range, repeat('x', 1000) FROM range(${most})`;
+  await expect(writeRelation(database, { sql }, { out, format: 'csv' })).rejects.toThrow('enough');
+  expect(taken).toBe(3);
+  database.close();
+});
+
+test.each(['csv', 'json'] as const)('%s of Parquet rows is whole with one thread and a slow reader', async (format) => {
+  const [database, rows] = [await Database.open(), 50_000];
+  const file = join(freshFolder(), 'rows.parquet');
+  await database.run(`COPY (SELECT range AS n, repeat('x', 200) AS x FROM range(${rows})) TO '${file}'`);
+  const pieces: string[] = [];
+  const out = new Writable({
+    highWaterMark: 1,
+    write: (piece, _encoding, done) => {
+      pieces.push(String(piece));
+      setImmediate(done);
+    },
+  });
+  const sql = `SET threads = 1; SET streaming_buffer_size = '10KB'; SELECT n, x FROM '${file}'`;
+  expect(await writeRelation(database, { sql }, { out, format })).toBe(rows);
+  database.close();
+  const numbers = [...pieces.join('').matchAll(/^(?:\[?\{"n":)?(\d+),/gm)].map(([, n]) => Number(n));
+  expect(numbers).toEqual(Array.from({ length: rows }, (_, n) => n));
+});
+
+test('a box holds its first rows, and counts the others', async () => {
+  const database = await Database.open();
+  const box = await database.stream('FROM range(123456) AS t(n)', undefined, boxOf);
+  database.close();
+  expect(box.split('\n')).toHaveLength(1000 + 6);
+  expect(box).toMatch(/ 999 │\n[└─┘]+\n123456 rows, of which 1000 are shown; --format csv has all\n$/);
+});

@@ -1,0 +1,405 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { decimal38 } from '../../src/declare/column.ts';
+import { openStore } from '../../src/warehouse/open-store.ts';
+import { openReader } from '../../src/warehouse/reader.ts';
+import { Database } from '../../src/warehouse/sql/database.ts';
+import { Stager } from '../../src/warehouse/staging/stager.ts';
+import { freshFolder } from '../scratch.ts';
+import { makeBatchOf, readBack } from './batches.ts';
+import { withoutLinks } from './filesystem.ts';
+import { itemRows, items, parts } from './tables.ts';
+import {
+  changedItems,
+  commitItems,
+  countItems,
+  DRAFT,
+  draftOf,
+  freshPath,
+  listAll,
+  openTestStore,
+  type StoreKind,
+  stageItems,
+} from './warehouses.ts';
+
+describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
+  test('a new warehouse has every table, without rows', async () => {
+    const store = await openTestStore(freshPath(kind));
+    expect(await countItems(store)).toEqual({ rows: 0, distinct: 0, parts: 0 });
+    expect(store.ledger()).toEqual([]);
+    await store.close();
+  });
+
+  test('rows are there after their commit, and not before', async () => {
+    const store = await openTestStore(freshPath(kind));
+    const staged = await stageItems(store, { from: 1, to: 100 });
+    expect((await countItems(store)).rows).toBe(0);
+    const entry = await store.commit(staged, draftOf({ from: 1, to: 100 }));
+    expect(await countItems(store)).toEqual({ rows: 100, distinct: 100, parts: 200 });
+    expect(entry).toMatchObject({ number: 1, network: 'sandbox', pipeline: 'items', span: { from: 1, to: 100 } });
+    expect(entry.tables['items']).toMatchObject({ rows: 100, sums: { lt: '5050000', fees: '297' } });
+    await store.close();
+  });
+
+  test('rows and ledger are there when the warehouse is opened again', async () => {
+    const path = freshPath(kind);
+    const store = await openTestStore(path);
+    const first = await commitItems(store, 1, 50);
+    const second = await commitItems(store, 51, 60);
+    await store.close();
+    const again = await openTestStore(path);
+    expect(again.ledger()).toEqual([first, second]);
+    expect(await countItems(again)).toEqual({ rows: 60, distinct: 60, parts: 120 });
+    await again.close();
+  });
+
+  test('it is the same on a file system without hard links', () =>
+    withoutLinks(async () => {
+      const path = freshPath(kind);
+      const store = await openTestStore(path);
+      const entry = await commitItems(store, 1, 50);
+      await expect(openTestStore(path)).rejects.toMatchObject({ code: 'busy' });
+      await store.close();
+      const again = await openTestStore(path);
+      expect(again.ledger()).toEqual([entry]);
+      expect(await countItems(again)).toEqual({ rows: 50, distinct: 50, parts: 100 });
+      await again.close();
+    }));
+
+  test('every value comes back as it was written, sorted within its file', async () => {
+    const store = await openTestStore(freshPath(kind));
+    const rows = itemRows(1, 300, 100);
+    const stage = store.stage('items', { from: 1, to: 300 });
+    await stage.write(makeBatchOf(items, rows.toReversed()));
+    await store.commit(await stage.finish(), draftOf({ from: 1, to: 300 }));
+    const { rows: found } = await store.query('SELECT * FROM items ORDER BY lt');
+    const names = items.columns.map(({ name }) => name);
+    expect(found.map((row) => row.map(readBack))).toEqual(rows.map((row) => names.map((name) => row[name] ?? null)));
+    await store.close();
+  });
+
+  test('an entry that supersedes others takes the place of their rows', async () => {
+    const store = await openTestStore(freshPath(kind));
+    const first = await commitItems(store, 1, 10);
+    const second = await commitItems(store, 11, 20);
+    const third = await commitItems(store, 21, 30);
+    const joined = await commitItems(store, 1, 20, { supersedes: [first.id, second.id] });
+    expect(store.ledger()).toEqual([third, joined]);
+    expect(await countItems(store)).toEqual({ rows: 30, distinct: 30, parts: 60 });
+    await expect(commitItems(store, 1, 10, { supersedes: [first.id] })).rejects.toMatchObject({ code: 'not-in-force' });
+    await store.close();
+  });
+
+  test('_commits tells of the entries in force', async () => {
+    const store = await openTestStore(freshPath(kind));
+    const first = await commitItems(store, 1, 10);
+    await commitItems(store, 1, 20, { supersedes: [first.id] });
+    const { columns, rows } = await store.query(
+      "SELECT pipeline, span_from, span_to, verdict, (rows->>'items')::INTEGER, committed_at FROM _commits",
+    );
+    expect(rows.map((row) => row.slice(0, 5))).toEqual([['items', 1n, 20n, 'sealed', 20]]);
+    expect(columns.at(-1)).toEqual({ name: 'committed_at', type: 'TIMESTAMP' });
+    await store.close();
+  });
+
+  test('a query takes named parameters', async () => {
+    const store = await openTestStore(freshPath(kind));
+    await commitItems(store, 1, 10);
+    const { rows } = await store.query('SELECT count(*) FROM items WHERE lt >= $lt', { lt: 8000n });
+    expect(rows).toEqual([[3n]]);
+    await expect(store.query('SELECT nothing FROM items')).rejects.toMatchObject({ stage: 'store' });
+    await store.close();
+  });
+
+  test('commits at the same time are one after the other', async () => {
+    const store = await openTestStore(freshPath(kind));
+    const entries = await Promise.all([1, 2, 3, 4, 5].map((n) => commitItems(store, n * 10, n * 10 + 9)));
+    expect(entries.map(({ number }) => number).sort()).toEqual([1, 2, 3, 4, 5]);
+    expect((await countItems(store)).rows).toBe(50);
+    await store.close();
+  });
+
+  test('a span without rows can be committed, with tables and without', async () => {
+    const store = await openTestStore(freshPath(kind));
+    const stage = store.stage('items', { from: 1, to: 5 });
+    await stage.write(makeBatchOf(items, []));
+    const entry = await store.commit(await stage.finish(), draftOf({ from: 1, to: 5 }));
+    expect(entry.tables['items']).toMatchObject({ rows: 0, keyHash: '0', sums: { lt: '0', fees: '0' }, files: [] });
+    const empty = await store.commit(
+      await store.stage('items', { from: 6, to: 6 }).finish(),
+      draftOf({ from: 6, to: 6 }),
+    );
+    expect(empty.tables).toEqual({});
+    await store.close();
+  });
+
+  test('a discarded stage leaves nothing', async () => {
+    const path = freshPath(kind);
+    const store = await openTestStore(path);
+    const stage = store.stage('items', { from: 1, to: 5 });
+    await stage.write(makeBatchOf(items, itemRows(1, 5)));
+    await stage.discard();
+    expect((await listAll(store.staging.stagingPath)).filter((name) => name !== DRAFT)).toEqual([]);
+    await store.close();
+  });
+
+  test('a stager by itself, as a worker thread has it, makes spans that the store commits', async () => {
+    const store = await openTestStore(freshPath(kind));
+    const stager = new Stager(structuredClone(store.staging), realEffects.freshId);
+    const stage = stager.stage({ from: 1, to: 9 });
+    await stage.write(makeBatchOf(items, itemRows(1, 9)));
+    const staged = structuredClone(await stage.finish());
+    await stager.close();
+    await store.commit(staged, draftOf({ from: 1, to: 9 }));
+    expect((await countItems(store)).rows).toBe(9);
+    await store.close();
+  });
+
+  test('rows of a table that is declared otherwise, or not at all, are refused', async () => {
+    const store = await openTestStore(freshPath(kind), { tables: [items] });
+    await expect(commitItems(store, 1, 5)).rejects.toMatchObject({ message: 'store: table parts is not declared' });
+    const stage = store.stage('items', { from: 1, to: 5 });
+    await stage.write(
+      makeBatchOf(
+        changedItems((columns) => columns.slice(0, -1)),
+        itemRows(1, 5),
+      ),
+    );
+    await expect(store.commit(await stage.finish(), draftOf({ from: 1, to: 5 }))).rejects.toMatchObject({
+      message: 'store: table items is declared otherwise than its staged rows',
+    });
+    await store.close();
+  });
+
+  test('a quarantined span cannot bring rows of other tables', async () => {
+    const store = await openTestStore(freshPath(kind));
+    await expect(commitItems(store, 1, 5, { verdict: 'quarantined' })).rejects.toMatchObject({
+      code: 'quarantined-rows',
+    });
+    expect((await countItems(store)).rows).toBe(0);
+    await store.close();
+  });
+
+  test('a warehouse of another network is refused, and stays as it is', async () => {
+    const path = freshPath(kind);
+    await (await openTestStore(path)).close();
+    await expect(openTestStore(path, { network: 'mainnet' })).rejects.toMatchObject({
+      code: 'other-network',
+      message: `store: warehouse ${path} holds sandbox, not mainnet`,
+    });
+    await (await openTestStore(path)).close();
+  });
+
+  test('a second writer is refused, and told who the first is', async () => {
+    const path = freshPath(kind);
+    const store = await openTestStore(path);
+    const error = await openTestStore(path).catch((reason) => reason);
+    expect(error.message).toMatch(
+      /^store: warehouse .* is being written by process \d+, this one, since [-0-9T:]+Z \(tonlake run x\)$/,
+    );
+    expect(error).toMatchObject({ code: 'busy', hint: expect.stringContaining('wait for it to end') });
+    await store.close();
+    await (await openTestStore(path)).close();
+  });
+
+  test('a column that is declared later is null in older rows', async () => {
+    const path = freshPath(kind);
+    const store = await openTestStore(path);
+    await commitItems(store, 1, 10);
+    await store.close();
+    const added = decimal38('/amount', 'amount')
+      .nullable()
+      .named('amount', () => undefined);
+    const later = changedItems((columns) => [...columns.slice(0, 2), added, ...columns.slice(2)]);
+    const again = await openTestStore(path, { tables: [later, parts] });
+    const stage = again.stage('items', { from: 11, to: 12 });
+    await stage.write(
+      makeBatchOf(
+        later,
+        itemRows(11, 12).map((row) => ({ ...row, amount: 5n })),
+      ),
+    );
+    await again.commit(await stage.finish(), draftOf({ from: 11, to: 12 }));
+    const { rows } = await again.query('SELECT count(*), count(amount), sum(amount)::BIGINT FROM items');
+    expect(rows).toEqual([[12n, 2n, 10n]]);
+    const { columns } = await again.query('SELECT * FROM items');
+    expect(columns.map(({ name }) => name)).toEqual(later.columns.map(({ name }) => name));
+    await again.close();
+    const reader = await openReader(path, [later, parts]);
+    expect((await reader.query('SELECT count(amount) FROM items')).rows).toEqual([[2n]]);
+    await reader.close();
+  });
+
+  test('any other change of columns needs a migration, and names the column', async () => {
+    const path = freshPath(kind);
+    const store = await openTestStore(path);
+    await commitItems(store, 1, 10);
+    await store.close();
+    const removed = changedItems((columns) => columns.filter(({ name }) => name !== 'fees'));
+    const retyped = changedItems((columns) =>
+      columns.map((column) => (column.name === 'fees' ? { ...column, kind: 'decimal-38' as const } : column)),
+    );
+    for (const open of [
+      (table: typeof items) => openTestStore(path, { tables: [table, parts] }),
+      (table: typeof items) => openReader(path, [table, parts]),
+    ]) {
+      await expect(open(removed)).rejects.toMatchObject({
+        code: 'needs-migration',
+        message: `store: warehouse ${path} holds column items.fees as BIGINT, which is not declared any more`,
+      });
+      await expect(open(retyped)).rejects.toMatchObject({
+        code: 'needs-migration',
+        message: `store: warehouse ${path} holds column items.fees as BIGINT, which is declared as DECIMAL(38,0) now`,
+      });
+    }
+    await (await openTestStore(path)).close();
+  });
+
+  test('closing leaves no lock, no staged files and no log', async () => {
+    const path = freshPath(kind);
+    const store = await openTestStore(path);
+    await commitItems(store, 1, 10);
+    await store.close();
+    const files = (await listAll(join(path, '..'))).map((name) => name.replace(/[0-9a-f]{12}/g, 'ID'));
+    expect(files).toEqual(
+      kind === 'duckdb'
+        ? ['w.duckdb']
+        : [
+            'w/_ledger/00000001.json',
+            'w/_ledger/schema-ID.json',
+            'w/_ledger/schema-ID.json',
+            'w/pinned/items/block_date=2026-05-01/1-10-ID.parquet',
+            'w/pinned/parts/1-10-ID.parquet',
+            'w/tables/items/block_date=2026-05-01/1-10-ID.parquet',
+            'w/tables/parts/1-10-ID.parquet',
+            'w/tonlake.json',
+            'w/warehouse.duckdb',
+          ],
+    );
+  });
+
+  test('a path inside a file is refused with a hint', async () => {
+    const file = join(freshFolder(), 'file');
+    await writeFile(file, 'text');
+    await expect(openTestStore(join(file, 'below', kind === 'duckdb' ? 'w.duckdb' : 'w'))).rejects.toMatchObject({
+      code: 'wrong-path',
+      hint: expect.any(String),
+    });
+  });
+});
+
+test('both stores keep the same evidence', async () => {
+  const entries = [];
+  for (const kind of ['parquet', 'duckdb'] as const) {
+    const store = await openTestStore(freshPath(kind));
+    const entry = await commitItems(store, 1, 5000, { perDay: 1000 });
+    entries.push(
+      Object.values(entry.tables).map(({ rows, keyHash, sums, schema }) => ({ rows, keyHash, sums, schema })),
+    );
+    await store.close();
+  }
+  expect(entries[0]).toEqual(entries[1]);
+});
+
+test('the path chooses the store, unless something lies there', async () => {
+  const folder = freshFolder();
+  const open = (name: string, kind?: StoreKind) =>
+    openStore({
+      path: join(folder, name),
+      network: 'sandbox',
+      tables: [items],
+      effects: realEffects,
+      ...(kind === undefined ? {} : { kind }),
+    });
+  for (const [name, kind] of [
+    ['a', 'parquet'],
+    ['a.duckdb', 'duckdb'],
+  ] as const) {
+    const store = await open(name);
+    expect(store.kind).toBe(kind);
+    await store.close();
+  }
+  await expect(open('a', 'duckdb')).rejects.toMatchObject({ code: 'wrong-kind' });
+  await expect(open('a.duckdb', 'parquet')).rejects.toMatchObject({ code: 'wrong-kind' });
+  await (await open('b.duckdb', 'parquet')).close();
+  const again = await open('b.duckdb');
+  expect(again.kind).toBe('parquet');
+  await again.close();
+});
+
+test('a file that is no DuckDB file is refused, and not touched', async () => {
+  const folder = freshFolder();
+  await writeFile(join(folder, 'w.duckdb'), 'some text that is no database at all');
+  await writeFile(join(folder, 'empty.duckdb'), '');
+  for (const name of ['w', 'empty']) {
+    const path = join(folder, `${name}.duckdb`);
+    const expected = { code: 'no-database', message: `store: warehouse ${path} is not a DuckDB file` };
+    await expect(openTestStore(path)).rejects.toMatchObject(expected);
+    await expect(openReader(path, [items])).rejects.toMatchObject(expected);
+  }
+  expect(await listAll(folder)).toEqual(['empty.duckdb', 'w.duckdb']);
+});
+
+test('a DuckDB file of somebody else is refused', async () => {
+  const { Database } = await import('../../src/warehouse/sql/database.ts');
+  const path = join(freshFolder(), 'other.duckdb');
+  const other = await Database.open(path);
+  await other.run('CREATE TABLE t (a INTEGER)');
+  other.close();
+  await expect(openTestStore(path)).rejects.toMatchObject({ code: 'not-a-warehouse' });
+});
+
+test('a folder with files of others can become a warehouse, and they stay', async () => {
+  const folder = freshFolder();
+  await writeFile(join(folder, 'README.md'), 'mine');
+  await mkdir(join(folder, 'tables'));
+  await writeFile(join(folder, 'tables', 'notes.parquet'), 'mine too');
+  await (await openTestStore(folder)).close();
+  expect(await listAll(folder)).toEqual(expect.arrayContaining(['README.md', 'tables/notes.parquet']));
+});
+
+test('rows that are written anew are in row groups that are bounded by the bytes of the rows, however well they compress', async () => {
+  const store = await openTestStore(freshPath('parquet'));
+  const comment = 'x'.repeat(4096);
+  const rows = itemRows(1, 20_000).map((row) => ({ ...row, comment }));
+  const stage = store.stage('items', { from: 1, to: 20_000 });
+  await stage.write(makeBatchOf(items, rows.toReversed()));
+  const staged = await stage.finish();
+  const [file] = staged.tables['items']?.files ?? [];
+  expect(file?.bytes).toBeLessThan(8 * 2 ** 20);
+  const { rows: groups } = await store.query(
+    `SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata('${file?.stagedPath}') ORDER BY 1`,
+  );
+  // 32 MB of rows of 4 kB.
+  expect(groups.map(([, size]) => Number(size))).toEqual([6144, 6144, 6144, 1568]);
+  await store.close();
+});
+
+test('views and macros of a DuckDB file are made once, and again where they are missing or of another version', async () => {
+  const path = freshPath('duckdb');
+  const kept = "SELECT value FROM _meta WHERE name = 'declared'";
+  const edit = async (...statements: readonly string[]): Promise<readonly unknown[]> => {
+    const database = await Database.open(path);
+    for (const statement of statements) await database.run(statement);
+    const { rows } = await database.query(kept);
+    database.close();
+    return rows;
+  };
+  await (await openTestStore(path)).close();
+  const made = await edit('CREATE OR REPLACE MACRO ton(x) AS 77');
+  expect(made).toEqual([[expect.stringMatching(/^[0-9a-f]{64}$/)]]);
+  const same = await openTestStore(path);
+  expect((await same.query('SELECT ton(5)::INTEGER')).rows).toEqual([[77]]);
+  await same.close();
+  await edit('DROP VIEW items');
+  const mended = await openTestStore(path);
+  expect((await mended.query('SELECT count(*) FROM items')).rows).toEqual([[0n]]);
+  await mended.close();
+  await edit("UPDATE _meta SET value = 'older' WHERE name = 'declared'", 'CREATE OR REPLACE MACRO ton(x) AS 77');
+  const newer = await openTestStore(path);
+  expect((await newer.query('SELECT ton(5)::VARCHAR')).rows).toEqual([['0.000000005']]);
+  await newer.close();
+  expect(await edit()).toEqual(made);
+});

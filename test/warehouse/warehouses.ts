@@ -1,0 +1,98 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Effects, realEffects } from '../../src/core/effects.ts';
+import type { Span } from '../../src/core/span.ts';
+import type { TableDef } from '../../src/declare/table.ts';
+import { openStore } from '../../src/warehouse/open-store.ts';
+import type { CommitDraft, LedgerEntry, StagedSpan, Store } from '../../src/warehouse/store.ts';
+import type { StoreOptions } from '../../src/warehouse/store-options.ts';
+import { freshFolder } from '../scratch.ts';
+import { makeBatchOf } from './batches.ts';
+import { itemRows, items, partRows, parts } from './tables.ts';
+
+export type StoreKind = Store['kind'];
+
+/** A path at which no warehouse is yet. */
+export function freshPath(kind: StoreKind): string {
+  return join(freshFolder(), kind === 'parquet' ? 'w' : 'w.duckdb');
+}
+
+export async function openTestStore(
+  path: string,
+  more: Partial<StoreOptions> & { kind?: StoreKind } = {},
+): Promise<Store> {
+  return openStore({
+    path,
+    network: 'sandbox',
+    tables: [items, parts],
+    effects: realEffects,
+    command: 'tonlake run x',
+    ...more,
+  });
+}
+
+/** The real effects with a clock that the test moves. */
+export function clockAt(start: number): Effects & { time: number } {
+  const clock = { ...realEffects, time: start, now: () => clock.time };
+  return clock;
+}
+
+export function draftOf(span: Span, more: Partial<CommitDraft> = {}): CommitDraft {
+  return {
+    network: 'sandbox',
+    pipeline: 'items',
+    version: 1,
+    span,
+    verdict: 'sealed',
+    requests: 1,
+    retries: 0,
+    supersedes: [],
+    ...more,
+  };
+}
+
+/** Stages the items and parts of a span. */
+export async function stageItems(store: Store, span: Span, perDay?: number): Promise<StagedSpan> {
+  const stage = store.stage('items', span);
+  const middle = Math.floor((span.from + span.to) / 2);
+  await stage.write(makeBatchOf(items, itemRows(span.from, middle, perDay)));
+  await stage.write(makeBatchOf(items, itemRows(middle + 1, span.to, perDay)));
+  await stage.write(makeBatchOf(parts, partRows(span.from, span.to)));
+  return stage.finish();
+}
+
+export async function commitItems(
+  store: Store,
+  from: number,
+  to: number,
+  more: Partial<CommitDraft> & { perDay?: number } = {},
+): Promise<LedgerEntry> {
+  const { perDay, ...draft } = more;
+  return store.commit(await stageItems(store, { from, to }, perDay), draftOf({ from, to }, draft));
+}
+
+/** Rows and distinct keys of items; they differ when a row is there twice. */
+export async function countItems(
+  store: Pick<Store, 'query'>,
+): Promise<{ rows: number; distinct: number; parts: number }> {
+  const { rows } = await store.query('SELECT count(*), count(DISTINCT hash), (SELECT count(*) FROM parts) FROM items');
+  const [count, distinct, partCount] = (rows[0] ?? []).map(Number);
+  return { rows: count ?? -1, distinct: distinct ?? -1, parts: partCount ?? -1 };
+}
+
+/** Every file below a folder, relative. */
+export async function listAll(path: string): Promise<string[]> {
+  const found = await readdir(path, { recursive: true, withFileTypes: true });
+  return found
+    .filter((item) => item.isFile())
+    .map((item) => join(item.parentPath, item.name).slice(path.length + 1))
+    .sort();
+}
+
+/** The draft of the catalog, which an open Parquet warehouse has in its stage. */
+export const DRAFT = 'catalog-draft.duckdb';
+
+/** `items` with changes, as a later version of its declaration. */
+export function changedItems(change: (columns: TableDef['columns']) => TableDef['columns']): TableDef {
+  return { ...items, columns: change(items.columns) };
+}
