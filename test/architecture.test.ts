@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
@@ -72,6 +72,44 @@ describe('the table of imports in docs/architecture.md', () => {
         .map((target) => `${file} imports ${target}`);
     });
     expect(broken).toEqual([]);
+  });
+});
+
+/** Folders and files that the table at the head of docs/architecture.md has a row for. */
+function placesOfOverview(): readonly string[] {
+  const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+  const [overview = ''] = text.split('\n## ');
+  const firstCells = overview.split('\n').map((line) => /^\| (`[^|]*)\|/.exec(line)?.[1] ?? '');
+  return firstCells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, place = '']) => place));
+}
+
+test('the overview of docs/architecture.md has a row for every folder of src, and for nothing else there', () => {
+  const places = readdirSync(join(root, 'src'), { withFileTypes: true }).map((entry) =>
+    entry.isDirectory() ? `src/${entry.name}/` : `src/${entry.name}`,
+  );
+  expect(
+    placesOfOverview()
+      .filter((place) => place.startsWith('src/'))
+      .sort(),
+  ).toEqual(places.sort());
+});
+
+describe('names of files', () => {
+  const inSrc = files.filter((file) => file.startsWith('src/')).map((file) => file.slice(0, -'.ts'.length));
+
+  test('are in kebab-case', () => {
+    const parts = inSrc.flatMap((file) => file.split('/'));
+    expect(parts.filter((part) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(part))).toEqual([]);
+  });
+
+  test('stand once, outside of the sandbox', () => {
+    const names = inSrc.filter((file) => !file.startsWith('src/sandbox/')).map((file) => basename(file));
+    const isRepeated = (name: string, at: number): boolean => names.indexOf(name) !== at && name !== 'index';
+    expect(names.filter(isRepeated)).toEqual([]);
+  });
+
+  test('at the root of src are the two entries alone', () => {
+    expect(inSrc.filter((file) => file.split('/').length === 2).sort()).toEqual(['src/cli', 'src/index']);
   });
 });
 

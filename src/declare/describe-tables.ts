@@ -136,7 +136,7 @@ export function endpointsMarkdown(registry: Registry): string {
     const feeds = registry.pipelines.filter((pipeline) => pathsOf(pipeline).includes(path));
     const tables = feeds.flatMap((pipeline) => pipeline.tables.map((table) => `\`${table.name}\``));
     const what = feeds.length === 0 ? (WITHOUT_TABLE[name] ?? '') : feeds.map((one) => `\`${one.name}\``).join(', ');
-    const test = feeds.length === 0 ? 'test/commands/fetchsandbox.test.ts' : testOf(feeds);
+    const test = feeds.length === 0 ? 'test/cli/fetch-sandbox.test.ts' : testOf(feeds);
     return `| ${method} \`${path}\` | ${what} | ${tables.join(', ')} | \`${name}\` | ${test} |`;
   };
   const head = ['| endpoint | pipeline | tables | client function | test |', '|---|---|---|---|---|'];
@@ -144,7 +144,7 @@ export function endpointsMarkdown(registry: Registry): string {
     '# Endpoints',
     '',
     'Made from the declarations in `pipelines/` and `src/api/endpoints/` by `npm run docs`. `tonlake fetch` calls each of them',
-    'as it is; test/commands/fetchsandbox.test.ts does so over HTTP. Recorded answers of each go through its tables in',
+    'as it is; test/cli/fetch-sandbox.test.ts does so over HTTP. Recorded answers of each go through its tables in',
     'test/pipelines/recorded.test.ts, and through the client in test/client/recorded.test.ts.',
     '',
     ...head,

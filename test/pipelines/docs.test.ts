@@ -8,7 +8,7 @@ import { hasShared, readShared } from '../client/shared.ts';
 const TESTS_OVER_HTTP = [
   'test/pipelines/sandbox.test.ts',
   'test/watch/watch.test.ts',
-  'test/commands/fetchsandbox.test.ts',
+  'test/cli/fetch-sandbox.test.ts',
 ];
 
 const registry = await loadRegistry();
