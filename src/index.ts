@@ -34,10 +34,11 @@ export { type BudgetStatus, budgetStatus } from './rate-limit/limiter-status.ts'
 export { type RenderedReport, type RenderOptions, renderReport } from './reports/render-report.ts';
 export type { ReportFormat } from './reports/report-format.ts';
 export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/index.ts';
+export type { QueryResult } from './sql/query-result.ts';
 export type { Finding, FindingKind } from './verify/finding.ts';
 export { type RepairOptions, repairWarehouse } from './verify/repair.ts';
 export { type VerifyEvent, type VerifyOptions, type VerifyReport, verifyWarehouse } from './verify/verify.ts';
 export { openWarehouse, type Warehouse, type WarehouseOptions } from './warehouse/query/open-warehouse.ts';
 export { type PipelineStatus, readStatus, type WarehouseStatus } from './warehouse/query/status.ts';
-export type { LedgerEntry, ListProofKind, QueryResult } from './warehouse/store.ts';
+export type { LedgerEntry, ListProofKind } from './warehouse/store.ts';
 export { type WatchEvent, type WatchOptions, type WatchReport, watch } from './watch/watch.ts';

@@ -1,7 +1,7 @@
 import type { ColumnDef } from '../declare/column.ts';
 import type { TableDef } from '../declare/table.ts';
-import { canonicalText, md5Halves, quoteName } from '../warehouse/sql/canonical-text.ts';
-import type { Query } from '../warehouse/store.ts';
+import { canonicalText, md5Halves, quoteName } from '../sql/canonical-text.ts';
+import type { Query } from '../sql/query-result.ts';
 
 /** What a set of rows is, whatever their order and wherever they lie. */
 export interface ContentHash {

@@ -1,4 +1,4 @@
-import { quoteName } from '../warehouse/sql/canonical-text.ts';
+import { quoteName } from '../sql/canonical-text.ts';
 
 /**
  * `missing`: transactions show that the list has it. `unverified`: they do, if the contract is one that the index has verified.

@@ -1,5 +1,5 @@
 import type { Span } from '../core/span.ts';
-import type { Query } from '../warehouse/store.ts';
+import type { Query } from '../sql/query-result.ts';
 
 /** The masterchain blocks that hold rows of a UTC day. */
 export interface DaySpan extends Span {

@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import type { Query } from '../warehouse/store.ts';
+import type { Query } from '../sql/query-result.ts';
 import { type ChainBounds, formatTime } from './range.ts';
 
 /**

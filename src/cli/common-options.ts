@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { requireLocalPath } from '../files/local-path.ts';
 import { defaultWarehouse } from '../http/network.ts';
-import { requireLocalPath } from '../warehouse/local-path.ts';
 
 /** Options that mean the same on every command. */
 export interface CommonOptions {

@@ -13,7 +13,7 @@ import { rememberPlace } from './invocation.ts';
 export async function findWarehouse(flags: CommonOptions): Promise<string> {
   if (flags.warehouse !== undefined) return flags.warehouse;
   const path = defaultWarehouse(networkOf(flags));
-  const { statIfAny } = await import('../warehouse/disk.ts');
+  const { statIfAny } = await import('../files/disk.ts');
   if ((await statIfAny(path)) !== undefined) return path;
   const [only, ...others] = await warehousesIn(dirname(path));
   // The command itself says that there is none.
@@ -30,7 +30,7 @@ export async function findWarehouse(flags: CommonOptions): Promise<string> {
 }
 
 async function warehousesIn(folder: string): Promise<readonly string[]> {
-  const { listFolder } = await import('../warehouse/disk.ts');
+  const { listFolder } = await import('../files/disk.ts');
   const paths = (await listFolder(folder)).filter((name) => !name.startsWith('.')).map((name) => join(folder, name));
   const found = await Promise.all(paths.sort().map(async (path) => ((await isWarehouse(path)) ? [path] : [])));
   return found.flat();
@@ -39,7 +39,7 @@ async function warehousesIn(folder: string): Promise<readonly string[]> {
 /** Also one that is busy or damaged. */
 async function isWarehouse(path: string): Promise<boolean> {
   const [{ statIfAny }, { openReader }] = await Promise.all([
-    import('../warehouse/disk.ts'),
+    import('../files/disk.ts'),
     import('../warehouse/reader.ts'),
   ]);
   if ((await statIfAny(path))?.isDirectory() === true)

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { UsageError } from '../core/errors.ts';
-import { makeFoldersSync } from '../core/make-folders.ts';
-import { asStoreError } from '../warehouse/store-failure.ts';
+import { asStoreError } from '../files/file-failure.ts';
+import { makeFoldersSync } from '../files/make-folders.ts';
 
 /** A file of JSON lines. */
 export interface Log {

@@ -1,5 +1,5 @@
 import { formatError } from '../core/errors.ts';
-import { asStoreError } from '../warehouse/store-failure.ts';
+import { asStoreError } from '../files/file-failure.ts';
 
 /**
  * Lets a standard stream that cannot be written end in one line and exit code 1. What a command does beside goes on without standard

@@ -6,9 +6,9 @@ import { formatSpans, intersectSpans, type Span, shortSpans } from '../core/span
 import { isWithin, WHOLE } from '../declare/left-out.ts';
 import type { LookupWalk, ParentsDef, PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { relationsOf } from '../warehouse/query/coverage-gaps.ts';
 import { lacks, leftOutGaps, readsOf } from '../warehouse/query/left-out-gaps.ts';
-import { quoteName, quoteText } from '../warehouse/sql/canonical-text.ts';
 import type { Store } from '../warehouse/store.ts';
 import type { ListContext, ListRun } from './list-run.ts';
 

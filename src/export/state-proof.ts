@@ -2,8 +2,8 @@ import { StateAudit, type StateBlock, type StateHeader } from '../audit/shard-co
 import { blockId, parseLinks } from '../chain/headers.ts';
 import { intersectSpans, type Span } from '../core/span.ts';
 import type { WordsColumn } from '../decode/typed-columns.ts';
+import type { Query } from '../sql/query-result.ts';
 import { doneSpans } from '../warehouse/ledger/done-spans.ts';
-import type { Query } from '../warehouse/store.ts';
 import { type PageRows, type Pages, textOf } from './list-pages.ts';
 import type { ListContext } from './list-run.ts';
 

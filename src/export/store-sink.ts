@@ -1,7 +1,8 @@
 import type { SealedBlock } from '../audit/sealed-rows.ts';
 import { blockId, type Header } from '../chain/headers.ts';
 import type { Span } from '../core/span.ts';
-import type { Query, Store } from '../warehouse/store.ts';
+import type { Query } from '../sql/query-result.ts';
+import type { Store } from '../warehouse/store.ts';
 import type { SpanSink } from './walk-context.ts';
 
 /** A store as walks use it. */

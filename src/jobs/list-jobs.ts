@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../core/errors.ts';
-import { readFate } from '../warehouse/lock/process-liveness.ts';
+import { readFate } from '../files/process-liveness.ts';
 import type { JobRecord } from './run-record.ts';
 
 /** Where jobs lie when no place is named. */

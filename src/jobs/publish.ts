@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { copyFile, link, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { formatError, JobError } from '../core/errors.ts';
-import { failedWith, hashFile, lacksLinks, listFolder, makeFolder, statIfAny, syncPath } from '../warehouse/disk.ts';
+import { failedWith, hashFile, lacksLinks, listFolder, makeFolder, statIfAny, syncPath } from '../files/disk.ts';
 import type { StagedOutput } from './run-record.ts';
 
 /** Files of one run on their way: each is written beside its place, and all are put in place together. */

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Effects } from '../core/effects.ts';
 import { JobError } from '../core/errors.ts';
 import { greatest } from '../core/span.ts';
-import { listFolder, makeFolder, replaceText } from '../warehouse/disk.ts';
-import { type Lock, takeLock } from '../warehouse/lock/writer-lock.ts';
+import { listFolder, makeFolder, replaceText } from '../files/disk.ts';
+import { guarded } from '../files/file-failure.ts';
+import { type Lock, takeLock } from '../files/writer-lock.ts';
 import { detectStoreKind } from '../warehouse/open-store.ts';
-import { guarded } from '../warehouse/store-failure.ts';
 import { warehousePath } from '../warehouse/store-options.ts';
 import { dueId, isOver, type JobRecord, recordSchema } from './run-record.ts';
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Effects } from '../core/effects.ts';
 import { dateAt } from '../core/time-zone.ts';
 import type { RunEvent } from '../export/run.ts';
-import { readMark } from '../warehouse/lock/process-liveness.ts';
+import { readMark } from '../files/process-liveness.ts';
 import type { Job } from './job.ts';
 import type { JobActions } from './job-actions.ts';
 import type { Fixed, StepContext } from './job-step.ts';

@@ -1,6 +1,6 @@
 import type { Effects } from '../core/effects.ts';
 import { formatError, TonlakeError } from '../core/errors.ts';
-import type { ProcessMark } from '../warehouse/lock/process-liveness.ts';
+import type { ProcessMark } from '../files/process-liveness.ts';
 import { putInPlace } from './publish.ts';
 import type { JobHistory } from './run-history.ts';
 import type { JobRecord, StepResult } from './run-record.ts';

@@ -1,12 +1,12 @@
 import { StoreError } from '../core/errors.ts';
 import { loadRegistry, type Registry } from '../declare/registry.ts';
+import { guarded } from '../files/file-failure.ts';
+import { quoteName } from '../sql/canonical-text.ts';
+import { writeRelation } from '../sql/relation-writer.ts';
+import { sqlFault } from '../sql/sql-fault.ts';
 import { findGaps } from '../warehouse/query/open-warehouse.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { openReader } from '../warehouse/reader.ts';
-import { quoteName } from '../warehouse/sql/canonical-text.ts';
-import { writeRelation } from '../warehouse/sql/relation-writer.ts';
-import { sqlFault } from '../warehouse/sql/sql-fault.ts';
-import { guarded } from '../warehouse/store-failure.ts';
 import type { PlacedQuery } from './job.ts';
 import type { RowsOutcome, RowsRequest } from './job-actions.ts';
 

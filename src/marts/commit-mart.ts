@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Span } from '../core/span.ts';
 import type { TableDef } from '../declare/table.ts';
-import { quoteText } from '../warehouse/sql/canonical-text.ts';
-import { setMemory } from '../warehouse/sql/database.ts';
+import { quoteText } from '../sql/canonical-text.ts';
+import { setMemory } from '../sql/database.ts';
 import type { LedgerEntry, MartStamp, Store } from '../warehouse/store.ts';
 
 /** The name that entries of a mart carry in the ledger. */

@@ -1,5 +1,5 @@
 import { kinds } from '../declare/kind.ts';
-import { macros } from '../warehouse/sql/macros.ts';
+import { macros } from '../warehouse/relations/macros.ts';
 import type { MartDef } from './load-marts.ts';
 import type { CheckDef } from './run-checks.ts';
 

@@ -6,6 +6,7 @@ import { unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { selectedTable } from '../declare/selected-table.ts';
+import { quoteText } from '../sql/canonical-text.ts';
 import { openStore } from '../warehouse/open-store.ts';
 import {
   describeLeftOut,
@@ -16,7 +17,6 @@ import {
 } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { openReader } from '../warehouse/reader.ts';
-import { quoteText } from '../warehouse/sql/canonical-text.ts';
 import type { LedgerEntry, Store } from '../warehouse/store.ts';
 import { commitSelect, heldEntries } from './commit-mart.ts';
 import { EmptyDatabase } from './empty-database.ts';

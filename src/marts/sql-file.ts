@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MartError } from '../core/errors.ts';
-import { failedWith } from '../warehouse/disk.ts';
+import { failedWith } from '../files/disk.ts';
 
 /** A file of one select with a header of comments. */
 export interface SqlFile {

@@ -1,8 +1,8 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { MartError } from '../core/errors.ts';
-import { placeOf, sqlFault } from '../warehouse/sql/sql-fault.ts';
-import { isNode, lineAt, nodesOf, parseSql, relationsIn, type SqlNode } from '../warehouse/sql/sql-tree.ts';
-import type { Query } from '../warehouse/store.ts';
+import type { Query } from '../sql/query-result.ts';
+import { placeOf, sqlFault } from '../sql/sql-fault.ts';
+import { isNode, lineAt, nodesOf, parseSql, relationsIn, type SqlNode } from '../sql/sql-tree.ts';
 import type { SqlFile } from './sql-file.ts';
 
 /** A relation that a select names. */

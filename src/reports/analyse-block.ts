@@ -1,8 +1,8 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { ReportError, UsageError } from '../core/errors.ts';
-import { sqlFault } from '../warehouse/sql/sql-fault.ts';
-import { lineAt, parametersIn, parseSql, relationsIn } from '../warehouse/sql/sql-tree.ts';
-import type { Query } from '../warehouse/store.ts';
+import type { Query } from '../sql/query-result.ts';
+import { sqlFault } from '../sql/sql-fault.ts';
+import { lineAt, parametersIn, parseSql, relationsIn } from '../sql/sql-tree.ts';
 import type { ReportDef, SqlBlock } from './report-definition.ts';
 
 /** What a select names. */

@@ -1,6 +1,6 @@
 import { DuckDBDecimalValue } from '@duckdb/node-api';
-import { isNumberType, visible } from '../warehouse/sql/text-table.ts';
-import type { QueryResult } from '../warehouse/store.ts';
+import type { QueryResult } from '../sql/query-result.ts';
+import { isNumberType, visible } from '../sql/text-table.ts';
 import { readableDecimals, roundDecimal } from './decimals.ts';
 
 const NOTHING = '–';

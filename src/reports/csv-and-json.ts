@@ -1,6 +1,6 @@
 import { formatSpans } from '../core/span.ts';
-import { csvLine, csvRows, jsonRows } from '../warehouse/sql/row-text.ts';
-import type { QueryResult } from '../warehouse/store.ts';
+import type { QueryResult } from '../sql/query-result.ts';
+import { csvLine, csvRows, jsonRows } from '../sql/row-text.ts';
 import { coverageTexts } from './provenance.ts';
 import type { Report } from './report.ts';
 

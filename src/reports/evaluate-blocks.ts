@@ -1,12 +1,12 @@
 import { ReportError, UsageError } from '../core/errors.ts';
 import { formatCount } from '../core/format.ts';
 import type { Registry } from '../declare/registry.ts';
+import { quoteName } from '../sql/canonical-text.ts';
+import type { Query, QueryResult } from '../sql/query-result.ts';
+import type { SqlNode } from '../sql/sql-tree.ts';
 import type { ReadPart } from '../warehouse/query/coverage-gaps.ts';
 import { partsOf, scansWithViews, treeOf } from '../warehouse/query/query-gaps.ts';
 import type { Scan } from '../warehouse/query/sql-scans.ts';
-import { quoteName } from '../warehouse/sql/canonical-text.ts';
-import type { SqlNode } from '../warehouse/sql/sql-tree.ts';
-import type { Query, QueryResult } from '../warehouse/store.ts';
 import { analyseBlock, blockFault } from './analyse-block.ts';
 import type { ReportDef, SqlBlock } from './report-definition.ts';
 

@@ -1,6 +1,6 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
-import type { Query, QueryResult } from '../warehouse/store.ts';
+import type { Query, QueryResult } from '../sql/query-result.ts';
 import { cellKind, exactText } from './cells.ts';
 import type { ReportDef } from './report-definition.ts';
 

@@ -1,6 +1,6 @@
 import { formatCount } from '../core/format.ts';
 import { shortSpans } from '../core/span.ts';
-import type { QueryResult } from '../warehouse/store.ts';
+import type { QueryResult } from '../sql/query-result.ts';
 import { cellText, type ShownColumn } from './cells.ts';
 import { changesOf } from './changes.ts';
 import { fullTitle } from './heading.ts';

@@ -1,4 +1,4 @@
-import { visible } from '../warehouse/sql/text-table.ts';
+import { visible } from '../sql/text-table.ts';
 import { cellKind, drawnNumber } from './cells.ts';
 import { isIdentifier } from './identifiers.ts';
 import { type OutlineStyle, type OutlineTable, outlineText } from './outline.ts';

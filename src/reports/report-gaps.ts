@@ -2,6 +2,7 @@ import { formatCount } from '../core/format.ts';
 import { greatest, least, type Span } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
+import type { Query } from '../sql/query-result.ts';
 import {
   absentTables,
   type CoverageGap,
@@ -13,7 +14,7 @@ import {
 } from '../warehouse/query/coverage-gaps.ts';
 import { describeLeftOut, type LeftOutGap, leftOutGaps, type Reads } from '../warehouse/query/left-out-gaps.ts';
 import type { Reader } from '../warehouse/reader.ts';
-import type { LedgerEntry, Query } from '../warehouse/store.ts';
+import type { LedgerEntry } from '../warehouse/store.ts';
 import { exportedEntries, walkedPipelines } from './report-relations.ts';
 
 export interface GapOptions {

@@ -1,9 +1,10 @@
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { isEphemeral, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
+import { quoteText } from '../sql/canonical-text.ts';
+import type { Query } from '../sql/query-result.ts';
 import { doneSpans, quarantinedSpans } from '../warehouse/ledger/done-spans.ts';
-import { quoteText } from '../warehouse/sql/canonical-text.ts';
-import type { LedgerEntry, Query } from '../warehouse/store.ts';
+import type { LedgerEntry } from '../warehouse/store.ts';
 
 const entryColumns = {
   number: 'BIGINT',

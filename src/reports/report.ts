@@ -1,5 +1,5 @@
 import { ReportError } from '../core/errors.ts';
-import type { QueryResult } from '../warehouse/store.ts';
+import type { QueryResult } from '../sql/query-result.ts';
 import type { Heading } from './heading.ts';
 import type { Provenance } from './provenance.ts';
 import type { Directive, ReportDef } from './report-definition.ts';

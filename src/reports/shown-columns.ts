@@ -1,6 +1,6 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
-import type { QueryResult } from '../warehouse/store.ts';
+import type { QueryResult } from '../sql/query-result.ts';
 import { decimalsOf, type ShownColumn } from './cells.ts';
 import type { Directive } from './report-definition.ts';
 

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Effects } from '../core/effects.ts';
+import { ifAny, makeFolder, replaceText } from '../files/disk.ts';
+import { guarded } from '../files/file-failure.ts';
 import type { Job, JobSchedule } from '../jobs/job.ts';
 import { JobHistory, unfinished } from '../jobs/run-history.ts';
 import { isOver, type JobRecord } from '../jobs/run-record.ts';
-import { ifAny, makeFolder, replaceText } from '../warehouse/disk.ts';
-import { guarded } from '../warehouse/store-failure.ts';
 
 /** A job that has a schedule. */
 export type ScheduledJob = Job & { readonly schedule: JobSchedule };

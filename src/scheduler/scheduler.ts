@@ -1,12 +1,12 @@
 import type { Effects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
 import type { RunEvent } from '../export/run.ts';
+import { takeAll } from '../files/file-failure.ts';
+import type { Lock } from '../files/writer-lock.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobActions } from '../jobs/job-actions.ts';
 import { lockJobs } from '../jobs/run-history.ts';
 import { runJob } from '../jobs/run-job.ts';
-import type { Lock } from '../warehouse/lock/writer-lock.ts';
-import { takeAll } from '../warehouse/store-failure.ts';
 import { warehousePath } from '../warehouse/store-options.ts';
 import { JobQueue, type ScheduledJob } from './job-queue.ts';
 import { type ScheduleEvent, serveLane, watching } from './warehouse-queue.ts';

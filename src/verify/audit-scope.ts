@@ -1,6 +1,6 @@
 import type { Span } from '../core/span.ts';
 import type { TableDef } from '../declare/table.ts';
-import { quoteName } from '../warehouse/sql/canonical-text.ts';
+import { quoteName } from '../sql/canonical-text.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 import { type Held, seqnoColumn } from './damaged-warehouse.ts';
 import type { BadRow } from './finding.ts';

@@ -1,7 +1,7 @@
 import type { ColumnDef } from '../declare/column.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
-import { quoteName } from '../warehouse/sql/canonical-text.ts';
+import { quoteName } from '../sql/canonical-text.ts';
 import { findBad, inRuns } from './audit-scope.ts';
 import type { Held } from './damaged-warehouse.ts';
 import { type Finding, groupBad } from './finding.ts';

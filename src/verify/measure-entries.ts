@@ -1,6 +1,6 @@
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
-import { quoteName } from '../warehouse/sql/canonical-text.ts';
+import { quoteName } from '../sql/canonical-text.ts';
 import { addEvidence, type Measured, measureEach } from '../warehouse/staging/row-evidence.ts';
 import type { LedgerEntry, TableEvidence } from '../warehouse/store.ts';
 import { boundColumn, type Held } from './damaged-warehouse.ts';

@@ -6,7 +6,7 @@ import type { TableDef } from '../declare/table.ts';
 import { martPipeline } from '../marts/commit-mart.ts';
 import type { MartDef } from '../marts/load-marts.ts';
 import { pipelinesBehind } from '../marts/mart-inputs.ts';
-import { quoteName } from '../warehouse/sql/canonical-text.ts';
+import { quoteName } from '../sql/canonical-text.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 import { seqnoColumn } from './damaged-warehouse.ts';
 

@@ -2,11 +2,11 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Effects } from '../core/effects.ts';
 import type { TableDef } from '../declare/table.ts';
-import { makeFolder, putText } from '../warehouse/disk.ts';
+import { makeFolder, putText } from '../files/disk.ts';
+import { takeLock } from '../files/writer-lock.ts';
+import { Database } from '../sql/database.ts';
 import { insertEntry, pathsOf, readColumns, rowsOf } from '../warehouse/duckdb-store/database-file.ts';
 import { LedgerFolder, layoutOf } from '../warehouse/ledger/ledger-folder.ts';
-import { takeLock } from '../warehouse/lock/writer-lock.ts';
-import { Database } from '../warehouse/sql/database.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 import { type Held, type LostEntry, readRows } from './damaged-warehouse.ts';
 

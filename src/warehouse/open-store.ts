@@ -1,9 +1,9 @@
 import { StoreError } from '../core/errors.ts';
-import { statIfAny } from './disk.ts';
+import { statIfAny } from '../files/disk.ts';
+import { guarded } from '../files/file-failure.ts';
 import { openDuckdbStore } from './duckdb-store/duckdb-store.ts';
 import { openParquetStore } from './parquet-store/parquet-store.ts';
 import type { Store } from './store.ts';
-import { guarded } from './store-failure.ts';
 import { type StoreOptions, warehousePath } from './store-options.ts';
 
 /** What the warehouse at a path is: what lies there decides, and the name only where nothing does. */

@@ -2,18 +2,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StoreError } from '../core/errors.ts';
 import type { TableDef } from '../declare/table.ts';
+import { guarded } from '../files/file-failure.ts';
+import { busyError, readLockHolder } from '../files/writer-lock.ts';
+import type { Database } from '../sql/database.ts';
+import { OnDemand } from '../sql/on-demand.ts';
+import type { Query, Stream } from '../sql/query-result.ts';
 import { openFile, pathsOf, readColumns, readEntries, readNetwork } from './duckdb-store/database-file.ts';
 import { LedgerFolder, readIdentity, requireOwnEntries } from './ledger/ledger-folder.ts';
-import { busyError, readLockHolder } from './lock/writer-lock.ts';
 import { detectStoreKind } from './open-store.ts';
 import { groupFiles } from './parquet-store/catalog.ts';
-import type { Database } from './sql/database.ts';
-import { declaredMacros } from './sql/macros.ts';
-import { OnDemand } from './sql/on-demand.ts';
-import { requireReadable } from './sql/table-schema.ts';
-import { WarehouseViews } from './sql/warehouse-views.ts';
-import type { LedgerEntry, Query, Store, Stream } from './store.ts';
-import { guarded } from './store-failure.ts';
+import { declaredMacros } from './relations/macros.ts';
+import { requireReadable } from './relations/table-schema.ts';
+import { WarehouseViews } from './relations/warehouse-views.ts';
+import type { LedgerEntry, Store } from './store.ts';
 import { warehousePath } from './store-options.ts';
 
 /** A warehouse opened for reading only. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Effects } from '../core/effects.ts';
 import { StoreError } from '../core/errors.ts';
 import type { TableDef } from '../declare/table.ts';
-import { requireLocalPath } from './local-path.ts';
+import { requireLocalPath } from '../files/local-path.ts';
 
 export interface StoreOptions {
   /** Relative to the working folder, or absolute. Made if it does not exist. */

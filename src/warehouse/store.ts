@@ -2,6 +2,7 @@ import type { Span } from '../core/span.ts';
 import type { LeftOut } from '../declare/left-out.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Batch } from '../decode/batch.ts';
+import type { Query } from '../sql/query-result.ts';
 import type { FileForm, RowFile } from './staging/row-folder.ts';
 import type { StagerOptions } from './staging/stager.ts';
 
@@ -169,31 +170,6 @@ export interface StagedTable extends TableEvidence {
 export interface StagedFile extends TableFile {
   readonly stagedPath: string;
 }
-
-/** Rows of a query; values as DuckDB's JavaScript types (bigint for BIGINT, DuckDBDecimalValue ...). */
-export interface QueryResult {
-  readonly columns: readonly { readonly name: string; readonly type: string }[];
-  readonly rows: readonly (readonly unknown[])[];
-}
-
-/** Runs one statement and reads its rows. Parameters are `$name` in the statement. */
-export type Query = (sql: string, parameters?: Readonly<Record<string, unknown>>) => Promise<QueryResult>;
-
-/** The rows of a statement, as they are made. */
-export interface RowStream {
-  readonly columns: QueryResult['columns'];
-  /** Rows in lots of about two thousand. */
-  lots(): AsyncIterable<QueryResult['rows']>;
-  /** Counts the rows that were not read, without making values of them. */
-  countRest(): Promise<number>;
-}
-
-/** Runs one statement and hands over its rows as they are made. */
-export type Stream = <T>(
-  sql: string,
-  parameters: Readonly<Record<string, unknown>> | undefined,
-  use: (rows: RowStream) => Promise<T>,
-) => Promise<T>;
 
 /** Where tables live, opened by the one process that may write. */
 export interface Store {

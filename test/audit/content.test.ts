@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { contentHash, hashedColumns } from '../../src/audit/content-hash.ts';
 import { text } from '../../src/declare/column.ts';
 import { table } from '../../src/declare/table.ts';
-import { Database } from '../../src/warehouse/sql/database.ts';
+import { Database } from '../../src/sql/database.ts';
 import { anyValue, makeBatch, makeBatchOf, type Value } from '../warehouse/batches.ts';
 import { everything, itemRows, items, parts } from '../warehouse/tables.ts';
 import { commitItems, draftOf, freshPath, openTestStore, type StoreKind } from '../warehouse/warehouses.ts';

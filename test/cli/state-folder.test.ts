@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeFolders, makeFoldersSync } from '../../src/core/make-folders.ts';
+import { makeFolders, makeFoldersSync } from '../../src/files/make-folders.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';

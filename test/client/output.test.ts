@@ -5,7 +5,7 @@ import { writeParquet } from '../../src/api/client/answer-parquet.ts';
 import { formatAnswer } from '../../src/api/client/format-answer.ts';
 import { endpointOf } from '../../src/api/endpoints.ts';
 import { DecodeError, formatError, StoreError } from '../../src/core/errors.ts';
-import { Database } from '../../src/warehouse/sql/database.ts';
+import { Database } from '../../src/sql/database.ts';
 import { rejection } from '../http/server.ts';
 import { freshFolder } from '../scratch.ts';
 

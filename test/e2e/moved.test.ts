@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { Database } from '../../src/warehouse/sql/database.ts';
+import { Database } from '../../src/sql/database.ts';
 import { startNode, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 import { exportRange, query } from './export.ts';

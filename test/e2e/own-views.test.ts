@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run } from '../../src/index.ts';
-import { Database } from '../../src/warehouse/sql/database.ts';
+import { Database } from '../../src/sql/database.ts';
 import { freshFolder } from '../scratch.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/delivery.md'), 'utf8');

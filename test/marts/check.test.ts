@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
 import { buildMarts, type CheckResult, runChecks } from '../../src/index.ts';
 import { loadChecks } from '../../src/marts/run-checks.ts';
-import { Database } from '../../src/warehouse/sql/database.ts';
+import { Database } from '../../src/sql/database.ts';
 import { tonlake } from '../cli.ts';
 import { hasShared, recordedAnswers } from '../client/shared.ts';
 import { read } from '../decode/reading.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readDaySpans } from '../../src/chain/day-spans.ts';
 import { isSealed } from '../../src/marts/mart-inputs.ts';
-import { Database } from '../../src/warehouse/sql/database.ts';
+import { Database } from '../../src/sql/database.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 
 let database: Database;

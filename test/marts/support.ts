@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { contentHash, loadRegistry, openWarehouse, type Warehouse } from '../../src/index.ts';
 import { loadMarts, type MartDef } from '../../src/marts/load-marts.ts';
-import { Database } from '../../src/warehouse/sql/database.ts';
+import { Database } from '../../src/sql/database.ts';
 import { tonlake } from '../cli.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
 

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { greatest, least } from '../../src/core/span.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
+import { Database } from '../../src/sql/database.ts';
 import { openHeld } from '../../src/verify/damaged-warehouse.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
-import { Database } from '../../src/warehouse/sql/database.ts';
 import { freshFolder } from '../scratch.ts';
 import { openTestStore } from '../warehouse/warehouses.ts';
 

@@ -2,11 +2,11 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { run } from '../../src/export/run.ts';
 import type { Sandbox } from '../../src/sandbox/index.ts';
+import { Database } from '../../src/sql/database.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
 import { type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/verify/verify.ts';
 import { pinnedPath } from '../../src/warehouse/parquet-store/pinned-files.ts';
-import { Database } from '../../src/warehouse/sql/database.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { freshFolder } from '../scratch.ts';
 

@@ -5,11 +5,11 @@ import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { DEEP_LIES, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { Database } from '../../src/sql/database.ts';
 import { openHeld } from '../../src/verify/damaged-warehouse.ts';
 import { formatFinding } from '../../src/verify/finding.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { fillLedger } from '../../src/verify/restore-ledger.ts';
-import { Database } from '../../src/warehouse/sql/database.ts';
 import { freshFolder } from '../scratch.ts';
 import {
   contentOf,

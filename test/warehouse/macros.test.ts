@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Database } from '../../src/warehouse/sql/database.ts';
-import { declaredMacros } from '../../src/warehouse/sql/macros.ts';
-import { opcodeNames } from '../../src/warehouse/sql/opcodes.ts';
+import { Database } from '../../src/sql/database.ts';
+import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
+import { opcodeNames } from '../../src/warehouse/relations/opcodes.ts';
 import { hasShared, recordedAnswers } from '../client/shared.ts';
 
 let database: Database;

@@ -4,11 +4,11 @@ import { copyFile, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
+import { Database } from '../../src/sql/database.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { verifyWarehouse } from '../../src/verify/verify.ts';
 import { pinnedPath } from '../../src/warehouse/parquet-store/pinned-files.ts';
 import { openReader } from '../../src/warehouse/reader.ts';
-import { Database } from '../../src/warehouse/sql/database.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
 import { commitItems, countItems, freshPath, listAll, openTestStore, type StoreKind } from './warehouses.ts';

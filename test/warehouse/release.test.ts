@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
-import { readLockHolder, takeLock } from '../../src/warehouse/lock/writer-lock.ts';
+import { readLockHolder, takeLock } from '../../src/files/writer-lock.ts';
 import { Stager } from '../../src/warehouse/staging/stager.ts';
 import { freshFolder } from '../scratch.ts';
 import { makeBatchOf } from './batches.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { decimal38 } from '../../src/declare/column.ts';
+import { Database } from '../../src/sql/database.ts';
 import { openStore } from '../../src/warehouse/open-store.ts';
 import { openReader } from '../../src/warehouse/reader.ts';
-import { Database } from '../../src/warehouse/sql/database.ts';
 import { Stager } from '../../src/warehouse/staging/stager.ts';
 import { freshFolder } from '../scratch.ts';
 import { makeBatchOf, readBack } from './batches.ts';
@@ -343,7 +343,7 @@ test('a file that is no DuckDB file is refused, and not touched', async () => {
 });
 
 test('a DuckDB file of somebody else is refused', async () => {
-  const { Database } = await import('../../src/warehouse/sql/database.ts');
+  const { Database } = await import('../../src/sql/database.ts');
   const path = join(freshFolder(), 'other.duckdb');
   const other = await Database.open(path);
   await other.run('CREATE TABLE t (a INTEGER)');

@@ -1,9 +1,9 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { StoreError } from '../../core/errors.ts';
-import { putWhole } from '../../warehouse/put-whole-file.ts';
-import { quoteName, quoteText } from '../../warehouse/sql/canonical-text.ts';
-import { Database } from '../../warehouse/sql/database.ts';
-import { writeRelation } from '../../warehouse/sql/relation-writer.ts';
+import { putWhole } from '../../files/put-whole-file.ts';
+import { quoteName, quoteText } from '../../sql/canonical-text.ts';
+import { Database } from '../../sql/database.ts';
+import { writeRelation } from '../../sql/relation-writer.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { cellsOf, columnsOf, rowsOf } from './answer-rows.ts';
 import { parseSent } from './exact-json.ts';

@@ -3,8 +3,8 @@ import type { Given } from '../../api/client/build-request.ts';
 import type { TextFormat } from '../../api/client/format-answer.ts';
 import type { Endpoint } from '../../api/endpoint.ts';
 import { oneLine, UsageError } from '../../core/errors.ts';
+import { formatOf } from '../../files/output-format.ts';
 import type { SourceRequest } from '../../http/request.ts';
-import { formatOf } from '../../warehouse/output-format.ts';
 import { networkOf, networkOption, parseNonNegative, parseRps } from '../common-options.ts';
 
 const FORMATS = ['json', 'rows', 'csv', 'parquet'] as const satisfies readonly (TextFormat | 'parquet')[];
@@ -127,7 +127,7 @@ async function writeAnswer(
     process.stdout.write(text);
     return;
   }
-  const { putContent } = await import('../../warehouse/put-whole-file.ts');
+  const { putContent } = await import('../../files/put-whole-file.ts');
   await putContent(output, text);
 }
 

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { ReportError, UsageError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/format.ts';
+import { formatOf } from '../../files/output-format.ts';
 import { REPORT_FORMATS, type ReportFormat } from '../../reports/report-format.ts';
-import { formatOf } from '../../warehouse/output-format.ts';
 import { type CommonOptions, collectParam, networkOption, warehouseOption } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 import { pasteable } from '../invocation.ts';
@@ -82,7 +82,7 @@ async function makeReport(report: string, flags: ReportFlags): Promise<void> {
     }
     return;
   }
-  const { putContent } = await import('../../warehouse/put-whole-file.ts');
+  const { putContent } = await import('../../files/put-whole-file.ts');
   await putContent(flags.output, rendered.content);
   process.stdout.write(`${flags.output}: ${rendered.title} (${formatBytes(Buffer.byteLength(rendered.content))})\n`);
 }

@@ -3,8 +3,8 @@ import { realEffects } from '../../core/effects.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { RunOptions } from '../../export/run.ts';
 import type { WalkMode } from '../../export/walk-context.ts';
+import { requireLocalPath } from '../../files/local-path.ts';
 import { PRIORITIES, type Priority } from '../../rate-limit/priority.ts';
-import { requireLocalPath } from '../../warehouse/local-path.ts';
 import type { Store } from '../../warehouse/store.ts';
 import {
   type CommonOptions,

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
-import { formatOf } from '../../warehouse/output-format.ts';
-import { RELATION_FORMATS, write } from '../../warehouse/sql/relation-writer.ts';
+import { formatOf } from '../../files/output-format.ts';
+import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
 import { type CommonOptions, collectParam, networkOption, warehouseOption } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 import { pasteable } from '../invocation.ts';
@@ -84,7 +84,7 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
   if (format === 'box') {
     const box = await boxQuery(warehouse, sql, options);
     if (output === undefined) return write(process.stdout, box);
-    const { putContent } = await import('../../warehouse/put-whole-file.ts');
+    const { putContent } = await import('../../files/put-whole-file.ts');
     await putContent(output, box);
   } else if (output !== undefined) await writeQuery(warehouse, sql, { file: output, format }, options);
   else if (format !== 'parquet') await writeQuery(warehouse, sql, { out: process.stdout, format }, options);

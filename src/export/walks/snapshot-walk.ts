@@ -6,7 +6,7 @@ import type { ParentsDef, SnapshotWalk } from '../../declare/pipeline.ts';
 import type { Given } from '../../decode/table-rows.ts';
 import { WordsColumn } from '../../decode/typed-columns.ts';
 import type { SourceRequest } from '../../http/request.ts';
-import { quoteName } from '../../warehouse/sql/canonical-text.ts';
+import { quoteName } from '../../sql/canonical-text.ts';
 import type { Stage, StagedSpan } from '../../warehouse/store.ts';
 import { commitList, PARTIAL, Pages, quarantineSpan, type RefusedRow } from '../list-pages.ts';
 import { type ListContext, widenedContext } from '../list-run.ts';

@@ -3,7 +3,7 @@ import { linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, sta
 import { homedir, hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { makeFoldersSync } from '../../core/make-folders.ts';
+import { makeFoldersSync } from '../../files/make-folders.ts';
 import type { Environment } from '../../http/dispatcher.ts';
 import type { Secret } from '../../http/secret.ts';
 

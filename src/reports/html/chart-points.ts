@@ -1,6 +1,6 @@
 import { UsageError } from '../../core/errors.ts';
-import { isNumberType } from '../../warehouse/sql/text-table.ts';
-import type { QueryResult } from '../../warehouse/store.ts';
+import type { QueryResult } from '../../sql/query-result.ts';
+import { isNumberType } from '../../sql/text-table.ts';
 import { cellKind, drawnNumber, exactText, shownText } from '../cells.ts';
 import type { Directive } from '../report-definition.ts';
 import { findColumn } from '../shown-columns.ts';

@@ -1,5 +1,5 @@
-import { visible } from '../../warehouse/sql/text-table.ts';
-import type { QueryResult } from '../../warehouse/store.ts';
+import type { QueryResult } from '../../sql/query-result.ts';
+import { visible } from '../../sql/text-table.ts';
 import { columnsOfChart } from '../shown-columns.ts';
 import { shorten } from './axis.ts';
 import { type ChartDirective, type Points, pointsOf } from './chart-points.ts';

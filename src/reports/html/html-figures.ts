@@ -1,4 +1,4 @@
-import type { QueryResult } from '../../warehouse/store.ts';
+import type { QueryResult } from '../../sql/query-result.ts';
 import { cellKind, cellText, type ShownColumn, shownText } from '../cells.ts';
 import { type Change, changesOf } from '../changes.ts';
 import { isIdentifier } from '../identifiers.ts';

@@ -1,5 +1,5 @@
 import { formatCount } from '../../core/format.ts';
-import type { QueryResult } from '../../warehouse/store.ts';
+import type { QueryResult } from '../../sql/query-result.ts';
 import { cellKind, cellText, exactText, rankRows, type ShownColumn, shownText } from '../cells.ts';
 import { isIdentifier } from '../identifiers.ts';
 import { type Html, html } from './html.ts';

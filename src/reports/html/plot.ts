@@ -1,6 +1,6 @@
 import type * as PlotModule from '@observablehq/plot';
 import type { Window } from 'happy-dom';
-import { visible } from '../../warehouse/sql/text-table.ts';
+import { visible } from '../../sql/text-table.ts';
 import { DAY_MS, numberLabel, shorten, shortNumber, timeLabel, timeStep } from './axis.ts';
 import type { ChartDirective, Point, Points } from './chart-points.ts';
 

@@ -2,11 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kinds } from '../../declare/kind.ts';
 import type { TableDef } from '../../declare/table.ts';
-import { statIfAny, syncPath } from '../disk.ts';
+import { statIfAny, syncPath } from '../../files/disk.ts';
+import { columnOf, quoteName, quoteText } from '../../sql/canonical-text.ts';
+import type { Database } from '../../sql/database.ts';
 import { encodingOf, storedColumns } from '../file-layout.ts';
-import { columnOf, quoteName, quoteText } from '../sql/canonical-text.ts';
-import type { Database } from '../sql/database.ts';
-import { readFiles } from '../sql/table-relation.ts';
+import { readFiles } from '../relations/table-relation.ts';
 
 /** Bytes of compressed files that are sorted at once; in memory they take about six times as much. */
 const CHUNK_BYTES = 8 * 2 ** 20;

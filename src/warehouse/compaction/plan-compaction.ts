@@ -2,7 +2,7 @@ import type { Span } from '../../core/span.ts';
 import { isSameSelection, narrowTable } from '../../declare/left-out.ts';
 import { isFinal, type PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
-import { schemaOf } from '../sql/table-schema.ts';
+import { schemaOf } from '../relations/table-schema.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
 
 /** Entries of one pipeline whose spans follow each other, to be made one; or one whose files are of an older form. */

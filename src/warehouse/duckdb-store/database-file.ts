@@ -3,13 +3,13 @@ import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
-import { statIfAny, syncPath } from '../disk.ts';
+import { statIfAny, syncPath } from '../../files/disk.ts';
+import { quoteName, quoteText } from '../../sql/canonical-text.ts';
+import { Database } from '../../sql/database.ts';
 import { badLedger, Entries, FORMAT, parseEntry, requireFormat } from '../ledger/entries.ts';
-import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import { Database } from '../sql/database.ts';
-import { declaredMacros } from '../sql/macros.ts';
-import { declaredViews, viewOf } from '../sql/table-relation.ts';
-import { requireReadable, type SchemaColumn, schemaOf } from '../sql/table-schema.ts';
+import { declaredMacros } from '../relations/macros.ts';
+import { declaredViews, viewOf } from '../relations/table-relation.ts';
+import { requireReadable, type SchemaColumn, schemaOf } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
 
 /**

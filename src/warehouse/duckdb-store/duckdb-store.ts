@@ -2,27 +2,19 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import PQueue from 'p-queue';
 import type { Span } from '../../core/span.ts';
-import { clearFolder, makeFolder } from '../disk.ts';
+import { clearFolder, makeFolder } from '../../files/disk.ts';
+import { guarded, takeAll } from '../../files/file-failure.ts';
+import { type Lock, takeLock } from '../../files/writer-lock.ts';
+import { quoteName } from '../../sql/canonical-text.ts';
+import type { Database } from '../../sql/database.ts';
+import type { Query } from '../../sql/query-result.ts';
 import { draftEntry } from '../ledger/draft-entry.ts';
 import type { Entries } from '../ledger/entries.ts';
 import { requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
-import { type Lock, takeLock } from '../lock/writer-lock.ts';
-import { quoteName } from '../sql/canonical-text.ts';
-import type { Database } from '../sql/database.ts';
-import { readFiles } from '../sql/table-relation.ts';
-import { requireDeclared } from '../sql/table-schema.ts';
+import { readFiles } from '../relations/table-relation.ts';
+import { requireDeclared } from '../relations/table-schema.ts';
 import { Stager, type StagerOptions } from '../staging/stager.ts';
-import type {
-  CommitDraft,
-  CommitPart,
-  FileStage,
-  LedgerEntry,
-  Query,
-  StagedSpan,
-  StagedTable,
-  Store,
-} from '../store.ts';
-import { guarded, takeAll } from '../store-failure.ts';
+import type { CommitDraft, CommitPart, FileStage, LedgerEntry, StagedSpan, StagedTable, Store } from '../store.ts';
 import { type StoreOptions, warehousePath } from '../store-options.ts';
 import {
   createFile,

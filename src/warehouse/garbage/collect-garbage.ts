@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { StoreError } from '../../core/errors.ts';
-import { clearFolder, ifAny } from '../disk.ts';
+import { clearFolder, ifAny } from '../../files/disk.ts';
 import { badLedger } from '../ledger/entries.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { isPinned, pinFile, removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';

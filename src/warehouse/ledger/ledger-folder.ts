@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { StoreError } from '../../core/errors.ts';
-import { ifAny, listFolder, putText } from '../disk.ts';
-import { CATALOG } from '../sql/table-relation.ts';
-import { type Schema, schemaId } from '../sql/table-schema.ts';
+import { ifAny, listFolder, putText } from '../../files/disk.ts';
+import { CATALOG } from '../relations/table-relation.ts';
+import { type Schema, schemaId } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
 import { badLedger, Entries, FORMAT, formatField, isNewer, parseEntry, requireFormat } from './entries.ts';
 

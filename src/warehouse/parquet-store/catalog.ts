@@ -1,12 +1,12 @@
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TableDef } from '../../declare/table.ts';
-import { syncPath } from '../disk.ts';
+import { syncPath } from '../../files/disk.ts';
+import { quoteText } from '../../sql/canonical-text.ts';
+import { Database } from '../../sql/database.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
-import { quoteText } from '../sql/canonical-text.ts';
-import { Database } from '../sql/database.ts';
-import { declaredMacros } from '../sql/macros.ts';
-import { heldMarts } from '../sql/mart-views.ts';
+import { declaredMacros } from '../relations/macros.ts';
+import { heldMarts } from '../relations/mart-views.ts';
 import {
   declaredViews,
   emptyView,
@@ -15,7 +15,7 @@ import {
   readFiles,
   selectFiles,
   viewOf,
-} from '../sql/table-relation.ts';
+} from '../relations/table-relation.ts';
 import type { LedgerEntry } from '../store.ts';
 import { steadyPath } from './pinned-files.ts';
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { link, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { failedWith, ifAny, lacksLinks, makeFolder } from '../disk.ts';
+import { failedWith, ifAny, lacksLinks, makeFolder } from '../../files/disk.ts';
 
 /**
  * Each data file has two names of one file: `tables/...`, for whoever reads a folder, and `pinned/...`, which catalogs and lists of files

@@ -1,9 +1,10 @@
 import { intersectSpans, type Span, shortSpans, subtractSpans, unionSpans } from '../../core/span.ts';
 import { isEphemeral, type PipelineDef } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
+import type { Query } from '../../sql/query-result.ts';
+import { parseSql, relationsIn } from '../../sql/sql-tree.ts';
 import { doneSpans, quarantinedSpans } from '../ledger/done-spans.ts';
-import { parseSql, relationsIn } from '../sql/sql-tree.ts';
-import type { LedgerEntry, Query } from '../store.ts';
+import type { LedgerEntry } from '../store.ts';
 
 /** Seconds since 1970, from one up to but not including another; undefined: without an end. */
 export interface Period {

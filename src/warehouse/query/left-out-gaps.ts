@@ -1,9 +1,10 @@
 import { type Span, shortSpans, subtractSpans, unionSpans } from '../../core/span.ts';
 import { isLeftOut, type LeftOut, WHOLE } from '../../declare/left-out.ts';
 import type { Registry } from '../../declare/registry.ts';
+import type { Query } from '../../sql/query-result.ts';
+import { columnsIn, type NamedColumns, parseSql, relationsIn } from '../../sql/sql-tree.ts';
 import { doneSpans } from '../ledger/done-spans.ts';
-import { columnsIn, type NamedColumns, parseSql, relationsIn } from '../sql/sql-tree.ts';
-import type { LedgerEntry, Query } from '../store.ts';
+import type { LedgerEntry } from '../store.ts';
 
 /** Columns that a query may read, by table. It cannot always be told which, then it is all of them. */
 export type Reads = ReadonlyMap<string, ReadonlySet<string> | 'all'>;

@@ -1,8 +1,9 @@
 import type { Registry } from '../../declare/registry.ts';
-import { Database } from '../sql/database.ts';
-import { isNode, parseSql, type SqlNode } from '../sql/sql-tree.ts';
-import { selectWithin, splitStatements } from '../sql/statements.ts';
-import type { LedgerEntry, Query } from '../store.ts';
+import { Database } from '../../sql/database.ts';
+import type { Query } from '../../sql/query-result.ts';
+import { isNode, parseSql, type SqlNode } from '../../sql/sql-tree.ts';
+import { selectWithin, splitStatements } from '../../sql/statements.ts';
+import type { LedgerEntry } from '../store.ts';
 import { absentTables, coverageGaps, describeGap, martGaps, periodGaps, type ReadPart } from './coverage-gaps.ts';
 import { describeLeftOut, leftOutGaps, readsOf } from './left-out-gaps.ts';
 import { periodsOf } from './sql-periods.ts';

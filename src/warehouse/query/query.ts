@@ -1,10 +1,10 @@
 import { StoreError, UsageError } from '../../core/errors.ts';
 import { loadRegistry } from '../../declare/registry.ts';
-import { putWhole } from '../put-whole-file.ts';
+import { putWhole } from '../../files/put-whole-file.ts';
+import { type RelationTarget, writeRelation } from '../../sql/relation-writer.ts';
+import { placeOf, sqlFault } from '../../sql/sql-fault.ts';
+import { boxOf } from '../../sql/text-table.ts';
 import { openReader, type Reader } from '../reader.ts';
-import { type RelationTarget, writeRelation } from '../sql/relation-writer.ts';
-import { placeOf, sqlFault } from '../sql/sql-fault.ts';
-import { boxOf } from '../sql/text-table.ts';
 import { findGaps } from './open-warehouse.ts';
 import { requireSameNetwork } from './status.ts';
 

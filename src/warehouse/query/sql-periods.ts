@@ -1,5 +1,5 @@
-import { isNode, nodesOf, parseSql, type SqlNode } from '../sql/sql-tree.ts';
-import type { Query } from '../store.ts';
+import type { Query } from '../../sql/query-result.ts';
+import { isNode, nodesOf, parseSql, type SqlNode } from '../../sql/sql-tree.ts';
 import type { Period } from './coverage-gaps.ts';
 import { isClock } from './sql-scans.ts';
 

@@ -1,4 +1,4 @@
-import { isNode, type SqlNode } from '../sql/sql-tree.ts';
+import { isNode, type SqlNode } from '../../sql/sql-tree.ts';
 
 /** A relation that a select reads, and the conditions on the day or the time of its rows; all of them hold for every row of the result. */
 export interface Scan {

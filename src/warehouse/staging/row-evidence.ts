@@ -1,7 +1,8 @@
 import { kinds } from '../../declare/kind.ts';
 import type { TableDef } from '../../declare/table.ts';
-import { canonicalText, columnOf, md5Halves, quoteName } from '../sql/canonical-text.ts';
-import type { Query, TableEvidence } from '../store.ts';
+import { canonicalText, columnOf, md5Halves, quoteName } from '../../sql/canonical-text.ts';
+import type { Query } from '../../sql/query-result.ts';
+import type { TableEvidence } from '../store.ts';
 
 /** Columns whose sums are kept as evidence: amounts and logical times that are never null. */
 export function summedColumns(table: TableDef): readonly string[] {

@@ -2,10 +2,10 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TableDef } from '../../declare/table.ts';
 import type { Batch } from '../../decode/batch.ts';
+import { guarded } from '../../files/file-failure.ts';
 import { FileWriter } from '../../parquet/parquet-writer.ts';
 import { loadZstd } from '../../parquet/zstd.ts';
 import { storedColumns } from '../file-layout.ts';
-import { guarded } from '../store-failure.ts';
 import { OrderCheck } from './order-check.ts';
 
 /** `plain`: for a DuckDB file to read once. `final`: what readers of a Parquet warehouse get. */

@@ -1,6 +1,6 @@
 import type { TableDef } from '../../declare/table.ts';
-import { quoteName } from '../sql/canonical-text.ts';
-import type { Query } from '../store.ts';
+import { quoteName } from '../../sql/canonical-text.ts';
+import type { Query } from '../../sql/query-result.ts';
 
 /**
  * Counts the rows of `relation` (any SQL after FROM), and sums hashes of them over every column: two relations with the same text

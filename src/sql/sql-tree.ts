@@ -1,4 +1,4 @@
-import type { Query } from '../store.ts';
+import type { Query } from './query-result.ts';
 
 /** What DuckDB makes of a text: the trees of its selects, or why it cannot read it. */
 export type ParsedSql =

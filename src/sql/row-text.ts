@@ -1,5 +1,5 @@
-import type { QueryResult, RowStream } from '../store.ts';
 import { partsOf } from './nested-values.ts';
+import type { QueryResult, RowStream } from './query-result.ts';
 
 /** The text of a stream of rows, in pieces: CSV (RFC 4180), or one JSON array of objects. Integers keep all their digits; nested values are
  * nested in JSON, and DuckDB's text elsewhere. */

@@ -1,4 +1,4 @@
-import type { RowStream } from '../store.ts';
+import type { RowStream } from './query-result.ts';
 import { textOf } from './row-text.ts';
 
 const NUMBER = /^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U[A-Z]*INT[A-Z]*|DECIMAL\(.*\)|FLOAT|DOUBLE)$/;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readFate, readMark, type System } from '../../src/warehouse/lock/process-liveness.ts';
+import { readFate, readMark, type System } from '../../src/files/process-liveness.ts';
 
 const HOUR_MS = 3_600_000;
 const EXT4 = 0xef53;

@@ -2,9 +2,9 @@ import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
-import { asStoreError } from '../../src/warehouse/store-failure.ts';
+import { asStoreError } from '../../src/files/file-failure.ts';
 import { freshFolder } from '../scratch.ts';
-import { openTestStore } from './warehouses.ts';
+import { openTestStore } from '../warehouse/warehouses.ts';
 
 test.each([
   ['ENOSPC: no space left on device, write', 'disk-full'],

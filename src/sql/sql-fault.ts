@@ -1,4 +1,4 @@
-import { oneLine } from '../../core/errors.ts';
+import { oneLine } from '../core/errors.ts';
 
 /** What DuckDB says of a wrong statement, and the line that it names, from 1. */
 export interface SqlFault {

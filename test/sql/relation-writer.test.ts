@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { jobActions } from '../../src/jobs/default-actions.ts';
-import { Database } from '../../src/warehouse/sql/database.ts';
-import { portableType, type RelationFormat, writeRelation } from '../../src/warehouse/sql/relation-writer.ts';
-import { boxOf } from '../../src/warehouse/sql/text-table.ts';
+import { Database } from '../../src/sql/database.ts';
+import { portableType, type RelationFormat, writeRelation } from '../../src/sql/relation-writer.ts';
+import { boxOf } from '../../src/sql/text-table.ts';
 import { exportSandbox } from '../marts/support.ts';
 import { freshFolder } from '../scratch.ts';
 

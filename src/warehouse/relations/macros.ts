@@ -1,6 +1,6 @@
-import { quoteText } from './canonical-text.ts';
+import { quoteText } from '../../sql/canonical-text.ts';
+import type { Declared } from '../../sql/on-demand.ts';
 import { actionResultCodes, computeExitCodes } from './exit-codes.ts';
-import type { Declared } from './on-demand.ts';
 import { opcodeNames } from './opcodes.ts';
 
 /** A function of SQL that every connection of tonlake knows. */

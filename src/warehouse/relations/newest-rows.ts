@@ -1,7 +1,7 @@
 import type { TableDef } from '../../declare/table.ts';
+import { quoteName, quoteText } from '../../sql/canonical-text.ts';
+import type { Database } from '../../sql/database.ts';
 import type { NewestRule } from '../store.ts';
-import { quoteName, quoteText } from './canonical-text.ts';
-import type { Database } from './database.ts';
 import { readFiles } from './table-relation.ts';
 
 /**

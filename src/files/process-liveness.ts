@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, readlink, statfs } from 'node:fs/promises';
 import { hostname, uptime } from 'node:os';
 import { promisify } from 'node:util';
-import { failedWith } from '../disk.ts';
+import { failedWith } from './disk.ts';
 
 /** A process, told apart from a later one that got the same number, and from one that is numbered elsewhere. */
 export interface ProcessMark {

@@ -5,11 +5,11 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
-import { readMark } from '../../src/warehouse/lock/process-liveness.ts';
-import { readLockHolder, takeLock } from '../../src/warehouse/lock/writer-lock.ts';
+import { readMark } from '../../src/files/process-liveness.ts';
+import { readLockHolder, takeLock } from '../../src/files/writer-lock.ts';
 import { freshFolder } from '../scratch.ts';
-import { withoutLinks } from './filesystem.ts';
-import { listAll } from './warehouses.ts';
+import { withoutLinks } from '../warehouse/filesystem.ts';
+import { listAll } from '../warehouse/warehouses.ts';
 
 const take = (path: string) =>
   takeLock({ path, subject: 'warehouse /w', command: 'tonlake run', effects: realEffects });
@@ -92,7 +92,7 @@ const canUnshare = spawnSync('unshare', [...inNamespace, 'true']).status === 0;
 test.skipIf(!canUnshare)('a process of another PID namespace does not take the lock of a running one', async () => {
   const path = join(freshFolder(), '_lock');
   const script = `
-    import { takeLock } from ${JSON.stringify(new URL('../../dist/src/warehouse/lock/writer-lock.js', import.meta.url).href)};
+    import { takeLock } from ${JSON.stringify(new URL('../../dist/src/files/writer-lock.js', import.meta.url).href)};
     import { realEffects } from ${JSON.stringify(new URL('../../dist/src/core/effects.js', import.meta.url).href)};
     const take = () => takeLock({ path: ${JSON.stringify(path)}, subject: 'w', command: 'c', effects: realEffects });
     const word = await take().then(() => 'taken', ({ code }) => code);
@@ -157,7 +157,7 @@ test.skipIf(!canReadTypes)(
     const path = join(freshFolder(), '_lock');
     await writeFile(path, JSON.stringify(owner));
     const script = `
-    import { takeLock } from ${JSON.stringify(new URL('../../src/warehouse/lock/writer-lock.ts', import.meta.url).href)};
+    import { takeLock } from ${JSON.stringify(new URL('../../src/files/writer-lock.ts', import.meta.url).href)};
     import { realEffects } from ${JSON.stringify(new URL('../../src/core/effects.ts', import.meta.url).href)};
     process.stdin.once('data', async () => {
       try {

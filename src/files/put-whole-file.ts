@@ -3,8 +3,8 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { StoreError } from '../core/errors.ts';
 import { makeFolder, statIfAny, syncPath } from './disk.ts';
+import { guarded } from './file-failure.ts';
 import { requireLocalPath } from './local-path.ts';
-import { guarded } from './store-failure.ts';
 
 /**
  * Puts a file that a user named in place as a whole: `write` makes it beside its place, then it is renamed, so that what was there

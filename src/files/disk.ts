@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { link, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeFolders } from '../core/make-folders.ts';
+import { makeFolders } from './make-folders.ts';
 
 /** Whether a failed system call failed with one of these codes. */
 export function failedWith(error: unknown, ...codes: readonly string[]): boolean {

@@ -1,7 +1,7 @@
-import { StoreError } from '../../core/errors.ts';
-import type { ColumnDef } from '../../declare/column.ts';
-import { kinds } from '../../declare/kind.ts';
-import type { TableDef } from '../../declare/table.ts';
+import { StoreError } from '../core/errors.ts';
+import type { ColumnDef } from '../declare/column.ts';
+import { kinds } from '../declare/kind.ts';
+import type { TableDef } from '../declare/table.ts';
 
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;

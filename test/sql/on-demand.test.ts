@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Database } from '../../src/warehouse/sql/database.ts';
-import { declaredMacros } from '../../src/warehouse/sql/macros.ts';
-import { type Declared, OnDemand } from '../../src/warehouse/sql/on-demand.ts';
+import { Database } from '../../src/sql/database.ts';
+import { type Declared, OnDemand } from '../../src/sql/on-demand.ts';
+import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
 
 let database: Database;
 let made: string[];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Database } from '../../src/warehouse/sql/database.ts';
+import { Database } from '../../src/sql/database.ts';
 
 test('a bound of memory that was widened for one statement is narrow again afterwards', async () => {
   const database = await Database.open(':memory:', { memory_limit: '64MB' });

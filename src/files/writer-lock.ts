@@ -2,9 +2,9 @@ import { link, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Effects } from '../../core/effects.ts';
-import { StoreError } from '../../core/errors.ts';
-import { failedWith, ifAny, lacksLinks, listFolder, writeSynced } from '../disk.ts';
+import type { Effects } from '../core/effects.ts';
+import { StoreError } from '../core/errors.ts';
+import { failedWith, ifAny, lacksLinks, listFolder, writeSynced } from './disk.ts';
 import { readFate, readMark } from './process-liveness.ts';
 
 /** How often, and after what pauses, a lock file without a text is read again. */

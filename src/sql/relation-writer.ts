@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { Query, Stream } from '../store.ts';
 import { quoteName, quoteText } from './canonical-text.ts';
+import type { Query, Stream } from './query-result.ts';
 import { textOfRows } from './row-text.ts';
 import { splitStatements } from './statements.ts';
 

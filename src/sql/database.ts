@@ -1,8 +1,8 @@
 import type * as duckdb from '@duckdb/node-api';
-import { StoreError } from '../../core/errors.ts';
-import type { Query, Stream } from '../store.ts';
+import { StoreError } from '../core/errors.ts';
 import { quoteText } from './canonical-text.ts';
 import { duckdbApi } from './duckdb-api.ts';
+import type { Query, Stream } from './query-result.ts';
 
 type DuckDBConnection = duckdb.DuckDBConnection;
 type DuckDBInstance = duckdb.DuckDBInstance;

@@ -1,14 +1,14 @@
 import PQueue from 'p-queue';
 import { StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
+import { guarded } from '../../files/file-failure.ts';
+import { Database } from '../../sql/database.ts';
+import { type Declared, OnDemand } from '../../sql/on-demand.ts';
+import type { QueryResult, Stream } from '../../sql/query-result.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { COMMITS, commitsView, tableView } from '../parquet-store/catalog.ts';
-import type { QueryResult, Stream } from '../store.ts';
-import { guarded } from '../store-failure.ts';
-import { Database } from './database.ts';
 import { declaredMacros } from './macros.ts';
 import { heldMarts } from './mart-views.ts';
-import { type Declared, OnDemand } from './on-demand.ts';
 import { declaredViews } from './table-relation.ts';
 
 /** SQL over a Parquet warehouse, in memory: views that follow the ledger. */

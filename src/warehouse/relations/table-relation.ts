@@ -1,8 +1,8 @@
 import { join, relative, sep } from 'node:path';
 import type { TableDef } from '../../declare/table.ts';
+import { quoteName, quoteText } from '../../sql/canonical-text.ts';
+import type { Declared } from '../../sql/on-demand.ts';
 import { DATE_COLUMN, storedColumns } from '../file-layout.ts';
-import { quoteName, quoteText } from './canonical-text.ts';
-import type { Declared } from './on-demand.ts';
 import { type SchemaColumn, schemaOf } from './table-schema.ts';
 
 export function viewOf(name: string, select: string): string {

@@ -1,0 +1,24 @@
+/** Rows of a query; values as DuckDB's JavaScript types (bigint for BIGINT, DuckDBDecimalValue ...). */
+export interface QueryResult {
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+/** Runs one statement and reads its rows. Parameters are `$name` in the statement. */
+export type Query = (sql: string, parameters?: Readonly<Record<string, unknown>>) => Promise<QueryResult>;
+
+/** The rows of a statement, as they are made. */
+export interface RowStream {
+  readonly columns: QueryResult['columns'];
+  /** Rows in lots of about two thousand. */
+  lots(): AsyncIterable<QueryResult['rows']>;
+  /** Counts the rows that were not read, without making values of them. */
+  countRest(): Promise<number>;
+}
+
+/** Runs one statement and hands over its rows as they are made. */
+export type Stream = <T>(
+  sql: string,
+  parameters: Readonly<Record<string, unknown>> | undefined,
+  use: (rows: RowStream) => Promise<T>,
+) => Promise<T>;
