@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import type { RangePart } from './range.ts';
+import type { RangePart } from './range-part.ts';
 
 /** A number whose digits are grouped in threes by commas, as people write it. */
 const GROUPED = /(?<![\d._,])\d{1,3}(?:,\d{3})+(?![\d._])/g;

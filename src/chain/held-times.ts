@@ -1,6 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import type { Query } from '../sql/query-result.ts';
-import { type ChainBounds, formatTime } from './range.ts';
+import { formatTime } from './range.ts';
+import type { ChainBounds } from './range-part.ts';
 
 /**
  * Where times stand among the headers that a warehouse holds. A time is held only where the blocks around it are: a hole there could

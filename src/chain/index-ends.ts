@@ -7,7 +7,8 @@ import type { Answer } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { Source } from '../http/source.ts';
 import { type NamedHeader, parseHeaders } from './headers.ts';
-import { type ChainBounds, formatTime } from './range.ts';
+import { formatTime } from './range.ts';
+import type { ChainBounds } from './range-part.ts';
 
 const infoSchema = z.object({
   last: z.object({ seqno: z.int().nonnegative() }),

@@ -2,7 +2,7 @@ import type { Effects } from '../core/effects.ts';
 import { intersectSpans, type Span, totalSize } from '../core/span.ts';
 import type { Source } from '../http/source.ts';
 import { fetchEnds, type IndexEnds } from './index-ends.ts';
-import type { RangePart } from './range.ts';
+import type { RangePart } from './range-part.ts';
 
 /** Blocks that are walked at once while the head grows: what a kill can cost. */
 const PIECE_BLOCKS = 100;

@@ -2,7 +2,7 @@ import cliProgress from 'cli-progress';
 import type { RunEvent } from '../export/run.ts';
 import type { RetryEvent } from '../http/source.ts';
 import { pasteable } from './invocation.ts';
-import { describeEvent, describeRetry, isTrouble, type Progress, TELL_WAIT_MS } from './progress-bar.ts';
+import { describeEvent, describeRetry, isTrouble, type Progress, TELL_WAIT_MS } from './progress-text.ts';
 import { RunProgress } from './run-progress.ts';
 
 /** Bars at the bottom of a terminal; whatever is told comes above them. */

@@ -1,20 +1,7 @@
-import { formatCount, formatDuration } from '../core/format.ts';
-import { shortSpans } from '../core/span.ts';
 import type { RunEvent } from '../export/run.ts';
 import type { RetryEvent } from '../http/source.ts';
 import { pasteable } from './invocation.ts';
-
-/** What people see of a run on standard error. */
-export interface Progress {
-  readonly show: (event: RunEvent) => void;
-  readonly retry: (event: RetryEvent) => void;
-  /** A line beside what happens. */
-  readonly tell: (line: string) => void;
-  readonly end: () => void;
-}
-
-/** Retries are told only when a wait becomes long enough to wonder about, and not more often than this. */
-export const TELL_WAIT_MS = 5_000;
+import { describeEvent, describeRetry, isTrouble, type Progress, TELL_WAIT_MS } from './progress-text.ts';
 
 /** Bars on a terminal, plain lines elsewhere; nothing but problems when standard output carries JSON. */
 export async function openProgress(isJson: boolean): Promise<Progress> {
@@ -48,37 +35,4 @@ class LineProgress implements Progress {
   };
 
   readonly end = (): void => {};
-}
-
-export function isTrouble(event: RunEvent): boolean {
-  return ['problem', 'quarantine', 'refused-keys'].includes(event.event);
-}
-
-export function describeRetry(event: RetryEvent): string {
-  return `waiting ${formatDuration(event.sleepMs / 1000)}: ${event.message}`;
-}
-
-export function describeEvent(event: RunEvent): string | undefined {
-  switch (event.event) {
-    case 'start': {
-      const rows = event.records === undefined ? '' : `, ${formatCount(event.records)} transactions`;
-      return `${event.pipeline}: fetching ${shortSpans(event.missing)} (${formatCount(event.seqnos)} blocks${rows})`;
-    }
-    case 'span': {
-      const rows = Object.entries(event.rows).map(([table, count]) => `${formatCount(count)} ${table}`);
-      return `${event.pipeline}: committed ${event.from}:${event.to} (${rows.join(', ')})`;
-    }
-    case 'skew':
-      return `${event.pipeline}: read while the chain grew from ${event.from} to ${event.to}; ${formatCount(event.rows)} rows are newer than ${event.from}`;
-    case 'refused-keys':
-      return `${event.pipeline}: ${formatCount(event.refused)} of ${formatCount(event.keys)} keys refused, the first: ${event.message}; see select * from lookups where error is not null`;
-    case 'problem':
-      return `problem: ${event.message}`;
-    case 'unknown-field':
-      return `unknown field: ${event.field}, kept in _extra`;
-    case 'quarantine':
-      return `quarantined: ${event.pipeline} ${event.seqno}: ${event.reason} at ${event.pointer}`;
-    default:
-      return undefined;
-  }
 }

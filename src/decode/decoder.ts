@@ -4,7 +4,8 @@ import type { Batch } from './batch.ts';
 import { compilePlan, type Plan } from './decode-plan.ts';
 import { reshape } from './reshape.ts';
 import { type ScannedPage, scanPage } from './scan-page.ts';
-import type { AnyColumn, Given, TableRows } from './table-rows.ts';
+import type { Given, TableRows } from './table-rows.ts';
+import type { AnyColumn } from './typed-columns.ts';
 
 /** How many rows each table held at a moment. */
 export type Mark = readonly number[];

@@ -1,5 +1,5 @@
 import { compareBytes } from './bytes.ts';
-import type { AnyColumn } from './table-rows.ts';
+import type { AnyColumn } from './typed-columns.ts';
 import { BytesColumn, WordsColumn } from './typed-columns.ts';
 
 /** A column to sort by; `parentRows` tells for each row where its value stands, when it is a column of the parent. */

@@ -5,9 +5,7 @@ import { Arena } from './arena.ts';
 import { type Batch, makeVector, type Vector } from './batch.ts';
 import { bytesOf } from './bytes.ts';
 import { RowOrder, type SortColumn } from './row-order.ts';
-import { type BoolColumn, BytesColumn, createColumn, WordsColumn } from './typed-columns.ts';
-
-export type AnyColumn = BytesColumn | WordsColumn | BoolColumn;
+import { type AnyColumn, BytesColumn, createColumn, WordsColumn } from './typed-columns.ts';
 
 /** What the walk knows of a request, by name; a number as bigint, an absent or null value is NULL. */
 export type Given = Readonly<Record<string, string | bigint | null>>;

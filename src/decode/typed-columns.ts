@@ -163,3 +163,5 @@ export function createColumn(def: ColumnDef): BytesColumn | WordsColumn | BoolCo
       return new WordsColumn(def, WORDS[physical]);
   }
 }
+
+export type AnyColumn = BytesColumn | WordsColumn | BoolColumn;

@@ -35,19 +35,24 @@ export interface Answer {
  *
  * @throws {SourceError} when a value is empty: the server drops such a filter without a word.
  */
-export function formatTarget(ask: SourceRequest): string {
-  const pairs = ask.query.map(([name, value]) => {
+export function formatTarget(request: SourceRequest): string {
+  const pairs = request.query.map(([name, value]) => {
     if (value === '') {
-      throw new SourceError(`source ${labelOf(ask)}: expected a value for parameter ${name}, got an empty one`, {
+      throw new SourceError(`source ${labelOf(request)}: expected a value for parameter ${name}, got an empty one`, {
         code: 'empty-parameter',
       });
     }
     return `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
   });
-  return pairs.length === 0 ? ask.path : `${ask.path}?${pairs.join('&')}`;
+  return pairs.length === 0 ? request.path : `${request.path}?${pairs.join('&')}`;
 }
 
-/** The label of an ask, or its path without the leading slash. */
-export function labelOf(ask: SourceRequest): string {
-  return ask.label ?? ask.path.replace(/^\//, '');
+/** The label of a request, or its path without the leading slash. */
+function labelOf(request: SourceRequest): string {
+  return request.label ?? request.path.replace(/^\//, '');
+}
+
+/** A request in words: its label, and `GET /blocks?seqno=5` as answers and errors name it. */
+export function describeRequest(request: SourceRequest): { readonly label: string; readonly text: string } {
+  return { label: labelOf(request), text: `${request.method ?? 'GET'} ${formatTarget(request)}` };
 }

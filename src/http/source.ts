@@ -1,23 +1,18 @@
-import { createRequire } from 'node:module';
 import PQueue from 'p-queue';
 import type { Effects } from '../core/effects.ts';
 import { SourceError, UsageError } from '../core/errors.ts';
-import type { Budget, Permit } from '../rate-limit/limiter.ts';
+import type { RateLimiter } from '../rate-limit/limiter.ts';
+import type { Permit } from '../rate-limit/permit.ts';
 import type { Priority } from '../rate-limit/priority.ts';
-import { openSourceBudget } from '../rate-limit/source-limiter.ts';
-import { ACCEPT_ENCODING, BodyFailure, decompress } from './body.ts';
+import { openSourceLimiter } from '../rate-limit/source-limiter.ts';
 import { parseRetryAfter, type Reply, reactTo } from './classify-answer.ts';
-import { type Environment, openRoute } from './dispatcher.ts';
+import type { Environment } from './dispatcher.ts';
+import { Exchange } from './exchange.ts';
 import { linkSignals } from './linked-signal.ts';
 import type { Network } from './network.ts';
-import { describeNetworkFailure, strip } from './network-failure.ts';
-import { type Answer, formatTarget, labelOf, type SourceRequest } from './request.ts';
+import { type Answer, describeRequest, type SourceRequest } from './request.ts';
 import { MAX_PAUSE_MS, retry } from './retry.ts';
-import { type Fault, RetryableFailure } from './retryable-failure.ts';
 import { type Secret, scrubError } from './secret.ts';
-import { quoteText } from './server-text.ts';
-
-const CONNECT_TIMEOUT_MS = 10_000;
 
 /** One attempt that will be repeated; nothing in it holds the key. */
 export interface RetryEvent {
@@ -44,7 +39,7 @@ export interface SourceOptions {
   /** What tonlake is doing, for `status --budget`. Default `tonlake`. */
   readonly command?: string | undefined;
   /** Default: one of its own. Sources of the same network should share one. */
-  readonly budget?: Budget | undefined;
+  readonly budget?: RateLimiter | undefined;
   /** Requests under way at once, default 8. */
   readonly concurrency?: number | undefined;
   /** How long a block that is not indexed is waited for, default 60 s. */
@@ -103,184 +98,125 @@ export interface Source {
   close(): Promise<void>;
 }
 
-interface Tag {
-  readonly ask: SourceRequest;
-  readonly label: string;
-  readonly target: string;
-  readonly request: string;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Opens a source; no request is sent yet.
  *
  * @throws {UsageError} when an option is out of range, or a proxy or certificate setting is unusable.
  */
 export function openSource(options: SourceOptions): Source {
-  const { network, effects, env = process.env } = options;
-  const baseUrl = options.baseUrl ?? network.baseUrl;
-  if (baseUrl === undefined)
-    throw new UsageError(`usage: expected a base address for ${network.name}`, { code: 'bad-network' });
-  const { origin } = new URL(baseUrl);
-  const concurrency = atLeast('concurrency', options.concurrency ?? 8, 1);
-  const attempts = atLeast('attempts', options.attempts ?? 8, 1);
-  const waitMs = atLeast('wait', options.waitMs ?? 60_000, 0);
-  const timeoutMs = atLeast('timeout', options.timeoutMs ?? 30_000, 1);
-  const maxBytes = options.maxBytes ?? 512 * 1024 * 1024;
-  const key = network.kind === 'sandbox' ? undefined : options.apiKey;
-  const redact = (text: string): string => key?.redact(text) ?? text;
+  return new HttpSource(options);
+}
 
-  const route = openRoute({
-    baseUrl,
-    connections: concurrency,
-    connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
-    maxBytes,
-    caFile: options.caFile ?? env['TONLAKE_CA_FILE'],
-    env: network.kind === 'sandbox' ? {} : env,
-  });
-  const { rps, lane, command } = options;
-  const budget = options.budget ?? openSourceBudget({ network, baseUrl, key, rps, lane, command, env, effects });
-  const queue = new PQueue({ concurrency });
-  const closing = new AbortController();
-  const headers = {
-    accept: 'application/json',
-    'accept-encoding': ACCEPT_ENCODING,
-    'user-agent': userAgent(),
-    ...route.headers,
-    ...(options.noAddressBook === true ? { 'x-no-address-book': 'true' } : {}),
-    ...(options.noMetadata === true ? { 'x-no-metadata': 'true' } : {}),
-    ...(key === undefined ? {} : { 'x-api-key': key.reveal() }),
-  };
-  const tally = { requests: 0, retries: 0, bytes: 0, byPath: new Map<string, number>() };
-  let reached = false;
-  let answered = false;
+class HttpSource implements Source {
+  readonly #options: SourceOptions;
+  /** Never sent to the sandbox. */
+  readonly #key: Secret | undefined;
+  readonly #attempts: number;
+  readonly #waitMs: number;
+  readonly #exchange: Exchange;
+  readonly #limiter: RateLimiter;
+  readonly #queue: PQueue;
+  readonly #closing = new AbortController();
+  readonly #counts = { requests: 0, retries: 0, byPath: new Map<string, number>() };
+  #hasAnswered = false;
 
-  function setback(tag: Tag, fault: Fault, cause?: unknown): RetryableFailure {
-    const detail = fault.detail === undefined ? undefined : quoteText(fault.detail, redact);
-    return new RetryableFailure(tag.label, { ...fault, detail }, { cause: strip(cause, redact) });
+  constructor(options: SourceOptions) {
+    const { network, effects, rps, lane, command, env = process.env } = options;
+    const baseUrl = options.baseUrl ?? network.baseUrl;
+    if (baseUrl === undefined)
+      throw new UsageError(`usage: expected a base address for ${network.name}`, { code: 'bad-network' });
+    const concurrency = atLeast('concurrency', options.concurrency ?? 8, 1);
+    const key = network.kind === 'sandbox' ? undefined : options.apiKey;
+    this.#options = options;
+    this.#key = key;
+    this.#attempts = atLeast('attempts', options.attempts ?? 8, 1);
+    this.#waitMs = atLeast('wait', options.waitMs ?? 60_000, 0);
+    this.#exchange = new Exchange({
+      ...{ baseUrl, concurrency, key, noAddressBook: options.noAddressBook, noMetadata: options.noMetadata },
+      timeoutMs: atLeast('timeout', options.timeoutMs ?? 30_000, 1),
+      maxBytes: options.maxBytes ?? 512 * 1024 * 1024,
+      caFile: options.caFile ?? env['TONLAKE_CA_FILE'],
+      env: network.kind === 'sandbox' ? {} : env,
+    });
+    this.#limiter = options.budget ?? openSourceLimiter({ network, baseUrl, key, rps, lane, command, env, effects });
+    this.#queue = new PQueue({ concurrency });
   }
 
-  async function ask(tag: Tag, tried: number): Promise<Answer> {
-    return queue.add(
+  get rps(): number | undefined {
+    return this.#limiter.rps === Number.POSITIVE_INFINITY ? undefined : this.#limiter.rps;
+  }
+
+  get counts(): SourceCounts {
+    const { requests, retries, byPath } = this.#counts;
+    return { requests, retries, bytes: this.#exchange.bytes, byPath: Object.fromEntries(byPath) };
+  }
+
+  async fetch<T>(
+    question: SourceRequest,
+    accept: (answer: Answer) => T | Promise<T>,
+    { signal, attempts = this.#attempts }: FetchOptions = {},
+  ): Promise<T> {
+    const { effects, onRetry } = this.#options;
+    const { label, text } = describeRequest(question);
+    const link = linkSignals([this.#closing.signal, this.#options.signal, signal]);
+    try {
+      return await retry(async (tried) => accept(await this.#send(question, tried, link.signal)), {
+        ...{ attempts, effects, waitMs: this.#waitMs, signal: link.signal },
+        onRetry: ({ attempt, sleepMs, error }) => {
+          const message = this.#key?.redact(error.message) ?? error.message;
+          onRetry?.({ label, request: text, attempt, sleepMs, code: error.code, message });
+        },
+      });
+    } catch (error) {
+      if (this.#key !== undefined) scrubError(error, this.#key);
+      throw error;
+    } finally {
+      link.release();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new SourceError('source: closed', { code: 'closed' }));
+    if (this.#options.budget === undefined) await this.#limiter.close();
+    await this.#exchange.close();
+  }
+
+  /** One attempt, when it is its turn. */
+  async #send(question: SourceRequest, tried: number, signal: AbortSignal): Promise<Answer> {
+    return this.#queue.add(
       async () => {
-        const leave = await budget.take(tag.signal);
-        tally.requests++;
-        if (tried > 1) tally.retries++;
-        tally.byPath.set(tag.ask.path, (tally.byPath.get(tag.ask.path) ?? 0) + 1);
-        const { reply, wireBytes } = await exchange(tag);
-        return judge(tag, leave, reply, wireBytes);
+        const permit = await this.#limiter.take(signal);
+        const { byPath } = this.#counts;
+        this.#counts.requests++;
+        if (tried > 1) this.#counts.retries++;
+        byPath.set(question.path, (byPath.get(question.path) ?? 0) + 1);
+        const { reply, wireBytes } = await this.#exchange.send(question, signal);
+        this.#judge(question, permit, reply);
+        return { status: reply.status, body: reply.body, wireBytes, request: describeRequest(question).text };
       },
-      { signal: tag.signal, priority: tried },
+      { signal, priority: tried },
     );
   }
 
-  async function exchange(tag: Tag): Promise<{ readonly reply: Reply; readonly wireBytes: number }> {
-    const limit = linkSignals([tag.signal]);
-    const overdue = new SourceError('overdue', { code: 'timeout' });
-    const timer = setTimeout(() => limit.abort(overdue), timeoutMs);
-    try {
-      const response = await route.dispatcher.request({
-        origin: route.origin,
-        path: `${route.prefix}${tag.target}`,
-        method: tag.ask.method ?? 'GET',
-        headers: tag.ask.body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-        body: tag.ask.body ?? null,
-        signal: limit.signal,
-      });
-      const wire = Buffer.from(await response.body.arrayBuffer());
-      reached = true;
-      tally.bytes += wire.length;
-      const body = await decompress(wire, one(response.headers['content-encoding']) ?? '', maxBytes);
-      const reply: Reply = {
-        status: response.statusCode,
-        contentType: one(response.headers['content-type']) ?? '',
-        retryAfter: one(response.headers['retry-after']),
-        location: one(response.headers['location']),
-        body,
-      };
-      return { reply, wireBytes: wire.length };
-    } catch (error) {
-      tag.signal.throwIfAborted();
-      if (limit.signal.aborted) {
-        const hint = 'ask again later, or raise --timeout';
-        throw setback(tag, {
-          code: 'timeout',
-          what: `no whole answer within ${timeoutMs / 1000} s`,
-          hint,
-          pause: { kind: 'backoff' },
-        });
-      }
-      if (error instanceof BodyFailure) throw setback(tag, error.fault, error.cause);
-      const target = { origin, proxy: route.proxy, reached };
-      throw setback(tag, describeNetworkFailure(error, target), error);
-    } finally {
-      clearTimeout(timer);
-      limit.release();
-    }
-  }
-
-  function judge(tag: Tag, leave: Permit, reply: Reply, wireBytes: number): Answer {
-    const now = effects.now();
-    const situation = { path: tag.ask.path, missing: tag.ask.missing, keyed: key !== undefined, answered, now };
+  /** @throws {RetryableFailure} when the reply is no usable answer */
+  #judge(question: SourceRequest, permit: Permit, reply: Reply): void {
+    const now = this.#options.effects.now();
     if (reply.status === 429) {
       const holdMs = parseRetryAfter(reply.retryAfter, now);
-      budget.slow(leave, holdMs === undefined ? undefined : Math.min(holdMs, MAX_PAUSE_MS));
+      this.#limiter.slow(permit, holdMs === undefined ? undefined : Math.min(holdMs, MAX_PAUSE_MS));
     }
-    const reaction = reactTo(reply, situation);
-    if (reaction.kind === 'fault') throw setback(tag, reaction.fault);
-    answered = true;
-    return { status: reply.status, body: reply.body, wireBytes, request: tag.request };
+    const { path, missing } = question;
+    const reaction = reactTo(reply, {
+      ...{ path, missing, now },
+      keyed: this.#key !== undefined,
+      answered: this.#hasAnswered,
+    });
+    if (reaction.kind === 'fault') throw this.#exchange.failure(question, reaction.fault);
+    this.#hasAnswered = true;
   }
-
-  return {
-    async fetch(question, accept, fetchOptions = {}) {
-      const target = formatTarget(question);
-      const label = labelOf(question);
-      const request = `${question.method ?? 'GET'} ${target}`;
-      const link = linkSignals([closing.signal, options.signal, fetchOptions.signal]);
-      const tag: Tag = { ask: question, label, target, request, signal: link.signal };
-      try {
-        return await retry(async (tried) => accept(await ask(tag, tried)), {
-          attempts: fetchOptions.attempts ?? attempts,
-          waitMs,
-          effects,
-          signal: link.signal,
-          onRetry: ({ attempt, sleepMs, error }) => {
-            options.onRetry?.({ label, request, attempt, sleepMs, code: error.code, message: redact(error.message) });
-          },
-        });
-      } catch (error) {
-        if (key !== undefined) scrubError(error, key);
-        throw error;
-      } finally {
-        link.release();
-      }
-    },
-    get rps() {
-      return budget.rps === Number.POSITIVE_INFINITY ? undefined : budget.rps;
-    },
-    get counts() {
-      return { ...tally, byPath: Object.fromEntries(tally.byPath) };
-    },
-    async close() {
-      closing.abort(new SourceError('source: closed', { code: 'closed' }));
-      if (options.budget === undefined) await budget.close();
-      await route.dispatcher.destroy();
-    },
-  };
 }
 
 function atLeast(name: string, value: number, least: number): number {
   if (value >= least) return value;
   throw new UsageError(`usage: expected ${name} of at least ${least}, got ${value}`, { code: `bad-${name}` });
-}
-
-function one(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header.join(', ') : header;
-}
-
-function userAgent(): string {
-  const own: unknown = createRequire(import.meta.url)('tonlake/package.json');
-  const version = typeof own === 'object' && own !== null && 'version' in own ? String(own.version) : '0';
-  return `tonlake/${version}`;
 }

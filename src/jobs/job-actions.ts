@@ -1,4 +1,4 @@
-import type { ChainBounds } from '../chain/range.ts';
+import type { ChainBounds } from '../chain/range-part.ts';
 import type { Effects } from '../core/effects.ts';
 import type { RunOptions, RunReport } from '../export/run.ts';
 import type { MartBuild } from '../marts/build-marts.ts';

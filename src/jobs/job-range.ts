@@ -1,4 +1,5 @@
-import { type ChainBounds, datePart, parseRange, type RangePart, resolveFrom, resolveRange } from '../chain/range.ts';
+import { datePart, parseRange, resolveFrom, resolveRange } from '../chain/range.ts';
+import type { ChainBounds, RangePart } from '../chain/range-part.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatSpans, type Span, unionSpans } from '../core/span.ts';
 import { addDays, dateAt } from '../core/time-zone.ts';

@@ -1,8 +1,8 @@
+import type { Physical } from '../declare/kind.ts';
 import type { Arena } from '../decode/arena.ts';
 import type { Vector } from '../decode/batch.ts';
 import { bytesOf } from '../decode/bytes.ts';
 import { MOST_BYTES, putVarint } from './bit-packing.ts';
-import type { Numeric } from './statistics.ts';
 
 /** Parquet's definition levels of an optional column: Arrow's validity bitmap is their bit-packed form. */
 export function encodeLevels(vector: Vector, rows: number, arena: Arena): Uint8Array {
@@ -83,3 +83,6 @@ function asWords(bytes: Uint8Array): Uint32Array {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >> 2);
 }
+
+/** Numbers of one size. */
+export type Numeric = Exclude<Physical, 'utf8' | 'binary' | 'bool'>;

@@ -1,6 +1,6 @@
-import type { Physical } from '../declare/kind.ts';
 import { compareBytes } from '../decode/bytes.ts';
 import { type ByteValues, lengthAt } from './byte-values.ts';
+import type { Numeric } from './plain-values.ts';
 
 /** Least and greatest value in Parquet's PLAIN encoding (texts and bytes without their length). */
 export interface Bounds {
@@ -28,9 +28,6 @@ export function boundsOfNumbers(physical: Numeric, values: Uint8Array, count: nu
       return pick(values, 16, boundsOf128(values, count));
   }
 }
-
-/** Numbers of one size. */
-export type Numeric = Exclude<Physical, 'utf8' | 'binary' | 'bool'>;
 
 /** Positions of the least and the greatest value. */
 interface Places {

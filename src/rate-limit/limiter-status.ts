@@ -59,7 +59,7 @@ export async function budgetStatus(options: BudgetStatusOptions): Promise<Budget
   const folder = openReadable(env, network.baseUrl, apiKey);
   const memo = readMemo(folder);
   const leader = readLeader(folder);
-  const live = leader === undefined || leader.socket === '' ? undefined : await askKeeper(leader.socket);
+  const live = leader === undefined || leader.socket === '' ? undefined : await askLeader(leader.socket);
   const last429 = live?.last429 ?? memo.last429;
   return {
     network: network.name,
@@ -118,7 +118,7 @@ function round(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-function askKeeper(path: string): Promise<LeaderStatus | undefined> {
+function askLeader(path: string): Promise<LeaderStatus | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ path });
     const timer = setTimeout(() => socket.destroy(), ANSWER_MS);

@@ -3,11 +3,11 @@ import { UsageError } from '../core/errors.ts';
 import type { Environment } from '../http/dispatcher.ts';
 import type { DefaultRps, Network } from '../http/network.ts';
 import type { Secret } from '../http/secret.ts';
-import { type Budget, openBudget, type Rps } from './limiter.ts';
+import { openLimiter, type RateLimiter, type Rps } from './limiter.ts';
 import type { Priority } from './priority.ts';
-import { openSharedBudget } from './shared/shared-limiter.ts';
+import { openSharedLimiter } from './shared/shared-limiter.ts';
 
-export interface SourceBudgetOptions {
+export interface SourceLimiterOptions {
   readonly network: Network;
   readonly baseUrl: string;
   readonly key: Secret | undefined;
@@ -20,11 +20,11 @@ export interface SourceBudgetOptions {
 }
 
 /** The budget of a source that was given none. Without a limit there is nothing to share, and nothing is opened. */
-export function openSourceBudget(options: SourceBudgetOptions): Budget {
+export function openSourceLimiter(options: SourceLimiterOptions): RateLimiter {
   const { network, lane, effects } = options;
   const rps = resolveRps(options.rps, network.defaultRps, options.key !== undefined);
-  if (rps === undefined || lane === undefined || network.kind === 'sandbox') return openBudget(rps, effects);
-  return openSharedBudget({ ...options, rps, lane });
+  if (rps === undefined || lane === undefined || network.kind === 'sandbox') return openLimiter(rps, effects);
+  return openSharedLimiter({ ...options, rps, lane });
 }
 
 /**

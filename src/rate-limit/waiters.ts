@@ -1,11 +1,11 @@
-import type { Permit } from './limiter.ts';
+import type { Permit } from './permit.ts';
 
 interface Waiter {
-  readonly admit: (leave: Permit) => void;
+  readonly admit: (permit: Permit) => void;
   readonly fail: (reason: unknown) => void;
 }
 
-/** Requests that wait for leave, by number. */
+/** Requests that wait for a permit, by number. */
 export class Waiters {
   readonly #waiters = new Map<number, Waiter>();
   #last = 0;
@@ -38,9 +38,9 @@ export class Waiters {
         signal.removeEventListener('abort', giveUp);
       };
       this.#waiters.set(ticket, {
-        admit: (leave) => {
+        admit: (permit) => {
           settle();
-          resolve(leave);
+          resolve(permit);
         },
         fail: (reason) => {
           settle();
@@ -51,8 +51,8 @@ export class Waiters {
     });
   }
 
-  admit(ticket: number, leave: Permit): void {
-    this.#waiters.get(ticket)?.admit(leave);
+  admit(ticket: number, permit: Permit): void {
+    this.#waiters.get(ticket)?.admit(permit);
   }
 
   failAll(reason: unknown): void {

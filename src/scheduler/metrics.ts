@@ -17,91 +17,97 @@ const SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14_400];
 export function openMetrics(): ScheduleMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  const metrics = metricsIn(registry);
+  return {
+    contentType: registry.contentType,
+    see: (event) => count(metrics, event),
+    recall: (record) => noteSuccess(metrics, record),
+    text: () => registry.metrics(),
+  };
+}
+
+type Metrics = ReturnType<typeof metricsIn>;
+
+function metricsIn(registry: Registry) {
   const registers = [registry];
-  const runs = new Counter({
-    ...{ name: 'tonlake_job_runs_total', help: 'Runs of a job that are over, by how they ended.', registers },
-    labelNames: ['job', 'result'],
-  });
-  const duration = new Histogram({
-    ...{ name: 'tonlake_job_duration_seconds', help: 'How long a run took.', registers },
-    ...{ labelNames: ['job'], buckets: SECONDS },
-  });
-  const stepSeconds = new Counter({
-    ...{ name: 'tonlake_job_step_seconds_total', help: 'Time that the steps of a job took, by kind.', registers },
-    labelNames: ['job', 'step'],
-  });
-  const rows = new Counter({
-    ...{ name: 'tonlake_job_rows_total', help: 'Rows that exports added to tables.', registers },
-    labelNames: ['job', 'table'],
-  });
-  const requests = new Counter({
-    ...{ name: 'tonlake_job_requests_total', help: 'Requests that exports made to the API.', registers },
-    labelNames: ['job'],
-  });
-  const success = new Gauge({
-    ...{
+  return {
+    runs: new Counter({
+      ...{ name: 'tonlake_job_runs_total', help: 'Runs of a job that are over, by how they ended.', registers },
+      labelNames: ['job', 'result'],
+    }),
+    duration: new Histogram({
+      ...{ name: 'tonlake_job_duration_seconds', help: 'How long a run took.', registers },
+      ...{ labelNames: ['job'], buckets: SECONDS },
+    }),
+    stepSeconds: new Counter({
+      ...{ name: 'tonlake_job_step_seconds_total', help: 'Time that the steps of a job took, by kind.', registers },
+      labelNames: ['job', 'step'],
+    }),
+    rows: new Counter({
+      ...{ name: 'tonlake_job_rows_total', help: 'Rows that exports added to tables.', registers },
+      labelNames: ['job', 'table'],
+    }),
+    requests: new Counter({
+      ...{ name: 'tonlake_job_requests_total', help: 'Requests that exports made to the API.', registers },
+      labelNames: ['job'],
+    }),
+    success: new Gauge({
       name: 'tonlake_job_last_success_timestamp_seconds',
-      help: 'When a run of the job last ended well.',
-      registers,
-    },
-    labelNames: ['job'],
-  });
-  const next = new Gauge({
-    ...{
+      ...{ help: 'When a run of the job last ended well.', registers, labelNames: ['job'] },
+    }),
+    next: new Gauge({
       name: 'tonlake_job_next_run_timestamp_seconds',
-      help: 'When the job is next due.',
-      registers,
-    },
-    labelNames: ['job'],
-  });
-  const running = new Gauge({
-    ...{ name: 'tonlake_job_running', help: '1 while a run of the job is under way.', registers, labelNames: ['job'] },
-  });
-  const missed = new Counter({
-    ...{
+      ...{ help: 'When the job is next due.', registers, labelNames: ['job'] },
+    }),
+    running: new Gauge({
+      name: 'tonlake_job_running',
+      ...{ help: '1 while a run of the job is under way.', registers, labelNames: ['job'] },
+    }),
+    missed: new Counter({
       name: 'tonlake_job_missed_runs_total',
       help: 'Runs that came due while no schedule ran and are made up for.',
-      registers,
-    },
-    labelNames: ['job'],
-  });
+      ...{ registers, labelNames: ['job'] },
+    }),
+  };
+}
 
-  const recall = ({ job, state, attempts }: JobRecord): void => {
-    const endedAt = attempts.at(-1)?.endedAt;
-    if (state === 'done' && endedAt !== undefined) success.set({ job }, Date.parse(endedAt) / 1000);
-  };
-  const ended = (job: string, seconds: number, record: JobRecord): void => {
-    runs.inc({ job, result: record.state });
-    duration.observe({ job }, seconds);
-    recall(record);
-    for (const step of record.steps) {
-      stepSeconds.inc({ job, step: step.kind }, step.seconds);
-      if (step.kind !== 'export') continue;
-      for (const [table, count] of Object.entries(step.rows ?? {})) rows.inc({ job, table }, count);
-      requests.inc({ job }, step.requests ?? 0);
-    }
-  };
-  const see = (event: ScheduleEvent): void => {
-    switch (event.event) {
-      case 'watching':
-        running.set({ job: event.job }, 0);
-        for (const result of ['done', 'failed', 'interrupted']) runs.inc({ job: event.job, result }, 0);
-        if (event.next !== undefined) next.set({ job: event.job }, Date.parse(event.next) / 1000);
-        return;
-      case 'missed':
-        return missed.inc({ job: event.job }, event.count);
-      case 'begin':
-        return running.set({ job: event.job }, 1);
-      case 'end':
-        running.set({ job: event.job }, 0);
-        return ended(event.job, event.seconds, event.record);
-      case 'problem':
-        running.set({ job: event.job }, 0);
-        return runs.inc({ job: event.job, result: 'failed' });
-      case 'retry':
-      case 'draining':
-        return;
-    }
-  };
-  return { contentType: registry.contentType, see, recall, text: () => registry.metrics() };
+function count(metrics: Metrics, event: ScheduleEvent): void {
+  const { runs, running, next, missed } = metrics;
+  switch (event.event) {
+    case 'watching':
+      running.set({ job: event.job }, 0);
+      for (const result of ['done', 'failed', 'interrupted']) runs.inc({ job: event.job, result }, 0);
+      if (event.next !== undefined) next.set({ job: event.job }, Date.parse(event.next) / 1000);
+      return;
+    case 'missed':
+      return missed.inc({ job: event.job }, event.count);
+    case 'begin':
+      return running.set({ job: event.job }, 1);
+    case 'end':
+      running.set({ job: event.job }, 0);
+      return countRun(metrics, event.job, event.seconds, event.record);
+    case 'problem':
+      running.set({ job: event.job }, 0);
+      return runs.inc({ job: event.job, result: 'failed' });
+    case 'retry':
+    case 'draining':
+      return;
+  }
+}
+
+function countRun(metrics: Metrics, job: string, seconds: number, record: JobRecord): void {
+  metrics.runs.inc({ job, result: record.state });
+  metrics.duration.observe({ job }, seconds);
+  noteSuccess(metrics, record);
+  for (const step of record.steps) {
+    metrics.stepSeconds.inc({ job, step: step.kind }, step.seconds);
+    if (step.kind !== 'export') continue;
+    for (const [table, rows] of Object.entries(step.rows ?? {})) metrics.rows.inc({ job, table }, rows);
+    metrics.requests.inc({ job }, step.requests ?? 0);
+  }
+}
+
+function noteSuccess({ success }: Metrics, { job, state, attempts }: JobRecord): void {
+  const endedAt = attempts.at(-1)?.endedAt;
+  if (state === 'done' && endedAt !== undefined) success.set({ job }, Date.parse(endedAt) / 1000);
 }

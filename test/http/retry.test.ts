@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { formatError, SourceError } from '../../src/core/errors.ts';
 import type { RetryEvent } from '../../src/http/source.ts';
-import { openBudget } from '../../src/rate-limit/limiter.ts';
+import { openLimiter } from '../../src/rate-limit/limiter.ts';
 import { fakeClock } from '../rate-limit/clock.ts';
 import { BLOCKS, fetchText, html, json, open, rejection, serve, serveSteps } from './server.ts';
 
@@ -32,7 +32,7 @@ describe('asking again', () => {
 
   test('a 429 slows the budget for every request of the source', async () => {
     const effects = fakeClock();
-    const budget = openBudget(10, effects);
+    const budget = openLimiter(10, effects);
     const server = await serveSteps(json(429, { error: 'Ratelimit exceeded' }, { 'retry-after': '3' }), OK);
     const source = open(server.baseUrl, { effects, budget });
     const [first, second] = [fetchText(source), fetchText(source)];

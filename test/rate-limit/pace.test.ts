@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { openBudget } from '../../src/rate-limit/limiter.ts';
+import { openLimiter } from '../../src/rate-limit/limiter.ts';
 import { Pace } from '../../src/rate-limit/pace.ts';
 import { sharedClock } from './clock.ts';
 
@@ -113,7 +113,7 @@ describe('pace', () => {
 describe('budget', () => {
   test('many that ask at once are let in one by one, in order', async () => {
     const clock = sharedClock();
-    const budget = openBudget(2, clock);
+    const budget = openLimiter(2, clock);
     const started: string[] = [];
     for (const name of ['a', 'b', 'c']) {
       void budget
@@ -126,7 +126,7 @@ describe('budget', () => {
 
   test('a 429 holds back those who wait already', async () => {
     const clock = sharedClock();
-    const budget = openBudget(10, clock);
+    const budget = openLimiter(10, clock);
     const first = await budget.take(new AbortController().signal);
     const started: number[] = [];
     void budget.take(new AbortController().signal).then(({ startedAt }) => started.push(startedAt));
@@ -140,7 +140,7 @@ describe('budget', () => {
 
   test('whoever gives up frees the turn at once, with the reason of the signal', async () => {
     const clock = sharedClock();
-    const budget = openBudget(1, clock);
+    const budget = openLimiter(1, clock);
     await budget.take(new AbortController().signal);
     const giveUp = new AbortController();
     const left = budget.take(giveUp.signal);
@@ -154,7 +154,7 @@ describe('budget', () => {
 
   test('a budget serves again after all who waited have left', async () => {
     const clock = sharedClock();
-    const budget = openBudget(1, clock);
+    const budget = openLimiter(1, clock);
     await budget.take(new AbortController().signal);
     const giveUp = new AbortController();
     const left = budget.take(giveUp.signal);

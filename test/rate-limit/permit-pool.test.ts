@@ -82,7 +82,7 @@ describe('rates of several holders', () => {
     expect(order.length).toBeGreaterThanOrEqual(48);
   });
 
-  test('a new keeper goes on at the pace of the one before, without a burst', () => {
+  test('a new leader goes on at the pace of the one before, without a burst', () => {
     const pool = new Pool();
     const seat = pool.join(holder('backfill', 10));
     pool.resume(1000);

@@ -10,7 +10,7 @@ test('two processes share one limit without a 429, and a kill gives the other th
   const limit = 20;
   const server = await startLimited(limit);
   const state = freshFolder();
-  const keeper = startClient({ url: server.url, rps: limit, state });
+  const leader = startClient({ url: server.url, rps: limit, state });
   await untilAnswered(server, 1);
   const other = startClient({ url: server.url, rps: limit, state });
   const network = resolveNetwork(server.url);
@@ -18,9 +18,9 @@ test('two processes share one limit without a 429, and a kill gives the other th
   while ((await status()).holders.length < 2) await delay(50);
 
   await untilUsed(server, limit, 0.85);
-  expect((await status()).holders.map(({ pid }) => pid)).toEqual([keeper.pid, other.pid]);
+  expect((await status()).holders.map(({ pid }) => pid)).toEqual([leader.pid, other.pid]);
 
-  keeper.kill('SIGKILL');
+  leader.kill('SIGKILL');
   // Half of it was the other's before.
   await untilUsed(server, limit, 0.8);
   expect((await status()).holders.map(({ pid }) => pid)).toEqual([other.pid]);

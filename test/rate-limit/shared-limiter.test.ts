@@ -6,9 +6,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { resolveNetwork } from '../../src/http/network.ts';
 import { Secret } from '../../src/http/secret.ts';
-import type { Budget } from '../../src/rate-limit/limiter.ts';
+import type { RateLimiter } from '../../src/rate-limit/limiter.ts';
 import { budgetStatus, formatBudgetStatus } from '../../src/rate-limit/limiter-status.ts';
-import { openSharedBudget, type SharedBudgetOptions } from '../../src/rate-limit/shared/shared-limiter.ts';
+import { openSharedLimiter, type SharedLimiterOptions } from '../../src/rate-limit/shared/shared-limiter.ts';
 import { claimTerm, openStateFolder, readLeader, socketPath } from '../../src/rate-limit/shared/state-folder.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -16,8 +16,8 @@ const BASE_URL = 'http://127.0.0.1:9/api/v3';
 const KEY = new Secret('b7c1f00dd00fc1b7deadbeefcafe');
 
 /** A budget as another process would open it: it shares nothing with others but the state directory. */
-function open(state: string, options: Partial<SharedBudgetOptions> = {}): Budget {
-  const budget = openSharedBudget({
+function open(state: string, options: Partial<SharedLimiterOptions> = {}): RateLimiter {
+  const budget = openSharedLimiter({
     ...{ baseUrl: BASE_URL, key: KEY, rps: 50, lane: 'backfill', command: 'tonlake test' },
     ...{ env: { TONLAKE_STATE_DIR: state }, effects: realEffects },
     onWarning: (message) => expect.fail(message),
@@ -31,7 +31,7 @@ function never(): AbortSignal {
   return new AbortController().signal;
 }
 
-async function takeMany(budget: Budget, count: number): Promise<void> {
+async function takeMany(budget: RateLimiter, count: number): Promise<void> {
   for (let taken = 0; taken < count; taken++) await budget.take(never());
 }
 
@@ -55,9 +55,9 @@ describe('a shared budget', () => {
     const state = freshFolder();
     const backfill = open(state);
     const analyst = open(state, { lane: 'interactive' });
-    const leave = await backfill.take(never());
+    const permit = await backfill.take(never());
     await analyst.take(never());
-    backfill.slow(leave, 2000);
+    backfill.slow(permit, 2000);
     const order: string[] = [];
     const waiting = [1, 2, 3].map(() => backfill.take(never()).then(() => order.push('backfill')));
     await analyst.take(never()).then(() => order.push('interactive'));
@@ -65,14 +65,14 @@ describe('a shared budget', () => {
     expect(order[0]).toBe('interactive');
   });
 
-  test('survives its keeper: whoever waits is served by the next one', async () => {
+  test('survives its leader: whoever waits is served by the next one', async () => {
     const state = freshFolder();
-    const keeper = open(state, { rps: 10 });
+    const leader = open(state, { rps: 10 });
     const others = [open(state, { rps: 10 }), open(state, { rps: 10 })];
-    await keeper.take(never());
+    await leader.take(never());
     await Promise.all(others.map((budget) => budget.take(never())));
     const waiting = others.flatMap((budget) => [budget.take(never()), budget.take(never()), budget.take(never())]);
-    await keeper.close();
+    await leader.close();
     await Promise.all(waiting);
     const status = await budgetStatus({
       network: resolveNetwork(BASE_URL),
@@ -82,7 +82,7 @@ describe('a shared budget', () => {
     expect(status.holders).toHaveLength(2);
   });
 
-  test('a keeper that accepts and stays silent is replaced', async () => {
+  test('a leader that accepts and stays silent is replaced', async () => {
     const state = freshFolder();
     const folder = openStateFolder({ TONLAKE_STATE_DIR: state }, BASE_URL, KEY);
     const path = socketPath(folder);
@@ -95,7 +95,7 @@ describe('a shared budget', () => {
     expect(readLeader(folder)?.term).toBe(2);
   });
 
-  test('a keeper that was replaced lets nothing start any more, and asks the new one', async () => {
+  test('a leader that was replaced lets nothing start any more, and asks the new one', async () => {
     const state = freshFolder();
     const budget = open(state, { rps: 20 });
     await budget.take(never());
@@ -106,7 +106,7 @@ describe('a shared budget', () => {
     expect(readLeader(folder)?.term).toBe(3);
   });
 
-  test('of many that see a dead keeper one becomes the next', async () => {
+  test('of many that see a dead leader one becomes the next', async () => {
     const state = freshFolder();
     const folder = openStateFolder({ TONLAKE_STATE_DIR: state }, BASE_URL, KEY);
     expect(claimTerm(folder, 1, join(folder.path, 'dead.sock'))).toBe(true);
@@ -133,9 +133,9 @@ describe('a shared budget', () => {
     const state = freshFolder();
     const [one, other] = [open(state), open(state)];
     await one.take(never());
-    const leave = await other.take(never());
+    const permit = await other.take(never());
     const from = performance.now();
-    other.slow(leave, 700);
+    other.slow(permit, 700);
     await delay(50);
     await one.take(never());
     // Timers count whole milliseconds.
@@ -167,8 +167,8 @@ describe('a shared budget', () => {
 
   test('whoever gives up waits no longer, with the reason of the signal', async () => {
     const state = freshFolder();
-    const [keeper, other] = [open(state, { rps: 1 }), open(state, { rps: 1 })];
-    await keeper.take(never());
+    const [leader, other] = [open(state, { rps: 1 }), open(state, { rps: 1 })];
+    await leader.take(never());
     const giveUp = new AbortController();
     const left = other.take(giveUp.signal);
     await delay(100);

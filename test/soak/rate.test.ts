@@ -20,7 +20,7 @@ interface Row extends Case {
   /** 429 from the first request to the end of that minute. */
   readonly refusals: number;
   readonly refused: number;
-  /** Of the limit, by those that are left, from five seconds after the keeper was killed. */
+  /** Of the limit, by those that are left, from five seconds after the leader was killed. */
   readonly usedAfterKill: number | undefined;
   readonly refusalsAfterKill: number | undefined;
 }
@@ -61,7 +61,7 @@ async function playOn(server: Limited, one: Case): Promise<Row> {
   const { limit, mode, processes } = one;
   const state = freshFolder();
   const rps = mode === 'auto' ? 'auto' : limit;
-  const keeper = startClient({ url: server.url, rps, state });
+  const leader = startClient({ url: server.url, rps, state });
   await untilAnswered(server, 1);
   const others = Array.from({ length: processes - 1 }, () => startClient({ url: server.url, rps, state }));
   // What a bucket holds at the start would count for more than the limit; `auto` has half a minute to find it.
@@ -70,10 +70,10 @@ async function playOn(server: Limited, one: Case): Promise<Row> {
   const { accepted, refused: refusals } = await server.counts();
   const row = { ...one, used: minute.used, refusals, refused: refusals / (accepted + refusals) };
   if (others.length === 0) {
-    keeper.kill('SIGKILL');
+    leader.kill('SIGKILL');
     return { ...row, usedAfterKill: undefined, refusalsAfterKill: undefined };
   }
-  keeper.kill('SIGKILL');
+  leader.kill('SIGKILL');
   await delay(5000);
   const { used } = await measure(server, limit, 15_000);
   const refusalsAfterKill = (await server.counts()).refused - refusals;

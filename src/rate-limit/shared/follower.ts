@@ -2,12 +2,12 @@ import { connect, type Socket } from 'node:net';
 import type { Holder } from '../permit-pool.ts';
 import { readToHolder, send, type ToHolder, WIRE_VERSION } from './leader-messages.ts';
 
-/** A keeper that is silent for so many looks while somebody waits is taken for stopped. */
+/** A leader that is silent for so many looks while somebody waits is taken for stopped. */
 const LOOK_MS = 500;
 const SILENT_LOOKS = 5;
 const HELLO_MS = 2500;
 
-/** A holder's line to a keeper in another process. */
+/** A holder's line to a leader in another process. */
 export interface Line {
   readonly term: number;
   readonly rps: number;
@@ -20,17 +20,17 @@ export interface Line {
 export interface LeaderConnectionOptions {
   readonly socket: string;
   readonly holder: Holder & { readonly rps: number | 'auto' };
-  /** Whether anybody waits; keeps the process alive, and the keeper under watch. */
+  /** Whether anybody waits; keeps the process alive, and the leader under watch. */
   readonly isWaiting: () => boolean;
   readonly onGo: (ticket: number, startedAt: number, term: number) => void;
-  /** The keeper of a term is gone, or silent: then it is of no use to call it again. */
+  /** The leader of a term is gone, or silent: then it is of no use to call it again. */
   readonly onEnd: (term: number, isSilent: boolean) => void;
 }
 
-/** Why there is no line: nobody answers there, or the keeper does not want this holder. */
+/** Why there is no line: nobody answers there, or the leader does not want this holder. */
 export type NoLeader = { readonly kind: 'dead' } | { readonly kind: 'refused'; readonly reason: string };
 
-/** Joins the keeper that listens at a socket. */
+/** Joins the leader that listens at a socket. */
 export function connectToLeader(options: LeaderConnectionOptions): Promise<Line | NoLeader> {
   return new Promise((resolve) => {
     const socket = connect({ path: options.socket });

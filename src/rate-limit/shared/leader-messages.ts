@@ -10,7 +10,7 @@ const rps = z.union([z.number().positive(), z.literal('auto')]);
 const holder = z.object({ pid: z.number(), command: z.string(), lane: z.enum(PRIORITIES), rps });
 const ticket = z.number();
 
-/** What a holder says to the keeper of the budget. */
+/** What a holder says to the leader of the budget. */
 const toKeeper = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('join'), version: z.number(), holder }),
   z.object({ kind: z.literal('ask'), ticket }),
@@ -30,7 +30,7 @@ const status = z.object({
   holders: z.array(holder.extend({ usedLastMinute: z.number(), share: z.number(), waiting: z.number() })),
 });
 
-/** What the keeper says to a holder. */
+/** What the leader says to a holder. */
 const toHolder = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('joined'), term: z.number(), rps: z.number(), found: z.number().optional() }),
   z.object({ kind: z.literal('go'), ticket, startedAt: z.number(), rps: z.number() }),
@@ -54,7 +54,7 @@ export function readToLeader(socket: Socket, heard: (message: ToLeader) => void)
   readLines(socket, (value) => heard(toKeeper.parse(value)));
 }
 
-/** Reads what the keeper says; whoever says something else is cut off. */
+/** Reads what the leader says; whoever says something else is cut off. */
 export function readToHolder(socket: Socket, heard: (message: ToHolder) => void): void {
   readLines(socket, (value) => heard(toHolder.parse(value)));
 }

@@ -7,7 +7,7 @@ import { claimTerm, isLatest, type Memo, readMemo, type StateFolder, socketPath,
 
 /** A found limit is believed for a week. */
 const FOUND_MAX_AGE_MS = 7 * 86_400_000;
-/** A keeper that others may have taken for dead asks whether it still is the keeper; they wait much longer. */
+/** A leader that others may have taken for dead asks whether it still is the leader; they wait much longer. */
 const CHECK_MS = 500;
 const MEMO_MS = 1000;
 const SHARE_SECONDS = 10;
@@ -16,7 +16,7 @@ export interface LeaderOptions {
   readonly folder: StateFolder;
   readonly term: number;
   readonly effects: Effects;
-  /** The rate at which the keeper before was just working. */
+  /** The rate at which the leader before was just working. */
   readonly rps: number | undefined;
   /** Told once, when another process has taken over. */
   readonly onDeposed: () => void;
@@ -25,15 +25,15 @@ export interface LeaderOptions {
 /** The one process of a machine that lets everybody's requests start. */
 export interface Leader {
   readonly term: number;
-  readonly turnstile: PermitDispatcher;
+  readonly dispatcher: PermitDispatcher;
   /** Takes in a holder of this process; those of others come by the socket. */
   join(holder: Holder, caller: Caller): Seat;
   slow(startedAt: number, holdMs: number | undefined): void;
-  /** Lets go: the others elect a new keeper at once. */
+  /** Lets go: the others elect a new leader at once. */
   close(): void;
 }
 
-/** Becomes the keeper of a term; undefined when somebody else did. @throws when no socket can be opened. */
+/** Becomes the leader of a term; undefined when somebody else did. @throws when no socket can be opened. */
 export async function becomeLeader(options: LeaderOptions): Promise<Leader | undefined> {
   const { folder, term } = options;
   const path = socketPath(folder);
@@ -60,7 +60,7 @@ async function listen(path: string): Promise<Server> {
 
 class Keeping implements Leader {
   readonly term: number;
-  readonly turnstile: PermitDispatcher;
+  readonly dispatcher: PermitDispatcher;
   readonly #options: LeaderOptions;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -80,32 +80,32 @@ class Keeping implements Leader {
     this.#checkedAt = effects.monotonic();
     const isFresh = effects.now() - (this.#memo.foundAt ?? 0) < FOUND_MAX_AGE_MS;
     this.#pool = new Pool({ found: isFresh ? this.#memo.found : undefined, rps });
-    this.turnstile = new PermitDispatcher({ pool: this.#pool, effects, mayServe: () => this.#mayServe() });
+    this.dispatcher = new PermitDispatcher({ pool: this.#pool, effects, mayServe: () => this.#mayServe() });
     server.on('connection', (socket) => this.#receive(socket));
     // A failed accept costs one connection; the others stay.
     server.on('error', () => undefined);
   }
 
-  /** Goes on where the keeper before ended; called once the first holder told its rate. */
+  /** Goes on where the leader before ended; called once the first holder told its rate. */
   #resume(): void {
     const { effects } = this.#options;
     const { closedTerm, lastStart } = this.#memo;
     if (this.term === 1) return;
     const isKnown = closedTerm === this.term - 1 && lastStart !== undefined;
-    // Of a keeper that was killed nobody knows the last start: it may have been just now.
+    // Of a leader that was killed nobody knows the last start: it may have been just now.
     const agoMs = isKnown ? Math.max(0, effects.now() - lastStart) : 0;
     this.#pool.resume(effects.monotonic() - agoMs);
   }
 
   join(holder: Holder, caller: Caller): Seat {
     const isFirst = this.#pool.seats.length === 0 && this.#lastStart === undefined;
-    const seat = this.turnstile.join(holder, caller);
+    const seat = this.dispatcher.join(holder, caller);
     if (isFirst) this.#resume();
     return seat;
   }
 
   slow(startedAt: number, holdMs: number | undefined): void {
-    this.turnstile.slow(startedAt, holdMs);
+    this.dispatcher.slow(startedAt, holdMs);
     this.#remember();
   }
 
@@ -164,7 +164,7 @@ class Keeping implements Leader {
     });
     socket.on('close', () => {
       this.#sockets.delete(socket);
-      if (seat !== undefined) this.turnstile.leave(seat);
+      if (seat !== undefined) this.dispatcher.leave(seat);
     });
   }
 
@@ -187,10 +187,10 @@ class Keeping implements Leader {
         return joined;
       }
       case 'ask':
-        if (seat !== undefined) this.turnstile.ask(seat, message.ticket);
+        if (seat !== undefined) this.dispatcher.ask(seat, message.ticket);
         return seat;
       case 'drop':
-        if (seat !== undefined) this.turnstile.drop(seat, message.ticket);
+        if (seat !== undefined) this.dispatcher.drop(seat, message.ticket);
         return seat;
       case 'slow':
         if (seat !== undefined) this.slow(message.startedAt, message.holdMs);
@@ -206,7 +206,7 @@ class Keeping implements Leader {
 
   #end(): void {
     this.#isClosed = true;
-    this.turnstile.close();
+    this.dispatcher.close();
     this.#server.close();
     for (const socket of this.#sockets) socket.end();
   }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Effects } from '../../core/effects.ts';
 import type { Environment } from '../../http/dispatcher.ts';
 import type { Secret } from '../../http/secret.ts';
-import { type Budget, openBudget } from '../limiter.ts';
+import { openLimiter, type RateLimiter } from '../limiter.ts';
 import type { Seat } from '../permit-pool.ts';
 import type { Priority } from '../priority.ts';
 import { Waiters } from '../waiters.ts';
@@ -12,12 +12,12 @@ import type { StateFolder } from './state-folder.ts';
 
 const CONTEND_MS = { least: 5, spread: 20 };
 const LONGEST_CONTEST_MS = 15_000;
-/** Start of a request that another keeper let go: its clock says nothing, so all such requests slow a keeper once. */
+/** Start of a request that another leader let go: its clock says nothing, so all such requests slow a leader once. */
 const LONG_AGO = 0;
 /** What to do where the state folder cannot be used. */
 export const STATE_HINT = 'let TONLAKE_STATE_DIR name a folder that can be written';
 
-export interface SharedBudgetOptions {
+export interface SharedLimiterOptions {
   /** Base address of the network. */
   readonly baseUrl: string;
   readonly key: Secret | undefined;
@@ -31,36 +31,36 @@ export interface SharedBudgetOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** Where this process stands: it keeps the budget, asks the keeper, is about to do either, or is on its own. */
+/** Where this process stands: it keeps the budget, asks the leader, is about to do either, or is on its own. */
 type Place =
   | { readonly kind: 'none' }
   | { readonly kind: 'joining' }
-  | { readonly kind: 'keeper'; readonly keeper: Leader; readonly seat: Seat }
+  | { readonly kind: 'leader'; readonly leader: Leader; readonly seat: Seat }
   | { readonly kind: 'line'; readonly line: Line }
-  | { readonly kind: 'alone'; readonly budget: Budget };
+  | { readonly kind: 'alone'; readonly budget: RateLimiter };
 
 /**
  * The budget that all processes of this machine share for one network and key. One of them keeps it and lets everybody's
  * requests start, over a Unix socket; when it ends, in whatever way, its socket closes and the others elect the next.
  * Nothing is opened before the first request.
  */
-export function openSharedBudget(options: SharedBudgetOptions): Budget {
+export function openSharedLimiter(options: SharedLimiterOptions): RateLimiter {
   return new SharedBudget(options);
 }
 
-class SharedBudget implements Budget {
-  readonly #options: SharedBudgetOptions;
+class SharedBudget implements RateLimiter {
+  readonly #options: SharedLimiterOptions;
   readonly #holder: { pid: number; command: string; lane: Priority; rps: number | 'auto' };
   readonly #waiters = new Waiters();
   #place: Place = { kind: 'none' };
   #rps: number | undefined;
-  /** Term of a keeper that accepted requests and went silent. */
+  /** Term of a leader that accepted requests and went silent. */
   #silentTerm: number | undefined;
-  /** A 429 that came while there was no keeper to tell. */
+  /** A 429 that came while there was no leader to tell. */
   #missed: { readonly holdMs: number | undefined } | undefined;
   #isClosed = false;
 
-  constructor(options: SharedBudgetOptions) {
+  constructor(options: SharedLimiterOptions) {
     const { key, lane, rps, command = 'tonlake' } = options;
     this.#options = options;
     this.#holder = { pid: process.pid, command: key?.redact(command) ?? command, lane, rps };
@@ -69,8 +69,8 @@ class SharedBudget implements Budget {
   get rps(): number {
     const place = this.#place;
     switch (place.kind) {
-      case 'keeper':
-        return place.keeper.turnstile.pool.rateAt(this.#options.effects.monotonic());
+      case 'leader':
+        return place.leader.dispatcher.pool.rateAt(this.#options.effects.monotonic());
       case 'line':
         return place.line.rps;
       case 'alone':
@@ -80,7 +80,7 @@ class SharedBudget implements Budget {
     }
   }
 
-  take(signal: AbortSignal): ReturnType<Budget['take']> {
+  take(signal: AbortSignal): ReturnType<RateLimiter['take']> {
     if (this.#place.kind === 'alone') return this.#place.budget.take(signal);
     return this.#waiters.take(
       signal,
@@ -89,17 +89,17 @@ class SharedBudget implements Budget {
     );
   }
 
-  slow(leave: { readonly startedAt: number; readonly term?: number | undefined }, holdMs: number | undefined): void {
+  slow(permit: { readonly startedAt: number; readonly term?: number | undefined }, holdMs: number | undefined): void {
     const place = this.#place;
     switch (place.kind) {
-      case 'keeper':
-        place.keeper.slow(leave.term === place.keeper.term ? leave.startedAt : LONG_AGO, holdMs);
+      case 'leader':
+        place.leader.slow(permit.term === place.leader.term ? permit.startedAt : LONG_AGO, holdMs);
         return;
       case 'line':
-        place.line.slow(leave.term === place.line.term ? leave.startedAt : LONG_AGO, holdMs);
+        place.line.slow(permit.term === place.line.term ? permit.startedAt : LONG_AGO, holdMs);
         return;
       case 'alone':
-        place.budget.slow(leave, holdMs);
+        place.budget.slow(permit, holdMs);
         return;
       default:
         this.#missed = { holdMs };
@@ -114,14 +114,14 @@ class SharedBudget implements Budget {
   }
 
   #leave(place: Place): void {
-    if (place.kind === 'keeper') place.keeper.close();
+    if (place.kind === 'leader') place.leader.close();
     if (place.kind === 'line') place.line.close();
     if (place.kind === 'alone') void place.budget.close();
   }
 
   #ask(ticket: number): void {
     const place = this.#place;
-    if (place.kind === 'keeper') place.keeper.turnstile.ask(place.seat, ticket);
+    if (place.kind === 'leader') place.leader.dispatcher.ask(place.seat, ticket);
     else if (place.kind === 'line') place.line.ask(ticket);
     else if (place.kind === 'none' && !this.#isClosed) {
       this.#place = { kind: 'joining' };
@@ -131,7 +131,7 @@ class SharedBudget implements Budget {
 
   #drop(ticket: number): void {
     const place = this.#place;
-    if (place.kind === 'keeper') place.keeper.turnstile.drop(place.seat, ticket);
+    if (place.kind === 'leader') place.leader.dispatcher.drop(place.seat, ticket);
     if (place.kind === 'line') place.line.drop(ticket);
   }
 
@@ -159,10 +159,10 @@ class SharedBudget implements Budget {
   }
 
   async #findPlace(folder: StateFolder, parts: Parts): Promise<Place | undefined> {
-    const leader = parts.readLeader(folder);
-    if (leader !== undefined && leader.socket !== '' && leader.term !== this.#silentTerm) {
+    const known = parts.readLeader(folder);
+    if (known !== undefined && known.socket !== '' && known.term !== this.#silentTerm) {
       const line = await parts.connectToLeader({
-        socket: leader.socket,
+        socket: known.socket,
         holder: this.#holder,
         isWaiting: () => this.#waiters.size > 0,
         onGo: (ticket, startedAt, term) => this.#waiters.admit(ticket, { startedAt, term }),
@@ -174,24 +174,24 @@ class SharedBudget implements Budget {
       if (!('kind' in line)) return { kind: 'line', line };
       if (line.kind === 'refused') throw new Error(line.reason);
     }
-    const term = (leader?.term ?? 0) + 1;
+    const term = (known?.term ?? 0) + 1;
     const onDeposed = (): void => this.#rejoin();
-    const keeper = await parts.becomeLeader({
+    const leader = await parts.becomeLeader({
       folder,
       term,
       effects: this.#options.effects,
       rps: this.#rps,
       onDeposed,
     });
-    if (keeper === undefined) return undefined;
-    const seat = keeper.join(this.#holder, {
+    if (leader === undefined) return undefined;
+    const seat = leader.join(this.#holder, {
       go: (ticket, startedAt) => this.#waiters.admit(ticket, { startedAt, term }),
       fail: (reason) => this.#waiters.failAll(reason),
     });
-    return { kind: 'keeper', keeper, seat };
+    return { kind: 'leader', leader, seat };
   }
 
-  /** The keeper is gone, or no longer this process: whoever waits here asks again. */
+  /** The leader is gone, or no longer this process: whoever waits here asks again. */
   #rejoin(): void {
     if (this.#isClosed) return;
     this.#rps = this.rps;
@@ -207,12 +207,12 @@ class SharedBudget implements Budget {
     const message = `source: the request budget cannot be shared with other processes (${detail}); hint: ${STATE_HINT}`;
     if (onWarning === undefined) process.emitWarning(message, { code: 'TONLAKE_BUDGET' });
     else onWarning(message);
-    const budget = openBudget(rps, effects, { rps: rps === 'auto' ? this.#rps : undefined }, lane);
+    const budget = openLimiter(rps, effects, { rps: rps === 'auto' ? this.#rps : undefined }, lane);
     this.#place = { kind: 'alone', budget };
     const over = new AbortController();
     for (const ticket of this.#waiters.tickets) {
       budget.take(over.signal).then(
-        (leave) => this.#waiters.admit(ticket, leave),
+        (permit) => this.#waiters.admit(ticket, permit),
         (reason: unknown) => this.#waiters.failAll(reason),
       );
     }

@@ -19,7 +19,7 @@ const memoSchema = z.object({
   found: z.number().positive().optional(),
   foundAt: z.number().optional(),
   last429: z.number().optional(),
-  /** Wall clock of the last start, and the keeper's term, written when a keeper ends in order. */
+  /** Wall clock of the last start, and the leader's term, written when a leader ends in order. */
   lastStart: z.number().optional(),
   closedTerm: z.number().optional(),
 });
@@ -82,7 +82,7 @@ export function socketPath(folder: StateFolder): string {
   return join(short, name);
 }
 
-/** The keeper with the highest term; it may be dead. */
+/** The leader with the highest term; it may be dead. */
 export function readLeader(folder: StateFolder): LeaderRecord | undefined {
   const term = Math.max(0, ...terms(folder));
   if (term === 0) return undefined;
@@ -95,8 +95,8 @@ export function readLeader(folder: StateFolder): LeaderRecord | undefined {
 }
 
 /**
- * Becomes the keeper of a term, if nobody else is, nor of a later one. The file is linked, so it is there whole or not at
- * all, and the file with the highest term is never removed, so terms only rise: of many who saw the keeper of the term
+ * Becomes the leader of a term, if nobody else is, nor of a later one. The file is linked, so it is there whole or not at
+ * all, and the file with the highest term is never removed, so terms only rise: of many who saw the leader of the term
  * before dead, one wins. Without a pause in between, so that no other work of this process comes between the steps.
  */
 export function claimTerm(folder: StateFolder, term: number, socket: string): boolean {
@@ -151,7 +151,7 @@ function leaderPath(folder: StateFolder, term: number): string {
   return join(folder.path, `leader.${term}`);
 }
 
-/** Clears away what earlier keepers left. */
+/** Clears away what earlier leaders left. */
 function sweep(folder: StateFolder, term: number): void {
   for (const old of terms(folder).filter((other) => other < term)) {
     try {

@@ -1,10 +1,9 @@
 import type { Account } from '../chain/accounts.ts';
-import type { TransactionRow } from '../chain/chain.ts';
+import type { Chain, TransactionRow } from '../chain/chain.ts';
 import { epochOf, MAX_BLOCKS, slotOf } from '../chain/clock.ts';
 import type { Extra, Status, Template, Transaction } from '../chain/model.ts';
 import type { Quiet } from '../chain/registry.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import type { View } from './view.ts';
 
 /** The latest state of an account. */
 export interface LatestState {
@@ -23,14 +22,22 @@ export interface LatestState {
   readonly frozenHash: string | undefined;
 }
 
+/** What latest states are read from: the chain, and what of it is indexed. */
+interface IndexedChain {
+  readonly chain: Chain;
+  readonly head: () => number;
+  /** Masterchain block that lists a template's transaction in an epoch. */
+  seqnoIn(period: number, phase: number, transaction: Transaction, epoch: number): number;
+}
+
 /** Latest states, as of the head. */
 export class LatestStates {
-  readonly #view: View;
+  readonly #view: IndexedChain;
   readonly #chains = new Map<number, ReadonlyMap<Account, readonly Transaction[]>>();
   readonly #jettons = new Map<Account, JettonPast>();
   #listed: { readonly head: number; readonly list: readonly LatestState[] } | undefined;
 
-  constructor(view: View) {
+  constructor(view: IndexedChain) {
     this.#view = view;
   }
 

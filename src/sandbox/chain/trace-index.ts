@@ -1,4 +1,3 @@
-import type { Chain, TransactionRow } from './chain.ts';
 import { EPOCH_BLOCKS, LT_STEP, ltOf, seqnoOf, slotOf, slotOfLt } from './clock.ts';
 import type { Template, Transaction } from './model.ts';
 
@@ -27,12 +26,29 @@ interface Index {
   readonly byEndSeqno: ReadonlyMap<number, readonly TracePlan[]>;
 }
 
+/** What the index reads of the chain. */
+interface TemplatesInTime {
+  /** Templates by family; undefined when this network has none. */
+  template(family: number): Template | undefined;
+  /** Whether a family's repetition of this number ever comes. */
+  happens(family: number, epoch: number): boolean;
+  /** Whether blocks made in a slot may hold more than those of the same slot in other epochs. */
+  isRare(slot: number): boolean;
+}
+
+/** A transaction in a certain epoch. */
+interface PlacedTransaction {
+  readonly template: Template;
+  readonly transaction: Transaction;
+  readonly epoch: number;
+}
+
 /** Finds the traces that end in a slot or a masterchain block. */
 export class TraceIndex {
-  readonly #chain: Chain;
+  readonly #chain: TemplatesInTime;
   readonly #indexes = new Map<number, Index>();
 
-  constructor(chain: Chain) {
+  constructor(chain: TemplatesInTime) {
     this.#chain = chain;
   }
 
@@ -90,7 +106,7 @@ export class TraceIndex {
   }
 
   /** The trace that a transaction belongs to; undefined when it began before the first block. */
-  of(row: TransactionRow): TraceRow | undefined {
+  of(row: PlacedTransaction): TraceRow | undefined {
     const { template, transaction } = row;
     const root = transaction.root ?? transaction;
     const plan = this.#index(template.family)?.byRoot.get(root);
