@@ -11,6 +11,7 @@ export default pipeline({
   // Written after the block, newest blocks first.
   walk: block({ seqno: 'mc_seqno', column: 'trace_mc_seqno_end', limit: 1000, lookBack: 2000 }),
   provenBy: ['transactions', 'traces'],
+  crossCheck: { kind: 'traceMembers', items: { parameter: 'trace_id', batch: 50 } },
   ignore: ['address_book', 'metadata'],
   tables: [
     table('actions', {

@@ -10,6 +10,7 @@ export default pipeline({
   tables: [
     table('blocks', {
       grain: 'one block of any workchain',
+      plays: 'headers',
       record: 'Block',
       rows: { kind: 'records', path: '/blocks' },
       key: ['workchain', 'shard', 'seqno'],

@@ -7,6 +7,13 @@ export default pipeline({
   parameters: { sort: 'asc' },
   walk: ltWindows({ ties: { kind: 'content', opcode: 0x595f07bc, parameter: 'jetton_wallet' } }),
   provenBy: ['transactions'],
+  crossCheck: {
+    kind: 'orders',
+    opcode: 0x595f07bc,
+    account: 'jetton_wallet',
+    isAbortedListed: true,
+    contracts: { table: 'jetton_wallets', column: 'address', path: '/jetton/wallets', list: 'jetton_wallets' },
+  },
   ignore: ['address_book', 'metadata'],
   tables: [
     table('jetton_burns', {

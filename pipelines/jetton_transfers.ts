@@ -7,6 +7,13 @@ export default pipeline({
   parameters: { sort: 'asc' },
   walk: ltWindows({ ties: { kind: 'content', opcode: 0x0f8a7ea5, parameter: 'jetton_wallet' } }),
   provenBy: ['transactions'],
+  crossCheck: {
+    kind: 'orders',
+    opcode: 0x0f8a7ea5,
+    account: 'jetton_wallet',
+    isAbortedListed: false,
+    contracts: { table: 'jetton_wallets', column: 'address', path: '/jetton/wallets', list: 'jetton_wallets' },
+  },
   ignore: ['address_book', 'metadata'],
   tables: [
     table('jetton_transfers', {

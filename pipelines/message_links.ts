@@ -8,6 +8,7 @@ export default pipeline({
   // A message is consumed many blocks after it was created.
   walk: ltWindows({ ties: { kind: 'total' }, lookBack: 2000 }),
   provenBy: ['transactions'],
+  crossCheck: { kind: 'sentMessages', items: { parameter: 'msg_hash', batch: 100 } },
   ignore: ['address_book', 'metadata'],
   tables: [
     table('message_links', {

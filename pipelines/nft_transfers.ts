@@ -7,6 +7,13 @@ export default pipeline({
   parameters: { sort: 'asc' },
   walk: ltWindows({ ties: { kind: 'content', opcode: 0x5fcc3d14, parameter: 'item_address' } }),
   provenBy: ['transactions'],
+  crossCheck: {
+    kind: 'orders',
+    opcode: 0x5fcc3d14,
+    account: 'nft_item_address',
+    isAbortedListed: true,
+    contracts: { table: 'nft_items', column: 'address', path: '/nft/items', list: 'nft_items' },
+  },
   ignore: ['address_book', 'metadata'],
   tables: [
     table('nft_transfers', {

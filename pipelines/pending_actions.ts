@@ -12,6 +12,7 @@ export default pipeline({
   tables: [
     table('pending_actions', {
       grain: 'one action as one watch saw it last before its trace was complete',
+      plays: 'pendingActions',
       record: 'Action',
       rows: { kind: 'records', path: '/actions' },
       key: ['trace_external_hash', 'action_id', '_watch_at'],

@@ -12,6 +12,7 @@ export default pipeline({
   tables: [
     table('pending_traces', {
       grain: 'one trace as one watch saw it last before it was complete',
+      plays: 'pendingTraces',
       record: 'Trace',
       rows: { kind: 'records', path: '/traces' },
       key: ['external_hash', '_watch_at'],

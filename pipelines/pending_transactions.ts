@@ -11,6 +11,7 @@ export default pipeline({
   tables: [
     table('pending_transactions', {
       grain: 'one transaction as one watch saw it last before its trace was complete',
+      plays: 'pendingTransactions',
       record: 'Transaction',
       rows: { kind: 'records', path: '/transactions' },
       key: ['hash', '_watch_at'],

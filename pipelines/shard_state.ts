@@ -10,6 +10,7 @@ export default pipeline({
     table('shard_state', {
       grain:
         'the newest block of one shard as a masterchain block knows it; a shard without a new block repeats its old one',
+      plays: 'shardStates',
       record: 'Block',
       rows: { kind: 'records', path: '/blocks' },
       key: ['mc_seqno', 'workchain', 'shard', 'seqno'],

@@ -9,10 +9,12 @@ export default pipeline({
   // Each row carries all its transactions.
   walk: block({ seqno: 'mc_seqno', column: 'mc_seqno_end', limit: 50 }),
   provenBy: ['transactions'],
+  crossCheck: { kind: 'wholeTraces', items: { parameter: 'trace_id', batch: 20 } },
   ignore: ['address_book', 'metadata'],
   tables: [
     table('traces', {
       grain: 'one complete trace, listed with the masterchain block of its last transaction',
+      plays: 'wholeTraces',
       record: 'Trace',
       rows: { kind: 'records', path: '/traces' },
       key: ['trace_id'],

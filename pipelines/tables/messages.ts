@@ -2,6 +2,7 @@ import { field, fromParent, fromPlace, table, textComment } from 'tonlake/pipeli
 
 export const messages = table('messages', {
   grain: 'one message as one transaction received or sent it; an internal message has a row at each end',
+  plays: 'messageEnds',
   record: 'Message',
   rows: {
     kind: 'nested',

@@ -110,6 +110,7 @@ export const transactionColumns = {
 
 export const transactions = table('transactions', {
   grain: 'one transaction of one account',
+  plays: 'counted',
   record: 'Transaction',
   rows: { kind: 'records', path: '/transactions' },
   key: ['hash'],

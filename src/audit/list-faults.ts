@@ -1,3 +1,6 @@
+import { comparedColumns, comparedRoles, type OrdersCheck } from '../declare/cross-check.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { RoleColumns, RoleName } from '../declare/roles.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 
 /**
@@ -6,7 +9,7 @@ import { quoteName } from '../sql/canonical-text.ts';
  */
 export type FaultKind = 'missing' | 'unverified' | 'unsure' | 'wrong';
 
-/** Relations that a comparison reads, as SQL. Others are those of the warehouse: `transactions`, `messages`, `traces` and the like. */
+/** Relations that a comparison reads, as SQL. Others are those of roles (`_counted`, `_message_ends`) and of a list's own tables. */
 export interface ListRelations {
   /** Rows of the list. */
   readonly own: string;
@@ -20,8 +23,10 @@ export interface ListRelations {
 /** How a list is compared with the transactions of the same blocks. */
 export interface ListComparison {
   readonly pipeline: string;
-  /** Tables that must hold the same blocks. */
-  readonly with: readonly string[];
+  /** Roles whose tables must hold the same blocks. */
+  readonly with: readonly RoleName[];
+  /** Columns of them that are compared. */
+  readonly columns: RoleColumns;
   /** Further tables that tell something where they are held. */
   readonly reads: readonly string[];
   /** SQL of faults: `seqno` (a masterchain block), `item` (what the list can be asked by), `lt`, `expected`, `got`, `kind`. */
@@ -37,11 +42,11 @@ const PROTOCOL = `-1:${'0'.repeat(64)}`;
  */
 function traceFaults({ own, judged }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
-    tx AS (SELECT run_from, run_to, hash, trace_id, mc_block_seqno AS mc FROM transactions
+    tx AS (SELECT run_from, run_to, hash, trace_id, mc_block_seqno AS mc FROM _counted
       JOIN j ON mc_block_seqno BETWEEN held_from AND run_to WHERE trace_id IS NOT NULL),
     seen AS (SELECT DISTINCT run_from, trace_id FROM tx WHERE mc >= run_from),
     members AS (SELECT tx.* FROM tx SEMI JOIN seen ON seen.run_from = tx.run_from AND seen.trace_id = tx.trace_id),
-    ends AS (SELECT x.run_from, x.trace_id, x.hash, m.msg_hash, m.direction, m.source FROM messages m
+    ends AS (SELECT x.run_from, x.trace_id, x.hash, m.msg_hash, m.direction, m.source FROM _message_ends m
       JOIN members x ON x.hash = m.tx_hash AND x.mc = m.tx_mc_block_seqno
       WHERE m.value IS NOT NULL AND m.created_lt IS NOT NULL),
     unfinished AS (SELECT DISTINCT run_from, trace_id FROM (FROM ends WHERE direction = 'out') o
@@ -50,7 +55,7 @@ function traceFaults({ own, judged }: ListRelations): string {
       WHERE e.run_from = x.run_from AND e.hash = x.hash AND e.direction = 'in' AND e.source IS DISTINCT FROM '${PROTOCOL}')),
     whole AS (SELECT run_from, any_value(run_to) AS run_to, trace_id, count(*) AS n, max(mc) AS mc FROM members GROUP BY ALL),
     listed AS (SELECT trace_id FROM own UNION
-      SELECT trace_id FROM traces ANTI JOIN j ON mc_seqno_end BETWEEN run_from AND run_to)
+      SELECT trace_id FROM _whole_traces ANTI JOIN j ON mc_seqno_end BETWEEN run_from AND run_to)
     SELECT w.mc AS seqno, w.trace_id AS item, NULL::BIGINT AS lt,
       concat('trace ', w.trace_id, ' of ', w.n, ' transactions') AS expected, 'none' AS got,
       CASE WHEN b.hash IS NULL THEN 'unsure' ELSE 'missing' END AS kind
@@ -75,23 +80,23 @@ function actionFaults({ own, judged }: ListRelations): string {
     parts AS (SELECT trace_id, trace_mc_seqno_end AS mc, start_lt, unnest(from_json(transactions, '["VARCHAR"]')) AS hash FROM own)
     SELECT t.mc_seqno_end AS seqno, t.trace_id AS item, NULL::BIGINT AS lt,
       concat('actions of trace ', t.trace_id) AS expected, 'none' AS got, 'unsure' AS kind
-    FROM traces t JOIN j ON t.mc_seqno_end BETWEEN run_from AND run_to ANTI JOIN own a ON a.trace_id = t.trace_id
+    FROM _whole_traces t JOIN j ON t.mc_seqno_end BETWEEN run_from AND run_to ANTI JOIN own a ON a.trace_id = t.trace_id
     WHERE t.is_incomplete IS DISTINCT FROM true AND NOT (t.transactions = 1 AND t.external_hash IS NULL)
     UNION ALL
     SELECT a.trace_mc_seqno_end, a.trace_id, NULL, concat('trace ', a.trace_id, ' of an action'), 'none', 'wrong'
     FROM own a JOIN j ON a.trace_mc_seqno_end BETWEEN j.run_from AND j.run_to
-    ANTI JOIN (SELECT trace_id FROM transactions JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
+    ANTI JOIN (SELECT trace_id FROM _counted JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
       ON x.trace_id = a.trace_id
     UNION ALL
     SELECT a.mc, a.trace_id, NULL, concat('transaction ', a.hash, ' of an action'), 'none', 'wrong'
     FROM parts a JOIN j ON a.mc BETWEEN j.run_from AND j.run_to AND a.start_lt >= j.low
-    ANTI JOIN (SELECT hash, trace_id FROM transactions JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
+    ANTI JOIN (SELECT hash, trace_id FROM _counted JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
       ON x.hash = a.hash AND x.trace_id = a.trace_id`;
 }
 
 function linkFaults({ own, judged }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
-    sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM messages
+    sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM _message_ends
       JOIN j ON tx_mc_block_seqno BETWEEN held_from AND run_to AND created_lt >= low AND created_lt < high
       WHERE direction = 'out'),
     linked AS (SELECT DISTINCT msg_hash, out_msg_tx_hash, created_lt, run_to AS mc FROM own
@@ -104,51 +109,24 @@ function linkFaults({ own, judged }: ListRelations): string {
     UNION ALL
     SELECT m.tx_mc_block_seqno, m.msg_hash, m.created_lt,
       concat('message ', m.msg_hash, ' consumed by ', m.tx_hash), l.in_msg_tx_hash, 'wrong'
-    FROM messages m JOIN own l ON l.msg_hash = m.msg_hash
+    FROM _message_ends m JOIN own l ON l.msg_hash = m.msg_hash
     WHERE m.direction = 'in' AND l.in_msg_tx_hash <> m.tx_hash AND m.tx_hash NOT IN (
       SELECT in_msg_tx_hash FROM own twin WHERE twin.msg_hash = m.msg_hash AND in_msg_tx_hash IS NOT NULL)`;
 }
 
-interface Orders {
-  readonly pipeline: string;
-  readonly opcode: number;
-  /** Column of the account that the order was for. */
-  readonly account: string;
-  /** Column of a table of all such accounts. */
-  readonly known: { readonly table: string; readonly column: string };
-  /** Whether orders that were aborted are listed. */
-  readonly isAbortedListed: boolean;
-}
-
-/** Transfers and burns are told by transactions that received a message with this opcode. */
-const ORDERS: readonly Orders[] = [
-  {
-    ...{ pipeline: 'jetton_transfers', opcode: 0x0f8a7ea5, account: 'jetton_wallet', isAbortedListed: false },
-    known: { table: 'jetton_wallets', column: 'address' },
-  },
-  {
-    ...{ pipeline: 'jetton_burns', opcode: 0x595f07bc, account: 'jetton_wallet', isAbortedListed: true },
-    known: { table: 'jetton_wallets', column: 'address' },
-  },
-  {
-    ...{ pipeline: 'nft_transfers', opcode: 0x5fcc3d14, account: 'nft_item_address', isAbortedListed: true },
-    known: { table: 'nft_items', column: 'address' },
-  },
-];
-
 /**
  * Only contracts that the index has verified are listed. Of one that other rows name, every order that succeeded must be there.
  */
-function orderFaults({ pipeline, opcode, account, known, isAbortedListed }: Orders) {
+function orderFaults(table: string, { opcode, account, contracts, isAbortedListed }: OrdersCheck) {
   return ({ own, judged }: ListRelations): string => `WITH j AS (${judged}), own AS (${own}),
     orders AS (SELECT DISTINCT x.hash, x.account, x.lt, x.mc_block_seqno AS mc, x.end_status,
         x.aborted IS NOT TRUE AND x.compute_success IS TRUE AS is_done
-      FROM transactions x JOIN j ON x.mc_block_seqno BETWEEN held_from AND run_to AND x.lt >= low AND x.lt < high
-      JOIN messages m ON m.tx_hash = x.hash AND m.tx_mc_block_seqno = x.mc_block_seqno
+      FROM _counted x JOIN j ON x.mc_block_seqno BETWEEN held_from AND run_to AND x.lt >= low AND x.lt < high
+      JOIN _message_ends m ON m.tx_hash = x.hash AND m.tx_mc_block_seqno = x.mc_block_seqno
       WHERE m.direction = 'in' AND m.opcode = ${opcode}),
-    verified AS (SELECT ${quoteName(account)} AS account FROM own UNION SELECT ${quoteName(account)} FROM ${pipeline}
-      UNION SELECT ${quoteName(known.column)} FROM ${known.table})
-    SELECT o.mc AS seqno, o.account AS item, o.lt, concat('${pipeline} of transaction ', o.hash) AS expected, 'none' AS got,
+    verified AS (SELECT ${quoteName(account)} AS account FROM own UNION SELECT ${quoteName(account)} FROM ${quoteName(table)}
+      UNION SELECT ${quoteName(contracts.column)} FROM ${quoteName(contracts.table)})
+    SELECT o.mc AS seqno, o.account AS item, o.lt, concat('${table} of transaction ', o.hash) AS expected, 'none' AS got,
       CASE WHEN NOT (o.is_done AND o.end_status = 'active') THEN 'unsure'
         WHEN o.account IN (FROM verified) THEN 'missing' ELSE 'unverified' END AS kind
     FROM orders o ANTI JOIN own l ON l.tx_hash = o.hash
@@ -158,17 +136,23 @@ function orderFaults({ pipeline, opcode, account, known, isAbortedListed }: Orde
       concat('transaction ', l.tx_hash, ' that received ${opcode.toString(16)}'),
       coalesce(printf('%08x', m.opcode), 'none'), 'wrong'
     FROM own l JOIN j ON l.tx_lt >= low AND l.tx_lt < high
-    LEFT JOIN messages m ON m.tx_hash = l.tx_hash AND m.direction = 'in'
+    LEFT JOIN _message_ends m ON m.tx_hash = l.tx_hash AND m.direction = 'in'
     WHERE m.opcode IS DISTINCT FROM ${opcode}`;
 }
 
-/** Lists that transactions prove, each after those that it is compared with. */
-export const LIST_COMPARISONS: readonly ListComparison[] = [
-  { pipeline: 'message_links', with: ['transactions', 'messages'], reads: [], faults: linkFaults },
-  { pipeline: 'traces', with: ['transactions', 'messages'], reads: [], faults: traceFaults },
-  { pipeline: 'actions', with: ['transactions', 'traces'], reads: [], faults: actionFaults },
-  ...ORDERS.map((orders) => ({
-    ...{ pipeline: orders.pipeline, with: ['transactions', 'messages'], reads: [orders.known.table] },
-    faults: orderFaults(orders),
-  })),
-];
+/** How a pipeline's list is compared with other tables; undefined for one without a table or a comparison. */
+export function comparisonOf({ name, tables, crossCheck }: PipelineDef): ListComparison | undefined {
+  const [table] = tables;
+  if (crossCheck === undefined || table === undefined) return undefined;
+  const common = { pipeline: name, with: comparedRoles(crossCheck), columns: comparedColumns(crossCheck) };
+  switch (crossCheck.kind) {
+    case 'sentMessages':
+      return { ...common, reads: [], faults: linkFaults };
+    case 'wholeTraces':
+      return { ...common, reads: [], faults: traceFaults };
+    case 'traceMembers':
+      return { ...common, reads: [], faults: actionFaults };
+    case 'orders':
+      return { ...common, reads: [crossCheck.contracts.table], faults: orderFaults(table.name, crossCheck) };
+  }
+}

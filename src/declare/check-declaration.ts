@@ -2,8 +2,11 @@ import { type Endpoint, parametersOf } from '../api/endpoint.ts';
 import { endpointByPath, endpointOf } from '../api/endpoints.ts';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
+import { ownColumns } from './cross-check.ts';
 import { kinds } from './kind.ts';
+import { PROVEN_AS } from './left-out.ts';
 import type { PipelineDef, WalkDef } from './pipeline.ts';
+import { ROLES } from './roles.ts';
 import type { TableDef } from './table.ts';
 
 const WALKS: readonly WalkDef['kind'][] = ['masterchain', 'block', 'lt', 'snapshot', 'lookup', 'ephemeral'];
@@ -25,6 +28,7 @@ export function checkPipeline(file: string, pipeline: unknown): asserts pipeline
     choose(file, `a parameter of ${pipeline.endpoint}`, name, known);
   }
   for (const table of pipeline.tables) checkTable(file, table);
+  checkRoles(file, pipeline);
 }
 
 /** @throws {UsageError} when two pipelines, or two tables or views, have one name, or one needs another that is not there */
@@ -39,6 +43,11 @@ export function checkNames(pipelines: readonly PipelineDef[]): void {
     'pipelines',
     'table or view',
     tables.flatMap(({ name, views }) => [name, ...views.map((view) => view.name)]),
+  );
+  requireDistinct(
+    'pipelines',
+    'role',
+    tables.flatMap(({ plays }) => plays ?? []),
   );
   const names = pipelines.map(({ name }) => name);
   for (const { name, needs, provenBy } of pipelines) {
@@ -95,6 +104,41 @@ function checkTable(file: string, { name, columns, key, sort, time }: TableDef):
   for (const column of columns) choose(file, `a kind for ${name}.${column.name}`, column.kind, Object.keys(kinds));
   for (const used of [...key, ...sort, ...(time === undefined ? [] : [time])]) {
     choose(file, `a column of ${name}`, used, names);
+  }
+}
+
+/** Tables that others read have all columns by which they are read. */
+function checkRoles(file: string, { walk, tables, crossCheck }: PipelineDef): void {
+  for (const table of tables) {
+    if (table.plays === undefined) continue;
+    choose(file, `a role for ${table.name}`, table.plays, Object.keys(ROLES));
+    const { columns } = ROLES[table.plays];
+    requireTyped(file, table, columns, `as ${table.plays}`);
+  }
+  const [main] = tables;
+  if (main === undefined) return;
+  const names = main.columns.map((column) => column.name);
+  if (walk.kind === 'masterchain') {
+    const { columns, kept } = ROLES[PROVEN_AS[walk.proof]];
+    const needed = Object.entries(columns).filter(([name]) => kept.includes(name));
+    requireTyped(file, main, Object.fromEntries(needed), `to be proven by ${walk.proof}`);
+  }
+  if (crossCheck === undefined) return;
+  for (const used of ownColumns(crossCheck))
+    choose(file, `a column of ${main.name} for ${crossCheck.kind}`, used, names);
+}
+
+function requireTyped(file: string, table: TableDef, columns: Readonly<Record<string, string>>, why: string): void {
+  for (const [name, type] of Object.entries(columns)) {
+    const column = table.columns.find((each) => each.name === name);
+    const got = column === undefined ? 'none' : kinds[column.kind].sql;
+    if (got === type) continue;
+    throw refusal(
+      file,
+      `column ${name} of ${table.name} as ${type} ${why}`,
+      got,
+      'tonlake describe shows a table that has it',
+    );
   }
 }
 

@@ -33,6 +33,7 @@ export {
   unixSecondsString,
   wideInteger,
 } from './column.ts';
+export type { ContractList, CrossCheck, ItemCheck, ItemRequest, OrdersCheck } from './cross-check.ts';
 export { type Kind, type KindName, kinds, type Physical, type Wire } from './kind.ts';
 export {
   type BlockWalk,
@@ -56,6 +57,7 @@ export {
   type WalkDef,
   type WindowsDef,
 } from './pipeline.ts';
+export { ROLES, type Role, type RoleName } from './roles.ts';
 export {
   type Place,
   type RowsFrom,

@@ -1,7 +1,8 @@
 import type { ColumnDef } from './column.ts';
+import { ownColumns } from './cross-check.ts';
 import { kinds } from './kind.ts';
-import { LIST_COLUMNS } from './list-columns.ts';
 import type { PipelineDef, Proof } from './pipeline.ts';
+import { COUNTING_COLUMNS, ROLES, type RoleName } from './roles.ts';
 import type { SkippedField, TableDef } from './table.ts';
 
 /** Columns that are not exported, by table; `*` stands for the table as a whole. Tables that are exported whole are absent. */
@@ -10,17 +11,8 @@ export type LeftOut = Readonly<Record<string, readonly string[]>>;
 /** Stands for all columns, and the table itself. */
 export const WHOLE = '*';
 
-/** Columns of the main table that prove its rows. */
-const PROVING: Readonly<Record<Proof, readonly string[]>> = {
-  links: [
-    ...['workchain', 'shard', 'seqno', 'mc_block_seqno', 'prev_blocks', 'tx_count', 'start_lt', 'end_lt', 'root_hash'],
-  ],
-  tx_count: ['hash', 'account', 'lt', 'block_workchain', 'block_shard', 'block_seqno', 'mc_block_seqno'],
-};
-/** Columns of the main table that say how many nested rows there must be. */
-const COUNTING = ['descr', 'action_success', 'action_msgs_created', 'bounce'];
-/** Columns that tell whether every shard of a block was answered. */
-const COVERING = ['workchain', 'shard', 'seqno', 'mc_block_seqno', 'root_hash'];
+/** What the main table of a walk over blocks must be, whether or not it plays that role. */
+export const PROVEN_AS: Readonly<Record<Proof, RoleName>> = { links: 'headers', tx_count: 'counted' };
 
 /** Whether a table is left out as a whole. */
 export function isLeftOut(leftOut: LeftOut | undefined, table: string): boolean {
@@ -75,7 +67,7 @@ export function formatLeftOut(leftOut: LeftOut): string {
 
 /** Columns that every export holds: key, order, time, what was asked for, and what proves the rows. */
 export function fixedColumns(
-  { name: pipeline, tables, walk }: PipelineDef,
+  { tables, walk, crossCheck }: PipelineDef,
   table: TableDef,
   leftOut: LeftOut | undefined,
 ): ReadonlySet<string> {
@@ -87,10 +79,13 @@ export function fixedColumns(
     if (origin.kind === 'parent' && origin.column === 'mc_block_seqno') fixed.add(name);
   }
   const needed = [
-    ...(LIST_COLUMNS[pipeline]?.[table.name] ?? []),
-    ...(walk.kind === 'masterchain' && isMain ? PROVING[walk.proof] : []),
-    ...(walk.kind === 'masterchain' && isMain && hasNested(tables, table.name, leftOut) ? COUNTING : []),
-    ...(walk.kind === 'block' && isMain ? [walk.column, ...(walk.limit === undefined ? COVERING : [])] : []),
+    ...(table.plays === undefined ? [] : ROLES[table.plays].kept),
+    ...(isMain && crossCheck !== undefined ? ownColumns(crossCheck) : []),
+    ...(walk.kind === 'masterchain' && isMain ? ROLES[PROVEN_AS[walk.proof]].kept : []),
+    ...(walk.kind === 'masterchain' && isMain && hasNested(tables, table.name, leftOut) ? COUNTING_COLUMNS : []),
+    ...(walk.kind === 'block' && isMain
+      ? [walk.column, ...(walk.limit === undefined ? ROLES.shardStates.kept : [])]
+      : []),
     ...(walk.kind === 'snapshot' && walk.newer !== undefined && isMain ? [walk.newer] : []),
   ];
   for (const name of needed) if (columns.some((column) => column.name === name)) fixed.add(name);

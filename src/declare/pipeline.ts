@@ -1,4 +1,5 @@
 import type { Span } from '../core/span.ts';
+import type { CrossCheck } from './cross-check.ts';
 import type { LeftOut } from './left-out.ts';
 import { viewsOfReadings } from './reading-views.ts';
 import type { TableDef } from './table.ts';
@@ -122,6 +123,8 @@ export interface PipelineDef {
   readonly needs: readonly string[];
   /** Pipelines whose rows it is compared with before a commit, where the warehouse holds them: in one run it comes after them. */
   readonly provenBy: readonly string[];
+  /** How rows of a list are compared with other tables; undefined where nothing tells of them. */
+  readonly crossCheck?: CrossCheck | undefined;
   /** Keys of the envelope that are decoration and not kept, for example `address_book`. */
   readonly ignore: readonly string[];
   /** Grows with every change of the tables that older files cannot be read with. */
@@ -139,6 +142,7 @@ export interface PipelineOptions {
   readonly walk: WalkDef;
   readonly needs?: readonly string[];
   readonly provenBy?: readonly string[];
+  readonly crossCheck?: CrossCheck;
   readonly ignore?: readonly string[];
   readonly version?: number;
   readonly tables: readonly TableDef[];

@@ -6,7 +6,14 @@ import { lookupsTable } from '../decode/lookups-table.ts';
 import { quarantineTable } from '../decode/quarantine-table.ts';
 import { checkNames, checkPipeline } from './check-declaration.ts';
 import { isEphemeral, type PipelineDef } from './pipeline.ts';
+import { ROLES, type RoleName } from './roles.ts';
 import type { TableDef } from './table.ts';
+
+/** A table by its role. */
+export interface Played {
+  readonly pipeline: PipelineDef;
+  readonly table: TableDef;
+}
 
 /** All declared pipelines, by name: each file of `pipelines/` exports one. */
 export class Registry {
@@ -24,6 +31,22 @@ export class Registry {
   /** The table that a relation is, or that it is a view of; undefined for other names. */
   tableOf(relation: string): TableDef | undefined {
     return this.tables.find(({ name, views }) => name === relation || views.some((view) => view.name === relation));
+  }
+
+  /**
+   * The table that plays a role, and the pipeline that writes it.
+   *
+   * @throws {UsageError} `no-role` when none does
+   */
+  playing(role: RoleName): Played {
+    for (const pipeline of this.pipelines) {
+      const table = pipeline.tables.find(({ plays }) => plays === role);
+      if (table !== undefined) return { pipeline, table };
+    }
+    throw new UsageError(`usage: expected a table that plays ${role} (${ROLES[role].grain}), got none`, {
+      code: 'no-role',
+      hint: 'load the pipelines that come with tonlake, too',
+    });
   }
 
   /** @throws {UsageError} that names the nearest right one. */

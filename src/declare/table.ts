@@ -1,6 +1,7 @@
 import { type FieldType, typeOfField } from '../api/field-path.ts';
 import type { RecordName } from '../api/records.ts';
 import { type ColumnDef, ColumnDraft } from './column.ts';
+import type { RoleName } from './roles.ts';
 
 /** Where the rows of a table stand in an answer. */
 export type RowsFrom =
@@ -49,6 +50,8 @@ export interface TableDef {
   readonly without: Readonly<Record<string, string>>;
   readonly columns: readonly ColumnDef[];
   readonly views: readonly ViewDef[];
+  /** What the table is for others; no other table plays the same role. Undefined for one that nothing else reads. */
+  readonly plays?: RoleName | undefined;
   /** Columns that a selection leaves out, and that rows which it keeps are made of: decoded, not written. */
   readonly unwritten?: readonly ColumnDef[] | undefined;
   /** Fields that a selection leaves out: known, not decoded. */
@@ -73,6 +76,8 @@ export interface TableOptions {
   readonly without?: Readonly<Record<string, string>>;
   readonly columns: Readonly<Record<string, ColumnDraft>>;
   readonly views?: readonly ViewDef[];
+  /** What the table is for others, such as `headers`: it has all columns of that role. */
+  readonly plays?: RoleName;
 }
 
 /** Declares a table. `block_time` and `block_date` follow from `time`; `_extra` is added to every table with records. */
@@ -91,6 +96,7 @@ export function table(name: string, options: TableOptions): TableDef {
     without: options.without ?? {},
     columns,
     views: options.views ?? [],
+    ...(options.plays === undefined ? {} : { plays: options.plays }),
   };
 }
 

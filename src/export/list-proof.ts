@@ -1,7 +1,6 @@
-import { type FaultKind, LIST_COMPARISONS, type ListComparison } from '../audit/list-faults.ts';
+import { comparisonOf, type FaultKind, type ListComparison } from '../audit/list-faults.ts';
 import { AuditError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans } from '../core/span.ts';
-import { LIST_COLUMNS } from '../declare/list-columns.ts';
 import { doneSpans } from '../warehouse/ledger/done-spans.ts';
 import { lacks } from '../warehouse/query/left-out-gaps.ts';
 import { selectFiles } from '../warehouse/relations/table-relation.ts';
@@ -47,7 +46,7 @@ export class ListProof {
 
   constructor(context: ListContext) {
     this.context = context;
-    this.comparison = LIST_COMPARISONS.find(({ pipeline }) => pipeline === context.pipeline.name);
+    this.comparison = comparisonOf(context.pipeline);
   }
 
   /** Blocks of which everything is held that the list is compared with. */
@@ -56,12 +55,12 @@ export class ListProof {
     const { comparison } = this;
     if (comparison === undefined) return [];
     const ledger = store.ledger();
-    const ofTables = comparison.with.map((table) => {
-      const source = registry.pipelines.find(({ tables }) => tables.some(({ name }) => name === table));
-      const columns = new Set(LIST_COLUMNS[comparison.pipeline]?.[table]);
-      return doneSpans(ledger, source?.name ?? '', (without) => lacks(without, table, columns).length === 0);
+    const ofTables = comparison.with.map((role) => {
+      const { pipeline, table } = registry.playing(role);
+      const columns = new Set(comparison.columns[role]);
+      return doneSpans(ledger, pipeline.name, (without) => lacks(without, table.name, columns).length === 0);
     });
-    return [doneSpans(ledger, 'blocks'), ...ofTables].reduce(intersectSpans);
+    return [doneSpans(ledger, registry.playing('headers').pipeline.name), ...ofTables].reduce(intersectSpans);
   }
 
   /** Cuts spans where what they are compared with begins or ends. */
@@ -149,7 +148,7 @@ export class ListProof {
   /** Start of the first masterchain block of a run: what belongs to blocks before it is earlier. */
   private async lowOf({ from }: Span): Promise<bigint> {
     const { rows } = await this.context.store.query(
-      'SELECT min(start_lt) FROM blocks WHERE workchain = -1 AND mc_block_seqno = $from',
+      'SELECT min(start_lt) FROM _headers WHERE workchain = -1 AND mc_block_seqno = $from',
       { from },
     );
     return BigInt(String(rows[0]?.[0] ?? 0));
@@ -158,7 +157,7 @@ export class ListProof {
   /** The first masterchain block that can include a message of a logical time. */
   private async firstBlockAt(lt: bigint): Promise<number> {
     const { rows } = await this.context.store.query(
-      'SELECT min(mc_block_seqno) FROM blocks WHERE workchain = -1 AND end_lt >= $lt',
+      'SELECT min(mc_block_seqno) FROM _headers WHERE workchain = -1 AND end_lt >= $lt',
       { lt },
     );
     return Number(rows[0]?.[0] ?? 0);

@@ -7,6 +7,8 @@ export interface Declared {
   readonly body: string;
   /** The statement that makes it, or makes it anew. */
   readonly statement: () => string;
+  /** Whether only tonlake itself names it: a statement that lists what there is does not show it. */
+  readonly isInner?: boolean;
 }
 
 /** Statements that may list what there is, or name it by a text that is made while they run. */
@@ -42,7 +44,9 @@ export class OnDemand {
       // With everything made DuckDB knows which name is the nearest. The first of several statements must not be run again.
       const isUnknown =
         error instanceof Error && error.message.startsWith('Catalog Error') && !/;\s*\S/.test(statement);
-      const missing = [...this.#known.keys()].filter((name) => !this.#made.has(name));
+      const missing = [...this.#known]
+        .filter(([name, { isInner }]) => isInner !== true && !this.#made.has(name))
+        .map(([name]) => name);
       if (!isUnknown || missing.length === 0) throw error;
       await this.#run(missing);
       return ask();
@@ -59,8 +63,8 @@ export class OnDemand {
     let text = statement.toLowerCase();
     const isListing = LISTING.test(text);
     const named: string[] = [];
-    for (const [name, { body }] of [...this.#known].reverse()) {
-      if (this.#made.has(name) || !(isListing || text.includes(name))) continue;
+    for (const [name, { body, isInner }] of [...this.#known].reverse()) {
+      if (this.#made.has(name) || !((isListing && isInner !== true) || text.includes(name))) continue;
       named.unshift(name);
       text += `\n${body.toLowerCase()}`;
     }

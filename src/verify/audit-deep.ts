@@ -19,13 +19,14 @@ const MADE_INSIDE = `EXISTS (FROM sure s WHERE s.workchain = mail.workchain AND 
 
 /**
  * Proves the chain of every account in `t` (each transaction names the one before, and begins with the state that it left), and
- * that each internal message in `m` was sent once and received at most once, and sent inside if it was made inside.
+ * that each internal message in `m` was sent once and received at most once, and sent inside if it was made inside. Findings name
+ * the pipeline, and the tables of transactions and of ends of messages.
  */
 export async function auditDeep(
   held: Held,
+  { pipeline, table, ends }: { readonly pipeline: string; readonly table: string; readonly ends: string },
 ): Promise<{ readonly findings: readonly Finding[]; readonly edges: DeepEdges }> {
   await setSureTimes(held);
-  const what = { pipeline: 'transactions' };
   await held.database.run(`CREATE OR REPLACE TEMP TABLE chain AS SELECT *, CASE
       WHEN prev_lt >= lt THEN 'an earlier one'
       WHEN before_lt IS NULL AND prev_lt = 0 THEN NULL
@@ -68,8 +69,8 @@ export async function auditDeep(
   );
   return {
     findings: [
-      ...groupBad({ ...what, kind: 'account-chain', table: 'transactions' }, links),
-      ...groupBad({ ...what, kind: 'message-ends', table: 'messages' }, mail),
+      ...groupBad({ kind: 'account-chain', pipeline, table }, links),
+      ...groupBad({ kind: 'message-ends', pipeline, table: ends }, mail),
     ],
     edges: {
       transactionsBefore: await count("SELECT count(*)::INTEGER FROM chain WHERE verdict = 'outside'"),

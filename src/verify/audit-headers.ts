@@ -1,4 +1,3 @@
-import type { TableDef } from '../declare/table.ts';
 import { FIRSTS, findBad, setHeaders, TIPS } from './audit-scope.ts';
 import type { Held } from './damaged-warehouse.ts';
 import { type Finding, groupBad } from './finding.ts';
@@ -8,14 +7,14 @@ import { type Finding, groupBad } from './finding.ts';
  * block, and no block stands outside the chains. A link may leave a run only at the start of a shard's chain: where no listed
  * block of the same addresses comes before it.
  *
+ * @param what the table of headers and its pipeline, for findings
  * @returns what is wrong, and how many links leave the runs
  */
 export async function auditHeaders(
   held: Held,
-  blocks: TableDef,
+  what: Pick<Finding, 'pipeline' | 'table'>,
 ): Promise<{ readonly findings: readonly Finding[]; readonly linksBefore: number }> {
-  await setHeaders(held, blocks);
-  const what = { pipeline: 'blocks', table: 'blocks' };
+  await setHeaders(held);
   const gaps = await findBad(
     held,
     `SELECT [mc] AS blame, concat('masterchain block ', mc, ' in its own list') AS expected, 'none' AS got

@@ -1,6 +1,6 @@
 import type { ListComparison } from '../audit/list-faults.ts';
 import type { Span } from '../core/span.ts';
-import type { TableDef } from '../declare/table.ts';
+import { quoteName } from '../sql/canonical-text.ts';
 import { findBad, setHeaders, setRuns, TIPS } from './audit-scope.ts';
 import type { Held } from './damaged-warehouse.ts';
 import { type Finding, groupBad } from './finding.ts';
@@ -14,18 +14,18 @@ export interface JudgedRun extends Span {
 export async function auditList(
   held: Held,
   { pipeline, faults }: ListComparison,
-  blocks: TableDef,
+  table: string,
   runs: readonly JudgedRun[],
 ): Promise<readonly Finding[]> {
   await setRuns(held, runs);
-  await setHeaders(held, blocks);
+  await setHeaders(held);
   await setWindows(held, runs);
-  const sql = faults({ own: `FROM ${pipeline}`, judged: 'FROM judged' });
+  const sql = faults({ own: `FROM ${quoteName(table)}`, judged: 'FROM judged' });
   const bad = await findBad(
     held,
     `SELECT [seqno] AS blame, expected, got FROM (${sql}) WHERE kind IN ('missing', 'wrong')`,
   );
-  return groupBad({ kind: 'list', pipeline, table: pipeline }, bad);
+  return groupBad({ kind: 'list', pipeline, table }, bad);
 }
 
 /**

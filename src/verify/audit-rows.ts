@@ -1,9 +1,9 @@
-import { LIST_COMPARISONS, type ListComparison } from '../audit/list-faults.ts';
+import { comparisonOf, type ListComparison } from '../audit/list-faults.ts';
 import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { formatLeftOut, narrowPipeline, WHOLE } from '../declare/left-out.ts';
-import { LIST_COLUMNS } from '../declare/list-columns.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
+import { CHAIN_COLUMNS, type RoleColumns, type RoleName } from '../declare/roles.ts';
 import type { TableDef } from '../declare/table.ts';
 import { leftOutGaps, type Reads } from '../warehouse/query/left-out-gaps.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
@@ -65,19 +65,20 @@ export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audi
     const [main] = pipeline.tables;
     if (main === undefined || !options.states.some(({ entry }) => entry.pipeline === pipeline.name)) continue;
     await guard(options, pipeline, async () => {
-      if (pipeline.name === 'blocks') edges = { ...edges, ...(await auditBlocks(options, main)) };
+      if (main.plays === 'headers') edges = { ...edges, ...(await auditBlocks(options, pipeline, main)) };
       if (proofOf(pipeline) === 'tx_count')
         edges = { ...edges, ...(await auditCounted(options, pipeline, main, isDeep)) };
     });
   }
-  const states = registry.pipelines.find(({ name }) => name === 'shard_state');
-  if (states !== undefined) await guard(options, states, () => auditShards(options, states));
+  const states = registry.playing('shardStates').pipeline;
+  await guard(options, states, () => auditShards(options, states));
   const compared = new Map<string, readonly Span[]>();
-  for (const comparison of LIST_COMPARISONS) {
-    const pipeline = registry.pipelines.find(({ name }) => name === comparison.pipeline);
-    if (pipeline === undefined) continue;
+  for (const pipeline of registry.inOrder(registry.lasting)) {
+    const comparison = comparisonOf(pipeline);
+    const [table] = pipeline.tables;
+    if (comparison === undefined || table === undefined) continue;
     await guard(options, pipeline, async () => {
-      compared.set(pipeline.name, await auditOne(options, comparison));
+      compared.set(pipeline.name, await auditOne(options, comparison, table));
     });
   }
   return { edges, compared, unchecked };
@@ -86,38 +87,50 @@ export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audi
 /** Proves states of the shards by themselves, and by the headers where the warehouse holds them. */
 async function auditShards(options: AuditOptions, { name, tables }: PipelineDef): Promise<void> {
   const { held, registry, report } = options;
+  const [main] = tables;
   const runs = runsOf(options, name, [name]);
-  if (runs.length === 0) return;
-  for (const table of [registry.table('blocks'), ...tables]) await setViewOf(options, table);
-  for (const finding of await auditStates(held, runs, runsOf(options, 'blocks', ['blocks']))) report(finding);
+  if (runs.length === 0 || main === undefined) return;
+  for (const table of [registry.playing('headers').table, ...tables]) await setViewOf(options, table);
+  const what = { pipeline: name, table: main.name };
+  for (const finding of await auditStates(held, what, runs, headedRuns(options))) report(finding);
 }
 
 /** Compares a list with transactions, where the warehouse holds both. @returns the blocks that were compared */
-async function auditOne(options: AuditOptions, comparison: ListComparison): Promise<readonly Span[]> {
+async function auditOne(options: AuditOptions, comparison: ListComparison, own: TableDef): Promise<readonly Span[]> {
   const { held, registry, report } = options;
   const { pipeline } = comparison;
-  const blocks = registry.table('blocks');
-  const others = comparison.with.map((name) => registry.table(name));
-  const ofOthers = others.map((table) => {
-    const source = registry.pipelines.find(({ tables }) => tables.includes(table));
-    return runsOf(options, source?.name ?? '', [table.name]);
-  });
-  const reads = new Map(
-    Object.entries(LIST_COLUMNS[pipeline] ?? {}).map(([table, columns]) => [table, new Set(columns)]),
-  );
-  const own = intersectSpans(runsOf(options, 'blocks', ['blocks']), runsOf(options, pipeline, [pipeline]));
-  withColumns(options, pipeline, `${pipeline} with ${comparison.with.join(' and ')}`, reads, own);
-  const all = [runsOf(options, 'blocks', ['blocks']), ...ofOthers].reduce(intersectSpans);
+  const others = comparison.with.map((role) => registry.playing(role));
+  const names = others.map(({ table }) => table.name);
+  const reads = readsOf(registry, comparison.columns);
+  const listed = runsOf(options, pipeline, [own.name]);
+  const headed = headedRuns(options);
+  withColumns(options, pipeline, `${pipeline} with ${names.join(' and ')}`, reads, intersectSpans(headed, listed));
+  const ofOthers = others.map(({ pipeline: { name }, table }) => runsOf(options, name, [table.name]));
+  const all = [headed, ...ofOthers].reduce(intersectSpans);
   const since = subtractSpans(all, spansWithout(options, reads));
-  const runs = intersectSpans(since, runsOf(options, pipeline, [pipeline])).map((run) => {
+  const runs = intersectSpans(since, listed).map((run) => {
     const whole = since.find(({ from, to }) => from <= run.from && to >= run.to);
     return { ...run, heldFrom: whole?.from ?? run.from };
   });
   if (runs.length === 0) return [];
-  const read = comparison.reads.map((name) => registry.table(name));
-  for (const table of [blocks, registry.table(pipeline), ...others, ...read]) await setViewOf(options, table);
-  for (const finding of await auditList(held, comparison, blocks, runs)) report(finding);
+  const tables = [registry.playing('headers').table, own, ...others.map(({ table }) => table)];
+  for (const table of [...tables, ...comparison.reads.map((name) => registry.table(name))]) {
+    await setViewOf(options, table);
+  }
+  for (const finding of await auditList(held, comparison, own.name, runs)) report(finding);
   return runs;
+}
+
+/** Columns by the table that has them. */
+function readsOf(registry: Registry, columns: RoleColumns): Reads {
+  const roles = Object.entries(columns) as readonly (readonly [RoleName, readonly string[]])[];
+  return new Map(roles.map(([role, names]) => [registry.playing(role).table.name, new Set(names)]));
+}
+
+/** Blocks whose headers can be read. */
+function headedRuns(options: AuditOptions): readonly Span[] {
+  const { pipeline, table } = options.registry.playing('headers');
+  return runsOf(options, pipeline.name, [table.name]);
 }
 
 /** The part of some runs whose rows have all columns that an audit takes; tells of the rest. */
@@ -142,14 +155,6 @@ function spansWithout({ held, registry }: AuditOptions, reads: Reads): readonly 
   return unionSpans(leftOutGaps(held.entries, registry, reads).flatMap((gap) => gap.missing));
 }
 
-/** Columns that the chains of accounts and the ends of messages are followed by, beside those that every export has. */
-const DEEP_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  transactions: [
-    ...['prev_trans_lt', 'prev_trans_hash', 'account_state_hash_before', 'account_state_hash_after', 'end_status'],
-  ],
-  messages: ['value', 'source', 'created_lt'],
-};
-
 /** Damaged files can hold anything: what the audits cannot digest is a finding, not the end. */
 async function guard({ report }: AuditOptions, { name }: PipelineDef, work: () => Promise<void>): Promise<void> {
   try {
@@ -159,11 +164,11 @@ async function guard({ report }: AuditOptions, { name }: PipelineDef, work: () =
   }
 }
 
-async function auditBlocks(options: AuditOptions, blocks: TableDef): Promise<Edges> {
+async function auditBlocks(options: AuditOptions, { name }: PipelineDef, table: TableDef): Promise<Edges> {
   const { held, report } = options;
-  await setViewOf(options, blocks);
-  await setRuns(held, runsOf(options, 'blocks', ['blocks']));
-  const { findings, linksBefore } = await auditHeaders(held, blocks);
+  await setViewOf(options, table);
+  await setRuns(held, headedRuns(options));
+  const { findings, linksBefore } = await auditHeaders(held, { pipeline: name, table: table.name });
   for (const finding of findings) report(finding);
   return { linksBefore };
 }
@@ -174,48 +179,54 @@ async function auditCounted(
   main: TableDef,
   isDeep: boolean,
 ): Promise<Partial<DeepEdges>> {
-  const { held, registry, report, limits } = options;
+  const { held, registry, report } = options;
   const tell = (findings: readonly Finding[]): void => findings.forEach(report);
-  const blocks = registry.table('blocks');
-  await setViewOf(options, blocks);
-  for (const table of pipeline.tables) await setViewOf(options, table);
+  const setRows = async (runs: readonly Span[]): Promise<void> => {
+    await setRuns(held, runs);
+    await setHeaders(held);
+    await setTransactions(held, main, isDeep);
+  };
+  for (const table of [registry.playing('headers').table, ...pipeline.tables]) await setViewOf(options, table);
   const runs = runsOf(options, pipeline.name, [main.name]);
-  const headed = unionSpans(held.entries.filter((entry) => entry.pipeline === 'blocks').map(({ span }) => span));
-  for (const span of subtractSpans(intersectSpans(runs, limits), headed)) {
-    const got = `none of ${formatSpans([span])}`;
-    report({ kind: 'no-headers', pipeline: pipeline.name, span, expected: 'headers of the same blocks', got });
-  }
-  const proven = intersectSpans(runs, runsOf(options, 'blocks', ['blocks']));
-  await setRuns(held, proven);
-  await setHeaders(held, blocks);
-  await setTransactions(held, main, isDeep);
-  tell(await auditTransactions(held));
+  tellHeadless(options, pipeline, runs);
+  const proven = intersectSpans(runs, headedRuns(options));
+  await setRows(proven);
+  tell(await auditTransactions(held, pipeline.name, main));
   for (const table of pipeline.tables.filter(({ rows }) => rows.kind === 'projection')) {
     tell(await auditProjected(options, pipeline, table, proven));
   }
-  const messages = pipeline.tables.find(({ name }) => name === 'messages');
-  if (messages === undefined) return {};
-  const both = intersectSpans(proven, runsOf(options, pipeline.name, [main.name, messages.name]));
-  if (formatSpans(both) !== formatSpans(proven)) {
-    await setRuns(held, both);
-    await setHeaders(held, blocks);
-    await setTransactions(held, main, isDeep);
-  } else await setRuns(held, proven);
-  await setMessages(held, messages, isDeep);
-  tell(await auditMessages(held));
+  const ends = pipeline.tables.find(({ plays }) => plays === 'messageEnds');
+  if (ends === undefined) return {};
+  const both = intersectSpans(proven, runsOf(options, pipeline.name, [main.name, ends.name]));
+  if (formatSpans(both) === formatSpans(proven)) await setRuns(held, proven);
+  else await setRows(both);
+  await setMessages(held, ends, isDeep);
+  tell(await auditMessages(held, { pipeline: pipeline.name, table: ends.name }));
   if (!isDeep) return {};
-  const reads = new Map(Object.entries(DEEP_COLUMNS).map(([table, columns]) => [table, new Set(columns)]));
   const what = 'chains of accounts and ends of messages';
-  const followed = intersectSpans(both, withColumns(options, pipeline.name, what, reads, proven));
+  const readable = withColumns(options, pipeline.name, what, readsOf(registry, CHAIN_COLUMNS), proven);
+  const followed = intersectSpans(both, readable);
   if (formatSpans(followed) !== formatSpans(both)) {
-    await setRuns(held, followed);
-    await setHeaders(held, blocks);
-    await setTransactions(held, main, isDeep);
-    await setMessages(held, messages, isDeep);
+    await setRows(followed);
+    await setMessages(held, ends, isDeep);
   }
-  const { findings, edges } = await auditDeep(held);
+  const { findings, edges } = await auditDeep(held, { pipeline: pipeline.name, table: main.name, ends: ends.name });
   tell(findings);
   return edges;
+}
+
+/** Tells of blocks whose headers the warehouse never had. */
+function tellHeadless(
+  { held, registry, report, limits }: AuditOptions,
+  { name }: PipelineDef,
+  runs: readonly Span[],
+): void {
+  const headers = registry.playing('headers').pipeline.name;
+  const headed = unionSpans(held.entries.filter(({ pipeline }) => pipeline === headers).map(({ span }) => span));
+  for (const span of subtractSpans(intersectSpans(runs, limits), headed)) {
+    const got = `none of ${formatSpans([span])}`;
+    report({ kind: 'no-headers', pipeline: name, span, expected: 'headers of the same blocks', got });
+  }
 }
 
 /** Compares projected rows with their records, selection by selection: each has other columns in common. */

@@ -1,6 +1,8 @@
 import type { Span } from '../core/span.ts';
+import { ROLES } from '../declare/roles.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
+import { roleView } from '../warehouse/relations/role-views.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 import { type Held, seqnoColumn } from './damaged-warehouse.ts';
 import type { BadRow } from './finding.ts';
@@ -26,36 +28,43 @@ export async function setRuns({ database }: Held, runs: readonly Span[]): Promis
   }
 }
 
-/** Makes a view of a table's rows of some entries, under the table's name. */
+/** Makes a view of a table's rows of some entries, under the table's name and that of its role. */
 export async function setView(held: Held, table: TableDef, entries: readonly LedgerEntry[]): Promise<void> {
   await held.database.run(`CREATE OR REPLACE TEMP VIEW ${quoteName(table.name)} AS ${held.select(table, entries)}`);
+  const role = table.plays === undefined ? undefined : roleView(table.plays, table);
+  if (role !== undefined) await held.database.run(role.statement());
 }
 
 /** A relation of a table's rows inside the runs, with `mc` and `run`. */
 export function inRuns(table: TableDef): string {
-  return `(SELECT src.*, src.${quoteName(seqnoColumn(table))} AS mc, run FROM ${quoteName(table.name)} src
-    JOIN runs ON src.${quoteName(seqnoColumn(table))} BETWEEN run_from AND run_to)`;
+  return relationInRuns(quoteName(table.name), seqnoColumn(table));
+}
+
+function relationInRuns(relation: string, seqno: string): string {
+  return `(SELECT src.*, src.${quoteName(seqno)} AS mc, run FROM ${relation} src
+    JOIN runs ON src.${quoteName(seqno)} BETWEEN run_from AND run_to)`;
 }
 
 /**
  * Makes `headers` (a block each, with the range of addresses `lo` to `hi` that its shard covers) and `links` (a block and one
- * that it follows) of the runs.
+ * that it follows) of the runs. The view of the headers is set.
  */
-export async function setHeaders({ database }: Held, blocks: TableDef): Promise<void> {
+export async function setHeaders({ database }: Held): Promise<void> {
+  const rows = relationInRuns(ROLES.headers.relation, 'mc_block_seqno');
   await database.run(`CREATE OR REPLACE TEMP MACRO unsigned_shard(s) AS
     CASE WHEN s < 0 THEN s::HUGEINT + 18446744073709551616 ELSE s::HUGEINT END`);
   await database.run(`CREATE OR REPLACE TEMP MACRO block_name(w, s, q) AS
     concat(w, ':', printf('%X', unsigned_shard(s)::UBIGINT), ':', q)`);
   await database.run(`CREATE OR REPLACE TEMP TABLE headers AS
     SELECT run, mc, workchain, shard, seqno, tx_count, start_lt, end_lt, u - (u & -u) AS lo, u + (u & -u) - 1 AS hi
-    FROM (SELECT *, unsigned_shard(shard) AS u FROM ${inRuns(blocks)})`);
+    FROM (SELECT *, unsigned_shard(shard) AS u FROM ${rows})`);
   await database.run(`CREATE OR REPLACE TEMP TABLE links AS
     SELECT run, mc, workchain, shard, seqno, prev.workchain AS prev_workchain, prev.seqno AS prev_seqno,
       (CASE WHEN u >= 9223372036854775808 THEN u - 18446744073709551616 ELSE u END)::BIGINT AS prev_shard
     FROM (SELECT *, TRY_CAST('0x' || prev.shard AS UBIGINT)::HUGEINT AS u FROM (
       SELECT run, mc, workchain, shard, seqno, unnest(from_json(CASE WHEN json_valid(prev_blocks) THEN prev_blocks END,
         '[{"workchain":"INTEGER","shard":"VARCHAR","seqno":"INTEGER"}]')) AS prev
-      FROM ${inRuns(blocks)}))`);
+      FROM ${rows}))`);
 }
 
 /** Blocks that no other block of their run follows: the newest of each shard. */

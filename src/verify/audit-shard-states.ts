@@ -9,14 +9,16 @@ import { type BadRow, type Finding, groupBad } from './finding.ts';
 const CHUNK = 1_000;
 
 /**
- * Proves the rows of `shard_state` as their walk does: every shard at each block, and the newest blocks that the headers tell. The
- * views `shard_state` and `blocks` are set.
+ * Proves states of the shards as their walk does: every shard at each block, and the newest blocks that the headers tell. The
+ * views of both roles are set.
  *
+ * @param what the table of states and its pipeline, for findings
  * @param runs blocks whose states are held
  * @param headed blocks whose headers are held
  */
 export async function auditStates(
   { database }: Held,
+  what: Pick<Finding, 'pipeline' | 'table'>,
   runs: readonly Span[],
   headed: readonly Span[],
 ): Promise<readonly Finding[]> {
@@ -32,13 +34,13 @@ export async function auditStates(
       if (fault !== undefined) bad.push([seqno, fault.expected, fault.got]);
     }
   }
-  return groupBad({ kind: 'list', pipeline: 'shard_state', table: 'shard_state' }, bad);
+  return groupBad({ ...what, kind: 'list' }, bad);
 }
 
 /** The index begins with the first header unless a state names a block that is older. */
 async function firstOfIndex({ database }: Pick<Held, 'database'>, headed: readonly Span[]): Promise<number> {
   const first = headed[0]?.from ?? -1;
-  const { rows } = await database.query(`SELECT count(*)::INTEGER FROM shard_state WHERE mc_block_seqno < ${first}`);
+  const { rows } = await database.query(`SELECT count(*)::INTEGER FROM _shard_states WHERE mc_block_seqno < ${first}`);
   return Number(rows[0]?.[0] ?? 0) === 0 ? first : -1;
 }
 
@@ -55,7 +57,7 @@ async function readStates(
 ): Promise<ReadonlyMap<number, readonly StateBlock[]>> {
   const { rows } = await database.query(
     `SELECT mc_seqno, workchain, shard::VARCHAR, seqno, mc_block_seqno, root_hash
-     FROM shard_state WHERE mc_seqno BETWEEN ${from} AND ${to}`,
+     FROM _shard_states WHERE mc_seqno BETWEEN ${from} AND ${to}`,
   );
   const states = new Map<number, StateBlock[]>();
   // The types are those of the select above.

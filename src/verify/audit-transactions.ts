@@ -34,8 +34,9 @@ export async function setMessages({ database }: Held, messages: TableDef, isDeep
 }
 
 /** Compares `t` with `headers`: rows of each block, their logical times, and that none is there twice. */
-export async function auditTransactions(held: Held): Promise<readonly Finding[]> {
-  const what = { pipeline: 'transactions', table: 'transactions' };
+export async function auditTransactions(held: Held, pipeline: string, main: TableDef): Promise<readonly Finding[]> {
+  const what = { pipeline, table: main.name };
+  const rows = quoteName(main.name);
   const name = 'block_name(h.workchain, h.shard, h.seqno)';
   const counts = await findBad(
     held,
@@ -55,13 +56,13 @@ export async function auditTransactions(held: Held): Promise<readonly Finding[]>
   const hashes = await findBad(
     held,
     `SELECT list(mc_block_seqno) AS blame,
-       concat('transaction ', hash, ' once') AS expected, concat(count(*), ' times') AS got FROM transactions
+       concat('transaction ', hash, ' once') AS expected, concat(count(*), ' times') AS got FROM ${rows}
      WHERE hash(hash) IN (SELECT h FROM t GROUP BY h HAVING count(*) > 1) GROUP BY hash HAVING count(*) > 1`,
   );
   const times = await findBad(
     held,
     `SELECT list(mc_block_seqno) AS blame,
-       concat('one transaction of ', account, ' at ', lt) AS expected, count(*)::VARCHAR AS got FROM transactions
+       concat('one transaction of ', account, ' at ', lt) AS expected, count(*)::VARCHAR AS got FROM ${rows}
      WHERE (hash(account), lt) IN (SELECT a, lt FROM t GROUP BY a, lt HAVING count(*) > 1)
      GROUP BY account, lt HAVING count(*) > 1`,
   );
@@ -75,8 +76,10 @@ export async function auditTransactions(held: Held): Promise<readonly Finding[]>
  * Compares `m` with `t`: each row belongs to a transaction of the same block and time, each transaction received and sent as many
  * messages as it says itself, and no row is there twice.
  */
-export async function auditMessages(held: Held): Promise<readonly Finding[]> {
-  const what = { pipeline: 'transactions', table: 'messages' };
+export async function auditMessages(
+  held: Held,
+  what: Pick<Finding, 'pipeline' | 'table'>,
+): Promise<readonly Finding[]> {
   const ends = await findBad(
     held,
     `SELECT [coalesce(t.mc, e.mc), coalesce(e.mc, t.mc)] AS blame,

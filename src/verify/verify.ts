@@ -5,6 +5,7 @@ import PQueue from 'p-queue';
 import { type ContentHash, contentHash } from '../audit/content-hash.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain, proofOf } from '../declare/pipeline.ts';
 import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { doneSpans, PARTIAL, unprovenSpans } from '../warehouse/ledger/done-spans.ts';
@@ -247,9 +248,8 @@ function unprovenByPipeline(
   compared: ReadonlyMap<string, readonly Span[]>,
 ): Readonly<Record<string, readonly Span[]>> {
   const lists = registry.pipelines.filter((pipeline) => proofOf(pipeline) === undefined && !isEphemeral(pipeline));
-  const found = lists.map(({ name }) => {
-    // Nothing counts actions, whatever they are compared with.
-    const now = name === 'actions' ? [] : (compared.get(name) ?? []);
+  const found = lists.map(({ name, crossCheck }) => {
+    const now = crossCheck === undefined || !isProving(crossCheck) ? [] : (compared.get(name) ?? []);
     return [name, subtractSpans(unprovenSpans(entries, name, false), now)] as const;
   });
   return Object.fromEntries(found.filter(([, spans]) => spans.length > 0));

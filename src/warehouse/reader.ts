@@ -12,6 +12,7 @@ import { LedgerFolder, readIdentity, requireOwnEntries } from './ledger/ledger-f
 import { detectStoreKind } from './open-store.ts';
 import { groupFiles } from './parquet-store/catalog.ts';
 import { declaredMacros } from './relations/macros.ts';
+import { roleViews } from './relations/role-views.ts';
 import { requireReadable } from './relations/table-schema.ts';
 import { WarehouseViews } from './relations/warehouse-views.ts';
 import type { LedgerEntry, Store } from './store.ts';
@@ -130,7 +131,7 @@ async function openOneFile(path: string, tables: readonly TableDef[]): Promise<R
   try {
     const network = await readNetwork(database, path);
     const entries = await readEntries(database, path);
-    const macros = new OnDemand(database, declaredMacros('temporary'));
+    const macros = new OnDemand(database, [...declaredMacros('temporary'), ...roleViews(tables)]);
     const columns = await readColumns(database);
     for (const table of tables) requireReadable(table, columns.get(table.name) ?? [], path);
     return {

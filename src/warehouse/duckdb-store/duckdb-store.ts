@@ -11,6 +11,7 @@ import type { Query } from '../../sql/query-result.ts';
 import { draftEntry } from '../ledger/draft-entry.ts';
 import type { Entries } from '../ledger/entries.ts';
 import { requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
+import { roleViews } from '../relations/role-views.ts';
 import { readFiles } from '../relations/table-relation.ts';
 import { requireDeclared } from '../relations/table-schema.ts';
 import { Stager, type StagerOptions } from '../staging/stager.ts';
@@ -93,7 +94,13 @@ class DuckdbStore implements Store {
       requireOwnEntries(path, network, entries.all);
       entries.setAside(options.setAside ?? []);
       await declareTables(database, tables, path);
-      return new DuckdbStore(path, options, lock, database, await database.connect(), entries);
+      const readers = await database.connect();
+      await readers.run(
+        roleViews(tables)
+          .map(({ statement }) => statement())
+          .join(';\n'),
+      );
+      return new DuckdbStore(path, options, lock, database, readers, entries);
     } catch (error) {
       const clear = () => rm(stage, { recursive: true, force: true });
       await takeAll([() => database?.close(), clear, () => lock.release()]).catch(() => {});

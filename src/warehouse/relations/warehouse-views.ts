@@ -9,6 +9,7 @@ import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { COMMITS, commitsView, tableView } from '../parquet-store/catalog.ts';
 import { declaredMacros } from './macros.ts';
 import { heldMarts } from './mart-views.ts';
+import { roleViews } from './role-views.ts';
 import { declaredViews } from './table-relation.ts';
 
 /** SQL over a Parquet warehouse, in memory: views that follow the ledger. */
@@ -54,6 +55,7 @@ export class WarehouseViews {
           { name: COMMITS, body: '', statement: () => commitsView(this.#ledger.entries.effective) },
           ...this.#views(this.#tables),
           ...declaredViews(this.#tables),
+          ...roleViews(this.#tables),
         ]);
         await this.#follow(this.#declared);
         return this.#declared.answer(sql, () => database.transaction(() => ask(database), 'READ ONLY'));

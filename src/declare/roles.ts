@@ -1,0 +1,107 @@
+/**
+ * What a table is for others. A role is a set of columns: a table that plays it has each of them, under that name and with that type, and is
+ * then read by the name of the role. So no other code names a table.
+ */
+export interface Role {
+  /** Relation of the role in SQL: the columns of the role, of the table that plays it. Empty where no table does. */
+  readonly relation: `_${string}`;
+  /** One row of it, in one sentence. */
+  readonly grain: string;
+  /** Types of its columns, by name. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** Columns that every export holds, because rows are proven by them. */
+  readonly kept: readonly string[];
+}
+
+/** The place of a block's shard, and of the masterchain block that includes it. */
+const PLACE = { workchain: 'INTEGER', shard: 'BIGINT', seqno: 'INTEGER', mc_block_seqno: 'INTEGER' } as const;
+/** Columns of transactions by which the rows of blocks are counted. */
+const COUNTED = { hash: 'VARCHAR', account: 'VARCHAR', lt: 'BIGINT' } as const;
+const COUNTED_PLACE = {
+  ...{ block_workchain: 'INTEGER', block_shard: 'BIGINT', block_seqno: 'INTEGER', mc_block_seqno: 'INTEGER' },
+} as const;
+/** Columns that say how many messages a transaction received and sent. */
+const MESSAGE_COUNTS = {
+  ...{ descr: 'VARCHAR', action_success: 'BOOLEAN', action_msgs_created: 'INTEGER', bounce: 'VARCHAR' },
+} as const;
+/** Columns that lead from a transaction of an account to the one before. */
+const ACCOUNT_CHAIN = {
+  ...{ prev_trans_lt: 'BIGINT', prev_trans_hash: 'VARCHAR', end_status: 'VARCHAR' },
+  ...{ account_state_hash_before: 'VARCHAR', account_state_hash_after: 'VARCHAR' },
+} as const;
+const LINKS = {
+  prev_blocks: 'VARCHAR',
+  tx_count: 'BIGINT',
+  start_lt: 'BIGINT',
+  end_lt: 'BIGINT',
+  root_hash: 'VARCHAR',
+};
+
+function defineRoles<const T extends Record<string, Role>>(roles: T): { readonly [K in keyof T]: Role } {
+  return roles;
+}
+
+/** Every role that a table can play. */
+export const ROLES = defineRoles({
+  headers: {
+    relation: '_headers',
+    grain: 'one block of any workchain, with the blocks before it and the number of its transactions',
+    columns: { ...PLACE, ...LINKS, gen_utime: 'BIGINT', block_time: 'TIMESTAMP', block_date: 'DATE' },
+    kept: [...Object.keys(PLACE), ...Object.keys(LINKS)],
+  },
+  shardStates: {
+    relation: '_shard_states',
+    grain: 'the newest block of one shard as one masterchain block knows it',
+    columns: { mc_seqno: 'INTEGER', ...PLACE, root_hash: 'VARCHAR' },
+    kept: ['mc_seqno', ...Object.keys(PLACE), 'root_hash'],
+  },
+  counted: {
+    relation: '_counted',
+    grain: 'one transaction: what the headers count',
+    columns: {
+      ...{ ...COUNTED, ...COUNTED_PLACE, ...MESSAGE_COUNTS, ...ACCOUNT_CHAIN },
+      ...{ trace_id: 'VARCHAR', aborted: 'BOOLEAN', compute_success: 'BOOLEAN' },
+    },
+    kept: [...Object.keys(COUNTED), ...Object.keys(COUNTED_PLACE)],
+  },
+  messageEnds: {
+    relation: '_message_ends',
+    grain: 'one message as one transaction received or sent it',
+    columns: {
+      ...{ tx_hash: 'VARCHAR', tx_lt: 'BIGINT', tx_mc_block_seqno: 'INTEGER', direction: 'VARCHAR' },
+      ...{ msg_hash: 'VARCHAR', source: 'VARCHAR', value: 'BIGINT', opcode: 'INTEGER', created_lt: 'BIGINT' },
+    },
+    kept: ['tx_hash', 'tx_mc_block_seqno', 'direction', 'msg_hash'],
+  },
+  wholeTraces: {
+    relation: '_whole_traces',
+    grain: 'one complete trace, with the number of its transactions',
+    columns: {
+      ...{ trace_id: 'VARCHAR', mc_seqno_start: 'BIGINT', mc_seqno_end: 'BIGINT', transactions: 'BIGINT' },
+      ...{ is_incomplete: 'BOOLEAN', external_hash: 'VARCHAR' },
+    },
+    kept: ['trace_id', 'mc_seqno_start', 'mc_seqno_end', 'transactions'],
+  },
+  pendingTransactions: {
+    relation: '_pending_transactions',
+    grain: 'one transaction of a watch',
+    columns: {},
+    kept: [],
+  },
+  pendingTraces: { relation: '_pending_traces', grain: 'one trace of a watch', columns: {}, kept: [] },
+  pendingActions: { relation: '_pending_actions', grain: 'one action of a watch', columns: {}, kept: [] },
+});
+
+export type RoleName = keyof typeof ROLES;
+
+/** Columns by the role whose table has them. */
+export type RoleColumns = Readonly<Partial<Record<RoleName, readonly string[]>>>;
+
+/** Columns of a transaction that say how many messages it has. */
+export const COUNTING_COLUMNS: readonly string[] = Object.keys(MESSAGE_COUNTS);
+
+/** What chains of accounts and both ends of messages are followed by, beside what every export holds. */
+export const CHAIN_COLUMNS: RoleColumns = {
+  counted: Object.keys(ACCOUNT_CHAIN),
+  messageEnds: ['value', 'source', 'created_lt'],
+};
