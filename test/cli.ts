@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { runCommandLine } from '../src/cli/command-line.ts';
+import { inProcess } from './in-process.ts';
 import { afterFile } from './scratch.ts';
 
 /** The compiled command line, by a link as packages have one; `npm run build` makes it. */
@@ -35,6 +37,28 @@ export interface Running {
   readonly finished: Promise<Finished>;
 }
 
+/**
+ * Runs a command line to its end in this process, which spares the start of another one. For signals, commands at once, and
+ * the end of a process: `startTonlake`.
+ */
+export async function tonlake(
+  args: readonly string[],
+  options: Pick<CliOptions, 'env' | 'cwd'> = {},
+): Promise<Finished> {
+  const surroundings = { env: envOf(options), cwd: options.cwd };
+  const argv = [process.execPath, CLI, ...args];
+  const outcome = await inProcess(`tonlake ${args.join(' ')}`, surroundings, () => runCommandLine(argv));
+  return { ...outcome, signal: undefined };
+}
+
+/** The environment of a command: ours without any setting of ours, and what a test sets. */
+function envOf({ env }: Pick<CliOptions, 'env'>): Record<string, string | undefined> {
+  const outside = Object.entries(process.env).filter(
+    ([name]) => !/^(TONLAKE_|HTTPS?_PROXY$|NODE_|VITEST|npm_)/i.test(name),
+  );
+  return { ...Object.fromEntries(outside), ...env };
+}
+
 /** Starts the real program, without any setting of ours in its environment. It ends with the file's tests at the latest. */
 export function startTonlake(args: readonly string[], options: CliOptions = {}): Running {
   return startNode([...(options.node ?? []), CLI, ...args], options);
@@ -42,14 +66,7 @@ export function startTonlake(args: readonly string[], options: CliOptions = {}):
 
 /** Starts a Node process, which ends with the file's tests at the latest. */
 export function startNode(args: readonly string[], options: CliOptions = {}): Running {
-  const outside = Object.entries(process.env).filter(
-    ([name]) => !/^(TONLAKE_|HTTPS?_PROXY$|NODE_|VITEST|npm_)/i.test(name),
-  );
-  const child = spawn(process.execPath, args, {
-    cwd: options.cwd,
-    env: { ...Object.fromEntries(outside), ...options.env },
-    stdio: 'pipe',
-  });
+  const child = spawn(process.execPath, args, { cwd: options.cwd, env: envOf(options), stdio: 'pipe' });
   afterFile(() => child.kill('SIGKILL'));
   const printed = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
@@ -89,9 +106,4 @@ export function startNode(args: readonly string[], options: CliOptions = {}): Ru
         look();
       }),
   };
-}
-
-/** Runs the real program to its end. */
-export async function tonlake(args: readonly string[], options: CliOptions = {}): Promise<Finished> {
-  return startTonlake(args, options).finished;
 }

@@ -41,8 +41,10 @@ export function invocationOf(script: string, root: string, env: NodeJS.ProcessEn
 
 let invocation = 'tonlake';
 
-/** Told once, by the command line. */
+/** Called once for each command line, before it is parsed. */
 export function rememberInvocation(script: string): void {
+  given = {};
+  program = undefined;
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   invocation = invocationOf(script, root, process.env, process.cwd());
 }

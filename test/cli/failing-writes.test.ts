@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { CLI, tonlake } from '../cli.ts';
+import { CLI, startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 
 const ONE_LINE = /^error: [^\n]*\n$/;
@@ -92,9 +92,8 @@ describe.skipIf(!hasCompiler)('a write that fails', () => {
     const { path, number, from = 1, isFile = false } = fault;
     const folder = freshFolder();
     const args = [...RUN, '--warehouse', join(folder, isFile ? 'w.duckdb' : 'w'), '--log', join(folder, 'events.log')];
-    const { code, signal, stderr } = await tonlake(args, {
-      env: { LD_PRELOAD: shim, FAIL_PATH: path, FAIL_FROM: String(from), FAIL_ERRNO: String(number) },
-    });
+    const env = { LD_PRELOAD: shim, FAIL_PATH: path, FAIL_FROM: String(from), FAIL_ERRNO: String(number) };
+    const { code, signal, stderr } = await startTonlake(args, { env }).finished;
     const lines = stderr.split('\n').filter((line) => !/^\w+: (fetching|committed)/.test(line));
     expect({ code, signal, text: lines.join('\n') }).toEqual({
       code: 1,

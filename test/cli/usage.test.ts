@@ -124,6 +124,20 @@ test.each(['run', 'status', 'sql', 'describe', 'files', 'catalog', 'sandbox'])(
   },
 );
 
+test.each([
+  { args: ['--foo'], code: 2 },
+  { args: ['describe', 'mesages'], code: 2 },
+  { args: ['sql', 'select 1', '-w', 'nowhere'], code: 1 },
+  { args: ['run', '-n', 'sandbox', '-r', '20000:'], code: 2 },
+  { args: ['describe', 'blocks'], code: 0 },
+  { args: ['run', '--help'], code: 0 },
+])('the program itself says and ends as its command does: tonlake $args', async ({ args, code }) => {
+  const cwd = freshFolder();
+  const program = await startTonlake(args, { cwd }).finished;
+  expect(program).toEqual({ ...(await tonlake(args, { cwd })), code });
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
 test.each([{ args: ['--range', '-3:'] }, { args: ['--range=-3:'] }, { args: ['-r', '-3:'] }])(
   'a range that begins with a minus is taken as $args',
   async ({ args }) => {
