@@ -17,8 +17,8 @@ export function csvText({ results }: Report): string {
 }
 
 /** Everything as one JSON object. Integers and decimals keep all their digits. */
-export function jsonText({ def, heading, params, results, footing }: Report): string {
-  const { gaps, ...rest } = { ...footing, coverage: coverageTexts(footing.coverage, formatSpans) };
+export function jsonText({ def, heading, params, results, provenance }: Report): string {
+  const { gaps, ...rest } = { ...provenance, coverage: coverageTexts(provenance.coverage, formatSpans) };
   const head = JSON.stringify({ report: def.name, ...heading, params, gaps, ...rest });
   const blocks = [...results].map(([id, result]) => `${JSON.stringify(id)}:${blockText(result)}`);
   return `${head.slice(0, -1)},"blocks":{${blocks.join(',\n')}}}\n`;

@@ -35,7 +35,7 @@ export interface OutlineTable {
 
 /** A report as text from top to bottom: prose as it was written, charts as tables of their numbers. */
 export function outlineText(report: Report, style: OutlineStyle): string {
-  const { def, heading, params, footing } = report;
+  const { def, heading, params, provenance } = report;
   const harmless = style.escape;
   const chosen = Object.entries(params)
     .filter(([name]) => name !== heading.subject?.name)
@@ -43,12 +43,12 @@ export function outlineText(report: Report, style: OutlineStyle): string {
   const parts = [
     style.title(harmless(fullTitle(heading))),
     def.front.doc,
-    harmless(sourceText(heading, footing.timezone)),
+    harmless(sourceText(heading, provenance.timezone)),
     ...(heading.subject?.friendly == null ? [] : [harmless(heading.subject.value)]),
     ...(chosen.length === 0 ? [] : [chosen.join('\n')]),
-    ...(footing.gaps.length === 0 ? [] : [style.gaps(GAPS_TITLE, footing.gaps.map(harmless))]),
+    ...(provenance.gaps.length === 0 ? [] : [style.gaps(GAPS_TITLE, provenance.gaps.map(harmless))]),
     ...def.parts.map((part) => (part.kind === 'prose' ? part.text : directiveText(report, part, style))),
-    ...footerText(footing, style),
+    ...footerText(provenance, style),
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -102,18 +102,18 @@ function tableText(
   return rows.length > limit ? `${text}\n\n${formatCount(limit)} of ${formatCount(rows.length)} rows.` : text;
 }
 
-function footerText(footing: Provenance, style: OutlineStyle): readonly string[] {
-  const coverage = coverageTexts(footing.coverage, shortSpans).map(
+function footerText(provenance: Provenance, style: OutlineStyle): readonly string[] {
+  const coverage = coverageTexts(provenance.coverage, shortSpans).map(
     ({ pipeline, sealed, missing, quarantined, proof }) =>
       `- ${pipeline}: sealed ${sealed}, missing ${missing}, quarantined ${quarantined}; proven by ${proof}`,
   );
-  const tables = footing.tables.map(
+  const tables = provenance.tables.map(
     ({ table, rows, keyHash, contentHash }) =>
       `- ${table}: ${formatCount(rows)} rows, content hash ${contentHash ?? 'not taken'}, key hash ${keyHash}`,
   );
   return [
     style.rule,
-    madeText(footing),
+    madeText(provenance),
     ...[coverage, tables].filter(({ length }) => length > 0).map((list) => list.join('\n')),
   ];
 }

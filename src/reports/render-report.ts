@@ -72,12 +72,12 @@ export async function renderReport(
     const optional = def.front.optional ?? [];
     const texts = def.blocks.map(({ sql }) => sql);
     const reads = await readsOfAll(reader.query, registry, texts);
-    const footing = await readProvenance({ reader, registry, relations, parts, reads, optional, timezone, now });
+    const provenance = await readProvenance({ reader, registry, relations, parts, reads, optional, timezone, now });
     const { query, network } = reader;
     const heading = await readHeading({ def, texts: params.texts, query, network, warehouse });
-    const full: Report = { def, heading, params: params.texts, results, footing };
+    const full: Report = { def, heading, params: params.texts, results, provenance };
     return {
-      ...{ name: def.name, title: fullTitle(heading), format, gaps: footing.gaps },
+      ...{ name: def.name, title: fullTitle(heading), format, gaps: provenance.gaps },
       content: await contentOf(full, format),
       isEmpty: [...results.values()].every(({ rows }) => rows.length === 0),
     };

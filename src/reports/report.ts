@@ -11,7 +11,7 @@ export interface Report {
   /** Parameters that have a value, as they are shown. */
   readonly params: Readonly<Record<string, string>>;
   readonly results: ReadonlyMap<string, QueryResult>;
-  readonly footing: Provenance;
+  readonly provenance: Provenance;
 }
 
 /** The rows that a directive shows. */

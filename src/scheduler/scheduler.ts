@@ -9,7 +9,7 @@ import { lockJobs } from '../jobs/run-history.ts';
 import { runJob } from '../jobs/run-job.ts';
 import { warehousePath } from '../warehouse/store-options.ts';
 import { JobQueue, type ScheduledJob } from './job-queue.ts';
-import { type ScheduleEvent, serveLane, watching } from './warehouse-queue.ts';
+import { type ScheduleEvent, serveWarehouse, watching } from './warehouse-queue.ts';
 
 export interface ScheduleOptions {
   readonly jobs: readonly Job[];
@@ -32,17 +32,17 @@ export interface ScheduleOptions {
  */
 export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const { effects, actions, drain, onEvent } = options;
-  const lanes = lanesOf(options.jobs);
+  const groups = jobsByWarehouse(options.jobs);
   const locks: Lock[] = [];
   const stop = stopAfterDrain(options);
   try {
-    for (const [first] of lanes) {
+    for (const [first] of groups) {
       if (first !== undefined) locks.push(await lockJobs(first.warehouse, 'schedule', effects, 'tonlake schedule'));
     }
-    const queues = await Promise.all(lanes.map((jobs) => Promise.all(jobs.map((job) => openQueue(job, options)))));
+    const queues = await Promise.all(groups.map((jobs) => Promise.all(jobs.map((job) => openQueue(job, options)))));
     await Promise.all(
-      queues.map((lane) =>
-        serveLane(lane, {
+      queues.map((group) =>
+        serveWarehouse(group, {
           ...{ effects, stop: drain, onEvent },
           runDue: (job, { due, trigger }) =>
             runJob({
@@ -65,17 +65,17 @@ async function openQueue(job: ScheduledJob, { effects, onEvent }: ScheduleOption
 }
 
 /** The jobs that have a schedule, by warehouse. */
-function lanesOf(jobs: readonly Job[]): readonly (readonly ScheduledJob[])[] {
-  const lanes = new Map<string, ScheduledJob[]>();
+function jobsByWarehouse(jobs: readonly Job[]): readonly (readonly ScheduledJob[])[] {
+  const groups = new Map<string, ScheduledJob[]>();
   for (const job of jobs) {
     if (!isScheduled(job)) continue;
     const path = warehousePath(job.warehouse);
-    const lane = lanes.get(path) ?? [];
-    const same = lane.find(({ name }) => name === job.name);
+    const group = groups.get(path) ?? [];
+    const same = group.find(({ name }) => name === job.name);
     if (same !== undefined) throw sameName(same, job);
-    lanes.set(path, [...lane, job]);
+    groups.set(path, [...group, job]);
   }
-  if (lanes.size > 0) return [...lanes.values()];
+  if (groups.size > 0) return [...groups.values()];
   throw new UsageError('usage: expected jobs with a schedule, got none', {
     code: 'no-schedule',
     hint: "schedule: {cron: '15 3 * * *'} in a job file; see docs/jobs.md",

@@ -38,7 +38,7 @@ const TRIES = 4;
 const RETRY_MS = 300_000;
 
 /** Runs the jobs of one warehouse, one after the other, oldest first, until it is stopped. */
-export async function serveLane(queues: readonly JobQueue[], options: WarehouseQueueOptions): Promise<void> {
+export async function serveWarehouse(queues: readonly JobQueue[], options: WarehouseQueueOptions): Promise<void> {
   const { stop, effects, onEvent } = options;
   while (!stop.aborted) {
     const queue = oldest(queues);

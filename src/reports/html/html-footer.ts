@@ -6,18 +6,18 @@ import { type Html, html } from './html.ts';
 import { textHtml } from './html-table.ts';
 
 /** What the report rests on, below it. */
-export function htmlFooter(footing: Provenance): Html {
-  const coverage = coverageTexts(footing.coverage, shortSpans).map(
+export function htmlFooter(provenance: Provenance): Html {
+  const coverage = coverageTexts(provenance.coverage, shortSpans).map(
     ({ pipeline, sealed, missing, quarantined, proof }) =>
       html`<tr><th scope="row">${pipeline}</th><td>${textHtml(sealed)}</td><td>${textHtml(missing)}</td><td>${textHtml(quarantined)}</td><td>${proof}</td></tr>\n`,
   );
-  const tables = footing.tables.map(
+  const tables = provenance.tables.map(
     ({ table, rows, keyHash, contentHash }) =>
       html`<tr><th scope="row">${table}</th><td class="number">${formatCount(rows)}</td><td class="hash">${
         contentHash ?? 'not taken'
       }</td><td class="hash">${keyHash}</td></tr>\n`,
   );
-  return html`<footer><p>${madeText(footing)}</p>
+  return html`<footer><p>${madeText(provenance)}</p>
 ${section('Coverage, in masterchain blocks', ['pipeline', 'sealed', 'missing', 'quarantined', 'proven by'], coverage)}${section(
   'Tables read',
   ['table', 'rows', 'content hash', 'key hash'],

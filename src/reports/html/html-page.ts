@@ -48,14 +48,14 @@ function htmlDirective(report: Report, directive: Directive, plotter: Plotter): 
   }
 }
 
-function page({ def, heading, params, footing }: Report, parts: readonly Html[]): Html {
+function page({ def, heading, params, provenance }: Report, parts: readonly Html[]): Html {
   const { title, doc } = def.front;
   const hash = createHash('sha256').update(pageScript).digest('base64');
   const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
   const chosen = Object.entries(params)
     .filter(([name]) => name !== heading.subject?.name)
     .map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`);
-  const gaps = footing.gaps.map((gap) => html`<li>${gap}</li>`);
+  const gaps = provenance.gaps.map((gap) => html`<li>${gap}</li>`);
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -70,12 +70,12 @@ function page({ def, heading, params, footing }: Report, parts: readonly Html[])
 <main>
 <h1>${title}</h1>
 ${subjectHtml(heading)}<p class="lead">${doc}</p>
-<p class="source">${sourceText(heading, footing.timezone)}</p>
+<p class="source">${sourceText(heading, provenance.timezone)}</p>
 ${chosen.length === 0 ? undefined : html`<dl class="params">${chosen}</dl>\n`}${
   gaps.length === 0
     ? undefined
     : html`<section class="gaps" role="alert"><p>${GAPS_TITLE}</p><ul>${gaps}</ul></section>\n`
-}${parts}${htmlFooter(footing)}
+}${parts}${htmlFooter(provenance)}
 </main>
 <script>${trusted(pageScript)}</script>
 </body>

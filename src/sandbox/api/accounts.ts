@@ -18,30 +18,30 @@ const NO_HASH = `${'A'.repeat(43)}=`;
 export function accountStates(view: View, params: Params, shuffle: number): Buffer {
   const bocs = params.bool('include_boc') !== false;
   const reply = new Reply(view, params);
-  const rows = asked(view, params, shuffle).map((standing) => orderedJson(fullState(view, reply, standing, bocs)));
+  const rows = asked(view, params, shuffle).map((state) => orderedJson(fullState(view, reply, state, bocs)));
   return reply.list('accounts', rows, true);
 }
 
 /** `/walletStates` */
 export function walletStates(view: View, params: Params, shuffle: number): Buffer {
   const reply = new Reply(view, params);
-  const rows = asked(view, params, shuffle).map((standing) => {
-    const { address, extra, status, balance, codeHash } = standing;
-    reply.meet(standing.account, standing.row?.epoch);
-    const kind = status === 'active' ? walletKind(standing.account) : undefined;
+  const rows = asked(view, params, shuffle).map((state) => {
+    const { address, extra, status, balance, codeHash } = state;
+    reply.meet(state.account, state.row?.epoch);
+    const kind = status === 'active' ? walletKind(state.account) : undefined;
     return orderedJson({
       address,
       is_wallet: kind !== undefined,
       wallet_type: kind?.type,
-      seqno: kind === undefined ? undefined : view.standings.walletSeqno(standing),
+      seqno: kind === undefined ? undefined : view.latestStates.walletSeqno(state),
       wallet_id: kind?.id,
       balance: String(balance),
       extra_currencies: extra.size === 0 ? undefined : extraRecord(extra),
       is_signature_allowed: kind?.type === 'wallet v5 r1' ? true : undefined,
       status,
       code_hash: codeHash,
-      last_transaction_hash: standing.lastHash,
-      last_transaction_lt: String(standing.lastLt),
+      last_transaction_hash: state.lastHash,
+      last_transaction_lt: String(state.lastLt),
     });
   });
   return reply.list('wallets', rows, true);
@@ -52,28 +52,28 @@ function asked(view: View, params: Params, shuffle: number): readonly LatestStat
   if (addresses.size === 0) throw new ApiError(422, 'address of account is required');
   const codes = new Set(params.hashes('code_hash').map((hash) => hash.toString('base64')));
   const found = [...addresses]
-    .flatMap((address) => view.standings.find(address) ?? [])
+    .flatMap((address) => view.latestStates.find(address) ?? [])
     .filter(({ codeHash }) => codes.size === 0 || (codeHash !== undefined && codes.has(codeHash)));
   const rng = new Rng(shuffle, 0xacc);
   return found
-    .map((standing) => ({ standing, chance: rng.next() }))
+    .map((state) => ({ state, chance: rng.next() }))
     .sort((a, b) => a.chance - b.chance)
     .slice(0, MOST_ROWS)
-    .map(({ standing }) => standing);
+    .map(({ state }) => state);
 }
 
-function fullState(view: View, reply: Reply, standing: LatestState, bocs: boolean): OrderedRecord {
-  const { account, codeHash, dataHash } = standing;
-  reply.meet(account, standing.row?.epoch);
+function fullState(view: View, reply: Reply, state: LatestState, bocs: boolean): OrderedRecord {
+  const { account, codeHash, dataHash } = state;
+  reply.meet(account, state.row?.epoch);
   return {
-    address: standing.address,
-    account_state_hash: standing.stateHash,
-    balance: String(standing.balance),
-    extra_currencies: extraRecord(standing.extra),
-    status: standing.status,
-    frozen_hash: standing.frozenHash,
-    last_transaction_hash: standing.lastHash,
-    last_transaction_lt: String(standing.lastLt),
+    address: state.address,
+    account_state_hash: state.stateHash,
+    balance: String(state.balance),
+    extra_currencies: extraRecord(state.extra),
+    status: state.status,
+    frozen_hash: state.frozenHash,
+    last_transaction_hash: state.lastHash,
+    last_transaction_lt: String(state.lastLt),
     data_hash: dataHash,
     code_hash: codeHash,
     data_boc: bocs && dataHash !== undefined && account.index % 11 !== 5 ? bocOf(dataHash) : undefined,
@@ -125,7 +125,7 @@ function accountOf(view: View, address: string): Account | undefined {
 export function topAccountsByBalance(view: View, params: Params, shuffle: number): string {
   const { limit, offset } = params.page(422);
   const rng = new Rng(shuffle, 0x70b);
-  const rows = view.standings
+  const rows = view.latestStates
     .all()
     .map(({ address, balance }) => ({ address, balance, chance: rng.next() }))
     .sort((a, b) => b.balance - a.balance || a.chance - b.chance)
@@ -135,33 +135,33 @@ export function topAccountsByBalance(view: View, params: Params, shuffle: number
 
 /** `/addressInformation`: an unknown account is uninit and empty. */
 export function addressInformation(view: View, params: Params): string {
-  const standing = view.standings.find(oneAddress(params));
+  const state = view.latestStates.find(oneAddress(params));
   return orderedJson({
-    balance: String(standing?.balance ?? 0),
-    code: standing?.codeHash === undefined ? null : bocOf(standing.codeHash),
-    data: standing?.dataHash === undefined ? null : bocOf(standing.dataHash),
-    last_transaction_lt: String(standing?.lastLt ?? 0),
-    last_transaction_hash: standing?.lastHash ?? NO_HASH,
+    balance: String(state?.balance ?? 0),
+    code: state?.codeHash === undefined ? null : bocOf(state.codeHash),
+    data: state?.dataHash === undefined ? null : bocOf(state.dataHash),
+    last_transaction_lt: String(state?.lastLt ?? 0),
+    last_transaction_hash: state?.lastHash ?? NO_HASH,
     frozen_hash: null,
-    status: standing?.status ?? 'uninit',
+    status: state?.status ?? 'uninit',
   });
 }
 
 /** `/walletInformation`: refused for what is no wallet. */
 export function walletInformation(view: View, params: Params): string {
-  const standing = view.standings.find(oneAddress(params));
-  const kind = standing?.status === 'active' ? walletKind(standing.account) : undefined;
-  if (standing !== undefined && standing.status === 'active' && kind === undefined) {
+  const state = view.latestStates.find(oneAddress(params));
+  const kind = state?.status === 'active' ? walletKind(state.account) : undefined;
+  if (state !== undefined && state.status === 'active' && kind === undefined) {
     throw new ApiError(409, 'not a wallet');
   }
   return orderedJson({
-    balance: String(standing?.balance ?? 0),
+    balance: String(state?.balance ?? 0),
     wallet_type: kind?.type,
-    seqno: kind === undefined || standing === undefined ? undefined : view.standings.walletSeqno(standing),
+    seqno: kind === undefined || state === undefined ? undefined : view.latestStates.walletSeqno(state),
     wallet_id: kind?.id,
-    last_transaction_lt: String(standing?.lastLt ?? 0),
-    last_transaction_hash: standing?.lastHash ?? NO_HASH,
-    status: standing?.status ?? 'uninit',
+    last_transaction_lt: String(state?.lastLt ?? 0),
+    last_transaction_hash: state?.lastHash ?? NO_HASH,
+    status: state?.status ?? 'uninit',
   });
 }
 

@@ -98,24 +98,24 @@ export function runGetMethod(view: View, body: Readonly<Record<string, unknown>>
   const { address, method } = body;
   if (typeof address !== 'string' || address === '') throw new ApiError(401, 'address is required');
   if (typeof method !== 'string' || method === '') throw new ApiError(401, 'method is required');
-  const standing = view.standings.find(view.normalized(address) ?? '');
-  if (standing === undefined || standing.status !== 'active') return result(-13, []);
-  const { account } = standing;
+  const state = view.latestStates.find(view.normalized(address) ?? '');
+  if (state === undefined || state.status !== 'active') return result(-13, []);
+  const { account } = state;
   const slice = (raw: string | undefined): OrderedRecord => ({
     type: 'slice',
     value: toBoc(cell(raw === undefined ? '00' : addressBits(raw))),
   });
   const code = { type: 'cell', value: bocOf(account.codeHash) };
-  const item = method === 'get_nft_data' ? itemRows(view).find((row) => row.standing.account === account) : undefined;
+  const item = method === 'get_nft_data' ? itemRows(view).find((row) => row.state.account === account) : undefined;
   if (method === 'seqno' && (account.role === 'wallet' || account.role === 'holder')) {
-    return result(0, [num(BigInt(view.standings.walletSeqno(standing)))]);
+    return result(0, [num(BigInt(view.latestStates.walletSeqno(state)))]);
   }
   if (method === 'get_public_key' && (account.role === 'wallet' || account.role === 'holder')) {
-    return result(0, [num(BigInt(`0x${Buffer.from(standing.stateHash, 'base64').toString('hex')}`))]);
+    return result(0, [num(BigInt(`0x${Buffer.from(state.stateHash, 'base64').toString('hex')}`))]);
   }
   if (method === 'get_wallet_data' && account.role === 'jetton-wallet') {
     const quiet = view.chain.registry.wallets.find((one) => one.account === account);
-    const balance = quiet === undefined ? view.standings.jettonsOf(standing) : BigInt(quiet.jettons);
+    const balance = quiet === undefined ? view.latestStates.jettonsOf(state) : BigInt(quiet.jettons);
     return result(0, [num(balance), slice(account.owner?.address), slice(account.parent?.address), code]);
   }
   if (method === 'get_jetton_data' && account.role === 'jetton-master') {

@@ -136,11 +136,11 @@ function orderAction(reply: Reply, order: QuietOrder): OrderedRecord {
 }
 
 function version(view: View, quiet: Quiet): OrderedRecord {
-  const standing = view.standings.find(quiet.account.address ?? '');
+  const state = view.latestStates.find(quiet.account.address ?? '');
   return {
     last_transaction_lt: String(quiet.lastLt),
     code_hash: quiet.account.codeHash,
-    data_hash: standing?.dataHash ?? null,
+    data_hash: state?.dataHash ?? null,
   };
 }
 

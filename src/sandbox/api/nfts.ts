@@ -12,7 +12,7 @@ import type { View } from './view.ts';
 export function nftCollections(view: View, params: Params, shuffle: number): Buffer {
   const [addresses, owners] = [sets(params, 'collection_address'), sets(params, 'owner_address')];
   const { limit, offset } = params.page();
-  const found = view.standings
+  const found = view.latestStates
     .ofRole('nft-collection')
     .filter(
       (one) =>
@@ -30,24 +30,24 @@ function ownerOfCollection(view: View, { index }: Account): Account | undefined 
   return index % 4 === 2 ? undefined : wallets[index % wallets.length];
 }
 
-function collection(view: View, reply: Reply, standing: LatestState): OrderedRecord {
-  const { account } = standing;
+function collection(view: View, reply: Reply, state: LatestState): OrderedRecord {
+  const { account } = state;
   const owner = ownerOfCollection(view, account);
   const dns = view.chain.registry.collections[0]?.account === account;
   return {
     address: reply.meet(account),
     owner_address: owner === undefined ? null : reply.meet(owner),
-    last_transaction_lt: String(standing.lastLt),
+    last_transaction_lt: String(state.lastLt),
     next_item_index: dns ? '-1' : account.family === 3 ? '220' : String(2n ** 255n),
     collection_content: { uri: `https://example.com/c${account.index}` },
-    data_hash: standing.dataHash ?? '',
+    data_hash: state.dataHash ?? '',
     code_hash: account.codeHash,
   };
 }
 
 /** An item with what decides its place in a listing. */
 export interface ItemRow {
-  readonly standing: LatestState;
+  readonly state: LatestState;
   readonly id: number;
   readonly quiet: QuietItem | undefined;
   readonly index: string;
@@ -59,14 +59,14 @@ export interface ItemRow {
 /** All items in the order of their row ids. */
 export function itemRows(view: View): readonly ItemRow[] {
   const known = new Map(view.chain.registry.items.map((item) => [item.account, item]));
-  return view.standings.ofRole('nft-item').map((standing, id) => {
-    const quiet = known.get(standing.account);
-    const real = quiet === undefined ? view.standings.ownerOf(standing) : quiet.account.owner;
+  return view.latestStates.ofRole('nft-item').map((state, id) => {
+    const quiet = known.get(state.account);
+    const real = quiet === undefined ? view.latestStates.ownerOf(state) : quiet.account.owner;
     return {
-      standing,
+      state,
       id,
       quiet,
-      index: quiet?.index ?? String(standing.account.index),
+      index: quiet?.index ?? String(state.account.index),
       owner: quiet?.sale?.account ?? real,
       realOwner: real,
     };
@@ -91,20 +91,20 @@ export function nftItems(view: View, params: Params, shuffle: number): Buffer {
   }
   const real = params.bool('include_on_sale') === true;
   const byLt = params.bool('sort_by_last_transaction_lt') === true;
-  const found = itemRows(view).filter(({ standing, index, owner, realOwner }) => {
-    if (addresses.size > 0 && !addresses.has(standing.address)) return false;
-    if (collections.size > 0 && !collections.has(standing.account.parent?.address ?? '')) return false;
+  const found = itemRows(view).filter(({ state, index, owner, realOwner }) => {
+    if (addresses.size > 0 && !addresses.has(state.address)) return false;
+    if (collections.size > 0 && !collections.has(state.account.parent?.address ?? '')) return false;
     if (indexes.size > 0 && !indexes.has(index)) return false;
     return owners.size === 0 || owners.has((real ? realOwner : owner)?.address ?? '');
   });
-  const tieOf = ({ standing: { account }, id, index, owner }: ItemRow): string => {
+  const tieOf = ({ state: { account }, id, index, owner }: ItemRow): string => {
     const place = index.padStart(78, '0');
     if (collections.size === 1) return place;
     if (owners.size > 0) return `${owner?.address} ${account.parent?.address ?? ''} ${place}`;
     return addresses.size > 0 ? '' : String(id).padStart(9, '0');
   };
   const rows = byLt
-    ? sorted(found, { keyOf: (row) => row.standing.lastLt, sort: -1, shuffle })
+    ? sorted(found, { keyOf: (row) => row.state.lastLt, sort: -1, shuffle })
     : sorted(found, { keyOf: () => 0, tieOf, sort: 1, shuffle });
   const reply = new Reply(view, params);
   const texts = rows.slice(offset, offset + limit).map((row) => orderedJson(itemRecord(view, reply, row)));
@@ -115,10 +115,10 @@ export function nftItems(view: View, params: Params, shuffle: number): Buffer {
 export function itemRecord(
   view: View,
   reply: Reply,
-  { standing, quiet, index, owner, realOwner }: ItemRow,
+  { state, quiet, index, owner, realOwner }: ItemRow,
 ): OrderedRecord {
-  const { account } = standing;
-  const parent = account.parent?.address === undefined ? undefined : view.standings.find(account.parent.address);
+  const { account } = state;
+  const parent = account.parent?.address === undefined ? undefined : view.latestStates.find(account.parent.address);
   const sale = quiet?.sale?.account;
   const auction = quiet?.saleKind === 'getgems_auction';
   return {
@@ -128,9 +128,9 @@ export function itemRecord(
     collection_address: parent === undefined ? null : parent.address,
     owner_address: owner === undefined ? null : reply.meet(owner),
     content: quiet?.domain === undefined ? { uri: `https://example.com/i${account.index}` } : { domain: quiet.domain },
-    last_transaction_lt: String(standing.lastLt),
+    last_transaction_lt: String(state.lastLt),
     code_hash: account.codeHash,
-    data_hash: standing.dataHash ?? '',
+    data_hash: state.dataHash ?? '',
     collection: parent === undefined ? null : collection(view, reply, parent),
     on_sale: sale !== undefined,
     sale_contract_address: sale !== undefined && !auction ? reply.meet(sale) : undefined,

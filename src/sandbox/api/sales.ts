@@ -27,19 +27,19 @@ export function nftSales(view: View, params: Params): Buffer {
 
 function sale(view: View, reply: Reply, row: ItemRow): OrderedRecord {
   const kind = row.quiet?.saleKind ?? 'telemint';
-  const contract = view.standings.find((row.quiet?.sale ?? row.quiet)?.account.address ?? '');
+  const contract = view.latestStates.find((row.quiet?.sale ?? row.quiet)?.account.address ?? '');
   const market = view.chain.epoch.cast.contracts[0];
   const place = market === undefined ? undefined : reply.meet(market);
   const item = itemRecord(view, reply, row);
-  const token = kind === 'telemint' ? { ...item, index: `name${row.standing.account.index}` } : item;
+  const token = kind === 'telemint' ? { ...item, index: `name${row.state.account.index}` } : item;
   return {
     type: kind,
-    address: contract?.address ?? row.standing.address,
-    nft_address: row.standing.address,
+    address: contract?.address ?? row.state.address,
+    nft_address: row.state.address,
     nft_owner_address: row.realOwner === undefined ? undefined : reply.meet(row.realOwner),
     marketplace_address: kind === 'telemint' ? undefined : place,
     created_at: kind === 'telemint' ? undefined : CREATED,
-    last_transaction_lt: String(contract?.lastLt ?? row.standing.lastLt),
+    last_transaction_lt: String(contract?.lastLt ?? row.state.lastLt),
     code_hash: contract?.codeHash,
     data_hash: contract?.dataHash,
     details: details(kind, place, row),
@@ -79,7 +79,7 @@ function details(kind: (typeof KINDS)[number], place: string | undefined, row: I
       };
     case 'telemint':
       return {
-        token_name: `name${row.standing.account.index}`,
+        token_name: `name${row.state.account.index}`,
         bidder_address: bidder,
         bid: '5000000000',
         bid_ts: String(CREATED),

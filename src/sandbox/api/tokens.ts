@@ -12,7 +12,7 @@ import type { View } from './view.ts';
 export function jettonMasters(view: View, params: Params, shuffle: number): Buffer {
   const [addresses, admins] = [sets(params, 'address'), sets(params, 'admin_address')];
   const { limit, offset } = params.page();
-  const found = view.standings
+  const found = view.latestStates
     .ofRole('jetton-master')
     .filter(
       (one) =>
@@ -30,8 +30,8 @@ function adminOf(view: View, account: Account): Account | undefined {
   return account.index % 4 === 1 ? undefined : wallets[account.index % wallets.length];
 }
 
-function master(view: View, reply: Reply, standing: LatestState): OrderedRecord {
-  const { account } = standing;
+function master(view: View, reply: Reply, state: LatestState): OrderedRecord {
+  const { account } = state;
   const admin = adminOf(view, account);
   const supply =
     account.family === 3 ? BigInt(mixOf(view.chain.seed, account.index)) * 1_000_000_007n : supplyOf(view, account);
@@ -46,17 +46,17 @@ function master(view: View, reply: Reply, standing: LatestState): OrderedRecord 
         : { decimals: '9', name: `Jetton "${account.index}" é <&>`, uri: `https://example.com/${account.index}.json` },
     jetton_wallet_code_hash: view.chain.epoch.cast.jettonWallets[0]?.codeHash ?? '',
     code_hash: account.codeHash,
-    data_hash: standing.dataHash ?? '',
-    last_transaction_lt: String(standing.lastLt),
+    data_hash: state.dataHash ?? '',
+    last_transaction_lt: String(state.lastLt),
   };
 }
 
 /** What the acting wallets of a master hold together. */
 function supplyOf(view: View, parent: Account): bigint {
-  return view.standings
+  return view.latestStates
     .ofRole('jetton-wallet')
     .filter(({ account }) => account.parent === parent && account.family === 0)
-    .reduce((sum, one) => sum + view.standings.jettonsOf(one), 0n);
+    .reduce((sum, one) => sum + view.latestStates.jettonsOf(one), 0n);
 }
 
 /** `/jetton/wallets` */
@@ -73,15 +73,15 @@ export function jettonWallets(view: View, params: Params, shuffle: number): Buff
   const direction = params.sort();
   const positive = params.bool('exclude_zero_balance') === true;
   const quiet = new Map(view.chain.registry.wallets.map((one) => [one.account, one]));
-  const rows = view.standings
+  const rows = view.latestStates
     .ofRole('jetton-wallet')
-    .map((standing, id) => ({
-      standing,
+    .map((state, id) => ({
+      state,
       id,
-      quiet: quiet.get(standing.account),
-      balance: balanceOf(view, standing, quiet),
+      quiet: quiet.get(state.account),
+      balance: balanceOf(view, state, quiet),
     }))
-    .filter(({ standing: { account, address }, balance, quiet: mintless }) => {
+    .filter(({ state: { account, address }, balance, quiet: mintless }) => {
       if (addresses.size > 0 && !addresses.has(address)) return false;
       if (owners.size > 0 && !owners.has(account.owner?.address ?? '')) return false;
       if (jettons.size > 0 && !jettons.has(account.parent?.address ?? '')) return false;
@@ -94,7 +94,7 @@ export function jettonWallets(view: View, params: Params, shuffle: number): Buff
         )
       : sorted(rows, {
           keyOf: () => 0,
-          tieOf: ({ standing: { account, address }, id }) => {
+          tieOf: ({ state: { account, address }, id }) => {
             const place = String(id).padStart(9, '0');
             if (jettons.size === 1) return place;
             if (owners.size > 0) return `${account.owner?.address} ${place}`;
@@ -108,27 +108,27 @@ export function jettonWallets(view: View, params: Params, shuffle: number): Buff
   return reply.list('jetton_wallets', texts, true);
 }
 
-function balanceOf(view: View, standing: LatestState, quiet: ReadonlyMap<Account, QuietWallet>): bigint {
-  const known = quiet.get(standing.account);
-  return known === undefined ? view.standings.jettonsOf(standing) : BigInt(known.jettons);
+function balanceOf(view: View, state: LatestState, quiet: ReadonlyMap<Account, QuietWallet>): bigint {
+  const known = quiet.get(state.account);
+  return known === undefined ? view.latestStates.jettonsOf(state) : BigInt(known.jettons);
 }
 
 interface WalletRow {
-  readonly standing: LatestState;
+  readonly state: LatestState;
   readonly quiet: QuietWallet | undefined;
   readonly balance: bigint;
 }
 
-function wallet(reply: Reply, { standing, quiet, balance }: WalletRow): OrderedRecord {
-  const { account } = standing;
+function wallet(reply: Reply, { state, quiet, balance }: WalletRow): OrderedRecord {
+  const { account } = state;
   return {
     address: reply.meet(account),
     balance: String(balance),
     owner: account.owner === undefined ? '' : reply.meet(account.owner),
     jetton: account.parent === undefined ? '' : reply.meet(account.parent),
-    last_transaction_lt: String(standing.lastLt),
-    code_hash: standing.codeHash ?? null,
-    data_hash: standing.dataHash ?? null,
+    last_transaction_lt: String(state.lastLt),
+    code_hash: state.codeHash ?? null,
+    data_hash: state.dataHash ?? null,
     mintless_info:
       quiet?.mintless === undefined
         ? undefined

@@ -34,7 +34,7 @@ export class View {
   readonly blocks: BlockPages;
   readonly addresses: AddressBookPages;
   readonly actions: Actions;
-  readonly standings: LatestStates;
+  readonly latestStates: LatestStates;
   readonly #actionLag: number;
   /** The chain as it is told, lies included. */
   readonly told: Told;
@@ -55,7 +55,7 @@ export class View {
   ) {
     this.chain = new Chain(seed, options);
     this.actions = new Actions(this.chain);
-    this.standings = new LatestStates(this);
+    this.latestStates = new LatestStates(this);
     this.#actionLag = options.actionLag ?? 0;
     this.blocks = new BlockPages(this.chain);
     this.addresses = new AddressBookPages(this.chain.codec);
