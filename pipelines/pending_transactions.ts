@@ -8,6 +8,7 @@ export default pipeline({
   endpoint: 'GET /pendingTransactions',
   walk: ephemeral({ account: 'account' }),
   ignore: ['address_book', 'metadata'],
+  example: 'select account, first_seen, finality, outcome, final_hash from pending_transactions order by first_seen',
   tables: [
     table('pending_transactions', {
       grain: 'one transaction as one watch saw it last before its trace was complete',

@@ -11,5 +11,6 @@ export default pipeline({
   walk: masterchain({ seqno: 'seqno', proof: 'tx_count', windows: { path: '/transactions', order: 'total' } }),
   needs: ['blocks'],
   ignore: ['address_book', 'metadata'],
+  example: 'select descr, count(*) as transactions, sum(total_fees) / 1e9 as fees_ton from transactions group by all',
   tables: [transactions, messages, accountStates],
 });

@@ -60,7 +60,7 @@ export class MessageAudit {
 
   /** Undefined for a pipeline without a table of messages. */
   static of(decoder: Decoder): MessageAudit | undefined {
-    const messages = decoder.nested('messages');
+    const messages = decoder.nested('messageEnds');
     if (messages?.place === undefined) return undefined;
     const columns: Columns = {
       hash: decoder.column('hash') as BytesColumn,

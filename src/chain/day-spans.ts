@@ -12,12 +12,12 @@ export interface DaySpan extends Span {
  * one comes after one of the day before, is the first of the chain, or stands no further from midnight than blocks of the day stand
  * from each other.
  *
- * @param blocks SQL after FROM for the rows of the table `blocks`
+ * @param headers SQL after FROM for the headers; default those of the warehouse
  */
-export async function readDaySpans(query: Query, blocks = 'blocks'): Promise<ReadonlyMap<string, DaySpan>> {
+export async function readDaySpans(query: Query, headers = '_headers'): Promise<ReadonlyMap<string, DaySpan>> {
   const { rows } = await query(
     `WITH headers AS (
-      SELECT workchain, seqno, mc_block_seqno, gen_utime, block_date FROM ${blocks}
+      SELECT workchain, seqno, mc_block_seqno, gen_utime, block_date FROM ${headers}
     ), masterchain AS (
       SELECT seqno, gen_utime, block_date, lag(block_date) OVER by_seqno AS before, lead(block_date) OVER by_seqno AS after,
         lag(seqno) OVER by_seqno AS seqno_before, lead(seqno) OVER by_seqno AS seqno_after,

@@ -7,18 +7,18 @@ import type { ChainBounds } from './range-part.ts';
  * Where times stand among the headers that a warehouse holds. A time is held only where the blocks around it are: a hole there could
  * hide blocks on either side.
  *
- * @param blocks SQL after FROM for the rows of the table `blocks`
+ * @param headers SQL after FROM for the headers; default those of the warehouse
  */
 export function heldTimes(
   query: Query,
-  blocks = 'blocks',
+  headers = '_headers',
 ): Pick<ChainBounds, 'firstSince' | 'lastBefore' | 'blockTime'> {
   const first = async (sql: string, parameters: Readonly<Record<string, unknown>>): Promise<number | undefined> => {
     const { rows } = await query(sql, parameters);
     const value = rows[0]?.[0];
     return value === null || value === undefined ? undefined : Number(value);
   };
-  const masterchain = `(SELECT seqno, gen_utime FROM ${blocks} WHERE workchain = -1)`;
+  const masterchain = `(SELECT seqno, gen_utime FROM ${headers} WHERE workchain = -1)`;
   const notHeld = async (ms: number): Promise<UsageError> => {
     const [from, to] = [
       await first(`SELECT min(gen_utime) FROM ${masterchain}`, {}),
@@ -55,7 +55,9 @@ export function heldTimes(
         { utime },
       );
       if (next === undefined) throw await notHeld(ms);
-      const last = await first(`SELECT max(mc_block_seqno) FROM ${blocks} WHERE gen_utime < $utime::BIGINT`, { utime });
+      const last = await first(`SELECT max(mc_block_seqno) FROM ${headers} WHERE gen_utime < $utime::BIGINT`, {
+        utime,
+      });
       return last ?? next;
     },
     blockTime: async (seqno) => {

@@ -111,11 +111,11 @@ function runAgain({ range, warehouse, store, from, history }: RunOptions, what: 
 
 /** A query of a table that was exported. */
 function firstQuery(pipelines: readonly string[], registry: Registry): string {
-  if (pipelines.includes('transactions')) {
-    return 'select descr, count(*) as transactions, sum(total_fees) / 1e9 as fees_ton from transactions group by all';
-  }
-  const [table] = pipelines.flatMap((name) => registry.pipeline(name).tables);
-  return `select count(*) from ${table?.name ?? 'blocks'}`;
+  const exported = pipelines.map((name) => registry.pipeline(name));
+  const example = exported.flatMap((pipeline) => pipeline.example ?? [])[0];
+  if (example !== undefined) return example;
+  const [table = registry.playing('headers').table] = exported.flatMap(({ tables }) => tables);
+  return `select count(*) from ${table.name}`;
 }
 
 export interface Interrupts {

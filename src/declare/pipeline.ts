@@ -130,6 +130,8 @@ export interface PipelineDef {
   /** Grows with every change of the tables that older files cannot be read with. */
   readonly version: number;
   readonly tables: readonly TableDef[];
+  /** A query that shows what the tables hold, on one line; undefined for none. */
+  readonly example?: string | undefined;
   /** What a selection leaves out of the tables; undefined for nothing. */
   readonly leftOut?: LeftOut | undefined;
 }
@@ -146,6 +148,7 @@ export interface PipelineOptions {
   readonly ignore?: readonly string[];
   readonly version?: number;
   readonly tables: readonly TableDef[];
+  readonly example?: string;
 }
 
 /** Declares a pipeline; a file in `pipelines/` exports one as default. */

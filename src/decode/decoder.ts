@@ -1,4 +1,5 @@
 import type { PipelineDef } from '../declare/pipeline.ts';
+import type { RoleName } from '../declare/roles.ts';
 import { Arena } from './arena.ts';
 import type { Batch } from './batch.ts';
 import { compilePlan, type Plan } from './decode-plan.ts';
@@ -92,9 +93,9 @@ export class Decoder {
     return this.plan.root.rows.named(name);
   }
 
-  /** The rows of a table that are nested in the records; undefined where the pipeline has none. For checks that need no copy. */
-  nested(table: string): TableRows | undefined {
-    return this.plan.tables.find((rows) => rows.table.name === table && rows.parent !== undefined);
+  /** The rows nested in the records whose table plays a role; undefined where the pipeline has none. For checks that need no copy. */
+  nested(role: RoleName): TableRows | undefined {
+    return this.plan.tables.find((rows) => rows.table.plays === role && rows.parent !== undefined);
   }
 
   clear(): void {

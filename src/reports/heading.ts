@@ -73,7 +73,7 @@ async function readPeriod({ front, blocks, path }: ReportDef, query: Query): Pro
   if (period !== undefined && !ids.includes(period)) throw bad('a select as period', period, path, ids);
   const result = await (period === undefined
     ? query(`SELECT local_time(min(block_time)) AS first_time, local_time(max(block_time)) AS last_time
-        FROM blocks WHERE workchain = -1`)
+        FROM _headers WHERE workchain = -1`)
     : query(`SELECT first_time, last_time FROM ${period} LIMIT 1`));
   const [from, to] = timesOf(result);
   return from === undefined || to === undefined ? null : { from, to };

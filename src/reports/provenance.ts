@@ -116,7 +116,7 @@ function martProofs(ledger: readonly LedgerEntry[], relations: readonly string[]
 
 async function readHead({ query }: Reader): Promise<Provenance['head']> {
   const { rows } = await query(
-    `SELECT mc_block_seqno, local_time(block_time)::VARCHAR FROM blocks WHERE workchain = -1
+    `SELECT mc_block_seqno, local_time(block_time)::VARCHAR FROM _headers WHERE workchain = -1
      ORDER BY mc_block_seqno DESC LIMIT 1`,
   );
   const [row] = rows;

@@ -89,7 +89,7 @@ async function timesOf(query: Query, { missing, quarantined }: CoverageGap): Pro
   const to = greatest(spans.map((span) => span.to));
   const { rows } = await query(
     `SELECT max(local_time(block_time)) FILTER (mc_block_seqno < $from)::VARCHAR,
-      min(local_time(block_time)) FILTER (mc_block_seqno > $to)::VARCHAR FROM blocks WHERE workchain = -1`,
+      min(local_time(block_time)) FILTER (mc_block_seqno > $to)::VARCHAR FROM _headers WHERE workchain = -1`,
     { from, to },
   );
   const [after, before] = (rows[0] ?? []).map((time) => (time === null ? undefined : String(time)));

@@ -69,8 +69,8 @@ async function addHeldTimes(query: Query): Promise<void> {
     SELECT pipeline, first_time, last_time,
       CASE WHEN c.blocks > 1 THEN 4 * (epoch(last_time) - epoch(first_time)) / (c.blocks - 1) ELSE 0 END + 1 AS slack_seconds
     FROM (SELECT pipeline, span_from, span_to, blocks FROM _coverage WHERE state = 'sealed') c
-    JOIN (SELECT mc_block_seqno, block_time AS first_time FROM blocks WHERE workchain = -1) f ON f.mc_block_seqno = c.span_from
-    JOIN (SELECT mc_block_seqno, block_time AS last_time FROM blocks WHERE workchain = -1) l ON l.mc_block_seqno = c.span_to`);
+    JOIN (SELECT mc_block_seqno, block_time AS first_time FROM _headers WHERE workchain = -1) f ON f.mc_block_seqno = c.span_from
+    JOIN (SELECT mc_block_seqno, block_time AS last_time FROM _headers WHERE workchain = -1) l ON l.mc_block_seqno = c.span_to`);
   await query(`CREATE OR REPLACE TEMP MACRO is_held(pipeline_name, begins, ends) AS EXISTS (
     SELECT 1 FROM _held h WHERE h.pipeline = pipeline_name
       AND epoch(h.first_time) <= epoch(begins) + least(h.slack_seconds, greatest(2, (epoch(ends) - epoch(begins)) / 20))

@@ -49,7 +49,7 @@ export async function limitTo(
   for (const [date, { from, to }] of broken) {
     report({
       kind: 'not-done',
-      pipeline: 'blocks',
+      pipeline: registry.playing('headers').pipeline.name,
       span: { from, to },
       expected: `${date} from its first block to the first of the day after`,
       got: 'only a part of it',
@@ -78,8 +78,9 @@ async function daysOf(held: Held, registry: Registry): Promise<ReadonlyMap<strin
 
 /** SQL after FROM for the headers that a warehouse holds. */
 function headersOf(held: Held, registry: Registry): string {
-  const entries = held.entries.filter((entry) => entry.pipeline === 'blocks');
-  return `(${held.select(registry.table('blocks'), entries)})`;
+  const { pipeline, table } = registry.playing('headers');
+  const entries = held.entries.filter((entry) => entry.pipeline === pipeline.name);
+  return `(${held.select(table, entries)})`;
 }
 
 function formatDays(days: readonly string[]): string {

@@ -79,7 +79,7 @@ export function planRepair(
       ),
       ...findings.flatMap(({ kind, pipeline, span, entry }) => {
         if (span === undefined) return [];
-        if (kind === 'no-headers') return [{ pipeline: 'blocks', span }];
+        if (kind === 'no-headers') return [{ pipeline: registry.playing('headers').pipeline.name, span }];
         if (kind === 'not-done' && entry !== undefined) return [{ pipeline, span }];
         return kind === 'rows-unknown' ? [{ pipeline, span }] : [];
       }),

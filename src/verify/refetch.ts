@@ -54,7 +54,7 @@ async function refetchCounted(
   if (!isMasterchain(pipeline) || !isMasterchain(declared)) return [];
   const { sink, parts } = collectParts({ ...storeSink(store), ledger: () => [] });
   // Only headers need to know where the index begins.
-  const isFirst = pipeline.walk.proof === 'links' && !isAfterOthers(store, spans[0]?.from ?? 0);
+  const isFirst = pipeline.walk.proof === 'links' && !isAfterOthers(store, pipeline.name, spans[0]?.from ?? 0);
   const context: WalkContext = {
     ...{ pipeline, declared, network, source, effects, stop, report, sink },
     first: isFirst ? (await fetchEnds(source)).first : 0,
@@ -70,8 +70,8 @@ async function refetchCounted(
 }
 
 /** Whether blocks before this one are done: the index does not begin with it. */
-function isAfterOthers(store: Store, seqno: number): boolean {
-  return (doneSpans(store.ledger(), 'blocks')[0]?.from ?? seqno) < seqno;
+function isAfterOthers(store: Store, headers: string, seqno: number): boolean {
+  return (doneSpans(store.ledger(), headers)[0]?.from ?? seqno) < seqno;
 }
 
 function listRun(options: RefetchOptions, { pipeline, entries }: Damage, asked: readonly Span[]): ListRun {

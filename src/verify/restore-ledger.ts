@@ -83,7 +83,7 @@ function voidEntry(held: Held, { number, pipeline, span }: LostEntry, effects: E
     number,
     id,
     network: held.network,
-    pipeline: pipeline ?? 'blocks',
+    pipeline: pipeline ?? 'unknown',
     version: 1,
     span: span ?? { from: 0, to: 0 },
     verdict: 'sealed',

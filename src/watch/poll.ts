@@ -4,7 +4,7 @@ import { endpointByPath, endpointOf } from '../api/endpoints.ts';
 import type { EphemeralWalk, PipelineDef } from '../declare/pipeline.ts';
 import type { SourceRequest } from '../http/request.ts';
 import type { Source } from '../http/source.ts';
-import { objectsIn, type PendingTable, type Polled } from './sightings.ts';
+import { objectsIn, type PendingRole, type Polled, pendingRole } from './sightings.ts';
 
 /** What a watch looks at. */
 export interface Watched {
@@ -56,10 +56,10 @@ function valuesOf(pipeline: PipelineDef, name: string, values: readonly string[]
 
 /** Asks everything once. Transactions and actions inside traces count as well: only there are those that are no prediction. */
 export async function fetchPoll(source: Source, asks: ReturnType<typeof planPoll>): Promise<Polled> {
-  const found: Record<PendingTable, SentObject[]> = {
-    pending_transactions: [],
-    pending_traces: [],
-    pending_actions: [],
+  const found: Record<PendingRole, SentObject[]> = {
+    pendingTransactions: [],
+    pendingTraces: [],
+    pendingActions: [],
   };
   const answers = await Promise.all(
     asks.map(async ({ pipeline, ask }) => {
@@ -73,11 +73,12 @@ export async function fetchPoll(source: Source, asks: ReturnType<typeof planPoll
     const [table] = pipeline.tables;
     const list = table?.rows.kind === 'records' ? table.rows.path.slice(1) : '';
     const records = objectsIn(isSentObject(answer) ? answer[list] : null);
-    found[pipeline.name as PendingTable].push(...records);
+    const role = pendingRole(pipeline);
+    if (role !== undefined) found[role].push(...records);
   }
-  for (const trace of found.pending_traces) {
-    found.pending_transactions.push(...objectsIn(trace['transactions']));
-    found.pending_actions.push(...objectsIn(trace['actions']));
+  for (const trace of found.pendingTraces) {
+    found.pendingTransactions.push(...objectsIn(trace['transactions']));
+    found.pendingActions.push(...objectsIn(trace['actions']));
   }
   return found;
 }

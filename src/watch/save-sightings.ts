@@ -6,7 +6,7 @@ import { quarantineBatch } from '../decode/quarantine-table.ts';
 import type { Given } from '../decode/table-rows.ts';
 import type { Store } from '../warehouse/store.ts';
 import type { EphemeralPipeline } from './poll.ts';
-import type { PendingTable, Sighting, Sightings } from './sightings.ts';
+import { type PendingRole, pendingRole, type Sighting, type Sightings } from './sightings.ts';
 
 /** Rows of a lot. */
 const LOT_ROWS = 5_000;
@@ -39,27 +39,27 @@ export class Saver {
   /** Lots with rows that may still change, and the one that new rows come into, which is the last. */
   private lots: readonly Lot[] = [];
   private readonly placed = new WeakSet<Sighting>();
-  /** Rows put away for good, by table. */
-  private readonly kept = { pending_transactions: 0, pending_traces: 0, pending_actions: 0 };
+  /** Rows put away for good, by role. */
+  private readonly kept = { pendingTransactions: 0, pendingTraces: 0, pendingActions: 0 };
 
   constructor(pipelines: readonly EphemeralPipeline[], lotRows = LOT_ROWS) {
     this.pipelines = pipelines;
     this.lotRows = lotRows;
   }
 
-  /** Stores everything as it is now. @returns rows of this watch that the warehouse holds, by table */
-  async save(sightings: Sightings, context: SaveContext): Promise<Readonly<Record<PendingTable, number>>> {
+  /** Stores everything as it is now. @returns rows of this watch that the warehouse holds, by role */
+  async save(sightings: Sightings, context: SaveContext): Promise<Readonly<Record<PendingRole, number>>> {
     const { open, closed } = sightings.rows();
     this.lots = this.place([...open, ...closed]);
     const held = { ...this.kept };
     for (const lot of this.lots) {
       await this.put(lot, context);
-      for (const { table } of lot.rows) held[table]++;
+      for (const { role } of lot.rows) held[role]++;
     }
     sightings.isChanged = false;
     const isOver = new Set(closed);
     const over = this.lots.filter((lot) => this.isFull(lot) && [...lot.rows].every((row) => isOver.has(row)));
-    for (const { table } of over.flatMap((lot) => [...lot.rows])) this.kept[table]++;
+    for (const { role } of over.flatMap((lot) => [...lot.rows])) this.kept[role]++;
     sightings.putAway(over.flatMap((lot) => [...lot.rows]));
     this.lots = this.lots.filter((lot) => !over.includes(lot));
     return held;
@@ -87,7 +87,7 @@ export class Saver {
 
   private async put({ rows, entries }: Lot, context: SaveContext): Promise<void> {
     for (const pipeline of this.pipelines) {
-      const own = [...rows].filter(({ table }) => table === pipeline.name);
+      const own = [...rows].filter(({ role }) => role === pendingRole(pipeline));
       if (own.length > 0)
         entries.set(pipeline.name, await commitRows(pipeline, own, context, entries.get(pipeline.name)));
     }

@@ -44,9 +44,9 @@ function endRows(sightings: Sightings, externalHash: string, trace: SentObject):
     outcome: 'on_chain',
     columns: { final_trace_id: traceId, final_seqno: BigInt(seqno) },
   };
-  for (const row of sightings.of(externalHash, 'pending_traces')) row.end = whole;
-  for (const row of sightings.of(externalHash, 'pending_actions')) row.end = whole;
-  endTransactions(sightings.of(externalHash, 'pending_transactions'), objectsIn(trace['transactions']));
+  for (const row of sightings.of(externalHash, 'pendingTraces')) row.end = whole;
+  for (const row of sightings.of(externalHash, 'pendingActions')) row.end = whole;
+  endTransactions(sightings.of(externalHash, 'pendingTransactions'), objectsIn(trace['transactions']));
   sightings.close(externalHash);
   return { externalHash, traceId, seqno: Number(seqno) };
 }

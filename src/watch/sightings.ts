@@ -1,15 +1,22 @@
 import { cellOf, isSentObject, type SentObject, type SentValue } from '../api/client/exact-json.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Given } from '../decode/table-rows.ts';
 
-/** The tables of a watch. */
-export type PendingTable = 'pending_transactions' | 'pending_traces' | 'pending_actions';
+/** Roles of the tables of a watch. */
+export const PENDING_ROLES = ['pendingTransactions', 'pendingTraces', 'pendingActions'] as const;
+export type PendingRole = (typeof PENDING_ROLES)[number];
+
+/** What the rows of a pipeline are for a watch; undefined for one that it does not read. */
+export function pendingRole({ tables }: PipelineDef): PendingRole | undefined {
+  return PENDING_ROLES.find((role) => tables[0]?.plays === role);
+}
 
 /** What became of a row, once its trace is complete on chain. */
 export type Outcome = 'on_chain' | 'replaced' | 'dropped';
 
 /** One row of a watch. Times are Unix milliseconds. */
 export interface Sighting {
-  readonly table: PendingTable;
+  readonly role: PendingRole;
   /** Hash of the external message that started its trace. */
   readonly externalHash: string;
   /** As it was sent last. */
@@ -26,7 +33,7 @@ export interface Ending {
 }
 
 /** Records of one poll. */
-export type Polled = Readonly<Record<PendingTable, readonly SentObject[]>>;
+export type Polled = Readonly<Record<PendingRole, readonly SentObject[]>>;
 
 /** How long a trace that is neither pending nor on chain is looked for, in milliseconds. */
 const LOST_MS = 600_000;
@@ -49,12 +56,12 @@ export class Sightings {
   see(polled: Polled, now: number): readonly string[] {
     const known = new Set([...this.open.values()].map(({ externalHash }) => externalHash));
     const fresh = new Set<string>();
-    for (const table of ['pending_transactions', 'pending_traces', 'pending_actions'] as const) {
-      for (const record of polled[table]) {
-        const externalHash = externalHashOf(table, record);
+    for (const role of PENDING_ROLES) {
+      for (const record of polled[role]) {
+        const externalHash = externalHashOf(role, record);
         if (externalHash === null || this.over.has(externalHash)) continue;
         if (!known.has(externalHash)) fresh.add(externalHash);
-        this.put(table, externalHash, record, now);
+        this.put(role, externalHash, record, now);
       }
     }
     return [...fresh];
@@ -71,9 +78,9 @@ export class Sightings {
     return [...all].filter((hash) => !seen.has(hash));
   }
 
-  /** Rows of one table that belong to a trace and are open. */
-  of(externalHash: string, table: PendingTable): readonly Sighting[] {
-    return [...this.open.values()].filter((one) => one.externalHash === externalHash && one.table === table);
+  /** Rows of one role that belong to a trace and are open. */
+  of(externalHash: string, role: PendingRole): readonly Sighting[] {
+    return [...this.open.values()].filter((one) => one.externalHash === externalHash && one.role === role);
   }
 
   /** Closes the rows of a trace: it is complete, and each row was told how it ended. */
@@ -109,11 +116,11 @@ export class Sightings {
     this.closed = this.closed.filter((row) => !stored.has(row));
   }
 
-  private put(table: PendingTable, externalHash: string, record: SentObject, now: number): void {
-    const key = `${table} ${externalHash} ${keyOf(table, record)}`;
+  private put(role: PendingRole, externalHash: string, record: SentObject, now: number): void {
+    const key = `${role} ${externalHash} ${keyOf(role, record)}`;
     const known = this.open.get(key);
     if (known === undefined) {
-      this.open.set(key, { table, externalHash, record, firstSeen: now, lastSeen: now, end: undefined });
+      this.open.set(key, { role, externalHash, record, firstSeen: now, lastSeen: now, end: undefined });
       this.isChanged = true;
       return;
     }
@@ -123,13 +130,13 @@ export class Sightings {
   }
 }
 
-function externalHashOf(table: PendingTable, record: SentObject): string | null {
-  return cellOf(record[table === 'pending_traces' ? 'external_hash' : 'trace_external_hash']);
+function externalHashOf(role: PendingRole, record: SentObject): string | null {
+  return cellOf(record[role === 'pendingTraces' ? 'external_hash' : 'trace_external_hash']);
 }
 
-function keyOf(table: PendingTable, record: SentObject): string {
-  const names = { pending_transactions: 'hash', pending_traces: 'external_hash', pending_actions: 'action_id' };
-  return cellOf(record[names[table]]) ?? '';
+function keyOf(role: PendingRole, record: SentObject): string {
+  const names = { pendingTransactions: 'hash', pendingTraces: 'external_hash', pendingActions: 'action_id' };
+  return cellOf(record[names[role]]) ?? '';
 }
 
 /** The objects in a list, or the values of a map; none for null. */

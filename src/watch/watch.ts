@@ -10,7 +10,7 @@ import type { Store } from '../warehouse/store.ts';
 import { type EphemeralPipeline, fetchPoll, planPoll, type Watched } from './poll.ts';
 import { Saver } from './save-sightings.ts';
 import { type Settled, settle } from './settle-pending.ts';
-import { type PendingTable, type Polled, Sightings } from './sightings.ts';
+import { PENDING_ROLES, type PendingRole, type Polled, pendingRole, Sightings } from './sightings.ts';
 
 export interface WatchOptions
   extends Omit<SessionOptions, 'effects' | 'lane' | 'names' | 'waitMs' | 'command'>,
@@ -31,9 +31,12 @@ export interface WatchOptions
   readonly onEvent?: ((event: WatchEvent) => void) | undefined;
 }
 
+/** Rows by the name of their table. */
+export type CountsByTable = Readonly<Record<string, number>>;
+
 /** What happens during a watch. */
 export type WatchEvent =
-  | { readonly event: 'poll'; readonly poll: number; readonly seen: Readonly<Record<PendingTable, number>> }
+  | { readonly event: 'poll'; readonly poll: number; readonly seen: CountsByTable }
   /** A trace was listed for the first time. */
   | { readonly event: 'trace'; readonly externalHash: string }
   /** A trace is complete on chain. */
@@ -46,7 +49,7 @@ export interface WatchReport {
   readonly network: string;
   readonly polls: number;
   /** Rows stored by this watch, by table. */
-  readonly rows: Readonly<Record<PendingTable, number>>;
+  readonly rows: CountsByTable;
   /** Traces that were seen, and those of them that came on chain meanwhile. */
   readonly traces: number;
   readonly settled: number;
@@ -64,8 +67,8 @@ const MOST_SAVE_MS = 300_000;
 const BUSY_MS = 60_000;
 
 /**
- * Looks at what is pending of some accounts and messages again and again, and stores what it sees: `pending_transactions`,
- * `pending_traces`, `pending_actions`. An answer without rows proves nothing.
+ * Looks at what is pending of some accounts and messages again and again, and stores what it sees: transactions, traces
+ * and actions. An answer without rows proves nothing.
  *
  * @throws {UsageError} for nothing to watch, and for an account or hash that is none, before the first request
  * @throws {SourceError} {StoreError} when it cannot go on; what was seen is saved before, where that is possible
@@ -89,7 +92,7 @@ export async function watch(options: WatchOptions): Promise<WatchReport> {
 }
 
 function isWatched(pipeline: PipelineDef): pipeline is EphemeralPipeline {
-  return isEphemeral(pipeline);
+  return isEphemeral(pipeline) && pendingRole(pipeline) !== undefined;
 }
 
 interface WatchContext extends WatchOptions {
@@ -105,7 +108,7 @@ class Watch {
   private readonly context: WatchContext;
   private readonly sightings = new Sightings();
   private readonly saver: Saver;
-  private readonly rows = { pending_transactions: 0, pending_traces: 0, pending_actions: 0 };
+  private rows: Readonly<Record<PendingRole, number>> = { pendingTransactions: 0, pendingTraces: 0, pendingActions: 0 };
   private readonly stop: AbortSignal;
   private readonly startedAt: number;
   private readonly watchAt: number;
@@ -155,13 +158,13 @@ class Watch {
   }
 
   private async pollOnce(): Promise<void> {
-    const { source, asks, effects, onEvent } = this.context;
+    const { source, asks, effects, pipelines, onEvent } = this.context;
     const polled = await fetchPoll(source, asks);
     const now = effects.now();
     const fresh = this.sightings.see(polled, now);
     this.polls++;
     this.traces += fresh.length;
-    onEvent?.({ event: 'poll', poll: this.polls, seen: countOf(polled) });
+    onEvent?.({ event: 'poll', poll: this.polls, seen: byTable(pipelines, countOf(polled)) });
     for (const externalHash of fresh) onEvent?.({ event: 'trace', externalHash });
     for (const one of await settle(source, this.sightings, this.sightings.vanished(now))) {
       this.settled++;
@@ -215,8 +218,7 @@ class Watch {
   private async saveInto(store: Store): Promise<void> {
     const { network, effects } = this.context;
     const { watchAt, head: span } = this;
-    const added = await this.saver.save(this.sightings, { store, network, span, watchAt, now: effects.now() });
-    Object.assign(this.rows, added);
+    this.rows = await this.saver.save(this.sightings, { store, network, span, watchAt, now: effects.now() });
   }
 
   /** The warehouse is held only for a moment, so that runs and other watches can write it as well. */
@@ -239,10 +241,11 @@ class Watch {
   }
 
   private report(): WatchReport {
-    const { network, source, effects } = this.context;
+    const { network, source, effects, pipelines } = this.context;
     const { requests, retries } = source.counts;
     const seconds = Math.round(effects.monotonic() - this.startedAt) / 1000;
-    const { polls, rows, traces, settled } = this;
+    const { polls, traces, settled } = this;
+    const rows = byTable(pipelines, this.rows);
     return { event: 'done', network, polls, rows, traces, settled, requests, retries, seconds };
   }
 }
@@ -261,10 +264,27 @@ function isBusy(error: unknown): boolean {
   return error instanceof TonlakeError && error.code === 'busy';
 }
 
-function countOf(polled: Polled): Readonly<Record<PendingTable, number>> {
+function countOf({
+  pendingTransactions,
+  pendingTraces,
+  pendingActions,
+}: Polled): Readonly<Record<PendingRole, number>> {
   return {
-    pending_transactions: polled.pending_transactions.length,
-    pending_traces: polled.pending_traces.length,
-    pending_actions: polled.pending_actions.length,
+    pendingTransactions: pendingTransactions.length,
+    pendingTraces: pendingTraces.length,
+    pendingActions: pendingActions.length,
   };
+}
+
+/** Counts by role under the names of the tables that play it. */
+function byTable(
+  pipelines: readonly EphemeralPipeline[],
+  counts: Readonly<Record<PendingRole, number>>,
+): CountsByTable {
+  const tables = pipelines.flatMap((pipeline) => pipeline.tables);
+  return Object.fromEntries(
+    PENDING_ROLES.flatMap((role) =>
+      tables.filter(({ plays }) => plays === role).map(({ name }) => [name, counts[role]] as const),
+    ),
+  );
 }

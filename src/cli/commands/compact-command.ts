@@ -71,7 +71,7 @@ async function resolveHeld(held: Reader, range: string): Promise<readonly Span[]
   const entries = await held.ledger();
   const seqnoOf = async (date: string, which: 'min' | 'max'): Promise<number> => {
     const { rows } = await held.query(
-      `SELECT ${which}(mc_block_seqno)::INTEGER FROM blocks WHERE block_date = $date::DATE`,
+      `SELECT ${which}(mc_block_seqno)::INTEGER FROM _headers WHERE block_date = $date::DATE`,
       { date },
     );
     const [seqno] = rows[0] ?? [];

@@ -177,7 +177,7 @@ function walkOption(): Option {
     .default('auto');
 }
 
-/** The pipelines that are meant, each once: those named, all, or `transactions`. */
+/** The pipelines that are meant, each once: those named, all, or the one whose rows headers count. */
 async function namesOf(
   command: 'run' | 'plan',
   pipelines: readonly string[],
@@ -185,7 +185,9 @@ async function namesOf(
 ): Promise<readonly string[]> {
   if (all !== true) {
     await refuseOthers(command, pipelines);
-    return pipelines.length === 0 ? ['transactions'] : [...new Set(pipelines)];
+    if (pipelines.length > 0) return [...new Set(pipelines)];
+    const { loadRegistry } = await import('../../declare/registry.ts');
+    return [(await loadRegistry()).playing('counted').pipeline.name];
   }
   const other = pipelines[0] ?? (from === undefined ? undefined : '--from');
   if (other !== undefined) {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { formatCount, formatDuration } from '../../core/format.ts';
+import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { Store } from '../../warehouse/store.ts';
 import type { WatchEvent, WatchReport } from '../../watch/watch.ts';
 import {
@@ -64,7 +65,10 @@ export function addWatch(program: Command): void {
 }
 
 async function watchLive(flags: WatchFlags): Promise<void> {
-  const { watch } = await import('../../watch/watch.ts');
+  const [{ watch }, { loadRegistry }] = await Promise.all([
+    import('../../watch/watch.ts'),
+    import('../../declare/registry.ts'),
+  ]);
   const controller = new AbortController();
   const interrupt = (): void => {
     if (controller.signal.aborted) process.exit(130);
@@ -90,7 +94,10 @@ async function watchLive(flags: WatchFlags): Promise<void> {
       stop: controller.signal,
       onEvent: (event) => show(event, flags.json === true),
     });
-    if (flags.json !== true) process.stdout.write(summary(report, warehouseOf(flags)));
+    if (flags.json !== true)
+      process.stdout.write(
+        summary(report, warehouseOf(flags), (await loadRegistry()).playing('pendingTransactions').pipeline),
+      );
     if (controller.signal.aborted) process.exitCode = 130;
   } finally {
     process.off('SIGINT', interrupt);
@@ -107,12 +114,11 @@ function show(event: WatchEvent, isJson: boolean): void {
   if (event.event === 'problem') process.stderr.write(`problem: ${event.message}\n`);
 }
 
-function summary(report: WatchReport, warehouse: string): string {
+function summary(report: WatchReport, warehouse: string, { example = '' }: PipelineDef): string {
   const { network, polls, rows, traces, settled, requests, seconds } = report;
   const counts = Object.entries(rows).map(([table, count]) => `${formatCount(count)} ${table}`);
   const head = `watched ${network}: ${formatCount(traces)} traces, ${formatCount(settled)} of them complete; ${counts.join(', ')}`;
-  const sql = 'select account, first_seen, finality, outcome, final_hash from pending_transactions order by first_seen';
-  const next = pasteable(`tonlake sql "${sql}" --warehouse ${shellWord(warehouse)}`);
+  const next = pasteable(`tonlake sql "${example}" --warehouse ${shellWord(warehouse)}`);
   return `${head} (${formatCount(polls)} polls, ${formatCount(requests)} requests, ${formatDuration(seconds)})\n\nNext:\n  ${next}\n`;
 }
 

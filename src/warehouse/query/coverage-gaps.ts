@@ -125,7 +125,7 @@ async function blocksOf(
 ): Promise<{ readonly span: readonly Span[]; readonly held: string | undefined }> {
   const within = `gen_utime >= ${from ?? 0} AND gen_utime < ${to ?? Number.MAX_SAFE_INTEGER}`;
   const { rows } = await query(
-    `WITH headers AS (SELECT workchain, seqno, mc_block_seqno, gen_utime FROM blocks),
+    `WITH headers AS (SELECT workchain, seqno, mc_block_seqno, gen_utime FROM _headers),
       masterchain AS (SELECT seqno, gen_utime FROM headers WHERE workchain = -1),
       asked AS (SELECT *, gen_utime - lag(gen_utime) OVER (ORDER BY seqno) AS gap FROM masterchain WHERE ${within})
     SELECT (SELECT max(seqno) FROM masterchain WHERE gen_utime < ${from ?? 0}),

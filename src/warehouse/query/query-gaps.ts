@@ -85,7 +85,7 @@ export async function partsOf(
 
 /** First and last time of the warehouse's blocks. */
 async function timesOf(query: Query): Promise<readonly number[]> {
-  const { rows } = await query('SELECT min(gen_utime), max(gen_utime) FROM blocks WHERE workchain = -1');
+  const { rows } = await query('SELECT min(gen_utime), max(gen_utime) FROM _headers WHERE workchain = -1');
   return (rows[0] ?? []).flatMap((value) => (value === null ? [] : [Number(value)]));
 }
 
