@@ -1,4 +1,4 @@
-"""Nights of a tonlake job as an Airflow DAG. Airflow decides when; the job is run as if it were due at the end of the interval."""
+"""A nightly tonlake job as an Airflow DAG. Airflow schedules it; each run is due at the end of its data interval."""
 
 from datetime import datetime, timedelta, timezone
 
@@ -14,7 +14,7 @@ with DAG(
     schedule="15 3 * * *",
     start_date=datetime(2026, 5, 1, tzinfo=timezone.utc),
     catchup=True,
-    # One run at a time on a warehouse: a second one would be refused.
+    # A warehouse accepts one run at a time; a second one would be refused.
     max_active_runs=1,
     default_args={"retries": 2, "retry_delay": timedelta(minutes=5)},
 ) as dag:
