@@ -1,5 +1,5 @@
--- Values of columns that can only hold some.
--- rule: statuses, kinds and directions are those that the source can produce, and no amount or time is negative
+-- Columns with a fixed set of values.
+-- rule: statuses, kinds and directions have known values, and no amount or time is negative
 -- inputs: blocks
 -- optional: transactions, messages, jetton_transfers
 SELECT 'blocks' AS table_name, 'workchain' AS column_name, workchain::VARCHAR AS value, count(*) AS rows

@@ -1,5 +1,5 @@
 -- Transactions of each block against its header.
--- rule: every block of a sealed span holds as many transactions as its header counts
+-- rule: every block of a sealed span has as many transactions as its header counts
 -- inputs: blocks, transactions
 WITH sealed AS (
   SELECT DISTINCT blocks.* FROM blocks

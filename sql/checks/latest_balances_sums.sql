@@ -1,5 +1,5 @@
 -- latest_balances against accounts.
--- rule: both marts tell the same TON balance of each account; tonlake mart build brings them up to date
+-- rule: both marts have the same TON balance for each account; if not, run tonlake mart build
 -- inputs: accounts, latest_balances
 SELECT address, latest.amount AS got, told.balance AS expected
 FROM (SELECT address, amount FROM latest_balances WHERE asset = 'TON') AS latest

@@ -1,5 +1,5 @@
--- Messages of each transaction against what it says itself.
--- rule: every transaction received and sent as many messages as it says itself: its type, its action phase and its bounce
+-- Messages of each transaction against its own counts.
+-- rule: every transaction has the messages that its type, action phase and bounce phase imply
 -- inputs: transactions, messages
 WITH counted AS (
   SELECT

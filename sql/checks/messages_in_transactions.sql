@@ -1,5 +1,5 @@
 -- Messages and their transactions.
--- rule: the transaction of every message is there, with the same time, and is of the account that received or sent it
+-- rule: every message has its transaction, with the same time and the account that received or sent it
 -- inputs: transactions, messages
 SELECT tx_hash, msg_hash, direction, tx_lt, lt, account
 FROM messages

@@ -1,5 +1,5 @@
 -- Values that every row must have.
--- rule: no row lacks what the source gives every row of its table
+-- rule: columns that the source always fills are never null
 -- inputs: blocks
 -- optional: transactions, messages, account_states, actions, jetton_transfers, nft_transfers
 SELECT 'blocks' AS table_name, concat_ws(' ', workchain, shard, seqno) AS key

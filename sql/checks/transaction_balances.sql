@@ -1,5 +1,5 @@
 -- Balances before and after a transaction.
--- rule: the balance after a transaction is the one before, plus what came in, minus fees and what went out
+-- rule: the balance after a transaction is the balance before, plus incoming value, minus fees and outgoing value
 -- inputs: transactions, messages
 WITH moved AS (
   SELECT

@@ -1,5 +1,5 @@
 -- Transactions and their blocks.
--- rule: the block of every transaction is there, and the transaction lies within its logical time
+-- rule: every transaction has its block, and lies within the block's range of logical time
 -- inputs: blocks, transactions
 SELECT hash, block_workchain, block_shard, block_seqno, lt, start_lt, end_lt
 FROM transactions

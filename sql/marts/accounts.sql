@@ -1,25 +1,25 @@
--- Every account that had a transaction.
--- question: What is an account, since when, and who paid for it first?
+-- All accounts with at least one transaction.
+-- question: What is an account, when did it appear, and who funded it first?
 -- grain: one account
 -- key: address
 -- inputs: transactions, messages
 -- optional: account_latest
 -- units: balances in nanotons
 -- columns:
---   address: the account
+--   address: account address
 --   status: status after its last transaction: active, uninit, frozen, nonexist
---   last_tx_hash: its last transaction
+--   last_tx_hash: hash of its last transaction
 --   last_tx_at: UTC time of its last transaction
---   balance (nanoton): balance after the last transaction for which the index knows it; 0 when the account was deleted
---   code_hash: code after the last transaction for which the index knows it
---   deployment_tx_hash: last transaction that made it active; null when that lies outside of the warehouse
+--   balance (nanoton): balance after the last transaction whose balance the index knows; 0 if the account was deleted
+--   code_hash: code hash after the last transaction whose code the index knows
+--   deployment_tx_hash: hash of the last transaction that made it active; null if the warehouse does not have it
 --   deployment_at: UTC time of that transaction
---   deployment_by_external: whether an external message to the account did it
---   initial_funding_tx_hash: first transaction of the account that the warehouse holds
+--   deployment_by_external: true if an external message to the account triggered the deployment
+--   initial_funding_tx_hash: hash of the account's first transaction in the warehouse
 --   initial_funding_at: UTC time of that transaction
---   first_tx_sender: who sent the message of that transaction
---   tx_count: transactions that the warehouse holds
---   interfaces: JSON list of what the source takes it for, where account_latest was exported
+--   first_tx_sender: sender of the message that started that transaction
+--   tx_count: number of its transactions in the warehouse
+--   interfaces: JSON list of interfaces that the source detected; needs account_latest
 WITH states AS (
   SELECT
     account AS address,

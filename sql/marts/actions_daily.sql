@@ -1,4 +1,4 @@
--- What traces did, by type and day.
+-- Actions of traces, by type and day.
 -- question: What did people do each day: transfers, swaps, mints, stakes?
 -- grain: one UTC day and type of action
 -- key: block_date, type
@@ -8,9 +8,9 @@
 -- columns:
 --   block_date: UTC day on which the trace of the action ended
 --   type: type of the action, as the source classifies it
---   action_count: actions
---   success_count: those that were done
---   trace_count: traces with such an action
+--   action_count: number of actions
+--   success_count: actions that succeeded
+--   trace_count: traces with at least one such action
 SELECT
   block_date,
   type,

@@ -1,5 +1,5 @@
 -- Accounts with transactions, by day.
--- question: How many accounts were active each day, and how many of them are new?
+-- question: How many accounts were active each day, and how many of them were new?
 -- grain: one UTC day
 -- key: block_date
 -- inputs: transactions, messages
@@ -8,8 +8,8 @@
 -- columns:
 --   blockchain: always ton
 --   block_date: UTC day of the transactions
---   active_accounts: accounts with a transaction
---   active_wallets: accounts that took an external message, which is how people and bots act
+--   active_accounts: accounts with at least one transaction
+--   active_wallets: accounts that accepted an external message, which is how people and bots use them
 --   new_accounts: accounts whose first transaction ever was on that day
 --   deployed_accounts: accounts that became active on that day
 WITH by_account AS (

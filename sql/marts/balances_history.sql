@@ -1,14 +1,14 @@
 -- The TON balance of every account after each of its transactions.
 -- question: How much TON did an account hold at a given time?
--- grain: one account after one transaction, where the index knows its balance
+-- grain: one account after one of its transactions, if the index knows the balance
 -- key: block_date, lt, address
 -- inputs: transactions
 -- incremental: block_date
 -- units: amounts in nanotons
 -- columns:
---   address: the account
---   asset: always TON; jettons have no history in the source, see latest_balances
---   amount (nanoton): balance after the transaction; 0 when the account was deleted
+--   address: account address
+--   asset: always TON; the source has no history of jetton balances, see latest_balances
+--   amount (nanoton): balance after the transaction; 0 if the account was deleted
 --   mintless_claimed: always null for TON
 --   timestamp (seconds): Unix time of the transaction
 --   lt (lt): logical time of the transaction

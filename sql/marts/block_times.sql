@@ -1,22 +1,22 @@
--- How fast blocks come, by workchain and day.
--- question: How regularly were blocks made each day?
+-- Time between blocks, by workchain and day.
+-- question: How regularly were blocks produced each day?
 -- grain: one UTC day and workchain
 -- key: block_date, workchain
 -- inputs: blocks
 -- incremental: block_date
--- units: seconds; milliseconds where the name says so
+-- units: seconds; milliseconds in columns that end in _ms
 -- columns:
 --   block_date: UTC day of the blocks
 --   workchain: -1 is the masterchain, 0 the basechain
---   block_count: blocks
---   shard_count: shards that made blocks
---   tx_count: transactions in them
+--   block_count: number of blocks
+--   shard_count: shards that produced blocks
+--   tx_count: transactions in these blocks
 --   empty_count: blocks without a transaction
 --   first_mc_seqno: first masterchain block that includes one of them
 --   last_mc_seqno: last such masterchain block
---   mean_interval_ms: milliseconds from block to block of a shard, rounded down; null for a single block
---   median_interval (seconds): seconds from block to block of a shard that half of the blocks do not exceed
---   longest_interval (seconds): longest time from block to block of a shard
+--   mean_interval_ms: mean time between consecutive blocks of a shard, in milliseconds, rounded down; null for a single block
+--   median_interval (seconds): median time between consecutive blocks of a shard
+--   longest_interval (seconds): longest time between consecutive blocks of a shard
 WITH gaps AS (
   SELECT *, gen_utime - lag(gen_utime) OVER (PARTITION BY block_date, workchain, shard ORDER BY seqno) AS gap
   FROM blocks

@@ -1,4 +1,4 @@
--- Swaps on decentralized exchanges that were done.
+-- Successful swaps on decentralized exchanges.
 -- question: Who swapped what for what, where and when?
 -- grain: one action of type jetton_swap that succeeded
 -- key: block_date, trace_id, action_id
@@ -7,19 +7,19 @@
 -- units: amounts in the smallest unit of the asset
 -- columns:
 --   trace_id: trace of the swap
---   action_id: tells the swap within its trace
+--   action_id: identifies the swap within its trace
 --   event_time (seconds): Unix time of the last transaction of the swap
 --   event_type: always trade
---   project: exchange: stonfi, dedust, tonco, coffee; null where the source does not tell
---   version: version of the exchange’s contracts; null where the source does not tell
---   trader_address: who swapped
---   pool_address: pool; null where the source does not tell
---   token_sold_address: jetton that went in; the all-zero address is TON
---   token_bought_address: jetton that came out; the all-zero address is TON
---   amount_sold_raw: what went in
---   amount_bought_raw: what came out
+--   project: exchange: stonfi, dedust, tonco, coffee; null if the source does not say
+--   version: version of the exchange's contracts; null if the source does not say
+--   trader_address: account that made the swap
+--   pool_address: pool; null if the source does not say
+--   token_sold_address: jetton that the trader sold; the all-zero address is TON
+--   token_bought_address: jetton that the trader bought; the all-zero address is TON
+--   amount_sold_raw: amount sold
+--   amount_bought_raw: amount bought
 --   query_id: chosen by the trader
---   lt (lt): greatest logical time of the swap’s transactions
+--   lt (lt): greatest logical time of the swap's transactions
 --   block_time: UTC time at which the trace ended
 --   block_date: UTC day on which the trace ended
 SELECT

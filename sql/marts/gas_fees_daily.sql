@@ -1,4 +1,4 @@
--- Fees of transactions and of the messages that they sent, by day.
+-- Fees of transactions and of the messages they sent, by day.
 -- question: What did the network cost its users each day?
 -- grain: one UTC day
 -- key: block_date
@@ -8,12 +8,12 @@
 -- columns:
 --   blockchain: always ton
 --   block_date: UTC day of the transactions
---   gas_fees (nanoton): total_fees and fwd_fees together
---   total_fees (nanoton): fees that transactions collected
+--   gas_fees (nanoton): total_fees plus fwd_fees
+--   total_fees (nanoton): fees collected by transactions
 --   fwd_fees (nanoton): forward fees of the messages sent
---   storage_fees (nanoton): the part of total_fees that is rent
---   compute_fees (nanoton): the part of total_fees that is gas
---   gas_used (gas): gas of all contracts, also of system contracts, which get it free
+--   storage_fees (nanoton): storage fees, included in total_fees
+--   compute_fees (nanoton): gas fees, included in total_fees
+--   gas_used (gas): gas used by all contracts, including system contracts, which pay nothing for it
 WITH by_transaction AS (
   SELECT
     block_date,

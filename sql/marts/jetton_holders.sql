@@ -1,18 +1,18 @@
--- Who holds which jetton, as of the newest reading.
+-- Holders of each jetton, as of the latest snapshot.
 -- question: Who are the holders of a jetton, and how much do they hold?
--- grain: one jetton wallet that holds something
+-- grain: one jetton wallet with a non-zero balance
 -- key: jetton_wallet
 -- inputs: jetton_wallets
 -- units: amounts in the smallest unit of the jetton
 -- columns:
---   jetton_master: jetton
---   owner: who holds it
---   jetton_wallet: contract that holds it for the owner
---   amount: what the wallet says it holds; null beyond 38 digits
---   amount_text: the same as text, with all its digits
---   rank: from 1 within the jetton, the largest first
---   last_change_lt (lt): logical time of the wallet’s last transaction
---   read_at: UTC time of the reading
+--   jetton_master: address of the jetton
+--   owner: owner of the wallet
+--   jetton_wallet: contract that holds the jettons for the owner
+--   amount: balance that the wallet reports; null if it exceeds 38 digits
+--   amount_text: the same as text, with all digits
+--   rank: rank within the jetton; 1 is the largest holder
+--   last_change_lt (lt): logical time of the wallet's last transaction
+--   read_at: UTC time at which the wallet was read
 WITH newest AS (
   SELECT * FROM jetton_wallets
   QUALIFY row_number() OVER (PARTITION BY address ORDER BY _read_at DESC) = 1

@@ -1,5 +1,5 @@
 -- Transfers of each jetton, by day.
--- question: Which jettons moved each day, and between how many people?
+-- question: Which jettons moved each day, and between how many owners?
 -- grain: one UTC day and jetton
 -- key: block_date, jetton_master
 -- inputs: jetton_transfers
@@ -7,11 +7,11 @@
 -- units: counts
 -- columns:
 --   block_date: UTC day of the transfer orders
---   jetton_master: jetton
---   transfer_count: transfer orders
---   sender_count: owners who sent
---   receiver_count: owners who received
---   trace_count: traces with such a transfer
+--   jetton_master: address of the jetton
+--   transfer_count: number of transfer orders
+--   sender_count: distinct owners who sent the jetton
+--   receiver_count: distinct owners who received the jetton
+--   trace_count: traces with at least one such transfer
 SELECT
   block_date,
   jetton_master,

@@ -1,4 +1,4 @@
--- Amounts of each jetton that were transferred, by day.
+-- Transferred amounts of each jetton, by day.
 -- question: How much of each jetton moved each day?
 -- grain: one UTC day and jetton
 -- key: block_date, jetton_master
@@ -7,11 +7,11 @@
 -- units: amounts in the smallest unit of the jetton
 -- columns:
 --   block_date: UTC day of the transfer orders
---   jetton_master: jetton
---   transfer_count: transfer orders
---   amount: sum of their amounts; null beyond 38 digits
---   amount_text: the same as text, with all its digits
---   largest_amount: the largest of them
+--   jetton_master: address of the jetton
+--   transfer_count: number of transfer orders
+--   amount: sum of the transferred amounts; null if it exceeds 38 digits
+--   amount_text: the same as text, with all digits
+--   largest_amount: largest single transfer
 SELECT
   block_date,
   jetton_master,

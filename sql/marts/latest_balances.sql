@@ -1,16 +1,16 @@
--- What every account holds, as far as the warehouse knows.
+-- Latest known balances of every account.
 -- question: How much TON and how much of each jetton does an account hold?
 -- grain: one account and asset
 -- key: address, asset
 -- inputs: balances_history
 -- optional: jetton_wallets
--- units: amounts in nanotons for TON, else in the smallest unit of the jetton
+-- units: nanotons for TON, otherwise the smallest unit of the jetton
 -- columns:
---   address: the account; of a jetton its owner
+--   address: account address; for jettons, the owner
 --   asset: TON, or the address of a jetton
---   amount: balance; null beyond 38 digits
---   mintless_claimed: false while an airdrop of the jetton is not claimed, else null
---   last_change_timestamp (seconds): Unix time of the last change; null for jettons, whose wallets tell only the logical time
+--   amount: balance; null if it exceeds 38 digits
+--   mintless_claimed: false if an airdrop of the jetton has not been claimed yet, otherwise null
+--   last_change_timestamp (seconds): Unix time of the last change; null for jettons, because their wallets only have the logical time
 --   last_change_lt (lt): logical time of the last change
 WITH ton AS (
   SELECT

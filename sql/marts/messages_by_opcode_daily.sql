@@ -1,4 +1,4 @@
--- Messages by the first 32 bits of their bodies, by day.
+-- Messages by opcode (the first 32 bits of the body) and day.
 -- question: What were contracts asked to do each day?
 -- grain: one UTC day, direction and opcode
 -- key: block_date, direction, opcode
@@ -7,13 +7,13 @@
 -- units: values in nanotons
 -- columns:
 --   block_date: UTC day of the transaction that received or sent the messages
---   direction: in, received; out, sent: an internal message counts once in each
+--   direction: in: received; out: sent. An internal message counts once in each
 --   opcode: first 32 bits of the body as a signed integer; null for shorter bodies
---   opcode_name: the name that tonlake knows, else null
---   message_count: messages
---   account_count: accounts that received or sent them
---   bounced_count: messages that came back
---   value (nanoton): value that they carried
+--   opcode_name: name of the opcode; null if tonlake does not know it
+--   message_count: number of messages
+--   account_count: distinct accounts that received or sent them
+--   bounced_count: messages that were bounced back
+--   value (nanoton): total value of the messages
 SELECT
   block_date,
   direction,

@@ -1,4 +1,4 @@
--- NFTs that changed hands, by collection and day.
+-- NFT transfers, by collection and day.
 -- question: Which collections moved each day?
 -- grain: one UTC day and collection
 -- key: block_date, nft_collection_address
@@ -7,12 +7,12 @@
 -- units: counts
 -- columns:
 --   block_date: UTC day of the transfer orders
---   nft_collection_address: collection; null for items without one
---   transfer_count: transfers that were done
---   aborted_count: orders that failed
---   item_count: items that changed hands
---   sender_count: owners who gave
---   receiver_count: owners who got
+--   nft_collection_address: collection address; null for items without a collection
+--   transfer_count: successful transfers
+--   aborted_count: failed transfer orders
+--   item_count: distinct items that changed owner
+--   sender_count: distinct owners who sent an item
+--   receiver_count: distinct owners who received an item
 SELECT
   block_date,
   nullif(nft_collection_address, '') AS nft_collection_address,

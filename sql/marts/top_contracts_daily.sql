@@ -1,4 +1,4 @@
--- The 100 accounts with most transactions, by day.
+-- The 100 accounts with the most transactions, by day.
 -- question: Which contracts were used most each day?
 -- grain: one UTC day and rank
 -- key: block_date, rank
@@ -7,13 +7,13 @@
 -- units: fees in nanotons, gas in units of gas
 -- columns:
 --   block_date: UTC day of the transactions
---   rank: from 1, by transactions, then by address
---   account: the contract
---   code_hash: its code after its last transaction of that day for which it is known
---   tx_count: transactions
---   aborted_count: those that were aborted
---   gas_used (gas): gas
---   total_fees (nanoton): fees
+--   rank: from 1, by number of transactions, then by address
+--   account: address of the contract
+--   code_hash: code hash after the last transaction of that day whose code is known
+--   tx_count: number of transactions
+--   aborted_count: aborted transactions
+--   gas_used (gas): gas used
+--   total_fees (nanoton): fees collected
 WITH by_account AS (
   SELECT
     block_date,

@@ -1,5 +1,5 @@
--- Transactions, and how they ended, by day.
--- question: How many transactions were there each day, of what kind, and how many failed?
+-- Transactions and their outcomes, by day.
+-- question: How many transactions were there each day, of which kind, and how many failed?
 -- grain: one UTC day
 -- key: block_date
 -- inputs: transactions
@@ -8,11 +8,11 @@
 -- columns:
 --   blockchain: always ton
 --   block_date: UTC day of the transactions
---   tx_count: transactions of any kind
---   ordinary_count: transactions that a message started
---   tick_tock_count: transactions of system contracts, which no message starts
+--   tx_count: all transactions
+--   ordinary_count: transactions started by a message
+--   tick_tock_count: transactions of system contracts, started without a message
 --   aborted_count: ordinary transactions that were aborted
---   trace_count: traces with a transaction on that day
+--   trace_count: traces with at least one transaction on that day
 SELECT
   'ton' AS blockchain,
   block_date,

@@ -3,7 +3,7 @@ import { macros } from '../warehouse/relations/macros.ts';
 import type { MartDef } from './load-marts.ts';
 import type { CheckDef } from './run-checks.ts';
 
-/** Everything there is to say about a mart, as data. */
+/** Describes a mart as plain data, for JSON and docs. */
 export function martSummary({ name, file, question, grain, units, inputs, optional, isDaily, table }: MartDef) {
   return {
     table: name,
@@ -22,11 +22,11 @@ export function martSummary({ name, file, question, grain, units, inputs, option
   };
 }
 
-/** One line a mart. */
+/** One line per mart. */
 export function describeMarts(marts: readonly MartDef[]): string {
   const width = Math.max(...marts.map(({ name }) => name.length));
   const lines = marts.map(({ name, question }) => `${name.padEnd(width)}  ${question}`);
-  return `marts, made by tonlake mart build:\n${lines.join('\n')}\n`;
+  return `marts, built by tonlake mart build:\n${lines.join('\n')}\n`;
 }
 
 /** A mart with its columns, for a terminal. */
@@ -34,8 +34,8 @@ export function describeMart(mart: MartDef): string {
   const { table, question, grain, key, inputs, optional, daily, columns } = martSummary(mart);
   const nameWidth = Math.max(...columns.map(({ name }) => name.length));
   const typeWidth = Math.max(...columns.map(({ type }) => type.length));
-  const how = daily ? 'built by the day' : 'built as a whole';
-  const without = optional.length === 0 ? '' : `, also without ${optional.join(', ')}`;
+  const how = daily ? 'built day by day' : 'rebuilt in full';
+  const without = optional.length === 0 ? '' : `, optional: ${optional.join(', ')}`;
   const lines = columns.map(({ name, type, unit, doc }) => {
     return `${name.padEnd(nameWidth)}  ${type.padEnd(typeWidth)}  ${doc}${unit === undefined ? '' : ` [${unit}]`}`;
   });
@@ -51,34 +51,34 @@ export function describeMart(mart: MartDef): string {
 
 const MARTS_HEAD = `# Marts
 
-Made from \`sql/marts/\` by \`npm run docs\`.
+Generated from \`sql/marts/\` by \`npm run docs\`.
 
-A mart is a table made by a select over tables and other marts. \`tonlake mart build\` brings all of them up to date, or those that
-are named with those that they read. They lie in the same warehouse as the tables, with entries in the same ledger.
+A mart is a table built by a SELECT over tables and other marts. \`tonlake mart build\` updates all marts, or the ones you name together
+with the marts they read. Marts are stored in the warehouse next to the tables, with entries in the same ledger.
 
-- **By the day.** A mart whose grain has a day is built day by day. The ledger tells which entries each day was built from, so that
-  only days whose inputs changed are built again. Other marts are built as a whole when anything that they read has changed.
-- **Marked.** Every mart has the column \`_sealed\`. It is true where every masterchain block behind the row is sealed in every
-  pipeline that the mart reads, and the day is whole: the warehouse holds the blocks on both sides of midnight. Rows that are not are
-  there too, with \`_sealed\` false, and a query over them warns (with \`--strict\` it is refused). A mart that is built as a whole is
-  sealed when nothing is missing between the first and the last block of the warehouse.
-- **Never exported.** A mart that reads a table which was never exported is skipped with the reason; asked for by name it is an error.
-- **Left out.** So is one that reads a table or column which every export left out. Days without a column that it reads are not whole.
-- **The same rows, however often.** A mart depends on what the warehouse holds, not on when or how often it was built.
-- **Exact.** No number passes through a float; a select with a column of type HUGEINT or DOUBLE is refused.
-- **Readers.** In a folder of Parquet files each build is a commit, whose old files stay for an hour; a build can be killed at any
+- **Incremental.** A mart with a day in its grain is built day by day. The ledger records which entries each day was built from, so only
+  days with changed inputs are rebuilt. All other marts are rebuilt in full when any input changes.
+- **Marked as sealed.** Every mart has the column \`_sealed\`. It is true if every masterchain block behind the row is sealed in all
+  pipelines that the mart reads, and the day is complete: the warehouse has the blocks on both sides of midnight. Otherwise \`_sealed\` is
+  false, and queries that read such rows print a warning (with \`--strict\` they are refused). A mart that is rebuilt in full is sealed
+  if no block is missing between the first and last block of the warehouse.
+- **Missing inputs.** A mart is skipped, with the reason, if one of its tables was never exported, or if every export left out a table or
+  column that it reads. If you name such a mart, the command fails. Days whose export lacks a column that the mart reads are not complete.
+- **Deterministic.** The rows of a mart depend only on the data in the warehouse, not on when or how often it was built.
+- **Exact.** No number is converted to a float. A SELECT with a column of type HUGEINT or DOUBLE is refused.
+- **Safe for readers.** In a Parquet warehouse, each build is a commit, and the old files stay for an hour. You can kill a build at any
   time.
 
-Your own marts: \`tonlake mart build --marts folder\`, with files like those of \`sql/marts\`. A file begins with a header:
+To add your own marts, run \`tonlake mart build --marts folder\`, with files like the ones in \`sql/marts\`. Each file begins with a header:
 
 \`\`\`text
--- What a row is about, in one line.
--- question: the question that it answers
--- grain: what one row is
--- key: columns that tell a row from all others, and its order
+-- A one-line description.
+-- question: the question that the mart answers
+-- grain: what one row represents
+-- key: columns that identify a row and define the sort order
 -- inputs: tables and marts that it reads
--- optional: inputs that it can do without
--- incremental: block_date, where it is built by the day
+-- optional: inputs that may be missing
+-- incremental: block_date, if it is built day by day
 -- units: units of its numbers
 -- columns:
 --   name (unit): meaning
@@ -96,11 +96,11 @@ export function martsMarkdown(marts: readonly MartDef[]): string {
       '',
       `${question}`,
       '',
-      `- one row is ${grain}`,
+      `- grain: ${grain}`,
       `- key: ${key.map((name) => `\`${name}\``).join(', ')}`,
       `- inputs: ${shown.join(', ')}`,
       `- units: ${units}`,
-      `- built: ${daily ? 'by the day' : 'as a whole'}, by \`${file}\``,
+      `- built: ${daily ? 'day by day' : 'in full'}, by \`${file}\``,
       '',
       '| column | type | unit | meaning |',
       '|---|---|---|---|',
@@ -113,11 +113,11 @@ export function martsMarkdown(marts: readonly MartDef[]): string {
 
 const SQL_HEAD = `# SQL
 
-Made from the program and \`sql/checks/\` by \`npm run docs\`.
+Generated from the program and \`sql/checks/\` by \`npm run docs\`.
 
-\`tonlake sql\` runs a query over a warehouse; tables, views and marts are relations. Named parameters are bound, so that a value is
-never read as SQL. A parameter is a text; the query casts it where it wants a number. Statements before the last may \`SET\` and
-\`CREATE TEMP\`; only the last returns rows, and none changes the warehouse.
+\`tonlake sql\` runs a DuckDB query over a warehouse. Tables, views and marts are relations. Parameters (\`--param\`) are bound as text and
+never parsed as SQL; cast them if you need a number. Statements before the last one may \`SET\` variables and \`CREATE TEMP\` objects. Only
+the last statement returns rows, and no statement may change the warehouse.
 
 \`\`\`sql
 select block_date, ton(gas_fees) as ton from gas_fees_daily order by block_date
@@ -132,34 +132,34 @@ from latest_balances where asset = 'TON' order by amount desc limit 10
 select shard_hex(shard_of(account, depth := 2)) as shard, count(*) as transactions from transactions group by all
 \`\`\`
 
-The result is a box, CSV, JSON, or a Parquet file (\`--output x.parquet\`): the ending of \`--output\` says the format where \`--format\`
-does not, and may not be that of another. Rows are written as they are made, in a memory that does not grow with their number; an error
-of the query in the middle leaves no file, but standard output may hold rows by then. A box shows the first 1,000.
+Results are printed as a box, CSV or JSON, or written to a Parquet file (\`--output x.parquet\`). The format follows from the file extension
+of \`--output\`; if you also set \`--format\`, the two must agree. Rows are streamed, so memory does not grow with the result. If a query
+fails halfway, no file is left behind, but standard output may already have rows. A box shows the first 1,000 rows.
 
-One rule for types holds for \`tonlake sql\`, jobs and \`tonlake fetch\`: no integer becomes a float.
+\`tonlake sql\`, jobs and \`tonlake fetch\` convert types in the same way. No integer becomes a float.
 
 | type | CSV and JSON | Parquet |
 |---|---|---|
-| integers of any size, DECIMAL | all digits | as they are; integers of 128 bits are DECIMAL(38,0), and one of 39 digits is an error: cast it to VARCHAR |
+| integers of any size, DECIMAL | all digits | unchanged, except that 128-bit integers become DECIMAL(38,0). One with 39 digits is an error: cast it to VARCHAR |
 | BIGNUM, BIT, INTERVAL, TIME, UUID | text | text |
 | TIMESTAMP_NS | text | TIMESTAMP, in microseconds |
-| lists, structs, maps | JSON: arrays and objects; CSV: DuckDB's text | as they are, of the types above |
+| lists, structs, maps | JSON: arrays and objects; CSV: DuckDB's text form | unchanged, with the element types above |
 
-## What a query lacks
+## Gaps in the data
 
-A query is answered from what is there, and what is not is told on standard error; with \`--strict\` the query is refused (exit code 1).
-Jobs, reports and the library tell the same. These are gaps:
+tonlake answers a query with the data that is there. If something is missing, it prints a warning on standard error; with \`--strict\` it
+refuses the query (exit code 1). Jobs, reports and the library report the same gaps:
 
-- a table of the query that was never exported;
-- blocks that are missing or in quarantine, between the first and the last block of the warehouse;
-- of a query with a condition on \`block_date\` or \`block_time\` instead: every day or time that it asks for and that the warehouse does not
-  hold from its beginning to its end. Days follow from the whole condition, parameters, \`WITH\` and views included; one without an end
-  (\`block_date >= ...\`) reaches to the newest block. Lists and lookups tell how things are now, and are judged by blocks alone;
-- rows of a mart that say \`_sealed\` false, and days that it is not built for.
+- A table in the query was never exported.
+- Blocks are missing or in quarantine, between the first and last block of the warehouse.
+- If the query filters by \`block_date\` or \`block_time\`, only the days and times that it asks for are checked. Each must be in the
+  warehouse from beginning to end. tonlake derives them from the whole condition, including parameters, \`WITH\` and views; an open
+  condition (\`block_date >= ...\`) extends to the newest block. Lists and lookups describe the present, so they are checked by blocks only.
+- A mart has rows with \`_sealed\` false, or days for which it was not built.
 
 ## Functions
 
-Every connection that tonlake opens has these beside those of DuckDB, and so has the catalog \`warehouse.duckdb\`.
+These functions are available in every connection that tonlake opens, and in the catalog \`warehouse.duckdb\`.
 
 | function | value |
 |---|---|
@@ -168,15 +168,15 @@ Every connection that tonlake opens has these beside those of DuckDB, and so has
 const CHECKS_HEAD = `
 ## Checks
 
-\`tonlake check\` runs the selects of \`sql/checks\`, each of which returns the rows that break a rule, and ends with 1 when there are
-any. The rows, at most 1,000 a check, are in \`check_failures\` (\`check_name\`, \`number\`, \`offender\` as JSON).
+\`tonlake check\` runs the queries in \`sql/checks\`. Each returns the rows that break a rule. If there are any, the exit code is 1. The rows,
+up to 1,000 per check, are in the table \`check_failures\` (\`check_name\`, \`number\`, and \`offender\` as JSON).
 
 \`\`\`sql
 select check_name, count(*) as rows, min(offender) as example from check_failures group by all
 \`\`\`
 
-Your own checks: \`tonlake check --checks folder\`. The header of a file tells \`rule\`, \`inputs\` and \`optional\` inputs; a check
-whose inputs the warehouse does not hold is skipped.
+To add your own checks, use \`tonlake check --checks folder\`. The header of each file has \`rule\`, \`inputs\` and \`optional\` inputs. A
+check is skipped if the warehouse lacks one of its inputs.
 
 | check | rule |
 |---|---|

@@ -88,19 +88,19 @@ export const macros: readonly Macro[] = [
   ...inner,
   {
     call: 'try_raw_address(address)',
-    doc: 'raw form of a raw or user-friendly address; null for a text that is no address, or whose CRC-16 is wrong',
+    doc: 'raw form of a raw or user-friendly address; null if the text is not an address or its CRC-16 is wrong',
     body: `CASE WHEN regexp_full_match(address, ${RAW}) THEN upper(address)
       ELSE ${once('_friendly_digits(address)', 'digits', '_raw_of(digits)')} END`,
   },
   {
     call: 'raw_address(address)',
-    doc: 'the same, but anything that is no address is an error',
+    doc: 'the same, but fails if the text is not an address',
     body: `coalesce(try_raw_address(address),
       CASE WHEN address IS NOT NULL THEN error('not an address: ' || address) END)`,
   },
   {
     call: 'friendly_address(address, bounceable := true, testnet := false)',
-    doc: 'user-friendly form (base64url, 48 characters) of a raw or user-friendly address; null for a text that is no address',
+    doc: 'user-friendly form (base64url, 48 characters) of a raw or user-friendly address; null if the text is not an address',
     body: once(
       'try_raw_address(address)',
       'raw',
@@ -114,12 +114,12 @@ export const macros: readonly Macro[] = [
   },
   {
     call: 'is_bounceable(address)',
-    doc: 'flag of a user-friendly address; null for any other text',
+    doc: 'true if a user-friendly address is bounceable; null for any other text',
     body: "substr(_friendly_digits(address), 1, 2) IN ('11', '91')",
   },
   {
     call: 'is_testnet(address)',
-    doc: 'flag of a user-friendly address; null for any other text',
+    doc: 'true if a user-friendly address is for testnet; null for any other text',
     body: "substr(_friendly_digits(address), 1, 2) IN ('91', 'D1')",
   },
   {
@@ -129,33 +129,33 @@ export const macros: readonly Macro[] = [
   },
   {
     call: 'opcode_name(opcode)',
-    doc: 'name of the first 32 bits of a body, signed or unsigned; null for one that tonlake does not know',
+    doc: 'name of an opcode (the first 32 bits of a body, signed or unsigned); null if tonlake does not know it',
     body: nameOf('(opcode::BIGINT + 4294967296) % 4294967296', opcodeNames),
   },
   {
     call: 'exit_code_name(exit_code)',
-    doc: 'what an exit code of the compute phase means; null for the codes that contracts choose themselves',
+    doc: 'meaning of a compute phase exit code; null for codes that contracts define themselves',
     body: nameOf('exit_code::BIGINT', computeExitCodes),
   },
   {
     call: 'action_result_name(result_code)',
-    doc: 'what a result code of the action phase means; null for one that tonlake does not know',
+    doc: 'meaning of an action phase result code; null if tonlake does not know it',
     body: nameOf('result_code::BIGINT', actionResultCodes),
   },
   {
     call: 'opcode_hex(opcode)',
-    doc: 'the first 32 bits of a body as explorers show them: 0x and 8 hex digits',
+    doc: 'opcode as explorers show it: 0x and 8 hex digits',
     body: "printf('0x%08x', (opcode::BIGINT + 4294967296) % 4294967296)",
   },
   {
     call: 'shard_of(address, depth := 0)',
-    doc: 'shard of a raw address where its workchain is split `depth` times (0 to 60); the masterchain is never split',
+    doc: 'shard of a raw address if its workchain is split `depth` times (0 to 60); the masterchain is never split',
     body: `CASE WHEN address LIKE '-1:%' THEN (-9223372036854775808)::BIGINT ELSE _signed(
       (_account_bits(address) >> (64 - depth) << (64 - depth)) + (1::HUGEINT << (63 - depth))) END`,
   },
   {
     call: 'shard_contains(shard, address)',
-    doc: 'whether a raw address lies in a shard of its workchain',
+    doc: 'true if a raw address belongs to a shard of its workchain',
     body: `_account_bits(address) // (2 * (_unsigned(shard) & -_unsigned(shard)))
       = _unsigned(shard) // (2 * (_unsigned(shard) & -_unsigned(shard)))`,
   },
@@ -166,13 +166,13 @@ export const macros: readonly Macro[] = [
   },
   {
     call: 'exact_sum(x)',
-    doc: 'sum of integers as DECIMAL(38,0); null beyond 38 digits, where sum() would be an error',
+    doc: 'sum of integers as DECIMAL(38,0); null above 38 digits, where sum() fails',
     body: `CASE WHEN abs(_high_sum(x)) < 10000000000000000000
       THEN (_high_sum(x) * 10000000000000000000 + _low_sum(x))::DECIMAL(38, 0) END`,
   },
   {
     call: 'exact_sum_text(x)',
-    doc: 'sum of integers from 0 up as text, with all its digits',
+    doc: 'sum of non-negative integers as text, with all digits',
     body: `CASE WHEN _high_sum(x) = 0 THEN _low_sum(x)::VARCHAR
       ELSE _high_sum(x) || lpad(_low_sum(x)::VARCHAR, 19, '0') END`,
   },
