@@ -35,15 +35,17 @@ export function unionSpans(spans: readonly Span[]): readonly Span[] {
 export function subtractSpans(asked: readonly Span[], done: readonly Span[]): readonly Span[] {
   const holes = unionSpans(done);
   const rest: Span[] = [];
-  for (const span of unionSpans(asked)) {
-    let from = span.from;
-    for (const hole of holes) {
-      if (hole.to < from) continue;
-      if (hole.from > span.to) break;
+  let first = 0;
+  for (const { from: start, to } of unionSpans(asked)) {
+    let from = start;
+    while ((holes[first]?.to ?? Infinity) < from) first++;
+    for (let at = first; ; at++) {
+      const hole = holes[at];
+      if (hole === undefined || hole.from > to) break;
       if (hole.from > from) rest.push({ from, to: hole.from - 1 });
       from = hole.to + 1;
     }
-    if (from <= span.to) rest.push({ from, to: span.to });
+    if (from <= to) rest.push({ from, to });
   }
   return rest;
 }
@@ -51,6 +53,17 @@ export function subtractSpans(asked: readonly Span[], done: readonly Span[]): re
 /** What two lists of spans have in common. */
 export function intersectSpans(a: readonly Span[], b: readonly Span[]): readonly Span[] {
   return subtractSpans(a, subtractSpans(a, b));
+}
+
+/** Whether two lists of spans have a block in common. */
+export function haveCommon(a: readonly Span[], b: readonly Span[]): boolean {
+  return a.some(({ from, to }) => b.some((other) => other.from <= to && other.to >= from));
+}
+
+/** From the first to the last block of some spans; undefined without any. */
+export function hullOf(spans: readonly Span[]): Span | undefined {
+  if (spans.length === 0) return undefined;
+  return { from: least(spans.map(({ from }) => from)), to: greatest(spans.map(({ to }) => to)) };
 }
 
 /** `1000:1499`, or `1000` for a span of one. */

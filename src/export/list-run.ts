@@ -1,10 +1,10 @@
 import { fetchEnds, type IndexEnds } from '../chain/index-ends.ts';
 import type { Effects } from '../core/effects.ts';
-import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { haveCommon, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { isFinal, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Source } from '../http/source.ts';
-import { narrowerEntries, PARTIAL } from '../warehouse/ledger/done-spans.ts';
+import { narrowerEntries, PARTIAL, spansOf } from '../warehouse/ledger/done-spans.ts';
 import { requireSpace } from '../warehouse/staging/free-space.ts';
 import type { LedgerEntry, Store } from '../warehouse/store.ts';
 import { collectStore, type StagedPart } from './collect-parts.ts';
@@ -63,10 +63,7 @@ export async function walkList(run: ListRun): Promise<void> {
   const { walk } = pipeline;
   const partial = run.store.ledger().filter((entry) => isPartial(pipeline, entry));
   // What is read again as a whole is left to that.
-  const missing = subtractSpans(
-    missingSpans(run),
-    partial.map(({ span }) => span),
-  );
+  const missing = subtractSpans(missingSpans(run), partial.flatMap(spansOf));
   const narrower =
     walk.kind === 'block' || walk.kind === 'lt' ? narrowerEntries(run.store.ledger(), pipeline, missing) : [];
   const isLive = walk.kind === 'snapshot' || ('lookBack' in walk && walk.lookBack > 0) || run.from !== undefined;
@@ -86,7 +83,7 @@ export async function walkList(run: ListRun): Promise<void> {
   await requireSpace(run.warehouse, pipeline, seqnos);
   const context: ListContext = { ...run, ends, meter: new RequestMeter(run.source) };
   await widenEach(context, narrower);
-  await walkKind(context, { missing: subtractSpans(reachable, unionSpans(narrower.map(({ span }) => span))), again });
+  await walkKind(context, { missing: subtractSpans(reachable, unionSpans(narrower.flatMap(spansOf))), again });
 }
 
 async function walkKind(context: ListContext, due: Due): Promise<void> {
@@ -128,7 +125,7 @@ async function widenEach(context: ListContext, entries: readonly LedgerEntry[]):
     const reportOwn = (event: WalkEvent): void => {
       if (event.event !== 'span') report(event);
     };
-    const parts = await readAnew({ ...context, pipeline, report: reportOwn }, [entry.span]);
+    const parts = await readAnew({ ...context, pipeline, report: reportOwn }, spansOf(entry));
     if (stop.aborted) return;
     const commit: Store['commit'] = (staged, draft) => store.commit(staged, draft);
     await replaceWithWider({ pipeline, entry, parts, commit, report });
@@ -151,11 +148,11 @@ function isPartial({ name, walk }: PipelineDef, { pipeline, verdict, scope }: Le
 function outdated({ pipeline, store, asked }: ListRun, head: number): readonly LedgerEntry[] {
   const { walk, name } = pipeline;
   return store.ledger().filter((entry) => {
-    const { pipeline: of, span, asOf, scope } = entry;
-    if (isPartial(pipeline, entry)) return intersectSpans([span], asked).length > 0;
+    const { pipeline: of, asOf, scope } = entry;
+    if (isPartial(pipeline, entry)) return haveCommon(spansOf(entry), asked);
     if (of !== name || scope !== undefined || asOf === undefined || asOf.from >= head) return false;
     if (walk.kind === 'snapshot') return true;
-    if (!('lookBack' in walk) || intersectSpans([span], asked).length === 0) return false;
+    if (!('lookBack' in walk) || !haveCommon(spansOf(entry), asked)) return false;
     return !isFinal(walk, entry);
   });
 }

@@ -8,7 +8,7 @@ import { loadRegistry } from '../declare/registry.ts';
 import { selectFrom } from '../declare/selection.ts';
 import { openSession } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
-import { doneFor, doneSpans, narrowerEntries } from '../warehouse/ledger/done-spans.ts';
+import { doneFor, doneSpans, narrowerEntries, spansOf } from '../warehouse/ledger/done-spans.ts';
 import { openReader, type Reader } from '../warehouse/reader.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 import { estimateList, type ListBasis } from './quote/estimate-list.ts';
@@ -133,7 +133,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
 /** What is asked and not done, and all of the entries that are read again for columns that they lack. */
 function missingOf(ledger: readonly LedgerEntry[], pipeline: PipelineDef, asked: readonly Span[]): readonly Span[] {
   const missing = subtractSpans(asked, doneFor(ledger, pipeline));
-  return unionSpans([...missing, ...narrowerEntries(ledger, pipeline, missing).map(({ span }) => span)]);
+  return unionSpans([...missing, ...narrowerEntries(ledger, pipeline, missing).flatMap(spansOf)]);
 }
 
 function indexOf({ first, last }: IndexEnds): Span {

@@ -1,7 +1,7 @@
-import { intersectSpans, type Span, subtractSpans } from '../core/span.ts';
+import { haveCommon, intersectSpans, type Span, subtractSpans } from '../core/span.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { SourceCounts } from '../http/source.ts';
-import { doneFor, unprovenSpans } from '../warehouse/ledger/done-spans.ts';
+import { doneFor, spansOf, unprovenSpans } from '../warehouse/ledger/done-spans.ts';
 import type { LedgerEntry, Store } from '../warehouse/store.ts';
 import type { WalkEvent } from './walk-context.ts';
 
@@ -54,7 +54,7 @@ export class RunTally {
       for (const [name, part] of Object.entries(tables)) rows.set(name, (rows.get(name) ?? 0) + part.rows);
     }
     const quarantined = ledger
-      .filter((entry) => entry.verdict === 'quarantined' && intersectSpans([entry.span], asked).length > 0)
+      .filter((entry) => entry.verdict === 'quarantined' && haveCommon(spansOf(entry), asked))
       .reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0);
     return {
       rows: Object.fromEntries(rows),

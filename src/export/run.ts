@@ -8,7 +8,7 @@ import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { type Selection, selectFrom } from '../declare/selection.ts';
 import { openSession, type SessionOptions } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
-import { doneFor, doneSpans, narrowerEntries } from '../warehouse/ledger/done-spans.ts';
+import { doneFor, doneSpans, narrowerEntries, spansOf } from '../warehouse/ledger/done-spans.ts';
 import { openStore } from '../warehouse/open-store.ts';
 import { requireSpace } from '../warehouse/staging/free-space.ts';
 import type { Store } from '../warehouse/store.ts';
@@ -167,7 +167,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
           if (stop.aborted) return;
           await widenWalked([contextOf(pipeline, ends.first), ...neededContexts], entry);
         }
-        const rest = subtractSpans(reachable, unionSpans(narrower.map(({ span }) => span)));
+        const rest = subtractSpans(reachable, unionSpans(narrower.flatMap(spansOf)));
         await walkAndRepair([contextOf(pipeline, ends.first), ...neededContexts], rest);
       }
     };

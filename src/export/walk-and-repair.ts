@@ -1,13 +1,14 @@
 import { blockId, type Header, parseHeaders } from '../chain/headers.ts';
 import { TonlakeError } from '../core/errors.ts';
-import { type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { haveCommon, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { spansOf } from '../warehouse/ledger/done-spans.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 import { collectParts } from './collect-parts.ts';
 import { pagesOfBlock, requestOf } from './page-request.ts';
 import type { BlockProblem } from './span-task.ts';
 import { spanEvent, type WalkContext, type WalkEvent } from './walk-context.ts';
 import { walk } from './walks/masterchain-walk.ts';
-import { replaceWithWider, widened } from './widen-entry.ts';
+import { joinDrafts, joinParts, replaceWithWider, widened } from './widen-entry.ts';
 
 /**
  * Walks some spans. Where rows do not balance because the committed headers are outdated, the headers are read again and the rows
@@ -45,7 +46,7 @@ export async function widenWalked(contexts: readonly WalkContext[], entry: Ledge
     if (event.event !== 'span') own.report(event);
   };
   const pipeline = widened(own.declared, own.pipeline.leftOut, entry);
-  await walkAndRepair([{ ...own, pipeline, sink, report }, ...needed], [entry.span]);
+  await walkAndRepair([{ ...own, pipeline, sink, report }, ...needed], spansOf(entry));
   if (own.stop.aborted) return;
   await replaceWithWider({ pipeline, entry, parts, commit: own.sink.commit, report: own.report });
 }
@@ -62,33 +63,38 @@ async function mendHeaders(context: WalkContext, problems: readonly BlockProblem
   for (const { span, error } of problems) {
     if (error.code === 'unbalanced' && (await isOutdated(context, span.from))) changed.push(span.from);
   }
-  const entries = context.sink.ledger().filter(({ pipeline, verdict, span }) => {
-    const isOwn = pipeline === context.pipeline.name && verdict === 'sealed';
-    return isOwn && changed.some((seqno) => seqno >= span.from && seqno <= span.to);
+  const changedSpans = changed.map((seqno) => ({ from: seqno, to: seqno }));
+  const entries = context.sink.ledger().filter((entry) => {
+    const isOwn = entry.pipeline === context.pipeline.name && entry.verdict === 'sealed';
+    return isOwn && haveCommon(spansOf(entry), changedSpans);
   });
   const mended: Span[] = [];
-  for (const entry of entries) if (await replaceEntry(context, entry)) mended.push(entry.span);
+  for (const entry of entries) if (await replaceEntry(context, entry)) mended.push(...spansOf(entry));
   return changed.filter((seqno) => mended.some(({ from, to }) => seqno >= from && seqno <= to));
 }
 
 /**
- * Reads the span of an entry again. What comes may be cut otherwise: nothing is committed until all its parts are there, because half
- * a replacement would leave the other half twice.
+ * Reads the blocks of an entry again. What comes may be cut otherwise: nothing is committed until all its parts are there, because
+ * half a replacement would leave the other half twice.
  *
  * @returns whether the entry was replaced
  */
 async function replaceEntry(context: WalkContext, entry: LedgerEntry): Promise<boolean> {
-  const { id, span } = entry;
   const { sink, parts } = collectParts(context.sink);
   const report = (event: WalkEvent): void => {
     if (event.event !== 'span') context.report(event);
   };
   const pipeline = widened(context.declared, context.pipeline.leftOut, entry);
-  await walk({ ...context, pipeline, sink, report }, [entry.span]);
+  await walk({ ...context, pipeline, sink, report }, spansOf(entry));
   const sealed = parts.filter(({ draft }) => draft.verdict === 'sealed');
-  if (totalSize(subtractSpans([span], unionSpans(sealed.map(({ draft }) => draft.span)))) > 0) return false;
+  if (totalSize(subtractSpans(spansOf(entry), unionSpans(sealed.map(({ draft }) => draft.span)))) > 0) return false;
+  if (entry.spans !== undefined) {
+    const joined = await context.sink.commit(joinParts(pipeline, sealed), joinDrafts(entry, sealed));
+    context.report(spanEvent(joined));
+    return true;
+  }
   // The first takes the entry's place: after a kill the rest is missing, and never there twice.
-  let replaced = [id];
+  let replaced = [entry.id];
   for (const { staged, draft } of parts) {
     const supersedes = [...draft.supersedes, ...replaced];
     context.report(spanEvent(await context.sink.commit(staged, { ...draft, supersedes })));

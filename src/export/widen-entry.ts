@@ -1,6 +1,7 @@
 import { shortSpans, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { commonLeftOut, formatLeftOut, narrowPipeline, narrowTable } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
+import { spansOf } from '../warehouse/ledger/done-spans.ts';
 import { addEvidence } from '../warehouse/staging/row-evidence.ts';
 import type { CommitDraft, LedgerEntry, StagedSpan, StagedTable } from '../warehouse/store.ts';
 import type { StagedPart } from './collect-parts.ts';
@@ -29,7 +30,7 @@ export async function replaceWithWider(options: WidenOptions): Promise<void> {
   const { pipeline, entry, parts, commit, report } = options;
   const { name } = pipeline;
   const sealed = parts.filter(({ draft }) => draft.verdict === 'sealed' && draft.scope === undefined);
-  const missing = subtractSpans([entry.span], unionSpans(sealed.map(({ draft }) => draft.span)));
+  const missing = subtractSpans(spansOf(entry), unionSpans(sealed.map(({ draft }) => draft.span)));
   if (totalSize(missing) > 0) {
     const { from, to } = entry.span;
     const lacking = formatLeftOut(entry.without ?? {});
@@ -37,17 +38,19 @@ export async function replaceWithWider(options: WidenOptions): Promise<void> {
     report({ event: 'problem', pipeline: name, from, to, code: 'incomplete', message });
     return;
   }
-  const committed = await commit(joinParts(pipeline, sealed), draftOf(entry, sealed));
+  const committed = await commit(joinParts(pipeline, sealed), joinDrafts(entry, sealed));
   report(spanEvent(committed));
 }
 
-function draftOf(entry: LedgerEntry, parts: readonly StagedPart[]): CommitDraft {
+/** The draft of one entry in the place of another, of several parts. */
+export function joinDrafts(entry: LedgerEntry, parts: readonly StagedPart[]): CommitDraft {
   const [first] = parts as readonly [StagedPart, ...StagedPart[]];
   const drafts = parts.map(({ draft }) => draft);
   const sum = (of: (draft: CommitDraft) => number): number => drafts.reduce((total, draft) => total + of(draft), 0);
   return {
     ...first.draft,
     span: entry.span,
+    spans: entry.spans,
     // The whole is proven as its least proven part.
     proof: drafts.every(({ proof }) => proof === first.draft.proof) ? first.draft.proof : 'none',
     requests: sum(({ requests }) => requests),
@@ -58,7 +61,7 @@ function draftOf(entry: LedgerEntry, parts: readonly StagedPart[]): CommitDraft 
 }
 
 /** Rows of several staged spans as those of one. */
-function joinParts(pipeline: PipelineDef, parts: readonly StagedPart[]): StagedSpan {
+export function joinParts(pipeline: PipelineDef, parts: readonly StagedPart[]): StagedSpan {
   const [first] = parts as readonly [StagedPart, ...StagedPart[]];
   if (parts.length === 1) return first.staged;
   const tables: Record<string, StagedTable> = {};

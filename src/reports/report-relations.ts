@@ -3,7 +3,7 @@ import { isEphemeral, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
-import { doneSpans, quarantinedSpans } from '../warehouse/ledger/done-spans.ts';
+import { doneSpans, quarantinedSpans, spansOf } from '../warehouse/ledger/done-spans.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 
 const entryColumns = {
@@ -11,6 +11,7 @@ const entryColumns = {
   pipeline: 'VARCHAR',
   span_from: 'BIGINT',
   span_to: 'BIGINT',
+  blocks: 'BIGINT',
   verdict: 'VARCHAR',
   proof: 'VARCHAR',
   rows: 'BIGINT',
@@ -100,6 +101,7 @@ function entryRow(entry: LedgerEntry, { pipelines }: Registry) {
     pipeline: entry.pipeline,
     span_from: entry.span.from,
     span_to: entry.span.to,
+    blocks: totalSize(spansOf(entry)),
     verdict: entry.verdict,
     proof: isCounted ? 'headers' : (entry.proof ?? 'none'),
     rows: tables.reduce((sum, { rows }) => sum + rows, 0),

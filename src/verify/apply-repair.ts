@@ -1,13 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Span } from '../core/span.ts';
-import { greatest, intersectSpans, least, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { greatest, haveCommon, least, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { narrowTable } from '../declare/left-out.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { StagedPart } from '../export/collect-parts.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import { PARTIAL } from '../warehouse/ledger/done-spans.ts';
+import { spanCondition } from '../sql/span-condition.ts';
+import { covering, PARTIAL } from '../warehouse/ledger/done-spans.ts';
 import { stagedRows } from '../warehouse/relations/table-relation.ts';
 import { schemaOf } from '../warehouse/relations/table-schema.ts';
 import type { CommitDraft, StagedSpan, Store } from '../warehouse/store.ts';
@@ -46,24 +47,30 @@ const MOST_ASIDE = 100;
 export async function applyRepair(options: ApplyRepairOptions, damage: Damage): Promise<RepairOutcome> {
   const fetched = await fetchAgain(options, damage.refetch);
   const failed = failedOf(damage, damage.refetch, fetched);
-  const good = subtractSpans([damage.span], failed);
+  const good = groupSpans(damage, subtractSpans(damage.spans, failed));
   const isDoubted = damage.doubted.size + damage.recompute.size > 0;
   const staged = await stageAll(options, damage, good, damage.refetch, fetched);
   if (isDoubted && (failed.length > 0 || !isBelieved(damage, staged[0]))) {
-    const rest = subtractSpans([damage.span], damage.refetch);
-    const whole = { ...damage, refetch: [damage.span], recompute: new Set<string>(), doubted: new Set<string>() };
+    const rest = subtractSpans(damage.spans, damage.refetch);
+    const whole = { ...damage, refetch: damage.spans, recompute: new Set<string>(), doubted: new Set<string>() };
     const more = [...fetched, ...(await fetchAgain(options, rest))];
-    const missing = failedOf(damage, [damage.span], more);
-    const found = subtractSpans([damage.span], missing);
-    const again = await stageAll(options, whole, found, [damage.span], more);
+    const missing = failedOf(damage, damage.spans, more);
+    const found = groupSpans(damage, subtractSpans(damage.spans, missing));
+    const again = await stageAll(options, whole, found, damage.spans, more);
     const isChanged = await commitAll(options, whole, { good: found, failed: missing, staged: again, fetched: more });
-    return { refetched: [damage.span], failed: missing, isChanged };
+    return { refetched: damage.spans, failed: missing, isChanged };
   }
   return {
     refetched: damage.refetch,
     failed,
     isChanged: await commitAll(options, damage, { good, failed, staged, fetched }),
   };
+}
+
+/** The entries that take the place of damaged ones, by their spans: merged spans stay one entry. */
+function groupSpans({ entries }: Damage, spans: readonly Span[]): readonly (readonly Span[])[] {
+  const isMerged = entries.some((entry) => entry.spans !== undefined);
+  return isMerged && spans.length > 0 ? [spans] : spans.map((span) => [span]);
 }
 
 async function fetchAgain({ fetch }: ApplyRepairOptions, spans: readonly Span[]): Promise<readonly StagedPart[]> {
@@ -81,7 +88,7 @@ function failedOf(damage: Damage, asked: readonly Span[], fetched: readonly Stag
   const failed = subtractSpans(asked, unionSpans(had));
   // Rows that no block binds come all together, or not at all.
   return failed.length > 0 && damage.pipeline.tables.some((table) => columnOf(damage.pipeline, table) === undefined)
-    ? [damage.span]
+    ? damage.spans
     : failed;
 }
 
@@ -91,24 +98,22 @@ function columnOf(pipeline: PipelineDef, table: TableDef): string | undefined {
   return pipeline.walk.kind === 'block' ? pipeline.walk.column : undefined;
 }
 
-/** Stages the rows of each given span: copies of what is sound, and what was fetched. */
+/** Stages the rows of each group of spans: copies of what is sound, and what was fetched. */
 async function stageAll(
   options: ApplyRepairOptions,
   damage: Damage,
-  spans: readonly Span[],
+  groups: readonly (readonly Span[])[],
   refetched: readonly Span[],
   fetched: readonly StagedPart[],
 ): Promise<readonly StagedSpan[]> {
   const { store, freshId } = options;
   const staged: StagedSpan[] = [];
-  for (const span of spans) {
-    const stage = store.stage(damage.pipeline.name, span);
+  for (const spans of groups) {
+    const stage = store.stage(damage.pipeline.name, covering(spans).span);
     const folder = join(store.staging.stagingPath, `applyRepair-${freshId()}`);
     await mkdir(folder, { recursive: true });
-    const kept = subtractSpans([span], refetched);
-    const parts = fetched.filter(
-      (part) => isWhole(damage, part) && intersectSpans([part.draft.span], [span]).length > 0,
-    );
+    const kept = subtractSpans(spans, refetched);
+    const parts = fetched.filter((part) => isWhole(damage, part) && haveCommon([part.draft.span], spans));
     const named = new Set([...damage.pipeline.tables.map(({ name }) => name), ...parts.flatMap(tablesOf)]);
     for (const declared of options.tables.filter(({ name }) => named.has(name))) {
       const table = narrowTable(declared, damage.pipeline.leftOut);
@@ -149,10 +154,7 @@ function soundRows(
   kept: readonly Span[],
 ): string {
   const column = columnOf(damage.pipeline, table);
-  const within =
-    column === undefined
-      ? 'true'
-      : kept.map(({ from, to }) => `${quoteName(column)} BETWEEN ${from} AND ${to}`).join(' OR ');
+  const within = column === undefined ? 'true' : spanCondition(quoteName(column), kept);
   const rowsOf = (of: TableDef): string => {
     const select = held.select(of, damage.entries);
     // The audits see a one-file warehouse as an attached database, the store as its own.
@@ -181,7 +183,8 @@ function isBelieved({ entries, recompute, doubted }: Damage, staged: StagedSpan 
 }
 
 interface Outcome {
-  readonly good: readonly Span[];
+  /** Spans of each staged entry. */
+  readonly good: readonly (readonly Span[])[];
   readonly failed: readonly Span[];
   readonly staged: readonly StagedSpan[];
   readonly fetched: readonly StagedPart[];
@@ -197,7 +200,10 @@ async function commitAll(options: ApplyRepairOptions, damage: Damage, outcome: O
   const kept = isPoor ? [] : await keepAside(options, damage, failed);
   let requests = fetched.reduce((sum, { draft }) => sum + draft.requests, 0);
   let supersedes = [...damage.entries.map(({ id }) => id), ...givingWay(fetched, damage)];
-  const put = async (part: StagedSpan, draft: Pick<CommitDraft, 'span' | 'scope' | 'asOf'>): Promise<void> => {
+  const put = async (
+    part: StagedSpan,
+    draft: Pick<CommitDraft, 'span' | 'spans' | 'scope' | 'asOf'>,
+  ): Promise<void> => {
     const { network, pipeline, version } = before;
     const retries = fetched.reduce((sum, { draft: { retries: some } }) => sum + some, 0);
     await store.commit(part, {
@@ -214,13 +220,13 @@ async function commitAll(options: ApplyRepairOptions, damage: Damage, outcome: O
     supersedes = [];
     requests = 0;
   };
-  for (const [at, span] of good.entries()) {
+  for (const [at, spans] of good.entries()) {
     const part = staged[at];
-    if (part !== undefined) await put(part, { span, ...readAt(damage, outcome, span) });
+    if (part !== undefined) await put(part, { ...covering(spans), ...readAt(damage, outcome, spans) });
   }
   for (const { span, part } of kept) await put(part, { span, scope: PARTIAL, asOf: before.asOf });
   for (const { staged: part, draft } of fetched.filter((each) => each.draft.verdict === 'quarantined')) {
-    if (!isPoor && !kept.some(({ span }) => intersectSpans([span], [draft.span]).length > 0)) continue;
+    if (!isPoor && !kept.some(({ span }) => haveCommon([span], [draft.span]))) continue;
     await store.commit(part, { ...draft, supersedes });
     supersedes = [];
   }
@@ -233,12 +239,16 @@ function givingWay(fetched: readonly StagedPart[], { entries }: Damage): readonl
   return [...new Set(fetched.flatMap(({ draft }) => draft.supersedes))].filter((id) => !own.has(id));
 }
 
-/** When the rows of a span were read, and what was asked for. */
-function readAt({ entries }: Damage, { fetched }: Outcome, span: Span): Pick<CommitDraft, 'asOf' | 'scope'> {
+/** When the rows of some spans were read, and what was asked for. */
+function readAt(
+  { entries }: Damage,
+  { fetched }: Outcome,
+  spans: readonly Span[],
+): Pick<CommitDraft, 'asOf' | 'scope'> {
   const [before] = entries;
   const asOf = [
     ...entries.map((entry) => entry.asOf),
-    ...fetched.filter(({ draft }) => intersectSpans([draft.span], [span]).length > 0).map(({ draft }) => draft.asOf),
+    ...fetched.filter(({ draft }) => haveCommon([draft.span], spans)).map(({ draft }) => draft.asOf),
   ].flatMap((each) => each ?? []);
   return {
     scope: before?.scope === PARTIAL ? undefined : before?.scope,
@@ -272,7 +282,7 @@ async function keepAside(options: ApplyRepairOptions, damage: Damage, failed: re
   const kept: { readonly span: Span; readonly part: StagedSpan }[] = [];
   for (const span of spans) {
     const plain = { ...damage, pipeline: readable, recompute: new Set<string>() };
-    const [part] = await stageAll(options, plain, [span], [], []);
+    const [part] = await stageAll(options, plain, [[span]], [], []);
     if (part !== undefined) kept.push({ span, part });
   }
   return kept;

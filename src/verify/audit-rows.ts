@@ -5,6 +5,7 @@ import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { CHAIN_COLUMNS, type RoleColumns, type RoleName } from '../declare/roles.ts';
 import type { TableDef } from '../declare/table.ts';
+import { spansOf } from '../warehouse/ledger/done-spans.ts';
 import { leftOutGaps, type Reads } from '../warehouse/query/left-out-gaps.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 import { auditDeep, type DeepEdges } from './audit-deep.ts';
@@ -222,7 +223,7 @@ function tellHeadless(
   runs: readonly Span[],
 ): void {
   const headers = registry.playing('headers').pipeline.name;
-  const headed = unionSpans(held.entries.filter(({ pipeline }) => pipeline === headers).map(({ span }) => span));
+  const headed = unionSpans(held.entries.filter(({ pipeline }) => pipeline === headers).flatMap(spansOf));
   for (const span of subtractSpans(intersectSpans(runs, limits), headed)) {
     const got = `none of ${formatSpans([span])}`;
     report({ kind: 'no-headers', pipeline: name, span, expected: 'headers of the same blocks', got });
@@ -250,7 +251,7 @@ async function auditProjected(
   for (const entries of selections.values()) {
     const own = narrowPipeline(pipeline, entries[0]?.without);
     const table = own.tables.find(({ name }) => name === declared.name);
-    const runs = intersectSpans(readable, unionSpans(entries.map(({ span }) => span)));
+    const runs = intersectSpans(readable, unionSpans(entries.flatMap(spansOf)));
     if (table === undefined) continue;
     if (projectionOf(own, table) === undefined) {
       const without = formatLeftOut(own.leftOut ?? {}).split(', ');
@@ -271,7 +272,7 @@ function runsOf({ states, limits }: AuditOptions, pipeline: string, tables: read
       entry.verdict === 'sealed' &&
       tables.every((name) => (found.get(name)?.trust ?? 'unreadable') !== 'unreadable'),
   );
-  return intersectSpans(unionSpans(readable.map(({ entry }) => entry.span)), limits);
+  return intersectSpans(unionSpans(readable.flatMap(({ entry }) => spansOf(entry))), limits);
 }
 
 async function setViewOf({ held, states }: AuditOptions, table: TableDef): Promise<void> {

@@ -1,5 +1,5 @@
 import { StoreError } from '../core/errors.ts';
-import { greatest, type Span } from '../core/span.ts';
+import { greatest, hullOf, type Span, unionSpans } from '../core/span.ts';
 import { isMasterchain } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -27,7 +27,12 @@ export interface LostEntry {
   readonly isGap: boolean;
   readonly pipeline: string | undefined;
   readonly span: Span | undefined;
+  /** As in an entry. */
+  readonly spans?: readonly Span[] | undefined;
 }
+
+/** What an entry covered that is not in force any more. */
+export type RemovedEntry = Pick<LedgerEntry, 'number' | 'pipeline' | 'span' | 'spans'>;
 
 /** A warehouse as it lies there: whatever can be read of it, by itself. */
 export interface Held {
@@ -39,9 +44,9 @@ export interface Held {
   readonly entries: readonly LedgerEntry[];
   readonly lost: readonly LostEntry[];
   /** What lost entries held whose numbers a repair has filled. */
-  readonly filled: readonly Pick<LedgerEntry, 'number' | 'pipeline' | 'span'>[];
+  readonly filled: readonly RemovedEntry[];
   /** What was removed on purpose. */
-  readonly forgotten: readonly Pick<LedgerEntry, 'number' | 'pipeline' | 'span'>[];
+  readonly forgotten: readonly RemovedEntry[];
   /** What is wrong with the ledger itself. */
   readonly findings: readonly Finding[];
   /** Where the audits run; bounded memory. */
@@ -101,6 +106,7 @@ export async function openHeld(options: HeldOptions): Promise<Held> {
 interface Witness {
   readonly pipeline: string;
   readonly span: Span | undefined;
+  readonly spans?: readonly Span[] | undefined;
 }
 
 async function holdFolder(path: string, network: string, database: Database): Promise<Held> {
@@ -178,8 +184,19 @@ async function readCatalog(path: string, database: Database) {
   try {
     await database.run(`ATTACH ${quoteText(catalog)} AS catalog_before (READ_ONLY)`);
     const { rows } = await database.query('SELECT number, pipeline, span_from, span_to FROM catalog_before._commits');
-    for (const [number, pipeline, from, to] of rows) {
-      commits.set(Number(number), { pipeline: String(pipeline), span: { from: Number(from), to: Number(to) } });
+    const spans = new Map<number, Span[]>();
+    for (const [number, , from, to] of rows) {
+      const own = spans.get(Number(number)) ?? [];
+      spans.set(Number(number), own);
+      own.push({ from: Number(from), to: Number(to) });
+    }
+    for (const [number, pipeline] of rows) {
+      const own = unionSpans(spans.get(Number(number)) ?? []);
+      commits.set(Number(number), {
+        pipeline: String(pipeline),
+        span: hullOf(own),
+        spans: own.length > 1 ? own : undefined,
+      });
     }
     const views = await database.query("SELECT sql FROM duckdb_views() WHERE database_name = 'catalog_before'");
     for (const [sql] of views.rows) {

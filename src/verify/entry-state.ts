@@ -1,10 +1,12 @@
-import { greatest, least, type Span } from '../core/span.ts';
+import { greatest, least, type Span, shortSpans } from '../core/span.ts';
 import { isLeftOut, narrowTable } from '../declare/left-out.ts';
 import { isMasterchain } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { hashFile, statIfAny } from '../files/disk.ts';
 import { quoteName } from '../sql/canonical-text.ts';
+import { spanCondition } from '../sql/span-condition.ts';
+import { spansOf } from '../warehouse/ledger/done-spans.ts';
 import { steadyPath } from '../warehouse/parquet-store/pinned-files.ts';
 import { readFiles } from '../warehouse/relations/table-relation.ts';
 import { addEvidence, measureWith } from '../warehouse/staging/row-evidence.ts';
@@ -166,11 +168,11 @@ async function readRows(
   table: TableDef,
   tell: Tell,
 ): Promise<TableEvidence | undefined> {
-  const relation = `(${held.select(table, [entry])})`;
   try {
-    const { from, to } = entry.span;
     const column = boundColumn(registry, table);
-    const outside = column === undefined ? [] : aggregatesOutside(quoteName(column), entry.span);
+    const select = held.select(table, [entry]);
+    const relation = column === undefined ? `(${select})` : markOutside(select, quoteName(column), spansOf(entry));
+    const outside = column === undefined ? [] : aggregatesOutside(quoteName(column));
     const parts = await measureWith(held.database.query, table, relation, outside);
     const evidence = addEvidence(
       parts.map((part) => part.evidence),
@@ -182,17 +184,21 @@ async function readRows(
       .flatMap(({ more }) => more.slice(1))
       .flatMap((value) => (value === null ? [] : [Number(value)]));
     const found = seqnos.length === 0 ? 'no block' : `${least(seqnos)}:${greatest(seqnos)}`;
-    tell('rows-outside', `rows of ${from}:${to} only`, `${count} of ${found}`);
+    tell('rows-outside', `rows of ${shortSpans(spansOf(entry))} only`, `${count} of ${found}`);
   } catch (error) {
     tell('file-unreadable', 'rows that can be read', messageOf(error));
   }
   return undefined;
 }
 
-/** Count, first and last of what lies outside of a span, in SQL. */
-function aggregatesOutside(seqno: string, { from, to }: Span): readonly string[] {
-  const isOutside = `${seqno} IS NULL OR ${seqno} NOT BETWEEN ${from} AND ${to}`;
-  return ['count(*)', `min(${seqno})`, `max(${seqno})`].map((each) => `${each} FILTER (${isOutside})`);
+/** The rows of a select with `_is_outside`: whether a row belongs to no block of these spans; what follows FROM. */
+function markOutside(select: string, seqno: string, spans: readonly Span[]): string {
+  return `(SELECT *, (${spanCondition(seqno, spans)}) IS NOT TRUE AS _is_outside FROM (${select}))`;
+}
+
+/** Count, first and last of what lies outside, in SQL. */
+function aggregatesOutside(seqno: string): readonly string[] {
+  return ['count(*)', `min(${seqno})`, `max(${seqno})`].map((each) => `${each} FILTER (_is_outside)`);
 }
 
 function compareEvidence(recorded: TableEvidence, found: TableEvidence, tell: Tell): boolean {

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { StoreError } from '../core/errors.ts';
-import { formatSpan, type Span, totalSize, unionSpans } from '../core/span.ts';
+import { type Span, shortSpans, totalSize, unionSpans } from '../core/span.ts';
 import { narrowTable } from '../declare/left-out.ts';
 import { loadRegistry, type Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { loadMarts } from '../marts/load-marts.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { requireSound } from '../warehouse/compaction/compact.ts';
-import { FORGOTTEN } from '../warehouse/ledger/done-spans.ts';
+import { covering, FORGOTTEN, spansOf } from '../warehouse/ledger/done-spans.ts';
 import { openStore } from '../warehouse/open-store.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { schemaOf } from '../warehouse/relations/table-schema.ts';
@@ -123,7 +123,7 @@ async function forgetEntries(context: Forgetting, { entries }: ForgetPlan): Prom
   const changed = entries.find(({ entry }) => !inForce.has(entry.id))?.entry;
   if (changed !== undefined) {
     throw new StoreError(
-      `store: ${changed.pipeline} ${formatSpan(changed.span)} was changed meanwhile by another process`,
+      `store: ${changed.pipeline} ${shortSpans(spansOf(changed))} was changed meanwhile by another process`,
       {
         code: 'busy',
         hint: 'run the same command again',
@@ -135,10 +135,10 @@ async function forgetEntries(context: Forgetting, { entries }: ForgetPlan): Prom
     const files = Object.values(each.entry.tables).flatMap((table) => table.files);
     for (const file of files) await requireSound(store.path, file);
     const own: StagedSpan[] = [];
-    for (const span of each.kept) {
-      const staged = await stageKept(context, each, span);
+    for (const spans of keptGroups(each)) {
+      const staged = await stageKept(context, each, spans);
       own.push(staged);
-      parts.push({ staged, draft: keptDraft(each, span) });
+      parts.push({ staged, draft: keptDraft(each, spans) });
     }
     await requireSame(context, each, own);
   }
@@ -149,18 +149,28 @@ async function forgetEntries(context: Forgetting, { entries }: ForgetPlan): Prom
   await store.commitTogether([...parts, ...stones.slice(0, -1), { ...last, draft: { ...last.draft, supersedes } }]);
 }
 
-/** One entry without rows for each span of a pipeline that goes. It supersedes itself, so it is never in force. */
+/** The spans of each entry that stays: those of a merged one stay together. */
+function keptGroups({ entry, kept }: ForgottenEntry): readonly (readonly Span[])[] {
+  return entry.spans === undefined ? kept.map((span) => [span]) : [kept];
+}
+
+/**
+ * Entries without rows for what goes of each pipeline: one for each span, or for all of them where entries were merged. They
+ * supersede themselves, so they are never in force.
+ */
 function tombstones(entries: readonly ForgottenEntry[], effects: Effects): readonly CommitPart[] {
   const pipelines = new Map(entries.map((each) => [each.pipeline.name, each]));
   return [...pipelines].flatMap(([name, { entry }]) => {
     const own = entries.filter(({ pipeline }) => pipeline.name === name);
-    return unionSpans(own.flatMap(({ gone }) => gone)).map((span): CommitPart => {
+    const gone = unionSpans(own.flatMap((each) => each.gone));
+    const isMerged = own.some((each) => each.entry.spans !== undefined);
+    return (isMerged ? [gone] : gone.map((span) => [span])).map((spans): CommitPart => {
       const id = effects.freshId();
       const { network, version } = entry;
       return {
         staged: { id, tables: {} },
         draft: {
-          ...{ network, pipeline: name, version, span, verdict: 'sealed', scope: FORGOTTEN },
+          ...{ network, pipeline: name, version, ...covering(spans), verdict: 'sealed', scope: FORGOTTEN },
           ...{ requests: 0, retries: 0, supersedes: [id] },
         },
       };
@@ -169,11 +179,11 @@ function tombstones(entries: readonly ForgottenEntry[], effects: Effects): reado
 }
 
 /** A kept part stays what its entry was: read at the same time, and proven by the same rows. */
-function keptDraft({ entry }: ForgottenEntry, span: Span): CommitPart['draft'] {
+function keptDraft({ entry }: ForgottenEntry, spans: readonly Span[]): CommitPart['draft'] {
   const { network, pipeline, version, verdict, asOf, scope, proof, without, requests } = entry;
-  const share = Math.round((requests * totalSize([span])) / totalSize([entry.span]));
+  const share = Math.round((requests * totalSize(spans)) / totalSize(spansOf(entry)));
   return {
-    ...{ network, pipeline, version, span, verdict, asOf, scope, proof, without },
+    ...{ network, pipeline, version, ...covering(spans), verdict, asOf, scope, proof, without },
     ...{ requests: share, retries: 0, supersedes: [] },
   };
 }
@@ -199,16 +209,16 @@ function rowsOf({ store, held }: Forgetting, table: TableDef, entry: LedgerEntry
   return store.kind === 'duckdb' ? select.replace(' FROM w._rows.', ' FROM _rows.') : select;
 }
 
-async function stageKept(context: Forgetting, each: ForgottenEntry, span: Span): Promise<StagedSpan> {
+async function stageKept(context: Forgetting, each: ForgottenEntry, spans: readonly Span[]): Promise<StagedSpan> {
   const { store, tables } = context;
   const { pipeline, entry } = each;
-  const stage = store.stage(pipeline.name, span);
+  const stage = store.stage(pipeline.name, covering(spans).span);
   await mkdir(stage.folder, { recursive: true });
   for (const table of tablesOf(each, tables)) {
     const path = join(stage.folder, `${table.name}-kept.parquet`);
     const columns = schemaOf(table).columns.map(({ name }) => quoteName(name));
     await store.query(`COPY (SELECT ${columns.join(', ')} FROM (${rowsOf(context, table, entry)})
-      WHERE ${inSpans(pipeline, table, [span])}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
+      WHERE ${inSpans(pipeline, table, spans)}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
     await stage.adopt(table, path);
   }
   return stage.finish();
@@ -226,7 +236,7 @@ async function requireSame(context: Forgetting, each: ForgottenEntry, kept: read
     const found = addEvidence([...removed, ...kept.flatMap(({ tables: own }) => own[table.name] ?? [])], table);
     if (JSON.stringify(describeEvidence(found)) === JSON.stringify(describeEvidence(recorded))) continue;
     throw new StoreError(
-      `store: ${table.name} ${formatSpan(entry.span)}: expected the rows that were committed, got others`,
+      `store: ${table.name} ${shortSpans(spansOf(entry))}: expected the rows that were committed, got others`,
       { code: 'not-the-same', hint: `tonlake verify --repair --warehouse ${store.path}` },
     );
   }

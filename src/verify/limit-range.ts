@@ -5,7 +5,7 @@ import { realEffects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
-import { doneSpans } from '../warehouse/ledger/done-spans.ts';
+import { doneSpans, spansOf } from '../warehouse/ledger/done-spans.ts';
 import type { Held } from './damaged-warehouse.ts';
 import type { Finding } from './finding.ts';
 
@@ -21,7 +21,7 @@ export async function limitTo(
   range: string | undefined,
   report: (finding: Finding) => void,
 ): Promise<readonly Span[]> {
-  const all = unionSpans(held.entries.map(({ span }) => span));
+  const all = unionSpans(held.entries.flatMap(spansOf));
   if (range === undefined) return all;
   const parts = parseRange(range);
   const namesDays = parts.some(({ from, to }) => [from, to].some(({ kind }) => kind === 'date' || kind === 'days-ago'));

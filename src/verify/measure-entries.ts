@@ -23,6 +23,8 @@ export async function measureParts<P extends Part>(
 ): Promise<ReadonlyMap<P, TableEvidence>> {
   const alike = new Map<string, P[]>();
   for (const part of parts) {
+    // Rows that lie between its spans are told by a look at it alone.
+    if (part.entry.spans !== undefined) continue;
     const key = JSON.stringify([part.table.name, part.entry.without ?? {}]);
     const group = alike.get(key) ?? [];
     alike.set(key, group);

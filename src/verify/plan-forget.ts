@@ -1,5 +1,13 @@
 import { UsageError } from '../core/errors.ts';
-import { formatSpan, formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import {
+  formatSpans,
+  haveCommon,
+  intersectSpans,
+  type Span,
+  shortSpans,
+  subtractSpans,
+  unionSpans,
+} from '../core/span.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -7,6 +15,8 @@ import { martPipeline } from '../marts/commit-mart.ts';
 import type { MartDef } from '../marts/load-marts.ts';
 import { pipelinesBehind } from '../marts/mart-inputs.ts';
 import { quoteName } from '../sql/canonical-text.ts';
+import { spanCondition } from '../sql/span-condition.ts';
+import { spansOf } from '../warehouse/ledger/done-spans.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 import { seqnoColumn } from './damaged-warehouse.ts';
 
@@ -43,15 +53,14 @@ export interface ForgetPlanOptions {
 export function planForget(options: ForgetPlanOptions): ForgetPlan {
   const { ledger, registry, names, spans } = options;
   const pipelines = [...new Set(names)].map((name) => requireBlocks(registry.pipeline(name)));
-  const touched = ({ span }: Pick<LedgerEntry, 'span'>): boolean => intersectSpans([span], spans).length > 0;
   const entries = pipelines.flatMap((pipeline) =>
     ledger
-      .filter((entry) => entry.pipeline === pipeline.name && touched(entry))
+      .filter((entry) => entry.pipeline === pipeline.name && haveCommon(spansOf(entry), spans))
       .map((entry): ForgottenEntry => {
-        const { span } = entry;
-        const kept = subtractSpans([span], spans);
+        const own = spansOf(entry);
+        const kept = subtractSpans(own, spans);
         if (kept.length > 0) requireBound(pipeline, entry);
-        return { pipeline, entry, gone: intersectSpans([span], spans), kept };
+        return { pipeline, entry, gone: intersectSpans(own, spans), kept };
       }),
   );
   const going = new Set(entries.map(({ pipeline }) => pipeline.name));
@@ -60,7 +69,7 @@ export function planForget(options: ForgetPlanOptions): ForgetPlan {
     ({ name, needs, provenBy }) =>
       !names.includes(name) &&
       [...needs, ...provenBy].some((other) => going.has(other)) &&
-      ledger.some((entry) => entry.pipeline === name && intersectSpans([entry.span], gone).length > 0),
+      ledger.some((entry) => entry.pipeline === name && haveCommon(spansOf(entry), gone)),
   );
   requireNoneNeeds(holders, going, names, spans);
   const marts = options.marts
@@ -101,10 +110,10 @@ function requireNoneNeeds(
 function requireBound(pipeline: PipelineDef, entry: LedgerEntry): void {
   if (pipeline.tables.every((table) => blockColumn(pipeline, table) !== undefined)) return;
   throw new UsageError(
-    `usage: expected a range that takes or leaves ${pipeline.name} ${formatSpan(entry.span)} as a whole, got a part of it`,
+    `usage: expected a range that takes or leaves ${pipeline.name} ${shortSpans(spansOf(entry))} as a whole, got a part of it`,
     {
       code: 'cut-entry',
-      hint: `nothing binds its rows to blocks: take ${formatSpan(entry.span)} as well, or leave it out`,
+      hint: `nothing binds its rows to blocks: take ${shortSpans(spansOf(entry))} as well, or leave it out`,
     },
   );
 }
@@ -123,5 +132,5 @@ export function blockColumn(pipeline: PipelineDef, table: TableDef): string | un
 export function inSpans(pipeline: PipelineDef, table: TableDef, spans: readonly Span[]): string {
   const column = blockColumn(pipeline, table);
   if (column === undefined) return 'true';
-  return `(${spans.map(({ from, to }) => `${quoteName(column)} BETWEEN ${from} AND ${to}`).join(' OR ') || 'false'})`;
+  return spanCondition(quoteName(column), spans);
 }

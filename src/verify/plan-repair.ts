@@ -1,7 +1,8 @@
-import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { formatSpans, haveCommon, hullOf, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { commonLeftOut, narrowPipeline } from '../declare/left-out.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
+import { spansOf } from '../warehouse/ledger/done-spans.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 import { projectionOf } from './audit-transactions.ts';
 import type { EntryState, TableState } from './entry-state.ts';
@@ -12,8 +13,10 @@ import type { Inspection } from './verify.ts';
 export interface Damage {
   readonly pipeline: PipelineDef;
   readonly entries: readonly LedgerEntry[];
-  /** What they cover. */
+  /** From the first to the last block. */
   readonly span: Span;
+  /** What they cover. */
+  readonly spans: readonly Span[];
   /** The least that must be asked for again. */
   readonly refetch: readonly Span[];
   /** Tables to be made again from another table of the same entries. */
@@ -72,9 +75,9 @@ export function planRepair(
     marts: states.flatMap((state) => (state.entry.mart === undefined || isIntact(state) ? [] : state.entry)),
     setAside: new Set(all.flat().flatMap(({ entries }) => entries.map(({ id }) => id))),
     lost: [
-      ...held.lost.flatMap(({ pipeline, span }) =>
+      ...held.lost.flatMap(({ pipeline, span, spans }) =>
         registry.pipelines.some(({ name }) => name === pipeline) && pipeline !== undefined && span !== undefined
-          ? [{ pipeline, span }]
+          ? spansOf({ span, spans }).map((each) => ({ pipeline, span: each }))
           : [],
       ),
       ...findings.flatMap(({ kind, pipeline, span, entry }) => {
@@ -119,22 +122,22 @@ interface Accused {
 function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accused): Damage | undefined {
   // What takes the place of an entry has the columns that it had; where several had others, all is asked for again.
   const pipeline = narrowPipeline(declared, commonLeftOut(group.map(({ entry }) => entry.without)));
-  const whole = unionSpans(group.map(({ entry }) => entry.span));
+  const whole = unionSpans(group.flatMap(({ entry }) => spansOf(entry)));
   const refetch: Span[] = [];
   const recompute = new Set<string>();
   const doubted = new Set<string>();
   let isDamaged = group.length > 1;
   for (const state of group) {
-    const { span } = state.entry;
-    const near = intersectSpans(bad.near, [span]);
-    const local = near.length > 0 ? near : intersectSpans(bad.far, [span]);
+    const own = spansOf(state.entry);
+    const near = intersectSpans(bad.near, own);
+    const local = near.length > 0 ? near : intersectSpans(bad.far, own);
     if (state.entry.verdict === 'quarantined') {
-      if (!isIntact(state)) refetch.push(span);
+      if (!isIntact(state)) refetch.push(...own);
       continue;
     }
     for (const each of local) refetch.push(each);
     for (const [name, table] of state.tables) {
-      const isAccused = intersectSpans(bad.derived, [span]).length > 0 && name !== pipeline.tables[0]?.name;
+      const isAccused = haveCommon(bad.derived, own) && name !== pipeline.tables[0]?.name;
       if (isSound(table) && !isAccused) continue;
       if (table.trust === 'proven' && !isAccused) {
         isDamaged = true;
@@ -146,12 +149,12 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
       if (isAccused && parent === undefined) continue;
       isDamaged = true;
       if (from !== undefined && from.trust !== 'unreadable') recompute.add(name);
-      else if (table.trust === 'unreadable' || local.length === 0 || isSigned(state.entry, name)) refetch.push(span);
+      else if (table.trust === 'unreadable' || local.length === 0 || isSigned(state.entry, name)) refetch.push(...own);
       else doubted.add(name);
     }
   }
-  const first = whole[0];
-  if (first === undefined || (!isDamaged && refetch.length === 0)) return undefined;
+  const span = hullOf(whole);
+  if (span === undefined || (!isDamaged && refetch.length === 0)) return undefined;
   // What no block binds is read as a whole.
   const isBound = isMasterchain(pipeline) || pipeline.walk.kind === 'block';
   const spans = group.length > 1 || !isBound ? whole : unionSpans(refetch);
@@ -159,7 +162,8 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
   return {
     pipeline,
     entries: group.map(({ entry }) => entry),
-    span: first,
+    span,
+    spans: whole,
     refetch: spans,
     recompute: isWhole ? new Set() : recompute,
     doubted: isWhole ? new Set() : doubted,
@@ -192,14 +196,23 @@ function isIntact({ tables }: EntryState): boolean {
   return [...tables.values()].every(isSound);
 }
 
+/** Entries that share blocks, directly or through others, are one group. */
 function groupOverlapping(states: readonly EntryState[]): readonly (readonly EntryState[])[] {
-  const groups: EntryState[][] = [];
-  let to = -1;
-  for (const state of [...states].sort((a, b) => a.entry.span.from - b.entry.span.from)) {
-    const last = groups.at(-1);
-    if (last !== undefined && state.entry.span.from <= to) last.push(state);
-    else groups.push([state]);
-    to = Math.max(to, state.entry.span.to);
+  const groups = new Map(states.map((state) => [state, [state]]));
+  const spans = states.flatMap((state) => spansOf(state.entry).map((span) => ({ state, span })));
+  let last: (typeof spans)[number] | undefined;
+  for (const next of spans.sort((a, b) => a.span.from - b.span.from)) {
+    if (last !== undefined && next.span.from <= last.span.to) joinGroups(groups, last.state, next.state);
+    if (last === undefined || next.span.to > last.span.to) last = next;
   }
-  return groups;
+  return [...new Set(groups.values())];
+}
+
+function joinGroups(groups: Map<EntryState, EntryState[]>, a: EntryState, b: EntryState): void {
+  const [into = [], from = []] = [groups.get(a), groups.get(b)];
+  if (into === from) return;
+  for (const state of from) {
+    into.push(state);
+    groups.set(state, into);
+  }
 }

@@ -76,16 +76,17 @@ async function fillFile(held: Held, tables: readonly TableDef[], effects: Effect
   }
 }
 
-function voidEntry(held: Held, { number, pipeline, span }: LostEntry, effects: Effects): LedgerEntry {
+function voidEntry(held: Held, { number, pipeline, span, spans }: LostEntry, effects: Effects): LedgerEntry {
   const id = effects.freshId();
   return {
-    format: 1,
+    format: spans === undefined ? 1 : 2,
     number,
     id,
     network: held.network,
     pipeline: pipeline ?? 'unknown',
     version: 1,
     span: span ?? { from: 0, to: 0 },
+    ...(spans === undefined ? {} : { spans }),
     verdict: 'sealed',
     tables: {},
     requests: 0,

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { type ContentHash, contentHash } from '../audit/content-hash.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { formatSpans, haveCommon, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain, proofOf } from '../declare/pipeline.ts';
 import { loadRegistry, type Registry } from '../declare/registry.ts';
-import { doneSpans, PARTIAL, unprovenSpans } from '../warehouse/ledger/done-spans.ts';
+import { doneSpans, PARTIAL, spansOf, unprovenSpans } from '../warehouse/ledger/done-spans.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 import { auditRows, type Edges, type Unchecked } from './audit-rows.ts';
@@ -117,7 +117,7 @@ export async function inspectWarehouse<T>(
     };
     for (const finding of [...held.findings, ...findLost(held, registry)]) report(finding);
     const limits = await limitTo(held, registry, options.range, report);
-    const chosen = held.entries.filter(({ span }) => limits.some(({ from, to }) => span.from <= to && span.to >= from));
+    const chosen = held.entries.filter((entry) => haveCommon(spansOf(entry), limits));
     for (const finding of findOverlaps(registry, chosen)) report(finding);
     const states = await readStates(held, registry, chosen, report);
     const { edges, compared, unchecked } = await auditRows({
@@ -162,25 +162,26 @@ function findLost(held: Held, registry: Registry): readonly Finding[] {
   const lasting = new Set(registry.lasting);
   return held.filled
     .filter(({ pipeline, span }) => lasting.has(pipeline) && span.to > 0)
-    .flatMap(({ number, pipeline, span }) =>
-      subtractSpans([span], [...doneSpans(held.entries, pipeline), ...forgottenSince(held, pipeline, number)]).map(
-        (hole): Finding => {
-          const expected = `${formatSpans([hole])} of the lost entry ${number} brought in again`;
-          return {
-            kind: 'not-done',
-            pipeline,
-            span: hole,
-            entry: number,
-            expected,
-            got: 'none; tonlake run asks for it',
-          };
-        },
-      ),
+    .flatMap(({ number, pipeline, ...covered }) =>
+      subtractSpans(spansOf(covered), [
+        ...doneSpans(held.entries, pipeline),
+        ...forgottenSince(held, pipeline, number),
+      ]).map((hole): Finding => {
+        const expected = `${formatSpans([hole])} of the lost entry ${number} brought in again`;
+        return {
+          kind: 'not-done',
+          pipeline,
+          span: hole,
+          entry: number,
+          expected,
+          got: 'none; tonlake run asks for it',
+        };
+      }),
     );
 }
 
 function forgottenSince({ forgotten }: Held, pipeline: string, number: number): readonly Span[] {
-  return forgotten.filter((each) => each.pipeline === pipeline && each.number > number).map(({ span }) => span);
+  return forgotten.filter((each) => each.pipeline === pipeline && each.number > number).flatMap(spansOf);
 }
 
 /** One query over small files does not keep two cores busy: two batches are read at once. */
@@ -233,10 +234,11 @@ function batchesOf(entries: readonly LedgerEntry[]): readonly (readonly LedgerEn
 
 function doneByPipeline(entries: readonly LedgerEntry[]): Readonly<Record<string, readonly Span[]>> {
   const done: Record<string, Span[]> = {};
-  for (const { pipeline, span, verdict, mart, scope } of entries) {
+  for (const entry of entries) {
+    const { pipeline, verdict, mart, scope } = entry;
     if (verdict !== 'sealed' || mart !== undefined || scope === PARTIAL) continue;
     done[pipeline] ??= [];
-    done[pipeline].push(span);
+    done[pipeline].push(...spansOf(entry));
   }
   return Object.fromEntries(Object.entries(done).map(([pipeline, spans]) => [pipeline, unionSpans(spans)]));
 }
@@ -258,22 +260,24 @@ function unprovenByPipeline(
 /** Entries in force of one pipeline must not share blocks: their rows would be there twice. Lists may be read again and again. */
 function findOverlaps(registry: Registry, entries: readonly LedgerEntry[]): readonly Finding[] {
   const findings: Finding[] = [];
-  const last = new Map<string, LedgerEntry>();
+  const last = new Map<string, { readonly entry: LedgerEntry; readonly span: Span }>();
   const bound = new Set(registry.pipelines.filter(isMasterchain).map(({ name }) => name));
-  const own = entries.filter(({ pipeline }) => bound.has(pipeline));
-  for (const entry of own.sort((a, b) => a.span.from - b.span.from)) {
+  const own = entries
+    .filter(({ pipeline }) => bound.has(pipeline))
+    .flatMap((entry) => spansOf(entry).map((span) => ({ entry, span })));
+  for (const { entry, span } of own.sort((a, b) => a.span.from - b.span.from)) {
     const before = last.get(entry.pipeline);
-    if (before !== undefined && entry.span.from <= before.span.to) {
+    if (before !== undefined && span.from <= before.span.to) {
       findings.push({
         kind: 'overlap',
         pipeline: entry.pipeline,
-        span: { from: entry.span.from, to: Math.min(before.span.to, entry.span.to) },
+        span: { from: span.from, to: Math.min(before.span.to, span.to) },
         entry: entry.number,
         expected: 'each block in one entry in force',
-        got: `entries ${before.number} and ${entry.number}`,
+        got: `entries ${before.entry.number} and ${entry.number}`,
       });
     }
-    if (before === undefined || entry.span.to > before.span.to) last.set(entry.pipeline, entry);
+    if (before === undefined || span.to > before.span.to) last.set(entry.pipeline, { entry, span });
   }
   return findings;
 }

@@ -55,14 +55,18 @@ export type ListProofKind = 'transactions' | 'shards' | 'none';
 
 /** One commit: the rows of a span, and the fact that they are complete. */
 export interface LedgerEntry {
-  readonly format: 1;
+  /** 2 where `spans` is there, which older versions do not know: they refuse the warehouse instead of taking holes as done. */
+  readonly format: 1 | 2;
   /** Position in the ledger, from 1. */
   readonly number: number;
   readonly id: string;
   readonly network: string;
   readonly pipeline: string;
   readonly version: number;
+  /** From the first to the last block. What it covers is told by `spansOf`. */
   readonly span: Span;
+  /** Present where it covers several spans that do not touch, ascending; nothing between them belongs to it. */
+  readonly spans?: readonly Span[] | undefined;
   readonly verdict: Verdict;
   readonly tables: Readonly<Record<string, TableEntry>>;
   readonly requests: number;
@@ -94,6 +98,7 @@ export type CommitDraft = Pick<
   | 'pipeline'
   | 'version'
   | 'span'
+  | 'spans'
   | 'verdict'
   | 'requests'
   | 'retries'

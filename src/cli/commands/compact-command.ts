@@ -29,7 +29,7 @@ Examples:
 export function addCompact(program: Command): void {
   program
     .command('compact')
-    .description('merge the small files of neighbouring spans into few large ones')
+    .description('merge the small files of many spans into few large ones')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .option('-r, --range <range>', 'only spans inside these blocks (default: all)')
@@ -90,7 +90,11 @@ async function resolveHeld(held: Reader, range: string): Promise<readonly Span[]
 function describe(event: CompactEvent | CompactReport): string {
   const { files, bytes } = event;
   const change = `${formatCount(files.before)} files, ${formatBytes(bytes.before)} -> ${formatCount(files.after)}, ${formatBytes(bytes.after)}`;
-  if (event.event === 'merged') return `${event.pipeline} ${event.from}:${event.to}: ${change}\n`;
+  if (event.event === 'merged') {
+    const isWhole = event.blocks === event.to - event.from + 1;
+    const of = isWhole ? '' : `${formatCount(event.blocks)} blocks of `;
+    return `${event.pipeline} ${of}${event.from}:${event.to}: ${change}\n`;
+  }
   if (event.kind === 'duckdb') return 'nothing to merge: a DuckDB warehouse is one file\n';
   if (event.merged === 0) return 'nothing to merge\n';
   const state = event.complete ? 'done' : 'interrupted';

@@ -1,7 +1,7 @@
-import { intersectSpans, type Span, spanSize, totalSize } from '../../core/span.ts';
+import { intersectSpans, type Span, totalSize } from '../../core/span.ts';
 import type { LookupWalk, ParentsDef, PipelineDef } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
-import { doneSpans } from '../../warehouse/ledger/done-spans.ts';
+import { doneSpans, spansOf } from '../../warehouse/ledger/done-spans.ts';
 import type { Reader } from '../../warehouse/reader.ts';
 import type { LedgerEntry } from '../../warehouse/store.ts';
 import { boundOf } from '../lookup-keys.ts';
@@ -59,7 +59,7 @@ export async function estimateList(
     return asked(batches, keys, 'keys', walk.limit === undefined ? 1 : batches * DOUBT + 1);
   }
   const own = ledger.filter((entry) => entry.pipeline === name && entry.scope === undefined);
-  const blocks = own.reduce((sum, { span }) => sum + spanSize(span), 0);
+  const blocks = own.reduce((sum, entry) => sum + totalSize(spansOf(entry)), 0);
   if (blocks === 0) return sampled(pipeline, missing, knowledge);
   const requests = own.reduce((sum, entry) => sum + entry.requests, 0);
   const rows = own.reduce((sum, { tables }) => sum + (tables[pipeline.tables[0]?.name ?? '']?.rows ?? 0), 0);

@@ -2,13 +2,14 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Effects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
-import type { Span } from '../../core/span.ts';
+import { type Span, totalSize } from '../../core/span.ts';
 import { narrowTable } from '../../declare/left-out.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { hashFile, statIfAny } from '../../files/disk.ts';
 import { Database } from '../../sql/database.ts';
 import { datePlace } from '../file-layout.ts';
+import { covering } from '../ledger/done-spans.ts';
 import { openStore } from '../open-store.ts';
 import { openReader, type Reader } from '../reader.ts';
 import { placedRows, selectFiles } from '../relations/table-relation.ts';
@@ -41,8 +42,11 @@ export interface CompactOptions {
 export interface CompactEvent {
   readonly event: 'merged';
   readonly pipeline: string;
+  /** First and last block; what was merged need not hold all between. */
   readonly from: number;
   readonly to: number;
+  /** Masterchain blocks that it covers. */
+  readonly blocks: number;
   /** Entries that became one. */
   readonly entries: number;
   readonly files: { readonly before: number; readonly after: number };
@@ -65,7 +69,7 @@ export interface CompactReport {
 const DEFAULT_TARGET_BYTES = 256e6;
 
 /**
- * Merges small files of neighbouring spans. Each merge is one commit: a new entry takes the place of the merged ones, whose files
+ * Merges small files. Each merge is one commit: a new entry takes the place of the merged ones, whose files
  * stay for the grace period, so that readers see every row once at any moment. What is merged is proven to be the same rows.
  *
  * @throws {StoreError} `damaged` when a file is not what was committed; nothing of its group is changed then
@@ -122,7 +126,8 @@ async function mergeGroup(
   group: CompactGroup,
   { tables, effects }: CompactOptions,
 ): Promise<CompactEvent> {
-  const { pipeline, span, entries } = group;
+  const { pipeline, spans, entries } = group;
+  const { span } = covering(spans);
   const id = effects.freshId();
   const folder = join(store.staging.stagingPath, id);
   await mkdir(folder, { recursive: true });
@@ -146,13 +151,13 @@ async function mergeGroup(
   database.close();
   const entry = await store.commit({ id, tables: staged }, mergedDraft(group));
   return {
-    ...{ event: 'merged', pipeline, from: span.from, to: span.to, entries: entries.length },
+    ...{ event: 'merged', pipeline, from: span.from, to: span.to, blocks: totalSize(spans), entries: entries.length },
     files: { before: filesOf(entries).length, after: filesOf([entry]).length },
     bytes: { before: bytesOf(entries), after: bytesOf([entry]) },
   };
 }
 
-function mergedDraft({ pipeline, span, entries }: CompactGroup): Parameters<Store['commit']>[1] {
+function mergedDraft({ pipeline, spans, entries }: CompactGroup): Parameters<Store['commit']>[1] {
   const [first] = entries as readonly [LedgerEntry, ...LedgerEntry[]];
   const sum = (of: (entry: LedgerEntry) => number): number => entries.reduce((total, entry) => total + of(entry), 0);
   const planned = entries.every((entry) => entry.planned !== undefined);
@@ -160,7 +165,7 @@ function mergedDraft({ pipeline, span, entries }: CompactGroup): Parameters<Stor
     network: first.network,
     pipeline,
     version: first.version,
-    span,
+    ...covering(spans),
     verdict: 'sealed',
     proof: first.proof,
     without: first.without,

@@ -1,14 +1,16 @@
-import type { Span } from '../../core/span.ts';
-import { isSameSelection, narrowTable } from '../../declare/left-out.ts';
+import { type Span, subtractSpans, unionSpans } from '../../core/span.ts';
+import { leftOutOf, narrowTable } from '../../declare/left-out.ts';
 import { isFinal, type PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
+import { spansOf } from '../ledger/done-spans.ts';
 import { schemaOf } from '../relations/table-schema.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
 
-/** Entries of one pipeline whose spans follow each other, to be made one; or one whose files are of an older form. */
+/** Entries of one pipeline to be made one; or one whose files are of an older form. */
 export interface CompactGroup {
   readonly pipeline: string;
-  readonly span: Span;
+  /** What they cover. */
+  readonly spans: readonly Span[];
   /** In the order of their spans. */
   readonly entries: readonly LedgerEntry[];
 }
@@ -26,41 +28,50 @@ export interface CompactPlanOptions {
 /** A merged entry has so many files of the target's size at most: that much work a kill can cost. */
 const MOST_TARGETS = 4;
 
+/** A merged entry covers so many spans at most, so that it can be read and written at once. */
+const MOST_SPANS = 10_000;
+
 /**
- * Which entries to merge. Entries with a file of half the target stay as they are, so that a warehouse that grows is not written
+ * Which entries to merge: neighbours, and those apart whose rows are of the same UTC day, because files are by day. Entries with a file of half the target stay as they are, so that a warehouse that grows is not written
  * again and again.
  */
 export function planCompaction(ledger: readonly LedgerEntry[], options: CompactPlanOptions): readonly CompactGroup[] {
-  const groups: CompactGroup[] = [];
-  let open: LedgerEntry[] = [];
-  let size = new MergedSize();
-  const close = (): void => {
-    const [first, last] = [open[0], open.at(-1)];
-    if (first !== undefined && last !== undefined && (first !== last || isOldForm(first, options.tables))) {
-      groups.push({ pipeline: first.pipeline, span: { from: first.span.from, to: last.span.to }, entries: open });
-    }
-    open = [];
-    size = new MergedSize();
-  };
+  const open = new Map<string, OpenGroup>();
+  const groups: OpenGroup[] = [];
   const sorted = ledger
     .filter((entry) => isMergeable(entry, options))
     .sort((a, b) => compare(a.pipeline, b.pipeline) || a.span.from - b.span.from);
   for (const entry of sorted) {
-    const last = open.at(-1);
-    if (last !== undefined && !(isNext(last, entry) && size.fits(entry, options.targetBytes))) close();
-    open.push(entry);
-    size.add(entry);
+    const key = kindOf(entry);
+    const last = open.get(key);
+    if (last?.takes(entry, options.targetBytes) === true) last.add(entry);
+    else {
+      const group = new OpenGroup(entry);
+      open.set(key, group);
+      groups.push(group);
+    }
   }
-  close();
-  return groups;
+  return groups
+    .map(({ entries }) => entries)
+    .filter(([first, ...rest]) => first !== undefined && (rest.length > 0 || isOldForm(first, options.tables)))
+    .map((entries) => ({
+      pipeline: entries[0]?.pipeline ?? '',
+      spans: unionSpans(entries.flatMap(spansOf)),
+      entries,
+    }));
+}
+
+/** Entries that tell the same of their rows can be one. */
+function kindOf({ pipeline, version, proof, without }: LedgerEntry): string {
+  return JSON.stringify([pipeline, version, proof, leftOutOf(without ?? {})]);
 }
 
 function isMergeable(entry: LedgerEntry, { tables, pipelines, range, targetBytes }: CompactPlanOptions): boolean {
-  const { verdict, scope, asOf, span, without } = entry;
+  const { verdict, scope, asOf, without } = entry;
   if (verdict !== 'sealed' || scope !== undefined) return false;
   const walk = pipelines.find(({ name }) => name === entry.pipeline)?.walk;
   if (asOf !== undefined && (walk === undefined || !isFinal(walk, entry))) return false;
-  if (range !== undefined && !range.some(({ from, to }) => span.from >= from && span.to <= to)) return false;
+  if (range !== undefined && subtractSpans(spansOf(entry), range).length > 0) return false;
   return Object.entries(entry.tables).every(([name, { schema, files }]) => {
     const table = tables.find((candidate) => candidate.name === name);
     return (
@@ -79,11 +90,56 @@ function isOldForm(entry: LedgerEntry, tables: readonly TableDef[]): boolean {
   });
 }
 
-function isNext(before: LedgerEntry, entry: LedgerEntry): boolean {
-  const isSelected = isSameSelection(before.without, entry.without);
-  const isProven = before.proof === entry.proof;
-  const isSame = before.pipeline === entry.pipeline && before.version === entry.version && isProven && isSelected;
-  return isSame && before.span.to + 1 === entry.span.from;
+/** Entries that become one, in the order of their spans. */
+class OpenGroup {
+  readonly entries: LedgerEntry[];
+  readonly #size = new MergedSize();
+  #spans: number;
+  #to: number;
+  #day: string | undefined;
+
+  constructor(first: LedgerEntry) {
+    this.entries = [];
+    this.#spans = 0;
+    this.#to = first.span.from - 1;
+    this.add(first);
+  }
+
+  takes(entry: LedgerEntry, targetBytes: number): boolean {
+    const day = firstDayOf(entry);
+    const isOfDay = day === undefined || this.#day === undefined || day === this.#day;
+    return (
+      (isOfDay || this.#isNext(entry)) &&
+      this.#spans + spansOf(entry).length <= MOST_SPANS &&
+      this.#size.fits(entry, targetBytes)
+    );
+  }
+
+  #isNext({ span }: LedgerEntry): boolean {
+    return this.entries.length > 0 && this.#to + 1 === span.from;
+  }
+
+  add(entry: LedgerEntry): void {
+    this.entries.push(entry);
+    this.#size.add(entry);
+    this.#spans += spansOf(entry).length - (this.#isNext(entry) ? 1 : 0);
+    this.#to = Math.max(this.#to, entry.span.to);
+    this.#day = lastDayOf(entry) ?? this.#day;
+  }
+}
+
+function firstDayOf(entry: LedgerEntry): string | undefined {
+  return daysOf(entry)[0];
+}
+
+function lastDayOf(entry: LedgerEntry): string | undefined {
+  return daysOf(entry).at(-1);
+}
+
+/** Folders of the days of an entry's rows, ascending. */
+function daysOf(entry: LedgerEntry): readonly string[] {
+  const folders = [...groupFiles([entry]).keys()].flatMap((folder) => /\/(block_date=.*)$/.exec(folder)?.[1] ?? []);
+  return [...new Set(folders)].sort();
 }
 
 /** The sizes that a merged entry would have, entry by entry. */

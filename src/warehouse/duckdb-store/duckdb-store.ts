@@ -155,7 +155,7 @@ class DuckdbStore implements Store {
     const committedAt = effects.now();
     const drafted = parts.map(({ staged, draft }, ahead) => ({
       staged,
-      entry: draftEntry({ staged, draft, entries, network, committedAt, ahead }),
+      entry: requireOneSpan(draftEntry({ staged, draft, entries, network, committedAt, ahead })),
     }));
     const write = async () => {
       for (const { staged, entry } of drafted) {
@@ -164,7 +164,8 @@ class DuckdbStore implements Store {
           await this.#insertRows(entry, name, table);
         }
         await step('delete superseded rows');
-        for (const old of entries.all.filter(({ id }) => entry.supersedes.includes(id))) {
+        const superseded = new Set(entry.supersedes);
+        for (const old of entries.all.filter(({ id }) => superseded.has(id))) {
           for (const name of Object.keys(old.tables)) {
             await this.#database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry = ${old.number}`);
           }
@@ -195,4 +196,10 @@ class DuckdbStore implements Store {
       `INSERT INTO ${rowsOf(name)} BY NAME SELECT *, ${number} AS _entry FROM ${source}${order}`,
     );
   }
+}
+
+/** Only compaction makes entries of several spans, and a file has nothing to merge. `_commits` of a file knows the ends alone. */
+function requireOneSpan(entry: LedgerEntry): LedgerEntry {
+  if (entry.spans === undefined) return entry;
+  throw new Error(`expected one span for an entry of a DuckDB file, got ${entry.spans.length}`);
 }

@@ -1,4 +1,4 @@
-import { intersectSpans, type Span, subtractSpans, unionSpans } from '../../core/span.ts';
+import { haveCommon, hullOf, type Span, subtractSpans, unionSpans } from '../../core/span.ts';
 import { isWithin, type LeftOut } from '../../declare/left-out.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { LedgerEntry } from '../store.ts';
@@ -9,9 +9,22 @@ export const PARTIAL = 'part of the rows';
 /** Scope of an entry that takes others out of force: its rows were removed on purpose. It supersedes itself as well. */
 export const FORGOTTEN = 'forgotten';
 
+/** The spans that an entry covers: ascending, and none touches another. */
+export function spansOf({ span, spans }: Pick<LedgerEntry, 'span' | 'spans'>): readonly Span[] {
+  return spans ?? [span];
+}
+
+/** What an entry says of the spans that it covers; at least one. */
+export function covering(spans: readonly Span[]): Pick<LedgerEntry, 'span' | 'spans'> {
+  const span = hullOf(spans);
+  if (span === undefined) throw new Error('expected the spans of an entry, got none');
+  return { span, spans };
+}
+
 /** Whether a whole commit of a span takes the place of an entry: it lies inside, and its blocks are not done. */
-export function givesWay({ verdict, scope, span }: LedgerEntry, to: Span): boolean {
-  return (verdict === 'quarantined' || scope === PARTIAL) && subtractSpans([span], [to]).length === 0;
+export function givesWay(entry: LedgerEntry, to: Span): boolean {
+  const { verdict, scope } = entry;
+  return (verdict === 'quarantined' || scope === PARTIAL) && subtractSpans(spansOf(entry), [to]).length === 0;
 }
 
 /**
@@ -24,9 +37,7 @@ export function doneSpans(
   pipeline: string,
   suffices: (without: LeftOut | undefined) => boolean = () => true,
 ): readonly Span[] {
-  return unionSpans(
-    ledger.filter((entry) => isDone(entry, pipeline) && suffices(entry.without)).map((entry) => entry.span),
-  );
+  return unionSpans(ledger.filter((entry) => isDone(entry, pipeline) && suffices(entry.without)).flatMap(spansOf));
 }
 
 /** The spans that count as done for a run of this pipeline: their rows have every column that it asks for. */
@@ -41,8 +52,7 @@ export function narrowerEntries(
   spans: readonly Span[],
 ): readonly LedgerEntry[] {
   return ledger.filter(
-    (entry) =>
-      isDone(entry, name) && !isWithin(entry.without, leftOut) && intersectSpans([entry.span], spans).length > 0,
+    (entry) => isDone(entry, name) && !isWithin(entry.without, leftOut) && haveCommon(spansOf(entry), spans),
   );
 }
 
@@ -53,7 +63,7 @@ function isDone(entry: LedgerEntry, pipeline: string): boolean {
 /** The spans of a pipeline whose records could not be decoded. */
 export function quarantinedSpans(ledger: readonly LedgerEntry[], pipeline: string): readonly Span[] {
   return unionSpans(
-    ledger.filter((entry) => entry.pipeline === pipeline && entry.verdict === 'quarantined').map((entry) => entry.span),
+    ledger.filter((entry) => entry.pipeline === pipeline && entry.verdict === 'quarantined').flatMap(spansOf),
   );
 }
 

@@ -1,4 +1,5 @@
 import { StoreError } from '../../core/errors.ts';
+import { hullOf, unionSpans } from '../../core/span.ts';
 import type { CommitDraft, LedgerEntry, StagedSpan, TableEntry } from '../store.ts';
 import type { Entries } from './entries.ts';
 
@@ -45,14 +46,18 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
         .map(({ path, rows, bytes, sha256 }) => ({ path, rows, bytes, ...(sha256 === undefined ? {} : { sha256 }) })),
     };
   }
+  const covered = unionSpans(draft.spans ?? [draft.span]);
+  const { from, to } = hullOf(covered) ?? draft.span;
+  const isApart = covered.length > 1;
   return {
-    format: 1,
+    format: isApart ? 2 : 1,
     number: entries.nextNumber + ahead,
     id: staged.id,
     network: draft.network,
     pipeline: draft.pipeline,
     version: draft.version,
-    span: { from: draft.span.from, to: draft.span.to },
+    span: { from, to },
+    ...(isApart ? { spans: covered.map((span) => ({ from: span.from, to: span.to })) } : {}),
     verdict: draft.verdict,
     tables,
     requests: draft.requests,

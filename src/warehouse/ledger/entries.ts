@@ -2,22 +2,28 @@ import { z } from 'zod';
 import { StoreError } from '../../core/errors.ts';
 import type { LedgerEntry } from '../store.ts';
 
-/** The format of warehouses, and of each entry. */
+/** The format of warehouses. */
 export const FORMAT = 1;
+
+/** The newest format of an entry. 1: one span. 2: several spans in `spans`. */
+const ENTRY_FORMAT = 2;
 
 const count = z.number().int().nonnegative();
 
 /** What says the format, whatever else there is. */
 export const formatField = z.object({ format: z.unknown() });
 
+const spanSchema = z.object({ from: z.number().int(), to: z.number().int() });
+
 const entrySchema = z.object({
-  format: z.literal(FORMAT),
+  format: z.literal([1, 2]),
   number: z.number().int().positive(),
   id: z.string().min(1),
   network: z.string(),
   pipeline: z.string(),
   version: z.number(),
-  span: z.object({ from: z.number().int(), to: z.number().int() }),
+  span: spanSchema,
+  spans: z.array(spanSchema).min(2).optional(),
   verdict: z.enum(['sealed', 'quarantined']),
   tables: z.record(
     z.string(),
@@ -33,7 +39,7 @@ const entrySchema = z.object({
   requests: count,
   retries: count,
   planned: count.optional(),
-  asOf: z.object({ from: z.number().int(), to: z.number().int() }).optional(),
+  asOf: spanSchema.optional(),
   scope: z.string().optional(),
   proof: z.enum(['transactions', 'shards', 'none']).optional(),
   without: z.record(z.string(), z.array(z.string())).optional(),
@@ -47,10 +53,10 @@ const entrySchema = z.object({
  * Demands a format that is not newer than this program: what a newer one wrote is sound, and a repair would lose it.
  * @throws {StoreError} `newer-format`
  */
-export function requireFormat(format: unknown, subject: string): void {
-  const newer = z.coerce.number().int().gt(FORMAT).safeParse(format);
+export function requireFormat(format: unknown, subject: string, newest = FORMAT): void {
+  const newer = z.coerce.number().int().gt(newest).safeParse(format);
   if (!newer.success) return;
-  throw new StoreError(`store: ${subject} was made by a newer tonlake: expected format ${FORMAT}, got ${newer.data}`, {
+  throw new StoreError(`store: ${subject} was made by a newer tonlake: expected format ${newest}, got ${newer.data}`, {
     code: 'newer-format',
     hint: 'update tonlake: npm install tonlake@latest, or git pull in a checkout',
   });
@@ -63,14 +69,25 @@ export function requireFormat(format: unknown, subject: string): void {
 export function parseEntry(text: string, subject: string, number: number): LedgerEntry {
   try {
     const json: unknown = JSON.parse(text);
-    requireFormat(formatField.safeParse(json).data?.format, subject);
+    requireFormat(formatField.safeParse(json).data?.format, subject, ENTRY_FORMAT);
     const entry = entrySchema.parse(json);
+    requireSpans(entry);
     if (entry.number === number) return entry;
     throw new Error(`expected number ${number}, got ${entry.number}`);
   } catch (error) {
     if (isNewer(error)) throw error;
     throw badLedger(`${subject} is no ledger entry`, error);
   }
+}
+
+/** What an entry says about its blocks must not be open to two readings. */
+function requireSpans({ format, span, spans }: Pick<LedgerEntry, 'format' | 'span' | 'spans'>): void {
+  if ((format === 2) !== (spans !== undefined))
+    throw new Error(`expected spans in format 2 only, got format ${format}`);
+  if (spans === undefined) return;
+  const isAscending = spans.every(({ from, to }, at) => from <= to && from > (spans[at - 1]?.to ?? -Infinity) + 1);
+  if (isAscending && spans[0]?.from === span.from && spans.at(-1)?.to === span.to) return;
+  throw new Error(`expected ascending spans that do not touch, from ${span.from} to ${span.to}`);
 }
 
 export function isNewer(error: unknown): boolean {

@@ -192,7 +192,8 @@ class ParquetStore implements Store {
     await step('sync ledger');
     await syncPath(this.#ledger.path);
     await step('retire files');
-    for (const old of entries.all.filter(({ id }) => entry.supersedes.includes(id))) {
+    const superseded = new Set(entry.supersedes);
+    for (const old of entries.all.filter(({ id }) => superseded.has(id))) {
       for (const path of filesOf(old)) await retireFile(this.path, path);
     }
     await step('clear stage');

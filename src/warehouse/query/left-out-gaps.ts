@@ -3,7 +3,7 @@ import { isLeftOut, type LeftOut, WHOLE } from '../../declare/left-out.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { columnsIn, type NamedColumns, parseSql, relationsIn } from '../../sql/sql-tree.ts';
-import { doneSpans } from '../ledger/done-spans.ts';
+import { doneSpans, spansOf } from '../ledger/done-spans.ts';
 import type { LedgerEntry } from '../store.ts';
 
 /** Columns that a query may read, by table. It cannot always be told which, then it is all of them. */
@@ -84,7 +84,7 @@ export function leftOutGaps(ledger: readonly LedgerEntry[], registry: Registry, 
       const lacking = key.split(' ');
       const pipeline = registry.pipelines.find(({ tables }) => tables.some(({ name }) => name === table))?.name ?? '';
       const had = doneSpans(ledger, pipeline, (without) => lacks(without, table, new Set(lacking)).length === 0);
-      const missing = subtractSpans(unionSpans(entries.map(({ span }) => span)), had);
+      const missing = subtractSpans(unionSpans(entries.flatMap(spansOf)), had);
       if (missing.length > 0) gaps.push({ pipeline, table, columns: lacking, missing });
     }
   }

@@ -1,0 +1,19 @@
+import type { Span } from '../core/span.ts';
+
+/** Spans that a condition compares one after the other; more are joined, which takes longer to begin. */
+const MOST_COMPARED = 8;
+
+/**
+ * SQL: whether a column holds a block of one of some spans. Null where the column is, or false.
+ *
+ * @param column quoted
+ */
+export function spanCondition(column: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return 'false';
+  if (spans.length <= MOST_COMPARED) {
+    return `(${spans.map(({ from, to }) => `${column} BETWEEN ${from} AND ${to}`).join(' OR ')})`;
+  }
+  const listed = (of: (span: Span) => number): string => `unnest([${spans.map(of).join(', ')}])`;
+  return `EXISTS (SELECT 1 FROM (SELECT ${listed(({ from }) => from)} AS span_from, ${listed(({ to }) => to)} AS span_to)
+    WHERE ${column} BETWEEN span_from AND span_to)`;
+}

@@ -1,0 +1,167 @@
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { contentHash } from '../../src/audit/content-hash.ts';
+import { realEffects } from '../../src/core/effects.ts';
+import { type CompactOptions, compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
+import { doneSpans, quarantinedSpans, spansOf } from '../../src/warehouse/ledger/done-spans.ts';
+import { parseEntry } from '../../src/warehouse/ledger/entries.ts';
+import { openReader } from '../../src/warehouse/reader.ts';
+import { items, parts } from './tables.ts';
+import { commitItems, countItems, draftOf, freshPath, openTestStore } from './warehouses.ts';
+
+const tables = [items, parts];
+const APART = [0, 20, 40, 60].map((from) => ({ from, to: from + 9 }));
+
+function compact(warehouse: string, more: Partial<CompactOptions> = {}) {
+  return compactWarehouse({ warehouse, tables, effects: realEffects, ...more });
+}
+
+async function makeApart(perDay = 1_000_000): Promise<string> {
+  const path = freshPath('parquet');
+  const store = await openTestStore(path);
+  for (const { from, to } of APART) await commitItems(store, from, to, { perDay });
+  await store.close();
+  return path;
+}
+
+async function ledgerOf(path: string) {
+  const reader = await openReader(path, tables);
+  try {
+    return await reader.ledger();
+  } finally {
+    await reader.close();
+  }
+}
+
+async function hashes(path: string) {
+  const reader = await openReader(path, tables);
+  try {
+    return [await contentHash(reader.query, items), await contentHash(reader.query, parts), await countItems(reader)];
+  } finally {
+    await reader.close();
+  }
+}
+
+test('spans apart become one entry and one file a table, and what lies between is not done', async () => {
+  const path = await makeApart();
+  const before = await hashes(path);
+  const report = await compact(path);
+  expect(report).toMatchObject({ merged: 1, entries: { before: 4, after: 1 }, files: { before: 8, after: 2 } });
+  expect(await hashes(path)).toEqual(before);
+  const ledger = await ledgerOf(path);
+  expect(ledger).toMatchObject([{ format: 2, span: { from: 0, to: 69 }, spans: APART, requests: 4 }]);
+  expect(doneSpans(ledger, 'items')).toEqual(APART);
+  expect(await compact(path)).toMatchObject({ merged: 0, complete: true });
+});
+
+test('_commits has a row for each span, and counts rows and requests once', async () => {
+  const path = await makeApart();
+  await compact(path);
+  const reader = await openReader(path, tables);
+  const { rows } = await reader.query(
+    `SELECT list({'from': span_from, 'to': span_to} ORDER BY span_from)::VARCHAR, sum(requests)::INTEGER,
+      sum((rows->>'items')::INTEGER)::INTEGER, count(DISTINCT number)::INTEGER,
+      count(*) FILTER (15 BETWEEN span_from AND span_to)::INTEGER FROM _commits`,
+  );
+  await reader.close();
+  const spans = APART.map(({ from, to }) => `{'from': ${from}, 'to': ${to}}`).join(', ');
+  expect(rows).toEqual([[`[${spans}]`, 4, 40, 1, 0]]);
+});
+
+test('what is quarantined between stays quarantined, and gives way to the rows that come later', async () => {
+  const path = await makeApart();
+  const store = await openTestStore(path);
+  const stage = store.stage('items', { from: 15, to: 15 });
+  await store.commit(await stage.finish(), draftOf({ from: 15, to: 15 }, { verdict: 'quarantined' }));
+  await store.close();
+  await compact(path);
+  const ledger = await ledgerOf(path);
+  expect(doneSpans(ledger, 'items')).toEqual(APART);
+  expect(quarantinedSpans(ledger, 'items')).toEqual([{ from: 15, to: 15 }]);
+});
+
+test('a hole that is filled later makes one whole span again, which older versions can read', async () => {
+  const path = await makeApart();
+  await compact(path);
+  const store = await openTestStore(path);
+  for (const from of [10, 30, 50]) await commitItems(store, from, from + 9);
+  await store.close();
+  expect(await compact(path)).toMatchObject({ merged: 1, entries: { after: 1 } });
+  const [entry] = await ledgerOf(path);
+  expect(entry).toMatchObject({ format: 1, span: { from: 0, to: 69 } });
+  expect(entry?.spans).toBeUndefined();
+  expect(await hashes(path)).toMatchObject([{ rows: 70 }, { rows: 140 }, { rows: 70, distinct: 70, parts: 140 }]);
+});
+
+test('spans apart of different days stay apart, as their files do', async () => {
+  const path = await makeApart(20);
+  expect(await compact(path)).toMatchObject({ merged: 0, entries: { after: 4 } });
+});
+
+test('killed at any step of a commit it leaves the same rows and holes, and a rerun completes it', async () => {
+  const path = await makeApart();
+  const before = await hashes(path);
+  const moments: string[] = [];
+  const onStep = async (): Promise<void> => {
+    const copy = freshPath('parquet');
+    await cp(path, copy, { recursive: true });
+    const lock = join(copy, '_lock');
+    await writeFile(lock, JSON.stringify({ ...JSON.parse(await readFile(lock, 'utf8')), startedAt: 'another time' }));
+    moments.push(copy);
+  };
+  await compact(path, { onStep });
+  expect(moments.length).toBeGreaterThan(5);
+  for (const copy of moments) {
+    expect(await hashes(copy)).toEqual(before);
+    expect(doneSpans(await ledgerOf(copy), 'items')).toEqual(APART);
+    await compact(copy);
+    expect(await hashes(copy)).toEqual(before);
+    expect(await ledgerOf(copy)).toMatchObject([{ spans: APART }]);
+  }
+});
+
+test('readers see every row once while it runs, through the library and through the catalog', async () => {
+  const path = await makeApart();
+  const { Database } = await import('../../src/sql/database.ts');
+  const seen = new Set<string>();
+  const onStep = async (step: string): Promise<void> => {
+    const reader = await openReader(path, tables);
+    seen.add(JSON.stringify(await countItems(reader)));
+    await reader.close();
+    if (step === 'write catalog') return;
+    const catalog = await Database.open(join(path, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
+    seen.add(JSON.stringify(await countItems(catalog)));
+    catalog.close();
+  };
+  await compact(path, { onStep });
+  expect([...seen]).toEqual([JSON.stringify({ rows: 40, distinct: 40, parts: 80 })]);
+});
+
+test('an entry that could be read in two ways is refused, and one of a newer format by its name', async () => {
+  const path = await makeApart();
+  await compact(path);
+  const [name = ''] = (await readdir(join(path, '_ledger'))).filter((each) => /^\d+\.json$/.test(each)).slice(-1);
+  const entry = JSON.parse(await readFile(join(path, '_ledger', name), 'utf8'));
+  const read = (change: object) => parseEntry(JSON.stringify({ ...entry, ...change }), name, entry.number);
+  expect(spansOf(read({}))).toEqual(APART);
+  const overlapping = [APART[0], { from: 9, to: 69 }];
+  const touching = [APART[0], { from: 10, to: 69 }];
+  for (const change of [
+    ...[{ format: 1 }, { spans: undefined }, { span: { from: 0, to: 70 } }, { spans: APART.toReversed() }],
+    ...[{ spans: overlapping }, { spans: touching }, { spans: APART.slice(1) }],
+  ]) {
+    expect(() => read(change)).toThrow('is no ledger entry');
+  }
+  expect(() => read({ format: 3 })).toThrow(expect.objectContaining({ code: 'newer-format' }));
+});
+
+test('a DuckDB file takes no entry of several spans', async () => {
+  const store = await openTestStore(freshPath('duckdb'));
+  const commit = store.commit(
+    await store.stage('items', { from: 0, to: 69 }).finish(),
+    draftOf({ from: 0, to: 69 }, { spans: APART }),
+  );
+  await expect(commit).rejects.toThrow('expected one span');
+  await store.close();
+});
