@@ -45,11 +45,11 @@ describe.each(Object.entries(places))('views of a %s', (_, warehouse) => {
         `SELECT count(*) > 0, count(*) = (SELECT count(*) FROM (${now} INTERSECT ${reading})) FROM top_accounts_now`,
       ),
     ).toEqual(['true,true']);
-    const [steps, joined, open] = await Promise.all([
-      sql('SELECT DISTINCT valid_from, valid_to FROM top_accounts_history ORDER BY ALL'),
-      sql('SELECT count(*) = (SELECT count(*) FROM top_accounts) FROM top_accounts_history'),
-      sql('SELECT count(*) = (SELECT count(*) FROM top_accounts_now) FROM top_accounts_history WHERE valid_to IS NULL'),
-    ]);
+    const steps = await sql('SELECT DISTINCT valid_from, valid_to FROM top_accounts_history ORDER BY ALL');
+    const joined = await sql('SELECT count(*) = (SELECT count(*) FROM top_accounts) FROM top_accounts_history');
+    const open = await sql(
+      'SELECT count(*) = (SELECT count(*) FROM top_accounts_now) FROM top_accounts_history WHERE valid_to IS NULL',
+    );
     const ends = steps.map((line) => line.split(','));
     expect(ends).toHaveLength(3);
     expect(ends.map(([, to]) => to)).toEqual([ends[1]?.[0], ends[2]?.[0], '']);

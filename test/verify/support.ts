@@ -1,11 +1,14 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { formatSpans } from '../../src/core/span.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import type { Sandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Finding } from '../../src/verify/finding.ts';
+import { type Damage, planRepair } from '../../src/verify/plan-repair.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
-import { type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/verify/verify.ts';
+import { inspectWarehouse, type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/verify/verify.ts';
 import { pinnedPath } from '../../src/warehouse/parquet-store/pinned-files.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { freshFolder } from '../scratch.ts';
@@ -89,6 +92,35 @@ function kindsOf(findings: readonly Finding[]): readonly string[] {
 /** What every table holds. */
 export async function contentOf(warehouse: string): Promise<unknown> {
   return (await verify(warehouse, { content: true })).report.content;
+}
+
+/** What a repair of a warehouse would do, each part of it in one line; nothing is asked of the source. */
+export async function plannedRepair(
+  warehouse: string,
+  deep = false,
+): Promise<{ readonly findings: readonly Finding[]; readonly work: readonly string[] }> {
+  const registry = await loadRegistry();
+  return inspectWarehouse({ warehouse, deep }, async (inspection) => {
+    const plan = planRepair(inspection, registry, () => false);
+    const work = [
+      ...(plan.isLedgerBroken ? ['fill the ledger'] : []),
+      ...plan.damages.map(describeDamage),
+      ...new Set(plan.lost.map(({ pipeline, span }) => `run ${pipeline} ${formatSpans([span])}`)),
+    ];
+    return { findings: inspection.findings, work };
+  });
+}
+
+/** `transactions 1095:1139: ask 1096, compute account_states, doubt transactions` */
+function describeDamage({ pipeline, span, refetch, recompute, doubted, unreadable, isSuspect }: Damage): string {
+  const parts = [
+    ['ask', refetch.length === 0 ? '' : formatSpans(refetch)],
+    ['compute', [...recompute].join(' ')],
+    ['doubt', [...doubted].join(' ')],
+    ['cannot read', [...unreadable].join(' ')],
+    ['suspect', isSuspect ? 'rows' : ''],
+  ].filter(([, what]) => what !== '');
+  return `${pipeline.name} ${formatSpans([span])}: ${parts.map((part) => part.join(' ')).join(', ')}`;
 }
 
 export interface Repaired {

@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
@@ -11,6 +11,7 @@ import { formatFinding } from '../../src/verify/finding.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { fillLedger } from '../../src/verify/restore-ledger.ts';
 import { freshFolder } from '../scratch.ts';
+import { DAMAGES, type Damaged, FILE_DAMAGES, flip, LOST_MESSAGES, loseMessage, workOnMessages } from './damages.ts';
 import {
   contentOf,
   copyOf,
@@ -18,19 +19,11 @@ import {
   exportWarehouse,
   fileOf,
   ledgerFiles,
+  plannedRepair,
   type Repaired,
-  readEntry,
   repair,
-  rewrite,
   verify,
 } from './support.ts';
-
-const TABLES = ['blocks', 'transactions', 'messages', 'account_states'] as const;
-/** Requests that one damaged file of a span may cost: its pages, and two states of shards and the ends for headers. */
-const A_SPAN = 5;
-/** Selects over the rows of a file, `old`: all but one, and one of them twice. */
-const WITHOUT_ONE = 'SELECT * EXCLUDE (rowid) FROM (SELECT *, rowid FROM old) WHERE rowid <> 20';
-const WITH_ONE_TWICE = 'FROM old UNION ALL (FROM old LIMIT 1)';
 
 let sandbox: Sandbox;
 let sound: string;
@@ -113,83 +106,40 @@ describe('a sound warehouse', () => {
   });
 });
 
-describe.each(TABLES)('damage to a file of %s', (table) => {
-  test('a flipped byte is found wherever it is, and repaired', async () => {
-    const path = copyOf(sound);
-    const file = fileOf(path, table, 1100);
-    const bytes = readFileSync(join(path, file));
-    const flip = (part: number): void => {
-      const flipped = Buffer.from(bytes);
-      const at = Math.floor((part * bytes.length) / 4);
-      flipped[at] = (flipped[at] ?? 0) ^ (1 << part);
-      writeFileSync(join(path, file), flipped);
-    };
-    for (const part of table === 'transactions' ? [1, 2] : []) {
-      flip(part);
-      expect((await verify(path)).findings).toContainEqual(
-        expect.objectContaining({ kind: 'file-changed', table, file }),
-      );
-    }
-    flip(3);
-    const { requests, findings } = await expectMended(path, A_SPAN);
-    expect(findings).toContainEqual(expect.objectContaining({ kind: 'file-changed', table, file }));
-    // What follows from the transactions is computed from them.
-    if (table === 'account_states') expect(requests).toBe(0);
+/** Repairs where no other damage comes to the same work; else only what a repair would do is told. */
+async function expectFoundAndMended(damaged: Damaged, path: string): Promise<void> {
+  const { table } = damaged.finds;
+  const file = table === undefined ? {} : { file: fileOf(path, table, 1100) };
+  await damaged.apply(path);
+  if (damaged.isDeep === true) {
+    expect((await verify(path)).findings.map(({ kind }) => kind)).not.toContain(damaged.finds.kind);
+  }
+  const { findings, work } = await plannedRepair(path, damaged.isDeep);
+  expect(findings).toContainEqual(expect.objectContaining({ ...damaged.finds, ...file }));
+  expect(work).toEqual(damaged.work);
+  if (damaged.most !== undefined) await expectMended(path, damaged.most, damaged.isDeep);
+}
+
+/** Work about whatever blocks. */
+const kindsOf = (work: readonly string[]): string => work.join('; ').replace(/\d+(:\d+)?(,\d+)*/g, 'n');
+
+describe('damage', () => {
+  test.each(DAMAGES)('$name is found, and repaired', (damaged) =>
+    expectFoundAndMended(damaged, copyOf(sound, damaged.isUnsigned)),
+  );
+
+  test.each([DAMAGES, FILE_DAMAGES])('every kind of work is done by one of the repairs', (...all) => {
+    const done = all.filter(({ most }) => most !== undefined).map(({ work }) => kindsOf(work));
+    expect(all.filter(({ work }) => !done.includes(kindsOf(work))).map(({ name }) => name)).toEqual([]);
   });
 
-  test('a missing file is found and repaired', async () => {
+  test.each([1, 2])('a flipped byte is found wherever it is (%i quarters into the file)', async (quarter) => {
     const path = copyOf(sound);
-    const file = fileOf(path, table, 1100);
-    dropFile(path, file);
-    const { findings } = await expectMended(path, A_SPAN);
-    expect(findings).toContainEqual(expect.objectContaining({ kind: 'file-missing', table, file }));
-  });
-
-  // With checksums it is the file that tells, whatever its table.
-  test.each([
-    ...(table === 'transactions'
-      ? ([
-          ['removed', 'with checksums', false, WITHOUT_ONE],
-          ['doubled', 'with checksums', false, WITH_ONE_TWICE],
-        ] as const)
-      : []),
-    ['removed', 'without checksums', true, WITHOUT_ONE],
-    ['doubled', 'without checksums', true, WITH_ONE_TWICE],
-  ] as const)('a %s row is found %s, and repaired', async (_, __, isUnsigned, select) => {
-    const path = copyOf(sound, isUnsigned);
-    await rewrite(path, fileOf(path, table, 1100), select);
-    expect((await expectMended(path, A_SPAN)).kinds).toContain('rows-changed');
-  });
-});
-
-describe('damage that is told alike for every table', () => {
-  test('a truncated file is found and repaired', async () => {
-    const path = copyOf(sound);
+    flip(path, 'transactions', quarter);
     const file = fileOf(path, 'transactions', 1100);
-    truncateSync(join(path, file), 2000);
-    const { kinds } = await expectMended(path, A_SPAN);
-    expect(kinds).toEqual(expect.arrayContaining(['file-changed', 'file-unreadable']));
-  });
-
-  test("another span's file in its place is found and repaired", async () => {
-    const path = copyOf(sound, true);
-    copyFileSync(join(path, fileOf(path, 'transactions', 1150)), join(path, fileOf(path, 'transactions', 1100)));
-    expect((await expectMended(path, A_SPAN)).kinds).toContain('rows-outside');
-  });
-});
-
-describe('damage to the ledger', () => {
-  test.each([
-    ['rows', (entry: string) => entry.replace(/"transactions":\{"rows":\d+/, '"transactions":{"rows":7')],
-    ['a sum', (entry: string) => entry.replace(/"total_fees":"\d+"/, '"total_fees":"12"')],
-    ['a hash of keys', (entry: string) => entry.replace(/"keyHash":"\d+"/, '"keyHash":"12"')],
-  ])('%s that were edited are found, and told again from the rows, which are sound', async (_, edit) => {
-    const path = copyOf(sound);
-    const [, , , entry = ''] = ledgerFiles(path);
-    writeFileSync(entry, edit(readFileSync(entry, 'utf8')));
-    const { kinds, requests } = await expectMended(path, 0);
-    expect(kinds).toEqual(['rows-changed']);
-    expect(requests).toBe(0);
+    expect((await verify(path)).findings).toContainEqual(
+      expect.objectContaining({ kind: 'file-changed', table: 'transactions', file }),
+    );
   });
 
   test('a span that was widened is found', async () => {
@@ -199,99 +149,36 @@ describe('damage to the ledger', () => {
     expect((await verify(path)).kinds).toContain('no-headers');
   });
 
-  // The first, one in the middle and the last: of both pipelines.
-  test.each([0, 3, 5])('a deleted entry (%i) is found, and what it held is brought in again', async (at) => {
-    const path = copyOf(sound);
-    const file = ledgerFiles(path)[at] ?? '';
-    const { number, pipeline, span } = readEntry(file);
-    rmSync(file);
-    const { findings } = await expectMended(path, A_SPAN + 1);
-    expect(findings).toContainEqual(expect.objectContaining({ kind: 'entry-lost', entry: number, pipeline, span }));
-  });
-
-  test('a torn entry is found, kept aside, and what it held is brought in again', async () => {
-    const path = copyOf(sound);
-    truncateSync(ledgerFiles(path)[2] ?? '', 100);
-    const { findings } = await expectMended(path, A_SPAN + 1);
-    expect(findings).toContainEqual(expect.objectContaining({ kind: 'entry-broken', entry: 3 }));
-  });
-});
-
-describe('deep damage, which no count shows', () => {
-  test.each([
-    ['prev_trans_lt', 'transactions', 'prev_trans_lt - 1', 'account-chain'],
-    ['prev_trans_hash', 'transactions', 'hash', 'account-chain'],
-    ['account_state_hash_before', 'transactions', 'hash', 'account-chain'],
-    ['msg_hash', 'messages', 'tx_hash', 'message-ends'],
-  ])('another %s is found only by --deep, and repaired', async (column, table, value, kind) => {
+  test.each(LOST_MESSAGES)('a lost message that was %s (%s) is found without --deep', async (end, condition, seqno) => {
     const path = copyOf(sound, true);
-    const condition =
-      table === 'messages'
-        ? "direction = 'in' AND value IS NOT NULL AND tx_mc_block_seqno = 1110"
-        : 'mc_block_seqno = 1110 AND account IN (SELECT account FROM old WHERE mc_block_seqno < 1110)';
-    const chosen = table === 'messages' ? 'min(tx_lt)' : 'min(lt)';
-    const own = table === 'messages' ? 'tx_lt' : 'lt';
-    await rewrite(
-      path,
-      fileOf(path, table, 1110),
-      `SELECT * REPLACE (CASE WHEN ${condition} AND ${own} = (SELECT ${chosen} FROM old WHERE ${condition})
-        THEN ${value} ELSE ${column} END AS ${column}) FROM old`,
-    );
-    const shallow = (await verify(path)).kinds;
-    expect(shallow).not.toContain(kind);
-    expect((await expectMended(path, A_SPAN, true)).kinds).toContain(kind);
-  });
-
-  test('a message that its sender lists under another name is found by --deep', async () => {
-    const path = copyOf(sound, true);
-    await rewrite(
-      path,
-      fileOf(path, 'messages', 1100),
-      `SELECT * REPLACE (CASE WHEN direction = 'out' AND msg_hash = (SELECT min(msg_hash) FROM old WHERE direction = 'out'
-        AND msg_hash IN (SELECT msg_hash FROM old WHERE direction = 'in')) THEN tx_hash ELSE msg_hash END AS msg_hash) FROM old`,
-    );
-    expect((await verify(path)).kinds).not.toContain('message-ends');
-    expect((await expectMended(path, A_SPAN, true)).kinds).toContain('message-ends');
-  });
-});
-
-describe('a lost message', () => {
-  test.each([
-    ['sent', "direction = 'out'"],
-    ['sent', "direction = 'out' AND destination IS NULL"],
-    ['sent', 'bounced'],
-    ['received', "direction = 'in'"],
-  ])('that was %s (%s) is a finding without --deep, and repaired', async (end, condition) => {
-    const path = copyOf(sound, true);
-    const lost = `(SELECT min(msg_hash) FROM old WHERE ${condition})`;
-    await rewrite(
-      path,
-      fileOf(path, 'messages', 1100),
-      `FROM old WHERE NOT (msg_hash = ${lost} AND ${end === 'sent' ? "direction = 'out'" : "direction = 'in'"})`,
-    );
-    const { findings } = await verify(path);
+    await loseMessage(path, end, condition);
+    const { findings, work } = await plannedRepair(path);
     expect(findings.filter(({ kind }) => kind === 'messages').map(formatFinding)).toEqual([
       expect.stringMatching(
         new RegExp(`^audit transactions \\d+: expected \\d+ ${end} messages, got \\d+ at \\d+ \\(messages\\)$`),
       ),
     ]);
-    await expectMended(path, A_SPAN);
+    expect(work).toEqual([workOnMessages(seqno)]);
   });
 });
 
 describe('what a source does', () => {
   afterEach(() => sandbox.setFaults(NO_FAULTS));
 
-  test.each([...DEEP_LIES])(
-    'the lie %s agrees with every header, is found by --deep, and repaired by the truth',
-    async (kind) => {
-      sandbox.setFaults({ lies: [{ seqno: 1101, kind }] });
-      const path = await exportWarehouse(sandbox);
-      expect((await verify(path)).findings).toEqual([]);
-      sandbox.setFaults(NO_FAULTS);
-      expect((await expectMended(path, 4, true)).findings.length).toBeGreaterThan(0);
-    },
-  );
+  test('lies that agree with every header are found by --deep, and repaired by the truth', async () => {
+    const lies = [...DEEP_LIES].map((kind, at) => ({ kind, seqno: 1090 + 20 * at }));
+    sandbox.setFaults({ lies });
+    const path = await exportWarehouse(sandbox);
+    expect((await verify(path)).findings).toEqual([]);
+    sandbox.setFaults(NO_FAULTS);
+    const { findings } = await expectMended(path, 4 * lies.length, true);
+    for (const { kind, seqno } of lies) {
+      expect(
+        findings.some(({ span }) => span?.from === seqno),
+        kind,
+      ).toBe(true);
+    }
+  });
 
   test('a span in quarantine is no finding; its damaged file is brought in again', async () => {
     sandbox.setFaults({ broken: [{ seqno: 1101, index: 1, kind: 'lt' }] });
@@ -343,11 +230,6 @@ describe('what a source does', () => {
 });
 
 describe('a one-file warehouse', () => {
-  const edit = async (path: string, sql: string): Promise<void> => {
-    const database = await Database.open(path);
-    await database.run(sql);
-    database.close();
-  };
   let file: string;
 
   beforeAll(async () => {
@@ -360,46 +242,17 @@ describe('a one-file warehouse', () => {
     expect(report.content).toEqual(wanted);
   });
 
-  test.each<readonly [what: string, sql: string, kind: string, most: number]>([
-    ['a removed transaction', 'DELETE FROM _rows.transactions WHERE rowid = 777', 'block-rows', 1],
-    [
-      'a doubled transaction',
-      'INSERT INTO _rows.transactions (FROM _rows.transactions LIMIT 1)',
-      'transaction-twice',
-      1,
-    ],
-    ['a removed header', 'DELETE FROM _rows.blocks WHERE rowid = 77', 'rows-changed', A_SPAN + 1],
-    ['a removed state', 'DELETE FROM _rows.account_states WHERE rowid = 77', 'states', 0],
-    ...['in', 'out'].map(
-      (end) =>
-        [
-          `a removed message ${end}`,
-          `DELETE FROM _rows.messages WHERE rowid = (SELECT min(rowid) FROM _rows.messages WHERE direction = '${end}')`,
-          'messages',
-          1,
-        ] as const,
-    ),
-    ['a deleted entry', 'DELETE FROM _ledger WHERE number = 4', 'entry-lost', A_SPAN + 1],
-    [
-      'rows of no entry',
-      'INSERT INTO _rows.messages (SELECT * REPLACE (99 AS _entry) FROM _rows.messages LIMIT 5)',
-      'entry-lost',
-      0,
-    ],
-  ])('%s is found and repaired', async (_, sql, kind, most) => {
-    const path = copyOf(file);
-    await edit(path, sql);
-    expect((await expectMended(path, most)).kinds).toContain(kind);
-  });
+  test.each(FILE_DAMAGES)('$name is found, and repaired', (damaged) => expectFoundAndMended(damaged, copyOf(file)));
 
   test('what is committed after a look at a damaged file stays when that damage is repaired', async () => {
     const path = copyOf(file);
     const registry = await loadRegistry();
-    await edit(
-      path,
+    const database = await Database.open(path);
+    await database.run(
       `INSERT INTO _rows.messages (SELECT * REPLACE ((SELECT max(number) + 1 FROM _ledger) AS _entry)
         FROM _rows.messages LIMIT 5)`,
     );
+    database.close();
     const held = await openHeld({ path, registry, spill: join(freshFolder(), 'spill'), memoryMb: 256 });
     held.close();
     expect(held.lost).toHaveLength(1);
