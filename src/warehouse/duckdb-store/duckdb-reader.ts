@@ -1,0 +1,47 @@
+import { StoreError } from '../../core/errors.ts';
+import type { TableDef } from '../../declare/table.ts';
+import { guarded } from '../../files/file-failure.ts';
+import { busyError, readLockHolder } from '../../files/writer-lock.ts';
+import type { Database } from '../../sql/database.ts';
+import { OnDemand } from '../../sql/on-demand.ts';
+import type { Reader } from '../reader.ts';
+import { readerSettings } from '../reader-settings.ts';
+import { declaredMacros } from '../relations/macros.ts';
+import { roleViews } from '../relations/role-views.ts';
+import { requireReadable } from '../relations/table-schema.ts';
+import { openFile, pathsOf, readColumns, readEntries, readNetwork } from './database-file.ts';
+
+/** Opens a DuckDB file for reading, while nobody writes it. @throws {StoreError} `busy`, `not-a-warehouse`, `needs-migration` */
+export async function openDuckdbReader(path: string, tables: readonly TableDef[]): Promise<Reader> {
+  const lock = pathsOf(path).lock;
+  const holder = await readLockHolder(lock);
+  if (holder !== undefined) {
+    const busy = busyError(`warehouse ${path}`, holder, lock);
+    throw new StoreError(busy.message, {
+      code: 'busy',
+      hint: 'a DuckDB file cannot be read while it is written: wait for it to end; a parquet warehouse (--store parquet) can',
+    });
+  }
+  const database: Database = await openFile(path, { ...readerSettings(), access_mode: 'READ_ONLY' });
+  try {
+    const network = await readNetwork(database, path);
+    const entries = await readEntries(database, path);
+    const macros = new OnDemand(database, [...declaredMacros('temporary'), ...roleViews(tables)]);
+    const columns = await readColumns(database);
+    for (const table of tables) requireReadable(table, columns.get(table.name) ?? [], path);
+    return {
+      kind: 'duckdb',
+      path,
+      network,
+      query: (sql, parameters) => guarded('query', () => macros.answer(sql, () => database.query(sql, parameters))),
+      stream: (sql, parameters, use) =>
+        guarded('query', () => macros.answer(sql, () => database.stream(sql, parameters, use))),
+      ledger: async () => entries.effective,
+      files: async () => [],
+      close: async () => database.close(),
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,66 @@
+import type { TableDef } from '../../declare/table.ts';
+import { guarded } from '../../files/file-failure.ts';
+import { LedgerFolder, readIdentity, requireOwnEntries } from '../ledger/ledger-folder.ts';
+import type { Reader, ReaderOptions } from '../reader.ts';
+import { readerSettings } from '../reader-settings.ts';
+import { requireReadable } from '../relations/table-schema.ts';
+import { WarehouseViews } from '../relations/warehouse-views.ts';
+import { noWarehouse } from '../store-kinds.ts';
+import { groupFiles } from './catalog.ts';
+
+/** Opens a folder of Parquet files for reading, also while it is written. @throws {StoreError} `no-warehouse`, `needs-migration` */
+export async function openParquetReader(
+  path: string,
+  tables: readonly TableDef[],
+  { isPinned }: ReaderOptions,
+): Promise<Reader> {
+  const identity = await readIdentity(path);
+  if (identity === undefined) throw noWarehouse(path);
+  const { network } = identity;
+  const ledger = new LedgerFolder(path);
+  const checked = new Set<string>();
+  // One refresh after the other: two at once would add the same entries twice.
+  let last: Promise<void> = Promise.resolve();
+  const refresh = (): Promise<void> => {
+    const next = last.then(async () => {
+      const fresh = await ledger.refresh();
+      requireOwnEntries(path, network, fresh);
+      for (const table of tables) {
+        for (const entry of fresh) {
+          const id = entry.tables[table.name]?.schema;
+          const isOver = ledger.entries.successorOf(entry.id) !== undefined;
+          if (id === undefined || isOver || checked.has(`${table.name} ${id}`)) continue;
+          requireReadable(table, ledger.schema(id).columns, path);
+          checked.add(`${table.name} ${id}`);
+        }
+      }
+    });
+    last = next.catch(() => {});
+    return guarded(`warehouse ${path}`, () => next);
+  };
+  await refresh();
+  const follow = isPinned === true ? async () => {} : refresh;
+  const views = new WarehouseViews(path, ledger, tables, readerSettings());
+  return {
+    kind: 'parquet',
+    path,
+    network,
+    query: async (sql, parameters) => {
+      await follow();
+      return views.query(sql, parameters);
+    },
+    stream: async (sql, parameters, use) => {
+      await follow();
+      return views.stream(sql, parameters, use);
+    },
+    ledger: async () => {
+      await follow();
+      return ledger.entries.effective;
+    },
+    files: async (table) => {
+      await follow();
+      return groupFiles(path, ledger, table).flatMap(({ paths }) => paths);
+    },
+    close: () => views.close(),
+  };
+}

@@ -1,0 +1,57 @@
+import { StoreError } from '../core/errors.ts';
+import { statIfAny } from '../files/disk.ts';
+import { guarded } from '../files/file-failure.ts';
+import type { Store } from './store.ts';
+import type { StoreDriver } from './store-driver.ts';
+
+interface StoreKind {
+  /** Whether its warehouses are folders; otherwise they are files. */
+  readonly isFolder: boolean;
+  /** How the name of a new warehouse ends that is of this kind; undefined for the kind that takes every other name. */
+  readonly ending: string | undefined;
+  /** Loads the store's own code, which a process that opens none of its warehouses does without. */
+  readonly load: () => Promise<StoreDriver>;
+}
+
+const kinds: Readonly<Record<Store['kind'], StoreKind>> = {
+  duckdb: {
+    isFolder: false,
+    ending: '.duckdb',
+    load: async () => (await import('./duckdb-store/duckdb-driver.ts')).duckdbDriver,
+  },
+  parquet: {
+    isFolder: true,
+    ending: undefined,
+    load: async () => (await import('./parquet-store/parquet-driver.ts')).parquetDriver,
+  },
+};
+
+const names = Object.keys(kinds) as readonly Store['kind'][];
+
+export async function loadDriver(kind: Store['kind']): Promise<StoreDriver> {
+  return kinds[kind].load();
+}
+
+/** What the warehouse at a path is: what lies there decides, and the name only where nothing does. */
+export async function detectStoreKind(
+  path: string,
+): Promise<{ readonly kind: Store['kind']; readonly exists: boolean }> {
+  const found = await guarded(`warehouse ${path}`, () => statIfAny(path));
+  const fits = (kind: Store['kind']): boolean => {
+    const { isFolder, ending } = kinds[kind];
+    return found === undefined ? ending === undefined || path.endsWith(ending) : isFolder === found.isDirectory();
+  };
+  return { kind: names.find(fits) ?? 'parquet', exists: found !== undefined };
+}
+
+/** `a folder` or `a file`, for messages. */
+export function shapeOf(kind: Store['kind']): string {
+  return kinds[kind].isFolder ? 'a folder' : 'a file';
+}
+
+export function noWarehouse(path: string): StoreError {
+  return new StoreError(`store: there is no warehouse at ${path}`, {
+    code: 'no-warehouse',
+    hint: 'name one with --warehouse, or make one with tonlake run',
+  });
+}
