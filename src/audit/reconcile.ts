@@ -10,6 +10,8 @@ export interface BadBlock {
   readonly seqno: number;
   /** `expected 5 transactions in block 0:2000000000000000:123, got 4`. */
   readonly reason: string;
+  /** Of the error about it. Default `unbalanced`. */
+  readonly code?: string | undefined;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Header } from '../chain/headers.ts';
 import { type Span, unionSpans } from '../core/span.ts';
 import { toRecordBatch } from '../decode/arrow.ts';
 import type { Batch } from '../decode/batch.ts';
+import type { Query } from '../sql/query-result.ts';
 import type { Stage, StagedSpan } from '../warehouse/store.ts';
 import type { SpanSink } from './walk-context.ts';
 
@@ -25,9 +26,12 @@ export class BatchQueue {
   private isClosed = false;
   private count = 0;
   private readonly now: () => number;
+  private readonly query: Query;
 
-  constructor(now: () => number) {
+  /** @param query what walks read, as of a warehouse without rows */
+  constructor(now: () => number, query: Query) {
     this.now = now;
+    this.query = query;
   }
 
   /** A sink whose rows go to the consumer, or, for headers that only prove others, nowhere. */
@@ -41,6 +45,8 @@ export class BatchQueue {
         return { format: 1, number: this.count, id: staged.id, tables: staged.tables, committedAt, ...draft };
       },
       ledger: () => [],
+      query: this.query,
+      isKept: false,
       headers: async (span) => this.headers(span),
       transactions: async () => [],
     };

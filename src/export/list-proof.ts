@@ -1,60 +1,50 @@
 import { comparisonOf, type FaultKind, type ListComparison } from '../audit/list-faults.ts';
-import { AuditError } from '../core/errors.ts';
+import type { BadBlock } from '../audit/reconcile.ts';
+import { WalkError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans } from '../core/span.ts';
 import { doneSpans } from '../warehouse/ledger/done-spans.ts';
 import { lacks } from '../warehouse/query/left-out-gaps.ts';
 import { selectFiles } from '../warehouse/relations/table-relation.ts';
 import { schemaOf } from '../warehouse/relations/table-schema.ts';
-import type { Stage, StagedSpan } from '../warehouse/store.ts';
-import type { Pages } from './list-pages.ts';
-import type { ListContext } from './list-run.ts';
+import type { StagedSpan } from '../warehouse/store.ts';
+import { type Fault, fetchVerified, itemRequests } from './item-requests.ts';
 import type { LtWindow } from './lt-windows.ts';
-import { fetchItems, fetchVerified } from './refetch-items.ts';
+import type { Comparison, ProvableRows } from './span-walk.ts';
+import type { WalkContext } from './walk-context.ts';
+import type { StagedRows } from './workers/loader-port.ts';
 
 /** Masterchain blocks before a span whose transactions are looked at: a trace that began earlier is asked for by its id instead. */
 const LOOK_BACK = 2_000;
 /** How often what is missing is asked for by itself; what that brings can tell of more. */
 const ROUNDS = 2;
 
+/** Code of the error about rows that lack what transactions tell. */
+const UNPROVEN = 'unproven';
+
 const KINDS: readonly FaultKind[] = ['missing', 'unverified', 'unsure', 'wrong'];
 
-/** Something that transactions say of a list, and the list does not. */
-export interface Fault {
-  readonly seqno: number;
-  /** What the list can be asked by: a trace, a message, an account. */
-  readonly item: string;
-  readonly lt: bigint | undefined;
-  readonly kind: FaultKind;
-  readonly reason: string;
-}
-
-/** Rows of a span, staged; with faults, or ready to be committed. */
-export interface Settled {
-  readonly rows: Int32Array;
-  readonly stage: Stage;
-  readonly staged: StagedSpan;
-  /** What is still missing, or wrong. */
+/** Rows of a part of a span, staged, and what is still missing or wrong in them. */
+interface Compared {
+  readonly rows: StagedRows;
   readonly faults: readonly Fault[];
-  /** Whether the rows were compared with transactions. */
-  readonly isCompared: boolean;
 }
 
 /** Compares the rows of a list with the transactions that the warehouse holds, and asks again for what is missing. */
 export class ListProof {
-  private readonly context: ListContext;
+  private readonly context: WalkContext;
   private readonly comparison: ListComparison | undefined;
 
-  constructor(context: ListContext) {
+  constructor(context: WalkContext) {
     this.context = context;
     this.comparison = comparisonOf(context.pipeline);
   }
 
   /** Blocks of which everything is held that the list is compared with. */
   private held(): readonly Span[] {
-    const { store, registry } = this.context;
+    const { sink, registry } = this.context;
     const { comparison } = this;
     if (comparison === undefined) return [];
-    const ledger = store.ledger();
+    const ledger = sink.ledger();
     const ofTables = comparison.with.map((role) => {
       const { pipeline, table } = registry.playing(role);
       const columns = new Set(comparison.columns[role]);
@@ -69,6 +59,11 @@ export class ListProof {
     return spans
       .flatMap((span) => [...intersectSpans([span], held), ...subtractSpans([span], held)])
       .sort((a, b) => a.from - b.from);
+  }
+
+  /** Whether everything is held that the rows of a span are compared with. */
+  isHeld(span: Span): boolean {
+    return this.runOf(span) !== undefined;
   }
 
   /** The run of held blocks that a span lies in. */
@@ -86,30 +81,48 @@ export class ListProof {
       : undefined;
   }
 
-  /** Stages rows and compares them; what is missing is asked for and added. */
-  async settle(pages: Pages, span: Span, rows: Int32Array, range?: LtWindow): Promise<Settled> {
+  /** Compares sound parts of a span, whose rows tell their blocks; what is missing is asked for and added. */
+  async compareBlocks(rows: ProvableRows, parts: readonly Span[]): Promise<Comparison> {
+    const bad: BadBlock[] = [];
+    const staged: StagedRows[] = [];
+    for (const part of parts) {
+      const { rows: own, faults } = await this.settle(rows, part);
+      if (faults.length === 0) staged.push(own);
+      else await own.discard();
+      for (const seqno of new Set(faults.map((fault) => fault.seqno))) {
+        const lacking = faults.filter((fault) => fault.seqno === seqno);
+        bad.push({ seqno, reason: reasonOf(lacking), code: UNPROVEN });
+      }
+    }
+    return { bad: bad.sort((a, b) => a.seqno - b.seqno), staged };
+  }
+
+  /** Compares a span as a whole, whose rows belong to a range of logical time. */
+  async compareSpan(rows: ProvableRows, span: Span, range: LtWindow): Promise<Comparison> {
+    const { rows: own, faults } = await this.settle(rows, span, range);
+    if (faults.length === 0) return { bad: [], staged: [own] };
+    await own.discard();
+    return { bad: [{ seqno: span.from, reason: reasonOf(faults), code: UNPROVEN }], staged: [] };
+  }
+
+  private async settle(rows: ProvableRows, part: Span, range?: LtWindow): Promise<Compared> {
+    const run = this.runOf(part) ?? part;
     const asked = new Set<string>();
     for (let round = 1; ; round++) {
-      const stage = this.context.store.stage(this.context.pipeline.name, span);
+      const [own] = await rows.stage([part]);
+      if (own === undefined) throw new WalkError('walk: expected rows that are staged, got none', { code: 'no-stage' });
       try {
-        await pages.stage(stage, rows);
-        const staged = await stage.finish();
-        const run = this.runOf(span);
-        if (run === undefined) return { rows, stage, staged, faults: [], isCompared: false };
-        const faults = await this.compare(staged, span, run, range);
+        const faults = await this.compare(own.staged, part, run, range);
         const open = faults.filter(({ kind, item, lt }) => kind !== 'wrong' && !asked.has(`${item} ${lt}`));
         for (const { item, lt } of open) asked.add(`${item} ${lt}`);
-        const found =
-          open.length === 0 || round > ROUNDS ? [] : await fetchItems(this.context, pages, open, rows, span);
-        if (found.length === 0) {
-          return { rows, stage, staged, faults: await this.certain(faults), isCompared: true };
-        }
-        await stage.discard();
-        rows = Int32Array.from([...rows, ...found]);
+        const isLast = open.length === 0 || round > ROUNDS;
+        const found = isLast ? 0 : await rows.ask(itemRequests(this.context, open));
+        if (found === 0) return { rows: own, faults: await this.certain(faults) };
       } catch (error) {
-        await stage.discard();
+        await own.discard();
         throw error;
       }
+      await own.discard();
     }
   }
 
@@ -121,7 +134,7 @@ export class ListProof {
   }
 
   private async compare(staged: StagedSpan, span: Span, run: Span, range?: LtWindow): Promise<readonly Fault[]> {
-    const { pipeline, store } = this.context;
+    const { pipeline, sink } = this.context;
     const [table] = pipeline.tables;
     if (this.comparison === undefined || table === undefined) return [];
     const paths = (staged.tables[table.name]?.files ?? []).map(({ stagedPath }) => stagedPath);
@@ -132,7 +145,7 @@ export class ListProof {
     const from = range === undefined ? span.from - LOOK_BACK : await this.firstBlockAt(low);
     const judged = `SELECT ${span.from} AS run_from, ${span.to} AS run_to, ${Math.max(run.from, from)} AS held_from,
       ${low}::BIGINT AS low, ${high}::BIGINT AS high`;
-    const { rows } = await store.query(
+    const { rows } = await sink.query(
       `SELECT seqno::INTEGER, item, lt::BIGINT, kind, expected::VARCHAR, got::VARCHAR
        FROM (${this.comparison.faults({ own, judged })}) ORDER BY ALL`,
     );
@@ -147,7 +160,7 @@ export class ListProof {
 
   /** Start of the first masterchain block of a run: what belongs to blocks before it is earlier. */
   private async lowOf({ from }: Span): Promise<bigint> {
-    const { rows } = await this.context.store.query(
+    const { rows } = await this.context.sink.query(
       'SELECT min(start_lt) FROM _headers WHERE workchain = -1 AND mc_block_seqno = $from',
       { from },
     );
@@ -156,7 +169,7 @@ export class ListProof {
 
   /** The first masterchain block that can include a message of a logical time. */
   private async firstBlockAt(lt: bigint): Promise<number> {
-    const { rows } = await this.context.store.query(
+    const { rows } = await this.context.sink.query(
       'SELECT min(mc_block_seqno) FROM _headers WHERE workchain = -1 AND end_lt >= $lt',
       { lt },
     );
@@ -165,8 +178,7 @@ export class ListProof {
 }
 
 /** What a span, or a block, lacks. */
-export function faultError(pipeline: string, { from, to }: Span, faults: readonly Fault[]): AuditError {
+function reasonOf(faults: readonly Fault[]): string {
   const more = faults.length > 1 ? `, and ${faults.length - 1} more like it` : '';
-  const where = from === to ? `${from}` : `${from}:${to}`;
-  return new AuditError(`audit ${pipeline} ${where}: ${faults[0]?.reason}${more}`, { code: 'unproven' });
+  return `${faults[0]?.reason}${more}`;
 }

@@ -9,8 +9,7 @@ import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { relationsOf } from '../warehouse/query/coverage-gaps.ts';
 import { lacks, leftOutGaps, readsOf } from '../warehouse/query/left-out-gaps.ts';
-import type { Store } from '../warehouse/store.ts';
-import type { ListContext, ListRun } from './list-run.ts';
+import type { SpanSink, WalkContext } from './walk-context.ts';
 
 /** One key that is looked up. */
 export interface Key {
@@ -24,17 +23,17 @@ const LONG_KEY = 300;
 
 /** The keys that a query finds and that were not read since they changed. */
 export async function findKeys(
-  { store, pipeline }: ListContext,
+  { sink, pipeline }: WalkContext,
   walk: LookupWalk,
   query: string,
   span: Span,
 ): Promise<readonly Key[]> {
   const parameters = { ...boundOf(query, span), pipeline: pipeline.name };
-  const { columns } = await store.query(`SELECT * FROM (${bare(query)}) LIMIT 0`, boundOf(query, span));
+  const { columns } = await sink.query(`SELECT * FROM (${bare(query)}) LIMIT 0`, boundOf(query, span));
   const isDated = columns.some(({ name }) => name === 'seqno');
   const names = [...walk.keys, ...walk.carried];
-  const allowed = await sufficientReadings(store, pipeline);
-  const found = await store.query(
+  const allowed = await sufficientReadings(sink, pipeline);
+  const found = await sink.query(
     `SELECT ${names.map((name) => `wanted.${quoteName(name)}::VARCHAR`).join(', ')}
      FROM (${bare(query)}) AS wanted
      LEFT JOIN (SELECT "key", max(_as_of_seqno) AS as_of FROM lookups
@@ -57,12 +56,12 @@ export async function findKeys(
 
 /** How many of the keys that a query finds were read or refused, counted by the last time; with the reason of one refusal. */
 export async function countRefused(
-  { store, pipeline }: ListContext,
+  { sink, pipeline }: WalkContext,
   walk: LookupWalk,
   query: string,
   span: Span,
 ): Promise<{ readonly keys: number; readonly refused: number; readonly message: string | undefined }> {
-  const { rows } = await store.query(
+  const { rows } = await sink.query(
     `SELECT count(*), count(error), first(error ORDER BY "key") FILTER (error IS NOT NULL)
      FROM (SELECT DISTINCT ${keySql(walk)} AS "key" FROM (${bare(query)}) AS wanted)
      JOIN (SELECT "key", error FROM lookups WHERE pipeline = $pipeline
@@ -74,7 +73,7 @@ export async function countRefused(
 }
 
 /** SQL list of what earlier readings left out and this one leaves out, too: their keys need no other reading. */
-async function sufficientReadings({ query }: Store, { name, leftOut }: PipelineDef): Promise<string> {
+async function sufficientReadings({ query }: Pick<SpanSink, 'query'>, { name, leftOut }: PipelineDef): Promise<string> {
   const { rows } = await query(
     'SELECT DISTINCT left_out FROM lookups WHERE pipeline = $pipeline AND left_out IS NOT NULL ORDER BY ALL',
     { pipeline: name },
@@ -128,7 +127,7 @@ function requireColumns(pipeline: string, { keys, carried }: LookupWalk, names: 
  * @throws {UsageError}
  */
 export async function requireGivenKeys(run: Sources, query: string, coming: readonly string[]): Promise<void> {
-  const { pipeline, store, asked } = run;
+  const { pipeline, sink, asked } = run;
   const { walk } = pipeline;
   const isListed = walk.kind === 'snapshot' && walk.parents !== undefined;
   if (walk.kind !== 'lookup' && !isListed) {
@@ -142,7 +141,7 @@ export async function requireGivenKeys(run: Sources, query: string, coming: read
   else await requireParents(run, walk.parents, query, coming);
   if (await readsComing(run, query, coming)) return;
   const range = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
-  const { rows } = await store.query(`SELECT 1 FROM (${bare(query)}) LIMIT 1`, boundOf(query, range));
+  const { rows } = await sink.query(`SELECT 1 FROM (${bare(query)}) LIMIT 1`, boundOf(query, range));
   if (rows.length > 0) return;
   throw new UsageError(`usage ${pipeline.name}: expected a query that finds keys, got none`, {
     code: 'no-keys',
@@ -173,11 +172,11 @@ async function requireParents(
 }
 
 async function readsComing(
-  { store, registry }: Pick<ListRun, 'store' | 'registry'>,
+  { sink, registry }: Pick<Sources, 'sink' | 'registry'>,
   query: string,
   coming: readonly string[],
 ): Promise<boolean> {
-  const relations = await relationsOf(store.query, query, []);
+  const relations = await relationsOf(sink.query, query, []);
   return relations.some((name) => coming.includes(sourceOf(registry, name)?.name ?? ''));
 }
 
@@ -197,15 +196,15 @@ export async function requireKeys(
   requireColumns(run.pipeline.name, walk, await columnsOf(run, query));
 }
 
-async function columnsOf({ store }: Pick<ListRun, 'store'>, query: string): Promise<readonly string[]> {
-  const { columns } = await store.query(`SELECT * FROM (${bare(query)}) LIMIT 0`, boundOf(query, { from: 0, to: 0 }));
+async function columnsOf({ sink }: Pick<Sources, 'sink'>, query: string): Promise<readonly string[]> {
+  const { columns } = await sink.query(`SELECT * FROM (${bare(query)}) LIMIT 0`, boundOf(query, { from: 0, to: 0 }));
   return columns.map(({ name }) => name);
 }
 
 async function requireSources(run: Sources, query: string, coming: readonly string[]): Promise<void> {
-  const { store, registry, pipeline } = run;
-  const relations = await relationsOf(store.query, query, []);
-  const ledger = store.ledger();
+  const { sink, registry, pipeline } = run;
+  const relations = await relationsOf(sink.query, query, []);
+  const ledger = sink.ledger();
   for (const name of relations) {
     const source = sourceOf(registry, name);
     if (source === undefined || coming.includes(source.name)) continue;
@@ -223,7 +222,7 @@ export async function requireKeyColumns(run: Omit<Sources, 'pipeline'>): Promise
   for (const pipeline of run.pipelines) {
     const query = queryOf(pipeline);
     if (query === undefined) continue;
-    for (const [table, columns] of await readsOf(run.store.query, run.registry, query)) {
+    for (const [table, columns] of await readsOf(run.sink.query, run.registry, query)) {
       const source = run.pipelines.find(({ leftOut }) => leftOut?.[table] !== undefined);
       const lost = lacks(source?.leftOut, table, columns);
       if (source === undefined || lost.length === 0) continue;
@@ -244,11 +243,11 @@ function queryOf({ walk }: PipelineDef): string | undefined {
 
 /** Refuses keys, or parents, that a selection left out of the range: null would be taken for none. @throws {UsageError} */
 export async function requireColumnsOfSources(
-  { store, registry, pipeline, pipelines, asked }: Sources,
+  { sink, registry, pipeline, pipelines, asked }: Sources,
   query: string,
 ): Promise<void> {
-  const reads = await readsOf(store.query, registry, query);
-  const ledger = store.ledger();
+  const reads = await readsOf(sink.query, registry, query);
+  const ledger = sink.ledger();
   const isRanged = query.includes('$from') || query.includes('$to');
   const gaps = leftOutGaps(ledger, registry, reads)
     .map((gap) => ({ ...gap, missing: isRanged ? intersectSpans(gap.missing, asked) : gap.missing }))
@@ -267,4 +266,7 @@ export async function requireColumnsOfSources(
   );
 }
 
-type Sources = Pick<ListRun, 'store' | 'registry' | 'pipeline' | 'pipelines' | 'asked'>;
+/** Where keys are looked for. */
+type Sources = Pick<WalkContext, 'registry' | 'pipeline' | 'pipelines' | 'asked'> & {
+  readonly sink: Pick<SpanSink, 'query' | 'ledger'>;
+};

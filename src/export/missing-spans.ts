@@ -1,30 +1,29 @@
 import { intersectSpans, type Span, shortSpans, subtractSpans } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import { doneFor, doneSpans } from '../warehouse/ledger/done-spans.ts';
-import type { Store } from '../warehouse/store.ts';
-import type { WalkEvent } from './walk-context.ts';
+import type { SpanSink, WalkEvent } from './walk-context.ts';
 
 /** A pipeline among those of a run. */
 export interface Needing {
   readonly pipeline: PipelineDef;
   /** All pipelines of the run. */
   readonly pipelines: readonly PipelineDef[];
-  readonly store: Store;
+  readonly sink: Pick<SpanSink, 'ledger'>;
   readonly asked: readonly Span[];
 }
 
 /** What is asked and not done; for a pipeline that needs others, only where those are done. */
 export function missingSpans(run: Needing): readonly Span[] {
-  const { pipeline, store, asked } = run;
-  const ledger = store.ledger();
+  const { pipeline, sink, asked } = run;
+  const ledger = sink.ledger();
   const missing = subtractSpans(asked, doneFor(ledger, pipeline));
   return neededBy(run).reduce((spans, { name }) => intersectSpans(spans, doneSpans(ledger, name)), missing);
 }
 
 /** Tells that nothing of a pipeline can be read, because what it needs is done nowhere in what is missing. */
 export function tellSkipped(run: Needing, report: (event: WalkEvent) => void): void {
-  const { pipeline, store, asked } = run;
-  const ledger = store.ledger();
+  const { pipeline, sink, asked } = run;
+  const ledger = sink.ledger();
   const missing = subtractSpans(asked, doneFor(ledger, pipeline));
   const [first] = missing;
   const last = missing.at(-1);

@@ -20,8 +20,14 @@ export class PageQueue {
     this.queue = new PQueue({ concurrency: this.fitting() });
   }
 
-  add<T>(work: () => Promise<T>): Promise<T> {
-    return this.queue.add(work);
+  /** @param isMore whether it goes on with what is under way: that comes first */
+  add<T>(work: () => Promise<T>, isMore = false): Promise<T> {
+    return this.queue.add(work, { priority: isMore ? 1 : 0 });
+  }
+
+  /** Waits until there is not much to do before what is added next. */
+  room(): Promise<void> {
+    return this.queue.onSizeLessThan(this.most);
   }
 
   /** Takes note of the size of a page. */

@@ -1,5 +1,6 @@
 import { UsageError } from '../core/errors.ts';
 import { isMasterchain, type MasterchainPipeline, type PipelineDef } from '../declare/pipeline.ts';
+import type { Given } from '../decode/table-rows.ts';
 import type { SourceRequest } from '../http/request.ts';
 import type { LtWindow } from './lt-windows.ts';
 
@@ -46,6 +47,11 @@ export function fixedQuery({ parameters }: PipelineDef): readonly (readonly [nam
   return Object.entries(parameters).flatMap(([name, value]) =>
     (typeof value === 'string' ? [value] : value).map((one) => [name, one] as const),
   );
+}
+
+/** What the decoder is told of every request of a pipeline: its parameters. */
+export function fixedGiven({ parameters }: PipelineDef): Given {
+  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
 }
 
 /** The pages of one masterchain block with so many rows, the last of them being short. */

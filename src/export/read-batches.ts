@@ -1,16 +1,19 @@
-import { sessionBounds } from '../chain/index-ends.ts';
+import { type IndexEnds, sessionBounds } from '../chain/index-ends.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
+import type { RangePart } from '../chain/range-part.ts';
 import { isComing, reachedPieces } from '../chain/wait-for-blocks.ts';
-import { realEffects } from '../core/effects.ts';
-import { WalkError } from '../core/errors.ts';
+import { type Effects, realEffects } from '../core/effects.ts';
+import { UsageError, WalkError } from '../core/errors.ts';
 import { type Span, shortSpans, subtractSpans } from '../core/span.ts';
-import { loadRegistry } from '../declare/registry.ts';
+import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
+import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { selectFrom } from '../declare/selection.ts';
-import { openSession } from '../http/session.ts';
+import { openSession, type Session } from '../http/session.ts';
+import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type BatchOf, BatchQueue } from './batch-queue.ts';
+import { requireGivenKeys } from './lookup-keys.ts';
 import { planSpans } from './lt-windows.ts';
 import { PageQueue } from './page-queue.ts';
-import { requireMasterchain } from './page-request.ts';
 import { splitReachable } from './reachable-blocks.ts';
 import type { RunOptions } from './run.ts';
 import { walkAndRepair } from './walk-and-repair.ts';
@@ -35,13 +38,20 @@ export type BatchOptions = Pick<
   | 'columns'
   | 'withoutColumns'
 > & {
-  /** Default `transactions`. */
+  /** Any pipeline but those that are pending at a moment only. Default `transactions`. */
   readonly pipeline?: string;
+  /**
+   * Select of the keys of a lookup, or of the parents of a list that is read parent by parent: there is no warehouse to take them from.
+   * It runs in an empty DuckDB, which can read files: `SELECT account AS address FROM 'accounts.parquet'`.
+   */
+  readonly from?: string | undefined;
 };
 
 /**
- * Walks a range and hands out its rows as Arrow batches, without a warehouse. The rows of a span come only after they were
- * compared with the block headers; the walk waits while the consumer is busy, and stops when it stops.
+ * Walks a range and hands out its rows as Arrow batches, without a warehouse. The rows of a span come only after they were proven:
+ * headers by their links, transactions by the headers, states of shards by what they cover, no key twice. What only a warehouse tells
+ * is not compared: lists with transactions, states of shards with headers. The walk waits while the consumer is busy, and stops when
+ * it stops.
  *
  * @throws {UsageError} {SourceError} {DecodeError}, as `run`; {WalkError} `incomplete` at the end, after all sound rows, when others
  * could not be had
@@ -49,52 +59,24 @@ export type BatchOptions = Pick<
 export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchOf> {
   const { effects = realEffects, registry = await loadRegistry(), pipeline: name = 'transactions' } = options;
   const parts = parseRange(options.range);
-  const pipelines = selectFrom(registry.inOrder([name]), options);
+  const pipelines = pipelinesOf(registry, options);
+  const own = pipelines.at(-1);
+  if (own === undefined) return;
+  const before = pipelines.slice(0, -1);
+  requireGiven(own, options.from);
   const session = await openSession({ ...options, effects, command: 'tonlake readBatches' });
-  const queue = new BatchQueue(effects.now);
+  const database = await EmptyDatabase.open(registry);
+  const queue = new BatchQueue(effects.now, database.query);
   const stop = new AbortController();
-  const asks = new PageQueue(2 * (options.concurrency ?? 8));
+  const missing: string[] = [];
+  const report = (event: WalkEvent): void => {
+    if (event.event === 'problem') missing.push(event.message);
+    if (event.event === 'quarantine') missing.push(`${event.seqno}: ${event.reason} at ${event.pointer}`);
+    options.onEvent?.(event);
+  };
+  const reading = { options, effects, registry, session, queue, stop: stop.signal, report, own, before };
   const walking = (async () => {
-    const chain = sessionBounds(session, effects);
-    const asked = await resolveRange(parts, chain);
-    const ends = await chain.ends();
-    const missing: string[] = [];
-    const report = (event: WalkEvent): void => {
-      if (event.event === 'problem') missing.push(event.message);
-      if (event.event === 'quarantine') missing.push(`${event.seqno}: ${event.reason} at ${event.pointer}`);
-      options.onEvent?.(event);
-    };
-    const own = requireMasterchain(registry.pipeline(name));
-    const contexts = pipelines.map((each): WalkContext => {
-      const pipeline = requireMasterchain(each);
-      const declared = requireMasterchain(registry.pipeline(pipeline.name));
-      const sink = queue.sink(pipeline.name === name);
-      return {
-        ...{ pipeline, declared, network: session.network, source: session.source, effects, stop: stop.signal, report },
-        ...{ sink, first: ends.first, loaders: threadLoaders((of, span) => sink.stage(of, span)) },
-        ...{ mode: options.walk ?? 'auto', asks, requestsPerSpan: 20 },
-      };
-    });
-    const limits = { records: Number.POSITIVE_INFINITY, seqnos: HEADER_SPAN };
-    const walkSpans = async (reachable: readonly Span[]): Promise<void> => {
-      // Piece by piece, so that headers do not pile up, and rows come soon.
-      for (const piece of planSpans(reachable, () => 0, limits)) {
-        for (const context of contexts) {
-          const isCounted = context.pipeline.needs.length > 0;
-          if (!stop.signal.aborted) await walkAndRepair([context], isCounted ? queue.spansOf(piece) : [piece]);
-        }
-      }
-    };
-    let [rest, waitMs, last] = [asked, options.waitMs, ends];
-    if (isComing(parts)) {
-      const coming = { asked, source: session.source, effects, stop: stop.signal, waitMs };
-      for await (const piece of reachedPieces(coming)) {
-        await walkSpans(splitReachable(own, piece.spans, piece.ends, 0, report));
-        [rest, last] = [subtractSpans(rest, piece.spans), piece.ends];
-      }
-      waitMs = 0;
-    }
-    await walkSpans(splitReachable(own, rest, last, waitMs, report));
+    const asked = await walkAsked(reading, parts);
     if (missing.length === 0) return;
     const more = missing.length === 1 ? '' : `, and ${missing.length - 1} more like it`;
     throw new WalkError(`walk ${name}: expected all of ${shortSpans(asked)}, got a part: ${missing[0]}${more}`, {
@@ -113,6 +95,95 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
     stop.abort();
     queue.close();
     await walking.catch(() => undefined);
+    database.close();
     await session.close();
   }
+}
+
+/** Everything that a reading works with. */
+interface BatchReading {
+  readonly options: BatchOptions;
+  readonly effects: Effects;
+  readonly registry: Registry;
+  readonly session: Session;
+  readonly queue: BatchQueue;
+  readonly stop: AbortSignal;
+  readonly report: (event: WalkEvent) => void;
+  /** The pipeline whose rows are handed out, and those of the headers that count them. */
+  readonly own: PipelineDef;
+  readonly before: readonly PipelineDef[];
+}
+
+/** The pipeline that is read, the last; before it those that headers need. Others that it needs are for a warehouse. */
+function pipelinesOf(registry: Registry, options: BatchOptions): readonly PipelineDef[] {
+  const all = registry.toRun([options.pipeline ?? 'transactions']);
+  const own = all.at(-1);
+  const wanted = own !== undefined && isMasterchain(own) ? all : all.slice(-1);
+  return selectFrom(wanted, options);
+}
+
+/** @throws {UsageError} when keys or parents would have to come from a warehouse */
+function requireGiven({ name, walk }: PipelineDef, from: string | undefined): void {
+  const isKeyed = walk.kind === 'lookup' || (walk.kind === 'snapshot' && walk.parents !== undefined);
+  if (!isKeyed || from !== undefined) return;
+  throw new UsageError(`usage ${name}: expected the option from, a select of its keys, got none`, {
+    code: 'no-keys',
+    hint: 'there is no warehouse to take keys from; tonlake run takes them from its tables',
+  });
+}
+
+/** @returns the blocks that were asked for */
+async function walkAsked(reading: BatchReading, parts: readonly RangePart[]): Promise<readonly Span[]> {
+  const { options, effects, session, stop, report, own, queue, registry } = reading;
+  const chain = sessionBounds(session, effects);
+  const asked = await resolveRange(parts, chain);
+  if (options.from !== undefined) {
+    const sink = queue.sink(true);
+    await requireGivenKeys({ pipeline: own, pipelines: [own], registry, asked, sink }, options.from, []);
+  }
+  const ends = await chain.ends();
+  if (!['masterchain', 'block', 'lt'].includes(own.walk.kind)) {
+    await walkAndRepair(contextOf(reading, own, asked, ends), { missing: asked, again: [] });
+    return asked;
+  }
+  let [rest, waitMs, last] = [asked, options.waitMs, ends];
+  if (isComing(parts)) {
+    for await (const piece of reachedPieces({ asked, source: session.source, effects, stop, waitMs })) {
+      await walkPieces(reading, splitReachable(own, piece.spans, piece.ends, 0, report), piece.ends);
+      [rest, last] = [subtractSpans(rest, piece.spans), piece.ends];
+    }
+    waitMs = 0;
+  }
+  await walkPieces(reading, splitReachable(own, rest, last, waitMs, report), last);
+  return asked;
+}
+
+/** Piece by piece, so that headers do not pile up, and rows come soon. */
+async function walkPieces(reading: BatchReading, reachable: readonly Span[], ends: IndexEnds): Promise<void> {
+  const { stop, own, before, queue } = reading;
+  const contexts = [...before, own].map((pipeline) => contextOf(reading, pipeline, reachable, ends));
+  for (const piece of planSpans(reachable, () => 0, { records: Number.POSITIVE_INFINITY, seqnos: HEADER_SPAN })) {
+    for (const context of contexts) {
+      const isCounted = context.pipeline === own && before.length > 0;
+      const missing = isCounted ? queue.spansOf(piece) : [piece];
+      if (!stop.aborted) await walkAndRepair(context, { missing, again: [] });
+    }
+  }
+}
+
+function contextOf(
+  { options, effects, registry, session, queue, stop, report, own }: BatchReading,
+  pipeline: PipelineDef,
+  asked: readonly Span[],
+  ends: IndexEnds,
+): WalkContext {
+  const { network, source } = session;
+  const sink = queue.sink(pipeline === own);
+  return {
+    ...{ pipeline, declared: registry.pipeline(pipeline.name), pipelines: [pipeline], registry },
+    ...{ network, source, effects, stop, report, sink, ends, asked, history: false, from: options.from },
+    ...{ mode: options.walk ?? 'auto', requestsPerSpan: 20, asks: new PageQueue(2 * (options.concurrency ?? 8)) },
+    // Rows are held here until they are handed out, so that writing them aside would save nothing.
+    loaders: threadLoaders((of, span) => sink.stage(of, span), Number.POSITIVE_INFINITY),
+  };
 }

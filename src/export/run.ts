@@ -2,27 +2,23 @@ import { fetchEnds, sessionBounds } from '../chain/index-ends.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
 import { isComing, reachedPieces } from '../chain/wait-for-blocks.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
-import { isMasterchain, type MasterchainPipeline, type PipelineDef, proofOf } from '../declare/pipeline.ts';
+import { type Span, subtractSpans, totalSize } from '../core/span.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
 import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { type Selection, selectFrom } from '../declare/selection.ts';
-import { openSession, type SessionOptions } from '../http/session.ts';
+import { openSession, type Session, type SessionOptions } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
-import { doneFor, doneSpans, narrowerEntries, spansOf } from '../warehouse/ledger/done-spans.ts';
+import { doneFor, doneSpans } from '../warehouse/ledger/done-spans.ts';
 import { openStore } from '../warehouse/open-store.ts';
-import { requireSpace } from '../warehouse/staging/free-space.ts';
 import type { Store } from '../warehouse/store.ts';
 import { warehousePath } from '../warehouse/store-options.ts';
-import { type ListRun, walkList } from './list-run.ts';
+import { bringIn, type PipelineRun } from './bring-in.ts';
 import { requireGivenKeys, requireKeyColumns } from './lookup-keys.ts';
-import { missingSpans, tellSkipped } from './missing-spans.ts';
 import { PageQueue } from './page-queue.ts';
-import { requireMasterchain } from './page-request.ts';
-import { splitReachable } from './reachable-blocks.ts';
 import { RunTally } from './run-tally.ts';
-import { countPromised, storeSink } from './store-sink.ts';
-import { walkAndRepair, widenWalked } from './walk-and-repair.ts';
-import type { WalkContext, WalkEvent, WalkMode } from './walk-context.ts';
+import { storeSink } from './store-sink.ts';
+import type { WalkEvent, WalkMode } from './walk-context.ts';
+import type { LoaderPool } from './workers/loader-port.ts';
 import { openLoaders } from './workers/worker-pool.ts';
 
 export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry' | 'names' | 'command'>, Selection {
@@ -103,7 +99,7 @@ const LEAST_SPAN_ASKS = 20;
  * @throws {UsageError} {SourceError} {StoreError} {DecodeError} when the run cannot go on; what was committed stays
  */
 export async function run(options: RunOptions): Promise<RunReport> {
-  const { effects = realEffects, registry = await loadRegistry(), stop = new AbortController().signal } = options;
+  const { effects = realEffects, registry = await loadRegistry() } = options;
   const startedAt = effects.monotonic();
   const pipelines = selectFrom(registry.toRun(options.pipelines), options);
   warehousePath(options.warehouse);
@@ -113,94 +109,28 @@ export async function run(options: RunOptions): Promise<RunReport> {
   try {
     const chain = sessionBounds(session, effects);
     const asked = await resolveRange(parts, chain);
-    const { network, source } = session;
-    const { tables } = registry;
     const store = await openStore({
-      ...{ path: options.warehouse, network, tables, effects, ...kindOf(options.store) },
+      ...{ path: options.warehouse, network: session.network, tables: registry.tables, effects },
+      ...kindOf(options.store),
       command: `${command} --range ${options.range}`,
     });
     const tally = new RunTally(store, options.onEvent);
-    const asks = new PageQueue(2 * (options.concurrency ?? 8));
     const loaders = openLoaders({ workers: options.workers, stage: (name, span) => store.stage(name, span) });
-    const contextOf = (pipeline: MasterchainPipeline, first: number): WalkContext => ({
-      declared: requireMasterchain(registry.pipeline(pipeline.name)),
-      ...{ pipeline, network, source, effects, stop, asks, first, report: tally.report, sink: storeSink(store) },
-      ...{ mode: options.walk ?? 'auto', requestsPerSpan: requestsPerSpan(source), loaders },
-    });
-    const listRun = {
-      ...{ pipelines, registry, store, network, source, effects, stop, asked, report: tally.report },
-      ...{ warehouse: options.warehouse, waitMs: options.waitMs, history: options.history ?? false, chain },
-      ...{ concurrency: options.concurrency ?? 8, requestsPerSpan: requestsPerSpan(source) },
+    const exporting: Exporting = {
+      options,
+      effects,
+      registry,
+      pipelines,
+      session,
+      chain,
+      asked,
+      store,
+      tally,
+      loaders,
     };
-    const prepare = async (): Promise<void> => {
-      await requireKeyColumns(listRun);
-      options.onEvent?.({ event: 'stages', stages: stagesOf(store, pipelines, asked) });
-      if (options.from === undefined) return;
-      for (const name of options.pipelines) {
-        const others = pipelines.map((each) => each.name).filter((each) => each !== name);
-        const coming = others.filter((each) => subtractSpans(asked, doneSpans(store.ledger(), each)).length > 0);
-        await requireGivenKeys({ ...listRun, pipeline: registry.pipeline(name) }, options.from, coming);
-      }
-    };
-    const walkAll = async (part: Pick<ListRun, 'pipelines' | 'asked' | 'waitMs' | 'chain'>): Promise<void> => {
-      const partRun = { ...listRun, ...part };
-      for (const pipeline of part.pipelines) {
-        if (stop.aborted) return;
-        if (!isMasterchain(pipeline)) {
-          const from = options.pipelines.includes(pipeline.name) ? options.from : undefined;
-          await walkList({ pipeline, ...partRun, from });
-          continue;
-        }
-        const missing = missingSpans({ pipeline, ...partRun });
-        if (missing.length === 0) {
-          tellSkipped({ pipeline, ...partRun }, tally.report);
-          continue;
-        }
-        const ends = await part.chain.ends();
-        const reachable = splitReachable(pipeline, missing, ends, part.waitMs, tally.report);
-        const records = await announce(tally, pipeline, store, part.asked, reachable);
-        await requireSpace(options.warehouse, pipeline, records ?? totalSize(reachable));
-        const needed = pipelines.filter(({ name }) => pipeline.needs.includes(name)).filter(isMasterchain);
-        const neededContexts = needed.map((each) => contextOf(each, ends.first));
-        const narrower = narrowerEntries(store.ledger(), pipeline, reachable);
-        for (const entry of narrower) {
-          if (stop.aborted) return;
-          await widenWalked([contextOf(pipeline, ends.first), ...neededContexts], entry);
-        }
-        const rest = subtractSpans(reachable, unionSpans(narrower.flatMap(spansOf)));
-        await walkAndRepair([contextOf(pipeline, ends.first), ...neededContexts], rest);
-      }
-    };
-    const walkRange = async (): Promise<void> => {
-      await prepare();
-      if (!isComing(parts)) return walkAll({ pipelines, asked, waitMs: options.waitMs, chain });
-      // Other lists are read once, when all blocks have come.
-      const ofBlocks = pipelines.filter(({ walk }) => ['masterchain', 'block', 'lt'].includes(walk.kind));
-      for await (const { spans, ends } of reachedPieces({ asked, source, effects, stop, waitMs: options.waitMs })) {
-        await walkAll({ pipelines: ofBlocks, asked: spans, waitMs: 0, chain: { ends: async () => ends } });
-      }
-      const ends = await fetchEnds(source);
-      if (!stop.aborted) await walkAll({ pipelines, asked, waitMs: 0, chain: { ends: async () => ends } });
-    };
-    let failure: { readonly error: unknown } | undefined;
     try {
-      await walkRange().catch((error: unknown) => {
-        failure = { error };
-      });
-      const { openDays } = chain;
-      const isOver = openDays.length === 0 || options.soFar === true;
-      const totals = tally.totals(pipelines, asked, source.counts, options.from === undefined ? [] : options.pipelines);
-      const report: RunReport = {
-        event: 'done',
-        network,
-        pipeline: options.pipelines.join(','),
-        from: asked[0]?.from ?? 0,
-        to: asked.at(-1)?.to ?? 0,
-        ...totals,
-        complete: totals.complete && isOver,
-        openDays,
-        seconds: Math.round(effects.monotonic() - startedAt) / 1000,
-      };
+      const failure = await failureOf(() => bringAll(exporting, isComing(parts)));
+      const report = reportOf(exporting, Math.round(effects.monotonic() - startedAt) / 1000);
       options.onEvent?.(report);
       if (failure !== undefined) throw failure.error;
       return report;
@@ -210,6 +140,97 @@ export async function run(options: RunOptions): Promise<RunReport> {
     }
   } finally {
     await session.close();
+  }
+}
+
+/** Everything that a run has opened. */
+interface Exporting {
+  readonly options: RunOptions;
+  readonly effects: Effects;
+  readonly registry: Registry;
+  readonly pipelines: readonly PipelineDef[];
+  readonly session: Session;
+  readonly chain: ReturnType<typeof sessionBounds>;
+  readonly asked: readonly Span[];
+  readonly store: Store;
+  readonly tally: RunTally;
+  readonly loaders: LoaderPool;
+}
+
+/** What all pipelines of a run have in common. */
+type CommonRun = Omit<PipelineRun, 'pipeline'>;
+
+/** Brings all pipelines in, one after the other; of blocks that are still to come piece by piece, as the head passes them. */
+async function bringAll(exporting: Exporting, isAwaited: boolean): Promise<void> {
+  const { options, effects, pipelines, asked, session } = exporting;
+  const common = commonRun(exporting);
+  const { stop } = common;
+  await prepare(exporting, common);
+  const bringEach = async (own: readonly PipelineDef[], part: Partial<CommonRun>): Promise<void> => {
+    for (const pipeline of own) {
+      if (stop.aborted) return;
+      const from = options.pipelines.includes(pipeline.name) ? options.from : undefined;
+      await bringIn({ ...common, pipelines: own, ...part, pipeline, from });
+    }
+  };
+  if (!isAwaited) return bringEach(pipelines, {});
+  // Other lists are read once, when all blocks have come.
+  const ofBlocks = pipelines.filter(({ walk }) => ['masterchain', 'block', 'lt'].includes(walk.kind));
+  const coming = { asked, source: session.source, effects, stop, waitMs: options.waitMs };
+  for await (const { spans, ends } of reachedPieces(coming)) {
+    await bringEach(ofBlocks, { asked: spans, waitMs: 0, chain: { ends: async () => ends } });
+  }
+  const ends = await fetchEnds(session.source);
+  await bringEach(pipelines, { waitMs: 0, chain: { ends: async () => ends } });
+}
+
+function commonRun(exporting: Exporting): CommonRun {
+  const { options, effects, registry, pipelines, session, chain, asked, store, tally, loaders } = exporting;
+  const { network, source } = session;
+  const { stop = new AbortController().signal, walk: mode = 'auto', history = false, concurrency = 8 } = options;
+  return {
+    ...{ pipelines, registry, network, source, effects, stop, asked, mode, history, loaders, chain },
+    ...{ warehouse: options.warehouse, waitMs: options.waitMs, report: tally.report, sink: storeSink(store) },
+    ...{ requestsPerSpan: requestsPerSpan(source), asks: new PageQueue(2 * concurrency) },
+  };
+}
+
+/** Refuses what cannot be, and tells what is about to be done. @throws {UsageError} */
+async function prepare({ options, registry, pipelines, asked, store }: Exporting, common: CommonRun): Promise<void> {
+  await requireKeyColumns(common);
+  options.onEvent?.({ event: 'stages', stages: stagesOf(store, pipelines, asked) });
+  if (options.from === undefined) return;
+  for (const name of options.pipelines) {
+    const others = pipelines.map((each) => each.name).filter((each) => each !== name);
+    const coming = others.filter((each) => subtractSpans(asked, doneSpans(store.ledger(), each)).length > 0);
+    await requireGivenKeys({ ...common, pipeline: registry.pipeline(name) }, options.from, coming);
+  }
+}
+
+function reportOf({ options, pipelines, session, chain, asked, tally }: Exporting, seconds: number): RunReport {
+  const { openDays } = chain;
+  const isOver = openDays.length === 0 || options.soFar === true;
+  const given = options.from === undefined ? [] : options.pipelines;
+  const totals = tally.totals(pipelines, asked, session.source.counts, given);
+  return {
+    event: 'done',
+    network: session.network,
+    pipeline: options.pipelines.join(','),
+    from: asked[0]?.from ?? 0,
+    to: asked.at(-1)?.to ?? 0,
+    ...totals,
+    complete: totals.complete && isOver,
+    openDays,
+    seconds,
+  };
+}
+
+async function failureOf(work: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return { error };
   }
 }
 
@@ -227,18 +248,4 @@ function requestsPerSpan({ rps }: Source): number {
 
 function kindOf(kind: Store['kind'] | undefined): { readonly kind?: Store['kind'] } {
   return kind === undefined ? {} : { kind };
-}
-
-async function announce(
-  tally: RunTally,
-  pipeline: PipelineDef,
-  store: Store,
-  asked: readonly Span[],
-  missing: readonly Span[],
-): Promise<number | undefined> {
-  const isCounted = proofOf(pipeline) === 'tx_count';
-  const records = isCounted ? await countPromised(store.query, missing) : undefined;
-  const seqnos = totalSize(missing);
-  tally.report({ event: 'start', pipeline: pipeline.name, asked, missing, seqnos, records });
-  return records;
 }

@@ -1,15 +1,15 @@
 import { coversAll } from '../audit/shard-coverage.ts';
 import { fetchEnds, fetchShardState } from '../chain/index-ends.ts';
 import { WalkError } from '../core/errors.ts';
-import type { ListContext } from './list-run.ts';
 import type { LtWindow } from './lt-windows.ts';
+import type { WalkContext } from './walk-context.ts';
 
 /** The range of logical time that belongs to spans of masterchain blocks. */
 export class Horizon {
-  private readonly context: ListContext;
+  private readonly context: WalkContext;
   private readonly known = new Map<number, Promise<bigint>>();
 
-  constructor(context: ListContext) {
+  constructor(context: WalkContext) {
     this.context = context;
   }
 

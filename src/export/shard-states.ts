@@ -2,7 +2,7 @@ import type { NamedHeader } from '../chain/headers.ts';
 import { fetchEnds, fetchShardState } from '../chain/index-ends.ts';
 import { TonlakeError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
-import type { BlockProblem } from './span-task.ts';
+import type { BlockProblem } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
 
 /** What an answer can lack for one block only: others are asked for all the same. */

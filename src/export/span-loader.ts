@@ -2,17 +2,23 @@ import { findLinkGaps, type LinkEnds, type LinkReport } from '../audit/header-li
 import { LinkRows } from '../audit/link-rows.ts';
 import { type BadBlock, Reconciliation } from '../audit/reconcile.ts';
 import { findContradictions } from '../audit/sealed-rows.ts';
-import type { Header } from '../chain/headers.ts';
+import type { HeldHeaders } from '../audit/shard-coverage.ts';
+import { StateRows } from '../audit/state-rows.ts';
 import type { Span } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Batch } from '../decode/batch.ts';
 import { Decoder } from '../decode/decoder.ts';
+import { chooseCopies, findTwins } from '../decode/row-keys.ts';
 import type { RefusedRecord } from '../decode/scan-page.ts';
-import type { WordsColumn } from '../decode/typed-columns.ts';
-import { PAGE_ROWS } from './page-request.ts';
+import { LoadedRows } from './loaded-rows.ts';
+import type { RowRules } from './row-rules.ts';
+import type { PageRules } from './walk-request.ts';
 
 /** Bounds of what is handed over at once, which becomes a row group of each table: records, and bytes of all tables together. */
 const CHUNK = { least: 2048, most: 122_880, bytes: 32 * 2 ** 20 } as const;
+
+/** Code of the error about rows that have one key. */
+const DOUBLE_KEY = 'double-key';
 
 /** Where the sorted rows of a span go. */
 export interface RowSink<T> {
@@ -39,16 +45,26 @@ export interface PlacedReport extends RefusedReport {
 /** What a page held. Plain data, so that a worker thread can hand it over. */
 export interface PageReport {
   readonly records: number;
+  /** Whether its rows stay; otherwise it is asked for in smaller parts. */
+  readonly isTaken: boolean;
   readonly refused: readonly PlacedReport[];
   /** Fields without a column, and how often they were met. */
   readonly unknown: readonly (readonly [string, number])[];
   /** Logical time, decimal, at which a full page was cut. */
   readonly lastLt: string | undefined;
+  /** Rows that were taken. */
+  readonly added: number;
+  /** Records that the loader holds by now. */
+  readonly held: number;
+  /** A block that was not asked for, and has a row in the page: nothing of it was taken. */
+  readonly stranger: number | undefined;
 }
 
+const NO_RULES: RowRules = { block: undefined, audit: { kind: 'none' } };
+
 /**
- * Takes the pages of one span in any order, and writes the rows of the blocks that proved sound, sorted. It can be opened again
- * and again; its memory stays as large as the largest span so far.
+ * Takes the pages of one span in any order, and writes the rows that proved sound, sorted. It can be opened again and again; its
+ * memory stays as large as the largest span so far.
  */
 export class SpanLoader<T> {
   private readonly pipeline: PipelineDef;
@@ -56,56 +72,65 @@ export class SpanLoader<T> {
   private reconciliation: Reconciliation | undefined;
   private linkRows: LinkRows | undefined;
   private span: Span = { from: 0, to: -1 };
-  private headers: readonly Header[] = [];
-  /** Rows before this one are dead if their masterchain block was dropped then. */
-  private dropped = new Map<number, number>();
-  private deadRows = new Set<number>();
-  private readonly isRowAlive = (row: number): boolean => this.isAlive(row);
+  private rules: RowRules = NO_RULES;
+  private readonly rows: LoadedRows;
+  private flushed: RowSink<T> | undefined;
+  private readonly isRowAlive = (row: number): boolean => this.rows.isAlive(row);
 
   constructor(pipeline: PipelineDef) {
     this.pipeline = pipeline;
     this.decoder = new Decoder(pipeline);
+    this.rows = new LoadedRows(this.decoder, pipeline.tables[0]?.key ?? []);
   }
 
   /** Begins a span; what was loaded before is forgotten. */
-  async open(span: Span, headers: readonly Header[]): Promise<void> {
+  async open(span: Span, rules: RowRules): Promise<void> {
     this.span = span;
-    this.headers = headers;
-    this.dropped = new Map();
-    this.deadRows = new Set();
-    this.decoder.clear();
+    this.rules = rules;
+    this.flushed = undefined;
+    this.rows.open(span, rules.block);
   }
 
   /**
    * Adds a page.
    *
-   * @param overflow what becomes of a full page: `keep` all its rows; `cut` those at its last logical time, which come again
-   * with the next window; `refuse` all, because the window is asked for in halves
    * @throws {DecodeError} when the page is no JSON (retryable) or of another shape; nothing of it is kept
    */
-  async add(page: Uint8Array, overflow: 'keep' | 'cut' | 'refuse'): Promise<PageReport> {
+  async add(page: Uint8Array, rules: PageRules): Promise<PageReport> {
+    const { unit, given, full = Number.POSITIVE_INFINITY, overflow = 'keep', isSupplement = false } = rules;
     const mark = this.decoder.mark();
-    const before = this.decoder.records;
-    const { records, refused, unknown } = this.decoder.decode(page);
-    const after = this.decoder.records;
-    const isFull = records >= PAGE_ROWS;
-    const lastLt = isFull && overflow === 'cut' && after > before ? this.ltOf(after - 1) : undefined;
-    if (lastLt !== undefined) {
-      for (let row = after - 1; row >= before && this.ltOf(row) === lastLt; row--) this.deadRows.add(row);
+    const from = this.decoder.records;
+    const { records, refused, unknown } = this.decoder.decode(page, given);
+    const isFull = records >= full;
+    const to = this.decoder.records;
+    const isOwnOnly = this.rules.audit.kind === 'keys' && unit !== undefined;
+    const stranger = isOwnOnly ? this.rows.strangerIn({ unit, from, to }) : undefined;
+    const isTooMuch = isFull && (overflow === 'refuse' || overflow === 'divide');
+    if (isTooMuch || (overflow === 'divide' && refused.length > 0) || stranger !== undefined) {
+      this.decoder.rollback(mark);
+      return { ...NOT_TAKEN, records, held: from, stranger };
     }
-    if (isFull && overflow === 'refuse') this.decoder.rollback(mark);
+    const lastLt = isFull && overflow === 'cut' && to > from ? this.rows.cutLast(from, to) : undefined;
+    const added = this.rows.add({ unit, from, to }, isSupplement);
     return {
-      records,
+      ...{ isTaken: true, records, added, held: to, stranger, lastLt },
       refused: refused.length === 0 ? [] : await this.explain(refused),
       unknown: [...unknown],
-      lastLt: lastLt?.toString(),
     };
   }
 
-  /** Compares the rows so far with the headers that the span was opened with. */
+  /** Holds the rows so far against what the span was opened with. */
   async audit(): Promise<readonly BadBlock[]> {
-    this.reconciliation ??= new Reconciliation(this.decoder);
-    return this.reconciliation.audit(this.span, this.headers, this.isRowAlive);
+    const { audit } = this.rules;
+    switch (audit.kind) {
+      case 'counts':
+        this.reconciliation ??= new Reconciliation(this.decoder);
+        return this.reconciliation.audit(this.span, audit.headers, this.isRowAlive);
+      case 'keys':
+        return this.auditKeys(audit.states);
+      case 'none':
+        return [];
+    }
   }
 
   /** Follows the links between the headers so far, from one end of the span to the other, and holds them against committed rows. */
@@ -116,17 +141,41 @@ export class SpanLoader<T> {
     return { ...findLinkGaps(blocks, this.span, ends), blocks: blocks.length, contradicted };
   }
 
-  /** Forgets the rows of a masterchain block; it will be loaded again. */
-  async drop(seqno: number): Promise<void> {
-    this.dropped.set(seqno, this.decoder.records);
+  /** Forgets the rows of a masterchain block, or of a lot of keys; they will be loaded again. */
+  async drop(unit: number): Promise<void> {
+    this.rows.drop(unit);
   }
 
-  /** Writes the rows of each given span, sorted; other rows are forgotten. */
-  async finish(spans: readonly Span[], open: (span: Span, at: number) => RowSink<T>): Promise<readonly T[]> {
-    const finished: T[] = [];
-    for (const [at, span] of spans.entries()) finished.push(await this.writeRows(span, open(span, at)));
-    this.decoder.clear();
-    return finished;
+  /** Writes the rows so far, and forgets them, so that memory does not grow with a long list. What was written stays in the span. */
+  async flush(open: (span: Span) => RowSink<T>): Promise<void> {
+    this.flushed ??= open(this.span);
+    await this.writeRows(this.span, this.flushed);
+    this.rows.clear();
+  }
+
+  /** Writes the rows of each given span, sorted; they stay. */
+  async write(spans: readonly Span[], open: (span: Span, at: number) => RowSink<T>): Promise<readonly T[]> {
+    const written: T[] = [];
+    for (const [at, span] of spans.entries()) {
+      const sink = this.flushed ?? open(span, at);
+      this.flushed = undefined;
+      try {
+        await this.writeRows(span, sink);
+        written.push(await sink.finish());
+      } catch (error) {
+        await sink.discard();
+        throw error;
+      }
+    }
+    return written;
+  }
+
+  /** Forgets the rows. What was flushed and not finished goes, too. */
+  async clear(): Promise<void> {
+    const { flushed } = this;
+    this.flushed = undefined;
+    this.rows.clear();
+    await flushed?.discard();
   }
 
   /** Memory of batches that a sink has taken over, to be used again. */
@@ -134,19 +183,15 @@ export class SpanLoader<T> {
     this.decoder.giveBack(memory);
   }
 
-  private async writeRows(span: Span, sink: RowSink<T>): Promise<T> {
-    try {
-      const rows = this.decoder.sorted(this.rowsOf(span));
-      const size = this.chunkRecords();
-      for (let from = 0; from < Math.max(rows.length, 1); from += size) {
-        const chunk = rows.subarray(from, from + size);
-        await sink.ready();
-        await sink.write(this.decoder.choose(chunk));
-      }
-      return await sink.finish();
-    } catch (error) {
-      await sink.discard();
-      throw error;
+  private async writeRows(span: Span, sink: RowSink<T>): Promise<void> {
+    const { copies } = this.rules;
+    const own = this.rows.of(span);
+    const rows = this.decoder.sorted(copies === undefined ? own : chooseCopies(this.decoder, own, copies));
+    const size = this.chunkRecords();
+    for (let from = 0; from < Math.max(rows.length, 1); from += size) {
+      const chunk = rows.subarray(from, from + size);
+      await sink.ready();
+      await sink.write(this.decoder.choose(chunk));
     }
   }
 
@@ -166,25 +211,24 @@ export class SpanLoader<T> {
     }));
   }
 
-  private rowsOf(span: Span): Int32Array {
-    const { words } = this.decoder.column('mc_block_seqno') as WordsColumn;
-    const rows = new Int32Array(this.decoder.records);
-    let found = 0;
-    for (let row = 0; row < rows.length; row++) {
-      const seqno = words[row] as number;
-      if (seqno >= span.from && seqno <= span.to && this.isAlive(row)) rows[found++] = row;
+  private auditKeys(states: HeldHeaders | undefined): readonly BadBlock[] {
+    const bad = new Map<number, BadBlock>();
+    if (states !== undefined) {
+      const audit = new StateRows(this.decoder, states);
+      for (const [seqno, rows] of this.rows.byUnit()) {
+        const reason = audit.fault(seqno, rows);
+        if (reason !== undefined) bad.set(seqno, { seqno, reason });
+      }
     }
-    return rows.subarray(0, found);
-  }
-
-  private isAlive(row: number): boolean {
-    if (this.deadRows.size > 0 && this.deadRows.has(row)) return false;
-    if (this.dropped.size === 0) return true;
-    const { words } = this.decoder.column('mc_block_seqno') as WordsColumn;
-    return row >= (this.dropped.get(words[row] as number) ?? 0);
-  }
-
-  private ltOf(row: number): bigint {
-    return (this.decoder.column('lt') as WordsColumn).unsigned64(row);
+    const seqnoOf = this.rows.seqnos();
+    const key = this.pipeline.tables[0]?.key ?? [];
+    for (const { rows, reason } of findTwins(this.decoder, key, this.rows.of(this.span))) {
+      for (const seqno of rows.map((row) => seqnoOf?.(row) ?? this.span.from)) {
+        bad.set(seqno, { seqno, reason, code: DOUBLE_KEY });
+      }
+    }
+    return [...bad.values()];
   }
 }
+
+const NOT_TAKEN = { isTaken: false, refused: [], unknown: [], lastLt: undefined, added: 0 } as const;

@@ -6,30 +6,7 @@ import { greatest, type Span } from '../core/span.ts';
 import type { Answer } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { Source } from '../http/source.ts';
-import { type PageRequest, pagesOfBlock } from './page-request.ts';
-import type { SpanLoaderPort } from './workers/loader-port.ts';
-
-/** How a span's rows are proven whole, and what is asked again where they are not. */
-export interface SpanProof {
-  /** Sees every page before it is loaded. @throws retryable errors for a page that is plainly short */
-  see(ask: PageRequest, answer: Answer): void;
-  /** Masterchain blocks of the span that are not proven. */
-  audit(): Promise<readonly BadBlock[]>;
-  /** Forgets a masterchain block and says how to ask for it alone. */
-  repair(seqno: number): readonly PageRequest[];
-}
-
-/** Transactions are proven by the headers' `tx_count`. */
-export function countProof(
-  loader: Pick<SpanLoaderPort, 'audit'>,
-  headers: ReadonlyMap<number, readonly Header[]>,
-): SpanProof {
-  return {
-    see: () => undefined,
-    audit: () => loader.audit(),
-    repair: (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? [])),
-  };
-}
+import type { ProvableRows } from './span-walk.ts';
 
 /** Transactions that some headers promise. */
 export function promisedRows(headers: readonly Header[]): number {
@@ -39,15 +16,22 @@ export function promisedRows(headers: readonly Header[]): number {
 export interface LinkProofOptions {
   readonly span: Span;
   readonly ends: LinkEnds;
-  readonly loader: Pick<SpanLoaderPort, 'links'>;
   readonly source: Source;
   readonly pipeline: string;
   /** Told how many headers the span has, as far as is known. */
   readonly onCount?: (headers: number) => void;
 }
 
+/** How the headers of a span are proven whole. */
+export interface LinkProof {
+  /** Sees the list of a block before it is loaded. @throws retryable errors for one that is plainly short */
+  see(seqno: number, answer: Answer): void;
+  /** Masterchain blocks of the span that are not proven. */
+  audit(rows: Pick<ProvableRows, 'links'>): Promise<readonly BadBlock[]>;
+}
+
 /** Headers are proven by their links: from the states at both ends of the span, through every block between. */
-export function linkProof({ span, ends, loader, source, pipeline, onCount }: LinkProofOptions): SpanProof {
+export function linkProof({ span, ends, source, pipeline, onCount }: LinkProofOptions): LinkProof {
   /** Blocks that a missing masterchain block parts from their successors: the states right before such blocks name them. */
   const newestBeforeHoles = async ({ missing, stray }: LinkGaps): Promise<ReadonlySet<string>> => {
     const newest = new Set<string>();
@@ -69,11 +53,11 @@ export function linkProof({ span, ends, loader, source, pipeline, onCount }: Lin
   };
 
   return {
-    see(ask, { body, request }) {
-      if (ask.kind === 'block') requireMasterBlock(parseHeaders(body, request), ask.seqno, pipeline);
+    see(seqno, { body, request }) {
+      requireMasterBlock(parseHeaders(body, request), seqno, pipeline);
     },
-    async audit() {
-      const { blocks, contradicted, ...gaps } = await loader.links(ends);
+    async audit(rows) {
+      const { blocks, contradicted, ...gaps } = await rows.links(ends);
       onCount?.(blocks);
       const newest = await newestBeforeHoles(gaps);
       const stray = gaps.stray.filter((block) => !newest.has(block.id));
@@ -83,7 +67,6 @@ export function linkProof({ span, ends, loader, source, pipeline, onCount }: Lin
       const others = contradicted.filter(({ mcSeqno }) => !isBlamed.has(mcSeqno));
       return [...unlinked, ...new Map(others.map(({ mcSeqno: seqno, reason }) => [seqno, { seqno, reason }])).values()];
     },
-    repair: (seqno) => pagesOfBlock(seqno, 0),
   };
 }
 

@@ -1,252 +1,263 @@
 import type { BadBlock } from '../audit/reconcile.ts';
-import { AuditError, DecodeError, TonlakeError } from '../core/errors.ts';
-import { type Span, spanSize, subtractSpans } from '../core/span.ts';
-import { quarantineBatch } from '../decode/quarantine-table.ts';
-import { givesWay } from '../warehouse/ledger/done-spans.ts';
-import type { StagedSpan, Verdict } from '../warehouse/store.ts';
-import { halve } from './lt-windows.ts';
-import { PAGE_ROWS, type PageRequest, requestOf } from './page-request.ts';
+import { AuditError, DecodeError, type TonlakeError } from '../core/errors.ts';
+import { type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
+import { formatTarget } from '../http/request.ts';
+import { commitSpan, quarantineSpan, tellProgress } from './commit-span.ts';
+import { PageLoading, type RefusedRecord } from './page-loading.ts';
 import { REPAIR_PAUSE_MS, REPAIRS } from './repair-rounds.ts';
 import type { RequestMeter } from './request-meter.ts';
-import type { PageReport, RefusedReport } from './span-loader.ts';
-import type { SpanProof } from './span-proof.ts';
-import { spanEvent, type WalkContext } from './walk-context.ts';
-import type { Overflow, SpanLoaderPort } from './workers/loader-port.ts';
+import type { BlockProblem, Comparison, ProvableRows, Reading, SpanWalk } from './span-walk.ts';
+import type { WalkContext } from './walk-context.ts';
+import type { SpanLoaderPort, StagedRows } from './workers/loader-port.ts';
 
-export interface SpanTaskOptions {
-  readonly context: WalkContext;
-  readonly span: Span;
-  readonly loader: SpanLoaderPort;
-  readonly proof: SpanProof;
-  readonly asks: readonly PageRequest[];
-  readonly meter: RequestMeter;
-  readonly onEnd?: () => void;
+/**
+ * Brings one span of a walk in: asks, proves, repairs and commits. What cannot be proven is left out; the rest of the span stays.
+ *
+ * @returns what could not be had
+ * @throws what made the source unusable, after everything that was proven by then is committed
+ */
+export async function runSpan(
+  context: WalkContext,
+  meter: RequestMeter,
+  walk: SpanWalk,
+): Promise<readonly BlockProblem[]> {
+  const loader = await context.loaders.take(context.pipeline);
+  const task = new SpanTask(context, meter, walk, loader);
+  let problems: readonly BlockProblem[] | 'halve';
+  try {
+    await loader.open(walk.span, walk.rows);
+    problems = await task.run();
+  } finally {
+    await loader.release();
+    walk.onEnd?.();
+  }
+  if (problems !== 'halve') return problems;
+  const middle = Math.floor((walk.span.from + walk.span.to) / 2);
+  const parts = [
+    { from: walk.span.from, to: middle },
+    { from: middle + 1, to: walk.span.to },
+  ];
+  const found: BlockProblem[] = [];
+  for (const part of parts) {
+    const half = walk.part?.(part);
+    if (half !== undefined && !context.stop.aborted) found.push(...(await runSpan(context, meter, half)));
+  }
+  return found;
 }
 
-/** Masterchain blocks that are not in, and why. */
-export interface BlockProblem {
-  readonly span: Span;
-  readonly error: TonlakeError;
-}
+class SpanTask {
+  private readonly context: WalkContext;
+  private readonly meter: RequestMeter;
+  private readonly walk: SpanWalk;
+  private readonly loader: SpanLoaderPort;
+  private readonly loading: PageLoading;
+  private readonly rows: ProvableRows;
 
-interface Refusal {
-  readonly request: string;
-  readonly records: readonly RefusedReport[];
-}
-
-/** One span from its requests to its commit. */
-export class SpanTask {
-  private readonly options: SpanTaskOptions;
-  /** Why single blocks could not be had. */
-  private readonly failures = new Map<number, TonlakeError>();
-  private readonly refusals = new Map<number, Refusal>();
-  /** Blocks of which a window held a record that could not be decoded. */
-  private readonly suspects = new Set<number>();
-  /** Why no block of the span can be trusted. */
-  private distrust: DecodeError | undefined;
-
-  constructor(options: SpanTaskOptions) {
-    this.options = options;
+  constructor(context: WalkContext, meter: RequestMeter, walk: SpanWalk, loader: SpanLoaderPort) {
+    this.context = context;
+    this.meter = meter;
+    this.walk = walk;
+    this.loader = loader;
+    this.loading = new PageLoading(context, walk, loader);
+    this.rows = {
+      links: (ends) => loader.links(ends),
+      stage: (spans) => loader.stage(spans),
+      ask: (requests) => this.loading.askRound({ requests, count: requests.length }),
+    };
   }
 
-  /**
-   * Fetches, proves, repairs and commits. Blocks that cannot be proven are left out; the rest of the span stays.
-   *
-   * @returns the blocks that could not be proven
-   * @throws what made the source unusable, after everything that was proven by then is committed
-   */
-  async run(): Promise<readonly BlockProblem[]> {
-    try {
-      return await this.bringIn();
-    } finally {
-      this.options.loader.release();
-      this.options.onEnd?.();
+  async run(): Promise<readonly BlockProblem[] | 'halve'> {
+    await this.loading.askPlanned();
+    if (this.loading.distrust !== undefined) throw this.loading.distrust;
+    const found = await this.settle();
+    if (found !== 'halve') tellProgress(this.context, this.walk.span);
+    if (this.loading.fatal !== undefined) throw this.loading.fatal.error;
+    return found;
+  }
+
+  private settle(): Promise<readonly BlockProblem[] | 'halve'> {
+    switch (this.walk.unit) {
+      case 'block':
+        return this.settleBlocks();
+      case 'span':
+        return this.settleSpan();
+      case 'reading':
+        return this.settleReading();
     }
   }
 
-  private async bringIn(): Promise<readonly BlockProblem[]> {
-    const { asks, span, context } = this.options;
-    context.report({ event: 'planned', pipeline: context.pipeline.name, requests: asks.length });
-    let fatal = await this.askAll(asks);
-    if (this.distrust !== undefined) throw this.distrust;
-    let bad = await this.audit();
-    for (let round = 1; round <= REPAIRS && bad.length > 0 && fatal === undefined && !context.stop.aborted; round++) {
+  /** Commits the blocks that are sound, after those that are not were asked for again. */
+  private async settleBlocks(): Promise<readonly BlockProblem[]> {
+    const { context, loading, walk } = this;
+    let { bad, staged } = await this.prove(0);
+    for (let round = 1; round <= REPAIRS && bad.length > 0 && !loading.isOver; round++) {
       // A block that is not indexed has been waited for already.
-      const again = bad.filter(({ seqno }) => this.failures.get(seqno)?.code !== 'not-indexed');
+      const again = bad.filter(({ seqno }) => loading.failures.get(seqno)?.error.code !== 'not-indexed');
       if (again.length === 0) break;
+      for (const rows of staged) await rows.discard();
       if (round > 1) await context.effects.sleep(REPAIR_PAUSE_MS);
-      fatal = await this.repair(again.map(({ seqno }) => seqno));
-      bad = await this.audit();
+      for (const { seqno } of again) await loading.forget(seqno);
+      const requests = again.flatMap(({ seqno }) => walk.repair?.(seqno) ?? []);
+      await loading.askRound({ requests, count: requests.length });
+      ({ bad, staged } = await this.prove(round));
     }
-    await this.commit(bad);
-    context.report({ event: 'progress', pipeline: context.pipeline.name, seqnos: spanSize(span), records: 0 });
-    if (fatal !== undefined) throw fatal.error;
-    return context.stop.aborted ? [] : this.settle(bad);
+    await this.commitParts(this.goodParts(bad), staged);
+    return context.stop.aborted ? [] : this.tellBlocks(bad);
   }
 
-  /** What the proof finds, and every block with a record that could not be decoded, whatever the proof says. */
+  private goodParts(bad: readonly BadBlock[]): readonly Span[] {
+    return subtractSpans(
+      [this.walk.span],
+      bad.map(({ seqno }) => ({ from: seqno, to: seqno })),
+    );
+  }
+
+  /** What is wrong by itself, and only when nothing more is to be repaired or asked for, what a comparison finds. */
+  private async prove(round: number): Promise<Comparison> {
+    const bad = await this.audit();
+    if (this.walk.compare === undefined) return { bad, staged: [] };
+    if (bad.length > 0 && round < REPAIRS && !this.loading.isOver) return { bad, staged: [] };
+    const { bad: more, staged } = await this.walk.compare(this.rows, this.goodParts(bad));
+    return { bad: [...bad, ...more], staged };
+  }
+
+  /** What the proof finds, and every block that did not come, or with a record that could not be decoded, whatever the proof says. */
   private async audit(): Promise<readonly BadBlock[]> {
-    const { proof, span } = this.options;
-    const bad = new Map((await proof.audit()).map((block) => [block.seqno, block]));
-    for (const seqno of [...this.suspects, ...this.refusals.keys()]) {
-      const isOwn = seqno >= span.from && seqno <= span.to;
-      if (isOwn && !bad.has(seqno)) bad.set(seqno, { seqno, reason: 'expected records that can be decoded' });
+    const { loading, walk, loader } = this;
+    const found = [...(await loader.audit()), ...((await walk.audit?.(this.rows)) ?? [])];
+    const bad = new Map(found.map((block) => [block.seqno, block]));
+    const accuse = (seqno: number, reason: string): void => {
+      const isOwn = seqno >= walk.span.from && seqno <= walk.span.to;
+      if (isOwn && !bad.has(seqno)) bad.set(seqno, { seqno, reason });
+    };
+    for (const seqno of [...loading.suspects, ...loading.refusals.keys()]) {
+      if (seqno !== undefined) accuse(seqno, 'expected records that can be decoded');
+    }
+    // Nothing else tells that such a block is not there.
+    if (walk.rows.audit.kind === 'keys') {
+      for (let seqno = walk.span.from; seqno <= walk.span.to; seqno++) {
+        if (!loading.answered.has(seqno)) accuse(seqno, 'expected its rows, got no answer');
+      }
     }
     return [...bad.values()];
   }
 
-  private async askAll(asks: readonly PageRequest[]): Promise<{ readonly error: unknown } | undefined> {
-    let fatal: { readonly error: unknown } | undefined;
-    const { asks: queue, stop } = this.options.context;
-    await Promise.all(
-      asks.map((ask) =>
-        queue.add(async () => {
-          if (fatal !== undefined || stop.aborted) return;
-          await this.ask(ask).catch((error: unknown) => {
-            fatal ??= { error };
-          });
-        }),
-      ),
-    );
-    return fatal;
+  /** @param ready rows that are staged already, of some or all parts */
+  private async commitParts(parts: readonly Span[], ready: readonly StagedRows[]): Promise<void> {
+    const { walk, loader } = this;
+    const isReplacing = walk.replaces !== undefined && walk.replaces.length > 0;
+    // Half a replacement would leave the other half twice.
+    const isWhole = totalSize(parts) === spanSize(walk.span);
+    const wanted = isReplacing && !isWhole ? [] : parts;
+    const isIn = ({ from, to }: Span, spans: readonly Span[]): boolean =>
+      spans.some((span) => span.from === from && span.to === to);
+    const [kept, unfit] = [
+      ready.filter(({ span }) => isIn(span, wanted)),
+      ready.filter(({ span }) => !isIn(span, wanted)),
+    ];
+    for (const rows of unfit) await rows.discard();
+    const readySpans = kept.map(({ span }) => span);
+    const staged = [...kept, ...(await loader.finish(wanted.filter((part) => !isIn(part, readySpans))))];
+    for (const rows of staged.sort((a, b) => a.span.from - b.span.from)) await this.commit(rows);
   }
 
-  private async repair(seqnos: readonly number[]): Promise<{ readonly error: unknown } | undefined> {
-    const { loader, proof } = this.options;
-    const asks: PageRequest[] = [];
-    for (const seqno of seqnos) {
-      await loader.drop(seqno);
-      this.failures.delete(seqno);
-      this.refusals.delete(seqno);
-      this.suspects.delete(seqno);
-      asks.push(...proof.repair(seqno));
-    }
-    return this.askAll(asks);
-  }
-
-  /** Asks for one page and loads it; what overflows is asked for in further pages. */
-  private async ask(ask: PageRequest): Promise<void> {
-    const { context, loader, proof } = this.options;
-    const { source, pipeline } = context;
-    const overflow = ask.kind === 'block' ? 'keep' : pipeline.walk.windows.order === 'total' ? 'cut' : 'refuse';
-    let request = '';
+  private async commit({ span, staged, discard }: StagedRows): Promise<void> {
+    const { context, meter, walk, loading } = this;
+    const reading = this.reading();
+    const terms = await walk.entry(span, reading);
     try {
-      const report = await source.fetch(requestOf(pipeline, ask), async (answer) => {
-        proof.see(ask, answer);
-        request = answer.request;
-        context.asks.learn(answer.body.length);
-        return loader.add(answer.body, overflow);
-      });
-      this.note(ask, request, report);
-      for (const rest of remainder(ask, report, overflow)) await this.ask(rest);
+      if (terms !== undefined) await commitSpan(context, meter, staged, terms);
+      else await discard();
     } catch (error) {
-      if (!isLocal(error)) throw error;
-      if (ask.kind === 'block') this.failures.set(ask.seqno, error);
+      if (loading.fatal === undefined) await discard();
+      throw error;
     }
   }
 
-  private note(ask: PageRequest, request: string, report: PageReport): void {
-    const { context } = this.options;
-    const pipeline = context.pipeline.name;
-    for (const [field, count] of report.unknown) context.report({ event: 'unknown-field', pipeline, field, count });
-    context.report({ event: 'progress', pipeline, seqnos: 0, records: report.records });
-    const { refused } = report;
-    if (ask.kind === 'block') {
-      if (refused.length > 0) this.refusals.set(ask.seqno, { request, records: refused });
-      return;
-    }
-    // Their blocks are asked for by themselves.
-    for (const { seqno, pointer, reason } of refused) {
-      if (seqno !== undefined) this.suspects.add(seqno);
-      // Counts tell which block lacks a transaction; links may not.
-      else if (context.pipeline.walk.proof === 'links') {
-        const message = `decode ${pipeline}: ${reason} at ${pointer} of ${request}, which tells no masterchain block`;
-        this.distrust ??= new DecodeError(message, { code: 'wrong-shape' });
-      }
-    }
+  private reading(): Reading {
+    return { refused: this.loading.refused.length, isStopped: this.context.stop.aborted };
   }
 
-  private async commit(bad: readonly BadBlock[]): Promise<void> {
-    const { span, loader } = this.options;
-    const good = subtractSpans(
-      [span],
-      bad.map(({ seqno }) => ({ from: seqno, to: seqno })),
-    );
-    const staged = await loader.finish(good);
-    for (const [i, part] of good.entries()) await this.put(staged[i] as StagedSpan, part, 'sealed');
-  }
-
-  private async put(staged: StagedSpan, span: Span, verdict: Verdict): Promise<void> {
-    const { context, meter, asks } = this.options;
-    const { sink, pipeline, network, report } = context;
-    const supersedes = sink
-      .ledger()
-      .filter((entry) => entry.pipeline === pipeline.name && givesWay(entry, span))
-      .map((entry) => entry.id);
-    const entry = await sink.commit(staged, {
-      network,
-      pipeline: pipeline.name,
-      version: pipeline.version,
-      span,
-      verdict,
-      without: pipeline.leftOut,
-      supersedes,
-      ...meter.take(),
-      ...(verdict === 'sealed' && spanSize(span) === spanSize(this.options.span) ? { planned: asks.length } : {}),
-    });
-    if (verdict !== 'sealed') return;
-    report(spanEvent(entry));
-  }
-
-  /** Refused records go to the quarantine; every other block that is not in is a problem, for the walk to tell. */
-  private async settle(bad: readonly BadBlock[]): Promise<readonly BlockProblem[]> {
-    const { name } = this.options.context.pipeline;
+  /** Refused records go to the quarantine; every other block that is not in is a problem, for the caller to tell. */
+  private async tellBlocks(bad: readonly BadBlock[]): Promise<readonly BlockProblem[]> {
+    const { context, meter, loading } = this;
     const problems: BlockProblem[] = [];
-    for (const { seqno, reason } of bad) {
-      const refusal = this.refusals.get(seqno) ?? this.brokenPage(seqno);
-      if (refusal !== undefined) await this.quarantine(seqno, refusal);
+    for (const { seqno, reason, code = 'unbalanced' } of bad) {
+      const refused = loading.refusals.get(seqno) ?? this.brokenPage(seqno);
+      const span = { from: seqno, to: seqno };
+      if (refused !== undefined) await quarantineSpan(context, meter, span, refused);
       else {
-        const error = new AuditError(`audit ${name} ${seqno}: ${reason}`, { code: 'unbalanced' });
-        problems.push({ span: { from: seqno, to: seqno }, error: this.failures.get(seqno) ?? error });
+        const error = new AuditError(`audit ${context.pipeline.name} ${seqno}: ${reason}`, { code });
+        problems.push({ span, error: loading.failures.get(seqno)?.error ?? error });
       }
     }
     return problems;
   }
 
   /** A page that was no JSON, however often it was asked for. */
-  private brokenPage(seqno: number): Refusal | undefined {
-    const error = this.failures.get(seqno);
-    if (!(error instanceof DecodeError)) return undefined;
-    const { path, query } = requestOf(this.options.context.pipeline, { kind: 'block', seqno, offset: 0 });
-    const request = `GET ${path}?${query.map(([key, value]) => `${key}=${value}`).join('&')}`;
-    const raw = String(error.cause ?? '');
-    return { request, records: [{ pointer: '', reason: error.message, raw }] };
+  private brokenPage(seqno: number): readonly RefusedRecord[] | undefined {
+    const failure = this.loading.failures.get(seqno);
+    if (!(failure?.error instanceof DecodeError)) return undefined;
+    const { ask, error } = failure;
+    const request = `${ask.method ?? 'GET'} ${decodeURIComponent(formatTarget(ask))}`;
+    return [{ request, pointer: '', reason: error.message, raw: String(error.cause ?? '') }];
   }
 
-  private async quarantine(seqno: number, { request, records }: Refusal): Promise<void> {
-    const { context } = this.options;
-    const pipeline = context.pipeline.name;
-    const foundAt = Math.floor(context.effects.now() / 1000);
-    const span = { from: seqno, to: seqno };
-    const stage = context.sink.stage(pipeline, span);
-    await stage.write(quarantineBatch(records.map((record) => ({ ...record, pipeline, seqno, request, foundAt }))));
-    await this.put(await stage.finish(), span, 'quarantined');
-    for (const { pointer, reason } of records)
-      context.report({ event: 'quarantine', pipeline, seqno, pointer, reason });
+  /** Commits the span as a whole, or has it read in halves; of a single block it says what is wrong. */
+  private async settleSpan(): Promise<readonly BlockProblem[] | 'halve'> {
+    const { context, meter, walk, loading } = this;
+    if (loading.isOver) return [];
+    const { refused } = loading;
+    let error = loading.failure;
+    if (error === undefined && refused.length === 0) error = await this.commitSound();
+    if (error === undefined && refused.length === 0) return [];
+    const isReplacing = walk.replaces !== undefined && walk.replaces.length > 0;
+    if (spanSize(walk.span) > 1 && !isReplacing) return 'halve';
+    if (error !== undefined) return [{ span: walk.span, error }];
+    // What takes the place of an entry covers it as a whole.
+    if (!isReplacing) await quarantineSpan(context, meter, walk.span, refused);
+    return [];
   }
-}
 
-/** What a full page leaves to ask for. Nothing when its rows share one logical time: its blocks are then asked for singly. */
-function remainder(ask: PageRequest, report: PageReport, overflow: Overflow): readonly PageRequest[] {
-  if (ask.kind === 'block' || report.records < PAGE_ROWS) return [];
-  const { window } = ask;
-  if (overflow === 'refuse') return (halve(window) ?? []).map((half) => ({ kind: 'window', window: half }));
-  const last = BigInt(report.lastLt ?? window.from);
-  return last > window.from ? [{ kind: 'window', window: { from: last, to: window.to } }] : [];
-}
+  /** Commits the rows of the span if they are sound. @returns what is wrong with them */
+  private async commitSound(): Promise<TonlakeError | undefined> {
+    const { walk, loader, loading, context } = this;
+    let [bad] = await loader.audit();
+    let staged: readonly StagedRows[] = [];
+    if (bad === undefined && walk.compare !== undefined) {
+      const comparison = await walk.compare(this.rows, [walk.span]);
+      [bad] = comparison.bad;
+      staged = comparison.staged;
+    }
+    if (loading.failure !== undefined || loading.isOver) {
+      for (const rows of staged) await rows.discard();
+      return loading.failure;
+    }
+    if (bad !== undefined) {
+      const { from, to } = walk.span;
+      const where = from === to ? `${from}` : `${from}:${to}`;
+      return new AuditError(`audit ${context.pipeline.name} ${where}: ${bad.reason}`, {
+        code: bad.code ?? 'unbalanced',
+      });
+    }
+    for (const rows of staged.length > 0 ? staged : await loader.finish([walk.span])) await this.commit(rows);
+    return undefined;
+  }
 
-/** A fault of single blocks, not of the source as a whole. */
-function isLocal(error: unknown): error is TonlakeError {
-  if (error instanceof DecodeError) return error.retryable;
-  return error instanceof TonlakeError && error.code === 'not-indexed';
+  /** Commits what was read, and says of a part that it is one. */
+  private async settleReading(): Promise<readonly BlockProblem[]> {
+    const { context, meter, walk, loader, loading } = this;
+    if (loading.fatal !== undefined) return [];
+    const reading = this.reading();
+    const terms = await walk.entry(walk.span, reading);
+    if (terms !== undefined) {
+      await loading.forgetTorn();
+      const [rows] = await loader.finish([walk.span], walk.more?.());
+      if (rows !== undefined) await commitSpan(context, meter, rows.staged, terms);
+    }
+    const { refused } = loading;
+    if (refused.length > 0) await quarantineSpan(context, meter, walk.span, refused);
+    await walk.onCommitted?.(reading);
+    return [];
+  }
 }

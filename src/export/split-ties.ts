@@ -4,8 +4,8 @@ import type { Span } from '../core/span.ts';
 import { intersectSpans, totalSize } from '../core/span.ts';
 import type { TiesDef } from '../declare/pipeline.ts';
 import { doneSpans } from '../warehouse/ledger/done-spans.ts';
-import type { ListContext } from './list-run.ts';
 import { PAGE_ROWS } from './page-request.ts';
+import type { WalkContext } from './walk-context.ts';
 
 /** Accounts of one request: what fits a request line everywhere. */
 const BATCH = 100;
@@ -19,7 +19,7 @@ type Parameters = readonly (readonly [name: string, value: string])[];
  * have rows are asked for, in batches: an account has one transaction at a logical time.
  */
 export async function splitOfTies(
-  context: ListContext,
+  context: WalkContext,
   ties: TiesDef,
   span: Span,
   lt: bigint,
@@ -35,7 +35,7 @@ export async function splitOfTies(
 }
 
 /** As many pages as there are, and each of them whole. */
-async function pageByPage({ source, pipeline }: ListContext, lt: bigint): Promise<readonly Parameters[]> {
+async function pageByPage({ source, pipeline }: WalkContext, lt: bigint): Promise<readonly Parameters[]> {
   const pages: Parameters[] = [];
   const [table] = pipeline.tables;
   const list = table?.rows.kind === 'records' ? table.rows.path.slice(1) : '';
@@ -55,23 +55,23 @@ async function pageByPage({ source, pipeline }: ListContext, lt: bigint): Promis
 
 /** Accounts from the transactions that the warehouse holds; undefined where it may not hold all of that time. */
 async function heldAccounts(
-  { store }: ListContext,
+  { sink }: WalkContext,
   opcode: number,
   { to }: Span,
   lt: bigint,
 ): Promise<readonly string[] | undefined> {
   // A shard block with this logical time comes with a masterchain block that ends after it.
-  const { rows: before } = await store.query(
+  const { rows: before } = await sink.query(
     'SELECT max(mc_block_seqno) FROM blocks WHERE workchain = -1 AND end_lt < $lt',
     { lt },
   );
   const after = before[0]?.[0];
   if (after === null || after === undefined) return undefined;
   const needed = { from: Number(after) + 1, to };
-  if (totalSize(intersectSpans([needed], doneSpans(store.ledger(), 'transactions'))) !== to - needed.from + 1) {
+  if (totalSize(intersectSpans([needed], doneSpans(sink.ledger(), 'transactions'))) !== to - needed.from + 1) {
     return undefined;
   }
-  const { rows } = await store.query(
+  const { rows } = await sink.query(
     `SELECT DISTINCT account FROM transactions JOIN messages ON tx_hash = hash AND direction = 'in'
      WHERE lt = $lt AND tx_lt = $lt AND opcode = $opcode ORDER BY account`,
     { lt, opcode },
@@ -91,7 +91,7 @@ type Listed = z.infer<typeof listed>['transactions'];
  * more than two pages of transactions, page by page.
  */
 async function listedAccounts(
-  { source, pipeline }: ListContext,
+  { source, pipeline }: WalkContext,
   opcode: number,
   lt: bigint,
 ): Promise<readonly string[]> {

@@ -11,6 +11,8 @@ export function storeSink(store: Store): SpanSink {
     stage: (pipeline, span) => store.stage(pipeline, span),
     commit: (staged, draft) => store.commit(staged, draft),
     ledger: () => store.ledger(),
+    query: store.query,
+    isKept: true,
     headers: (span) => readHeaders(store.query, span),
     transactions: (spans) => readTransactions(store.query, spans),
   };

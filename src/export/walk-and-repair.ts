@@ -1,54 +1,67 @@
 import { blockId, type Header, parseHeaders } from '../chain/headers.ts';
 import { TonlakeError } from '../core/errors.ts';
 import { haveCommon, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { isMasterchain, type MasterchainPipeline } from '../declare/pipeline.ts';
 import { spansOf } from '../warehouse/ledger/done-spans.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
-import { collectParts } from './collect-parts.ts';
+import { collectParts, type StagedPart } from './collect-parts.ts';
 import { pagesOfBlock, requestOf } from './page-request.ts';
-import type { BlockProblem } from './span-task.ts';
+import type { BlockProblem } from './span-walk.ts';
 import { spanEvent, type WalkContext, type WalkEvent } from './walk-context.ts';
-import { walk } from './walks/masterchain-walk.ts';
-import { joinDrafts, joinParts, replaceWithWider, widened } from './widen-entry.ts';
+import { type Due, walkDue } from './walk-due.ts';
+import { joinDrafts, joinParts, replaceWithWider, widenedContext } from './widen-entry.ts';
 
 /**
- * Walks some spans. Where rows do not balance because the committed headers are outdated, the headers are read again and the rows
- * once more; what is left is told.
- *
- * @param contexts the pipeline's own, and those of the pipelines that it needs
+ * Brings in what is due. Where rows do not balance because the committed headers are outdated, the headers are read again and the
+ * rows once more; what is left is told.
  */
-export async function walkAndRepair(contexts: readonly WalkContext[], spans: readonly Span[]): Promise<void> {
-  const [own, ...needed] = contexts;
-  if (own === undefined) return;
-  let problems = await walk(own, spans);
-  for (const context of needed) {
-    if (problems.length === 0 || own.stop.aborted) break;
-    const mended = await mendHeaders(context, problems);
-    if (mended.length === 0) continue;
-    const again = await walk(own, unionSpans(mended.map((seqno) => ({ from: seqno, to: seqno }))));
-    problems = [...problems.filter(({ span }) => !mended.includes(span.from)), ...again];
+export async function walkAndRepair(context: WalkContext, due: Due): Promise<void> {
+  let problems = await walkDue(context, due);
+  for (const headers of neededHeaders(context)) {
+    if (problems.length === 0 || context.stop.aborted) break;
+    const repaired = await repairHeaders(headers, problems);
+    if (repaired.length === 0) continue;
+    const spans = unionSpans(repaired.map((seqno) => ({ from: seqno, to: seqno })));
+    const again = await walkDue(context, { missing: spans, again: [] });
+    problems = [...problems.filter(({ span }) => !repaired.includes(span.from)), ...again];
   }
   for (const { span, error } of problems) {
     const { code, message } = error;
-    own.report({ event: 'problem', pipeline: own.pipeline.name, ...span, code, message });
+    context.report({ event: 'problem', pipeline: context.pipeline.name, ...span, code, message });
   }
 }
 
+/** Contexts of the pipelines whose headers count the rows of this one. */
+function neededHeaders(context: WalkContext): readonly WalkContext<MasterchainPipeline>[] {
+  const { pipeline, pipelines, registry } = context;
+  if (!isMasterchain(pipeline)) return [];
+  return pipelines
+    .filter(({ name }) => pipeline.needs.includes(name))
+    .filter(isMasterchain)
+    .map((needed) => ({ ...context, pipeline: needed, declared: registry.pipeline(needed.name) }));
+}
+
 /**
- * Reads the span of an entry again for columns that it lacks.
+ * Reads spans again that the warehouse may hold, and commits nothing.
  *
- * @param contexts as for {@link walkAndRepair}
+ * @returns what came, staged; parts that are not whole say so in their scope or verdict
  */
-export async function widenWalked(contexts: readonly WalkContext[], entry: LedgerEntry): Promise<void> {
-  const [own, ...needed] = contexts;
-  if (own === undefined) return;
-  const { sink, parts } = collectParts(own.sink);
+export async function readAnew(context: WalkContext, spans: readonly Span[]): Promise<readonly StagedPart[]> {
+  const { sink, parts } = collectParts(context.sink, context.pipeline.name);
   const report = (event: WalkEvent): void => {
-    if (event.event !== 'span') own.report(event);
+    if (event.event !== 'span') context.report(event);
   };
-  const pipeline = widened(own.declared, own.pipeline.leftOut, entry);
-  await walkAndRepair([{ ...own, pipeline, sink, report }, ...needed], spansOf(entry));
-  if (own.stop.aborted) return;
-  await replaceWithWider({ pipeline, entry, parts, commit: own.sink.commit, report: own.report });
+  await walkAndRepair({ ...context, sink, report, asked: spans }, { missing: spans, again: [] });
+  return parts;
+}
+
+/** Reads the span of an entry again for columns that it lacks, and puts it in its place. */
+export async function widenEntry(context: WalkContext, entry: LedgerEntry): Promise<void> {
+  const own = widenedContext(context, entry);
+  const parts = await readAnew(own, spansOf(entry));
+  if (context.stop.aborted) return;
+  const { pipeline, sink, report } = own;
+  await replaceWithWider({ pipeline, entry, parts, commit: sink.commit, report });
 }
 
 /**
@@ -58,7 +71,10 @@ export async function widenWalked(contexts: readonly WalkContext[], entry: Ledge
  * @param context that of the pipeline of headers
  * @returns seqnos whose headers are others now
  */
-async function mendHeaders(context: WalkContext, problems: readonly BlockProblem[]): Promise<readonly number[]> {
+async function repairHeaders(
+  context: WalkContext<MasterchainPipeline>,
+  problems: readonly BlockProblem[],
+): Promise<readonly number[]> {
   const changed: number[] = [];
   for (const { span, error } of problems) {
     if (error.code === 'unbalanced' && (await isOutdated(context, span.from))) changed.push(span.from);
@@ -68,9 +84,9 @@ async function mendHeaders(context: WalkContext, problems: readonly BlockProblem
     const isOwn = entry.pipeline === context.pipeline.name && entry.verdict === 'sealed';
     return isOwn && haveCommon(spansOf(entry), changedSpans);
   });
-  const mended: Span[] = [];
-  for (const entry of entries) if (await replaceEntry(context, entry)) mended.push(...spansOf(entry));
-  return changed.filter((seqno) => mended.some(({ from, to }) => seqno >= from && seqno <= to));
+  const replaced: Span[] = [];
+  for (const entry of entries) if (await replaceEntry(context, entry)) replaced.push(...spansOf(entry));
+  return changed.filter((seqno) => replaced.some(({ from, to }) => seqno >= from && seqno <= to));
 }
 
 /**
@@ -79,31 +95,31 @@ async function mendHeaders(context: WalkContext, problems: readonly BlockProblem
  *
  * @returns whether the entry was replaced
  */
-async function replaceEntry(context: WalkContext, entry: LedgerEntry): Promise<boolean> {
-  const { sink, parts } = collectParts(context.sink);
+async function replaceEntry(context: WalkContext<MasterchainPipeline>, entry: LedgerEntry): Promise<boolean> {
+  const { sink, parts } = collectParts(context.sink, context.pipeline.name);
   const report = (event: WalkEvent): void => {
     if (event.event !== 'span') context.report(event);
   };
-  const pipeline = widened(context.declared, context.pipeline.leftOut, entry);
-  await walk({ ...context, pipeline, sink, report }, spansOf(entry));
+  const own = widenedContext(context, entry);
+  await walkDue({ ...own, sink, report }, { missing: spansOf(entry), again: [] });
   const sealed = parts.filter(({ draft }) => draft.verdict === 'sealed');
   if (totalSize(subtractSpans(spansOf(entry), unionSpans(sealed.map(({ draft }) => draft.span)))) > 0) return false;
   if (entry.spans !== undefined) {
-    const joined = await context.sink.commit(joinParts(pipeline, sealed), joinDrafts(entry, sealed));
+    const joined = await context.sink.commit(joinParts(own.pipeline, sealed), joinDrafts(entry, sealed));
     context.report(spanEvent(joined));
     return true;
   }
   // The first takes the entry's place: after a kill the rest is missing, and never there twice.
-  let replaced = [entry.id];
+  let superseded = [entry.id];
   for (const { staged, draft } of parts) {
-    const supersedes = [...draft.supersedes, ...replaced];
+    const supersedes = [...draft.supersedes, ...superseded];
     context.report(spanEvent(await context.sink.commit(staged, { ...draft, supersedes })));
-    replaced = [];
+    superseded = [];
   }
   return true;
 }
 
-async function isOutdated(context: WalkContext, seqno: number): Promise<boolean> {
+async function isOutdated(context: WalkContext<MasterchainPipeline>, seqno: number): Promise<boolean> {
   const committed = (await context.sink.headers({ from: seqno, to: seqno })).get(seqno) ?? [];
   const [ask] = pagesOfBlock(seqno, 0);
   if (ask === undefined) return false;

@@ -1,9 +1,12 @@
 import type { SealedRows } from '../audit/sealed-rows.ts';
 import type { Header } from '../chain/headers.ts';
+import type { IndexEnds } from '../chain/index-ends.ts';
 import type { Effects } from '../core/effects.ts';
 import type { Span } from '../core/span.ts';
-import type { MasterchainPipeline } from '../declare/pipeline.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { Registry } from '../declare/registry.ts';
 import type { Source } from '../http/source.ts';
+import type { Query } from '../sql/query-result.ts';
 import type { CommitDraft, LedgerEntry, Stage, StagedSpan } from '../warehouse/store.ts';
 import type { PageQueue } from './page-queue.ts';
 import type { LoaderPool } from './workers/loader-port.ts';
@@ -85,6 +88,10 @@ export interface SpanSink {
   stage(pipeline: string, span: Span): Stage;
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
   ledger(): readonly LedgerEntry[];
+  /** Reads over the committed rows. */
+  readonly query: Query;
+  /** Whether rows that were committed can be read. */
+  readonly isKept: boolean;
   /** Committed headers, by masterchain seqno. */
   headers(span: Span): Promise<ReadonlyMap<number, readonly Header[]>>;
   /** Transactions that are committed already in some spans. */
@@ -92,10 +99,13 @@ export interface SpanSink {
 }
 
 /** Everything a walk works with. */
-export interface WalkContext {
-  readonly pipeline: MasterchainPipeline;
+export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
+  readonly pipeline: Pipeline;
   /** The same with everything that a selection leaves out. */
-  readonly declared: MasterchainPipeline;
+  readonly declared: PipelineDef;
+  /** All pipelines of the run. */
+  readonly pipelines: readonly PipelineDef[];
+  readonly registry: Registry;
   readonly network: string;
   readonly source: Source;
   readonly sink: SpanSink;
@@ -106,8 +116,13 @@ export interface WalkContext {
   /** Requests under way or being decoded; the bound of what lies in memory. */
   readonly asks: PageQueue;
   readonly loaders: LoaderPool;
-  /** First seqno of the index. */
-  readonly first: number;
+  /** First and newest block of the index when the walk began. */
+  readonly ends: IndexEnds;
+  readonly asked: readonly Span[];
+  /** A query of keys, or of parents, instead of the declared one. */
+  readonly from?: string | undefined;
+  /** Whether readings of lists that change are kept. */
+  readonly history: boolean;
   /** Aborted when the run shall end soon: what is whole by then is committed. */
   readonly stop: AbortSignal;
   readonly report: (event: WalkEvent) => void;

@@ -5,15 +5,16 @@ import { spansOf } from '../warehouse/ledger/done-spans.ts';
 import { addEvidence } from '../warehouse/staging/row-evidence.ts';
 import type { CommitDraft, LedgerEntry, StagedSpan, StagedTable } from '../warehouse/store.ts';
 import type { StagedPart } from './collect-parts.ts';
-import { spanEvent, type WalkEvent } from './walk-context.ts';
+import { spanEvent, type WalkContext, type WalkEvent } from './walk-context.ts';
 
-/** The pipeline that reads an entry again: it leaves out only what both the run and the entry leave out, so that nothing is lost. */
-export function widened<P extends PipelineDef>(declared: P, leftOut: PipelineDef['leftOut'], entry: LedgerEntry): P {
-  return narrowPipeline(declared, commonLeftOut([leftOut, entry.without]));
+/** What reads an entry again: its pipeline leaves out only what both the run and the entry leave out, so that nothing is lost. */
+export function widenedContext(context: WalkContext, { without }: LedgerEntry): WalkContext {
+  const { declared, pipeline } = context;
+  return { ...context, pipeline: narrowPipeline(declared, commonLeftOut([pipeline.leftOut, without])) };
 }
 
 export interface WidenOptions {
-  /** As {@link widened}. */
+  /** As {@link widenedContext} makes it. */
   readonly pipeline: PipelineDef;
   readonly entry: LedgerEntry;
   /** What was read for the span of the entry, not committed yet. */

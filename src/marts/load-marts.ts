@@ -3,8 +3,8 @@ import { MartError, UsageError } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { kindOfType, type SelectedColumn, selectedTable } from '../declare/selected-table.ts';
 import type { TableDef } from '../declare/table.ts';
+import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type Reads, readsOf } from '../warehouse/query/left-out-gaps.ts';
-import { EmptyDatabase } from './empty-database.ts';
 import { headerList, headerText, readSqlFiles, type SqlFile, shippedFolder } from './sql-file.ts';
 import { type Reference, readReferences, requireKnown, sqlError } from './sql-references.ts';
 

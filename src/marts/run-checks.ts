@@ -8,6 +8,7 @@ import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { selectedTable } from '../declare/selected-table.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import { openStore } from '../warehouse/open-store.ts';
+import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import {
   describeLeftOut,
   type LeftOutGap,
@@ -19,7 +20,6 @@ import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { openReader } from '../warehouse/reader.ts';
 import type { LedgerEntry, Store } from '../warehouse/store.ts';
 import { commitSelect, heldEntries } from './commit-mart.ts';
-import { EmptyDatabase } from './empty-database.ts';
 import { loadMarts, requireSame } from './load-marts.ts';
 import { entriesOf } from './mart-inputs.ts';
 import { headerList, headerText, readSqlFiles, type SqlFile, shippedFolder } from './sql-file.ts';

@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
+import type { RowRules } from '../../src/export/row-rules.ts';
 import type { LoaderPool } from '../../src/export/workers/loader-port.ts';
 import { openLoaders } from '../../src/export/workers/worker-pool.ts';
 import { contentHash, loadRegistry, openWarehouse, type RunOptions, type RunReport } from '../../src/index.ts';
@@ -89,6 +90,7 @@ describe('a run gives the same rows', () => {
 describe('a loader in a worker', () => {
   let pool: LoaderPool | undefined;
   const span = { from: 1, to: 9 };
+  const rules: RowRules = { block: 'mc_block_seqno', audit: { kind: 'counts', headers: [] } };
 
   afterEach(async () => {
     await pool?.close();
@@ -102,9 +104,9 @@ describe('a loader in a worker', () => {
 
   test('refuses a page that is no JSON with the error that a loader here would throw', async () => {
     const loader = await open().pool.take(transactions);
-    await loader.open(span, []);
+    await loader.open(span, rules);
     const page = Buffer.from('<html>');
-    await expect(loader.add(page, 'keep')).rejects.toMatchObject({
+    await expect(loader.add(page, {})).rejects.toMatchObject({
       name: 'DecodeError',
       stage: 'decode',
       code: 'not-json',
@@ -116,19 +118,19 @@ describe('a loader in a worker', () => {
 
   test('explains a record that it cannot decode', async () => {
     const loader = await open().pool.take(transactions);
-    await loader.open(span, []);
-    const { records, refused } = await loader.add(Buffer.from('{"transactions":[{"lt":17}]}'), 'keep');
+    await loader.open(span, rules);
+    const { records, refused } = await loader.add(Buffer.from('{"transactions":[{"lt":17}]}'), {});
     expect({ records, refused }).toMatchObject({ records: 1, refused: [{ raw: '{"lt":17}' }] });
   });
 
   test('takes the memory of a large page over, and copies a small one', async () => {
     const loader = await open().pool.take(transactions);
-    await loader.open(span, []);
+    await loader.open(span, rules);
     const large = Buffer.allocUnsafeSlow(100_000).fill(' ');
     large.write('{"transactions":[]}');
     const small = Buffer.from('{"transactions":[]}');
-    await loader.add(large, 'keep');
-    await loader.add(small, 'keep');
+    await loader.add(large, {});
+    await loader.add(small, {});
     expect([large.length, small.length]).toEqual([0, 19]);
   });
 
@@ -136,37 +138,39 @@ describe('a loader in a worker', () => {
     const { pool: loaders, stager } = open();
     const first = await loaders.take(transactions);
     const second = loaders.take(transactions);
-    await first.open(span, []);
-    expect(await first.finish([span])).toMatchObject([{ id: 'abc', tables: { transactions: { rows: 0, files: [] } } }]);
-    await (await second).open(span, []);
+    await first.open(span, rules);
+    expect(await first.finish([span])).toMatchObject([
+      { span, staged: { id: 'abc', tables: { transactions: { rows: 0, files: [] } } } },
+    ]);
+    await (await second).open(span, rules);
     await stager.close();
   });
 
   test('whose rows cannot be written fails that span with the error of the store, and takes the next one', async () => {
     const { pool: loaders, stager } = open();
     const loader = await loaders.take(transactions);
-    await loader.open(span, []);
+    await loader.open(span, rules);
     // The folder of the stage is a file.
     const folder = stager.stage(span).folder;
     await writeFile(folder, '');
     await expect(loader.finish([span])).rejects.toMatchObject({ name: 'StoreError' });
     await rm(folder, { force: true });
     const next = await loaders.take(transactions);
-    await next.open(span, []);
-    expect(await next.finish([span])).toMatchObject([{ id: 'abc' }]);
+    await next.open(span, rules);
+    expect(await next.finish([span])).toMatchObject([{ span, staged: { id: 'abc' } }]);
     await stager.close();
   });
 
   test('that ends by itself is a clear error, not a wait for ever', async () => {
     const loader = await open(new URL('data:text/javascript,process.exit(3)')).pool.take(transactions);
     const ended = { name: 'WalkError', code: 'worker-ended', message: expect.stringContaining('exit code 3') };
-    await expect(loader.open(span, [])).rejects.toMatchObject(ended);
+    await expect(loader.open(span, rules)).rejects.toMatchObject(ended);
     await expect(loader.audit()).rejects.toMatchObject(ended);
   });
 
   test('that throws outside a call is a clear error', async () => {
     const loader = await open(new URL('data:text/javascript,throw new Error("out of luck")')).pool.take(transactions);
-    await expect(loader.open(span, [])).rejects.toThrow('walk: a worker ended by itself: out of luck');
+    await expect(loader.open(span, rules)).rejects.toThrow('walk: a worker ended by itself: out of luck');
   });
 });
 

@@ -4,9 +4,9 @@ import { type Span, spanSize, totalSize } from '../../core/span.ts';
 import type { BlockWalk, LtWalk, PipelineDef } from '../../declare/pipeline.ts';
 import { Decoder } from '../../decode/decoder.ts';
 import type { Source } from '../../http/source.ts';
-import { cutAtFinal } from '../list-run.ts';
 import type { LtWindow } from '../lt-windows.ts';
 import { fixedQuery, PAGE_ROWS } from '../page-request.ts';
+import { cutAtFinal } from '../span-cuts.ts';
 import { LIST_PROBE_BLOCKS, LIST_SPAN_BLOCKS, LIST_SPAN_ROWS, LIST_WINDOW_ROWS } from '../walks/lt-walk.ts';
 import { bandOfMean, exactly, type Figure, mean, sumOf, windowRequests } from './figure.ts';
 

@@ -1,16 +1,21 @@
-import PQueue from 'p-queue';
 import type { Endpoint } from '../../api/endpoint.ts';
 import { endpointByPath, endpointOf } from '../../api/endpoints.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import type { Span } from '../../core/span.ts';
 import type { LookupWalk } from '../../declare/pipeline.ts';
+import type { Batch } from '../../decode/batch.ts';
 import { lookupsBatch } from '../../decode/lookups-table.ts';
 import type { Given } from '../../decode/table-rows.ts';
+import { PARTIAL } from '../../warehouse/ledger/done-spans.ts';
+import { Gate } from '../gate.ts';
 import { describeCause, LastingFailure } from '../lasting-failure.ts';
-import { commitList, PARTIAL, type PageRows, Pages, quarantineSpan, type RefusedRow } from '../list-pages.ts';
-import type { ListContext } from '../list-run.ts';
 import { countRefused, findKeys, type Key } from '../lookup-keys.ts';
 import { batchesOf, lookupRequest } from '../lookup-request.ts';
+import type { PageReport } from '../span-loader.ts';
+import type { EntryTerms, Reading, Round, SpanWalk } from '../span-walk.ts';
+import type { WalkContext } from '../walk-context.ts';
+import type { Prepare } from '../walk-engine.ts';
+import type { WalkRequest } from '../walk-request.ts';
 
 /** Masterchain blocks whose keys are looked up and committed at once. */
 const SPAN_BLOCKS = 2_000;
@@ -23,89 +28,179 @@ interface Outcome {
   readonly error: string | null;
 }
 
-/** Looks up the keys that the declared query finds in the range, or those of another query. */
-export async function walkKeys(context: ListContext, walk: LookupWalk, missing: readonly Span[]): Promise<void> {
-  const { from: query, asked, stop, requestsPerSpan } = context;
+/** One page of some keys. */
+interface KeyRequest extends WalkRequest {
+  readonly lot: number;
+  readonly keys: readonly Key[];
+  readonly offset: number;
+}
+
+/** The keys that the declared query finds in the range, span after span, or those of another query, which are one span. */
+export async function* planLookups(
+  context: WalkContext,
+  walk: LookupWalk,
+  missing: readonly Span[],
+): AsyncGenerator<Prepare> {
+  const { from: query, asked, stop } = context;
+  const lasting = new LastingFailure();
+  const work = { context, walk, lasting };
   if (query !== undefined) {
     const span = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
-    return new Looking(context, walk, new LastingFailure()).readSpan(query, span, query);
+    yield async () => new LookupSpan(work, span, query, query);
+    return;
   }
-  const lasting = new LastingFailure();
-  const size = Math.min(SPAN_BLOCKS, Math.max(1, requestsPerSpan));
+  const size = Math.min(SPAN_BLOCKS, Math.max(1, context.requestsPerSpan));
   for (const whole of missing) {
     for (let from = whole.from; from <= whole.to && !stop.aborted && !lasting.signal.aborted; from += size) {
       const span = { from, to: Math.min(whole.to, from + size - 1) };
-      await new Looking(context, walk, lasting).readSpan(walk.query, span, undefined);
+      const gate = new Gate(stop);
+      yield async () => new LookupSpan(work, span, walk.query, undefined, () => gate.open());
+      // What one span has read, the next need not.
+      await gate.opened;
     }
   }
 }
 
+interface Work {
+  readonly context: WalkContext;
+  readonly walk: LookupWalk;
+  readonly lasting: LastingFailure;
+}
+
 /** The keys of one span. */
-class Looking {
-  private readonly context: ListContext;
+class LookupSpan implements SpanWalk<KeyRequest> {
+  readonly unit = 'reading';
+  readonly span: Span;
+  readonly rows: SpanWalk['rows'];
+  readonly onEnd: () => void;
+  private readonly context: WalkContext;
   private readonly walk: LookupWalk;
   private readonly lasting: LastingFailure;
+  private readonly query: string;
+  private readonly scope: string | undefined;
   private readonly endpoint: Endpoint;
-  private readonly pages: Pages;
-  private readonly shape: string | undefined;
   private readonly given: Given;
   private readonly outcomes: Outcome[] = [];
-  private readonly refused: RefusedRow[] = [];
-  /** Pages of keys that were not read whole: none of their rows is kept, and their keys are asked for again. */
-  private readonly dropped: PageRows[] = [];
   private readonly failures: TonlakeError[] = [];
+  private keys = 0;
+  private lots = 0;
+  private readonly refusedLots = new Set<number>();
 
-  constructor(context: ListContext, walk: LookupWalk, lasting: LastingFailure) {
+  constructor(work: Work, span: Span, query: string, scope: string | undefined, onEnd: () => void = () => undefined) {
+    const { context, walk, lasting } = work;
     this.context = context;
-    this.lasting = lasting;
     this.walk = walk;
+    this.lasting = lasting;
+    this.span = span;
+    this.query = query;
+    this.scope = scope;
+    this.onEnd = onEnd;
     const [method = 'GET', path = ''] = context.pipeline.endpoint.split(' ');
     this.endpoint = endpointOf(endpointByPath(path, method === 'POST' ? 'POST' : 'GET'));
-    this.pages = new Pages(context);
-    const [table] = context.pipeline.tables;
-    this.shape = table?.rows.kind === 'records' ? table.rows.shape : undefined;
     this.given = { read_at: BigInt(Math.round(context.effects.now())) * 1000n, as_of: BigInt(context.ends.last) };
+    const key = context.pipeline.tables[0]?.key ?? [];
+    const keep = walk.copies === 'last' ? 'last' : 'first';
+    this.rows = { block: undefined, audit: { kind: 'none' }, copies: { key, keep } };
   }
 
-  async readSpan(query: string, span: Span, scope: string | undefined): Promise<void> {
-    const { context, walk } = this;
-    const { store, pipeline, ends, stop } = context;
-    const keys = await findKeys(context, walk, query, span);
-    const stage = store.stage(pipeline.name, span);
-    try {
-      await this.readKeys(keys);
-      await this.pages.stage(stage, this.distinct());
-      const readAt = Number((this.given['read_at'] as bigint) / 1000n);
-      const leftOut = pipeline.leftOut === undefined ? null : JSON.stringify(pipeline.leftOut);
-      const reading = { pipeline: pipeline.name, leftOut, readAt, asOf: ends.last };
-      const asked = this.outcomes.map((outcome) => ({ ...reading, ...outcome }));
-      if (asked.length > 0) await stage.write(lookupsBatch(asked));
-      const isWhole = this.failures.length === 0 && this.refused.length === 0 && !stop.aborted;
-      const asOf = { from: ends.last, to: ends.last };
-      // What was read stays; a span with keys that could not be read is not done.
-      const partial = isWhole ? scope : (scope ?? PARTIAL);
-      if (isWhole || asked.length > 0) await commitList(context, await stage.finish(), { span, asOf, scope: partial });
-      else await stage.discard();
-    } catch (error) {
-      await stage.discard();
-      throw error;
+  async *plan(): AsyncGenerator<Round<KeyRequest>> {
+    const keys = await findKeys(this.context, this.walk, this.query, this.span);
+    this.keys = keys.length;
+    const batches = batchesOf(keys, this.walk);
+    const request = (batch: readonly Key[]): KeyRequest => this.request(batch, 0, this.lots++);
+    yield { requests: mapEach(batches, request), count: batches.length };
+  }
+
+  /** A batch that fills a page, or that holds a record which cannot be decoded, is read in halves; a single key in pages. */
+  next(request: KeyRequest, page: PageReport): readonly KeyRequest[] {
+    const { keys, offset, lot } = request;
+    const { limit } = this.walk;
+    this.lasting.noteAnswer();
+    if (!page.isTaken) return this.halves(request);
+    // Refused records go to the quarantine; their key is asked for again.
+    if (page.refused.length > 0) this.refusedLots.add(lot);
+    if (limit !== undefined && page.records >= limit) return [this.request(keys, offset + limit, lot)];
+    if (this.refusedLots.has(lot)) return [];
+    for (const { text } of keys) this.outcomes.push({ key: text, error: null });
+    return [];
+  }
+
+  /** A batch that fails is read in halves until the bad key is known. */
+  failed(request: KeyRequest, error: unknown): readonly KeyRequest[] | undefined {
+    const { lasting } = this;
+    if (error === lasting.signal.reason) return [];
+    if (!isOfKeys(error)) return undefined;
+    if (request.keys.length > 1) return this.halves(request);
+    if (error.retryable) {
+      this.failures.push(error);
+      lasting.noteFailure(error);
+      return [];
     }
-    if (this.refused.length > 0) await quarantineSpan(context, span, this.refused);
-    if (context.from !== undefined) await this.tellRefused(query, span);
-    this.tellFailure(keys.length, span);
+    lasting.noteAnswer();
+    for (const { text } of request.keys) this.outcomes.push({ key: text, error: error.message });
+    return [];
+  }
+
+  entry(span: Span, { refused, isStopped }: Reading): EntryTerms | undefined {
+    const { last } = this.context.ends;
+    const isWhole = this.failures.length === 0 && refused === 0 && !isStopped;
+    if (!isWhole && this.outcomes.length === 0) return undefined;
+    // What was read stays; a span with keys that could not be read is not done.
+    const scope = isWhole ? this.scope : (this.scope ?? PARTIAL);
+    return { span, asOf: { from: last, to: last }, scope, proof: 'none' };
+  }
+
+  /** What was asked for, also where no row came back. */
+  more(): readonly Batch[] {
+    const { pipeline, ends } = this.context;
+    const readAt = Number((this.given['read_at'] as bigint) / 1000n);
+    const leftOut = pipeline.leftOut === undefined ? null : JSON.stringify(pipeline.leftOut);
+    const reading = { pipeline: pipeline.name, leftOut, readAt, asOf: ends.last };
+    return this.outcomes.length === 0
+      ? []
+      : [lookupsBatch(this.outcomes.map((outcome) => ({ ...reading, ...outcome })))];
+  }
+
+  async onCommitted(): Promise<void> {
+    if (this.scope !== undefined) await this.tellRefused();
+    this.tellFailure();
+  }
+
+  private halves({ keys }: KeyRequest): readonly KeyRequest[] {
+    const middle = Math.ceil(keys.length / 2);
+    return [this.request(keys.slice(0, middle), 0, this.lots++), this.request(keys.slice(middle), 0, this.lots++)];
+  }
+
+  private request(keys: readonly Key[], offset: number, lot: number): KeyRequest {
+    const { context, walk, lasting, endpoint } = this;
+    const isSingle = keys.length === 1;
+    return {
+      ...{ keys, offset, lot },
+      ask: lookupRequest(endpoint, { ...context.pipeline, walk }, keys, offset),
+      page: { unit: lot, given: this.givenOf(keys), ...(isSingle ? {} : { full: walk.limit, overflow: 'divide' }) },
+      fetch: { signal: lasting.signal, ...(isSingle ? {} : { attempts: BATCH_ATTEMPTS }) },
+    };
+  }
+
+  /** What rows are told of their key: all of it for a single key, or by position. */
+  private givenOf(keys: readonly Key[]): Given | readonly Given[] {
+    const [table] = this.context.pipeline.tables;
+    const shape = table?.rows.kind === 'records' ? table.rows.shape : undefined;
+    if (shape === 'bodies') return keys.map(({ values }) => ({ ...values, ...this.given }));
+    return keys.length === 1 ? { ...keys[0]?.values, ...this.given } : this.given;
   }
 
   /** Of keys that a query of the user gave; that not every address is a wallet is no news. */
-  private async tellRefused(query: string, span: Span): Promise<void> {
-    const { context, walk } = this;
+  private async tellRefused(): Promise<void> {
+    const { context, walk, query, span } = this;
     const { keys, refused, message } = await countRefused(context, walk, query, span);
     if (message === undefined) return;
     context.report({ event: 'refused-keys', pipeline: context.pipeline.name, ...span, keys, refused, message });
   }
 
   /** One line for all keys of the span that could not be read. */
-  private tellFailure(keys: number, span: Span): void {
-    const { context, lasting, failures, outcomes } = this;
+  private tellFailure(): void {
+    const { context, lasting, failures, outcomes, keys, span } = this;
     const [failure] = failures;
     if (failure === undefined) return;
     const { name } = context.pipeline;
@@ -117,125 +212,15 @@ class Looking {
       : `${failure.message}${more}`;
     context.report({ event: 'problem', pipeline: name, ...span, code, message });
   }
+}
 
-  private async readKeys(keys: readonly Key[]): Promise<void> {
-    const { context, walk, lasting } = this;
-    const { concurrency, report, pipeline, stop } = context;
-    const queue = new PQueue({ concurrency });
-    let fatal: { readonly error: unknown } | undefined;
-    const batches = batchesOf(keys, walk);
-    report({ event: 'planned', pipeline: pipeline.name, requests: batches.length });
-    for (const batch of batches) {
-      await queue.onSizeLessThan(2 * concurrency);
-      if (fatal !== undefined || stop.aborted || lasting.signal.aborted) break;
-      void queue.add(() =>
-        this.readBatch(batch).catch((error: unknown) => {
-          fatal ??= { error };
-        }),
-      );
-    }
-    await queue.onIdle();
-    if (fatal !== undefined) throw fatal.error;
-  }
-
-  /** Reads a batch; one that fails, that fills a page, or that holds a record which cannot be decoded is read in halves. */
-  private async readBatch(keys: readonly Key[]): Promise<void> {
-    const { walk, context, lasting } = this;
-    if (context.stop.aborted || lasting.signal.aborted) return;
-    const isSingle = keys.length === 1;
-    const read: PageRows[] = [];
-    try {
-      let page = await this.readPage(keys, 0);
-      lasting.noteAnswer();
-      read.push(page);
-      const { limit } = walk;
-      if (limit !== undefined && page.records >= limit) {
-        if (!isSingle) return await this.readHalves(keys);
-        for (let offset = limit; page.records >= limit; offset += limit) {
-          page = await this.readPage(keys, offset);
-          read.push(page);
-        }
-      }
-      const refused = read.flatMap((one) => one.refused);
-      if (refused.length > 0) {
-        this.dropped.push(...read);
-        if (!isSingle) return await this.readHalves(keys);
-        this.refused.push(...refused);
-        return;
-      }
-      for (const { text } of keys) this.outcomes.push({ key: text, error: null });
-    } catch (error) {
-      this.dropped.push(...read);
-      if (error === lasting.signal.reason) return;
-      if (!isOfKeys(error)) throw error;
-      if (!isSingle) return this.readHalves(keys);
-      if (error.retryable) {
-        this.failures.push(error);
-        lasting.noteFailure(error);
-        return;
-      }
-      lasting.noteAnswer();
-      for (const { text } of keys) this.outcomes.push({ key: text, error: error.message });
-    }
-  }
-
-  private async readHalves(keys: readonly Key[]): Promise<void> {
-    const middle = Math.ceil(keys.length / 2);
-    await this.readBatch(keys.slice(0, middle));
-    await this.readBatch(keys.slice(middle));
-  }
-
-  private async readPage(keys: readonly Key[], offset: number): Promise<PageRows> {
-    const { context, walk, pages, lasting } = this;
-    const ask = lookupRequest(this.endpoint, { ...context.pipeline, walk }, keys, offset);
-    const isSingle = keys.length === 1;
-    const attempts = { signal: lasting.signal, ...(isSingle ? {} : { attempts: BATCH_ATTEMPTS }) };
-    const full = isSingle ? undefined : walk.limit;
-    const page = await context.source.fetch(
-      ask,
-      ({ status, body, request }) =>
-        status === 404
-          ? { records: 0, from: 0, to: 0, refused: [] }
-          : pages.add(body, request, this.givenOf(keys), full),
-      attempts,
-    );
-    context.report({ event: 'progress', pipeline: context.pipeline.name, seqnos: 0, records: page.records });
-    return page;
-  }
-
-  /** What rows are told of their key: all of it for a single key, or by position. */
-  private givenOf(keys: readonly Key[]): Given | readonly Given[] {
-    if (this.shape === 'bodies') return keys.map(({ values }) => ({ ...values, ...this.given }));
-    return keys.length === 1 ? { ...keys[0]?.values, ...this.given } : this.given;
-  }
-
-  /** The rows, each key once: where one came twice, the last. */
-  private distinct(): Int32Array {
-    const { pages, context, walk, dropped } = this;
-    const [table] = context.pipeline.tables;
-    const keyOf = pages.keyOf(table?.key ?? []);
-    const chosen = new Map<string, number>();
-    for (const row of pages.all()) {
-      if (dropped.some(({ from, to }) => row >= from && row < to)) continue;
-      const key = keyOf(row);
-      if (walk.copies === 'last') chosen.delete(key);
-      if (!chosen.has(key)) chosen.set(key, row);
-    }
-    return Int32Array.from(chosen.values()).sort();
-  }
+function* mapEach<From, To>(all: Iterable<From>, change: (one: From) => To): Generator<To> {
+  for (const one of all) yield change(one);
 }
 
 const OF_KEYS: ReadonlySet<string> = new Set([
-  ...[
-    'bad-request',
-    'conflict',
-    'not-found',
-    'not-implemented',
-    'server-error',
-    'not-configured',
-    'bad-parameter',
-    'too-large',
-  ],
+  ...['bad-request', 'conflict', 'not-found', 'not-implemented'],
+  ...['server-error', 'not-configured', 'bad-parameter', 'too-large'],
 ]);
 
 /** Whether a failure may be due to one of the keys. */

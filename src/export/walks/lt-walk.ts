@@ -1,16 +1,18 @@
-import PQueue from 'p-queue';
-import { TonlakeError } from '../../core/errors.ts';
 import { type Span, spanSize } from '../../core/span.ts';
 import type { LtWalk } from '../../declare/pipeline.ts';
-import type { SourceRequest } from '../../http/request.ts';
-import { commitList, Pages, quarantineSpan, type RefusedRow } from '../list-pages.ts';
-import { faultError, ListProof } from '../list-proof.ts';
-import { cutAtFinal, type Due, type ListContext, widenedContext } from '../list-run.ts';
+import { Gate } from '../gate.ts';
+import { type ItemRequest, nextItems } from '../item-requests.ts';
+import { ListProof } from '../list-proof.ts';
 import { halve, type LtWindow, planEvenWindows } from '../lt-windows.ts';
 import { fixedQuery, PAGE_ROWS } from '../page-request.ts';
-import { freshRows } from '../refetch-items.ts';
 import { Horizon } from '../safe-horizon.ts';
+import { cutAtFinal } from '../span-cuts.ts';
+import type { PageReport } from '../span-loader.ts';
+import type { Round, SpanWalk } from '../span-walk.ts';
 import { splitOfTies } from '../split-ties.ts';
+import type { WalkContext } from '../walk-context.ts';
+import type { Prepare } from '../walk-engine.ts';
+import type { WalkRequest } from '../walk-request.ts';
 
 /** Masterchain blocks of the first span, which tells how dense the rows are. */
 export const LIST_PROBE_BLOCKS = 20;
@@ -20,180 +22,139 @@ export const LIST_SPAN_ROWS = 15_000;
 /** Rows that a window is planned for: enough below a full page that few must be halved. */
 export const LIST_WINDOW_ROWS = 700;
 
-/** Rows seen so far, for planning. */
-interface Density {
-  rows: number;
-  blocks: number;
+/** A window, or a part of the rows of its only logical time. */
+interface WindowRequest extends WalkRequest {
+  readonly window: LtWindow;
 }
 
-/** Brings spans in by windows of logical time. A full window is halved, never paged. */
-export async function walkLt(context: ListContext, walk: LtWalk, { missing, again }: Due): Promise<void> {
-  const { ends, stop, requestsPerSpan } = context;
-  const density: Density = { rows: 0, blocks: 0 };
-  const work: Work = { context, walk, horizon: new Horizon(context), density, proof: new ListProof(context) };
-  for (const entry of again) {
-    if (stop.aborted) return;
-    await readSpan({ ...work, context: widenedContext(context, entry) }, entry.span, [entry.id]);
-  }
-  for (const whole of work.proof.cut(cutAtFinal(missing, walk.lookBack, ends.last))) {
+/** What the spans of a walk share. */
+interface Work {
+  readonly context: WalkContext;
+  readonly walk: LtWalk;
+  readonly horizon: Horizon;
+  readonly proof: ListProof;
+  /** Rows seen so far, for planning. */
+  readonly density: { rows: number; blocks: number };
+}
+
+/** Spans that are covered by windows of logical time. The first one is small, and tells how large the others may be. */
+export async function* planLt(context: WalkContext, walk: LtWalk, missing: readonly Span[]): AsyncGenerator<Prepare> {
+  const work = openWork(context, walk);
+  for (const whole of work.proof.cut(cutAtFinal(missing, walk.lookBack, context.ends.last))) {
     let from = whole.from;
-    while (from <= whole.to && !stop.aborted) {
-      const size = Math.min(sizeOf(density), Math.max(1, requestsPerSpan * 2));
+    while (from <= whole.to && !context.stop.aborted) {
+      const size = Math.min(sizeOf(work.density), Math.max(1, context.requestsPerSpan * 2));
       const span = { from, to: Math.min(whole.to, from + size - 1) };
-      await readSpan(work, span, []);
+      const isFirst = work.density.blocks === 0;
+      const gate = new Gate(context.stop);
+      yield async () => ltSpan(work, span, [], () => gate.open());
+      if (isFirst) await gate.opened;
       from = span.to + 1;
     }
   }
 }
 
-function sizeOf({ rows, blocks }: Density): number {
+/** One span alone, in the place of some entries. */
+export function replacingLtSpan(
+  context: WalkContext,
+  walk: LtWalk,
+  span: Span,
+  replaces: readonly string[],
+): SpanWalk<WindowRequest | ItemRequest> {
+  return ltSpan(openWork(context, walk), span, replaces);
+}
+
+function openWork(context: WalkContext, walk: LtWalk): Work {
+  const horizon = new Horizon(context);
+  return { context, walk, horizon, proof: new ListProof(context), density: { rows: 0, blocks: 0 } };
+}
+
+function sizeOf({ rows, blocks }: Work['density']): number {
   if (blocks === 0) return LIST_PROBE_BLOCKS;
   return Math.min(LIST_SPAN_BLOCKS, Math.max(1, Math.floor((LIST_SPAN_ROWS * blocks) / Math.max(rows, 1))));
 }
 
-interface Work {
-  readonly context: ListContext;
-  readonly walk: LtWalk;
-  readonly horizon: Horizon;
-  readonly density: Density;
-  readonly proof: ListProof;
-}
-
-/** Reads and commits a span; around what cannot be read it is cut. */
-async function readSpan(work: Work, span: Span, supersedes: readonly string[]): Promise<void> {
-  const { context, density } = work;
-  try {
-    const range = await work.horizon.rangeOf(span.from, span.to);
-    const { pages, refused } = await readSpanWindows(work, span, range);
-    if (context.stop.aborted) return;
-    if (refused.length === 0) {
-      density.rows += pages.decoder.records;
-      density.blocks += spanSize(span);
-      await commitSpan(work, span, range, pages, supersedes);
-      return;
-    }
-    // What takes the place of an entry covers it as a whole.
-    if (supersedes.length > 0) return;
-    if (spanSize(span) === 1) return quarantineSpan(context, span, refused);
-  } catch (error) {
-    if (!isLocal(error)) throw error;
-    if (spanSize(span) === 1 || supersedes.length > 0) return tell(context, span, error);
-  }
-  const middle = Math.floor((span.from + span.to) / 2);
-  await readSpan(work, { from: span.from, to: middle }, []);
-  await readSpan(work, { from: middle + 1, to: span.to }, []);
-}
-
-interface SpanRows {
-  readonly pages: Pages;
-  readonly refused: readonly RefusedRow[];
-}
-
-async function readSpanWindows({ context, walk, density }: Work, span: Span, range: LtWindow): Promise<SpanRows> {
-  const pages = new Pages(context);
-  const expected = density.blocks === 0 ? 0 : (density.rows * spanSize(span)) / density.blocks;
-  const windows = range.from > range.to ? [] : planEvenWindows(range, expected, LIST_WINDOW_ROWS);
-  return { pages, refused: await readWindows(context, walk, pages, span, windows) };
-}
-
-/** Reads windows to their end. @returns records that could not be decoded */
-async function readWindows(
-  context: ListContext,
-  walk: LtWalk,
-  pages: Pages,
-  span: Span,
-  windows: readonly LtWindow[],
-): Promise<readonly RefusedRow[]> {
-  const { pipeline, source, report, concurrency, stop } = context;
-  const refused: RefusedRow[] = [];
-  const queue = new PQueue({ concurrency });
-  let fatal: { readonly error: unknown } | undefined;
-  const read = async (window: LtWindow, more: readonly (readonly [string, string])[] = []): Promise<void> => {
-    if (fatal !== undefined || stop.aborted) return;
-    try {
-      const isWhole = more.length > 0;
-      const page = await source.fetch(windowAsk(context, window, more), ({ body, request }) =>
-        pages.add(body, request, {}, isWhole ? undefined : PAGE_ROWS),
-      );
-      refused.push(...page.refused);
-      report({ event: 'progress', pipeline: pipeline.name, seqnos: 0, records: page.to - page.from });
-      if (isWhole || page.records < PAGE_ROWS) return;
-      const halves = halve(window);
-      for (const half of halves ?? []) void queue.add(() => read(half));
-      if (halves !== undefined) return;
-      for (const part of await splitOfTies(context, walk.ties, span, window.from)) {
-        void queue.add(() => read(window, part));
-      }
-    } catch (error) {
-      fatal ??= { error };
-    }
-  };
-  report({ event: 'planned', pipeline: pipeline.name, requests: windows.length });
-  for (const window of windows) void queue.add(() => read(window));
-  await queue.onIdle();
-  if (fatal !== undefined) throw fatal.error;
-  return refused;
-}
-
-function windowAsk(
-  { pipeline }: ListContext,
-  { from, to }: LtWindow,
-  more: readonly (readonly [string, string])[],
-): SourceRequest {
-  return {
-    path: pipeline.endpoint.replace(/^GET /, ''),
-    query: [
-      ...[['start_lt', String(from)] as const, ['end_lt', String(to)] as const, ['limit', String(PAGE_ROWS)] as const],
-      ...more,
-      ...fixedQuery(pipeline),
-    ],
-    label: `${pipeline.name} lt ${from}:${to}`,
-  };
-}
-
-async function commitSpan(
+function ltSpan(
   work: Work,
   span: Span,
-  range: LtWindow,
-  pages: Pages,
-  supersedes: readonly string[],
-): Promise<void> {
-  const { context, walk, proof } = work;
-  const { pipeline, ends } = context;
-  pages.requireDistinct(pages.all(), span);
-  const rows = await withEdge(work, span, range, pages);
-  const { stage, staged, faults, isCompared } = await proof.settle(pages, span, rows, range);
-  try {
-    if (faults.length > 0) throw faultError(pipeline.name, span, faults);
-    const asOf = walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
-    await commitList(context, staged, { span, asOf, supersedes, proof: isCompared ? 'transactions' : 'none' });
-  } catch (error) {
-    await stage.discard();
-    throw error;
-  }
+  replaces: readonly string[],
+  onEnd: () => void = () => undefined,
+): SpanWalk<WindowRequest | ItemRequest> {
+  const { context, walk, horizon, density, proof } = work;
+  const { ends } = context;
+  const isCompared = proof.isHeld(span);
+  const asOf = walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
+  let range: LtWindow = { from: 0n, to: -1n };
+  let rows = 0;
+  return {
+    ...{ span, unit: 'span', replaces, onEnd },
+    rows: { block: undefined, audit: { kind: 'keys' } },
+    async *plan() {
+      range = await horizon.rangeOf(span.from, span.to);
+      const expected = density.blocks === 0 ? 0 : (density.rows * spanSize(span)) / density.blocks;
+      yield roundOf(context, range.from > range.to ? [] : planEvenWindows(range, expected, LIST_WINDOW_ROWS), false);
+      const edge = await proof.edgeOf(span, range);
+      // Rows before everything that transactions tell of are read twice, the second time by windows that are cut otherwise.
+      if (edge !== undefined) yield roundOf(context, halve(edge) ?? [edge], true);
+    },
+    next(request, page) {
+      if ('items' in request) return nextItems(context, request, page);
+      rows += page.added;
+      return remainder(work, span, request, page);
+    },
+    ...(isCompared ? { compare: (found) => proof.compareSpan(found, span, range) } : {}),
+    entry(part) {
+      density.rows += rows;
+      density.blocks += spanSize(part);
+      return { span: part, asOf, supersedes: replaces, proof: isCompared ? 'transactions' : 'none' };
+    },
+    part: (half) => ltSpan(work, half, []),
+  };
 }
 
-/** Rows before everything that transactions tell of are read twice, the second time by windows that are cut otherwise. */
-async function withEdge(
-  { context, walk, proof }: Work,
+function roundOf(context: WalkContext, windows: readonly LtWindow[], isSupplement: boolean): Round<WindowRequest> {
+  const requests = windows.map((window) => windowRequest(context, window, isSupplement));
+  return { requests, count: requests.length };
+}
+
+/** A full window is halved, never paged; one of a single logical time is split by what its rows are about. */
+async function remainder(
+  { context, walk }: Work,
   span: Span,
-  range: LtWindow,
-  pages: Pages,
-): Promise<Int32Array> {
-  const rows = pages.all();
-  const edge = await proof.edgeOf(span, range);
-  if (edge === undefined) return rows;
-  const from = pages.decoder.records;
-  await readWindows(context, walk, pages, span, halve(edge) ?? [edge]);
-  return Int32Array.from([...rows, ...freshRows(context, pages, rows, { from, to: pages.decoder.records }, span)]);
+  { window, page: rules }: WindowRequest,
+  page: PageReport,
+): Promise<readonly WindowRequest[]> {
+  if (page.isTaken) return [];
+  const isSupplement = rules.isSupplement === true;
+  const halves = halve(window);
+  if (halves !== undefined) return halves.map((half) => windowRequest(context, half, isSupplement));
+  const parts = await splitOfTies(context, walk.ties, span, window.from);
+  return parts.map((part) => windowRequest(context, window, isSupplement, part));
 }
 
-function tell({ report, pipeline }: ListContext, { from, to }: Span, { code, message }: TonlakeError): void {
-  report({ event: 'problem', pipeline: pipeline.name, from, to, code, message });
-}
-
-/** A fault of single blocks, not of the source as a whole. */
-function isLocal(error: unknown): error is TonlakeError {
-  if (!(error instanceof TonlakeError)) return false;
-  return ['not-indexed', 'no-horizon', 'double-key', 'unproven'].includes(error.code);
+/** @param part parameters that leave less than a page of the window */
+function windowRequest(
+  { pipeline }: WalkContext,
+  window: LtWindow,
+  isSupplement: boolean,
+  part: readonly (readonly [string, string])[] = [],
+): WindowRequest {
+  const { from, to } = window;
+  return {
+    window,
+    ask: {
+      path: pipeline.endpoint.replace(/^GET /, ''),
+      query: [
+        ...[
+          ['start_lt', String(from)] as const,
+          ['end_lt', String(to)] as const,
+          ['limit', String(PAGE_ROWS)] as const,
+        ],
+        ...part,
+        ...fixedQuery(pipeline),
+      ],
+      label: `${pipeline.name} lt ${from}:${to}`,
+    },
+    page: { given: {}, isSupplement, ...(part.length > 0 ? {} : { full: PAGE_ROWS, overflow: 'refuse' }) },
+  };
 }

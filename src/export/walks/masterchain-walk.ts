@@ -1,17 +1,20 @@
-import PQueue from 'p-queue';
 import type { SealedRows } from '../../audit/sealed-rows.ts';
 import type { Header } from '../../chain/headers.ts';
 import { WalkError } from '../../core/errors.ts';
-import { intersectSpans, type Span, unionSpans } from '../../core/span.ts';
+import { intersectSpans, type Span, spanSize, unionSpans } from '../../core/span.ts';
+import type { MasterchainPipeline } from '../../declare/pipeline.ts';
 import { doneSpans } from '../../warehouse/ledger/done-spans.ts';
-import { planEvenWindows, rangeOf } from '../lt-windows.ts';
-import { type PageRequest, pagesOfBlock } from '../page-request.ts';
-import { RequestMeter } from '../request-meter.ts';
+import { Gate } from '../gate.ts';
+import { halve, planEvenWindows, rangeOf } from '../lt-windows.ts';
+import { PAGE_ROWS, type PageRequest, pagesOfBlock, requestOf } from '../page-request.ts';
 import { headersOf, planRowAsks, planRowSpans } from '../row-plan.ts';
 import { type HeaderEnds, provableEnds, ShardStates } from '../shard-states.ts';
-import { countProof, linkProof } from '../span-proof.ts';
-import { type BlockProblem, SpanTask } from '../span-task.ts';
+import type { PageReport } from '../span-loader.ts';
+import { linkProof, promisedRows } from '../span-proof.ts';
+import type { BlockProblem, SpanWalk } from '../span-walk.ts';
 import type { WalkContext } from '../walk-context.ts';
+import type { Prepare } from '../walk-engine.ts';
+import type { WalkRequest } from '../walk-request.ts';
 
 /** Masterchain blocks whose headers are read from the store at once. */
 const CHUNK = 5_000;
@@ -21,54 +24,24 @@ export const HEADER_SPAN = 5_000;
 export const PROBE_BLOCKS = 200;
 /** The pipeline whose rows headers count. */
 const COUNTED = 'transactions';
+/** Column of the masterchain block, in the tables of both. */
+const BLOCK = 'mc_block_seqno';
 /** Below this many masterchain blocks, windows of headers save nothing. */
 export const FEW_BLOCKS = 4;
 
-/**
- * Brings some spans of a pipeline in, as its declaration proves them.
- *
- * @returns the blocks that could not be proven
- */
-export async function walk(given: WalkContext, missing: readonly Span[]): Promise<readonly BlockProblem[]> {
-  const problems: BlockProblem[] = [];
-  const failed = new AbortController();
-  // What cannot go on for one span ends them all: nothing more is planned or asked for, and what is whole is committed.
-  const context = { ...given, stop: AbortSignal.any([given.stop, failed.signal]) };
-  const jobs = new PQueue({ concurrency: context.loaders.spans });
-  const meter = new RequestMeter(context.source);
-  let failure: { readonly error: unknown } | undefined;
-  const start = async (prepare: Prepare): Promise<void> => {
-    await jobs.onSizeLessThan(1);
-    if (failure !== undefined || context.stop.aborted) return;
-    const job = await prepare();
-    void jobs.add(() =>
-      job.run().then(
-        (found) => problems.push(...found),
-        (error: unknown) => {
-          failure ??= { error };
-          failed.abort();
-        },
-      ),
-    );
-  };
-  const plans =
-    context.pipeline.walk.proof === 'links' ? headerJobs(context, missing, meter) : rowJobs(context, missing, meter);
-  try {
-    for await (const prepare of plans) {
-      await start(prepare);
-      if (context.stop.aborted) break;
-    }
-  } finally {
-    await jobs.onIdle();
-  }
-  if (failure !== undefined) throw failure.error;
-  return problems.sort((a, b) => a.span.from - b.span.from);
+/** A page of a window, or of a single block. */
+interface PagedRequest extends WalkRequest {
+  readonly of: PageRequest;
 }
 
-/** A span, ready to be brought in. */
-type Prepare = () => Promise<Pick<SpanTask, 'run'>>;
+type Context = WalkContext<MasterchainPipeline>;
 
-async function* rowJobs(context: WalkContext, missing: readonly Span[], meter: RequestMeter): AsyncGenerator<Prepare> {
+/** The spans of rows, or of headers, as the declaration proves them. */
+export function planMasterchain(context: Context, missing: readonly Span[]): AsyncIterable<Prepare> {
+  return context.pipeline.walk.proof === 'links' ? headerSpans(context, missing) : rowSpans(context, missing);
+}
+
+async function* rowSpans(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
   for (const whole of missing) {
     let from = whole.from;
     while (from <= whole.to) {
@@ -79,7 +52,7 @@ async function* rowJobs(context: WalkContext, missing: readonly Span[], meter: R
       const spans = planRowSpans(context, chunk, headers);
       // The last span of a chunk may go on in the next one.
       const settled = chunk.to < whole.to && spans.length > 1 ? spans.slice(0, -1) : spans;
-      for (const span of settled) yield () => rowJob(context, span, headers, meter);
+      for (const span of settled) yield async () => rowSpan(context, span, headers);
       from = (settled.at(-1) as Span).to + 1;
     }
   }
@@ -96,40 +69,72 @@ function requireHeaders({ pipeline }: WalkContext, span: Span, headers: Readonly
   }
 }
 
-async function rowJob(
-  context: WalkContext,
+/** Transactions are proven by the headers' `tx_count`. */
+function rowSpan(
+  context: Context,
   span: Span,
   headers: ReadonlyMap<number, readonly Header[]>,
-  meter: RequestMeter,
-): Promise<SpanTask> {
-  const loader = await context.loaders.take(context.pipeline);
-  await loader.open(span, headersOf(span, headers));
+): SpanWalk<PagedRequest> {
   const asks = planRowAsks(context.mode, span, headers);
-  return new SpanTask({ context, span, loader, proof: countProof(loader, headers), asks, meter });
+  return {
+    ...pagedSpan(context, span, asks, (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? []))),
+    rows: { block: BLOCK, audit: { kind: 'counts', headers: headersOf(span, headers) } },
+  };
+}
+
+/** What spans of rows and of headers have in common. */
+function pagedSpan(
+  { pipeline }: Context,
+  span: Span,
+  asks: readonly PageRequest[],
+  pagesOf: (seqno: number) => readonly PageRequest[],
+): Omit<SpanWalk<PagedRequest>, 'rows'> {
+  return {
+    span,
+    unit: 'block',
+    async *plan() {
+      yield { requests: asks.map((ask) => pagedRequest(pipeline, ask)), count: asks.length };
+    },
+    next: ({ of }, page) => remainder(pipeline, of, page).map((ask) => pagedRequest(pipeline, ask)),
+    repair: (seqno) => pagesOf(seqno).map((ask) => pagedRequest(pipeline, ask)),
+    entry: (part) => ({ span: part, ...(spanSize(part) === spanSize(span) ? { planned: asks.length } : {}) }),
+  };
+}
+
+function pagedRequest(pipeline: MasterchainPipeline, of: PageRequest): PagedRequest {
+  const ask = requestOf(pipeline, of);
+  if (of.kind === 'block') return { of, ask, page: { unit: of.seqno } };
+  const overflow = pipeline.walk.windows.order === 'total' ? 'cut' : 'refuse';
+  return { of, ask, page: { full: PAGE_ROWS, overflow } };
+}
+
+/** What a full page leaves to ask for. Nothing when its rows share one logical time: its blocks are then asked for singly. */
+function remainder({ walk }: MasterchainPipeline, ask: PageRequest, page: PageReport): readonly PageRequest[] {
+  if (ask.kind === 'block' || page.records < PAGE_ROWS) return [];
+  const { window } = ask;
+  if (walk.windows.order !== 'total') return (halve(window) ?? []).map((half) => ({ kind: 'window', window: half }));
+  const last = BigInt(page.lastLt ?? window.from);
+  return last > window.from ? [{ kind: 'window', window: { from: last, to: window.to } }] : [];
 }
 
 /** Spans that end before a hole in the states of shards, or begin after one, are asked for once more when all others are planned. */
-async function* headerJobs(
-  context: WalkContext,
-  missing: readonly Span[],
-  meter: RequestMeter,
-): AsyncGenerator<Prepare> {
-  const density = new Density();
+async function* headerSpans(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
+  const density = new Density(context.stop);
   const states = new ShardStates(context);
   const left: Span[] = [];
   for await (const planned of headerEnds(context, missing, density, states)) {
     if ('error' in planned) left.push(planned.span);
-    else yield () => headerJob(context, planned, meter, density);
+    else yield () => headerSpan(context, planned, density);
   }
   states.askAgain();
   for await (const planned of headerEnds(context, unionSpans(left), density, states)) {
-    if ('error' in planned) yield async () => ({ run: async () => [planned] });
-    else yield () => headerJob(context, planned, meter, density);
+    if ('error' in planned) yield async () => planned;
+    else yield () => headerSpan(context, planned, density);
   }
 }
 
 async function* headerEnds(
-  context: WalkContext,
+  context: Context,
   missing: readonly Span[],
   density: Density,
   states: ShardStates,
@@ -139,7 +144,7 @@ async function* headerEnds(
     while (from <= whole.to) {
       if (context.stop.aborted) return;
       const wished = { from, to: Math.min(whole.to, from + headerSpanSize(context, from, density) - 1) };
-      const ends = await unlessStopped(context.stop, provableEnds(wished, context.first, states));
+      const ends = await unlessStopped(context.stop, provableEnds(wished, context.ends.first, states));
       if (ends === undefined) return;
       yield ends;
       if (context.stop.aborted) return;
@@ -160,9 +165,9 @@ async function unlessStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T 
   }
 }
 
-function headerSpanSize({ mode, first, requestsPerSpan }: WalkContext, from: number, density: Density): number {
+function headerSpanSize({ mode, ends, requestsPerSpan }: Context, from: number, density: Density): number {
   // Where the index begins there is no state before: its first block is asked for by itself.
-  if (from === first) return 1;
+  if (from === ends.first) return 1;
   if (mode === 'masterchain') return Math.min(HEADER_SPAN, requestsPerSpan);
   return density.headersPerBlock === undefined ? PROBE_BLOCKS : HEADER_SPAN;
 }
@@ -170,52 +175,62 @@ function headerSpanSize({ mode, first, requestsPerSpan }: WalkContext, from: num
 /** How many headers a masterchain block brings, learnt from the spans so far. */
 class Density {
   headersPerBlock: number | undefined;
-  readonly known: Promise<void>;
-  private settle: () => void = () => undefined;
+  private readonly gate: Gate;
 
-  constructor() {
-    this.known = new Promise((resolve) => {
-      this.settle = resolve;
-    });
+  constructor(stop: AbortSignal) {
+    this.gate = new Gate(stop);
+  }
+
+  /** When a first span told, or none will. */
+  get known(): Promise<void> {
+    return this.gate.opened;
   }
 
   learn(headers: number, blocks: number): void {
     if (blocks >= PROBE_BLOCKS / 2) this.headersPerBlock = headers / blocks;
-    this.settle();
+    this.gate.open();
   }
 
   /** Ends the waiting for a first span that failed. */
   giveUp(): void {
-    this.settle();
+    this.gate.open();
   }
 }
 
-async function headerJob(
-  context: WalkContext,
+/** Headers are proven by their links. */
+async function headerSpan(
+  context: Context,
   { span, before, after }: HeaderEnds,
-  meter: RequestMeter,
   density: Density,
-): Promise<SpanTask> {
-  const { source, pipeline, mode } = context;
-  const blocks = span.to - span.from + 1;
-  const isWindowed = before !== undefined && (mode === 'window' || (mode === 'auto' && blocks > FEW_BLOCKS));
-  const asks: PageRequest[] = [];
-  if (isWindowed) {
-    const range = { from: (rangeOf(before)?.from ?? 0n) + 1n, to: greatestStart(after) };
-    const headers = blocks * (density.headersPerBlock ?? after.length);
-    for (const window of planEvenWindows(range, headers)) asks.push({ kind: 'window', window });
-  } else {
-    for (let seqno = span.from; seqno <= span.to; seqno++) asks.push(...pagesOfBlock(seqno, 0));
-  }
-  const loader = await context.loaders.take(pipeline);
-  await loader.open(span, []);
-  const onCount = (count: number) => density.learn(count, blocks);
+): Promise<SpanWalk<PagedRequest>> {
+  const { source, pipeline } = context;
+  const blocks = spanSize(span);
   const sealed = await sealedRows(context, span);
   // Where the index begins, a state may name blocks that are older than it.
   const newest = before === undefined ? after.filter(({ mcSeqno }) => mcSeqno >= span.from) : after;
   const ends = { before: before?.map(({ id }) => id), after: newest.map(({ id }) => id), sealed };
-  const proof = linkProof({ span, ends, loader, source, pipeline: pipeline.name, onCount });
-  return new SpanTask({ context, span, loader, proof, asks, meter, onEnd: () => density.giveUp() });
+  const onCount = (count: number) => density.learn(count, blocks);
+  const proof = linkProof({ span, ends, source, pipeline: pipeline.name, onCount });
+  const asks = headerPages(context, { span, before, after }, density);
+  return {
+    ...pagedSpan(context, span, asks, (seqno) => pagesOfBlock(seqno, 0)),
+    rows: { block: BLOCK, audit: { kind: 'none' } },
+    see: ({ of }, answer) => {
+      if (of.kind === 'block') proof.see(of.seqno, answer);
+    },
+    audit: (rows) => proof.audit(rows),
+    onEnd: () => density.giveUp(),
+  };
+}
+
+function headerPages({ mode }: Context, { span, before, after }: HeaderEnds, density: Density): readonly PageRequest[] {
+  const blocks = spanSize(span);
+  if (before === undefined || mode === 'masterchain' || (mode === 'auto' && blocks <= FEW_BLOCKS)) {
+    return Array.from({ length: blocks }, (_, at) => pagesOfBlock(span.from + at, 0)).flat();
+  }
+  const range = { from: (rangeOf(before)?.from ?? 0n) + 1n, to: greatestStart(after) };
+  const headers = blocks * (density.headersPerBlock ?? after.length);
+  return planEvenWindows(range, headers).map((window) => ({ kind: 'window', window }));
 }
 
 /** Transactions of a span that are committed already; undefined for none. */

@@ -1,221 +1,179 @@
-import PQueue from 'p-queue';
 import { fetchEnds, fetchShardState } from '../../chain/index-ends.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import { greatest, least, type Span } from '../../core/span.ts';
 import type { ParentsDef, SnapshotWalk } from '../../declare/pipeline.ts';
 import type { Given } from '../../decode/table-rows.ts';
-import { WordsColumn } from '../../decode/typed-columns.ts';
-import type { SourceRequest } from '../../http/request.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
-import type { Stage, StagedSpan } from '../../warehouse/store.ts';
-import { commitList, PARTIAL, Pages, quarantineSpan, type RefusedRow } from '../list-pages.ts';
-import { type ListContext, widenedContext } from '../list-run.ts';
+import { PARTIAL } from '../../warehouse/ledger/done-spans.ts';
+import type { LedgerEntry } from '../../warehouse/store.ts';
 import { boundOf } from '../lookup-keys.ts';
 import { fixedQuery } from '../page-request.ts';
+import type { PageReport } from '../span-loader.ts';
+import type { EntryTerms, Reading, Round, SpanWalk } from '../span-walk.ts';
+import type { WalkContext } from '../walk-context.ts';
+import type { WalkRequest } from '../walk-request.ts';
+import { widenedContext } from '../widen-entry.ts';
 
-/** Rows in memory before they are written aside. */
-const MOST_ROWS = 50_000;
+type Filter = readonly (readonly [string, string])[];
 
-/** Reads a list that changes as it is now, and stores it with the time of the reading. */
-export async function walkSnapshot(run: ListContext, walk: SnapshotWalk): Promise<void> {
-  const { store, asked, ends, effects, history, stop } = run;
-  const span = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
-  const given: Given = { read_at: BigInt(Math.round(effects.now())) * 1000n, as_of: BigInt(ends.last) };
-  const older = store
+/** A page of the list, or of that of one parent. */
+interface ListRequest extends WalkRequest {
+  readonly filter: Filter;
+  readonly offset: number;
+  readonly limit: number;
+  /** Of the list of everything, read for rows without a parent. */
+  readonly isOrphans: boolean;
+}
+
+/** A reading of a list, and the context that reads it with every column that readings before it have. */
+export interface SnapshotReading {
+  readonly context: WalkContext;
+  readonly walk: SpanWalk<ListRequest>;
+}
+
+/** Reads a list that changes as it is now, with the time of the reading. */
+export function snapshotReading(run: WalkContext, walk: SnapshotWalk): SnapshotReading {
+  const { sink, asked, history, from } = run;
+  const older = sink
     .ledger()
-    .filter(({ pipeline: of, scope }) => of === run.pipeline.name && (scope === undefined || scope === PARTIAL));
-  const isPart = run.from !== undefined;
-  const held = history || isPart ? [] : older;
-  const context = held.reduce(widenedContext, run);
-  const { pipeline } = context;
-  const stage = store.stage(pipeline.name, span);
-  let failure: TonlakeError | undefined;
-  try {
-    const reading = new Reading(context, walk, stage, given);
-    if (walk.parents === undefined) await reading.readOne();
-    else {
-      const { parents, parameter } = await parentsOf(context, walk.parents);
-      await reading.readAll(parents, parameter);
-      if (walk.parents.hasOrphans === true && context.from === undefined) failure = await reading.readOrphans();
-    }
-    if (stop.aborted) return await stage.discard();
-    const { refused } = reading;
-    const { last } = await fetchEnds(context.source);
-    const asOf = { from: ends.last, to: last };
-    // A reading that broke off takes the place of others like it, not of a whole one.
-    const replaced = held.filter(({ scope }) => failure === undefined || scope === PARTIAL);
-    const covered = hull([span, ...replaced.map((entry) => entry.span)]);
-    const scope = context.from ?? (refused.length > 0 || failure !== undefined ? PARTIAL : undefined);
-    const supersedes = replaced.map(({ id }) => id);
-    await commitList(context, await reading.finish(), { span: covered, asOf, scope, supersedes });
-    if (refused.length > 0) await quarantineSpan(context, span, refused);
-    await tellSkew(context, walk, given, asOf);
-    if (failure === undefined) return;
-    const { code, message } = failure;
-    context.report({ event: 'problem', pipeline: pipeline.name, ...span, code, message });
-  } catch (error) {
-    await stage.discard();
-    throw error;
-  }
+    .filter(({ pipeline, scope }) => pipeline === run.pipeline.name && (scope === undefined || scope === PARTIAL));
+  const replaced = history || from !== undefined ? [] : older;
+  const context = replaced.reduce(widenedContext, run);
+  const span = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
+  return { context, walk: new SnapshotSpan(context, walk, span, replaced) };
 }
 
-/** Tells how many rows of a reading changed after the block that it is as of. */
-async function tellSkew(
-  { store, source, pipeline, report }: ListContext,
-  { newer }: SnapshotWalk,
-  given: Given,
-  { from, to }: Span,
-): Promise<void> {
-  if (newer === undefined || from === to) return;
-  const shards = await fetchShardState(source, from, `${pipeline.name} ${from}`);
-  const horizon = shards.reduce((least, { endLt }) => (endLt < least ? endLt : least), shards[0]?.endLt ?? 0n);
-  const { rows } = await store.query(
-    `SELECT count(*) FROM ${quoteName(pipeline.tables[0]?.name ?? '')}
-     WHERE _read_at = make_timestamp($read_at::BIGINT) AND ${quoteName(newer)} >= $horizon`,
-    { read_at: given['read_at'], horizon },
-  );
-  report({ event: 'skew', pipeline: pipeline.name, from, to, rows: Number(rows[0]?.[0] ?? 0) });
-}
-
-function hull(spans: readonly Span[]): Span {
-  return { from: least(spans.map(({ from }) => from)), to: greatest(spans.map(({ to }) => to)) };
-}
-
-/** The parents whose lists are read, and the parameter that they are asked by: the declared ones, or those of `--from`. */
-async function parentsOf(
-  { store, asked, from }: ListContext,
-  { query, parameter }: ParentsDef,
-): Promise<{ readonly parents: readonly string[]; readonly parameter: string }> {
-  const range = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
-  const wanted = from ?? query;
-  const { rows, columns } = await store.query(wanted, boundOf(wanted, range));
-  const found = rows.filter(([parent]) => parent !== null).map(([parent]) => String(parent));
-  return { parents: [...new Set(found)].sort(), parameter: from === undefined ? parameter : (columns[0]?.name ?? '') };
-}
-
-/** One reading of a list, or of the lists of some parents. */
-class Reading {
-  private readonly context: ListContext;
+class SnapshotSpan implements SpanWalk<ListRequest> {
+  readonly unit = 'reading';
+  readonly span: Span;
+  readonly rows: SpanWalk['rows'];
+  private readonly context: WalkContext;
   private readonly walk: SnapshotWalk;
-  private readonly stage: Stage;
+  private readonly older: readonly LedgerEntry[];
   private readonly given: Given;
-  private readonly pages: Pages;
-  private readonly key: readonly string[];
-  private flushes = 0;
-  readonly refused: RefusedRow[] = [];
+  /** Rows of the list without a filter. */
+  private length = 0;
+  /** Why the list of everything could not be read to its end. */
+  private failure: TonlakeError | undefined;
+  private last: number;
 
-  constructor(context: ListContext, walk: SnapshotWalk, stage: Stage, given: Given) {
+  constructor(context: WalkContext, walk: SnapshotWalk, span: Span, older: readonly LedgerEntry[]) {
+    const [table] = context.pipeline.tables;
+    const key = (table?.key ?? []).filter((name) => name !== '_read_at');
     this.context = context;
     this.walk = walk;
-    this.stage = stage;
-    this.given = given;
-    this.pages = new Pages(context);
-    const [table] = context.pipeline.tables;
-    this.key = (table?.key ?? []).filter((name) => name !== '_read_at');
+    this.span = span;
+    this.older = older;
+    this.last = context.ends.last;
+    this.given = { read_at: BigInt(Math.round(context.effects.now())) * 1000n, as_of: BigInt(context.ends.last) };
+    this.rows = { block: undefined, audit: { kind: 'none' }, copies: { key, keep: 'newest', column: walk.newer } };
   }
 
-  /** A list by itself. Rows that were added while it was read may have come before its end: its tail is read again. */
-  async readOne(): Promise<void> {
-    const { limit, most } = this.walk;
-    const rows = await this.readPages([], 0);
-    if (most !== undefined) return;
-    const { last } = await fetchEnds(this.context.source);
-    if (last > this.context.ends.last) await this.readPages([], Math.max(0, rows - limit));
-  }
-
-  async readAll(parents: readonly string[], parameter: string): Promise<void> {
-    const { concurrency, report, pipeline } = this.context;
-    report({ event: 'planned', pipeline: pipeline.name, requests: parents.length });
-    const queue = new PQueue({ concurrency });
-    let fatal: { readonly error: unknown } | undefined;
-    for (const parent of parents) {
-      await queue.onSizeLessThan(2 * concurrency);
-      if (fatal !== undefined) break;
-      // Rows of a list are written only between lists.
-      if (this.pages.decoder.records > MOST_ROWS) {
-        await queue.onIdle();
-        await this.flush();
-      }
-      void queue.add(() =>
-        this.readPages([[parameter, parent]], 0).catch((error: unknown) => {
-          fatal ??= { error };
-        }),
-      );
+  async *plan(): AsyncGenerator<Round<ListRequest>> {
+    const { parents } = this.walk;
+    if (parents === undefined) yield* this.wholeList(false);
+    else {
+      yield await this.ofParents(parents);
+      if (parents.hasOrphans === true && this.context.from === undefined) yield* this.wholeList(true);
     }
-    await queue.onIdle();
-    if (fatal !== undefined) throw fatal.error;
   }
 
-  /**
-   * Rows without a parent stand only in the list of everything. A large one is slow at its end, and may not be had to its end.
-   *
-   * @returns why it was not
-   */
-  async readOrphans(): Promise<TonlakeError | undefined> {
-    await this.flush();
-    try {
-      await this.readOne();
-    } catch (error) {
-      if (!(error instanceof TonlakeError && error.code === 'server-error')) throw error;
-      return error;
-    }
-    return undefined;
+  next(request: ListRequest, page: PageReport): readonly ListRequest[] {
+    const { filter, offset, limit, isOrphans } = request;
+    const { most = Number.POSITIVE_INFINITY } = this.walk;
+    const after = offset + (page.records < limit ? page.records : this.walk.limit);
+    if (filter.length === 0) this.length = Math.max(this.length, after);
+    if (page.records < limit || after >= most) return [];
+    return [this.request(filter, after, isOrphans)];
   }
 
-  private async readPages(filter: readonly (readonly [string, string])[], start: number): Promise<number> {
-    const { context, walk, pages } = this;
-    const { limit, most = Number.POSITIVE_INFINITY } = walk;
-    for (let offset = start; offset < most && !context.stop.aborted; offset += limit) {
-      const ask = this.askOf(filter, offset, Math.min(limit, most - offset));
-      const page = await context.source.fetch(ask, ({ body, request }) => pages.add(body, request, this.given));
-      this.refused.push(...page.refused);
-      context.report({ event: 'progress', pipeline: context.pipeline.name, seqnos: 0, records: page.records });
-      if (page.records < limit) return offset + page.records;
-      if (filter.length === 0 && pages.decoder.records > MOST_ROWS) await this.flush();
-    }
-    return most;
+  /** A large list of everything is slow at its end, and may not be had to its end: what was read of it stays. */
+  failed({ isOrphans }: ListRequest, error: unknown): readonly ListRequest[] | undefined {
+    if (!isOrphans || !(error instanceof TonlakeError) || error.code !== 'server-error') return undefined;
+    this.failure = error;
+    return [];
   }
 
-  private askOf(filter: readonly (readonly [string, string])[], offset: number, limit: number): SourceRequest {
-    const { pipeline } = this.context;
-    const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
+  async entry(span: Span, { refused, isStopped }: Reading): Promise<EntryTerms | undefined> {
+    if (isStopped) return undefined;
+    const { ends, source, from } = this.context;
+    this.last = (await fetchEnds(source)).last;
+    // A reading that broke off takes the place of others like it, not of a whole one.
+    const replaced = this.older.filter(({ scope }) => this.failure === undefined || scope === PARTIAL);
+    const covered = [span, ...replaced.map((entry) => entry.span)];
     return {
-      path: pipeline.endpoint.replace(/^GET /, ''),
-      query: [...filter, ['limit', String(limit)], ...skip, ...fixedQuery(pipeline)],
-      label: `${pipeline.name} ${filter.map(([, value]) => `${value} `).join('')}from ${offset}`,
+      span: { from: least(covered.map((each) => each.from)), to: greatest(covered.map((each) => each.to)) },
+      asOf: { from: ends.last, to: this.last },
+      scope: from ?? (refused > 0 || this.failure !== undefined ? PARTIAL : undefined),
+      proof: 'none',
+      supersedes: replaced.map(({ id }) => id),
     };
   }
 
-  /** Everything that was read, each key once: where one was read several times, the newest. */
-  async finish(): Promise<StagedSpan> {
-    await this.flush();
-    const [table] = this.context.pipeline.tables;
-    const rule = { key: this.key, column: this.walk.newer };
-    return this.stage.finish(this.flushes > 1 && table !== undefined ? { [table.name]: rule } : {});
+  async onCommitted({ isStopped }: Reading): Promise<void> {
+    if (isStopped) return;
+    await this.tellSkew();
+    if (this.failure === undefined) return;
+    const { code, message } = this.failure;
+    this.context.report({ event: 'problem', pipeline: this.context.pipeline.name, ...this.span, code, message });
   }
 
-  /** Writes the rows so far, each key once. */
-  private async flush(): Promise<void> {
-    const { pages } = this;
-    this.flushes++;
-    const keyOf = pages.keyOf(this.key);
-    const isNewer = this.newer();
-    const chosen = new Map<string, number>();
-    for (const row of pages.all()) {
-      const key = keyOf(row);
-      const other = chosen.get(key);
-      if (other !== undefined && !isNewer(row, other)) continue;
-      chosen.set(key, row);
+  /** The list by itself. Rows that were added while it was read may have come before its end: its tail is read again. */
+  private async *wholeList(isOrphans: boolean): AsyncGenerator<Round<ListRequest>> {
+    const { context, walk } = this;
+    this.length = 0;
+    yield roundOf([this.request([], 0, isOrphans)]);
+    if (walk.most !== undefined || this.failure !== undefined) return;
+    const { last } = await fetchEnds(context.source);
+    if (last > context.ends.last) {
+      yield roundOf([this.request([], Math.max(0, this.length - walk.limit), isOrphans)]);
     }
-    await pages.stage(this.stage, Int32Array.from(chosen.values()));
-    pages.clear();
   }
 
-  /** Whether a row is newer than one that was read before it. */
-  private newer(): (row: number, than: number) => boolean {
-    const { newer } = this.walk;
-    const column = newer === undefined ? undefined : this.pages.decoder.column(newer);
-    if (!(column instanceof WordsColumn)) return () => true;
-    return (row, than) => column.signed64(row) >= column.signed64(than);
+  /** The lists of the declared parents, or of those of another query, which names the parameter that they are asked by. */
+  private async ofParents({ query, parameter }: ParentsDef): Promise<Round<ListRequest>> {
+    const { sink, from } = this.context;
+    const wanted = from ?? query;
+    const { rows, columns } = await sink.query(wanted, boundOf(wanted, this.span));
+    const found = rows.filter(([parent]) => parent !== null).map(([parent]) => String(parent));
+    const name = from === undefined ? parameter : (columns[0]?.name ?? '');
+    const parents = [...new Set(found)].sort();
+    return roundOf(parents.map((parent) => this.request([[name, parent]], 0, false)));
   }
+
+  private request(filter: Filter, offset: number, isOrphans: boolean): ListRequest {
+    const { pipeline } = this.context;
+    const { limit: page, most = Number.POSITIVE_INFINITY } = this.walk;
+    const limit = Math.min(page, most - offset);
+    const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
+    return {
+      ...{ filter, offset, limit, isOrphans },
+      ask: {
+        path: pipeline.endpoint.replace(/^GET /, ''),
+        query: [...filter, ['limit', String(limit)], ...skip, ...fixedQuery(pipeline)],
+        label: `${pipeline.name} ${filter.map(([, value]) => `${value} `).join('')}from ${offset}`,
+      },
+      page: { given: this.given },
+    };
+  }
+
+  /** Tells how many rows of the reading changed after the block that it is as of. */
+  private async tellSkew(): Promise<void> {
+    const { sink, source, pipeline, report, ends } = this.context;
+    const { newer } = this.walk;
+    const from = ends.last;
+    if (newer === undefined || from === this.last || !sink.isKept) return;
+    const shards = await fetchShardState(source, from, `${pipeline.name} ${from}`);
+    const horizon = shards.reduce((lowest, { endLt }) => (endLt < lowest ? endLt : lowest), shards[0]?.endLt ?? 0n);
+    const { rows } = await sink.query(
+      `SELECT count(*) FROM ${quoteName(pipeline.tables[0]?.name ?? '')}
+       WHERE _read_at = make_timestamp($read_at::BIGINT) AND ${quoteName(newer)} >= $horizon`,
+      { read_at: this.given['read_at'], horizon },
+    );
+    report({ event: 'skew', pipeline: pipeline.name, from, to: this.last, rows: Number(rows[0]?.[0] ?? 0) });
+  }
+}
+
+function roundOf(requests: readonly ListRequest[]): Round<ListRequest> {
+  return { requests, count: requests.length };
 }

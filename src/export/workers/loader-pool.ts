@@ -1,7 +1,10 @@
 import type { Span } from '../../core/span.ts';
-import type { Stage, StagedSpan } from '../../warehouse/store.ts';
+import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { Batch } from '../../decode/batch.ts';
+import type { NewestRule, Stage } from '../../warehouse/store.ts';
+import type { RowRules } from '../row-rules.ts';
 import { type RowSink, SpanLoader } from '../span-loader.ts';
-import type { LoaderPool, SpanLoaderPort } from './loader-port.ts';
+import { FLUSH_RECORDS, type LoaderPool, newestRule, type SpanLoaderPort, type StagedRows } from './loader-port.ts';
 
 /** Things that can be lent to one at a time. */
 export class SlotPool<T> {
@@ -40,52 +43,92 @@ export class SlotPool<T> {
 const SPANS = 2;
 
 /** Loaders in this thread. */
-export function threadLoaders(stage: (pipeline: string, span: Span) => Stage): LoaderPool {
-  const shelves = new Map<string, SlotPool<SpanLoader<StagedSpan>>>();
+export function threadLoaders(
+  stage: (pipeline: string, span: Span) => Stage,
+  flushRecords: number = FLUSH_RECORDS,
+): LoaderPool {
+  const slots = new WeakMap<PipelineDef, SlotPool<SpanLoader<StagedRows>>>();
   return {
     spans: SPANS,
+    flushRecords,
     take: async (pipeline) => {
-      const shelf = shelves.get(pipeline.name) ?? new SlotPool(SPANS, () => new SpanLoader<StagedSpan>(pipeline));
-      shelves.set(pipeline.name, shelf);
-      const loader = await shelf.take();
+      const slot = slots.get(pipeline) ?? new SlotPool(SPANS, () => new SpanLoader<StagedRows>(pipeline));
+      slots.set(pipeline, slot);
+      const loader = await slot.take();
       return portOf(
+        pipeline,
         loader,
         (span) => stage(pipeline.name, span),
-        once(() => shelf.giveBack(loader)),
+        () => slot.giveBack(loader),
       );
     },
     close: async () => {},
   };
 }
 
-function portOf(loader: SpanLoader<StagedSpan>, stage: (span: Span) => Stage, release: () => void): SpanLoaderPort {
+function portOf(
+  pipeline: PipelineDef,
+  loader: SpanLoader<StagedRows>,
+  stage: (span: Span) => Stage,
+  giveBack: () => void,
+): SpanLoaderPort {
+  let rules: RowRules | undefined;
+  /** Lots of rows that were written aside. */
+  let flushes = 0;
+  const sink = (span: Span, more: readonly Batch[] = []): RowSink<StagedRows> =>
+    sinkOf(span, stage(span), more, () => (rules === undefined ? {} : newestRule(pipeline, rules, flushes + 1)));
+  const release = once(async () => {
+    await loader.clear();
+    giveBack();
+  });
   return {
-    open: (span, headers) => loader.open(span, headers),
-    add: (page, overflow) => loader.add(page, overflow),
+    open: async (span, given) => {
+      rules = given;
+      flushes = 0;
+      await loader.open(span, given);
+    },
+    add: (page, pageRules) => loader.add(page, pageRules),
     audit: () => loader.audit(),
     links: (ends) => loader.links(ends),
-    drop: (seqno) => loader.drop(seqno),
-    finish: (spans) => loader.finish(spans, (span) => sinkOf(stage(span))).finally(release),
-    release,
+    drop: (unit) => loader.drop(unit),
+    flush: async () => {
+      await loader.flush(sink);
+      flushes++;
+    },
+    stage: (spans) => loader.write(spans, (span) => sink(span)),
+    finish: (spans, more = []) => loader.write(spans, (span, at) => sink(span, at === 0 ? more : [])).finally(release),
+    release: async () => {
+      await release();
+    },
   };
 }
 
-function sinkOf(stage: Stage): RowSink<StagedSpan> {
+function sinkOf(
+  span: Span,
+  stage: Stage,
+  more: readonly Batch[],
+  newest: () => Readonly<Record<string, NewestRule>>,
+): RowSink<StagedRows> {
+  const write = async (batches: readonly Batch[]): Promise<void> => {
+    for (const batch of batches) await stage.write(batch);
+  };
   return {
     ready: async () => {},
-    write: async (batches) => {
-      for (const batch of batches) await stage.write(batch);
+    write,
+    finish: async () => {
+      await write(more);
+      return { span, staged: await stage.finish(newest()), discard: () => stage.discard() };
     },
-    finish: () => stage.finish(),
     discard: () => stage.discard(),
   };
 }
 
-/** Does something the first time it is called. */
-export function once(work: () => void): () => void {
+/** Does something the first time it is called; later calls do nothing. */
+function once<T>(work: () => T): () => T | undefined {
   let isDone = false;
   return () => {
-    if (!isDone) work();
+    if (isDone) return undefined;
     isDone = true;
+    return work();
   };
 }

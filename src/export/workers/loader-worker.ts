@@ -28,26 +28,33 @@ async function perform(call: LoaderCall): Promise<unknown> {
   if (own === undefined) throw new Error('expected a pipeline with the first call');
   switch (call.kind) {
     case 'open':
-      return own.open(call.span, call.headers);
+      return own.open(call.span, call.rules);
     case 'add':
-      return own.add(call.page, call.overflow);
+      return own.add(call.page, call.rules);
     case 'audit':
       return own.audit();
     case 'links':
       return own.links(call.ends);
     case 'drop':
-      return own.drop(call.seqno);
-    case 'finish': {
-      const written = await own.finish(call.spans, (_, at) =>
-        (encoder as Encoder).sink(call.folders[at] as string, call.form),
-      );
+      return own.drop(call.unit);
+    case 'flush':
+      return own.flush(() => writer().sink(call.folder, call.form));
+    case 'write': {
+      const written = await own.write(call.spans, (_, at) => writer().sink(call.folders[at] ?? '', call.form));
       const files = Promise.all(written.map((one) => one.files));
       // Whoever asks for the files hears of it.
       files.catch(() => {});
       writing.set(++writings, files);
       return writings;
     }
+    case 'clear':
+      return own.clear();
   }
+}
+
+function writer(): Encoder {
+  if (encoder === undefined) throw new Error('expected a pipeline with the first call');
+  return encoder;
 }
 
 answerCalls(async (given) => {

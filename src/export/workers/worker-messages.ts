@@ -1,5 +1,4 @@
 import type { LinkEnds } from '../../audit/header-links.ts';
-import type { Header } from '../../chain/headers.ts';
 import {
   AuditError,
   DecodeError,
@@ -12,22 +11,26 @@ import {
 import type { Span } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { FileForm } from '../../warehouse/staging/row-folder.ts';
-import type { Overflow } from './loader-port.ts';
+import type { RowRules } from '../row-rules.ts';
+import type { PageRules } from '../walk-request.ts';
 
 /** A method of the loader as data. */
 export type LoaderCall =
-  | { readonly kind: 'open'; readonly span: Span; readonly headers: readonly Header[] }
-  | { readonly kind: 'add'; readonly page: Uint8Array<ArrayBuffer>; readonly overflow: Overflow }
+  | { readonly kind: 'open'; readonly span: Span; readonly rules: RowRules }
+  | { readonly kind: 'add'; readonly page: Uint8Array<ArrayBuffer>; readonly rules: PageRules }
   | { readonly kind: 'audit' }
   | { readonly kind: 'links'; readonly ends: LinkEnds }
-  | { readonly kind: 'drop'; readonly seqno: number }
+  | { readonly kind: 'drop'; readonly unit: number }
+  /** `folder` tells where the files of the span go, those of the last `write`, too. */
+  | { readonly kind: 'flush'; readonly folder: string; readonly form: FileForm }
   /** `folders` tells for each span where its files go. Answered with a number to ask for the files by. */
   | {
-      readonly kind: 'finish';
+      readonly kind: 'write';
       readonly spans: readonly Span[];
       readonly folders: readonly string[];
       readonly form: FileForm;
-    };
+    }
+  | { readonly kind: 'clear' };
 
 /** What the main thread asks of a worker. */
 export interface Call {

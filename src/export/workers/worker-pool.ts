@@ -2,14 +2,20 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import PQueue from 'p-queue';
+import type { LinkEnds, LinkReport } from '../../audit/header-links.ts';
+import type { BadBlock } from '../../audit/reconcile.ts';
 import { WalkError } from '../../core/errors.ts';
 import type { Span } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { Batch } from '../../decode/batch.ts';
 import type { RowFile } from '../../warehouse/staging/row-folder.ts';
-import type { FileStage, StagedSpan } from '../../warehouse/store.ts';
+import type { FileStage } from '../../warehouse/store.ts';
+import type { RowRules } from '../row-rules.ts';
+import type { PageReport } from '../span-loader.ts';
+import type { PageRules } from '../walk-request.ts';
 import { CallThread } from './call-thread.ts';
-import { once, SlotPool, threadLoaders } from './loader-pool.ts';
-import type { LoaderPool, SpanLoaderPort } from './loader-port.ts';
+import { SlotPool, threadLoaders } from './loader-pool.ts';
+import { FLUSH_RECORDS, type LoaderPool, newestRule, type SpanLoaderPort, type StagedRows } from './loader-port.ts';
 import type { Call } from './worker-messages.ts';
 
 /** Two decode more than the largest plan of the source gives; more would only take memory. */
@@ -43,7 +49,7 @@ export function openLoaders({ workers = defaultWorkers(), stage, file }: LoaderO
  */
 function workerLoaders(count: number, stage: LoaderOptions['stage'], file: URL): LoaderPool {
   const workers = new Set<LoaderWorker>();
-  const shelf = new SlotPool(count, () => {
+  const slots = new SlotPool(count, () => {
     const worker = new LoaderWorker(file);
     workers.add(worker);
     return worker;
@@ -51,11 +57,11 @@ function workerLoaders(count: number, stage: LoaderOptions['stage'], file: URL):
   const encoding = new PQueue({ concurrency: 1 });
   return {
     spans: count + 1,
+    flushRecords: FLUSH_RECORDS,
     take: async (pipeline) => {
-      const worker = await shelf.take();
-      const release = once(() => shelf.giveBack(worker));
-      const open = (span: Span): FileStage => stage(pipeline.name, span);
-      return portOf({ worker, pipeline, release, open, encoding });
+      const worker = await slots.take();
+      const giveBack = (): void => slots.giveBack(worker);
+      return new WorkerPort({ worker, pipeline, giveBack, open: (span) => stage(pipeline.name, span), encoding });
     },
     close: async () => {
       await Promise.all([...workers].map((worker) => worker.close()));
@@ -66,47 +72,116 @@ function workerLoaders(count: number, stage: LoaderOptions['stage'], file: URL):
 interface PortOptions {
   readonly worker: LoaderWorker;
   readonly pipeline: PipelineDef;
-  readonly release: () => void;
+  readonly giveBack: () => void;
   readonly open: (span: Span) => FileStage;
   readonly encoding: PQueue;
 }
 
-function portOf({ worker, pipeline, release, open, encoding }: PortOptions): SpanLoaderPort {
-  // What a worker answers is what the loader's method of the same name gives.
-  const ask = <T>(call: Call['call'], transfer: readonly ArrayBuffer[] = []): Promise<T> =>
-    worker.ask(pipeline, call, transfer) as Promise<T>;
-  return {
-    open: (span, headers) => ask({ kind: 'open', span, headers }),
-    add: (bytes, overflow) => {
-      const page = ownBytes(bytes);
-      return ask({ kind: 'add', page, overflow }, [page.buffer]);
-    },
-    audit: () => ask({ kind: 'audit' }),
-    links: (ends) => ask({ kind: 'links', ends }),
-    drop: (seqno) => ask({ kind: 'drop', seqno }),
-    finish: async (spans) => {
-      const stages = spans.map(open);
-      const folders = stages.map(({ folder }) => folder);
-      const form = stages[0]?.form ?? 'final';
-      try {
-        const number = await ask<number>({ kind: 'finish', spans, folders, form }).finally(release);
-        const files = await ask<readonly (readonly RowFile[])[]>({ kind: 'written', number });
-        const staged: StagedSpan[] = [];
-        for (const [at, own] of stages.entries()) {
-          for (const file of files[at] ?? []) {
-            const declared = pipeline.tables.find(({ name }) => name === file.table);
-            if (declared !== undefined) await own.adopt(declared, file.path, file);
-          }
-          staged.push(await encoding.add(() => own.finish()));
-        }
-        return staged;
-      } catch (error) {
-        for (const own of stages) await own.discard();
-        throw error;
+/** A loader in a worker. What the worker answers is what the loader's method of the same name gives. */
+class WorkerPort implements SpanLoaderPort {
+  private readonly options: PortOptions;
+  private span: Span = { from: 0, to: -1 };
+  private rules: RowRules = { block: undefined, audit: { kind: 'none' } };
+  /** Where rows were written aside, and in how many lots. */
+  private aside: { readonly stage: FileStage; lots: number } | undefined;
+  private isFree = false;
+
+  constructor(options: PortOptions) {
+    this.options = options;
+  }
+
+  open(span: Span, rules: RowRules): Promise<void> {
+    this.span = span;
+    this.rules = rules;
+    return this.ask({ kind: 'open', span, rules });
+  }
+
+  add(bytes: Uint8Array, rules: PageRules): Promise<PageReport> {
+    const page = ownBytes(bytes);
+    return this.ask({ kind: 'add', page, rules }, [page.buffer]);
+  }
+
+  audit(): Promise<readonly BadBlock[]> {
+    return this.ask({ kind: 'audit' });
+  }
+
+  links(ends: LinkEnds): Promise<LinkReport> {
+    return this.ask({ kind: 'links', ends });
+  }
+
+  drop(unit: number): Promise<void> {
+    return this.ask({ kind: 'drop', unit });
+  }
+
+  async flush(): Promise<void> {
+    this.aside ??= { stage: this.options.open(this.span), lots: 0 };
+    this.aside.lots++;
+    const { folder, form } = this.aside.stage;
+    await this.ask({ kind: 'flush', folder, form });
+  }
+
+  stage(spans: readonly Span[]): Promise<readonly StagedRows[]> {
+    return this.write(spans, [], () => {});
+  }
+
+  finish(spans: readonly Span[], more: readonly Batch[] = []): Promise<readonly StagedRows[]> {
+    // The worker is free when its rows are in order, before they are files.
+    return this.write(spans, more, () => void this.giveBack());
+  }
+
+  async release(): Promise<void> {
+    if (this.isFree) return;
+    try {
+      await this.ask({ kind: 'clear' });
+    } finally {
+      this.giveBack();
+      await this.aside?.stage.discard();
+    }
+  }
+
+  private giveBack(): void {
+    if (!this.isFree) this.options.giveBack();
+    this.isFree = true;
+  }
+
+  private async write(
+    spans: readonly Span[],
+    more: readonly Batch[],
+    onOrdered: () => void,
+  ): Promise<readonly StagedRows[]> {
+    const { aside } = this;
+    const stages = spans.map((span, at) => (at === 0 ? aside?.stage : undefined) ?? this.options.open(span));
+    const newest = newestRule(this.options.pipeline, this.rules, (aside?.lots ?? 0) + 1);
+    const folders = stages.map(({ folder }) => folder);
+    const form = stages[0]?.form ?? 'final';
+    this.aside = undefined;
+    try {
+      const number = await this.ask<number>({ kind: 'write', spans, folders, form }).finally(onOrdered);
+      const files = await this.ask<readonly (readonly RowFile[])[]>({ kind: 'written', number });
+      const written: StagedRows[] = [];
+      for (const [at, stage] of stages.entries()) {
+        await this.adopt(stage, files[at] ?? []);
+        if (at === 0) for (const batch of more) await stage.write(batch);
+        const staged = await this.options.encoding.add(() => stage.finish(newest));
+        written.push({ span: spans[at] ?? this.span, staged, discard: () => stage.discard() });
       }
-    },
-    release,
-  };
+      return written;
+    } catch (error) {
+      for (const stage of stages) await stage.discard();
+      throw error;
+    }
+  }
+
+  private async adopt(stage: FileStage, files: readonly RowFile[]): Promise<void> {
+    for (const file of files) {
+      const declared = this.options.pipeline.tables.find(({ name }) => name === file.table);
+      if (declared !== undefined) await stage.adopt(declared, file.path, file);
+    }
+  }
+
+  private ask<T>(call: Call['call'], transfer: readonly ArrayBuffer[] = []): Promise<T> {
+    return this.options.worker.ask(this.options.pipeline, call, transfer) as Promise<T>;
+  }
 }
 
 /** A page in memory that can be given away: its own, and not much more than it needs. */

@@ -1,14 +1,21 @@
 import * as z from 'zod';
+import type { FaultKind } from '../audit/list-faults.ts';
 import { parseAnswer } from '../chain/index-ends.ts';
-import type { Span } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
-import type { Given } from '../decode/table-rows.ts';
-import { WordsColumn } from '../decode/typed-columns.ts';
-import type { SourceRequest } from '../http/request.ts';
-import type { Pages } from './list-pages.ts';
-import type { Fault } from './list-proof.ts';
-import type { ListContext } from './list-run.ts';
-import { fixedQuery, PAGE_ROWS } from './page-request.ts';
+import { fixedGiven, fixedQuery, PAGE_ROWS } from './page-request.ts';
+import type { PageReport } from './span-loader.ts';
+import type { WalkContext } from './walk-context.ts';
+import type { WalkRequest } from './walk-request.ts';
+
+/** Something that transactions say of a list, and the list does not. */
+export interface Fault {
+  readonly seqno: number;
+  /** What the list can be asked by: a trace, a message, an account. */
+  readonly item: string;
+  readonly lt: bigint | undefined;
+  readonly kind: FaultKind;
+  readonly reason: string;
+}
 
 /** How a list is asked for single things. Batches are small where rows are large. */
 const ITEMS: Readonly<Record<string, { readonly parameter: string; readonly batch: number }>> = {
@@ -25,40 +32,37 @@ const VERIFIED: Readonly<Record<string, { readonly path: string; readonly list: 
 /** Accounts of one request: what fits a request line everywhere. */
 const ACCOUNTS = 100;
 
-/**
- * Asks a list for what is missing in it by itself: by id, or by the accounts that it is about.
- *
- * @returns rows that are new, of the span
- */
-export async function fetchItems(
-  context: ListContext,
-  pages: Pages,
-  faults: readonly Fault[],
-  rows: Int32Array,
-  span: Span,
-): Promise<readonly number[]> {
-  const { pipeline, report } = context;
-  const { parameter, batch } = waysOf(pipeline);
+/** One page of some things that are asked for by themselves. */
+export interface ItemRequest extends WalkRequest {
+  readonly items: readonly string[];
+  readonly window: readonly (readonly [string, string])[];
+  readonly offset: number;
+}
+
+/** Asks a list for what is missing in it by itself: by id, or by the accounts that it is about. */
+export function itemRequests(context: WalkContext, faults: readonly Fault[]): readonly ItemRequest[] {
+  const { batch } = waysOf(context.pipeline);
   const items = [...new Set(faults.map(({ item }) => item))].sort();
   const window = windowOf(faults);
-  const from = pages.decoder.records;
-  report({ event: 'planned', pipeline: pipeline.name, requests: Math.ceil(items.length / batch) });
+  const requests: ItemRequest[] = [];
   for (let at = 0; at < items.length; at += batch) {
-    const some = items.slice(at, at + batch);
-    for (let offset = 0; ; offset += PAGE_ROWS) {
-      const { records } = await context.source.fetch(
-        askOf(context, parameter, some, window, offset),
-        ({ body, request }) => pages.add(body, request, givenOf(pipeline)),
-      );
-      if (records < PAGE_ROWS) break;
-    }
+    requests.push(itemRequest(context, items.slice(at, at + batch), window, 0));
   }
-  return freshRows(context, pages, rows, { from, to: pages.decoder.records }, span);
+  return requests;
+}
+
+/** The page after a full one. */
+export function nextItems(
+  context: WalkContext,
+  { items, window, offset }: ItemRequest,
+  page: PageReport,
+): readonly ItemRequest[] {
+  return page.records < PAGE_ROWS ? [] : [itemRequest(context, items, window, offset + PAGE_ROWS)];
 }
 
 /** Which of some accounts the index lists as verified. */
 export async function fetchVerified(
-  { source, pipeline, report }: ListContext,
+  { source, pipeline, report }: WalkContext,
   accounts: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const verified = new Set<string>();
@@ -97,48 +101,26 @@ function windowOf(faults: readonly Fault[]): readonly (readonly [string, string]
   ];
 }
 
-function askOf(
-  { pipeline }: ListContext,
-  parameter: string,
+function itemRequest(
+  { pipeline }: WalkContext,
   items: readonly string[],
   window: readonly (readonly [string, string])[],
   offset: number,
-): SourceRequest {
+): ItemRequest {
+  const { parameter } = waysOf(pipeline);
   const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
   return {
-    path: pipeline.endpoint.replace(/^GET /, ''),
-    query: [
-      ...items.map((item) => [parameter, item] as const),
-      ...(parameter in { jetton_wallet: 0, item_address: 0 } ? window : []),
-      ...[['limit', String(PAGE_ROWS)] as const, ...skip],
-      ...fixedQuery(pipeline),
-    ],
-    label: `${pipeline.name} by ${parameter}`,
+    ...{ items, window, offset },
+    ask: {
+      path: pipeline.endpoint.replace(/^GET /, ''),
+      query: [
+        ...items.map((item) => [parameter, item] as const),
+        ...(parameter in { jetton_wallet: 0, item_address: 0 } ? window : []),
+        ...[['limit', String(PAGE_ROWS)] as const, ...skip],
+        ...fixedQuery(pipeline),
+      ],
+      label: `${pipeline.name} by ${parameter}`,
+    },
+    page: { given: fixedGiven(pipeline), isSupplement: true },
   };
-}
-
-function givenOf({ parameters }: PipelineDef): Given {
-  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
-}
-
-/** Rows that were not there before, each once; of a walk by blocks only those of the span. */
-export function freshRows(
-  { pipeline }: ListContext,
-  pages: Pages,
-  rows: Int32Array,
-  added: Span,
-  span: Span,
-): readonly number[] {
-  const { walk, tables } = pipeline;
-  const keyOf = pages.keyOf(tables[0]?.key ?? []);
-  const known = new Set([...rows].map(keyOf));
-  const column = walk.kind === 'block' ? pages.decoder.column(walk.column) : undefined;
-  const fresh: number[] = [];
-  for (let row = added.from; row < added.to; row++) {
-    const seqno = column instanceof WordsColumn ? (column.words[row * column.width] as number) : span.from;
-    if (seqno < span.from || seqno > span.to || known.has(keyOf(row))) continue;
-    known.add(keyOf(row));
-    fresh.push(row);
-  }
-  return fresh;
 }

@@ -1,11 +1,11 @@
-import type { Registry } from '../declare/registry.ts';
-import type { TableDef } from '../declare/table.ts';
-import { Database } from '../sql/database.ts';
-import { OnDemand } from '../sql/on-demand.ts';
-import type { Query } from '../sql/query-result.ts';
-import { COMMITS, commitsView } from '../warehouse/parquet-store/catalog.ts';
-import { declaredMacros } from '../warehouse/relations/macros.ts';
-import { declaredViews, emptyView } from '../warehouse/relations/table-relation.ts';
+import type { Registry } from '../../declare/registry.ts';
+import type { TableDef } from '../../declare/table.ts';
+import { Database } from '../../sql/database.ts';
+import { OnDemand } from '../../sql/on-demand.ts';
+import type { Query } from '../../sql/query-result.ts';
+import { COMMITS, commitsView } from '../parquet-store/catalog.ts';
+import { declaredMacros } from '../relations/macros.ts';
+import { declaredViews, emptyView } from '../relations/table-relation.ts';
 
 /** An empty database in which selects can be looked at: every declared table, some marts, and the ledger, without rows. */
 export class EmptyDatabase {

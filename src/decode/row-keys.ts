@@ -1,0 +1,87 @@
+import type { Decoder } from './decoder.ts';
+import { type AnyColumn, BytesColumn, WordsColumn } from './typed-columns.ts';
+
+/** Two rows with one key. */
+export interface Twins {
+  readonly rows: readonly [first: number, second: number];
+  /** `expected rows with keys of their own, got two with mc_seqno 5, workchain -1`. */
+  readonly reason: string;
+}
+
+/** Which of several rows with an equal key is written. */
+export interface Copies {
+  readonly key: readonly string[];
+  /** `newest`: the one with the greatest value of `column`, and of those, or without one, the last. */
+  readonly keep: 'first' | 'last' | 'newest';
+  readonly column?: string | undefined;
+}
+
+/** Text that tells a row from all others by some columns. */
+export function keyOf(decoder: Decoder, columns: readonly string[]): (row: number) => string {
+  const values = columns.map((name) => textOf(decoder.column(name)));
+  const [only] = values;
+  if (values.length === 1 && only !== undefined) return only;
+  return (row) => values.map((value) => value(row)).join('|');
+}
+
+/** The value of a row as text; equal values have an equal text. */
+export function textOf(column: AnyColumn): (row: number) => string {
+  if (column instanceof BytesColumn) {
+    return (row) =>
+      column.isSet(row) ? column.bytes.toString('latin1', column.offsets[row], column.offsets[row + 1]) : '';
+  }
+  if (column instanceof WordsColumn) {
+    const { width } = column;
+    return (row) => (column.isSet(row) ? column.words.subarray(row * width, (row + 1) * width).join('.') : '');
+  }
+  return (row) => (column.isSet(row) ? String((((column.bits[row >> 3] as number) >> (row & 7)) & 1) === 1) : '');
+}
+
+/** Rows of which an earlier one has the key. */
+export function findTwins(decoder: Decoder, key: readonly string[], rows: Int32Array): readonly Twins[] {
+  const textOfRow = keyOf(decoder, key);
+  const seen = new Map<string, number>();
+  const twins: Twins[] = [];
+  for (const row of rows) {
+    const text = textOfRow(row);
+    const first = seen.get(text);
+    if (first === undefined) seen.set(text, row);
+    else {
+      const named = key.map((name) => `${name} ${readableOf(decoder.column(name), row)}`).join(', ');
+      twins.push({ rows: [first, row], reason: `expected rows with keys of their own, got two with ${named}` });
+    }
+  }
+  return twins;
+}
+
+/** The rows, each key once, in their order. */
+export function chooseCopies(decoder: Decoder, rows: Int32Array, { key, keep, column }: Copies): Int32Array {
+  const textOfRow = keyOf(decoder, key);
+  const isNewer = newerBy(column === undefined ? undefined : decoder.column(column));
+  const chosen = new Map<string, number>();
+  for (const row of rows) {
+    const text = textOfRow(row);
+    const other = chosen.get(text);
+    if (other === undefined || keep === 'last' || (keep === 'newest' && isNewer(row, other))) chosen.set(text, row);
+  }
+  return Int32Array.from(chosen.values()).sort();
+}
+
+/** Whether a row is newer than one that was read before it. */
+function newerBy(column: AnyColumn | undefined): (row: number, than: number) => boolean {
+  if (!(column instanceof WordsColumn)) return () => true;
+  return (row, than) => column.signed64(row) >= column.signed64(than);
+}
+
+/** The value of a row as people read it. */
+function readableOf(column: AnyColumn, row: number): string {
+  if (!column.isSet(row)) return 'null';
+  if (column instanceof BytesColumn) return column.bytes.toString('utf8', column.offsets[row], column.offsets[row + 1]);
+  if (!(column instanceof WordsColumn)) return textOf(column)(row);
+  const { words, width } = column;
+  const own = words.subarray(row * width, (row + 1) * width);
+  return BigInt.asIntN(
+    width * 32,
+    own.reduceRight((value, word) => (value << 32n) | BigInt(word), 0n),
+  ).toString();
+}

@@ -1,0 +1,146 @@
+import type { Span } from '../core/span.ts';
+import type { Decoder } from '../decode/decoder.ts';
+import { keyOf } from '../decode/row-keys.ts';
+import { WordsColumn } from '../decode/typed-columns.ts';
+
+/** The rows of a page: from one, to before another. */
+export interface PageRows {
+  /** Masterchain block, or lot of keys, that was asked for by itself. */
+  readonly unit: number | undefined;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Which rows of a decoder count: all but those that were dropped, cut, or there before. */
+export class LoadedRows {
+  private readonly decoder: Decoder;
+  private readonly key: readonly string[];
+  private span: Span = { from: 0, to: -1 };
+  private block: string | undefined;
+  private pages: PageRows[] = [];
+  /** Rows before this one are dead if they belong to a masterchain block, or lot, that was dropped then. */
+  private dropped = new Map<number, number>();
+  private deadRows = new Set<number>();
+  private keys: Set<string> | undefined;
+
+  constructor(decoder: Decoder, key: readonly string[]) {
+    this.decoder = decoder;
+    this.key = key;
+  }
+
+  /** @param block column of the masterchain block that a row belongs to; undefined where rows do not tell it */
+  open(span: Span, block: string | undefined): void {
+    this.span = span;
+    this.block = block;
+    this.clear();
+  }
+
+  clear(): void {
+    this.pages = [];
+    this.dropped = new Map();
+    this.deadRows = new Set();
+    this.keys = undefined;
+    this.decoder.clear();
+  }
+
+  /** @returns how many rows of the page count; of a supplement those of the span that are new */
+  add(page: PageRows, isSupplement: boolean): number {
+    this.pages.push(page);
+    if (isSupplement) return this.killKnown(page);
+    this.keys = undefined;
+    return page.to - page.from;
+  }
+
+  drop(unit: number): void {
+    this.dropped.set(unit, this.decoder.records);
+    this.keys = undefined;
+  }
+
+  /** Kills the rows at the last logical time of a page. @returns that time */
+  cutLast(from: number, to: number): string {
+    const last = this.ltOf(to - 1);
+    for (let row = to - 1; row >= from && this.ltOf(row) === last; row--) this.deadRows.add(row);
+    return last.toString();
+  }
+
+  /** Kills rows of other spans, and those whose key is there already. @returns how many stay */
+  private killKnown({ from, to }: PageRows): number {
+    const textOf = keyOf(this.decoder, this.key);
+    if (this.keys === undefined) {
+      const rows = this.of(this.span);
+      this.keys = new Set<string>();
+      for (const row of rows) if (row < from) this.keys.add(textOf(row));
+    }
+    let added = 0;
+    const seqnoOf = this.seqnos();
+    for (let row = from; row < to; row++) {
+      const seqno = seqnoOf?.(row) ?? this.span.from;
+      const text = textOf(row);
+      if (seqno < this.span.from || seqno > this.span.to || this.keys.has(text)) this.deadRows.add(row);
+      else {
+        this.keys.add(text);
+        added++;
+      }
+    }
+    return added;
+  }
+
+  /** A block that was not asked for: a server that does not know the parameter of a block would answer the whole list. */
+  strangerIn({ unit, from, to }: PageRows): number | undefined {
+    const seqnoOf = this.seqnos();
+    if (seqnoOf === undefined) return undefined;
+    for (let row = from; row < to; row++) if (seqnoOf(row) !== unit) return seqnoOf(row);
+    return undefined;
+  }
+
+  /** Rows of each block or lot that was asked for by itself, also of those without any. */
+  byUnit(): ReadonlyMap<number, readonly number[]> {
+    const units = new Map<number, number[]>();
+    for (const { unit, from, to } of this.pages) {
+      if (unit === undefined || from < (this.dropped.get(unit) ?? 0)) continue;
+      const rows = units.get(unit) ?? [];
+      for (let row = from; row < to; row++) rows.push(row);
+      units.set(unit, rows);
+    }
+    return units;
+  }
+
+  /** The rows of a span that count. */
+  of(span: Span): Int32Array {
+    const rows = new Int32Array(this.decoder.records);
+    let found = 0;
+    const seqnoOf = this.seqnos();
+    if (seqnoOf === undefined) {
+      for (const { unit, from, to } of this.pages) {
+        if (unit !== undefined && from < (this.dropped.get(unit) ?? 0)) continue;
+        for (let row = from; row < to; row++) if (!this.deadRows.has(row)) rows[found++] = row;
+      }
+      return rows.subarray(0, found);
+    }
+    for (let row = 0; row < rows.length; row++) {
+      const seqno = seqnoOf(row);
+      if (seqno >= span.from && seqno <= span.to && this.isAlive(row)) rows[found++] = row;
+    }
+    return rows.subarray(0, found);
+  }
+
+  isAlive(row: number): boolean {
+    if (this.deadRows.size > 0 && this.deadRows.has(row)) return false;
+    if (this.dropped.size === 0) return true;
+    const seqno = this.seqnos()?.(row);
+    return seqno === undefined || row >= (this.dropped.get(seqno) ?? 0);
+  }
+
+  /** The masterchain block of a row; undefined where rows do not tell it. */
+  seqnos(): ((row: number) => number) | undefined {
+    const { block } = this;
+    const column = block === undefined ? undefined : this.decoder.column(block);
+    if (!(column instanceof WordsColumn)) return undefined;
+    const { words, width } = column;
+    return (row) => words[row * width] as number;
+  }
+
+  private ltOf(row: number): bigint {
+    return (this.decoder.column('lt') as WordsColumn).unsigned64(row);
+  }
+}
