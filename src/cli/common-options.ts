@@ -6,6 +6,8 @@ import { defaultWarehouse } from '../http/network.ts';
 export interface CommonOptions {
   readonly network?: string;
   readonly warehouse?: string;
+  /** Folder. */
+  readonly pipelines?: string;
 }
 
 /** Given as a flag only: what `TONLAKE_NETWORK` says is a default, and makes no claim about the warehouse that is named. */
@@ -17,6 +19,14 @@ export const warehouseOption = (): Option => {
   // A variable that is empty is none.
   if (process.env['TONLAKE_WAREHOUSE'] === '') delete process.env['TONLAKE_WAREHOUSE'];
   return new Option('-w, --warehouse <path>', text).argParser(parsePath).env('TONLAKE_WAREHOUSE');
+};
+
+/** Pipelines of one's own. What a warehouse already holds is read without them: their declarations lie in it. */
+export const pipelinesOption = (): Option => {
+  if (process.env['TONLAKE_PIPELINES'] === '') delete process.env['TONLAKE_PIPELINES'];
+  return new Option('--pipelines <folder>', 'pipelines of your own, one file each, beside those of tonlake')
+    .argParser(parsePath)
+    .env('TONLAKE_PIPELINES');
 };
 
 /** An empty path would be the current folder. */

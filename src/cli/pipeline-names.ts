@@ -1,13 +1,17 @@
 import { UsageError } from '../core/errors.ts';
 
 /** Ranges and marts are no pipelines. @throws {UsageError} `unknown-pipeline` */
-export async function refuseOthers(command: 'run' | 'plan', names: readonly string[]): Promise<void> {
+export async function refuseOthers(
+  command: 'run' | 'plan',
+  names: readonly string[],
+  folder: string | undefined,
+): Promise<void> {
   if (names.length === 0) return;
   const [{ loadRegistry }, { shippedMartNames }] = await Promise.all([
     import('../declare/registry.ts'),
     import('../marts/sql-file.ts'),
   ]);
-  const { pipelines } = await loadRegistry();
+  const { pipelines } = await loadRegistry(folder);
   const others = names.filter((name) => !pipelines.some((pipeline) => pipeline.name === name));
   const [range] = others.filter((name) => /^[-+:\d]|:|^(yesterday|today)$/i.test(name));
   if (range !== undefined) {

@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { formatCount, formatDuration } from '../core/format.ts';
 import { shortSpans } from '../core/span.ts';
-import { loadRegistry, type Registry } from '../declare/registry.ts';
+import type { Registry } from '../declare/registry.ts';
 import { type RunEvent, type RunOptions, run } from '../export/run.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { shellWord } from './common-options.ts';
 import { pasteable } from './invocation.ts';
 import { openLog } from './log.ts';
@@ -94,15 +95,19 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
       `${head}${read}  see tonlake status ${place}; ${runAgain(options, what, network)} asks for the rest\n`,
     );
   }
-  const query = firstQuery(options.pipelines, await loadRegistry());
+  const query = firstQuery(options.pipelines, await warehouseRegistry(options.warehouse, options.registry));
   return pasteable(
     `${head}${read}\nNext, ask the tables:\n  tonlake sql "${query}" ${place}\n  tonlake status ${place}\n  tonlake describe\n`,
   );
 }
 
 /** The command that goes on, with all that decides what it writes and where. */
-function runAgain({ range, warehouse, store, from, history }: RunOptions, what: string, network: string): string {
-  const flags = { network, range, warehouse, store, from };
+function runAgain(
+  { range, warehouse, store, from, history, registry }: RunOptions,
+  what: string,
+  network: string,
+): string {
+  const flags = { network, range, warehouse, pipelines: registry?.folder, store, from };
   const told = Object.entries(flags).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${shellWord(value)}`],
   );

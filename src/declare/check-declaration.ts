@@ -21,6 +21,15 @@ export function checkPipeline(file: string, pipeline: unknown): asserts pipeline
   if (!isPipeline(pipeline)) {
     throw refusal(file, 'a pipeline as its default export', typeof pipeline, 'export default pipeline({ name: ... })');
   }
+  const code = findCode(pipeline);
+  if (code !== undefined) {
+    throw refusal(
+      file,
+      'a declaration of data alone',
+      `a function at ${code}`,
+      'declarations are stored beside the rows that they made',
+    );
+  }
   choose(file, 'a kind of walk', pipeline.walk.kind, WALKS);
   const endpoint = endpointFor(file, pipeline);
   const known = Object.keys(parametersOf(endpoint));
@@ -59,6 +68,17 @@ export function checkNames(pipelines: readonly PipelineDef[]): void {
 function isPipeline(value: unknown): value is PipelineDef {
   if (typeof value !== 'object' || value === null) return false;
   return ['name', 'endpoint', 'walk', 'tables', 'parameters'].every((field) => field in value);
+}
+
+/** Where a function stands in a declaration: `walk.query`. */
+function findCode(value: unknown, path = ''): string | undefined {
+  if (typeof value === 'function') return path;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    const found = findCode(inner, path === '' ? name : `${path}.${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function endpointFor(file: string, { endpoint }: PipelineDef): Endpoint {

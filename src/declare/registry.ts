@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { basename, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { lookupsTable } from '../decode/lookups-table.ts';
@@ -18,9 +19,34 @@ export interface Played {
 /** All declared pipelines, by name: each file of `pipelines/` exports one. */
 export class Registry {
   readonly pipelines: readonly PipelineDef[];
+  /** Names of those that do not come with tonlake. */
+  readonly own: ReadonlySet<string>;
 
-  constructor(pipelines: readonly PipelineDef[]) {
+  /** Folder that those were loaded from; undefined where none was named. */
+  readonly folder: string | undefined;
+
+  constructor(pipelines: readonly PipelineDef[], own: Iterable<string> = [], folder?: string) {
     this.pipelines = [...pipelines].sort((a, b) => (a.name < b.name ? -1 : 1));
+    this.own = new Set(own);
+    this.folder = folder;
+  }
+
+  /**
+   * The same and some more, which a warehouse holds rows of. What those need may be gone.
+   *
+   * @throws {UsageError} `bad-pipeline` when two have one name, or tables or views of theirs
+   */
+  with(pipelines: readonly PipelineDef[]): Registry {
+    if (pipelines.length === 0) return this;
+    const names = new Set([...this.pipelines, ...pipelines].map(({ name }) => name));
+    const held = pipelines.map((pipeline) => ({
+      ...pipeline,
+      needs: pipeline.needs.filter((name) => names.has(name)),
+      provenBy: pipeline.provenBy.filter((name) => names.has(name)),
+    }));
+    const all = [...this.pipelines, ...held];
+    checkNames(all);
+    return new Registry(all, [...this.own, ...held.map(({ name }) => name)], this.folder);
   }
 
   /** Every table of every pipeline, those of lookups and of the quarantine. */
@@ -136,30 +162,74 @@ function ephemeral(name: string): UsageError {
 }
 
 const shipped = new URL('../../pipelines/', import.meta.url);
-let shippedRegistry: Promise<Registry> | undefined;
+/** By folder; an empty name is that of the pipelines that come with tonlake. */
+const loaded = new Map<string, Promise<Registry>>();
 
 /**
- * Loads pipelines, each from a file of its own; those that come with tonlake once.
+ * Loads the pipelines that come with tonlake, and those of a folder beside them: each `NAME.js` (or `NAME.ts`, where Node reads it) exports one.
+ * A folder is read once.
  *
- * @param folder default: those that come with tonlake
- * @throws {UsageError} `bad-pipeline` for a declaration that cannot be used
+ * @param folder default: that of `TONLAKE_PIPELINES`, if it is set
+ * @throws {UsageError} `bad-pipeline` for a declaration that cannot be used, and for a name that is taken; `no-folder`
  */
-export async function loadRegistry(folder?: URL): Promise<Registry> {
-  if (folder !== undefined) return readRegistry(folder);
-  shippedRegistry ??= readRegistry(shipped);
-  return shippedRegistry;
+export function loadRegistry(folder: string | URL | undefined = process.env['TONLAKE_PIPELINES']): Promise<Registry> {
+  const path =
+    folder === undefined || folder === '' ? '' : folder instanceof URL ? fileURLToPath(folder) : resolve(folder);
+  const known = loaded.get(path);
+  if (known !== undefined) return known;
+  const registry = path === '' ? loadShipped() : loadBeside(path);
+  loaded.set(path, registry);
+  registry.catch(() => loaded.delete(path));
+  return registry;
 }
 
-async function readRegistry(folder: URL): Promise<Registry> {
-  const files = (await readdir(fileURLToPath(folder))).filter((file) => /^[a-z_]+\.(js|ts)$/.test(file)).sort();
-  const pipelines = await Promise.all(
+async function loadShipped(): Promise<Registry> {
+  const pipelines = await readPipelines(fileURLToPath(shipped));
+  checkNames(pipelines);
+  return new Registry(pipelines);
+}
+
+async function loadBeside(folder: string): Promise<Registry> {
+  const [{ pipelines }, own] = await Promise.all([loadRegistry(''), readPipelines(folder)]);
+  const names = own.map(({ name }) => name);
+  const taken = names.find((name) => pipelines.some((pipeline) => pipeline.name === name));
+  if (taken !== undefined) {
+    throw new UsageError(
+      `usage: expected pipelines beside those of tonlake in ${folder}, got ${taken}, which is one of them`,
+      {
+        code: 'bad-pipeline',
+        hint: 'give it, and its tables, another name',
+      },
+    );
+  }
+  const all = [...pipelines, ...own];
+  checkNames(all);
+  return new Registry(all, names, folder);
+}
+
+async function readPipelines(folder: string): Promise<readonly PipelineDef[]> {
+  const found = await readdir(folder).catch((error: unknown) => {
+    throw new UsageError(`usage: expected a folder of pipelines, got ${folder}`, { code: 'no-folder', cause: error });
+  });
+  const files = found.filter((file) => /^[a-z0-9_]+\.(js|ts)$/.test(file)).sort();
+  return Promise.all(
     files.map(async (file): Promise<PipelineDef> => {
-      const module: { readonly default?: unknown } = await import(new URL(file, folder).href);
-      const pipeline = module.default;
+      const { default: pipeline } = await importPipeline(join(folder, file));
       checkPipeline(file, pipeline);
       return pipeline;
     }),
   );
-  checkNames(pipelines);
-  return new Registry(pipelines);
+}
+
+async function importPipeline(path: string): Promise<{ readonly default?: unknown }> {
+  try {
+    return await import(pathToFileURL(path).href);
+  } catch (error) {
+    const isUnresolved = String(error).includes('tonlake');
+    throw new UsageError(`usage ${basename(path)}: expected a pipeline, got ${String(error).split('\n')[0]}`, {
+      code: 'bad-pipeline',
+      hint: isUnresolved ? 'npm install tonlake, in the folder or above it' : `node ${path} shows where`,
+      cause: error,
+    });
+  }
 }

@@ -4,11 +4,11 @@ import { realEffects } from '../core/effects.ts';
 import { TonlakeError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
-import { loadRegistry } from '../declare/registry.ts';
 import { selectFrom } from '../declare/selection.ts';
 import { openSession } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
 import { doneFor, doneSpans, narrowerEntries, spansOf } from '../warehouse/ledger/done-spans.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { openReader, type Reader } from '../warehouse/reader.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 import { estimateList, type ListBasis } from './quote/estimate-list.ts';
@@ -69,7 +69,8 @@ export interface RunPlan {
 
 /** Says what `run` would do with the same options. Touches no file; where headers are unknown, it reads a sample of them. */
 export async function planRun(options: RunOptions): Promise<RunPlan> {
-  const { effects = realEffects, registry = await loadRegistry() } = options;
+  const { effects = realEffects } = options;
+  const registry = await warehouseRegistry(options.warehouse, options.registry);
   const pipelines = selectFrom(registry.toRun(options.pipelines), options);
   const parts = parseRange(options.range);
   const session = await openSession({ ...options, effects, command: 'tonlake plan' });

@@ -4,12 +4,13 @@ import { isComing, reachedPieces } from '../chain/wait-for-blocks.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { type Span, subtractSpans, totalSize } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
-import { loadRegistry, type Registry } from '../declare/registry.ts';
+import type { Registry } from '../declare/registry.ts';
 import { type Selection, selectFrom } from '../declare/selection.ts';
 import { openSession, type Session, type SessionOptions } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
 import { doneFor, doneSpans } from '../warehouse/ledger/done-spans.ts';
 import { openStore } from '../warehouse/open-store.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { Store } from '../warehouse/store.ts';
 import { warehousePath } from '../warehouse/store-options.ts';
 import { bringIn, type PipelineRun } from './bring-in.ts';
@@ -99,7 +100,8 @@ const LEAST_SPAN_ASKS = 20;
  * @throws {UsageError} {SourceError} {StoreError} {DecodeError} when the run cannot go on; what was committed stays
  */
 export async function run(options: RunOptions): Promise<RunReport> {
-  const { effects = realEffects, registry = await loadRegistry() } = options;
+  const { effects = realEffects } = options;
+  const registry = await warehouseRegistry(options.warehouse, options.registry);
   const startedAt = effects.monotonic();
   const pipelines = selectFrom(registry.toRun(options.pipelines), options);
   warehousePath(options.warehouse);
@@ -110,8 +112,8 @@ export async function run(options: RunOptions): Promise<RunReport> {
     const chain = sessionBounds(session, effects);
     const asked = await resolveRange(parts, chain);
     const store = await openStore({
-      ...{ path: options.warehouse, network: session.network, tables: registry.tables, effects },
-      ...kindOf(options.store),
+      ...{ path: options.warehouse, network: session.network, effects },
+      ...{ tables: registry.tables, pipelines: registry.pipelines, ...kindOf(options.store) },
       command: `${command} --range ${options.range}`,
     });
     const tally = new RunTally(store, options.onEvent);

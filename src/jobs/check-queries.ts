@@ -1,6 +1,6 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
-import { loadRegistry, type Registry } from '../declare/registry.ts';
+import type { Registry } from '../declare/registry.ts';
 import { selectedTable } from '../declare/selected-table.ts';
 import type { TableDef } from '../declare/table.ts';
 import { loadMarts } from '../marts/load-marts.ts';
@@ -9,6 +9,7 @@ import { quoteName } from '../sql/canonical-text.ts';
 import { lineAt, parametersIn, parseSql } from '../sql/sql-tree.ts';
 import { COMMITS } from '../warehouse/parquet-store/catalog.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { openReader, type Reader } from '../warehouse/reader.ts';
 import type { Job, OutputTarget } from './job.ts';
 import { loadNames } from './known-names.ts';
@@ -25,7 +26,7 @@ type QueryTarget = Extract<OutputTarget, { readonly kind: 'query' }>;
 export async function checkQueries(job: Job): Promise<void> {
   const queries = job.outputs.filter((output) => output.kind === 'query');
   if (queries.length === 0) return;
-  const [registry, { marts }] = await Promise.all([loadRegistry(), loadNames()]);
+  const [registry, { marts }] = await Promise.all([warehouseRegistry(job.warehouse), loadNames()]);
   const isNamed = (name: string): boolean => queries.some(({ sql }) => sql.toLowerCase().includes(name));
   // To know the columns of marts takes longer than all else.
   const shipped = marts.some(isNamed) ? (await loadMarts(registry)).map(({ table }) => table) : [];

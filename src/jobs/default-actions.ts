@@ -1,8 +1,8 @@
 import { chainBounds, fetchHeadTime } from '../chain/index-ends.ts';
-import { loadRegistry } from '../declare/registry.ts';
 import { run } from '../export/run.ts';
 import { openSession } from '../http/session.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { JobActions } from './job-actions.ts';
 import { sendNotice } from './webhook.ts';
 import { writeRows } from './write-rows.ts';
@@ -29,7 +29,7 @@ export const jobActions: JobActions = {
   compact: async ({ network, ...options }) => {
     const [{ compactWarehouse }, registry] = await Promise.all([
       import('../warehouse/compaction/compact.ts'),
-      loadRegistry(),
+      warehouseRegistry(options.warehouse),
     ]);
     const { tables, pipelines } = registry;
     const limit = async ({ path, network: held }: { readonly path: string; readonly network: string }) =>

@@ -1,11 +1,12 @@
 import { StoreError } from '../core/errors.ts';
-import { loadRegistry, type Registry } from '../declare/registry.ts';
+import type { Registry } from '../declare/registry.ts';
 import { guarded } from '../files/file-failure.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { writeRelation } from '../sql/relation-writer.ts';
 import { sqlFault } from '../sql/sql-fault.ts';
 import { findGaps } from '../warehouse/query/open-warehouse.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { openReader } from '../warehouse/reader.ts';
 import type { PlacedQuery } from './job.ts';
 import type { RowsOutcome, RowsRequest } from './job-actions.ts';
@@ -17,7 +18,7 @@ import type { RowsOutcome, RowsRequest } from './job-actions.ts';
  */
 export async function writeRows(path: string, to: string, request: RowsRequest): Promise<RowsOutcome> {
   const { source, format, network, parameters } = request;
-  const registry = await loadRegistry();
+  const registry = await warehouseRegistry(path);
   const reader = await openReader(path, registry.tables);
   try {
     requireSameNetwork(reader.path, reader.network, network);

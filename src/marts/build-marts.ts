@@ -2,11 +2,12 @@ import { type DaySpan, readDaySpans } from '../chain/day-spans.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { StoreError } from '../core/errors.ts';
 import { intersectSpans } from '../core/span.ts';
-import { loadRegistry, type Registry } from '../declare/registry.ts';
+import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { openStore } from '../warehouse/open-store.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { openReader } from '../warehouse/reader.ts';
 import type { LedgerEntry, Store } from '../warehouse/store.ts';
 import { commitSelect, heldEntries } from './commit-mart.ts';
@@ -71,7 +72,8 @@ export interface BuildOptions {
  * @throws {StoreError} `no-warehouse`; `busy` while another process writes the warehouse
  */
 export async function buildMarts(warehouse: string, options: BuildOptions = {}): Promise<readonly MartBuild[]> {
-  const { effects = realEffects, registry = await loadRegistry(), onEvent, onStep } = options;
+  const { effects = realEffects, onEvent, onStep } = options;
+  const registry = await warehouseRegistry(warehouse, options.registry);
   const marts = await loadMarts(registry, options.folder);
   const chosen = choose(marts, options.names);
   const reader = await openReader(warehouse, registry.tables);

@@ -4,7 +4,7 @@ import { type Effects, realEffects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
 import { unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
-import { loadRegistry, type Registry } from '../declare/registry.ts';
+import type { Registry } from '../declare/registry.ts';
 import { selectedTable } from '../declare/selected-table.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import { openStore } from '../warehouse/open-store.ts';
@@ -17,6 +17,7 @@ import {
   readsOf,
 } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { openReader } from '../warehouse/reader.ts';
 import type { LedgerEntry, Store } from '../warehouse/store.ts';
 import { commitSelect, heldEntries } from './commit-mart.ts';
@@ -131,7 +132,8 @@ export async function loadChecks(registry: Registry, options: Pick<CheckOptions,
  * @throws {StoreError} `no-warehouse`; `busy` while another process writes the warehouse
  */
 export async function runChecks(warehouse: string, options: CheckOptions = {}): Promise<CheckReport> {
-  const { effects = realEffects, registry = await loadRegistry() } = options;
+  const { effects = realEffects } = options;
+  const registry = await warehouseRegistry(warehouse, options.registry);
   const all = await loadChecks(registry, options);
   const chosen = choose(all, options.names);
   const reader = await openReader(warehouse, registry.tables);

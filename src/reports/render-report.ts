@@ -2,9 +2,9 @@ import { DuckDBTimestampValue } from '@duckdb/node-api';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { isZone, zoneNames } from '../core/time-zone.ts';
-import { loadRegistry } from '../declare/registry.ts';
 import { readsOfAll } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { openReader } from '../warehouse/reader.ts';
 import { bindParams } from './bind-params.ts';
 import { evaluateBlocks, readPartsOf } from './evaluate-blocks.ts';
@@ -59,7 +59,7 @@ export async function renderReport(
   requireZone(timezone);
   const def = await openReport(report);
   const params = bindParams(def, options.params ?? {});
-  const registry = await loadRegistry();
+  const registry = await warehouseRegistry(warehouse);
   const reader = await openReader(warehouse, registry.tables, { isPinned: true });
   try {
     requireSameNetwork(reader.path, reader.network, options.network);

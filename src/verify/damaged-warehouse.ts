@@ -7,7 +7,14 @@ import { statIfAny } from '../files/disk.ts';
 import { busyError, readLockHolder } from '../files/writer-lock.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { Database } from '../sql/database.ts';
-import { openFile, pathsOf, readColumns, readNetwork } from '../warehouse/duckdb-store/database-file.ts';
+import {
+  declarationsIn,
+  openFile,
+  pathsOf,
+  readColumns,
+  readNetwork,
+} from '../warehouse/duckdb-store/database-file.ts';
+import { DeclarationFolder, type Declarations } from '../warehouse/ledger/declarations.ts';
 import { FORGOTTEN } from '../warehouse/ledger/done-spans.ts';
 import { Entries, isNewer, parseEntry } from '../warehouse/ledger/entries.ts';
 import { LedgerFolder, layoutOf, readIdentity } from '../warehouse/ledger/ledger-folder.ts';
@@ -47,6 +54,8 @@ export interface Held {
   readonly filled: readonly RemovedEntry[];
   /** What was removed on purpose. */
   readonly forgotten: readonly RemovedEntry[];
+  /** Declarations that made the rows. */
+  readonly declarations: Declarations;
   /** What is wrong with the ledger itself. */
   readonly findings: readonly Finding[];
   /** Where the audits run; bounded memory. */
@@ -158,7 +167,10 @@ async function holdFolder(path: string, network: string, database: Database): Pr
     return selectFiles(table, filled, readFiles, isNamed);
   };
   return held(
-    { kind: 'parquet', path, network, database, all: ledger.entries, lost, findings },
+    {
+      ...{ kind: 'parquet', path, network, database, all: ledger.entries, lost, findings },
+      declarations: new DeclarationFolder(path),
+    },
     (table, entries) => select(table, entries, false),
     (table, entries) => {
       const owners = new Map(
@@ -268,7 +280,10 @@ async function holdFile(path: string, registry: Registry, database: Database): P
     return `SELECT ${[...columns, ...more].join(', ')} FROM w._rows.${quoteName(table.name)} WHERE _entry ${which}`;
   };
   return held(
-    { kind: 'duckdb', path, network, database, all: entries, lost, findings },
+    {
+      ...{ kind: 'duckdb', path, network, database, all: entries, lost, findings },
+      declarations: declarationsIn(database, 'w.main'),
+    },
     (table, some) => select(table, some, []),
     (table, some) => ({ sql: select(table, some, ['_entry']), by: '_entry', entryOf: Number }),
   );
@@ -340,7 +355,9 @@ export function seqnoColumn(table: TableDef): string {
 }
 
 function held(
-  base: Pick<Held, 'kind' | 'path' | 'network' | 'database' | 'lost' | 'findings'> & { readonly all: Entries },
+  base: Pick<Held, 'kind' | 'path' | 'network' | 'database' | 'declarations' | 'lost' | 'findings'> & {
+    readonly all: Entries;
+  },
   select: Held['select'],
   selectEach: Held['selectEach'],
 ): Held {

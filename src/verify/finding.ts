@@ -6,6 +6,7 @@ export type FindingKind =
   | 'entry-broken'
   | 'entry-foreign'
   | 'schema-broken'
+  | 'declaration-broken'
   | 'not-done'
   | 'overlap'
   | 'file-missing'

@@ -5,7 +5,7 @@ import { type Effects, realEffects } from '../core/effects.ts';
 import { StoreError } from '../core/errors.ts';
 import { type Span, shortSpans, totalSize, unionSpans } from '../core/span.ts';
 import { narrowTable } from '../declare/left-out.ts';
-import { loadRegistry, type Registry } from '../declare/registry.ts';
+import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { loadMarts } from '../marts/load-marts.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
@@ -13,6 +13,7 @@ import { requireSound } from '../warehouse/compaction/compact.ts';
 import { covering, FORGOTTEN, spansOf } from '../warehouse/ledger/done-spans.ts';
 import { openStore } from '../warehouse/open-store.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { schemaOf } from '../warehouse/relations/table-schema.ts';
 import { addEvidence, measureRows } from '../warehouse/staging/row-evidence.ts';
 import type { CommitPart, LedgerEntry, StagedSpan, Store } from '../warehouse/store.ts';
@@ -60,7 +61,8 @@ export interface ForgetReport {
  * @throws {StoreError} `damaged`, `not-the-same` when the rows are not what was committed; `busy`; nothing is changed then
  */
 export async function forgetRange(options: ForgetOptions): Promise<ForgetReport> {
-  const { effects = realEffects, registry = await loadRegistry() } = options;
+  const { effects = realEffects } = options;
+  const registry = await warehouseRegistry(options.warehouse, options.registry);
   const spill = join(tmpdir(), `tonlake-forget-${process.pid}-${effects.freshId()}`);
   const held = await openHeld({ path: options.warehouse, registry, spill, memoryMb: 512 });
   const { kind, path, network } = held;
@@ -80,6 +82,7 @@ export async function forgetRange(options: ForgetOptions): Promise<ForgetReport>
   const { onStep } = options;
   const store = await openStore({
     ...{ path, network, kind, effects, tables: registry.tables, command: 'tonlake forget' },
+    pipelines: registry.pipelines,
     ...(onStep === undefined ? {} : { onStep }),
   });
   try {

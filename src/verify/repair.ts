@@ -1,15 +1,17 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import { TonlakeError } from '../core/errors.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
-import { loadRegistry, type Registry } from '../declare/registry.ts';
+import type { Registry } from '../declare/registry.ts';
 import { type RunEvent, run } from '../export/run.ts';
 import type { WalkEvent } from '../export/walk-context.ts';
 import { openSession, type SessionOptions } from '../http/session.ts';
 import { buildMarts } from '../marts/build-marts.ts';
 import { doneSpans } from '../warehouse/ledger/done-spans.ts';
 import { openStore } from '../warehouse/open-store.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 import { applyRepair } from './apply-repair.ts';
+import { restorable, restoreDeclarations } from './audit-declarations.ts';
 import type { Finding } from './finding.ts';
 import { type Damage, damageKey, planRepair, type RepairPlan } from './plan-repair.ts';
 import { refetch } from './refetch.ts';
@@ -58,7 +60,8 @@ class Attempts {
  * @throws {SourceError} {StoreError} when the repair cannot go on; what was repaired stays
  */
 export async function repairWarehouse(options: RepairOptions): Promise<VerifyReport> {
-  const { effects = realEffects, registry = await loadRegistry(), onEvent } = options;
+  const { effects = realEffects, onEvent } = options;
+  const registry = await warehouseRegistry(options.warehouse, options.registry, () => {});
   const all: Ready = { ...options, effects, registry };
   const attempts = new Attempts();
   /** What no entry held, and must be back in the end. */
@@ -80,7 +83,10 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
     });
     const marts = plan.marts.filter(({ id }) => !attempts.isOver(id));
     const isLedgerBroken = plan.isLedgerBroken && !attempts.isOver('ledger');
-    const isIdle = !isLedgerBroken && plan.damages.length + lost.length + marts.length === 0;
+    const undeclared = attempts.isOver('declarations')
+      ? []
+      : restorable(inspection.held, inspection.findings, registry);
+    const isIdle = !isLedgerBroken && undeclared.length + plan.damages.length + lost.length + marts.length === 0;
     if (isIdle || options.signal?.aborted === true) {
       const { held, report: found } = inspection;
       const missing = left.flatMap(({ pipeline, span }) =>
@@ -96,6 +102,9 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
       attempts.count('ledger');
       for (const each of lost) left.push(each);
       await fillLedger(inspection.held, registry.tables, effects);
+    } else if (undeclared.length > 0) {
+      attempts.end('declarations');
+      await restoreDeclarations(inspection.held, undeclared, effects, REPAIR_COMMAND);
     } else if (plan.damages.length > 0) {
       requests += await repairOnce(all, inspection, plan, attempts);
     } else if (lost.length > 0) {
@@ -124,7 +133,7 @@ async function repairOnce(options: Ready, { held }: Inspection, plan: RepairPlan
     const { path, network, kind } = held;
     const { tables } = registry;
     const store = await openStore({
-      ...{ path, network, kind, tables, effects, setAside: plan.setAside },
+      ...{ path, network, kind, tables, effects, setAside: plan.setAside, pipelines: registry.pipelines },
       command: REPAIR_COMMAND,
     });
     try {

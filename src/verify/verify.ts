@@ -7,10 +7,12 @@ import { type Effects, realEffects } from '../core/effects.ts';
 import { formatSpans, haveCommon, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain, proofOf } from '../declare/pipeline.ts';
-import { loadRegistry, type Registry } from '../declare/registry.ts';
+import type { Registry } from '../declare/registry.ts';
 import { doneSpans, PARTIAL, spansOf, unprovenSpans } from '../warehouse/ledger/done-spans.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
+import { auditDeclarations } from './audit-declarations.ts';
 import { auditRows, type Edges, type Unchecked } from './audit-rows.ts';
 import { setView } from './audit-scope.ts';
 import { boundColumn, type Held, openHeld } from './damaged-warehouse.ts';
@@ -99,7 +101,8 @@ export async function inspectWarehouse<T>(
   options: VerifyOptions,
   use: (inspection: Inspection) => Promise<T>,
 ): Promise<T> {
-  const { effects = realEffects, registry = await loadRegistry() } = options;
+  const { effects = realEffects } = options;
+  const registry = await warehouseRegistry(options.warehouse, options.registry, () => {});
   const startedAt = effects.monotonic();
   const spill = join(tmpdir(), `tonlake-verify-${process.pid}-${effects.freshId()}`);
   const held = await openHeld({
@@ -115,7 +118,8 @@ export async function inspectWarehouse<T>(
       findings.push(finding);
       options.onEvent?.({ event: 'finding', ...finding });
     };
-    for (const finding of [...held.findings, ...findLost(held, registry)]) report(finding);
+    const broken = await auditDeclarations(held);
+    for (const finding of [...held.findings, ...broken, ...findLost(held, registry)]) report(finding);
     const limits = await limitTo(held, registry, options.range, report);
     const chosen = held.entries.filter((entry) => haveCommon(spansOf(entry), limits));
     for (const finding of findOverlaps(registry, chosen)) report(finding);

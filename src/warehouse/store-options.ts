@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Effects } from '../core/effects.ts';
 import { StoreError } from '../core/errors.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import { requireLocalPath } from '../files/local-path.ts';
 
@@ -10,6 +11,8 @@ export interface StoreOptions {
   readonly network: string;
   /** Every table that the warehouse may hold. */
   readonly tables: readonly TableDef[];
+  /** Pipelines whose declarations are stored with what they commit. Default none. */
+  readonly pipelines?: readonly PipelineDef[];
   /** Tables made by selects that may be committed. What the warehouse holds of them may have been made by older selects. */
   readonly marts?: readonly TableDef[];
   readonly effects: Effects;

@@ -79,6 +79,8 @@ export interface LedgerEntry {
   readonly scope?: string | undefined;
   /** Absent from headers and transactions, which are always proven, and from old entries of lists, which were not. */
   readonly proof?: ListProofKind | undefined;
+  /** Identifier of the stored declaration of the pipeline; absent from marts and from old entries. */
+  readonly declaration?: string | undefined;
   /** Tables and columns that were not exported; absent where everything was. */
   readonly without?: LeftOut | undefined;
   /** Present where the rows are those of a mart. */

@@ -2,10 +2,11 @@ import { fetchEnds } from '../chain/index-ends.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { TonlakeError, UsageError } from '../core/errors.ts';
 import { isEphemeral, type PipelineDef } from '../declare/pipeline.ts';
-import { loadRegistry, type Registry } from '../declare/registry.ts';
+import type { Registry } from '../declare/registry.ts';
 import { openSession, type SessionOptions } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
 import { openStore } from '../warehouse/open-store.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { Store } from '../warehouse/store.ts';
 import { type EphemeralPipeline, fetchPoll, planPoll, type Watched } from './poll.ts';
 import { Saver } from './save-sightings.ts';
@@ -74,7 +75,8 @@ const BUSY_MS = 60_000;
  * @throws {SourceError} {StoreError} when it cannot go on; what was seen is saved before, where that is possible
  */
 export async function watch(options: WatchOptions): Promise<WatchReport> {
-  const { effects = realEffects, registry = await loadRegistry(), accounts = [], messages = [] } = options;
+  const { effects = realEffects, accounts = [], messages = [] } = options;
+  const registry = await warehouseRegistry(options.warehouse, options.registry);
   if (accounts.length + messages.length === 0) {
     throw new UsageError('usage watch: expected at least one account or message, got none', {
       code: 'nothing-to-watch',
@@ -229,6 +231,7 @@ class Watch {
       path: warehouse,
       network,
       tables,
+      pipelines: registry.pipelines,
       effects,
       command: 'tonlake watch',
       ...(kind === undefined ? {} : { kind }),

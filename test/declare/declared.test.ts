@@ -4,10 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { formatError, UsageError } from '../../src/core/errors.ts';
 import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
+import { DECLARE } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
-
-/** What `tonlake/pipeline` is, from a folder without packages. */
-const DECLARE = new URL('../../dist/src/declare/index.js', import.meta.url).href;
 
 const WHOLE = `import { fromAsk, lookup, pipeline, reading, table, text } from '${DECLARE}';
 export default pipeline({
@@ -34,9 +32,12 @@ async function load(...files: readonly string[]): Promise<Registry> {
   return loadRegistry(pathToFileURL(`${folder}/`));
 }
 
-test('a folder with one file is a registry with one pipeline and its views', async () => {
+test('a folder with one file adds its pipeline, with its views, to those that come with tonlake', async () => {
   const registry = await load(WHOLE);
-  expect(registry.lasting).toEqual(['own']);
+  const shipped = await loadRegistry('');
+  expect(registry.lasting.filter((name) => !shipped.lasting.includes(name))).toEqual(['own']);
+  expect([...registry.own]).toEqual(['own']);
+  expect(registry.pipeline('blocks')).toBe(shipped.pipeline('blocks'));
   expect(registry.tableOf('own_now')).toBe(registry.table('own'));
 });
 
@@ -93,6 +94,42 @@ test.each([
     'expected a pipeline that it needs, got "owm"; hint: did you mean own?',
   ],
   [
+    'code in it',
+    "doc: 'Some",
+    "later: { ask: () => 1 }, doc: 'Some",
+    'usage own_a.js: expected a declaration of data alone, got a function at later.ask',
+  ],
+  [
+    'an unknown role',
+    "grain: 'one",
+    "plays: 'header', grain: 'one",
+    'expected a role for own, got "header"; hint: did you mean headers?',
+  ],
+  [
+    'a role whose columns it lacks',
+    "grain: 'one",
+    "plays: 'wholeTraces', grain: 'one",
+    'usage own_a.js: expected column trace_id of own as VARCHAR as wholeTraces, got none',
+  ],
+  [
+    'the name of one that comes with tonlake',
+    "name: 'own'",
+    "name: 'blocks'",
+    'got blocks, which is one of them; hint: give it, and its tables, another name',
+  ],
+  [
+    'the name of a table that comes with tonlake',
+    "table('own'",
+    "table('messages'",
+    'expected each table or view once, got messages twice',
+  ],
+  [
+    'an import that is not there',
+    'import {',
+    "import 'tonlake/nothing'; import {",
+    'usage own_a.js: expected a pipeline, got Error [ERR_MODULE_NOT_FOUND]',
+  ],
+  [
     'no pipeline',
     'export default pipeline(',
     'export const mine = pipeline(',
@@ -118,4 +155,13 @@ test('two pipelines, or two tables, of one name are refused', async () => {
   await expect(load(WHOLE, WHOLE)).rejects.toThrow('expected each pipeline once, got own twice');
   const other = WHOLE.replace("name: 'own'", "name: 'other'");
   await expect(load(WHOLE, other)).rejects.toThrow('expected each table or view once, got own twice');
+});
+
+test('two tables cannot play one role', async () => {
+  const text = WHOLE.replace("grain: 'one", "plays: 'pendingTraces', grain: 'one");
+  await expect(load(text)).rejects.toThrow('expected each role once, got pendingTraces twice');
+});
+
+test('a folder that is not there is named', async () => {
+  await expect(loadRegistry('/nowhere/at/all')).rejects.toThrow('expected a folder of pipelines, got /nowhere/at/all');
 });

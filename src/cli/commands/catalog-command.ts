@@ -14,12 +14,14 @@ export function addCatalog(program: Command): void {
       '\nExamples:\n  tonlake catalog --network sandbox\n  duckdb -readonly data/sandbox/warehouse.duckdb',
     )
     .action(async (flags: CommonOptions) => {
-      const [{ loadRegistry }, { rebuildCatalog }, { requireSameNetwork }] = await Promise.all([
-        import('../../declare/registry.ts'),
+      const [{ warehouseRegistry }, { rebuildCatalog }, { requireSameNetwork }] = await Promise.all([
+        import('../../warehouse/query/warehouse-registry.ts'),
         import('../../warehouse/parquet-store/rebuild-catalog.ts'),
         import('../../warehouse/query/status.ts'),
       ]);
-      const path = await rebuildCatalog(await findWarehouse(flags), (await loadRegistry()).tables, (held) =>
+      const warehouse = await findWarehouse(flags);
+      const { tables } = await warehouseRegistry(warehouse);
+      const path = await rebuildCatalog(warehouse, tables, (held) =>
         requireSameNetwork(held.path, held.network, flags.network),
       );
       process.stdout.write(`${path}\n`);

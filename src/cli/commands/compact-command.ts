@@ -37,8 +37,8 @@ export function addCompact(program: Command): void {
     .option('--json', 'one JSON object per line on standard output')
     .addHelpText('after', HELP)
     .action(async (flags: CompactFlags) => {
-      const [{ loadRegistry }, { compactWarehouse }, { requireSameNetwork }] = await Promise.all([
-        import('../../declare/registry.ts'),
+      const [{ warehouseRegistry }, { compactWarehouse }, { requireSameNetwork }] = await Promise.all([
+        import('../../warehouse/query/warehouse-registry.ts'),
         import('../../warehouse/compaction/compact.ts'),
         import('../../warehouse/query/status.ts'),
       ]);
@@ -48,9 +48,10 @@ export function addCompact(program: Command): void {
       const write = (event: CompactEvent | CompactReport): void => {
         process.stdout.write(flags.json === true ? `${JSON.stringify(event)}\n` : describe(event));
       };
-      const registry = await loadRegistry();
+      const warehouse = await findWarehouse(flags);
+      const registry = await warehouseRegistry(warehouse);
       const report = await compactWarehouse({
-        warehouse: await findWarehouse(flags),
+        warehouse,
         ...{ tables: registry.tables, pipelines: registry.pipelines },
         targetBytes: flags.targetMb * 1e6,
         effects: realEffects,

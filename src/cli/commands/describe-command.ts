@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { TonlakeError } from '../../core/errors.ts';
 import type { Registry } from '../../declare/registry.ts';
-import { type CommonOptions, networkOption, warehouseOption } from '../common-options.ts';
+import { type CommonOptions, networkOption, pipelinesOption, warehouseOption } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 
 interface DescribeFlags extends CommonOptions {
@@ -16,10 +16,10 @@ export function addDescribe(program: Command): void {
     .argument('[table]', 'name of a table, of a mart or of a view; _commits for the ledger')
     .addOption(networkOption())
     .addOption(warehouseOption())
+    .addOption(pipelinesOption())
     .option('--json', 'one JSON object on standard output')
     .addHelpText('after', '\nExamples:\n  tonlake describe\n  tonlake describe messages')
     .action(async (name: string | undefined, flags: DescribeFlags) => {
-      const { loadRegistry } = await import('../../declare/registry.ts');
       const { COMMITS } = await import('../../warehouse/parquet-store/catalog.ts');
       const { describeLedger, describeTable, describeTables, ledgerSummary, describeView, tableSummary, viewSummary } =
         await import('../../declare/describe-tables.ts');
@@ -31,7 +31,7 @@ export function addDescribe(program: Command): void {
         process.stdout.write(flags.json === true ? `${JSON.stringify([ledgerSummary()])}\n` : describeLedger());
         return;
       }
-      const registry = await loadRegistry();
+      const registry = await registryOf(flags);
       const { describeLeftOut } = await import('../../warehouse/query/left-out-gaps.ts');
       const of = name === undefined ? undefined : registry.tableOf(name);
       const view = of?.views.find((candidate) => candidate.name === name);
@@ -66,6 +66,21 @@ export function addDescribe(program: Command): void {
             describeTable(registry, table, (await leftOutOf(flags, registry, [table.name])).map(describeLeftOut)),
           );
     });
+}
+
+/** The pipelines that are loaded, and those of the warehouse, where there is one. */
+async function registryOf(flags: DescribeFlags): Promise<Registry> {
+  const [{ loadRegistry }, { warehouseRegistry }] = await Promise.all([
+    import('../../declare/registry.ts'),
+    import('../../warehouse/query/warehouse-registry.ts'),
+  ]);
+  const registry = await loadRegistry(flags.pipelines);
+  try {
+    return await warehouseRegistry(await findWarehouse(flags), registry);
+  } catch (error) {
+    if (error instanceof TonlakeError && flags.warehouse === undefined) return registry;
+    throw error;
+  }
 }
 
 /** What the warehouse was exported without; nothing where there is none, and none was named. */

@@ -17,14 +17,18 @@ export function addFiles(program: Command): void {
       '\nExamples:\n  tonlake files transactions --network sandbox\n  tonlake files messages | xargs ls -l',
     )
     .action(async (table: string, flags: CommonOptions) => {
-      const [{ loadRegistry }, { openReader }, { requireSameNetwork }] = await Promise.all([
+      const [{ loadRegistry }, { warehouseRegistry }, { openReader }, { requireSameNetwork }] = await Promise.all([
         import('../../declare/registry.ts'),
+        import('../../warehouse/query/warehouse-registry.ts'),
         import('../../warehouse/reader.ts'),
         import('../../warehouse/query/status.ts'),
       ]);
-      const registry = await loadRegistry();
+      let registry = await loadRegistry();
       const reader = await findWarehouse(flags)
-        .then((path) => openReader(path, registry.tables))
+        .then(async (path) => {
+          registry = await warehouseRegistry(path);
+          return openReader(path, registry.tables);
+        })
         .catch(async (error: unknown) => {
           // A wrong name is told first.
           if (!(await isDeclaredMart(registry, table))) registry.table(table);

@@ -16,6 +16,7 @@ import {
   parseNonNegative,
   parseRps,
   parseWhole,
+  pipelinesOption,
   warehouseOf,
   warehouseOption,
 } from '../common-options.ts';
@@ -84,6 +85,7 @@ export function addRun(program: Command): void {
     )
     .addOption(networkOption())
     .addOption(warehouseOption())
+    .addOption(pipelinesOption())
     .addOption(new Option('--store <kind>', 'kind of a new warehouse').choices(['parquet', 'duckdb']))
     .addOption(walkOption())
     .option(
@@ -131,6 +133,7 @@ export function addPlan(program: Command): void {
     .option('-r, --range <range>', 'blocks or UTC days; lists of a whole network need none')
     .addOption(networkOption())
     .addOption(warehouseOption())
+    .addOption(pipelinesOption())
     .addOption(walkOption())
     .addOption(withoutOption())
     .addOption(columnsOption())
@@ -181,13 +184,13 @@ function walkOption(): Option {
 async function namesOf(
   command: 'run' | 'plan',
   pipelines: readonly string[],
-  { all, from }: RunFlags,
+  { all, from, pipelines: folder }: RunFlags,
 ): Promise<readonly string[]> {
   if (all !== true) {
-    await refuseOthers(command, pipelines);
+    await refuseOthers(command, pipelines, folder);
     if (pipelines.length > 0) return [...new Set(pipelines)];
     const { loadRegistry } = await import('../../declare/registry.ts');
-    return [(await loadRegistry()).playing('counted').pipeline.name];
+    return [(await loadRegistry(folder)).playing('counted').pipeline.name];
   }
   const other = pipelines[0] ?? (from === undefined ? undefined : '--from');
   if (other !== undefined) {
@@ -197,14 +200,14 @@ async function namesOf(
     });
   }
   const { loadRegistry } = await import('../../declare/registry.ts');
-  return (await loadRegistry()).lasting;
+  return (await loadRegistry(folder)).lasting;
 }
 
 /** Lists of a whole network are read as they are now, whatever the range; the newest block stands for it. */
-async function rangeOf(pipelines: readonly string[], { range }: RunFlags): Promise<string> {
+async function rangeOf(pipelines: readonly string[], { range, pipelines: folder }: RunFlags): Promise<string> {
   if (range !== undefined) return range;
   const { loadRegistry } = await import('../../declare/registry.ts');
-  const { pipelines: all } = await loadRegistry();
+  const { pipelines: all } = await loadRegistry(folder);
   const walkOf = (name: string) => all.find((one) => one.name === name)?.walk;
   const ranged = pipelines.find((name) => {
     const walk = walkOf(name);
@@ -219,10 +222,13 @@ async function rangeOf(pipelines: readonly string[], { range }: RunFlags): Promi
 }
 
 /** @throws {UsageError} `no-readings` when `--history` is given and no list that changes is read */
-async function requireReadings(pipelines: readonly string[], { all, history }: RunFlags): Promise<void> {
+async function requireReadings(
+  pipelines: readonly string[],
+  { all, history, pipelines: folder }: RunFlags,
+): Promise<void> {
   if (history !== true || all === true) return;
   const { loadRegistry } = await import('../../declare/registry.ts');
-  const registry = await loadRegistry();
+  const registry = await loadRegistry(folder);
   if (registry.toRun(pipelines).some(({ walk }) => walk.kind === 'snapshot')) return;
   const lists = registry.pipelines.filter(({ walk }) => walk.kind === 'snapshot').map(({ name }) => name);
   throw new UsageError(`usage: expected a list that changes with --history, got ${pipelines.join(', ')}`, {
@@ -233,8 +239,10 @@ async function requireReadings(pipelines: readonly string[], { all, history }: R
 
 async function runOptions(pipelines: readonly string[], flags: RunFlags): Promise<RunOptions> {
   await requireReadings(pipelines, flags);
+  const { loadRegistry } = await import('../../declare/registry.ts');
   return {
     pipelines,
+    registry: await loadRegistry(flags.pipelines),
     range: await rangeOf(pipelines, flags),
     network: networkOf(flags),
     warehouse: warehouseOf(flags),

@@ -1,5 +1,12 @@
 import type { Command } from 'commander';
-import { type CommonOptions, networkOption, parseCount, parsePositive, warehouseOption } from '../common-options.ts';
+import {
+  type CommonOptions,
+  networkOption,
+  parseCount,
+  parsePositive,
+  pipelinesOption,
+  warehouseOption,
+} from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 
 interface VerifyFlags extends CommonOptions {
@@ -37,6 +44,7 @@ export function addVerify(program: Command): void {
     .description('prove again that a warehouse is whole and unchanged, from its own files')
     .addOption(networkOption())
     .addOption(warehouseOption())
+    .addOption(pipelinesOption())
     .option('-r, --range <range>', 'blocks or UTC days to prove (default: everything that is done)')
     .option('--deep', 'also the chain of every account and both ends of every internal message')
     .option('--content', 'also the content hash of every table, to compare with another warehouse')
@@ -46,7 +54,8 @@ export function addVerify(program: Command): void {
     .option('--json', 'one JSON object per line on standard output')
     .addHelpText('after', HELP)
     .action(async (flags: VerifyFlags) => {
-      const [{ repairWarehouse }, { verifyWarehouse }, { showVerify }] = await Promise.all([
+      const [{ loadRegistry }, { repairWarehouse }, { verifyWarehouse }, { showVerify }] = await Promise.all([
+        import('../../declare/registry.ts'),
         import('../../verify/repair.ts'),
         import('../../verify/verify.ts'),
         import('../../verify/show-findings.ts'),
@@ -54,6 +63,7 @@ export function addVerify(program: Command): void {
       const options = {
         warehouse: await findWarehouse(flags),
         network: flags.network,
+        registry: await loadRegistry(flags.pipelines),
         range: flags.range,
         deep: flags.deep === true,
         content: flags.content === true,

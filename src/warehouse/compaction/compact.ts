@@ -92,7 +92,7 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
   if (kind === 'duckdb') return report(before, 0, true);
   const { onStep } = options;
   const store = await openStore({
-    ...{ path, network, tables, effects, kind, command: 'tonlake compact' },
+    ...{ path, network, tables, effects, kind, command: 'tonlake compact', pipelines: options.pipelines ?? [] },
     ...(onStep === undefined ? {} : { onStep }),
   });
   try {

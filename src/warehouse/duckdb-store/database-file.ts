@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
+import { parsePipeline, type StoredDeclaration } from '../../declare/stored-declaration.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { statIfAny, syncPath } from '../../files/disk.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import { Database } from '../../sql/database.ts';
+import type { Declarations } from '../ledger/declarations.ts';
 import { badLedger, Entries, FORMAT, parseEntry, requireFormat } from '../ledger/entries.ts';
 import { declaredMacros } from '../relations/macros.ts';
 import { declaredViews, viewOf } from '../relations/table-relation.ts';
@@ -147,6 +149,50 @@ export async function insertEntry(database: Database, entry: LedgerEntry): Promi
       id,
     });
   }
+}
+
+/** The table of stored declarations, which files of older versions lack. */
+const DECLARATIONS = '_declarations';
+
+/** Stores a declaration unless it is there. Part of a transaction. */
+export async function insertDeclaration(
+  database: Database,
+  { pipeline, id, text }: StoredDeclaration,
+  number: number,
+  isReplaced = false,
+): Promise<void> {
+  await database.run(
+    `CREATE TABLE IF NOT EXISTS ${DECLARATIONS} (number BIGINT, pipeline VARCHAR, id VARCHAR, declaration VARCHAR)`,
+  );
+  if (isReplaced) await database.run(`DELETE FROM ${DECLARATIONS} WHERE id = $id`, { id });
+  await database.run(
+    `INSERT INTO ${DECLARATIONS} SELECT $number::BIGINT, $pipeline, $id, $text WHERE NOT EXISTS (FROM ${DECLARATIONS} WHERE id = $id)`,
+    { number: BigInt(number), pipeline, id, text },
+  );
+}
+
+/** The declarations in a one-file warehouse. */
+export function declarationsIn(database: Database, schema = 'main'): Declarations {
+  return {
+    list: async () => {
+      const { rows: found } = await database.query(
+        `SELECT count(*)::INTEGER FROM duckdb_tables() WHERE table_name = '${DECLARATIONS}'`,
+      );
+      if (found[0]?.[0] !== 1) return [];
+      const { rows } = await database.query(
+        `SELECT pipeline, id, number::INTEGER FROM ${schema}.${DECLARATIONS} ORDER BY number`,
+      );
+      return rows.map(([pipeline, id, number]) => ({
+        pipeline: String(pipeline),
+        id: String(id),
+        number: Number(number),
+      }));
+    },
+    read: async ({ pipeline, id }) => {
+      const { rows } = await database.query(`SELECT declaration FROM ${schema}.${DECLARATIONS} WHERE id = $id`, { id });
+      return parsePipeline(String(rows[0]?.[0]), id, `declaration ${id} of ${pipeline}`);
+    },
+  };
 }
 
 /** The columns of each table's rows as they lie in the file, by table; a table that is not there is left out. */

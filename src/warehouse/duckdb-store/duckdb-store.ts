@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import PQueue from 'p-queue';
 import type { Span } from '../../core/span.ts';
+import { serializePipeline } from '../../declare/stored-declaration.ts';
 import { clearFolder, makeFolder } from '../../files/disk.ts';
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import { type Lock, takeLock } from '../../files/writer-lock.ts';
@@ -21,6 +22,7 @@ import {
   createFile,
   declareMart,
   declareTables,
+  insertDeclaration,
   insertEntry,
   openForWriting,
   pathsOf,
@@ -149,16 +151,22 @@ class DuckdbStore implements Store {
 
   /** Rows, ledger and removal of what is superseded in one transaction. */
   async #commitNext(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
-    const { effects, network } = this.#options;
+    const { effects, network, pipelines = [] } = this.#options;
     const step = this.#options.onStep ?? (async () => {});
     const entries = this.#entries;
     const committedAt = effects.now();
-    const drafted = parts.map(({ staged, draft }, ahead) => ({
-      staged,
-      entry: requireOneSpan(draftEntry({ staged, draft, entries, network, committedAt, ahead })),
-    }));
+    const drafted = parts.map(({ staged, draft }, ahead) => {
+      const declared = pipelines.find(({ name }) => name === draft.pipeline);
+      const stored = declared === undefined ? undefined : serializePipeline(declared);
+      const declaration = stored?.id;
+      return {
+        staged,
+        stored,
+        entry: requireOneSpan(draftEntry({ staged, draft, entries, network, declaration, committedAt, ahead })),
+      };
+    });
     const write = async () => {
-      for (const { staged, entry } of drafted) {
+      for (const { staged, stored, entry } of drafted) {
         for (const [name, table] of Object.entries(staged.tables)) {
           await step('insert rows');
           await this.#insertRows(entry, name, table);
@@ -170,6 +178,7 @@ class DuckdbStore implements Store {
             await this.#database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry = ${old.number}`);
           }
         }
+        if (stored !== undefined) await insertDeclaration(this.#database, stored, entry.number);
         await step('insert entry');
         await insertEntry(this.#database, entry);
       }

@@ -9,6 +9,8 @@ export interface DraftEntryOptions {
   readonly entries: Entries;
   /** Network of the warehouse. */
   readonly network: string;
+  /** Identifier of the stored declaration; undefined where none is. */
+  readonly declaration?: string | undefined;
   /** Milliseconds since 1970. */
   readonly committedAt: number;
   /** Id of the last entry of the same commit; undefined for the last one, and for one by itself. */
@@ -22,7 +24,7 @@ export interface DraftEntryOptions {
  * @throws {StoreError} when it would contradict what the warehouse holds.
  */
 export function draftEntry(options: DraftEntryOptions): LedgerEntry {
-  const { staged, draft, entries, commitWith, ahead = 0 } = options;
+  const { staged, draft, entries, declaration, commitWith, ahead = 0 } = options;
   if (draft.network !== options.network) {
     throw new StoreError(`store: the warehouse holds ${options.network}, not ${draft.network}`, {
       code: 'other-network',
@@ -66,6 +68,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     ...(draft.asOf === undefined ? {} : { asOf: draft.asOf }),
     ...(draft.scope === undefined ? {} : { scope: draft.scope }),
     ...(draft.proof === undefined ? {} : { proof: draft.proof }),
+    ...(declaration === undefined ? {} : { declaration }),
     ...(draft.without === undefined ? {} : { without: draft.without }),
     ...(draft.mart === undefined ? {} : { mart: draft.mart }),
     ...(commitWith === undefined ? {} : { commitWith }),

@@ -42,6 +42,7 @@ const entrySchema = z.object({
   asOf: spanSchema.optional(),
   scope: z.string().optional(),
   proof: z.enum(['transactions', 'shards', 'none']).optional(),
+  declaration: z.string().optional(),
   without: z.record(z.string(), z.array(z.string())).optional(),
   mart: z.object({ day: z.string().optional(), inputs: z.string(), sealed: z.boolean() }).optional(),
   commitWith: z.string().optional(),

@@ -23,6 +23,7 @@ export function layoutOf(path: string) {
   return {
     identity: join(path, 'tonlake.json'),
     ledger: join(path, '_ledger'),
+    declarations: join(path, '_declarations'),
     stage: join(path, '_stage'),
     lock: join(path, '_lock'),
     tables: join(path, 'tables'),

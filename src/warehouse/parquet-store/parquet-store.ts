@@ -8,6 +8,7 @@ import { guarded, takeAll } from '../../files/file-failure.ts';
 import { type Lock, takeLock } from '../../files/writer-lock.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { clearFiles, clearLeftovers, filesOf } from '../garbage/collect-garbage.ts';
+import { DeclarationFolder } from '../ledger/declarations.ts';
 import { draftEntry } from '../ledger/draft-entry.ts';
 import { badLedger } from '../ledger/entries.ts';
 import { LedgerFolder, layoutOf, readIdentity, requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
@@ -36,6 +37,7 @@ class ParquetStore implements Store {
   readonly #options: StoreOptions;
   readonly #lock: Lock;
   readonly #ledger: LedgerFolder;
+  readonly #declarations: DeclarationFolder;
   readonly #stager: Stager;
   readonly #views: WarehouseViews;
   readonly #catalog: Catalog;
@@ -51,6 +53,7 @@ class ParquetStore implements Store {
     this.#options = options;
     this.#lock = lock;
     this.#ledger = ledger;
+    this.#declarations = new DeclarationFolder(path);
     this.staging = { kind: 'parquet', stagingPath: layoutOf(path).stage };
     this.#stager = new Stager(this.staging, options.effects.freshId);
     this.#catalog = new Catalog(path, ledger, options.tables);
@@ -158,8 +161,12 @@ class ParquetStore implements Store {
     const { effects, tables, marts = [], network } = this.#options;
     const step = this.#options.onStep ?? (async () => {});
     const { entries } = this.#ledger;
-    const entry = draftEntry({ staged, draft, entries, network, commitWith, committedAt: effects.now() });
     const { stagingPath } = this.staging;
+    await step('write declaration');
+    const declared = this.#options.pipelines?.find(({ name }) => name === draft.pipeline);
+    const declaration = declared && (await this.#declarations.put(declared, entries.nextNumber));
+    const committedAt = effects.now();
+    const entry = draftEntry({ staged, draft, entries, network, commitWith, declaration, committedAt });
     await step('write schemas');
     for (const [name, { schema }] of Object.entries(staged.tables)) {
       await this.#ledger.putSchema(

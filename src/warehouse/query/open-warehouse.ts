@@ -1,7 +1,8 @@
 import { AuditError } from '../../core/errors.ts';
-import { loadRegistry, type Registry } from '../../declare/registry.ts';
+import type { Registry } from '../../declare/registry.ts';
 import { openReader, type Reader } from '../reader.ts';
 import { gapsOf, type Parameters } from './query-gaps.ts';
+import { warehouseRegistry } from './warehouse-registry.ts';
 
 /** A warehouse opened for reading: `query`, `ledger`, `files`. */
 export type Warehouse = Reader;
@@ -23,7 +24,7 @@ export interface WarehouseOptions {
  * @throws {AuditError} `not-whole`, by `query`, with `strict`
  */
 export async function openWarehouse(path: string, options: WarehouseOptions = {}): Promise<Warehouse> {
-  const registry = await loadRegistry();
+  const registry = await warehouseRegistry(path);
   const reader = await openReader(path, registry.tables);
   const told = new Set<string>();
   return {

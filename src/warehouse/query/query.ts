@@ -1,5 +1,4 @@
 import { StoreError, UsageError } from '../../core/errors.ts';
-import { loadRegistry } from '../../declare/registry.ts';
 import { putWhole } from '../../files/put-whole-file.ts';
 import { type RelationTarget, writeRelation } from '../../sql/relation-writer.ts';
 import { placeOf, sqlFault } from '../../sql/sql-fault.ts';
@@ -7,6 +6,7 @@ import { boxOf } from '../../sql/text-table.ts';
 import { openReader, type Reader } from '../reader.ts';
 import { findGaps } from './open-warehouse.ts';
 import { requireSameNetwork } from './status.ts';
+import { warehouseRegistry } from './warehouse-registry.ts';
 
 export interface QueryOptions {
   /** When given, the warehouse must hold it. */
@@ -53,7 +53,7 @@ async function withReader<T>(
   options: QueryOptions,
   work: (reader: Reader) => Promise<T>,
 ): Promise<T> {
-  const registry = await loadRegistry();
+  const registry = await warehouseRegistry(warehouse);
   const reader = await openReader(warehouse, registry.tables);
   try {
     requireSameNetwork(reader.path, reader.network, options.network);

@@ -12,12 +12,12 @@ import {
   unionSpans,
 } from '../../core/span.ts';
 import { isEphemeral, proofOf } from '../../declare/pipeline.ts';
-import { loadRegistry } from '../../declare/registry.ts';
 import { resolveNetwork } from '../../http/network.ts';
 import { doneSpans, quarantinedSpans, unprovenSpans } from '../ledger/done-spans.ts';
 import { openReader } from '../reader.ts';
 import type { LedgerEntry } from '../store.ts';
 import { allLeftOut, describeLeftOut, type LeftOutGap } from './left-out-gaps.ts';
+import { warehouseRegistry } from './warehouse-registry.ts';
 
 /** What a warehouse holds of one pipeline. */
 export interface PipelineStatus {
@@ -83,7 +83,7 @@ export interface WarehouseStatus {
  * @throws {StoreError}
  */
 export async function readStatus(warehouse: string, network?: string): Promise<WarehouseStatus> {
-  const registry = await loadRegistry();
+  const registry = await warehouseRegistry(warehouse);
   const reader = await openReader(warehouse, registry.tables);
   try {
     requireSameNetwork(reader.path, reader.network, network);

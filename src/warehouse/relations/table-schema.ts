@@ -39,7 +39,7 @@ export function requireReadable(table: TableDef, columns: readonly SchemaColumn[
     const change = now === undefined ? 'which is not declared any more' : `which is declared as ${now} now`;
     throw new StoreError(`store: warehouse ${path} holds column ${table.name}.${name} as ${type}, ${change}`, {
       code: 'needs-migration',
-      hint: `run tonlake migrate, or choose another --warehouse`,
+      hint: 'give the table another name, or choose another --warehouse',
     });
   }
 }

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { StoreError } from '../core/errors.ts';
+import { checkPipeline } from './check-declaration.ts';
+import type { ColumnDef } from './column.ts';
+import { kinds } from './kind.ts';
+import type { PipelineDef } from './pipeline.ts';
+
+/** A declaration as it travels with the rows that it made. */
+export interface StoredDeclaration {
+  readonly pipeline: string;
+  /** 16 hex digits of a hash over the text: equal declarations have an equal identifier. */
+  readonly id: string;
+  /** JSON. */
+  readonly text: string;
+}
+
+/** The declaration of a pipeline, whole: what a selection leaves out belongs to an entry. */
+export function serializePipeline(pipeline: PipelineDef): StoredDeclaration {
+  const text = JSON.stringify({ ...pipeline, leftOut: undefined });
+  return { pipeline: pipeline.name, id: idOf(text), text };
+}
+
+/**
+ * A pipeline from its stored declaration.
+ *
+ * @param subject where it is stored, for messages
+ * @throws {StoreError} `bad-declaration` when it is torn, or not the one of that identifier
+ */
+export function parsePipeline(text: string, id: string, subject: string): PipelineDef {
+  try {
+    if (idOf(text) !== id) throw new Error('the text does not give this identifier');
+    const pipeline: unknown = JSON.parse(text);
+    checkPipeline(subject, pipeline);
+    return pipeline;
+  } catch (error) {
+    throw new StoreError(`store: ${subject} is no declaration of a pipeline`, {
+      code: 'bad-declaration',
+      hint: 'tonlake verify names all damage; --pipelines FOLDER gives the declaration again',
+      cause: error,
+    });
+  }
+}
+
+function idOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/**
+ * Rows that one declaration made can be read by another of the same version when that only adds columns.
+ *
+ * @throws {StoreError} `changed-declaration` when the key, or the type, unit or origin of a column differs, or a column is gone
+ */
+export function requireUnchanged(stored: PipelineDef, now: PipelineDef, path: string): void {
+  if (stored.version !== now.version) return;
+  for (const before of stored.tables) {
+    const after = now.tables.find(({ name }) => name === before.name);
+    if (after === undefined) throw changed(path, `table ${before.name}`, '', 'which is not declared any more');
+    if (before.key.join() !== after.key.join()) {
+      throw changed(
+        path,
+        before.name,
+        `by the key ${before.key.join(', ')}`,
+        `now declared by ${after.key.join(', ')}`,
+      );
+    }
+    for (const column of before.columns) {
+      const same = after.columns.find(({ name }) => name === column.name);
+      const subject = `column ${before.name}.${column.name}`;
+      const meaning = meaningOf(column);
+      if (same === undefined) throw changed(path, subject, `as ${meaning}`, 'which is not declared any more');
+      if (meaning !== meaningOf(same))
+        throw changed(path, subject, `as ${meaning}`, `now declared as ${meaningOf(same)}`);
+      if (JSON.stringify(column.origin) !== JSON.stringify(same.origin)) {
+        throw changed(path, subject, `from ${originOf(column)}`, `now declared from ${originOf(same)}`);
+      }
+    }
+  }
+}
+
+function meaningOf({ kind, unit }: ColumnDef): string {
+  return `${kind} (${kinds[kind].sql})${unit === undefined ? '' : ` in ${unit}`}`;
+}
+
+function originOf({ origin }: ColumnDef): string {
+  return 'path' in origin ? origin.path : `${origin.kind}${'column' in origin ? ` ${origin.column}` : ''}`;
+}
+
+function changed(path: string, subject: string, was: string, now: string): StoreError {
+  const held = was === '' ? subject : `${subject} ${was}`;
+  return new StoreError(`store: warehouse ${path} holds ${held}, ${now}`, {
+    code: 'changed-declaration',
+    hint: 'give the table another name, or choose another --warehouse',
+  });
+}

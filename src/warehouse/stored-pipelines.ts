@@ -1,0 +1,54 @@
+import type { PipelineDef } from '../declare/pipeline.ts';
+import { guarded } from '../files/file-failure.ts';
+import { readLockHolder } from '../files/writer-lock.ts';
+import { declarationsIn, openFile, pathsOf } from './duckdb-store/database-file.ts';
+import { DeclarationFolder, type DeclarationPlace, type Declarations } from './ledger/declarations.ts';
+import { detectStoreKind } from './open-store.ts';
+import { warehousePath } from './store-options.ts';
+
+/**
+ * The newest stored declaration of each pipeline that a warehouse holds rows of; nothing where there is no warehouse, or another process
+ * writes a DuckDB file, which the next open tells.
+ *
+ * @param isWanted by name: only these are read
+ * @param onBroken told of what cannot be read, which is left out then; default: throws
+ * @throws {StoreError} `bad-declaration`
+ */
+export async function readStoredPipelines(
+  warehouse: string,
+  isWanted: (pipeline: string) => boolean,
+  onBroken?: (error: unknown) => void,
+): Promise<readonly PipelineDef[]> {
+  const path = warehousePath(warehouse);
+  const { kind, exists } = await detectStoreKind(path);
+  if (!exists) return [];
+  return guarded(`warehouse ${path}`, async () => {
+    if (kind === 'parquet') return newestOf(new DeclarationFolder(path), isWanted, onBroken);
+    if ((await readLockHolder(pathsOf(path).lock)) !== undefined) return [];
+    const database = await openFile(path, { access_mode: 'READ_ONLY' });
+    try {
+      return await newestOf(declarationsIn(database), isWanted, onBroken);
+    } finally {
+      database.close();
+    }
+  });
+}
+
+async function newestOf(
+  declarations: Declarations,
+  isWanted: (pipeline: string) => boolean,
+  onBroken: ((error: unknown) => void) | undefined,
+): Promise<readonly PipelineDef[]> {
+  const newest = new Map<string, DeclarationPlace>();
+  for (const place of await declarations.list()) if (isWanted(place.pipeline)) newest.set(place.pipeline, place);
+  const read = [...newest.values()].map(async (place) => {
+    try {
+      return [await declarations.read(place)];
+    } catch (error) {
+      if (onBroken === undefined) throw error;
+      onBroken(error);
+      return [];
+    }
+  });
+  return (await Promise.all(read)).flat();
+}
