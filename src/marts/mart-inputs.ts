@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
-import { rowsOf } from '../warehouse/duckdb-store/database-file.ts';
 import { doneSpans } from '../warehouse/ledger/done-spans.ts';
 import { type LeftOutGap, lacks, leftOutGaps } from '../warehouse/query/left-out-gaps.ts';
 import type { LedgerEntry, Store } from '../warehouse/store.ts';
@@ -23,9 +22,9 @@ export async function readSlices(store: Store, mart: MartDef, dated: ReadonlySet
   if (!mart.isDaily) return [{ date: undefined, parts: all }];
   const days = new Map<string, Map<string, string[]>>();
   for (const table of mart.inputs.filter((name) => dated.has(name))) {
-    for (const [date, id] of await readDays(store, table)) {
+    for (const { date, entry } of await store.rows.days(table)) {
       const day = days.get(date) ?? new Map<string, string[]>();
-      days.set(date, day.set(table, [...(day.get(table) ?? []), id]));
+      days.set(date, day.set(table, [...(day.get(table) ?? []), entry]));
     }
   }
   // Inputs without rows make an empty mart, which can be asked all the same.
@@ -39,29 +38,6 @@ export async function readSlices(store: Store, mart: MartDef, dated: ReadonlySet
 /** Entries in force that name a table. */
 export function entriesOf(ledger: readonly LedgerEntry[], table: string): readonly LedgerEntry[] {
   return ledger.filter((entry) => entry.tables[table] !== undefined);
-}
-
-/** Which entry holds rows of which day. */
-async function readDays(store: Store, table: string): Promise<readonly (readonly [date: string, id: string])[]> {
-  const entries = entriesOf(store.ledger(), table).filter((entry) => (entry.tables[table]?.rows ?? 0) > 0);
-  if (store.kind === 'parquet') {
-    const days = entries.flatMap(({ id, tables }) =>
-      (tables[table]?.files ?? []).flatMap(({ path }) => {
-        const [, date] = /\/block_date=(\d{4}-\d{2}-\d{2})\//.exec(path) ?? [];
-        return date === undefined ? [] : [[date, id] as const];
-      }),
-    );
-    return days;
-  }
-  if (entries.length === 0) return [];
-  const ids = new Map(entries.map(({ number, id }) => [number, id]));
-  const { rows } = await store.query(
-    `SELECT DISTINCT block_date::VARCHAR, _entry FROM ${rowsOf(table)} WHERE block_date IS NOT NULL ORDER BY ALL`,
-  );
-  return rows.flatMap(([date, number]) => {
-    const id = ids.get(Number(number));
-    return id === undefined ? [] : [[String(date), id] as const];
-  });
 }
 
 /** Stands for the select and everything that it reads: 16 hex digits. */

@@ -13,13 +13,12 @@ import { stagedRows } from '../warehouse/relations/table-relation.ts';
 import { schemaOf } from '../warehouse/relations/table-schema.ts';
 import type { CommitDraft, StagedSpan, Store } from '../warehouse/store.ts';
 import { projectionOf } from './audit-transactions.ts';
-import { type Held, seqnoColumn } from './damaged-warehouse.ts';
+import { seqnoColumn } from './damaged-warehouse.ts';
 import { describeEvidence } from './entry-state.ts';
 import type { Damage } from './plan-repair.ts';
 
 export interface ApplyRepairOptions {
   readonly store: Store;
-  readonly held: Held;
   /** All tables that entries of the pipeline can have rows of. */
   readonly tables: readonly TableDef[];
   /** Asks the source for spans; what comes is staged, and nothing is committed. @throws when the source is away */
@@ -147,27 +146,18 @@ function columnsOf(table: TableDef): string {
     .join(', ');
 }
 
-function soundRows(
-  { store, held }: ApplyRepairOptions,
-  damage: Damage,
-  table: TableDef,
-  kept: readonly Span[],
-): string {
+function soundRows({ store }: ApplyRepairOptions, damage: Damage, table: TableDef, kept: readonly Span[]): string {
   const column = columnOf(damage.pipeline, table);
   const within = column === undefined ? 'true' : spanCondition(quoteName(column), kept);
-  const rowsOf = (of: TableDef): string => {
-    const select = held.select(of, damage.entries);
-    // The audits see a one-file warehouse as an attached database, the store as its own.
-    return store.kind === 'duckdb' ? select.replace(' FROM w._rows.', ' FROM _rows.') : select;
-  };
   const projection = damage.recompute.has(table.name) ? projectionOf(damage.pipeline, table) : undefined;
-  if (projection === undefined) return `SELECT ${columnsOf(table)} FROM (${rowsOf(table)}) WHERE ${within}`;
+  if (projection === undefined)
+    return `SELECT ${columnsOf(table)} FROM (${store.rows.select(table, damage.entries)}) WHERE ${within}`;
   const from = new Map(projection.columns.map((column) => [column.to, column.from]));
   const columns = schemaOf(table).columns.map(({ name, type }) => {
     const source = from.get(name);
     return source === undefined ? `NULL::${type} AS ${quoteName(name)}` : `${quoteName(source)} AS ${quoteName(name)}`;
   });
-  return `SELECT ${columns.join(', ')} FROM (${rowsOf(projection.parent)}) WHERE ${projection.condition} AND (${within})`;
+  return `SELECT ${columns.join(', ')} FROM (${store.rows.select(projection.parent, damage.entries)}) WHERE ${projection.condition} AND (${within})`;
 }
 
 /** Whether the tables that were doubted, or made again, have come out as they were recorded. */

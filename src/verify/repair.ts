@@ -146,7 +146,7 @@ async function repairOnce(options: Ready, { held }: Inspection, plan: RepairPlan
         const before = source.counts.requests;
         const fetch = async (spans: readonly Span[]) => refetch(work, damage, spans);
         const { refetched, failed, isChanged } = await mendUnlessGone(
-          () => applyRepair({ store, held, tables, fetch, freshId: effects.freshId }, damage),
+          () => applyRepair({ store, tables, fetch, freshId: effects.freshId }, damage),
           options,
           damage,
         );

@@ -178,6 +178,23 @@ export interface StagedFile extends TableFile {
   readonly stagedPath: string;
 }
 
+/** The rows of single entries, as a store keeps them. */
+export interface EntryRows {
+  /** SQL of the declared columns of a table's rows of some entries, for the store's `query`; damaged entries that were set aside count, too. */
+  select(table: TableDef, entries: readonly LedgerEntry[]): string;
+  /** UTC days of a table's rows, such as `2026-05-01`, each with the entries in force that hold rows of it. */
+  days(table: string): Promise<readonly EntryDay[]>;
+  /** @throws {StoreError} `damaged` when the rows of an entry do not lie in the files that were committed */
+  requireSound(entry: LedgerEntry): Promise<void>;
+}
+
+/** An entry that holds rows of a day. */
+export interface EntryDay {
+  readonly date: string;
+  /** Id of the entry. */
+  readonly entry: string;
+}
+
 /** Where tables live, opened by the one process that may write. */
 export interface Store {
   readonly kind: 'parquet' | 'duckdb';
@@ -194,6 +211,7 @@ export interface Store {
   ledger(): readonly LedgerEntry[];
   /** Reads over the committed rows: one relation per table. */
   readonly query: Query;
+  readonly rows: EntryRows;
   /** Removes files that were superseded longer than the grace period ago. @returns how many. */
   clearSuperseded(): Promise<number>;
   /** Waits for commits under way, brings the catalog up to date and gives the warehouse free. */

@@ -15,7 +15,7 @@ test('a mart that needs more memory than a store reads with leaves the limit as 
   const before = await limit();
   const asked: string[] = [];
   const watched: Store = {
-    ...{ kind: store.kind, path: store.path, staging: store.staging },
+    ...{ kind: store.kind, path: store.path, staging: store.staging, rows: store.rows },
     stage: (pipeline, span) => store.stage(pipeline, span),
     commit: (staged, draft) => store.commit(staged, draft),
     commitTogether: (parts) => store.commitTogether(parts),

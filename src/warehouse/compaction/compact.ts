@@ -11,6 +11,7 @@ import { Database } from '../../sql/database.ts';
 import { datePlace } from '../file-layout.ts';
 import { covering } from '../ledger/done-spans.ts';
 import { openStore } from '../open-store.ts';
+import { requireSound } from '../parquet-store/entry-files.ts';
 import { openReader, type Reader } from '../reader.ts';
 import { placedRows, selectFiles } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
@@ -19,6 +20,8 @@ import { sumRows } from '../staging/row-sum.ts';
 import type { LedgerEntry, StagedFile, StagedTable, Store, TableFile } from '../store.ts';
 import { mergeFiles } from './merge-files.ts';
 import { type CompactGroup, groupFiles, planCompaction } from './plan-compaction.ts';
+
+export { requireSound } from '../parquet-store/entry-files.ts';
 
 export interface CompactOptions {
   /** Path of the warehouse. */
@@ -218,17 +221,6 @@ async function mergeTable(merge: Merge, table: TableDef, entries: readonly Ledge
 function pick({ tables }: LedgerEntry, name: string): LedgerEntry['tables'] {
   const own = tables[name];
   return own === undefined ? {} : { [name]: own };
-}
-
-/** A flipped byte would be merged like any other, and be committed as sound. */
-export async function requireSound(warehouse: string, { path, bytes, sha256 }: TableFile): Promise<void> {
-  const absolute = join(warehouse, path);
-  const size = (await statIfAny(absolute))?.size;
-  if (size === bytes && (sha256 === undefined || (await hashFile(absolute)) === sha256)) return;
-  throw new StoreError(`store: ${absolute} is not the file that was committed`, {
-    code: 'damaged',
-    hint: `tonlake verify --repair --warehouse ${warehouse}`,
-  });
 }
 
 function differs(table: TableDef, { from, to }: Span): StoreError {

@@ -37,6 +37,26 @@ export function rowsOf(table: string): string {
   return `_rows.${quoteName(table)}`;
 }
 
+/**
+ * SQL of the declared columns of a table's rows of some entries; a column that the file lacks is null.
+ * @param present names of the columns that the file has
+ * @param rows the physical table
+ * @param more names of columns beside the declared ones
+ */
+export function selectRows(
+  table: TableDef,
+  entries: readonly Pick<LedgerEntry, 'number'>[],
+  present: ReadonlySet<string>,
+  { rows = rowsOf(table.name), more = [] }: { readonly rows?: string; readonly more?: readonly string[] } = {},
+): string {
+  const columns = schemaOf(table).columns.map(({ name, type }) =>
+    present.has(name) ? quoteName(name) : `NULL::${type} AS ${quoteName(name)}`,
+  );
+  const list = entries.map(({ number }) => number).join(', ') || '-1';
+  const which = entries.length === 1 ? `= ${list}` : `IN (${list})`;
+  return `SELECT ${[...columns, ...more].join(', ')} FROM ${rows} WHERE _entry ${which}`;
+}
+
 /** Makes the file if there is none: aside, then by rename, so that it is never half made. */
 export async function createFile(path: string, network: string): Promise<void> {
   if ((await statIfAny(path)) !== undefined) return;

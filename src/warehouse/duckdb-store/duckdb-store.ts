@@ -16,7 +16,17 @@ import { roleViews } from '../relations/role-views.ts';
 import { readFiles } from '../relations/table-relation.ts';
 import { requireDeclared } from '../relations/table-schema.ts';
 import { Stager, type StagerOptions } from '../staging/stager.ts';
-import type { CommitDraft, CommitPart, FileStage, LedgerEntry, StagedSpan, StagedTable, Store } from '../store.ts';
+import type {
+  CommitDraft,
+  CommitPart,
+  EntryDay,
+  EntryRows,
+  FileStage,
+  LedgerEntry,
+  StagedSpan,
+  StagedTable,
+  Store,
+} from '../store.ts';
 import { type StoreOptions, warehousePath } from '../store-options.ts';
 import {
   createFile,
@@ -29,6 +39,7 @@ import {
   readEntries,
   readNetwork,
   rowsOf,
+  selectRows,
 } from './database-file.ts';
 
 /**
@@ -131,6 +142,14 @@ class DuckdbStore implements Store {
   readonly query: Query = (sql, parameters) =>
     this.#queries.add(() => guarded('query', () => this.#readers.query(sql, parameters)));
 
+  readonly rows: EntryRows = {
+    // Opening has made every declared column.
+    select: (table, entries) => selectRows(table, entries, new Set(table.columns.map(({ name }) => name))),
+    days: (table) => this.#daysOf(table),
+    // Rows of a DuckDB file lie in no files of their own.
+    requireSound: async () => {},
+  };
+
   /** Superseded rows go with the commit that replaces them. */
   async clearSuperseded(): Promise<number> {
     return 0;
@@ -147,6 +166,19 @@ class DuckdbStore implements Store {
       () => rm(this.staging.stagingPath, { recursive: true, force: true }),
       () => this.#lock.release(),
     ]);
+  }
+
+  async #daysOf(table: string): Promise<readonly EntryDay[]> {
+    const holding = this.ledger().filter(({ tables }) => (tables[table]?.rows ?? 0) > 0);
+    if (holding.length === 0) return [];
+    const ids = new Map(holding.map(({ number, id }) => [number, id]));
+    const { rows } = await this.query(
+      `SELECT DISTINCT block_date::VARCHAR, _entry FROM ${rowsOf(table)} WHERE block_date IS NOT NULL ORDER BY ALL`,
+    );
+    return rows.flatMap(([date, number]) => {
+      const entry = ids.get(Number(number));
+      return entry === undefined ? [] : [{ date: String(date), entry }];
+    });
   }
 
   /** Rows, ledger and removal of what is superseded in one transaction. */

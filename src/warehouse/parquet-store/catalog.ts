@@ -8,30 +8,9 @@ import { spansOf } from '../ledger/done-spans.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { declaredMacros } from '../relations/macros.ts';
 import { heldMarts } from '../relations/mart-views.ts';
-import {
-  declaredViews,
-  emptyView,
-  type FileGroup,
-  readBeside,
-  readFiles,
-  selectFiles,
-  viewOf,
-} from '../relations/table-relation.ts';
+import { declaredViews, emptyView, readBeside, readFiles, selectFiles, viewOf } from '../relations/table-relation.ts';
 import type { LedgerEntry } from '../store.ts';
-import { steadyPath } from './pinned-files.ts';
-
-/** Files of a table in force, by the columns they were written with. */
-export function groupFiles(warehouse: string, ledger: LedgerFolder, table: string): readonly FileGroup[] {
-  const groups = new Map<string, string[]>();
-  for (const entry of ledger.entries.effective) {
-    const part = entry.tables[table];
-    if (part === undefined) continue;
-    const paths = groups.get(part.schema) ?? [];
-    groups.set(part.schema, paths);
-    for (const file of part.files) paths.push(steadyPath(warehouse, file.path));
-  }
-  return [...groups].map(([schema, paths]) => ({ columns: ledger.schema(schema).columns, paths }));
-}
+import { groupFiles } from './entry-files.ts';
 
 /** SQL of the view of a table, or of a mart, over its files in force. */
 export function tableView(warehouse: string, ledger: LedgerFolder, table: TableDef, read = readFiles): string {

@@ -6,7 +6,7 @@ import { readerSettings } from '../reader-settings.ts';
 import { requireReadable } from '../relations/table-schema.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
 import { noWarehouse } from '../store-kinds.ts';
-import { groupFiles } from './catalog.ts';
+import { groupFiles } from './entry-files.ts';
 
 /** Opens a folder of Parquet files for reading, also while it is written. @throws {StoreError} `no-warehouse`, `needs-migration` */
 export async function openParquetReader(

@@ -15,9 +15,10 @@ import { LedgerFolder, layoutOf, readIdentity, requireNetwork, requireOwnEntries
 import { requireDeclared, requireReadable, schemaOf } from '../relations/table-schema.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
 import { Stager, type StagerOptions } from '../staging/stager.ts';
-import type { CommitDraft, CommitPart, FileStage, LedgerEntry, StagedSpan, Store } from '../store.ts';
+import type { CommitDraft, CommitPart, EntryRows, FileStage, LedgerEntry, StagedSpan, Store } from '../store.ts';
 import { type StoreOptions, warehousePath } from '../store-options.ts';
 import { Catalog } from './catalog.ts';
+import { folderRows } from './entry-files.ts';
 import { pinFile, pinnedPath, retireFile } from './pinned-files.ts';
 
 /**
@@ -34,6 +35,7 @@ class ParquetStore implements Store {
   readonly kind = 'parquet';
   readonly path: string;
   readonly staging: StagerOptions;
+  readonly rows: EntryRows;
   readonly #options: StoreOptions;
   readonly #lock: Lock;
   readonly #ledger: LedgerFolder;
@@ -54,6 +56,7 @@ class ParquetStore implements Store {
     this.#lock = lock;
     this.#ledger = ledger;
     this.#declarations = new DeclarationFolder(path);
+    this.rows = folderRows(path, ledger);
     this.staging = { kind: 'parquet', stagingPath: layoutOf(path).stage };
     this.#stager = new Stager(this.staging, options.effects.freshId);
     this.#catalog = new Catalog(path, ledger, options.tables);

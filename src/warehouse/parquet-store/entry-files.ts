@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { StoreError } from '../../core/errors.ts';
+import type { TableDef } from '../../declare/table.ts';
+import { hashFile, statIfAny } from '../../files/disk.ts';
+import { DATE_COLUMN } from '../file-layout.ts';
+import type { LedgerFolder } from '../ledger/ledger-folder.ts';
+import { type FileGroup, readFiles, selectFiles } from '../relations/table-relation.ts';
+import type { EntryDay, EntryRows, LedgerEntry, TableFile } from '../store.ts';
+import { steadyPath } from './pinned-files.ts';
+
+/** Files of a table that some entries name, by the columns they were written with. Default: of all entries in force. */
+export function groupFiles(
+  warehouse: string,
+  ledger: LedgerFolder,
+  table: string,
+  entries: readonly LedgerEntry[] = ledger.entries.effective,
+): readonly FileGroup[] {
+  const groups = new Map<string, string[]>();
+  for (const entry of entries) {
+    const part = entry.tables[table];
+    if (part === undefined) continue;
+    const paths = groups.get(part.schema) ?? [];
+    groups.set(part.schema, paths);
+    for (const file of part.files) paths.push(steadyPath(warehouse, file.path));
+  }
+  return [...groups].map(([schema, paths]) => ({ columns: ledger.schema(schema).columns, paths }));
+}
+
+/** {@link EntryRows} of a folder of Parquet files. */
+export function folderRows(warehouse: string, ledger: LedgerFolder): EntryRows {
+  return {
+    select: (table, entries) => selectEntries(warehouse, ledger, table, entries),
+    days: async (table) => ledger.entries.effective.flatMap((entry) => daysOf(entry, table)),
+    requireSound: async ({ tables }) => {
+      for (const { files } of Object.values(tables)) for (const file of files) await requireSound(warehouse, file);
+    },
+  };
+}
+
+/** SQL of a table's rows of some entries. `isNamed` adds `filename`, the path of a row's file. */
+export function selectEntries(
+  warehouse: string,
+  ledger: LedgerFolder,
+  table: TableDef,
+  entries: readonly LedgerEntry[],
+  isNamed = false,
+): string {
+  return selectFiles(table, groupFiles(warehouse, ledger, table.name, entries), readFiles, isNamed);
+}
+
+/** The days of an entry's rows, as the folders of its files tell them. */
+function daysOf({ id, tables }: LedgerEntry, table: string): readonly EntryDay[] {
+  const folder = new RegExp(`/${DATE_COLUMN}=(\\d{4}-\\d{2}-\\d{2})/`);
+  return (tables[table]?.files ?? []).flatMap(({ path }) => {
+    const date = folder.exec(path)?.[1];
+    return date === undefined ? [] : [{ date, entry: id }];
+  });
+}
+
+/** A flipped byte would be copied like any other, and be committed as sound. @throws {StoreError} `damaged` */
+export async function requireSound(warehouse: string, { path, bytes, sha256 }: TableFile): Promise<void> {
+  const absolute = join(warehouse, path);
+  const size = (await statIfAny(absolute))?.size;
+  if (size === bytes && (sha256 === undefined || (await hashFile(absolute)) === sha256)) return;
+  throw new StoreError(`store: ${absolute} is not the file that was committed`, {
+    code: 'damaged',
+    hint: `tonlake verify --repair --warehouse ${warehouse}`,
+  });
+}
