@@ -5,9 +5,10 @@ import { UsageError } from '../core/errors.ts';
 import { ownColumns } from './cross-check.ts';
 import { kinds } from './kind.ts';
 import { PROVEN_AS } from './left-out.ts';
-import type { PipelineDef, WalkDef } from './pipeline.ts';
+import type { PipelineDef } from './pipeline.ts';
 import { ROLES } from './roles.ts';
 import type { TableDef } from './table.ts';
+import type { WalkDef } from './walk.ts';
 
 const WALKS: readonly WalkDef['kind'][] = ['masterchain', 'block', 'lt', 'snapshot', 'lookup', 'ephemeral'];
 

@@ -35,6 +35,17 @@ export {
 } from './column.ts';
 export type { ContractList, CrossCheck, ItemCheck, ItemRequest, OrdersCheck } from './cross-check.ts';
 export { type Kind, type KindName, kinds, type Physical, type Wire } from './kind.ts';
+export { type PipelineDef, type PipelineOptions, pipeline } from './pipeline.ts';
+export { ROLES, type Role, type RoleName } from './roles.ts';
+export {
+  type Place,
+  type RowsFrom,
+  type Shape,
+  type TableDef,
+  type TableOptions,
+  table,
+  type ViewDef,
+} from './table.ts';
 export {
   type BlockWalk,
   block,
@@ -47,23 +58,10 @@ export {
   type MasterchainWalk,
   masterchain,
   type ParentsDef,
-  type PipelineDef,
-  type PipelineOptions,
   type Proof,
-  pipeline,
   type SnapshotWalk,
   snapshot,
   type TiesDef,
   type WalkDef,
   type WindowsDef,
-} from './pipeline.ts';
-export { ROLES, type Role, type RoleName } from './roles.ts';
-export {
-  type Place,
-  type RowsFrom,
-  type Shape,
-  type TableDef,
-  type TableOptions,
-  table,
-  type ViewDef,
-} from './table.ts';
+} from './walk.ts';

@@ -1,12 +1,10 @@
 import type { ColumnDef } from './column.ts';
 import { ownColumns } from './cross-check.ts';
 import { kinds } from './kind.ts';
-import type { PipelineDef, Proof } from './pipeline.ts';
+import type { PipelineDef } from './pipeline.ts';
 import { COUNTING_COLUMNS, ROLES, type RoleName } from './roles.ts';
-import type { SkippedField, TableDef } from './table.ts';
-
-/** Columns that are not exported, by table; `*` stands for the table as a whole. Tables that are exported whole are absent. */
-export type LeftOut = Readonly<Record<string, readonly string[]>>;
+import type { LeftOut, SkippedField, TableDef } from './table.ts';
+import type { Proof } from './walk.ts';
 
 /** Stands for all columns, and the table itself. */
 export const WHOLE = '*';

@@ -1,5 +1,5 @@
-import type { WalkDef } from './pipeline.ts';
 import type { TableDef, ViewDef } from './table.ts';
+import type { WalkDef } from './walk.ts';
 
 const ADDED = {
   valid_from: 'UTC time of the reading',

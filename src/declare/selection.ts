@@ -1,8 +1,8 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
-import { fixedColumns, isLeftOut, type LeftOut, leftOutOf, narrowPipeline, WHOLE } from './left-out.ts';
+import { fixedColumns, isLeftOut, leftOutOf, narrowPipeline, WHOLE } from './left-out.ts';
 import type { PipelineDef } from './pipeline.ts';
-import type { TableDef } from './table.ts';
+import type { LeftOut, TableDef } from './table.ts';
 
 /** Which tables and columns to export; by default all of them. */
 export interface Selection {

@@ -121,3 +121,6 @@ function typeInRecord({ record, rows }: TableOptions, path: string): FieldType |
   const isMap = rows.kind === 'records' && rows.shape === 'map';
   return typeOfField(record, isMap ? path.replace(/^\/value/, '') : path);
 }
+
+/** Columns that are not exported, by table; `*` stands for the table as a whole. Tables that are exported whole are absent. */
+export type LeftOut = Readonly<Record<string, readonly string[]>>;

@@ -1,6 +1,7 @@
 import { fromAsk, int32, text } from '../declare/column.ts';
-import { lookup, pipeline } from '../declare/pipeline.ts';
+import { pipeline } from '../declare/pipeline.ts';
 import { table } from '../declare/table.ts';
+import { lookup } from '../declare/walk.ts';
 import type { Batch } from './batch.ts';
 import { Decoder } from './decoder.ts';
 

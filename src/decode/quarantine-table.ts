@@ -1,6 +1,7 @@
 import { int32, text, unixSeconds } from '../declare/column.ts';
-import { masterchain, pipeline } from '../declare/pipeline.ts';
+import { pipeline } from '../declare/pipeline.ts';
 import { table } from '../declare/table.ts';
+import { masterchain } from '../declare/walk.ts';
 import type { Batch } from './batch.ts';
 import { Decoder } from './decoder.ts';
 

@@ -1,6 +1,7 @@
 import { planRequest } from '../api/client/build-request.ts';
 import type { Endpoint } from '../api/endpoint.ts';
-import type { LookupWalk, PipelineDef } from '../declare/pipeline.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { LookupWalk } from '../declare/walk.ts';
 import type { SourceRequest } from '../http/request.ts';
 import type { Key } from './lookup-keys.ts';
 

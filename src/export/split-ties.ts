@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { parseAnswer } from '../chain/index-ends.ts';
 import type { Span } from '../core/span.ts';
 import { intersectSpans, totalSize } from '../core/span.ts';
-import type { TiesDef } from '../declare/pipeline.ts';
+import type { TiesDef } from '../declare/walk.ts';
 import { doneSpans } from '../warehouse/ledger/done-spans.ts';
 import { PAGE_ROWS } from './page-request.ts';
 import type { WalkContext } from './walk-context.ts';

@@ -1,6 +1,5 @@
 import type { Span } from '../core/span.ts';
-import type { LeftOut } from '../declare/left-out.ts';
-import type { TableDef } from '../declare/table.ts';
+import type { LeftOut, TableDef } from '../declare/table.ts';
 import type { Batch } from '../decode/batch.ts';
 import type { Query } from '../sql/query-result.ts';
 import type { FileForm, RowFile } from './staging/row-folder.ts';

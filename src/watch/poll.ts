@@ -1,7 +1,8 @@
 import { type Given, planRequest } from '../api/client/build-request.ts';
 import { isSentObject, parseSent, type SentObject } from '../api/client/exact-json.ts';
 import { endpointByPath, endpointOf } from '../api/endpoints.ts';
-import type { EphemeralWalk, PipelineDef } from '../declare/pipeline.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { EphemeralWalk } from '../declare/walk.ts';
 import type { SourceRequest } from '../http/request.ts';
 import type { Source } from '../http/source.ts';
 import { objectsIn, type PendingRole, type Polled, pendingRole } from './sightings.ts';

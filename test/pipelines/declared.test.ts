@@ -5,8 +5,9 @@ import { endpointByPath, endpointNames, endpointOf } from '../../src/api/endpoin
 import { parseField } from '../../src/api/field.ts';
 import { fieldsOf } from '../../src/api/records.ts';
 import { kinds } from '../../src/declare/kind.ts';
-import type { PipelineDef, WalkDef } from '../../src/declare/pipeline.ts';
+import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
+import type { WalkDef } from '../../src/declare/walk.ts';
 import { ACCOUNT, HASH } from '../client/recorded.ts';
 import { baseOf } from './encode.ts';
 

@@ -1,6 +1,7 @@
 import { intersectSpans, type Span, totalSize } from '../../core/span.ts';
-import type { LookupWalk, ParentsDef, PipelineDef } from '../../declare/pipeline.ts';
+import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
+import type { LookupWalk, ParentsDef } from '../../declare/walk.ts';
 import { doneSpans, spansOf } from '../../warehouse/ledger/done-spans.ts';
 import type { Reader } from '../../warehouse/reader.ts';
 import type { LedgerEntry } from '../../warehouse/store.ts';

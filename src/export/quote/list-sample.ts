@@ -1,7 +1,8 @@
 import { fetchShardState, type IndexEnds } from '../../chain/index-ends.ts';
 import type { Effects } from '../../core/effects.ts';
 import { type Span, spanSize, totalSize } from '../../core/span.ts';
-import type { BlockWalk, LtWalk, PipelineDef } from '../../declare/pipeline.ts';
+import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { BlockWalk, LtWalk } from '../../declare/walk.ts';
 import { Decoder } from '../../decode/decoder.ts';
 import type { Source } from '../../http/source.ts';
 import type { LtWindow } from '../lt-windows.ts';

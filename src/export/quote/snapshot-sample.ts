@@ -1,4 +1,5 @@
-import type { PipelineDef, SnapshotWalk } from '../../declare/pipeline.ts';
+import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { SnapshotWalk } from '../../declare/walk.ts';
 import { exactly, type Figure } from './figure.ts';
 import { type ListLength, type ListSample, pathOf, readPage, type Sampling } from './list-sample.ts';
 

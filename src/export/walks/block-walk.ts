@@ -1,5 +1,5 @@
 import type { Span } from '../../core/span.ts';
-import type { BlockWalk } from '../../declare/pipeline.ts';
+import type { BlockWalk } from '../../declare/walk.ts';
 import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
 import { fixedGiven, fixedQuery } from '../page-request.ts';

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../api/endpoint.ts';
 import { endpointByPath, endpointOf } from '../../api/endpoints.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import type { Span } from '../../core/span.ts';
-import type { LookupWalk } from '../../declare/pipeline.ts';
+import type { LookupWalk } from '../../declare/walk.ts';
 import type { Batch } from '../../decode/batch.ts';
 import { lookupsBatch } from '../../decode/lookups-table.ts';
 import type { Given } from '../../decode/table-rows.ts';

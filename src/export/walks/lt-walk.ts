@@ -1,5 +1,5 @@
 import { type Span, spanSize } from '../../core/span.ts';
-import type { LtWalk } from '../../declare/pipeline.ts';
+import type { LtWalk } from '../../declare/walk.ts';
 import { Gate } from '../gate.ts';
 import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';

@@ -1,7 +1,7 @@
 import { fetchEnds, fetchShardState } from '../../chain/index-ends.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import { greatest, least, type Span } from '../../core/span.ts';
-import type { ParentsDef, SnapshotWalk } from '../../declare/pipeline.ts';
+import type { ParentsDef, SnapshotWalk } from '../../declare/walk.ts';
 import type { Given } from '../../decode/table-rows.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
 import { PARTIAL } from '../../warehouse/ledger/done-spans.ts';

@@ -1,6 +1,7 @@
 import { haveCommon, hullOf, type Span, subtractSpans, unionSpans } from '../../core/span.ts';
-import { isWithin, type LeftOut } from '../../declare/left-out.ts';
+import { isWithin } from '../../declare/left-out.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { LeftOut } from '../../declare/table.ts';
 import type { LedgerEntry } from '../store.ts';
 
 /** Scope of a commit that lacks rows, or has wrong ones, which are asked for again: its span is not done. */

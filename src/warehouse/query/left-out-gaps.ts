@@ -1,6 +1,7 @@
 import { type Span, shortSpans, subtractSpans, unionSpans } from '../../core/span.ts';
-import { isLeftOut, type LeftOut, WHOLE } from '../../declare/left-out.ts';
+import { isLeftOut, WHOLE } from '../../declare/left-out.ts';
 import type { Registry } from '../../declare/registry.ts';
+import type { LeftOut } from '../../declare/table.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { columnsIn, type NamedColumns, parseSql, relationsIn } from '../../sql/sql-tree.ts';
 import { doneSpans, spansOf } from '../ledger/done-spans.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { StoreError } from '../../core/errors.ts';
 import { kinds } from '../../declare/kind.ts';
-import { type LeftOut, narrowTable } from '../../declare/left-out.ts';
-import type { TableDef } from '../../declare/table.ts';
+import { narrowTable } from '../../declare/left-out.ts';
+import type { LeftOut, TableDef } from '../../declare/table.ts';
 
 /** The columns that rows were written with, in order, and the identifier that stands for them. */
 export interface Schema {
