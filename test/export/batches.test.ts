@@ -5,6 +5,7 @@ import type { WalkMode } from '../../src/export/walk-context.ts';
 import { readBatches, run } from '../../src/index.ts';
 import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { openWarehouse } from '../../src/warehouse/query/open-warehouse.ts';
+import { proxy, withRows } from '../proxy.ts';
 import { freshFolder } from '../scratch.ts';
 
 let sandbox: Sandbox;
@@ -49,6 +50,76 @@ test('the library tells what is missing of its options', async () => {
   await expect(untyped({ ...options, range: '5' })).rejects.toMatchObject({ stage: 'usage', code: 'no-pipelines' });
   await expect(untyped({ ...options, pipelines: ['blocks'] })).rejects.toMatchObject({ code: 'wrong-range' });
   expect(await untyped({ ...options, pipelines: ['blocks'], range: 5 })).toMatchObject({ complete: true, from: 5 });
+});
+
+/** Rows of some tables by a column that tells them apart, sorted. */
+async function batchRows(options: Parameters<typeof readBatches>[0], column: string): Promise<readonly string[]> {
+  const values: string[] = [];
+  for await (const { table, batch } of readBatches(options)) {
+    if (table === options.pipeline) for (const value of batch.getChild(column) ?? []) values.push(String(value));
+  }
+  return values.sort();
+}
+
+describe('readBatches of a list', () => {
+  const range = '60:119';
+
+  test.each([
+    ['shard_state', 'root_hash'],
+    ['traces', 'trace_id'],
+    ['actions', 'action_id'],
+    ['message_links', 'msg_hash'],
+    ['jetton_transfers', 'tx_hash'],
+    ['jetton_masters', 'address'],
+  ])('hands out what a warehouse would hold: %s', async (pipeline, column) => {
+    const path = join(freshFolder(), 'w');
+    await run({ pipelines: [pipeline], network: sandbox.url, range, warehouse: path });
+    const warehouse = await openWarehouse(path);
+    const { rows } = await warehouse.query(`SELECT ${column} FROM ${pipeline}`);
+    await warehouse.close();
+    expect(rows.length).toBeGreaterThan(5);
+    const handedOut = await batchRows({ network: sandbox.url, range, pipeline }, column);
+    expect(handedOut).toEqual(rows.map(([value]) => String(value)).sort());
+  });
+
+  test('leaves out a block whose rows come twice, and says so', async () => {
+    const { baseUrl } = await proxy(sandbox, (target, answer) =>
+      target.pathname === '/traces' && target.searchParams.get('mc_seqno') === '66'
+        ? withRows(answer, 'traces', (rows) => [...rows, ...rows.slice(0, 1)])
+        : undefined,
+    );
+    const blocks = new Set<number>();
+    const reading = (async () => {
+      for await (const { batch } of readBatches({ network: baseUrl, range: '60:72', pipeline: 'traces' })) {
+        for (const seqno of batch.getChild('mc_seqno_end') ?? []) blocks.add(Number(seqno));
+      }
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 'incomplete', message: expect.stringContaining('traces 66') });
+    expect(blocks.has(66)).toBe(false);
+    expect(blocks.has(65) && blocks.has(67)).toBe(true);
+  });
+});
+
+describe('readBatches of a lookup', () => {
+  test('takes its keys from a select, and tells which were asked for', async () => {
+    const accounts = await batchRows({ network: sandbox.url, range: '60:62', pipeline: 'transactions' }, 'account');
+    const [first = '', second = ''] = [...new Set(accounts)];
+    const from = `SELECT unnest(['${first}', '${second}']) AS address`;
+    const asked: string[] = [];
+    const found: string[] = [];
+    const options = { network: sandbox.url, range: '60:62', pipeline: 'account_info', from };
+    for await (const { table, batch } of readBatches(options)) {
+      const column = table === 'lookups' ? 'key' : 'address';
+      for (const value of batch.getChild(column) ?? []) (table === 'lookups' ? asked : found).push(String(value));
+    }
+    expect(asked.sort()).toEqual([first, second].sort());
+    expect(found.length).toBe(2);
+  });
+
+  test('without keys is refused before anything is asked', async () => {
+    const reading = batchRows({ network: sandbox.url, range: '60:62', pipeline: 'account_info' }, 'address');
+    await expect(reading).rejects.toMatchObject({ stage: 'usage', code: 'no-keys' });
+  });
 });
 
 describe('readBatches', () => {
