@@ -1,5 +1,4 @@
-import { UsageError } from '../core/errors.ts';
-import { isMasterchain, type MasterchainPipeline, type PipelineDef } from '../declare/pipeline.ts';
+import type { MasterchainPipeline, PipelineDef } from '../declare/pipeline.ts';
 import type { Given } from '../decode/table-rows.ts';
 import type { SourceRequest } from '../http/request.ts';
 import type { LtWindow } from './lt-windows.ts';
@@ -31,15 +30,6 @@ export function requestOf(pipeline: MasterchainPipeline, ask: PageRequest): Sour
     missing: 'wait',
     label: `${name} ${ask.seqno}`,
   };
-}
-
-/** @throws {UsageError} for a pipeline whose rows are not proven by headers */
-export function requireMasterchain(pipeline: PipelineDef): MasterchainPipeline {
-  if (isMasterchain(pipeline)) return pipeline;
-  throw new UsageError(`usage: expected a pipeline that is proven by headers, got ${pipeline.name}`, {
-    code: 'wrong-walk',
-    hint: 'blocks or transactions',
-  });
 }
 
 /** The parameters that every request of a pipeline has. */
