@@ -75,14 +75,16 @@ async function planChunks(
   const { physical } = kinds[kind];
   if (physical !== 'int32' && physical !== 'int64') return [{ paths: files.map(({ path }) => path), where: 'true' }];
   const name = quoteName(leading);
-  const ranges: Range[] = [];
-  for (const file of files) {
-    const { rows } = await database.query(
-      `SELECT min(${name})::VARCHAR, max(${name})::VARCHAR FROM ${readFiles([file.path])}`,
-    );
-    const [from, to] = rows[0] ?? [];
-    ranges.push({ ...file, from: toBigInt(from), to: toBigInt(to) });
-  }
+  const source = readFiles(
+    files.map(({ path }) => path),
+    'hive_partitioning = false, filename = true',
+  );
+  const { rows } = await database.query(
+    `SELECT filename, min(${name})::VARCHAR, max(${name})::VARCHAR FROM ${source} GROUP BY filename`,
+  );
+  const ends = new Map(rows.map(([path, from, to]) => [String(path), { from: toBigInt(from), to: toBigInt(to) }]));
+  // A file without rows is in no group.
+  const ranges: readonly Range[] = files.map((file) => ({ ...file, ...(ends.get(file.path) ?? { from: 0n, to: 0n }) }));
   const cuts = planCuts(ranges);
   return [undefined, ...cuts].map((from, at) => {
     const to = cuts[at];

@@ -55,9 +55,9 @@ const entrySchema = z.object({
  * @throws {StoreError} `newer-format`
  */
 export function requireFormat(format: unknown, subject: string, newest = FORMAT): void {
-  const newer = z.coerce.number().int().gt(newest).safeParse(format);
-  if (!newer.success) return;
-  throw new StoreError(`store: ${subject} was made by a newer tonlake: expected format ${newest}, got ${newer.data}`, {
+  const number = typeof format === 'number' || typeof format === 'string' ? Number(format) : Number.NaN;
+  if (!Number.isInteger(number) || number <= newest) return;
+  throw new StoreError(`store: ${subject} was made by a newer tonlake: expected format ${newest}, got ${number}`, {
     code: 'newer-format',
     hint: 'update tonlake: npm install tonlake@latest, or git pull in a checkout',
   });

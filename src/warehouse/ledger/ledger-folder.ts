@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { StoreError } from '../../core/errors.ts';
 import { ifAny, listFolder, putText } from '../../files/disk.ts';
+import { SmallFiles } from '../../files/small-files.ts';
 import { CATALOG } from '../relations/table-relation.ts';
 import { type Schema, schemaId } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
@@ -43,6 +45,7 @@ export class LedgerFolder {
   readonly path: string;
   readonly entries = new Entries();
   readonly #schemas = new Map<string, Schema>();
+  readonly #files = new SmallFiles();
 
   constructor(warehouse: string) {
     this.path = layoutOf(warehouse).ledger;
@@ -104,7 +107,7 @@ export class LedgerFolder {
 
   async #readEntry(number: number): Promise<LedgerEntry> {
     const path = this.entryPath(number);
-    const text = await ifAny(readFile(path, 'utf8'));
+    const text = await this.#files.text(path);
     if (text === undefined) throw badLedger(`${path} is missing, but later entries are there`);
     return parseEntry(text, path, number);
   }
@@ -127,6 +130,8 @@ async function readEach<T, R>(from: readonly T[], read: (value: T) => Promise<R>
   const out: R[] = [];
   for (let at = 0; at < from.length; at += readers) {
     out.push(...(await Promise.all(from.slice(at, at + readers).map(read))));
+    // Others get their turn, also where nothing had to be waited for.
+    await setImmediate();
   }
   return out;
 }
