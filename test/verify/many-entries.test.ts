@@ -8,14 +8,15 @@ import { readStatus } from '../../src/warehouse/query/status.ts';
 import { freshFolder } from '../scratch.ts';
 import { openTestStore } from '../warehouse/warehouses.ts';
 
-const MANY = 200_000;
+/** More than a call can have arguments, which is about 125,000. */
+const MANY = 130_000;
 
 test('the least and the greatest of any number of values', () => {
   const values = Array.from({ length: MANY }, (_, at) => at - 5);
   expect([least(values), greatest(values), least([]), greatest([], 0)]).toEqual([-5, MANY - 6, Infinity, 0]);
 });
 
-test('a ledger of 200,000 entries has a status and can be verified', async () => {
+test('a ledger of 130,000 entries has a status and can be verified', async () => {
   const path = join(freshFolder(), 'w.duckdb');
   const registry = await loadRegistry();
   await (await openTestStore(path, { tables: registry.tables })).close();
