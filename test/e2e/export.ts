@@ -52,7 +52,10 @@ export async function exportRange(
 ): Promise<Exported> {
   return readExport(
     await tonlake(
-      ['run', 'transactions', '--network', network, '--range', range, '--warehouse', warehouse, '--json', ...more],
+      [
+        ...['run', 'transactions', '--network', network, '--range', range, '--warehouse', warehouse, '--json'],
+        ...['--workers', '0', ...more],
+      ],
       options,
     ),
   );

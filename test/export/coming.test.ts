@@ -28,7 +28,7 @@ test('the next blocks are all brought in, and committed as they come', async () 
   const events: RunEvent[] = [];
   const onEvent = (event: RunEvent) => events.push(event);
   const warehouse = join(freshFolder(), 'w');
-  const report = await run({ ...options, pipelines: ['transactions', 'actions'], warehouse, onEvent });
+  const report = await run({ workers: 0, ...options, pipelines: ['transactions', 'actions'], warehouse, onEvent });
   expect(events.filter(({ event }) => event === 'problem')).toEqual([]);
   expect(report).toMatchObject({ complete: true, from: HEAD + 1, to: HEAD + COMING });
   const committed = events.flatMap((event) => (event.event === 'span' ? [event] : []));
@@ -44,10 +44,16 @@ test('a head that stands still ends it: what came is kept, the rest is told', as
     if (event.event === 'problem') problems.push(event);
   };
   const warehouse = join(freshFolder(), 'w');
-  const report = await run({ ...options, pipelines: ['blocks'], warehouse, waitMs: 20_000, onEvent });
+  const report = await run({ workers: 0, ...options, pipelines: ['blocks'], warehouse, waitMs: 20_000, onEvent });
   expect(report.complete).toBe(false);
   expect(problems).toMatchObject([{ code: 'above-head', from: HEAD + 151, to: HEAD + COMING }]);
-  const again = await run({ ...options, pipelines: ['blocks'], warehouse, range: `${HEAD + 1}:${HEAD + 150}` });
+  const again = await run({
+    workers: 0,
+    ...options,
+    pipelines: ['blocks'],
+    warehouse,
+    range: `${HEAD + 1}:${HEAD + 150}`,
+  });
   expect(again).toMatchObject({ complete: true, spans: 0 });
 });
 

@@ -25,7 +25,7 @@ afterEach(() => {
 afterAll(() => sandbox.close());
 
 function bring(warehouse: string, pipeline: string, range: string) {
-  return run({ pipelines: [pipeline], network: sandbox.url, range, warehouse, waitMs: 500 });
+  return run({ workers: 0, pipelines: [pipeline], network: sandbox.url, range, warehouse, waitMs: 500 });
 }
 
 /** Entries of headers in force, rows, and rows that are there once. */

@@ -99,7 +99,7 @@ describe('a sound warehouse', () => {
     });
     const path = join(freshFolder(), 'w');
     const network = sandbox.url;
-    await run({ pipelines: ['blocks'], network, range: '2026-05-01', warehouse: path });
+    await run({ workers: 0, pipelines: ['blocks'], network, range: '2026-05-01', warehouse: path });
     expect((await verify(path, { range: '2026-05-01' })).report).toMatchObject({ proven: true });
     // The day after is under way.
     expect((await verify(path, { range: '2026-05-02' })).report).toMatchObject({ proven: false });
@@ -188,7 +188,7 @@ describe('what a source does', () => {
     expect((await verify(path)).kinds).toEqual(['file-missing']);
     expect((await repair(sandbox, path)).report).toMatchObject({ proven: true });
     sandbox.setFaults(NO_FAULTS);
-    await run({ pipelines: ['transactions'], network: sandbox.url, range: '1080:1159', warehouse: path });
+    await run({ workers: 0, pipelines: ['transactions'], network: sandbox.url, range: '1080:1159', warehouse: path });
     expect(await contentOf(path)).toEqual(wanted);
   });
 
@@ -208,7 +208,7 @@ describe('what a source does', () => {
       },
     });
     sandbox.setFaults(NO_FAULTS);
-    await run({ pipelines: ['transactions'], network: sandbox.url, range: '1080:1159', warehouse: path });
+    await run({ workers: 0, pipelines: ['transactions'], network: sandbox.url, range: '1080:1159', warehouse: path });
     expect(await contentOf(path)).toEqual(wanted);
   });
 
@@ -258,7 +258,7 @@ describe('a one-file warehouse', () => {
     expect(held.lost).toHaveLength(1);
     // Another one repairs it meanwhile, and writes on.
     await expectMended(path, 0);
-    await run({ pipelines: ['transactions'], network: sandbox.url, range: '1160:1169', warehouse: path });
+    await run({ workers: 0, pipelines: ['transactions'], network: sandbox.url, range: '1160:1169', warehouse: path });
     const before = await verify(path, { content: true });
     await fillLedger(held, registry.tables, realEffects);
     const after = await verify(path, { content: true });
