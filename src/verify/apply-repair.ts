@@ -13,7 +13,7 @@ import { stagedRows } from '../warehouse/relations/table-relation.ts';
 import { schemaOf } from '../warehouse/relations/table-schema.ts';
 import type { CommitDraft, StagedSpan, Store } from '../warehouse/store.ts';
 import { projectionOf } from './audit-transactions.ts';
-import { seqnoColumn } from './damaged-warehouse.ts';
+import { seqnoColumn } from './bound-column.ts';
 import { describeEvidence } from './entry-state.ts';
 import type { Damage } from './plan-repair.ts';
 

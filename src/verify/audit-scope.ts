@@ -4,7 +4,8 @@ import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { roleView } from '../warehouse/relations/role-views.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
-import { type Held, seqnoColumn } from './damaged-warehouse.ts';
+import { seqnoColumn } from './bound-column.ts';
+import type { Held } from './damaged-warehouse.ts';
 import type { BadRow } from './finding.ts';
 
 /** Most masterchain blocks that one query accuses; what is more shows once these are mended. */

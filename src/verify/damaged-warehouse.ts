@@ -1,6 +1,5 @@
 import { StoreError } from '../core/errors.ts';
 import { greatest, hullOf, type Span, unionSpans } from '../core/span.ts';
-import { isMasterchain } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { statIfAny } from '../files/disk.ts';
@@ -24,6 +23,7 @@ import { readFiles, selectFiles } from '../warehouse/relations/table-relation.ts
 import { schemaOf } from '../warehouse/relations/table-schema.ts';
 import type { LedgerEntry, Store, TableFile } from '../warehouse/store.ts';
 import { warehousePath } from '../warehouse/store-options.ts';
+import { boundColumn } from './bound-column.ts';
 import type { Finding } from './finding.ts';
 
 /** An entry of the ledger that is gone or broken, and what other places tell of it. */
@@ -335,23 +335,6 @@ async function readStrayRows(
     }
   }
   return stray;
-}
-
-/**
- * The column that tells to which masterchain block of its span a row belongs; undefined for tables of lists and lookups, whose rows
- * are not bound to the blocks of a span.
- */
-export function boundColumn(registry: Registry, table: TableDef): string | undefined {
-  const isBound = registry.pipelines.some(
-    (pipeline) => isMasterchain(pipeline) && pipeline.tables.some(({ name }) => name === table.name),
-  );
-  return isBound || table.name === 'quarantine' ? seqnoColumn(table) : undefined;
-}
-
-/** The column of a row's masterchain block, in a table of a pipeline that walks them. */
-export function seqnoColumn(table: TableDef): string {
-  const inherited = table.columns.find(({ origin }) => origin.kind === 'parent' && origin.column === 'mc_block_seqno');
-  return inherited?.name ?? 'mc_block_seqno';
 }
 
 function held(

@@ -11,7 +11,8 @@ import { steadyPath } from '../warehouse/parquet-store/pinned-files.ts';
 import { readFiles } from '../warehouse/relations/table-relation.ts';
 import { addEvidence, measureWith } from '../warehouse/staging/row-evidence.ts';
 import type { LedgerEntry, TableEntry, TableEvidence } from '../warehouse/store.ts';
-import { boundColumn, type Held, messageOf } from './damaged-warehouse.ts';
+import { boundColumn } from './bound-column.ts';
+import { type Held, messageOf } from './damaged-warehouse.ts';
 import type { Finding, FindingKind } from './finding.ts';
 import { measureParts } from './measure-entries.ts';
 

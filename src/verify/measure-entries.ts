@@ -3,7 +3,8 @@ import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { addEvidence, type Measured, measureEach } from '../warehouse/staging/row-evidence.ts';
 import type { LedgerEntry, TableEvidence } from '../warehouse/store.ts';
-import { boundColumn, type Held } from './damaged-warehouse.ts';
+import { boundColumn } from './bound-column.ts';
+import type { Held } from './damaged-warehouse.ts';
 
 /** A table of one entry, whose rows are to be measured. */
 export interface Part {

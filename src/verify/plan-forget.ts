@@ -18,7 +18,7 @@ import { quoteName } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import { spansOf } from '../warehouse/ledger/done-spans.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
-import { seqnoColumn } from './damaged-warehouse.ts';
+import { seqnoColumn } from './bound-column.ts';
 
 /** What of an entry goes, and what stays. */
 export interface ForgottenEntry {
