@@ -91,7 +91,7 @@ export class BatchQueue {
     const tables: Record<string, StagedSpan['tables'][string]> = {};
     return {
       write: async (batch) => {
-        if (batch.table.name === 'blocks') addHeaders(batch, headers);
+        if (batch.table.plays === 'headers') addHeaders(batch, headers);
         if (isHandedOut && batch.rows > 0) batches.push({ table: batch.table.name, batch: toRecordBatch(batch) });
         const rows = (tables[batch.table.name]?.rows ?? 0) + batch.rows;
         tables[batch.table.name] = { rows, keyHash: '0', sums: {}, schema: '', files: [], isSorted: false };

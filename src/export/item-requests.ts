@@ -17,18 +17,6 @@ export interface Fault {
   readonly reason: string;
 }
 
-/** How a list is asked for single things. Batches are small where rows are large. */
-const ITEMS: Readonly<Record<string, { readonly parameter: string; readonly batch: number }>> = {
-  traces: { parameter: 'trace_id', batch: 20 },
-  actions: { parameter: 'trace_id', batch: 50 },
-  message_links: { parameter: 'msg_hash', batch: 100 },
-};
-/** Lists of the contracts that the index has verified, by the list whose rows are theirs. */
-const VERIFIED: Readonly<Record<string, { readonly path: string; readonly list: string }>> = {
-  jetton_transfers: { path: '/jetton/wallets', list: 'jetton_wallets' },
-  jetton_burns: { path: '/jetton/wallets', list: 'jetton_wallets' },
-  nft_transfers: { path: '/nft/items', list: 'nft_items' },
-};
 /** Accounts of one request: what fits a request line everywhere. */
 const ACCOUNTS = 100;
 
@@ -66,8 +54,9 @@ export async function fetchVerified(
   accounts: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const verified = new Set<string>();
-  const way = VERIFIED[pipeline.name];
-  if (way === undefined || accounts.length === 0) return verified;
+  const { crossCheck } = pipeline;
+  if (crossCheck?.kind !== 'orders' || accounts.length === 0) return verified;
+  const way = crossCheck.contracts;
   report({ event: 'planned', pipeline: pipeline.name, requests: Math.ceil(accounts.length / ACCOUNTS) });
   const answers = z.record(z.string(), z.unknown());
   const listed = z.array(z.object({ address: z.string() }));
@@ -83,9 +72,17 @@ export async function fetchVerified(
   return verified;
 }
 
-function waysOf({ name, walk }: PipelineDef): { readonly parameter: string; readonly batch: number } {
+/** How a list is asked for single things; `isByAccount`: for what accounts received. */
+function waysOf({ walk, crossCheck }: PipelineDef): {
+  readonly parameter: string;
+  readonly batch: number;
+  readonly isByAccount: boolean;
+} {
   const ties = walk.kind === 'lt' && walk.ties.kind === 'content' ? walk.ties.parameter : '';
-  return ITEMS[name] ?? { parameter: ties, batch: ACCOUNTS };
+  if (crossCheck === undefined || crossCheck.kind === 'orders') {
+    return { parameter: ties, batch: ACCOUNTS, isByAccount: true };
+  }
+  return { ...crossCheck.items, isByAccount: false };
 }
 
 /** Of accounts only the rows of these logical times are wanted; ids are enough for themselves. */
@@ -107,7 +104,7 @@ function itemRequest(
   window: readonly (readonly [string, string])[],
   offset: number,
 ): ItemRequest {
-  const { parameter } = waysOf(pipeline);
+  const { parameter, isByAccount } = waysOf(pipeline);
   const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
   return {
     ...{ items, window, offset },
@@ -115,7 +112,7 @@ function itemRequest(
       path: pipeline.endpoint.replace(/^GET /, ''),
       query: [
         ...items.map((item) => [parameter, item] as const),
-        ...(parameter in { jetton_wallet: 0, item_address: 0 } ? window : []),
+        ...(isByAccount ? window : []),
         ...[['limit', String(PAGE_ROWS)] as const, ...skip],
         ...fixedQuery(pipeline),
       ],

@@ -80,7 +80,8 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
     const reader = await readerIfAny(options.warehouse, registry.tables);
     try {
       const ledger = (await reader?.ledger()) ?? [];
-      const news = subtractSpans(asked, doneSpans(ledger, 'blocks'));
+      const headers = registry.playing('headers').pipeline.name;
+      const news = subtractSpans(asked, doneSpans(ledger, headers));
       const index = news.length === 0 ? undefined : indexOf(await chain.ends());
       const absent = index === undefined ? [] : subtractSpans(news, [index]);
       const held = subtractSpans(asked, absent);
@@ -101,7 +102,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
           continue;
         }
         const { walk } = pipeline;
-        const known = intersectSpans(missing, doneSpans(ledger, 'blocks'));
+        const known = intersectSpans(missing, doneSpans(ledger, headers));
         const unknown = subtractSpans(missing, known);
         const estimate = new Estimate(options.walk ?? 'auto');
         if (reader !== undefined && walk.proof === 'tx_count') await estimate.addKnown(reader, known);

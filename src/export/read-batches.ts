@@ -57,9 +57,10 @@ export type BatchOptions = Pick<
  * could not be had
  */
 export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchOf> {
-  const { effects = realEffects, registry = await loadRegistry(), pipeline: name = 'transactions' } = options;
+  const { effects = realEffects, registry = await loadRegistry() } = options;
+  const name = options.pipeline ?? registry.playing('counted').pipeline.name;
   const parts = parseRange(options.range);
-  const pipelines = pipelinesOf(registry, options);
+  const pipelines = pipelinesOf(registry, name, options);
   const own = pipelines.at(-1);
   if (own === undefined) return;
   const before = pipelines.slice(0, -1);
@@ -115,8 +116,8 @@ interface BatchReading {
 }
 
 /** The pipeline that is read, the last; before it those that headers need. Others that it needs are for a warehouse. */
-function pipelinesOf(registry: Registry, options: BatchOptions): readonly PipelineDef[] {
-  const all = registry.toRun([options.pipeline ?? 'transactions']);
+function pipelinesOf(registry: Registry, name: string, options: BatchOptions): readonly PipelineDef[] {
+  const all = registry.toRun([name]);
   const own = all.at(-1);
   const wanted = own !== undefined && isMasterchain(own) ? all : all.slice(-1);
   return selectFrom(wanted, options);

@@ -55,24 +55,25 @@ async function pageByPage({ source, pipeline }: WalkContext, lt: bigint): Promis
 
 /** Accounts from the transactions that the warehouse holds; undefined where it may not hold all of that time. */
 async function heldAccounts(
-  { sink }: WalkContext,
+  { sink, registry }: WalkContext,
   opcode: number,
   { to }: Span,
   lt: bigint,
 ): Promise<readonly string[] | undefined> {
   // A shard block with this logical time comes with a masterchain block that ends after it.
   const { rows: before } = await sink.query(
-    'SELECT max(mc_block_seqno) FROM blocks WHERE workchain = -1 AND end_lt < $lt',
+    'SELECT max(mc_block_seqno) FROM _headers WHERE workchain = -1 AND end_lt < $lt',
     { lt },
   );
   const after = before[0]?.[0];
   if (after === null || after === undefined) return undefined;
   const needed = { from: Number(after) + 1, to };
-  if (totalSize(intersectSpans([needed], doneSpans(sink.ledger(), 'transactions'))) !== to - needed.from + 1) {
+  const counted = registry.playing('counted').pipeline.name;
+  if (totalSize(intersectSpans([needed], doneSpans(sink.ledger(), counted))) !== to - needed.from + 1) {
     return undefined;
   }
   const { rows } = await sink.query(
-    `SELECT DISTINCT account FROM transactions JOIN messages ON tx_hash = hash AND direction = 'in'
+    `SELECT DISTINCT account FROM _counted JOIN _message_ends ON tx_hash = hash AND direction = 'in'
      WHERE lt = $lt AND tx_lt = $lt AND opcode = $opcode ORDER BY account`,
     { lt, opcode },
   );

@@ -5,15 +5,13 @@ import type { Query } from '../sql/query-result.ts';
 import { doneSpans } from '../warehouse/ledger/done-spans.ts';
 import type { WalkContext } from './walk-context.ts';
 
-/** The pipeline of headers. */
-const HEADERS = 'blocks';
 /** Masterchain blocks before a span whose headers are read: within so many, every shard has a new block. */
 export const LOOK_BACK = 200;
 
 /** The headers in the warehouse that prove the states of the shards in a span. */
-export async function stateHeaders({ sink, ends }: WalkContext, span: Span): Promise<HeldHeaders> {
+export async function stateHeaders({ sink, ends, registry }: WalkContext, span: Span): Promise<HeldHeaders> {
   const near = [{ from: span.from - LOOK_BACK, to: span.to }];
-  const runs = intersectSpans(near, doneSpans(sink.ledger(), HEADERS));
+  const runs = intersectSpans(near, doneSpans(sink.ledger(), registry.playing('headers').pipeline.name));
   const headers = (await Promise.all(runs.map((run) => readStateHeaders(sink.query, run)))).flat();
   return { runs, headers, first: ends.first };
 }
@@ -22,7 +20,7 @@ export async function stateHeaders({ sink, ends }: WalkContext, span: Span): Pro
 export async function readStateHeaders(query: Query, { from, to }: Span): Promise<readonly StateHeader[]> {
   const { rows } = await query(
     `SELECT mc_block_seqno, workchain, shard::VARCHAR, seqno, root_hash, prev_blocks
-     FROM blocks WHERE mc_block_seqno BETWEEN $from AND $to`,
+     FROM _headers WHERE mc_block_seqno BETWEEN $from AND $to`,
     { from, to },
   );
   // The types are those of the select above.

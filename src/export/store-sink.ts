@@ -22,7 +22,7 @@ export function storeSink(store: Store): SpanSink {
 export async function readHeaders(query: Query, span: Span): Promise<ReadonlyMap<number, readonly Header[]>> {
   const { rows } = await query(
     `SELECT mc_block_seqno, workchain, shard::VARCHAR, seqno, tx_count, start_lt, end_lt
-     FROM blocks WHERE mc_block_seqno BETWEEN $from AND $to ORDER BY mc_block_seqno`,
+     FROM _headers WHERE mc_block_seqno BETWEEN $from AND $to ORDER BY mc_block_seqno`,
     { from: span.from, to: span.to },
   );
   const headers = new Map<number, Header[]>();
@@ -42,7 +42,7 @@ async function readTransactions(query: Query, spans: readonly Span[]): Promise<r
   for (const { from, to } of spans) {
     const { rows } = await query(
       `SELECT mc_block_seqno, block_workchain, block_shard::VARCHAR, block_seqno, count(*)::INTEGER, min(lt), max(lt)
-       FROM transactions WHERE mc_block_seqno BETWEEN $from AND $to GROUP BY ALL`,
+       FROM _counted WHERE mc_block_seqno BETWEEN $from AND $to GROUP BY ALL`,
       { from, to },
     );
     // The types are those of the select above.
@@ -59,7 +59,7 @@ export async function countPromised(query: Query, spans: readonly Span[]): Promi
   let records = 0;
   for (const { from, to } of spans) {
     const { rows } = await query(
-      'SELECT coalesce(sum(tx_count), 0)::BIGINT FROM blocks WHERE mc_block_seqno BETWEEN $from AND $to',
+      'SELECT coalesce(sum(tx_count), 0)::BIGINT FROM _headers WHERE mc_block_seqno BETWEEN $from AND $to',
       { from, to },
     );
     records += Number(rows[0]?.[0] ?? 0n);

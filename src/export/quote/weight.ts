@@ -1,7 +1,7 @@
 import type { ColumnDef } from '../../declare/column.ts';
 import { kinds } from '../../declare/kind.ts';
 import { isSameSelection } from '../../declare/left-out.ts';
-import type { PipelineDef } from '../../declare/pipeline.ts';
+import { type PipelineDef, proofOf } from '../../declare/pipeline.ts';
 import type { LedgerEntry } from '../../warehouse/store.ts';
 import type { Measured } from './measure-pages.ts';
 
@@ -16,12 +16,10 @@ export interface Weight {
 
 export const NOTHING: Measured = { rows: 0, bytesPerRow: 0, fixedBytes: 0, seconds: 0 };
 
-/** Bytes of a row of the first table with everything that hangs on it, where nothing tells them. */
-const USUAL_BYTES: Readonly<Record<string, number>> = { transactions: 450, blocks: 120 };
-const OTHER_BYTES = 150;
+/** Bytes of a row of the first table with everything that hangs on it, where nothing tells them, by how rows are proven. */
+const USUAL_BYTES = { tx_count: 450, links: 120, other: 150 } as const;
 /** Seconds that a row takes where nothing was measured. */
-const USUAL_SECONDS: Readonly<Record<string, number>> = { transactions: 60e-6 };
-const OTHER_SECONDS = 15e-6;
+const USUAL_SECONDS = { tx_count: 60e-6, links: 15e-6, other: 15e-6 } as const;
 /** Rows of a commit. */
 const ROWS_A_FILE = 10_000;
 /** Rows that tell the bytes of others. */
@@ -37,11 +35,9 @@ export interface WeighingOptions {
 }
 
 /** What some rows of a pipeline weigh: by what the warehouse holds of it, by pages that were read, or as usual. */
-export function weigh(
-  { name, tables, leftOut }: PipelineDef,
-  rows: number,
-  { ledger, measured, share }: WeighingOptions,
-): Weight {
+export function weigh(declared: PipelineDef, rows: number, { ledger, measured, share }: WeighingOptions): Weight {
+  const { name, tables, leftOut } = declared;
+  const usual = proofOf(declared) ?? 'other';
   const [table] = tables;
   const own = ledger.filter(
     ({ pipeline, verdict, without }) => pipeline === name && verdict === 'sealed' && isSameSelection(without, leftOut),
@@ -49,8 +45,8 @@ export function weigh(
   const held = own.reduce((sum, entry) => sum + (entry.tables[table?.name ?? '']?.rows ?? 0), 0);
   const files = own.flatMap((entry) => Object.values(entry.tables).flatMap((part) => part.files));
   const heldBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const { bytes, doubt } = bytesOf(name, rows, { held, heldBytes, measured, share });
-  const perRow = measured.rows > 0 ? measured.seconds / measured.rows : (USUAL_SECONDS[name] ?? OTHER_SECONDS);
+  const { bytes, doubt } = bytesOf(usual, rows, { held, heldBytes, measured, share });
+  const perRow = measured.rows > 0 ? measured.seconds / measured.rows : USUAL_SECONDS[usual];
   return { bytes, bytesBand: bytes * doubt, seconds: rows * perRow };
 }
 
@@ -59,10 +55,10 @@ interface Known extends Pick<WeighingOptions, 'measured' | 'share'> {
   readonly heldBytes: number;
 }
 
-function bytesOf(name: string, rows: number, { held, heldBytes, measured, share }: Known) {
+function bytesOf(usual: keyof typeof USUAL_BYTES, rows: number, { held, heldBytes, measured, share }: Known) {
   if (held >= ENOUGH_ROWS && heldBytes > 0) return { bytes: (rows * heldBytes) / held, doubt: DOUBT.history };
   if (measured.rows === 0) {
-    return { bytes: rows * share * (USUAL_BYTES[name] ?? OTHER_BYTES), doubt: DOUBT.usual };
+    return { bytes: rows * share * USUAL_BYTES[usual], doubt: DOUBT.usual };
   }
   const files = Math.ceil(rows / ROWS_A_FILE);
   const bytes = files * measured.fixedBytes + rows * measured.bytesPerRow;

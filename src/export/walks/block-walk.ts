@@ -1,4 +1,5 @@
 import type { Span } from '../../core/span.ts';
+import { isProving } from '../../declare/cross-check.ts';
 import type { BlockWalk } from '../../declare/walk.ts';
 import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
@@ -42,8 +43,8 @@ export async function blockSpan(
   const proof = new ListProof(context);
   const isCompared = proof.isHeld(span);
   const states = isState ? await stateHeaders(context, span) : undefined;
-  // Nothing counts actions.
-  const byTransactions = isCompared && pipeline.name !== 'actions' ? 'transactions' : 'none';
+  const isProven = isCompared && pipeline.crossCheck !== undefined && isProving(pipeline.crossCheck);
+  const byTransactions = isProven ? 'transactions' : 'none';
   const asOf = walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
   const seqnos = Array.from({ length: span.to - span.from + 1 }, (_, i) => span.from + i);
   return {

@@ -22,8 +22,6 @@ const CHUNK = 5_000;
 export const HEADER_SPAN = 5_000;
 /** Masterchain blocks of the first span of headers, which tells how dense they are. */
 export const PROBE_BLOCKS = 200;
-/** The pipeline whose rows headers count. */
-const COUNTED = 'transactions';
 /** Column of the masterchain block, in the tables of both. */
 const BLOCK = 'mc_block_seqno';
 /** Below this many masterchain blocks, windows of headers save nothing. */
@@ -234,8 +232,8 @@ function headerPages({ mode }: Context, { span, before, after }: HeaderEnds, den
 }
 
 /** Transactions of a span that are committed already; undefined for none. */
-async function sealedRows({ sink }: WalkContext, span: Span): Promise<SealedRows | undefined> {
-  const spans = intersectSpans([span], doneSpans(sink.ledger(), COUNTED));
+async function sealedRows({ sink, registry }: WalkContext, span: Span): Promise<SealedRows | undefined> {
+  const spans = intersectSpans([span], doneSpans(sink.ledger(), registry.playing('counted').pipeline.name));
   return spans.length === 0 ? undefined : { spans, blocks: await sink.transactions(spans) };
 }
 

@@ -5,6 +5,7 @@ import { OnDemand } from '../../sql/on-demand.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { COMMITS, commitsView } from '../parquet-store/catalog.ts';
 import { declaredMacros } from '../relations/macros.ts';
+import { roleViews } from '../relations/role-views.ts';
 import { declaredViews, emptyView } from '../relations/table-relation.ts';
 
 /** An empty database in which selects can be looked at: every declared table, some marts, and the ledger, without rows. */
@@ -17,6 +18,7 @@ export class EmptyDatabase {
     const commits = { name: COMMITS, body: '', statement: () => commitsView([]) };
     this.#declared = new OnDemand(database, [...declaredMacros(), commits]);
     for (const table of registry.tables) this.declare(table);
+    this.#declared.add(roleViews(registry.tables));
   }
 
   static async open(registry: Registry): Promise<EmptyDatabase> {
