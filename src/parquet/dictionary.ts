@@ -1,266 +1,253 @@
 import type { Arena } from '../decode/arena.ts';
-import { bytesOf, mix } from '../decode/bytes.ts';
-import { bitsOf, packBits, putVarint } from './bit-packing.ts';
-import { type ByteValues, lengthAt, plainSize } from './byte-values.ts';
-
-/** Values as a list of distinct ones, and where in it each value stands. */
-export interface Dictionary<T> {
-  /** How many distinct values there are. */
-  readonly size: number;
-  /** The distinct values, in the order of their first appearance. */
-  readonly values: T;
-  /** Width in bits, then positions in Parquet's hybrid of runs and packed bits: what a data page holds behind its levels. */
-  readonly indices: Uint8Array;
-}
+import { bytesOf, copyBytes } from '../decode/bytes.ts';
+import { bitsOf } from './bit-packing.ts';
+import { type ByteValues, encodePlain, lengthAt, plainSize } from './byte-values.ts';
+import { finishHash, hashBytes, hashWords, isSameBytes, isSameWords } from './dictionary-hash.ts';
 
 /** A dictionary has to make this much of the values' bytes, or it is not worth a reader's detour. */
 const WORTH = 0.75;
 /** After so many values it shows whether they repeat. */
 const SAMPLE = 512;
-/** Longer values are hashed by four words of them: what repeats mostly has no more in common than a beginning. */
-const LONG_HASH = 16;
 /** Looks at slots for each value before giving up: whoever chooses the values might choose such as collide. */
 const MOST_PROBES = 8;
-const EMPTY = -1;
+/** Maximum size of a dictionary page, in bytes before compression: a reader takes it in whole for a single row. */
+const MOST_BYTES = 2 * 2 ** 20;
 
-/** Makes dictionaries. One for all columns and files: its memory is used again. */
-export class DictionaryMaker {
-  #slots = new Int32Array(1024);
-  /** For each distinct value, the first place that it stands at. */
-  #firsts = new Int32Array(1024);
-  /** For each value, its position in the dictionary. */
-  #indices = new Int32Array(1024);
+/** Positions in the dictionary of the values of one batch. Encoding does not yield, so one for all columns. */
+let indices = new Int32Array(1024);
+
+/** The distinct values of one column of a row group, in the order of their first appearance. It grows batch by batch. */
+abstract class Dictionary {
+  /** Entry + 1 by hash; 0 is a free slot. */
+  protected slots = new Int32Array(1024);
+  protected hashes = new Int32Array(512);
   #size = 0;
+  /** Size when the batch began. */
+  protected before = 0;
 
-  /**
-   * A dictionary of numbers.
-   *
-   * @param values of `width` words each
-   * @returns undefined where a dictionary would not pay
-   */
-  ofWords(values: Int32Array, width: number, arena: Arena): Dictionary<Uint8Array> | undefined {
-    const count = values.length / width;
-    if (count === 0) return undefined;
-    this.#reserve(count);
-    if (!this.#findWords(values, count, width)) return undefined;
-    const indices = this.#encode(count, this.#size * width * 4, values.byteLength, arena);
-    if (indices === undefined) return undefined;
-    const distinct = arena.words(this.#size * width);
-    for (let i = 0; i < this.#size; i++) {
-      const from = (this.#firsts[i] as number) * width;
-      for (let word = 0; word < width; word++) distinct[i * width + word] = values[from + word] as number;
-    }
-    return { size: this.#size, values: bytesOf(distinct), indices };
+  /** How many distinct values there are. */
+  get size(): number {
+    return this.#size;
   }
 
-  /** A dictionary of texts or bytes. @returns undefined where a dictionary would not pay */
-  ofBytes(values: ByteValues, arena: Arena): Dictionary<ByteValues> | undefined {
-    const { count } = values;
-    if (count === 0) return undefined;
-    this.#reserve(count);
-    if (!this.#findBytes(values)) return undefined;
-    let bytes = 0;
-    for (let i = 0; i < this.#size; i++) bytes += lengthAt(values.offsets, this.#firsts[i] as number);
-    const indices = this.#encode(count, this.#size * 4 + bytes, plainSize(values), arena);
-    if (indices === undefined) return undefined;
-    return { size: this.#size, values: this.#collect(values, bytes, arena), indices };
+  /** Whether all of its values are those of the last batch. */
+  get isOfOneBatch(): boolean {
+    return this.before === 0;
   }
 
-  #reserve(count: number): void {
-    if (this.#indices.length < count) {
-      this.#indices = new Int32Array(count * 2);
-      this.#firsts = new Int32Array(count * 2);
-    }
-    let slots = this.#slots.length;
-    while (slots < count * 2) slots *= 2;
-    if (slots > this.#slots.length) this.#slots = new Int32Array(slots);
-    this.#slots.fill(EMPTY);
+  /** Bits that a position takes. */
+  get bits(): number {
+    return Math.max(1, bitsOf(this.#size - 1));
+  }
+
+  /** Forgets all values; the memory is used again. */
+  reset(): void {
+    this.slots.fill(0);
     this.#size = 0;
   }
 
-  /** Undefined where they and the distinct values take no less than all values do. */
-  #encode(count: number, distinctBytes: number, allBytes: number, arena: Arena): Uint8Array | undefined {
-    const bits = Math.max(1, bitsOf(this.#size - 1));
-    if (distinctBytes + (count * bits) / 8 > WORTH * allBytes) return undefined;
-    return encodeIndices(this.#indices, count, bits, arena);
+  protected begin(count: number): Int32Array {
+    if (indices.length < count) indices = new Int32Array(count * 2);
+    this.before = this.#size;
+    return indices;
   }
 
-  #findWords(words: Int32Array, count: number, width: number): boolean {
-    const [slots, firsts, indices] = [this.#slots, this.#firsts, this.#indices];
+  /** Whether one more new value at that position of the batch makes a dictionary pointless. */
+  protected isTooMany(row: number, count: number): boolean {
+    const added = this.#size - this.before;
+    return added >= Math.max(1, count >> 1) || (row >= SAMPLE && added > row * WORTH);
+  }
+
+  /** Adds an entry; its value must be added, too. */
+  protected enter(slot: number, hash: number): number {
+    const entry = this.#size++;
+    if (entry >= this.hashes.length) this.hashes = grown(this.hashes, entry + 1);
+    this.hashes[entry] = hash;
+    this.slots[slot] = entry + 1;
+    if (this.#size * 2 > this.slots.length) this.#rehash();
+    return entry;
+  }
+
+  /** Undoes what the batch added, where it does not pay: the bytes it adds and takes against those of its values. */
+  protected settle(isFound: boolean, count: number, addedBytes: number, plainBytes: number, allBytes: number): boolean {
+    const pays = addedBytes + (count * this.bits) / 8 <= WORTH * plainBytes;
+    if (isFound && pays && allBytes <= MOST_BYTES) return true;
+    this.#size = this.before;
+    return false;
+  }
+
+  #rehash(): void {
+    const slots = new Int32Array(this.slots.length * 4);
     const mask = slots.length - 1;
-    const most = mostDistinct(count);
-    let size = 0;
+    for (let entry = 0; entry < this.#size; entry++) {
+      let slot = (this.hashes[entry] as number) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = entry + 1;
+    }
+    this.slots = slots;
+  }
+}
+
+/** A dictionary of numbers of `width` words of 32 bits each. */
+export class WordDictionary extends Dictionary {
+  width = 1;
+  #words = new Int32Array(512);
+
+  /**
+   * Adds the numbers of a batch.
+   *
+   * @returns the position of each, valid until the next call for any column; undefined where a dictionary does not pay (any more):
+   *   no batch may follow
+   */
+  add(words: Int32Array): Int32Array | undefined {
+    const count = words.length / this.width;
+    const into = this.begin(count);
+    const isFound = this.#find(words, count, into);
+    const entryBytes = this.width * 4;
+    const added = (this.size - this.before) * entryBytes;
+    return this.settle(isFound, count, added, words.byteLength, this.size * entryBytes) ? into : undefined;
+  }
+
+  /** The values of all entries in PLAIN encoding. */
+  values(): Uint8Array {
+    return new Uint8Array(this.#words.buffer, 0, this.size * this.width * 4);
+  }
+
+  /** The values of some entries in PLAIN encoding. */
+  pick(entries: Int32Array, arena: Arena): Uint8Array {
+    const picked = arena.words(entries.length * this.width);
+    let to = 0;
+    for (const entry of entries) {
+      const from = entry * this.width;
+      for (let word = from; word < from + this.width; word++) picked[to++] = this.#words[word] as number;
+    }
+    return bytesOf(picked);
+  }
+
+  #find(words: Int32Array, count: number, into: Int32Array): boolean {
+    const { width } = this;
+    let [slots, hashes, own] = [this.slots, this.hashes, this.#words];
     let probes = MOST_PROBES * count;
     for (let row = 0; row < count; row++) {
       const at = row * width;
-      if (row > 0 && isSame(words, at, at - width, width)) {
-        indices[row] = indices[row - 1] as number;
+      if (row > 0 && isSameWords(words, at, words, at - width, width)) {
+        into[row] = into[row - 1] as number;
         continue;
       }
-      let hash = 0;
-      for (let word = at; word < at + width; word++) hash = mix(hash, words[word] as number);
-      let slot = finish(hash) & mask;
-      let known = slots[slot] as number;
-      while (known !== EMPTY && !isSame(words, at, (firsts[known] as number) * width, width)) {
+      const hash = finishHash(hashWords(words, at, width));
+      const mask = slots.length - 1;
+      let slot = hash & mask;
+      let entry = (slots[slot] as number) - 1;
+      while (entry >= 0 && !(hashes[entry] === hash && isSameWords(words, at, own, entry * width, width))) {
         if (--probes < 0) return false;
         slot = (slot + 1) & mask;
-        known = slots[slot] as number;
+        entry = (slots[slot] as number) - 1;
       }
-      if (known === EMPTY) {
-        if (size >= most || isSparse(size, row)) return false;
-        known = size++;
-        slots[slot] = known;
-        firsts[known] = row;
+      if (entry < 0) {
+        if (this.isTooMany(row, count)) return false;
+        entry = this.enter(slot, hash);
+        const end = (entry + 1) * width;
+        if (end > own.length) this.#words = grown(own, end);
+        [slots, hashes, own] = [this.slots, this.hashes, this.#words];
+        for (let word = 0; word < width; word++) own[entry * width + word] = words[at + word] as number;
       }
-      indices[row] = known;
+      into[row] = entry;
     }
-    this.#size = size;
     return true;
   }
+}
 
-  #findBytes({ count, offsets, bytes }: ByteValues): boolean {
+/** A dictionary of texts or bytes. */
+export class ByteDictionary extends Dictionary {
+  #offsets = new Int32Array(512);
+  #bytes = new Uint8Array(8192);
+  #view = new DataView(this.#bytes.buffer);
+
+  /** As {@link WordDictionary.add}. */
+  add(values: ByteValues): Int32Array | undefined {
+    const into = this.begin(values.count);
+    const bytesBefore = this.#plainBytes;
+    const isFound = this.#find(values, into);
+    const all = this.#plainBytes;
+    return this.settle(isFound, values.count, all - bytesBefore, plainSize(values), all) ? into : undefined;
+  }
+
+  /** The values of all entries. */
+  values(): ByteValues {
+    return { count: this.size, offsets: this.#offsets, bytes: this.#bytes };
+  }
+
+  encode(arena: Arena): Uint8Array {
+    return encodePlain(this.values(), arena);
+  }
+
+  get #plainBytes(): number {
+    return 4 * this.size + (this.#offsets[this.size] as number);
+  }
+
+  #find({ count, offsets, bytes }: ByteValues, into: Int32Array): boolean {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const [slots, firsts, indices] = [this.#slots, this.#firsts, this.#indices];
-    const mask = slots.length - 1;
-    const most = mostDistinct(count);
-    let size = 0;
+    let [slots, hashes] = [this.slots, this.hashes];
     let probes = MOST_PROBES * count;
     let before = 0;
     let beforeLength = -1;
     for (let row = 0; row < count; row++) {
       const at = offsets[row] as number;
       const length = lengthAt(offsets, row);
-      const isAsBefore = length === beforeLength && isSameBytes(view, at, before, length);
+      const isAsBefore = length === beforeLength && isSameBytes(view, at, view, before, length);
       before = at;
       beforeLength = length;
       if (isAsBefore) {
-        indices[row] = indices[row - 1] as number;
+        into[row] = into[row - 1] as number;
         continue;
       }
-      let slot = finish(hashBytes(view, at, length)) & mask;
-      let known = slots[slot] as number;
-      while (known !== EMPTY) {
-        const first = firsts[known] as number;
-        if (lengthAt(offsets, first) === length && isSameBytes(view, at, offsets[first] as number, length)) break;
+      const hash = finishHash(hashBytes(view, at, length));
+      const mask = slots.length - 1;
+      let slot = hash & mask;
+      let entry = (slots[slot] as number) - 1;
+      while (entry >= 0 && !(hashes[entry] === hash && this.#isEntry(entry, view, at, length))) {
         if (--probes < 0) return false;
         slot = (slot + 1) & mask;
-        known = slots[slot] as number;
+        entry = (slots[slot] as number) - 1;
       }
-      if (known === EMPTY) {
-        if (size >= most || isSparse(size, row)) return false;
-        known = size++;
-        slots[slot] = known;
-        firsts[known] = row;
+      if (entry < 0) {
+        if (this.isTooMany(row, count)) return false;
+        entry = this.enter(slot, hash);
+        [slots, hashes] = [this.slots, this.hashes];
+        this.#append(entry, bytes, view, at, length);
+        if (this.#plainBytes > MOST_BYTES) return false;
       }
-      indices[row] = known;
+      into[row] = entry;
     }
-    this.#size = size;
     return true;
   }
 
-  #collect(values: ByteValues, size: number, arena: Arena): ByteValues {
-    const offsets = arena.ints(this.#size + 1);
-    const bytes = arena.take(size);
-    let to = 0;
-    for (let i = 0; i < this.#size; i++) {
-      const first = this.#firsts[i] as number;
-      offsets[i] = to;
-      bytes.set(values.bytes.subarray(values.offsets[first], values.offsets[first + 1]), to);
-      to += lengthAt(values.offsets, first);
-    }
-    offsets[this.#size] = to;
-    return { count: this.#size, offsets, bytes };
+  #isEntry(entry: number, view: DataView, at: number, length: number): boolean {
+    if (lengthAt(this.#offsets, entry) !== length) return false;
+    return isSameBytes(this.#view, this.#offsets[entry] as number, view, at, length);
+  }
+
+  #append(entry: number, from: Uint8Array, view: DataView, at: number, length: number): void {
+    if (entry + 1 >= this.#offsets.length) this.#offsets = grown(this.#offsets, entry + 2);
+    const start = this.#offsets[entry] as number;
+    const end = start + length;
+    // Words of four bytes may reach behind the value.
+    if (end + 3 > this.#bytes.length) this.#growTo(end + 3, start);
+    if (at + length + 3 > from.length) this.#bytes.set(from.subarray(at, at + length), start);
+    else copyBytes(this.#bytes, this.#view, start, from, view, at, length);
+    this.#offsets[entry + 1] = end;
+  }
+
+  #growTo(least: number, used: number): void {
+    const larger = new Uint8Array(Math.max(least, this.#bytes.length * 2));
+    larger.set(this.#bytes.subarray(0, used));
+    this.#bytes = larger;
+    this.#view = new DataView(larger.buffer);
   }
 }
 
-function mostDistinct(count: number): number {
-  return Math.max(1, count >> 1);
-}
-
-/** Whether most values so far were new. */
-function isSparse(size: number, row: number): boolean {
-  return row >= SAMPLE && size > row * WORTH;
-}
-
-function finish(hash: number): number {
-  const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  return mixed ^ (mixed >>> 13);
-}
-
-function hashBytes(view: DataView, from: number, length: number): number {
-  if (length < 4) return mix(length, shortWord(view, from, length));
-  let hash = length;
-  const end = from + length - 4;
-  if (length <= LONG_HASH) for (let at = from; at < end; at += 4) hash = mix(hash, view.getInt32(at, true));
-  else {
-    hash = mix(hash, view.getInt32(from, true));
-    hash = mix(hash, view.getInt32(from + (length >> 1), true));
-    hash = mix(hash, view.getInt32(end - 4, true));
-  }
-  return mix(hash, view.getInt32(end, true));
-}
-
-/** Fewer than four bytes in one word. */
-function shortWord(view: DataView, from: number, length: number): number {
-  let word = 0;
-  for (let at = from + length - 1; at >= from; at--) word = (word << 8) | view.getUint8(at);
-  return word;
-}
-
-function isSame(words: Int32Array, a: number, b: number, width: number): boolean {
-  for (let i = 0; i < width; i++) if (words[a + i] !== words[b + i]) return false;
-  return true;
-}
-
-/** Compares two values of one length. */
-function isSameBytes(view: DataView, a: number, b: number, length: number): boolean {
-  if (length < 4) return shortWord(view, a, length) === shortWord(view, b, length);
-  const last = length - 4;
-  for (let i = 0; i < last; i += 4) if (view.getInt32(a + i, true) !== view.getInt32(b + i, true)) return false;
-  return view.getInt32(a + last, true) === view.getInt32(b + last, true);
-}
-
-function encodeIndices(indices: Int32Array, count: number, bits: number, arena: Arena): Uint8Array {
-  // A group of eight values takes its bits and a header, or a run takes a header and its value.
-  const out = arena.take(1 + ((count >> 3) + 2) * (bits + 8));
-  out[0] = bits;
-  let at = 1;
-  let literal = 0;
-  let row = 0;
-  while (row < count) {
-    const run = runFrom(indices, row, count);
-    if (run < 8) {
-      row += 8;
-      continue;
-    }
-    at = encodeGroups(indices, literal, row, bits, out, at);
-    at = putVarint(out, at, run * 2);
-    for (let shift = 0; shift < bits; shift += 8) out[at++] = (indices[row] as number) >>> shift;
-    row += run;
-    literal = row;
-  }
-  return out.subarray(0, encodeGroups(indices, literal, count, bits, out, at));
-}
-
-/** How many values from there on are the same. */
-function runFrom(indices: Int32Array, row: number, count: number): number {
-  const value = indices[row];
-  let to = row + 1;
-  while (to < count && indices[to] === value) to++;
-  return to - row;
-}
-
-/** Packs the values from `from` to before `to` in groups of eight; the last may be filled up with zeros. */
-function encodeGroups(
-  indices: Int32Array,
-  from: number,
-  to: number,
-  bits: number,
-  out: Uint8Array,
-  start: number,
-): number {
-  if (from === to) return start;
-  const groups = (to - from + 7) >> 3;
-  const at = putVarint(out, start, groups * 2 + 1);
-  return packBits(indices, from, to, from + groups * 8, bits, out, at);
+function grown(ints: Int32Array, least: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(Math.max(least, ints.length * 2));
+  larger.set(ints);
+  return larger;
 }

@@ -1,28 +1,26 @@
 import { closeSync, openSync, writevSync } from 'node:fs';
+import type { ColumnDef } from '../declare/column.ts';
+import { kinds } from '../declare/kind.ts';
 import type { TableDef } from '../declare/table.ts';
-import { Arena } from '../decode/arena.ts';
-import type { Batch, Vector } from '../decode/batch.ts';
-import { encodeFinal, encodeSimple } from './encoded-column.ts';
-import {
-  type ColumnChunk,
-  codecs,
-  encodeDataHeader,
-  encodeDictionaryHeader,
-  encodeFooter,
-  type RowGroup,
-} from './file-footer.ts';
-import { encodeLevels } from './plain-values.ts';
+import type { Batch } from '../decode/batch.ts';
+import { type ColumnChunk, encodeFooter, type IndexPlace, type Place, type RowGroup } from './file-footer.ts';
+import { encodeColumnIndex, encodeOffsetIndex } from './page-index.ts';
+import { type EncodedGroup, encodeSimpleGroup, RowGroupWriter } from './row-group.ts';
 import type { Compress } from './zstd.ts';
 
 const magic = Buffer.from('PAR1');
 
-/** Memory of the column that is being written; writing does not yield, so one for all files. */
-const arena = new Arena();
+/**
+ * Size of a full row group, in rows and in bytes in PLAIN encoding. A reader's threads share a file by row groups, and a lookup reads at
+ * least one of them; but each costs a part of the footer, which every query reads.
+ */
+const FULL = { rows: 122_880, bytes: 32 * 2 ** 20 } as const;
 
 /**
- * Appends batches to a Parquet file, one row group for each.
+ * Appends batches to a Parquet file.
  *
- * With `compress` the file is fit for readers: dictionaries where they pay, statistics, compressed pages. Without, it is
+ * With `compress` the file is fit for readers: batches are gathered in row groups of good size, with dictionaries where they pay,
+ * statistics, a page index and compressed pages. Without, each batch is a row group
  * as it lies in our memory, the form for the way from our memory into a DuckDB file: DuckDB reads it for next to nothing. Bytes are handed to the
  * system's cache at once, without a detour through other threads.
  */
@@ -33,8 +31,10 @@ export class FileWriter {
   readonly #columns: ReadonlySet<string>;
   readonly #file: number;
   readonly #groups: RowGroup[] = [];
+  #open: RowGroupWriter | undefined;
   #position = 0;
   #plainBytes = 0;
+  #rows = 0;
   #isClosed = false;
 
   /** @param columns names of those to write; default all */
@@ -48,7 +48,7 @@ export class FileWriter {
   }
 
   get rows(): number {
-    return this.#groups.reduce((sum, group) => sum + group.rows, 0);
+    return this.#rows;
   }
 
   /** Bytes that the rows take in PLAIN encoding, whatever form they were written in. */
@@ -56,39 +56,35 @@ export class FileWriter {
     return this.#plainBytes;
   }
 
-  /** How many row groups it has. */
-  get groups(): number {
-    return this.#groups.length;
-  }
-
-  /** Writes the rows as one row group. The batch's memory may be reused afterwards. */
-  write({ rows, vectors }: Batch): void {
-    if (rows === 0) return;
-    const parts: Uint8Array[] = [];
-    const chunks: ColumnChunk[] = [];
-    let offset = this.#position;
-    arena.reset();
-    for (const vector of vectors) {
-      if (!this.#columns.has(vector.column.name)) continue;
-      // Compressed pages are memory of their own.
-      if (this.#compress !== undefined) arena.reset();
-      const chunk = this.#encode(vector, rows, offset, parts);
-      chunks.push(chunk);
-      offset += chunk.bytes;
+  /**
+   * Writes rows. The batch's memory may be reused afterwards.
+   *
+   * @param isSorted whether the rows follow on those before in the order of the table; readers are told so
+   */
+  write(batch: Batch, isSorted = false): void {
+    if (batch.rows === 0) return;
+    this.#rows += batch.rows;
+    if (this.#compress === undefined) {
+      const { plainBytes, ...encoded } = encodeSimpleGroup(batch, this.#columns, this.#position);
+      this.#plainBytes += plainBytes;
+      this.#appendGroup(encoded);
+      return;
     }
-    this.#append(parts);
-    this.#groups.push({ rows, chunks });
+    if (this.#open !== undefined && isFull(this.#open, batch.rows)) this.#closeGroup();
+    this.#open ??= new RowGroupWriter(this.table, this.#columns, this.#compress);
+    const before = this.#open.plainBytes;
+    this.#open.add(batch, isSorted);
+    this.#plainBytes += this.#open.plainBytes - before;
   }
 
   /** Writes the footer and closes the file. */
   finish(): void {
-    const footer = encodeFooter(
-      this.table.columns.filter(({ name }) => this.#columns.has(name)),
-      this.#groups,
-    );
-    const length = Buffer.alloc(4);
-    length.writeUInt32LE(footer.length);
     try {
+      this.#closeGroup();
+      const columns = this.table.columns.filter(({ name }) => this.#columns.has(name));
+      const footer = encodeFooter(columns, this.#groups, this.#appendIndexes(columns));
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(footer.length);
       this.#append([footer, length, magic]);
     } finally {
       this.abandon();
@@ -101,42 +97,48 @@ export class FileWriter {
     this.#isClosed = true;
   }
 
-  #encode(vector: Vector, rows: number, offset: number, parts: Uint8Array[]): ColumnChunk {
-    const levels = encodeLevels(vector, rows, arena);
-    const compress = this.#compress;
-    const isFinal = compress !== undefined;
-    const column = isFinal ? encodeFinal(vector, rows, arena) : encodeSimple(vector, rows, arena);
-    const { encoding, dictionary, bounds } = column;
-    this.#plainBytes += levels.length + column.plainBytes;
-    let dataOffset = offset;
-    let rawBytes = 0;
-    if (isFinal && dictionary !== undefined) {
-      const page = compress(dictionary.values);
-      const header = encodeDictionaryHeader(dictionary.size, page.length, dictionary.values.length);
-      parts.push(header, page);
-      dataOffset += header.length + page.length;
-      rawBytes += header.length + dictionary.values.length;
-    }
-    const data = [levels, ...column.data];
-    const rawSize = sizeOf(data);
-    const pages = isFinal ? [compress(join(data, rawSize))] : data;
-    const size = sizeOf(pages);
-    const header = encodeDataHeader(rows, size, rawSize, encoding);
-    parts.push(header, ...pages);
-    return {
-      offset,
-      dataOffset,
-      encoding,
-      codec: isFinal ? codecs.zstd : codecs.none,
-      bytes: dataOffset - offset + header.length + size,
-      rawBytes: rawBytes + header.length + rawSize,
-      nulls: vector.nullCount,
-      bounds,
-    };
+  #closeGroup(): void {
+    if (this.#open !== undefined) this.#appendGroup(this.#open.finish(this.#position));
+    this.#open = undefined;
   }
 
-  #append(parts: readonly Uint8Array[]): void {
-    const size = sizeOf(parts);
+  #appendGroup({ group, parts }: EncodedGroup): void {
+    this.#append(parts);
+    this.#groups.push(group);
+  }
+
+  /** Writes the page index: what a reader filters by side by side, then where the pages stand. */
+  #appendIndexes(columns: readonly ColumnDef[]): ReadonlyMap<ColumnChunk, IndexPlace> {
+    const chunks = this.#groups.flatMap(({ chunks }) => chunks.map((chunk, at) => ({ chunk, column: columns[at] })));
+    const indexed = chunks.filter(({ chunk }) => chunk.pages.length > 0);
+    const columnIndexes = this.#appendEach(
+      indexed.map(({ chunk, column }) => encodeColumnIndex(kinds[(column as ColumnDef).kind].physical, chunk.pages)),
+    );
+    const offsetIndexes = this.#appendEach(indexed.map(({ chunk }) => encodeOffsetIndex(chunk.pages)));
+    return new Map(
+      indexed.map(({ chunk }, at) => [
+        chunk,
+        { columnIndex: columnIndexes[at] as Place, offsetIndex: offsetIndexes[at] as Place },
+      ]),
+    );
+  }
+
+  #appendEach(parts: readonly Uint8Array[]): readonly Place[] {
+    let offset = this.#position;
+    const places = parts.map(({ length }) => {
+      offset += length;
+      return { offset: offset - length, bytes: length };
+    });
+    this.#append(parts);
+    return places;
+  }
+
+  #append(all: readonly Uint8Array[]): void {
+    for (let from = 0; from < all.length; from += MOST_PARTS) this.#appendSome(all.slice(from, from + MOST_PARTS));
+  }
+
+  #appendSome(parts: readonly Uint8Array[]): void {
+    const size = parts.reduce((sum, part) => sum + part.length, 0);
     let done = writevSync(this.#file, parts, this.#position);
     // A disk that is nearly full takes a part of the bytes; asking again tells why.
     if (done < size) {
@@ -147,18 +149,10 @@ export class FileWriter {
   }
 }
 
-function sizeOf(parts: readonly Uint8Array[]): number {
-  let size = 0;
-  for (const part of parts) size += part.length;
-  return size;
-}
+/** Linux takes no more parts in one write. */
+const MOST_PARTS = 1024;
 
-function join(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const joined = arena.take(size);
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
+/** Whether so many more rows, of the size of those so far, would be too much for a row group. */
+function isFull({ rows, plainBytes }: RowGroupWriter, more: number): boolean {
+  return rows + more > FULL.rows || (plainBytes / rows) * (rows + more) > FULL.bytes;
 }

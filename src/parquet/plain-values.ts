@@ -4,19 +4,45 @@ import type { Vector } from '../decode/batch.ts';
 import { bytesOf } from '../decode/bytes.ts';
 import { MOST_BYTES, putVarint } from './bit-packing.ts';
 
+/** Rows of a vector: from `from` (a multiple of 8) to before `to`. */
+export interface RowRange {
+  readonly from: number;
+  readonly to: number;
+  /** How many of them are null. */
+  readonly nulls: number;
+}
+
 /** Parquet's definition levels of an optional column: Arrow's validity bitmap is their bit-packed form. */
-export function encodeLevels(vector: Vector, rows: number, arena: Arena): Uint8Array {
+export function encodeLevels({ validity }: Vector, { from, to, nulls }: RowRange, arena: Arena): Uint8Array {
+  const rows = to - from;
   const bitmap = (rows + 7) >> 3;
-  const allSame = vector.nullCount === 0 || vector.nullCount === rows;
+  const allSame = nulls === 0 || nulls === rows;
   const out = arena.take(4 + MOST_BYTES + bitmap);
   let at = putVarint(out, 4, allSame ? rows * 2 : bitmap * 2 + 1);
-  if (allSame) out[at++] = vector.nullCount === 0 ? 1 : 0;
+  if (allSame) out[at++] = nulls === 0 ? 1 : 0;
   else {
-    out.set(vector.validity.subarray(0, bitmap), at);
+    out.set(validity.subarray(from >> 3, (from >> 3) + bitmap), at);
     at += bitmap;
   }
   new DataView(out.buffer, out.byteOffset).setUint32(0, at - 4, true);
   return out.subarray(0, at);
+}
+
+/** How many bits of a byte are set. */
+const ones = Uint8Array.from({ length: 256 }, (_, byte) => {
+  let count = 0;
+  for (let rest = byte; rest > 0; rest >>= 1) count += rest & 1;
+  return count;
+});
+
+/** How many rows from `from` (a multiple of 8) to before `to` are null. */
+export function countNulls({ validity, nullCount }: Vector, from: number, to: number): number {
+  if (nullCount === 0) return 0;
+  let set = 0;
+  const whole = Math.max(from, to & ~7);
+  for (let at = from >> 3; at < whole >> 3; at++) set += ones[validity[at] as number] as number;
+  for (let row = whole; row < to; row++) if (isSet(validity, row)) set++;
+  return to - from - set;
 }
 
 /**
@@ -39,12 +65,11 @@ export function isSet(validity: Uint8Array, row: number): boolean {
 }
 
 /** Parquet's PLAIN encoding of the truth values that are not null: a bit each. */
-export function encodeBits(vector: Vector, rows: number, arena: Arena): Uint8Array {
-  const { validity, values } = vector;
-  if (vector.nullCount === 0) return values.subarray(0, (rows + 7) >> 3);
-  const out = arena.take((rows - vector.nullCount + 7) >> 3).fill(0);
+export function encodeBits({ validity, values }: Vector, { from, to, nulls }: RowRange, arena: Arena): Uint8Array {
+  if (nulls === 0) return values.subarray(from >> 3, (to + 7) >> 3);
+  const out = arena.take((to - from - nulls + 7) >> 3).fill(0);
   let at = 0;
-  for (let row = 0; row < rows; row++) {
+  for (let row = from; row < to; row++) {
     if (!isSet(validity, row)) continue;
     if (isSet(values, row)) out[at >> 3] = (out[at >> 3] as number) | (1 << (at & 7));
     at++;

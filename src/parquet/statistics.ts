@@ -1,15 +1,16 @@
+import type { Physical } from '../declare/kind.ts';
 import { compareBytes } from '../decode/bytes.ts';
-import { type ByteValues, lengthAt } from './byte-values.ts';
+import type { ByteValues } from './byte-values.ts';
 import type { Numeric } from './plain-values.ts';
 
-/** Least and greatest value in Parquet's PLAIN encoding (texts and bytes without their length). */
+/** Least and greatest value in Parquet's PLAIN encoding (texts and bytes without their length), or what stands below and above. */
 export interface Bounds {
   readonly min: Uint8Array;
   readonly max: Uint8Array;
+  /** Whether `min` is a value of the column. */
+  readonly isMinExact: boolean;
+  readonly isMaxExact: boolean;
 }
-
-/** Longer texts have no bounds: a footer holds them for every column of every row group. */
-const LONGEST = 256;
 
 /**
  * The bounds of numbers in PLAIN encoding.
@@ -36,10 +37,11 @@ interface Places {
 }
 
 function pick(values: Uint8Array, width: number, { min, max }: Places): Bounds {
-  return {
-    min: copy(values, min * width, (min + 1) * width),
-    max: copy(values, max * width, (max + 1) * width),
-  };
+  return exact(copy(values, min * width, (min + 1) * width), copy(values, max * width, (max + 1) * width));
+}
+
+function exact(min: Uint8Array, max: Uint8Array): Bounds {
+  return { min, max, isMinExact: true, isMaxExact: true };
 }
 
 function copy(bytes: Uint8Array, from: number, to: number): Uint8Array {
@@ -76,46 +78,86 @@ function compare64(words: Int32Array, a: number, b: number): number {
   return high === 0 ? ((words[2 * a] as number) >>> 0) - ((words[2 * b] as number) >>> 0) : high;
 }
 
-/** Big-endian two's complement: all bytes are unsigned but the first. */
 function boundsOf128(values: Uint8Array, count: number): Places {
   let min = 0;
   let max = 0;
   for (let at = 1; at < count; at++) {
-    if (compare128(values, at * 16, min * 16) < 0) min = at;
-    else if (compare128(values, at * 16, max * 16) > 0) max = at;
+    if (compareDecimals(values, at * 16, values, min * 16) < 0) min = at;
+    else if (compareDecimals(values, at * 16, values, max * 16) > 0) max = at;
   }
   return { min, max };
 }
 
-function compare128(values: Uint8Array, a: number, b: number): number {
-  const first = (((values[a] as number) << 24) >> 24) - (((values[b] as number) << 24) >> 24);
+/** Big-endian two's complement: all bytes are unsigned but the first. */
+function compareDecimals(left: Uint8Array, a: number, right: Uint8Array, b: number): number {
+  const first = (((left[a] as number) << 24) >> 24) - (((right[b] as number) << 24) >> 24);
   if (first !== 0) return first;
   for (let i = 1; i < 16; i++) {
-    const order = (values[a + i] as number) - (values[b + i] as number);
+    const order = (left[a + i] as number) - (right[b + i] as number);
     if (order !== 0) return order;
   }
   return 0;
 }
 
-/** The bounds of texts or bytes, compared as unsigned bytes. @returns undefined without values, and for too long ones */
-export function boundsOfBytes({ count, offsets, bytes }: ByteValues): Bounds | undefined {
+/**
+ * The bounds of texts or bytes, compared as unsigned bytes.
+ *
+ * @param picked positions of the values that count; default all
+ * @returns undefined without values
+ */
+export function boundsOfBytes({ count, offsets, bytes }: ByteValues, picked?: Int32Array): Bounds | undefined {
   if (count === 0) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let min = 0;
-  let max = 0;
-  for (let at = 1; at < count; at++) {
-    if (compareValues(bytes, view, offsets, at, min) < 0) min = at;
-    else if (compareValues(bytes, view, offsets, at, max) > 0) max = at;
+  const first = picked === undefined ? 0 : (picked[0] as number);
+  let [min, max] = [first, first];
+  const end = picked === undefined ? count : picked.length;
+  for (let i = 1; i < end; i++) {
+    const at = picked === undefined ? i : (picked[i] as number);
+    if (compareAt(bytes, view, offsets, at, min) < 0) min = at;
+    else if (compareAt(bytes, view, offsets, at, max) > 0) max = at;
   }
-  if (lengthAt(offsets, min) > LONGEST || lengthAt(offsets, max) > LONGEST) return undefined;
-  return {
-    min: copy(bytes, offsets[min] as number, offsets[min + 1] as number),
-    max: copy(bytes, offsets[max] as number, offsets[max + 1] as number),
-  };
+  return exact(
+    copy(bytes, offsets[min] as number, offsets[min + 1] as number),
+    copy(bytes, offsets[max] as number, offsets[max + 1] as number),
+  );
+}
+
+/** The bounds of truth values, a bit each. @returns undefined without values */
+export function boundsOfBits(bits: Uint8Array, count: number): Bounds | undefined {
+  if (count === 0) return undefined;
+  let ones = 0;
+  for (let at = 0; at < count; at++) ones += ((bits[at >> 3] as number) >> (at & 7)) & 1;
+  return exact(Uint8Array.of(ones === count ? 1 : 0), Uint8Array.of(ones === 0 ? 0 : 1));
+}
+
+/** Bounds of the values of both. */
+export function mergeBounds(physical: Physical, a: Bounds | undefined, b: Bounds | undefined): Bounds | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  const least = compareValues(physical, a.min, b.min) <= 0 ? a : b;
+  const greatest = compareValues(physical, a.max, b.max) >= 0 ? a : b;
+  return { min: least.min, isMinExact: least.isMinExact, max: greatest.max, isMaxExact: greatest.isMaxExact };
+}
+
+/** Compares two values in Parquet's PLAIN encoding (texts and bytes without their length), in the order of their type. */
+export function compareValues(physical: Physical, a: Uint8Array, b: Uint8Array): number {
+  switch (physical) {
+    case 'int32':
+      return Buffer.from(a).readInt32LE() - Buffer.from(b).readInt32LE();
+    case 'int64': {
+      const [left, right] = [Buffer.from(a).readBigInt64LE(), Buffer.from(b).readBigInt64LE()];
+      return left < right ? -1 : left > right ? 1 : 0;
+    }
+    case 'decimal128':
+      return compareDecimals(a, 0, b, 0);
+    case 'bool':
+    case 'utf8':
+    case 'binary':
+      return Buffer.compare(a, b);
+  }
 }
 
 /** Compares two values; most differ in their first word. */
-function compareValues(bytes: Uint8Array, view: DataView, offsets: Int32Array, a: number, b: number): number {
+function compareAt(bytes: Uint8Array, view: DataView, offsets: Int32Array, a: number, b: number): number {
   const from = offsets[a] as number;
   const to = offsets[a + 1] as number;
   const otherFrom = offsets[b] as number;

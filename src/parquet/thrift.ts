@@ -1,5 +1,5 @@
 /** Types of the Thrift compact protocol. */
-const type = { true: 1, false: 2, i32: 5, i64: 6, binary: 8, list: 9, struct: 12 } as const;
+const type = { true: 1, false: 2, bool: 1, i32: 5, i64: 6, binary: 8, list: 9, struct: 12 } as const;
 
 /**
  * Writes structures in Thrift's compact protocol: just what Parquet's headers and footers need. It is made to be used again and
@@ -32,10 +32,7 @@ export class ThriftWriter {
 
   binary(field: number, value: Uint8Array): void {
     this.#header(field, type.binary);
-    this.#varint(value.length);
-    this.#reserve(value.length);
-    this.#bytes.set(value, this.#length);
-    this.#length += value.length;
+    this.bytes(value);
   }
 
   /** Begins a structure: a field, or an element of a list when `field` is undefined. `end` ends it. */
@@ -57,7 +54,7 @@ export class ThriftWriter {
   }
 
   /** Begins a list of so many elements, which follow. */
-  list(field: number, kind: 'i32' | 'binary' | 'struct', length: number): void {
+  list(field: number, kind: 'bool' | 'i32' | 'i64' | 'binary' | 'struct', length: number): void {
     this.#header(field, type.list);
     if (length < 15) {
       this.#byte((length << 4) | type[kind]);
@@ -78,6 +75,19 @@ export class ThriftWriter {
     this.#varint(size);
     this.#reserve(size);
     this.#length += this.#bytes.write(value, this.#length);
+  }
+
+  /** Bytes as an element of a list. */
+  bytes(value: Uint8Array): void {
+    this.#varint(value.length);
+    this.#reserve(value.length);
+    this.#bytes.set(value, this.#length);
+    this.#length += value.length;
+  }
+
+  /** A truth value as an element of a list. */
+  truth(value: boolean): void {
+    this.#byte(value ? type.true : type.false);
   }
 
   /** A copy of what was written; the next structure begins with nothing. */

@@ -20,7 +20,7 @@ export interface RowFile {
   readonly plainBytes: number;
   /** Whether the rows were written in the table's order. */
   readonly isSorted: boolean;
-  /** Whether readers can have the file as it is: sorted, in `final` form, in row groups of good size. */
+  /** Whether readers can have the file as it is: sorted, in `final` form. */
   readonly isFinal: boolean;
 }
 
@@ -28,9 +28,6 @@ interface Opened {
   readonly writer: FileWriter;
   readonly order: OrderCheck;
 }
-
-/** Smaller row groups than this on the average are better written anew as few. */
-const FEW_ROWS = 8192;
 
 /** Batches of a span on their way into a folder of Parquet files, one for each table. */
 export class RowFolder {
@@ -47,8 +44,8 @@ export class RowFolder {
   async write(batch: Batch): Promise<void> {
     await guarded(this.#subject, async () => {
       const { writer, order } = this.#tables.get(batch.table.name) ?? (await this.#open(batch.table));
-      writer.write(batch);
       order.add(batch);
+      writer.write(batch, order.isSorted);
     });
   }
 
@@ -58,9 +55,9 @@ export class RowFolder {
       const files: RowFile[] = [];
       for (const [table, { writer, order }] of this.#tables) {
         writer.finish();
-        const { path, rows, plainBytes, groups } = writer;
+        const { path, rows, plainBytes } = writer;
         const { isSorted } = order;
-        const isFinal = this.#form === 'final' && isSorted && (groups <= 1 || rows >= groups * FEW_ROWS);
+        const isFinal = this.#form === 'final' && isSorted;
         files.push({ table, path, rows, plainBytes, isSorted, isFinal });
       }
       return files;

@@ -1,0 +1,115 @@
+import type { ColumnDef } from '../declare/column.ts';
+import { kinds } from '../declare/kind.ts';
+import type { Arena } from '../decode/arena.ts';
+import type { Vector } from '../decode/batch.ts';
+import { ColumnDictionary, type EncodedPage, encodePages } from './column-pages.ts';
+import { codecs, encodings } from './encodings.ts';
+import type { ColumnChunk } from './file-footer.ts';
+import { encodeDataHeader, encodeDictionaryHeader } from './page-header.ts';
+import type { IndexedPage } from './page-index.ts';
+import { encodeLevels } from './plain-values.ts';
+import { type Bounds, mergeBounds } from './statistics.ts';
+import { truncateBounds } from './truncated-bounds.ts';
+import type { Compress } from './zstd.ts';
+
+/** Longer texts have no bounds in the footer: it holds them for every column of every row group. */
+const LONGEST_BOUND = 256;
+
+/** One column of an open row group: its pages are encoded and compressed batch by batch, and written when the row group is full. */
+export class ColumnChunkWriter {
+  readonly #column: ColumnDef;
+  readonly #compress: Compress;
+  readonly #dictionary: ColumnDictionary;
+  readonly #parts: Uint8Array[] = [];
+  readonly #pages: IndexedPage[] = [];
+  /** How many data pages have each encoding. */
+  readonly #encodings = new Map<number, number>();
+  #rows = 0;
+  #nulls = 0;
+  #bytes = 0;
+  #rawBytes = 0;
+  #bounds: Bounds | undefined;
+
+  constructor(column: ColumnDef, compress: Compress) {
+    this.#column = column;
+    this.#compress = compress;
+    this.#dictionary = new ColumnDictionary(column);
+  }
+
+  /**
+   * Adds the rows of a batch. Nothing of the arena's and the vector's memory is needed afterwards.
+   *
+   * @returns bytes that they take in PLAIN encoding
+   */
+  add(vector: Vector, rows: number, arena: Arena): number {
+    const { pages, plainBytes } = encodePages(vector, rows, this.#dictionary, arena);
+    let levelBytes = 0;
+    for (const page of pages) {
+      const levels = encodeLevels(vector, page, arena);
+      levelBytes += levels.length;
+      this.#addPage(page, levels, arena);
+    }
+    return plainBytes + levelBytes;
+  }
+
+  /** The pages as they are to be written at `offset`. No call may follow. */
+  finish(offset: number, arena: Arena): { readonly chunk: ColumnChunk; readonly parts: readonly Uint8Array[] } {
+    const dictionary = this.#encodeDictionary(arena);
+    this.#dictionary.release();
+    const dataOffset = offset + dictionary.bytes;
+    const chunk: ColumnChunk = {
+      offset,
+      dataOffset,
+      encodings: this.#encodings,
+      codec: codecs.zstd,
+      rows: this.#rows,
+      bytes: dictionary.bytes + this.#bytes,
+      rawBytes: dictionary.rawBytes + this.#rawBytes,
+      nulls: this.#nulls,
+      bounds: this.#bounds,
+      pages: this.#pages.map((page) => ({ ...page, offset: page.offset + dataOffset })),
+    };
+    return { chunk, parts: [...dictionary.parts, ...this.#parts] };
+  }
+
+  #addPage({ from, to, nulls, encoding, data, bounds }: EncodedPage, levels: Uint8Array, arena: Arena): void {
+    const rows = to - from;
+    const raw = join(levels, data, arena);
+    const page = this.#compress(raw);
+    const header = encodeDataHeader(rows, page.length, raw.length, encoding);
+    const bytes = header.length + page.length;
+    const { physical } = kinds[this.#column.kind];
+    const kept = bounds && truncateBounds(physical, bounds, LONGEST_BOUND);
+    this.#parts.push(header, page);
+    this.#pages.push({ offset: this.#bytes, bytes, firstRow: this.#rows, nulls, bounds: kept });
+    this.#encodings.set(encoding, (this.#encodings.get(encoding) ?? 0) + 1);
+    this.#bounds = mergeBounds(physical, this.#bounds, kept);
+    this.#bytes += bytes;
+    this.#rawBytes += header.length + raw.length;
+    this.#rows += rows;
+    this.#nulls += nulls;
+  }
+
+  #encodeDictionary(arena: Arena): {
+    readonly parts: readonly Uint8Array[];
+    readonly bytes: number;
+    readonly rawBytes: number;
+  } {
+    if (!this.#encodings.has(encodings.dictionary)) return { parts: [], bytes: 0, rawBytes: 0 };
+    const raw = this.#dictionary.encode(arena);
+    const page = this.#compress(raw);
+    const header = encodeDictionaryHeader(this.#dictionary.size, page.length, raw.length);
+    return {
+      parts: [header, page],
+      bytes: header.length + page.length,
+      rawBytes: header.length + raw.length,
+    };
+  }
+}
+
+function join(levels: Uint8Array, data: Uint8Array, arena: Arena): Uint8Array {
+  const joined = arena.take(levels.length + data.length);
+  joined.set(levels);
+  joined.set(data, levels.length);
+  return joined;
+}

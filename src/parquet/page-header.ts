@@ -1,0 +1,39 @@
+import { encodings } from './encodings.ts';
+import { ThriftWriter } from './thrift.ts';
+
+/** Kinds of pages, as the format numbers them. */
+export const pageKinds = { data: 0, dictionary: 2 } as const;
+
+/** Nothing of it stays between two calls, so one for all files. */
+const out = new ThriftWriter();
+
+/** Header of a data page; `size` and `rawSize` are its bytes with and without compression. */
+export function encodeDataHeader(rows: number, size: number, rawSize: number, encoding: number): Uint8Array {
+  encodeSizes(pageKinds.data, size, rawSize);
+  out.begin(5);
+  out.i32(1, rows);
+  out.i32(2, encoding);
+  out.i32(3, encodings.rle);
+  out.i32(4, encodings.rle);
+  out.end();
+  out.end();
+  return out.take();
+}
+
+/** Header of the page of a column's distinct values. */
+export function encodeDictionaryHeader(values: number, size: number, rawSize: number): Uint8Array {
+  encodeSizes(pageKinds.dictionary, size, rawSize);
+  out.begin(7);
+  out.i32(1, values);
+  out.i32(2, encodings.plain);
+  out.end();
+  out.end();
+  return out.take();
+}
+
+function encodeSizes(kind: number, size: number, rawSize: number): void {
+  out.begin();
+  out.i32(1, kind);
+  out.i32(2, rawSize);
+  out.i32(3, size);
+}

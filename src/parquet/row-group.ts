@@ -1,0 +1,107 @@
+import type { TableDef } from '../declare/table.ts';
+import { Arena } from '../decode/arena.ts';
+import type { Batch } from '../decode/batch.ts';
+import { ColumnChunkWriter } from './column-chunk.ts';
+import { encodeSimple } from './encoded-column.ts';
+import { codecs } from './encodings.ts';
+import type { ColumnChunk, RowGroup } from './file-footer.ts';
+import { encodeDataHeader } from './page-header.ts';
+import { encodeLevels } from './plain-values.ts';
+import type { Compress } from './zstd.ts';
+
+/** Memory of the column that is being written; writing does not yield, so one for all files. */
+const arena = new Arena();
+
+/** A row group as it is to be written. */
+export interface EncodedGroup {
+  readonly group: RowGroup;
+  readonly parts: readonly Uint8Array[];
+}
+
+/** An open row group: batches are encoded and compressed as they come, and kept until it is full. */
+export class RowGroupWriter {
+  readonly #chunks: readonly ColumnChunkWriter[];
+  readonly #columns: ReadonlySet<string>;
+  readonly #sort: readonly number[];
+  #rows = 0;
+  #plainBytes = 0;
+  #isSorted = true;
+
+  constructor(table: TableDef, columns: ReadonlySet<string>, compress: Compress) {
+    const written = table.columns.filter(({ name }) => columns.has(name));
+    this.#columns = columns;
+    this.#chunks = written.map((column) => new ColumnChunkWriter(column, compress));
+    const sort = table.sort.map((name) => written.findIndex((column) => column.name === name));
+    // Rows in the order of all columns are in that of the first ones.
+    this.#sort = sort.includes(-1) ? sort.slice(0, sort.indexOf(-1)) : sort;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Bytes that its rows take in PLAIN encoding. */
+  get plainBytes(): number {
+    return this.#plainBytes;
+  }
+
+  /** Adds rows. The batch's memory may be reused afterwards. */
+  add({ rows, vectors }: Batch, isSorted: boolean): void {
+    let at = 0;
+    for (const vector of vectors) {
+      if (!this.#columns.has(vector.column.name)) continue;
+      // Compressed pages are memory of their own.
+      arena.reset();
+      this.#plainBytes += this.#chunks[at++]?.add(vector, rows, arena) ?? 0;
+    }
+    this.#rows += rows;
+    this.#isSorted &&= isSorted;
+  }
+
+  /** The row group as it is to be written at `start`. No call may follow. */
+  finish(start: number): EncodedGroup {
+    const chunks: ColumnChunk[] = [];
+    const parts: Uint8Array[] = [];
+    let offset = start;
+    for (const writer of this.#chunks) {
+      arena.reset();
+      const { chunk, parts: own } = writer.finish(offset, arena);
+      chunks.push(chunk);
+      parts.push(...own);
+      offset += chunk.bytes;
+    }
+    return { group: { rows: this.#rows, chunks, sortedBy: this.#isSorted ? this.#sort : [] }, parts };
+  }
+}
+
+/**
+ * A batch as a row group, about as it lies in our memory: one page for each column, without dictionaries, bounds and compression.
+ * The parts are valid until the next call.
+ */
+export function encodeSimpleGroup(
+  { rows, vectors }: Batch,
+  columns: ReadonlySet<string>,
+  start: number,
+): EncodedGroup & { readonly plainBytes: number } {
+  const chunks: ColumnChunk[] = [];
+  const parts: Uint8Array[] = [];
+  let offset = start;
+  let plainBytes = 0;
+  arena.reset();
+  for (const vector of vectors) {
+    if (!columns.has(vector.column.name)) continue;
+    const { nullCount: nulls } = vector;
+    const levels = encodeLevels(vector, { from: 0, to: rows, nulls }, arena);
+    const { encoding, data, plainBytes: own } = encodeSimple(vector, rows, arena);
+    const size = data.reduce((sum, part) => sum + part.length, levels.length);
+    const header = encodeDataHeader(rows, size, size, encoding);
+    const bytes = header.length + size;
+    parts.push(header, levels, ...data);
+    const encodings = new Map([[encoding, 1]]);
+    const sizes = { rows, bytes, rawBytes: bytes, nulls };
+    chunks.push({ offset, dataOffset: offset, encodings, codec: codecs.none, ...sizes, bounds: undefined, pages: [] });
+    offset += bytes;
+    plainBytes += levels.length + own;
+  }
+  return { group: { rows, chunks, sortedBy: [] }, parts, plainBytes };
+}
