@@ -12,10 +12,10 @@ export interface CommonOptions {
 
 /** Given as a flag only: what `TONLAKE_NETWORK` says is a default, and makes no claim about the warehouse that is named. */
 export const networkOption = (): Option =>
-  new Option('-n, --network <name>', 'mainnet, testnet, sandbox, or a base address (env: TONLAKE_NETWORK)');
+  new Option('-n, --network <name>', 'mainnet, testnet, sandbox, or a base URL (env: TONLAKE_NETWORK)');
 
 export const warehouseOption = (): Option => {
-  const text = 'folder of Parquet files, or a file that ends in .duckdb (default: data/<network>)';
+  const text = 'folder of Parquet files, or path of a .duckdb file (default: data/<network>)';
   // A variable that is empty is none.
   if (process.env['TONLAKE_WAREHOUSE'] === '') delete process.env['TONLAKE_WAREHOUSE'];
   return new Option('-w, --warehouse <path>', text).argParser(parsePath).env('TONLAKE_WAREHOUSE');
@@ -24,7 +24,7 @@ export const warehouseOption = (): Option => {
 /** Pipelines of one's own. What a warehouse already holds is read without them: their declarations lie in it. */
 export const pipelinesOption = (): Option => {
   if (process.env['TONLAKE_PIPELINES'] === '') delete process.env['TONLAKE_PIPELINES'];
-  return new Option('--pipelines <folder>', 'pipelines of your own, one file each, beside those of tonlake')
+  return new Option('--pipelines <folder>', 'folder of your own pipelines, one file each, in addition to the built-in ones')
     .argParser(parsePath)
     .env('TONLAKE_PIPELINES');
 };

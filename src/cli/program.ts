@@ -25,7 +25,7 @@ import { rememberFlags } from './invocation.ts';
 export function createProgram(): Command {
   const program = new Command('tonlake')
     .description(
-      'Exports the TON blockchain from a TON Index v3 API into Parquet or DuckDB, and proves that nothing is missing.',
+      'Export the TON blockchain from a TON Index v3 API to Parquet or DuckDB, with proof that nothing is missing.',
     )
     .version(readVersion())
     .showSuggestionAfterError();

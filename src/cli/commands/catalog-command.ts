@@ -6,7 +6,7 @@ import { findWarehouse } from '../find-warehouse.ts';
 export function addCatalog(program: Command): void {
   program
     .command('catalog')
-    .description('rebuild warehouse.duckdb, the file of views that other DuckDB clients open')
+    .description('rebuild warehouse.duckdb, the views for other DuckDB clients')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addHelpText(

@@ -10,15 +10,15 @@ interface CheckFlags extends CommonOptions {
 }
 
 const HELP = `
-A check is a select of sql/checks that returns the rows which break its rule. They go into the table check_failures of the
-warehouse. A check is skipped where the warehouse does not hold what it reads.
+A check is a query in sql/checks that returns the rows that break its rule. They are stored in the table check_failures. A check is
+skipped if the warehouse lacks one of its inputs.
 
 Examples:
   tonlake check --network sandbox
   tonlake check transaction_balances block_tx_counts --warehouse may.duckdb --json
   tonlake sql "select * from check_failures" --network sandbox
 
-Exit codes: 0 no check failed, 1 a check failed, 2 wrong usage.`;
+Exit codes: 0 all checks passed, 1 a check failed, 2 invalid usage.`;
 
 /** Columns of a terminal that status, offenders and all borders take. */
 const STATUS_WIDTH = 28;
@@ -28,13 +28,13 @@ const LEAST_RULE_WIDTH = 30;
 export function addCheck(program: Command): void {
   program
     .command('check')
-    .description('run checks over the tables of a warehouse: keys, references, balances, sums')
+    .description('check the tables of a warehouse: keys, references, balances, sums')
     .argument('[name...]', 'checks to run (default: all)')
     .addOption(networkOption())
     .addOption(warehouseOption())
-    .option('--checks <folder>', 'also your own checks: a folder of .sql files like those of sql/checks')
-    .option('--marts <folder>', 'your own marts, where checks read them')
-    .option('--json', 'one JSON object per line on standard output')
+    .option('--checks <folder>', 'also run your own checks: a folder of .sql files like those in sql/checks')
+    .option('--marts <folder>', 'folder of your own marts, if checks read them')
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
     .action(async (names: readonly string[], flags: CheckFlags) => {
       const { runChecks } = await import('../../marts/run-checks.ts');

@@ -17,9 +17,9 @@ interface CompactFlags extends CommonOptions {
 }
 
 const HELP = `
-Every span that is exported adds a file to each table; thousands of small files make queries slow. Each merge is one commit that
-takes the place of the merged ones: readers see every row once at any moment, and a kill costs the merge in hand. The old files
-leave tables/ at once, and stay below pinned/ for an hour, for readers that hold them. A DuckDB warehouse has nothing to merge.
+Every exported span adds a file to each table, and thousands of small files make queries slow. Each merge is a single commit, so
+readers always see every row once, and a killed process loses only the current merge. The old files leave tables/ at once and stay in
+pinned/ for an hour, for open readers. A DuckDB warehouse has nothing to merge.
 
 Examples:
   tonlake compact --network sandbox
@@ -29,12 +29,12 @@ Examples:
 export function addCompact(program: Command): void {
   program
     .command('compact')
-    .description('merge the small files of many spans into few large ones')
+    .description('merge small files of many spans into larger ones')
     .addOption(networkOption())
     .addOption(warehouseOption())
-    .option('-r, --range <range>', 'only spans inside these blocks (default: all)')
-    .option('--target-mb <MB>', 'most megabytes of a merged file', parsePositive, 256)
-    .option('--json', 'one JSON object per line on standard output')
+    .option('-r, --range <range>', 'merge only spans within these blocks (default: all)')
+    .option('--target-mb <MB>', 'maximum size of a merged file, in megabytes', parsePositive, 256)
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
     .action(async (flags: CompactFlags) => {
       const [{ warehouseRegistry }, { compactWarehouse }, { requireSameNetwork }] = await Promise.all([

@@ -12,12 +12,12 @@ interface DescribeFlags extends CommonOptions {
 export function addDescribe(program: Command): void {
   program
     .command('describe')
-    .description('show the tables and marts, or the columns of one, or a view')
-    .argument('[table]', 'name of a table, of a mart or of a view; _commits for the ledger')
+    .description('list tables and marts, or show the columns of a table, mart or view')
+    .argument('[table]', 'name of a table, mart or view; _commits for the ledger')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(pipelinesOption())
-    .option('--json', 'one JSON object on standard output')
+    .option('--json', 'print a JSON object')
     .addHelpText('after', '\nExamples:\n  tonlake describe\n  tonlake describe messages')
     .action(async (name: string | undefined, flags: DescribeFlags) => {
       const { COMMITS } = await import('../../warehouse/parquet-store/catalog.ts');

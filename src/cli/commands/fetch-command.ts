@@ -22,9 +22,9 @@ interface FetchFlags {
 }
 
 const HELP = `
-Without an endpoint the endpoints are listed. A name that is no parameter is refused here: the server would ignore it and
-answer the unfiltered list. Lists repeat their key; fields of a POST take JSON where it is needed. The ending of --output says the
-format where --format does not, and may not be that of another: .json, .jsonl or .ndjson (rows), .csv, .parquet.
+Without an endpoint, the command lists all endpoints. Unknown parameters are rejected, because the server would ignore them and
+return the unfiltered list. Repeat the key for lists; fields of a POST can be JSON. The format follows from the extension of --output:
+.json, .jsonl or .ndjson (rows), .csv, .parquet. --format must not contradict it.
 
 Examples:
   tonlake fetch
@@ -38,22 +38,22 @@ Examples:
 export function addFetch(program: Command): void {
   program
     .command('fetch')
-    .description('call one endpoint of the API and print its answer')
+    .description('call an API endpoint and print the response')
     .argument('[endpoint]', 'path without the leading slash: jetton/masters')
-    .argument('[parameter...]', 'key=value, repeated for lists')
+    .argument('[parameter...]', 'key=value; repeat the key for lists')
     .addOption(networkOption())
     .addOption(
       new Option(
         '--format <format>',
-        'the answer as sent, its rows as JSON lines, or its rows as a table (default: by the ending of --output, or json)',
+        'json: the response as received; rows: its rows as JSON lines; csv, parquet: its rows as a table (default: from the extension of --output, or json)',
       ).choices(FORMATS),
     )
-    .option('-o, --output <path>', 'write to a file, which is put in place whole')
-    .option('--rps <n>', 'most requests per second, retries included', parseRps)
-    .option('--wait <seconds>', 'how long to wait for a block that is not indexed yet', parseNonNegative, 0)
+    .option('-o, --output <path>', 'write to a file, atomically')
+    .option('--rps <n>', 'maximum requests per second, including retries', parseRps)
+    .option('--wait <seconds>', 'time to wait for a block that is not indexed yet', parseNonNegative, 0)
     .option('--parameters', 'list the parameters of the endpoint')
-    .option('--post', 'send decode as a POST, for more than a request line holds')
-    .option('--yes-send', 'let message send to the network')
+    .option('--post', 'send decode as POST, for requests too long for a URL')
+    .option('--yes-send', 'allow message to send to the network')
     .addHelpText('after', HELP)
     .action(async (path: string | undefined, words: readonly string[], flags: FetchFlags) => {
       const { endpointByPath, endpointOf } = await import('../../api/endpoints.ts');

@@ -8,8 +8,8 @@ import { findWarehouse } from '../find-warehouse.ts';
 export function addFiles(program: Command): void {
   program
     .command('files')
-    .description('list the Parquet files that hold a table or mart at this moment, one path per line')
-    .argument('<table>', 'name of a table, or of a mart that is built')
+    .description('list the current Parquet files of a table or mart, one path per line')
+    .argument('<table>', 'name of a table or of a built mart')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addHelpText(

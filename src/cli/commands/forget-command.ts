@@ -11,11 +11,11 @@ interface ForgetFlags extends CommonOptions {
 }
 
 const HELP = `
-Removes the rows of a range, and the fact that it is done, in one commit; tonlake run asks for it again. Without --yes it only tells what
-would go. Where another pipeline needs the rows, both go together or neither: name both.
+Removes the rows of a range and marks it as not done, in a single commit. tonlake run can export it again. Without --yes, the command
+only shows what would be removed. If another pipeline needs the rows, name both: they can only be removed together.
 
-Lookups and lists that were made from the rows stay, and marts stay as they are until tonlake mart build. Of snapshots and lookups
-no range can be forgotten. Lists that are exported by logical time go by whole entries.
+Lookups and lists derived from the rows stay, and marts stay unchanged until tonlake mart build. Snapshots and lookups have no range
+to forget. Lists exported by logical time are removed by whole entries.
 
 Examples:
   tonlake forget actions --network sandbox --range 1000:1999
@@ -25,13 +25,13 @@ Examples:
 export function addForget(program: Command): void {
   program
     .command('forget')
-    .description('remove the rows of a range, so that it counts as not done')
-    .argument('<pipelines...>', 'pipelines whose rows go')
+    .description('remove the rows of a range and mark it as not done')
+    .argument('<pipelines...>', 'pipelines whose rows to remove')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .requiredOption('-r, --range <range>', 'blocks or UTC days to forget')
-    .option('--yes', 'remove them (default: tell what would go)')
-    .option('--json', 'one JSON object on standard output')
+    .option('--yes', 'remove the rows (default: only show what would be removed)')
+    .option('--json', 'print a JSON object')
     .addHelpText('after', HELP)
     .action(async (pipelines: readonly string[], flags: ForgetFlags) => {
       const { forgetRange } = await import('../../verify/forget.ts');

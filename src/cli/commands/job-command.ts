@@ -10,7 +10,7 @@ interface JobFlags {
 }
 
 const HELP = `
-A job is a YAML file: see docs/jobs.md. The name of the file is the name of the job; paths in it are relative to the working folder.
+A job is a YAML file: see docs/jobs.md. The file name is the name of the job. Paths in it are relative to the working folder.
 
 Examples:
   tonlake job check pipelines/jobs/nightly-sandbox.yaml
@@ -19,45 +19,48 @@ Examples:
   tonlake job history pipelines/jobs/nightly-sandbox.yaml --json
   tonlake job list
 
-Exit codes: 0 done, 1 failed (nothing was published), 2 wrong usage or a wrong file, 130 interrupted.`;
+Exit codes: 0 success, 1 failed (nothing was published), 2 invalid usage or job file, 130 interrupted.`;
 
 /** `tonlake job`: exports, marts, checks and reports of one file. */
 export function addJob(program: Command): void {
   const job = program
     .command('job')
-    .description('run jobs: export, build marts, check, then publish reports and files')
+    .description('run jobs: export, build marts, run checks, publish reports and files')
     .addHelpText('after', HELP);
   withWarehouse(job.command('run'))
-    .description('run a job; one that was cut short goes on with the range that it had')
-    .argument('<file>', 'the job')
-    .option('--at <time>', 'run it as if it were due then, ISO 8601: days are counted back from it (default: now)')
-    .option('--json', 'one JSON object per line on standard output, the record last')
+    .description('run a job; an interrupted run is resumed with its range')
+    .argument('<file>', 'job file')
+    .option(
+      '--at <time>',
+      'run the job as if it were due at this time, in ISO 8601; days are counted back from it (default: now)',
+    )
+    .option('--json', 'print one JSON object per line; the last one is the run record')
     .action(async (file: string, flags: JobFlags) => {
       const { runOnce } = await import('../job-live.ts');
       await runOnce({ ...(await open(file, flags)), due: parseTime(flags.at), isJson: flags.json === true });
     });
   withWarehouse(job.command('check'))
-    .description('say whether job files are right, and what they would do; asks no network')
-    .argument('<file...>', 'job files, or folders of them')
-    .option('--json', 'one JSON object per line on standard output')
+    .description('validate job files and show what they would do; sends no requests')
+    .argument('<file...>', 'job files or folders of job files')
+    .option('--json', 'print one JSON object per line')
     .action(async (paths: readonly string[], flags: JobFlags) => {
       const { checkFiles } = await import('../job-show.ts');
       await checkFiles(paths, openOptions(flags), flags.json === true);
     });
   withWarehouse(job.command('list'))
-    .description('show jobs with their schedules and last runs')
-    .argument('[path]', 'a folder of job files, or one (default: jobs, or pipelines/jobs)')
-    .option('--json', 'one JSON object per line on standard output')
+    .description('list jobs with their schedules and last runs')
+    .argument('[path]', 'job file or folder of job files (default: jobs, or pipelines/jobs)')
+    .option('--json', 'print one JSON object per line')
     .action(async (path: string | undefined, flags: JobFlags) => {
       const { listFiles } = await import('../job-show.ts');
       const { jobsPlace } = await import('../../jobs/list-jobs.ts');
       await listFiles(path ?? (await jobsPlace()), openOptions(flags), flags.json === true);
     });
   withWarehouse(job.command('history'))
-    .description('show the runs of a job, the newest last')
-    .argument('<file>', 'the job')
-    .option('--limit <n>', 'only the newest', parseCount, 20)
-    .option('--json', 'one record per line on standard output, with every step')
+    .description('list the runs of a job, newest last')
+    .argument('<file>', 'job file')
+    .option('--limit <n>', 'maximum number of runs, newest ones', parseCount, 20)
+    .option('--json', 'print one run record per line, with all steps')
     .action(async (file: string, flags: JobFlags) => {
       const { showHistory } = await import('../job-show.ts');
       await showHistory(file, openOptions(flags), { limit: flags.limit ?? 20, isJson: flags.json === true });
@@ -65,7 +68,7 @@ export function addJob(program: Command): void {
 }
 
 function withWarehouse(command: Command): Command {
-  return command.option('-w, --warehouse <path>', 'in place of the one that the file names');
+  return command.option('-w, --warehouse <path>', 'overrides the warehouse of the job file');
 }
 
 async function open(file: string, flags: JobFlags) {

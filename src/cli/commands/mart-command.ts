@@ -13,8 +13,8 @@ interface MartFlags extends CommonOptions {
 }
 
 const HELP = `
-Marts are tables made by the selects of sql/marts. A mart whose grain is a day is built day by day, and only days whose inputs
-changed are built again. Rows of a day that is not sealed, or not whole, say so: their column _sealed is false.
+Marts are tables built by the queries in sql/marts. Marts with one row per day are built day by day, and only days with changed
+inputs are rebuilt. The column _sealed is false for rows of days that are not sealed or not complete.
 
 Examples:
   tonlake mart list
@@ -25,23 +25,23 @@ Examples:
 export function addMart(program: Command): void {
   const mart = program
     .command('mart')
-    .description('build tables out of tables: daily figures, balances, holders')
+    .description('build derived tables: daily figures, balances, holders')
     .addHelpText('after', HELP);
   mart
     .command('build')
-    .description('bring marts up to date with the tables that they read')
-    .argument('[name...]', 'marts to build, with those that they read (default: all)')
+    .description('update marts from the tables they read')
+    .argument('[name...]', 'marts to build, with the marts they read (default: all)')
     .addOption(networkOption())
     .addOption(warehouseOption())
-    .option('--marts <folder>', 'also your own marts: a folder of .sql files like those of sql/marts')
-    .option('--full', 'build also what has not changed')
-    .option('--json', 'one JSON object per line on standard output')
+    .option('--marts <folder>', 'also build your own marts: a folder of .sql files like those in sql/marts')
+    .option('--full', 'rebuild everything, even if unchanged')
+    .option('--json', 'print one JSON object per line')
     .action(async (names: readonly string[], flags: MartFlags) => build(names, flags));
   mart
     .command('list')
-    .description('show the marts and the questions that they answer')
-    .option('--marts <folder>', 'also your own marts')
-    .option('--json', 'one JSON array on standard output')
+    .description('list the marts and the questions they answer')
+    .option('--marts <folder>', 'also list your own marts')
+    .option('--json', 'print a JSON array')
     .action(async (flags: MartFlags) => list(flags));
   for (const command of mart.commands) command.exitOverride();
 }

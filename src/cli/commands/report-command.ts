@@ -16,9 +16,9 @@ interface ReportFlags extends CommonOptions {
 }
 
 const HELP = `
-The result goes to standard output, or to --output; the ending of that path says the form where --format does not, and may be no
-other. On a terminal it is text, else HTML. A file that is there already is replaced as a whole, and only by a report that found
-data. docs/reports.md tells how to write one.
+The report goes to standard output or to --output. The format follows from the extension of --output; --format must not contradict
+it. Otherwise it is text on a terminal and HTML in a pipe. An existing file is replaced atomically, and only if the report has data.
+See docs/reports.md to write your own.
 
 Examples:
   tonlake report --list
@@ -26,26 +26,26 @@ Examples:
   tonlake report account --param account=EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs --format md
   tonlake report ./reports/mine --param from=2026-05-01 --timezone Europe/Zurich --format csv
 
-Exit codes: 0 done (also with gaps, which it tells on stderr), 1 no data or failed, 2 wrong usage.`;
+Exit codes: 0 success (gaps are reported on stderr), 1 no data or failed, 2 invalid usage.`;
 
 /** `tonlake report`: what people look at, made by SQL over a warehouse. */
 export function addReport(program: Command): void {
   program
     .command('report')
-    .description('make a report from a warehouse: one HTML file, Markdown, CSV, JSON or text')
-    .argument('[report]', 'name of a report that comes with tonlake, or the path of one')
+    .description('render a report from a warehouse as HTML, Markdown, CSV, JSON or text')
+    .argument('[report]', 'name of a built-in report, or the path of your own')
     .addOption(networkOption())
     .addOption(warehouseOption())
-    .option('-p, --param <name=value>', 'value of a parameter; repeatable', collectParam, {})
+    .option('-p, --param <name=value>', 'value of a report parameter; repeatable', collectParam, {})
     .addOption(
       new Option(
         '--format <format>',
-        'form of the report (default: by the ending of --output; text on a terminal, else html)',
+        'output format (default: from the extension of --output, else text on a terminal and html in a pipe)',
       ).choices(REPORT_FORMATS),
     )
     .option('-o, --output <file>', 'write to a file instead of standard output')
-    .option('--timezone <zone>', 'zone in which days and hours are counted', 'UTC')
-    .option('--list', 'show the reports that come with tonlake, and their parameters')
+    .option('--timezone <zone>', 'time zone of days and hours', 'UTC')
+    .option('--list', 'list the built-in reports and their parameters')
     .addHelpText('after', HELP)
     .action(async (report: string | undefined, flags: ReportFlags) => {
       if (flags.list === true) return showList();

@@ -44,18 +44,18 @@ interface RunFlags extends CommonOptions {
 }
 
 const HELP = `
-Ranges are masterchain seqnos, both ends inclusive:
+Ranges are masterchain seqnos, inclusive at both ends:
   47670000:47671000    47.67M:47.68M    47670000            these blocks
   -1000:                                                    the last 1000 blocks up to the head
   47670000:                                                 up to the head at the start
   :+1000                                                    the next 1000 blocks after the head, committed as they come
   2026-05-01           2026-05-01:2026-05-07    2026-05     UTC days and months
-  yesterday            yesterday:                           the UTC day before today; and on from it, up to the head
+  yesterday            yesterday:                           the previous UTC day; from its start up to the head
   -7d:                 -12h:                                the last days or hours up to the head
-  2026-05-01T12:00:2026-05-01T13:00                         UTC times: from the first up to before the second
-  1000:1099,1500:1599                                       several; digits are grouped as in 47_670_000
+  2026-05-01T12:00:2026-05-01T13:00                         UTC times: from the first up to, but not including, the second
+  1000:1099,1500:1599                                       several ranges; group digits like 47_670_000
 
-A day, month or time that is not over is taken up to the head, and the run ends with 1: with --so-far it ends with 0.
+A day, month or time that is not over yet is exported up to the head, and the exit code is 1. With --so-far it is 0.
 
 Examples:
   tonlake run --network sandbox --range 1000:1999
@@ -69,46 +69,46 @@ Examples:
   tonlake run account_latest --range -100: --from "select address from jetton_wallets"
   tonlake run jetton_wallets --range -100: --from "select distinct account as owner_address from transactions"
 
-The API key is read from TONLAKE_API_KEY, or from the file that TONLAKE_API_KEY_FILE names.
-Exit codes: 0 done, 1 failed or incomplete, 2 wrong usage, 130 interrupted.`;
+The API key is read from TONLAKE_API_KEY or from the file named by TONLAKE_API_KEY_FILE.
+Exit codes: 0 success, 1 failed or incomplete, 2 invalid usage, 130 interrupted.`;
 
 /** `tonlake run`: brings a range into a warehouse. */
 export function addRun(program: Command): void {
   program
     .command('run')
-    .description('export a range of blocks: what is asked minus what is already done')
-    .argument('[pipeline...]', 'what to export; what it needs comes with it (default: transactions)')
-    .option('--all', 'every pipeline that has a history, each after what it needs; lookups take their declared keys')
+    .description('export a range of blocks; skips what is already done')
+    .argument('[pipeline...]', 'pipelines to export, with those they depend on (default: transactions)')
+    .option('--all', 'export every pipeline with a history, in order of dependency; lookups use their declared keys')
     .option(
       '-r, --range <range>',
-      'blocks or UTC days to export; lists of a whole network, such as jetton_masters, need none',
+      'blocks or UTC days to export; not needed for lists of the whole network, such as jetton_masters',
     )
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(pipelinesOption())
-    .addOption(new Option('--store <kind>', 'kind of a new warehouse').choices(['parquet', 'duckdb']))
+    .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']))
     .addOption(walkOption())
     .option(
       '--rps <n>',
-      'most requests per second, or auto to find the limit (default: 1 without a key, 10 with one, none on this machine)',
+      'maximum requests per second, or auto to find the limit (default: 1 without a key, 10 with one, unlimited on this machine)',
       parseRps,
     )
     .addOption(laneOption())
-    .option('--concurrency <n>', 'requests under way at once (default: 8)', parseCount)
-    .option('--workers <n>', 'threads that decode pages; 0 for none (default: one less than cores, 1 or 2)', parseWhole)
-    .option('--wait <seconds>', 'how long to wait for a block that is not indexed yet (default: 60)', parseNonNegative)
+    .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)
+    .option('--workers <n>', 'worker threads that decode pages; 0 for none (default: CPU cores minus one, at least 1 and at most 2)', parseWhole)
+    .option('--wait <seconds>', 'time to wait for a block that is not indexed yet (default: 60)', parseNonNegative)
     .option(
       '--from <sql>',
-      'keys for a lookup, or parents for lists: a query whose columns are named like the parameters of the endpoint',
+      'query with the keys of a lookup or the parents of lists; name its columns like the endpoint parameters',
     )
     .addOption(withoutOption())
     .addOption(columnsOption())
     .addOption(withoutColumnOption())
-    .option('--history', 'keep earlier readings of lists that change, instead of replacing them')
-    .option('--so-far', 'take a day that is not over as far as it came, as complete')
-    .option('--dry-run', 'show what is done, what is missing and what it takes; change nothing')
-    .option('--json', 'one JSON object per line on standard output')
-    .option('--log <path>', 'append every event and retry to a file, as JSON lines')
+    .option('--history', 'keep earlier readings of changing lists instead of replacing them')
+    .option('--so-far', 'treat a day that is not over as complete, up to the head')
+    .option('--dry-run', 'show what is done and missing, and estimate the requests; change nothing')
+    .option('--json', 'print one JSON object per line')
+    .option('--log <path>', 'append all events and retries to a file, as JSON lines')
     .addHelpText('after', HELP)
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
       if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
@@ -127,10 +127,10 @@ export function addRun(program: Command): void {
 export function addPlan(program: Command): void {
   program
     .command('plan')
-    .description('say what a run would take: requests, rows, bytes, minutes; the same as run --dry-run')
-    .argument('[pipeline...]', 'what to export; what it needs comes with it (default: transactions)')
-    .option('--all', 'every pipeline that has a history, each after what it needs; lookups take their declared keys')
-    .option('-r, --range <range>', 'blocks or UTC days; lists of a whole network need none')
+    .description('estimate requests, rows, bytes and minutes of a run; same as run --dry-run')
+    .argument('[pipeline...]', 'pipelines to export, with those they depend on (default: transactions)')
+    .option('--all', 'export every pipeline with a history, in order of dependency; lookups use their declared keys')
+    .option('-r, --range <range>', 'blocks or UTC days; not needed for lists of the whole network')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(pipelinesOption())
@@ -138,9 +138,9 @@ export function addPlan(program: Command): void {
     .addOption(withoutOption())
     .addOption(columnsOption())
     .addOption(withoutColumnOption())
-    .option('--rps <n>', 'most requests per second while planning', parseRps)
+    .option('--rps <n>', 'maximum requests per second while planning', parseRps)
     .addOption(laneOption())
-    .option('--json', 'one JSON object on standard output')
+    .option('--json', 'print a JSON object')
     .addHelpText(
       'after',
       '\nExamples:\n  tonlake plan --network sandbox --range 1:\n  tonlake plan --range 2026-05-01 --json',
@@ -152,30 +152,30 @@ export function addPlan(program: Command): void {
 }
 
 const withoutOption = (): Option =>
-  new Option('--without <tables>', 'tables not to export, such as account_states; may be repeated').argParser(
+  new Option('--without <tables>', 'tables to leave out, such as account_states; repeatable').argParser(
     collectNames,
   );
 
 const columnsOption = (): Option =>
   new Option(
     '--columns <table=columns>',
-    'the only columns of a table to export, beside its key, its order and what proves it; may be repeated',
+    'columns of a table to export; its key, sort and proof columns are always included; repeatable',
   ).argParser(collectColumns);
 
 const withoutColumnOption = (): Option =>
   new Option(
     '--without-column <table.column>',
-    'columns not to export, such as messages.body_boc; may be repeated',
+    'columns to leave out, such as messages.body_boc; repeatable',
   ).argParser(collectNames);
 
 function laneOption(): Option {
-  return new Option('--lane <lane>', 'who goes first where processes share the budget of a network')
+  return new Option('--lane <lane>', 'priority among processes that share the rate limit of a network')
     .choices(PRIORITIES)
     .default('backfill');
 }
 
 function walkOption(): Option {
-  return new Option('--walk <way>', 'how rows are asked for; all give the same rows')
+  return new Option('--walk <way>', 'how to request rows; all give the same rows')
     .choices(['auto', 'window', 'masterchain'])
     .default('auto');
 }

@@ -13,8 +13,8 @@ interface SandboxFlags {
 }
 
 const HELP = `
-The sandbox imitates the API over blocks that are computed from the seed. It listens on 127.0.0.1 only.
-Faults are switched on at the start, or while it runs: curl -X POST 'http://127.0.0.1:8081/admin/faults?http429=0.05'
+The sandbox imitates the API over blocks generated from the seed. It listens on 127.0.0.1 only.
+Enable faults at the start, or while it is running: curl -X POST 'http://127.0.0.1:8081/admin/faults?http429=0.05'
 
 Examples:
   tonlake sandbox --port 8081
@@ -26,20 +26,20 @@ Examples:
 export function addSandbox(program: Command): void {
   program
     .command('sandbox')
-    .description('serve a deterministic network that imitates the API, for trials and tests')
-    .option('--port <port>', 'port on 127.0.0.1; 0 chooses a free one', parsePort, 8081)
-    .option('--seed <n>', 'what all blocks are computed from', parseWhole, 1)
-    .option('--blocks <n>', 'head at the start; the first block is 1', parseCount, 10_000)
-    .option('--block-ms <ms>', 'a new block every so many milliseconds (default: the head stays)', parsePositive)
+    .description('serve a deterministic network that imitates the API, for demos and tests')
+    .option('--port <port>', 'port on 127.0.0.1; 0 picks a free one', parsePort, 8081)
+    .option('--seed <n>', 'seed from which all blocks are generated', parseWhole, 1)
+    .option('--blocks <n>', 'number of blocks at the start; the first one is 1', parseCount, 10_000)
+    .option('--block-ms <ms>', 'add a block at this interval (default: none)', parsePositive)
     .option(
       '--activity <n>',
-      'transactions, as a multiple of the usual 16 or so a block; 0 to 8',
+      'multiplier for the number of transactions, normally about 16 per block; 0 to 8',
       parsePositiveOrZero,
       1,
     )
-    .option('--rps <n>', 'answer 429 above this many requests in a second', parsePositive)
-    .option('--gzip', 'compress answers for clients that accept it')
-    .option('--faults <list>', 'faults to switch on, separated by commas')
+    .option('--rps <n>', 'respond with 429 above this many requests per second', parsePositive)
+    .option('--gzip', 'compress responses for clients that accept it')
+    .option('--faults <list>', 'faults to enable, separated by commas')
     .addHelpText('after', HELP)
     .action(async (flags: SandboxFlags) => {
       const { parseFaults, startSandbox } = await import('../../sandbox/index.ts');

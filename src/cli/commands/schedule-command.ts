@@ -9,29 +9,29 @@ interface ScheduleFlags {
 }
 
 const HELP = `
-Jobs of one warehouse run one after the other, those of several side by side. Runs that were missed are made up for, oldest first, as
-the job's catch_up says. The first SIGTERM or Ctrl-C lets the run under way end, for as long as --drain says, then stops it after the
-span in hand; the second ends at once. Nothing that was committed is lost, and the next start goes on.
+Jobs on the same warehouse run one after another; jobs on different warehouses run in parallel. Missed runs are caught up, oldest
+first, up to the job's catch_up. On SIGTERM or Ctrl-C, the current run has --drain seconds to finish; then it stops after the current
+span. A second signal stops it at once. Committed rows are never lost, and the next start resumes the run.
 
 Examples:
   tonlake schedule pipelines/jobs
   tonlake schedule nightly.yaml --metrics 127.0.0.1:9464 --drain 300
 
-Exit codes: 0 drained, 1 failed, 2 wrong usage or a wrong file.`;
+Exit codes: 0 drained, 1 failed, 2 invalid usage or job file.`;
 
 /** `tonlake schedule`: runs jobs when they come due, until it is told to end. */
 export function addSchedule(program: Command): void {
   program
     .command('schedule')
-    .description('run jobs when they come due, until it is told to end')
-    .argument('[path...]', 'job files, or folders of them (default: jobs, or pipelines/jobs)')
-    .option('--metrics <address>', 'serve /metrics and /healthz there, on this machine only: 127.0.0.1:9464')
+    .description('run jobs on their schedules until stopped')
+    .argument('[path...]', 'job files or folders of job files (default: jobs, or pipelines/jobs)')
+    .option('--metrics <address>', 'serve /metrics and /healthz on this loopback address, such as 127.0.0.1:9464')
     .option(
       '--metrics-public',
-      'let --metrics be any address, such as 0.0.0.0:9464: who reaches it reads them, without a password',
+      'allow any address for --metrics, such as 0.0.0.0:9464; anyone who can reach it can read the metrics, without a password',
     )
-    .option('--drain <seconds>', 'how long a run under way may go on after SIGTERM', parseNonNegative, 60)
-    .option('--json', 'one JSON object per line on standard output')
+    .option('--drain <seconds>', 'time that the current run may continue after SIGTERM', parseNonNegative, 60)
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], flags: ScheduleFlags) => {
       const { scheduleLive } = await import('../schedule-live.ts');

@@ -18,14 +18,15 @@ interface SqlFlags extends CommonOptions {
 }
 
 const HELP = `
-Every table of tonlake describe is a relation; so is _commits, the ledger. A parameter is bound: its value is never read as SQL. It
-is a text, which the query casts where it wants a number: $lt::BIGINT. Beside DuckDB's functions there are those of docs/sql.md, for
-example raw_address(text), friendly_address(text), ton(nanotons), opcode_name(opcode) and shard_of(address).
+All tables of tonlake describe are available, and _commits, the ledger. Parameters are bound as text and never parsed as SQL; cast
+them if you need a number: $lt::BIGINT. docs/sql.md lists additional functions, such as raw_address(text), friendly_address(text),
+ton(nanotons), opcode_name(opcode) and shard_of(address).
 
-Several statements may make variables and what is temporary; only the last returns rows, and none changes the warehouse.
+With several statements, the earlier ones can set variables and create temporary objects. Only the last one returns rows, and none
+can change the warehouse.
 
-The ending of --output says the format where --format does not, and may be no other: .csv, .json, .parquet, .txt for a box. Its
-folder is made if need be; a file that is there stays until the new one is complete.
+The format follows from the extension of --output: .csv, .json, .parquet, or .txt for a box. --format must not contradict it. The
+folder is created if needed. An existing file is replaced only when the new one is complete.
 
 Examples:
   tonlake sql "select count(*) from transactions" --network sandbox
@@ -39,18 +40,18 @@ export function addSql(program: Command): void {
   program
     .command('sql')
     .description('run a query over the tables of a warehouse')
-    .argument('[query]', 'SQL as DuckDB understands it')
+    .argument('[query]', 'query in DuckDB SQL')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(
-      new Option('--format <format>', 'form of the result (default: by the ending of --output, or box)').choices(
+      new Option('--format <format>', 'output format (default: from the extension of --output, or box)').choices(
         FORMATS,
       ),
     )
-    .option('-o, --output <path>', 'write the result to a file instead of standard output; parquet needs one')
+    .option('-o, --output <path>', 'write the result to a file instead of standard output; required for parquet')
     .option('-f, --file <path>', 'read the query from a file')
-    .option('-p, --param <name=value>', 'value of $name in the query; may be repeated', collectParam, {})
-    .option('--strict', 'refuse when a table of the query has missing or quarantined blocks')
+    .option('-p, --param <name=value>', 'value of $name in the query; repeatable', collectParam, {})
+    .option('--strict', 'fail if a table in the query has missing or quarantined blocks')
     .addHelpText('after', HELP)
     .action(async (query: string | undefined, flags: SqlFlags) => {
       const { readFile } = await import('node:fs/promises');

@@ -13,13 +13,13 @@ interface StatusFlags extends CommonOptions {
 export function addStatus(program: Command): void {
   program
     .command('status')
-    .description('show what a warehouse holds: what is missing, done ranges, rows, files')
-    .argument('[names...]', 'pipelines and marts to tell all of (default: a summary of each)')
+    .description('show what a warehouse contains and what is missing: ranges, rows, files')
+    .argument('[names...]', 'pipelines and marts to show in full (default: a summary of each)')
     .addOption(networkOption())
     .addOption(warehouseOption())
-    .option('--long', 'all of each pipeline: every span, days, rows of each table')
-    .option('--budget', 'show the request budget of the network on this machine instead')
-    .option('--json', 'one JSON object on standard output')
+    .option('--long', 'show everything: all spans, days, rows of each table')
+    .option('--budget', 'show the rate limit of the network on this machine instead')
+    .option('--json', 'print a JSON object')
     .addHelpText(
       'after',
       '\nExamples:\n  tonlake status --network sandbox\n  tonlake status transactions traces --network sandbox\n  tonlake status --warehouse may.duckdb --json',

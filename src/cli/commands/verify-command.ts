@@ -20,38 +20,37 @@ interface VerifyFlags extends CommonOptions {
 }
 
 const HELP = `
-Every file must be there with the bytes that were committed, hold the rows, keys and sums that the ledger tells, and agree with the
-block headers. --deep adds what only neighbours prove: each transaction follows the one of its account before, and each internal
-message is sent once and received once. What crosses the edges of the done ranges is counted apart.
+Every file must be there, with the bytes that were committed and with the rows, keys and sums of the ledger, and must match the
+block headers. --deep also checks rows against each other: each transaction follows the previous one of its account, and each
+internal message is sent once and received once. Records that cross the edges of the done ranges are counted separately.
 
-Lists are compared with the transactions of the same blocks, where the warehouse holds both. What nothing can be compared with is named
-as only read, and is no finding.
+Lists are compared with the transactions of the same blocks, if the warehouse has both. Lists that cannot be compared with
+anything are reported as only read; that is not a finding.
 
---repair asks the network of the warehouse for what fails, and for nothing else; sound rows stay, and rows
-are replaced only by those that came.
+--repair fetches only what fails. Intact rows stay, and damaged rows are removed only when their replacements are committed.
 
 Examples:
   tonlake verify --network sandbox
   tonlake verify --warehouse may.duckdb --range 47.67M:47.68M --deep --json
   tonlake verify --network testnet --repair --rps 1
 
-Exit codes: 0 proven, 1 not proven or failed, 2 wrong usage.`;
+Exit codes: 0 proven, 1 not proven or failed, 2 invalid usage.`;
 
 /** `tonlake verify`: proves a warehouse from its own files, offline. */
 export function addVerify(program: Command): void {
   program
     .command('verify')
-    .description('prove again that a warehouse is whole and unchanged, from its own files')
+    .description('verify offline that a warehouse is complete and unchanged')
     .addOption(networkOption())
     .addOption(warehouseOption())
     .addOption(pipelinesOption())
-    .option('-r, --range <range>', 'blocks or UTC days to prove (default: everything that is done)')
-    .option('--deep', 'also the chain of every account and both ends of every internal message')
-    .option('--content', 'also the content hash of every table, to compare with another warehouse')
-    .option('--repair', 'bring what fails in again')
-    .option('--rps <n>', 'most requests per second of a repair', parsePositive)
-    .option('--memory <MB>', 'bound of the memory for sorting and joining (default: 512)', parseCount)
-    .option('--json', 'one JSON object per line on standard output')
+    .option('-r, --range <range>', 'blocks or UTC days to verify (default: everything that is done)')
+    .option('--deep', 'also check the transaction chain of every account and both ends of every internal message')
+    .option('--content', 'also compute a content hash of every table, to compare warehouses')
+    .option('--repair', 'repair damaged rows; fetch what cannot be recovered locally')
+    .option('--rps <n>', 'maximum requests per second of a repair', parsePositive)
+    .option('--memory <MB>', 'memory limit for sorting and joining (default: 512)', parseCount)
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
     .action(async (flags: VerifyFlags) => {
       const [{ loadRegistry }, { repairWarehouse }, { verifyWarehouse }, { showVerify }] = await Promise.all([

@@ -27,8 +27,8 @@ interface WatchFlags extends CommonOptions {
 }
 
 const HELP = `
-What is pending is a prediction: some of it never comes on chain, and an answer without rows proves nothing. Rows are saved
-every 10 seconds at first, less often later, and at the end. Once a trace is complete, its rows tell what it became.
+Pending data is a prediction: some of it never gets on chain, and an empty response proves nothing. Rows are saved every 10 seconds at
+first, less often later, and at the end. Once a trace is complete, its rows show how it ended.
 
 Examples:
   tonlake watch --account EQ... --for 30s
@@ -40,7 +40,7 @@ Examples:
 export function addWatch(program: Command): void {
   program
     .command('watch')
-    .description('look at what is pending of some accounts again and again, and store what is seen')
+    .description('poll pending transactions of accounts and store what is seen')
     .option('-a, --account <address>', 'account to watch; repeatable', collect, [])
     .option(
       '-m, --message <hash>',
@@ -49,17 +49,15 @@ export function addWatch(program: Command): void {
       [],
     )
     .addOption(
-      new Option('--every <time>', 'from one poll to the next: 500ms, 2s, 1m')
-        .argParser(parseDuration)
-        .default(2_000, '2s'),
+      new Option('--every <time>', 'poll interval: 500ms, 2s, 1m').argParser(parseDuration).default(2_000, '2s'),
     )
-    .option('--for <time>', 'end after this time (default: Ctrl-C ends it)', parseDuration)
-    .option('--polls <n>', 'end after so many polls', parseCount)
+    .option('--for <time>', 'stop after this time (default: run until Ctrl-C)', parseDuration)
+    .option('--polls <n>', 'stop after this many polls', parseCount)
     .addOption(networkOption())
     .addOption(warehouseOption())
-    .addOption(new Option('--store <kind>', 'kind of a new warehouse').choices(['parquet', 'duckdb']))
-    .option('--rps <n>', 'most requests per second, or auto to find the limit', parseRps)
-    .option('--json', 'one JSON object per line on standard output')
+    .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']))
+    .option('--rps <n>', 'maximum requests per second, or auto to find the limit', parseRps)
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
     .action(watchLive);
 }
