@@ -9,7 +9,7 @@ export interface Passed {
 /**
  * A server between a client and a sandbox, closed when the test ends. `change` sees each answer before it goes out.
  *
- * @param change path below the base address, and the answer; undefined leaves it as it is
+ * @param change path below the base URL, and the answer; undefined leaves it as it is
  */
 export function proxy(
   sandbox: Sandbox,

@@ -47,7 +47,7 @@ export type Group =
 /** One endpoint, as data: checking, encoding, types and help follow from it. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST';
-  /** Below the base address, with a leading slash. */
+  /** Below the base URL, with a leading slash. */
   readonly path: string;
   readonly group: Group;
   /** One sentence. */

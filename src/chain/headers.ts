@@ -72,7 +72,7 @@ export function parseHeaders(body: Buffer, request: string): readonly NamedHeade
   } catch (cause) {
     throw new AuditError(`audit blocks: expected a list of headers from ${request}, got something else`, {
       code: 'not-headers',
-      hint: 'is this the base address of a TON Index v3 API? it ends in /api/v3',
+      hint: 'is this the base URL of a TON Index v3 API? it ends in /api/v3',
       cause,
     });
   }

@@ -240,6 +240,6 @@ export function parseAnswer<T>(schema: z.ZodType<T>, answer: Answer): T {
   const place = `/${issue?.path.join('/') ?? ''}`;
   throw new SourceError(`source: expected another shape from ${answer.request} at ${place}: ${issue?.message ?? ''}`, {
     code: 'wrong-shape',
-    hint: 'is this the base address of a TON Index v3 API? it ends in /api/v3',
+    hint: 'is this the base URL of a TON Index v3 API? it ends in /api/v3',
   });
 }

@@ -121,6 +121,6 @@ function inPage(pipeline: PipelineDef, bytes: Uint8Array, work: () => Uint8Array
 function wrongShape(pipeline: PipelineDef, expected: string): DecodeError {
   return new DecodeError(`decode ${pipeline.name}: expected ${expected}, got something else`, {
     code: 'wrong-shape',
-    hint: 'is this the base address of a TON Index v3 API?',
+    hint: 'is this the base URL of a TON Index v3 API?',
   });
 }

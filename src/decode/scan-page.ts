@@ -301,7 +301,7 @@ function noList(plan: Plan): DecodeError {
 function wrongShape(plan: Plan, expected: string, pointer: string): DecodeError {
   return new DecodeError(
     `decode ${plan.pipeline.name}: expected ${expected} at ${pointer === '' ? 'the top' : pointer}, got something else`,
-    { code: 'wrong-shape', hint: 'is this the base address of a TON Index v3 API?' },
+    { code: 'wrong-shape', hint: 'is this the base URL of a TON Index v3 API?' },
   );
 }
 

@@ -27,7 +27,7 @@ export interface Situation {
 /** What to do with a reply: hand it out, or treat it as a fault that passes or stays. */
 export type Reaction = { readonly kind: 'answer' } | { readonly kind: 'fault'; readonly fault: Fault };
 
-const ADDRESS_HINT = 'is this the base address of a TON Index v3 API? it ends in /api/v3';
+const ADDRESS_HINT = 'is this the base URL of a TON Index v3 API? it ends in /api/v3';
 const LEFT_OUT_HINT = 'this server has no such part; ask another one, or leave the pipeline out';
 const OUTAGE_HINT = 'the source has trouble; ask again later, or lower --concurrency';
 

@@ -12,7 +12,7 @@ export interface DefaultRps {
 
 /** A named source. */
 export interface Network {
-  /** `mainnet`, `testnet`, `sandbox`, or the base address; names the network in warehouses and messages. */
+  /** `mainnet`, `testnet`, `sandbox`, or the base URL; names the network in warehouses and messages. */
   readonly name: string;
   readonly kind: 'mainnet' | 'testnet' | 'sandbox' | 'address';
   /** Without a trailing slash; undefined for the sandbox, which the caller starts in its own process. */
@@ -30,10 +30,10 @@ const NAMED: readonly Network[] = [
   { name: 'sandbox', kind: 'sandbox', baseUrl: undefined, defaultRps: undefined },
 ];
 
-const CHOICES = 'mainnet, testnet, sandbox or a base address such as http://127.0.0.1:8081/api/v3';
+const CHOICES = 'mainnet, testnet, sandbox or a base URL such as http://127.0.0.1:8081/api/v3';
 
 /**
- * The network that a name or a base address stands for. The base address of a named network is that network.
+ * The network that a name or a base URL stands for. The base URL of a named network is that network.
  *
  * @throws {UsageError} when it is neither, or when the address carries a password, a key or a query.
  */
@@ -101,7 +101,7 @@ function parseAddress(text: string): URL | undefined {
 function refuseSecrets(url: URL): void {
   if (url.username === '' && url.password === '' && url.search === '' && url.hash === '') return;
   const got = url.username === '' && url.password === '' ? 'a query' : 'a user name or password';
-  throw new UsageError(`usage: expected a base address alone for the network, got one with ${got}`, {
+  throw new UsageError(`usage: expected a base URL alone for the network, got one with ${got}`, {
     code: 'bad-network',
     hint: 'an API key belongs in TONLAKE_API_KEY or in the file named by TONLAKE_API_KEY_FILE',
   });

@@ -4,7 +4,7 @@ import { SourceError } from '../core/errors.ts';
 export interface SourceRequest {
   /** Default `GET`. */
   readonly method?: 'GET' | 'POST' | undefined;
-  /** Path below the base address, with a leading slash: `/blocks`. */
+  /** Path below the base URL, with a leading slash: `/blocks`. */
   readonly path: string;
   /** Parameters in the order they are sent; a list repeats its name. No value may be empty. */
   readonly query: readonly (readonly [name: string, value: string])[];

@@ -4,7 +4,7 @@ import { readApiKey, resolveNetwork } from './network.ts';
 import type { RetryEvent, Source } from './source.ts';
 
 export interface SessionOptions {
-  /** `mainnet`, `testnet`, `sandbox`, or a base address. */
+  /** `mainnet`, `testnet`, `sandbox`, or a base URL. */
   readonly network: string;
   /** Cap on requests per second, or `auto`; default 1 without a key, 10 with one, none for the sandbox and this machine. */
   readonly rps?: number | 'auto' | undefined;

@@ -124,7 +124,7 @@ class HttpSource implements Source {
     const { network, effects, rps, lane, command, env = process.env } = options;
     const baseUrl = options.baseUrl ?? network.baseUrl;
     if (baseUrl === undefined)
-      throw new UsageError(`usage: expected a base address for ${network.name}`, { code: 'bad-network' });
+      throw new UsageError(`usage: expected a base URL for ${network.name}`, { code: 'bad-network' });
     const concurrency = atLeast('concurrency', options.concurrency ?? 8, 1);
     const key = network.kind === 'sandbox' ? undefined : options.apiKey;
     this.#options = options;

@@ -5,51 +5,51 @@ import { EXPORT_FORMATS } from './export-formats.ts';
 /** What a job file may hold; docs/job.schema.json is made from it. Names are checked apart, by `checkNames`. */
 
 const names = (what: string): z.ZodType<'all' | readonly string[]> =>
-  z.union([z.literal('all'), z.array(z.string().min(1))]).describe(`Names of ${what}, or \`all\` of them.`);
+  z.union([z.literal('all'), z.array(z.string().min(1))]).describe(`Names of ${what}, or \`all\`.`);
 
 const output = z
   .string()
   .min(1)
   .describe(
-    'Path of the file, relative to the working folder. `{first_date}` and `{date}` stand for the first and last day of the range, `{job}` for the name of the job.',
+    'Path of the file, relative to the working folder. Placeholders: `{first_date}` and `{date}`, the first and last day of the range, and `{job}`, the name of the job.',
   );
 
 const report = z
   .strictObject({
-    report: z.string().min(1).describe('Name of a report of sql/reports, or the path of one of your own.'),
+    report: z.string().min(1).describe('Name of a report in sql/reports, or the path of your own.'),
     params: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
       .default({})
       .describe(
-        'Parameters of the report, bound and never pasted. Words in braces stand for what they stand for in `output`.',
+        'Parameters of the report, passed as bound values. They can contain the same placeholders as `output`.',
       ),
     format: z
       .enum(REPORT_FORMATS)
       .optional()
-      .describe('Default: what the ending of `output` says, which may not be that of another.'),
+      .describe('Default: from the file extension of `output`. It must match the extension.'),
     output,
   })
-  .describe('A report that is written when every check has passed.');
+  .describe('A report to write when all checks have passed.');
 
 const exported = z
   .strictObject({
-    table: z.string().min(1).optional().describe('Table or mart, exported whole in the order of its key.'),
+    table: z.string().min(1).optional().describe('Table or mart to export in full, in key order.'),
     query: z
       .string()
       .min(1)
       .optional()
       .describe(
-        'Select; `$from` and `$to` are the first and last masterchain block of the range, `$first_date` and `$date` its first and last day.',
+        'Query to export. `$from` and `$to` are the first and last masterchain block of the range, `$first_date` and `$date` its first and last day.',
       ),
-    file: z.string().min(1).optional().describe('File that holds such a select.'),
+    file: z.string().min(1).optional().describe('File with such a query.'),
     format: z
       .enum(EXPORT_FORMATS)
       .optional()
-      .describe('Default: what the ending of `output` says, which may not be that of another.'),
+      .describe('Default: from the file extension of `output`. It must match the extension.'),
     output,
   })
   .meta({
-    description: 'Rows that are written to a file when every check has passed.',
+    description: 'Rows to write to a file when all checks have passed.',
     oneOf: ['table', 'query', 'file'].map((key) => ({ required: [key] })),
   });
 
@@ -58,21 +58,17 @@ const notice = z
     webhook: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe('Address that gets the outcome as JSON by POST.'),
-    webhook_env: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Environment variable that holds such an address, which is then in no file.'),
+      .describe('URL that receives the result as JSON in a POST request.'),
+    webhook_env: z.string().min(1).optional().describe('Environment variable with the URL, to keep it out of files.'),
     command: z
       .array(z.string())
       .min(1)
       .optional()
-      .describe('Program and arguments; the outcome stands on its standard input as JSON. No shell is involved.'),
-    on: z.enum(['failure', 'success', 'always']).default('failure').describe('When to tell. Default: on failure.'),
+      .describe('Program and arguments, run without a shell. It receives the result as JSON on standard input.'),
+    on: z.enum(['failure', 'success', 'always']).default('failure').describe('When to notify. Default: failure.'),
   })
   .meta({
-    description: 'Who is told of the outcome.',
+    description: 'Whom to notify of the result.',
     oneOf: ['webhook', 'webhook_env', 'command'].map((key) => ({ required: [key] })),
   });
 
@@ -93,7 +89,7 @@ const schedule = z
       .max(366)
       .default(7)
       .describe(
-        'Most missed runs that are made up for after downtime, the newest ones, oldest first. 0 for none. Default 7.',
+        'Maximum number of missed runs to catch up on after downtime: the newest ones, oldest first. 0 for none. Default: 7.',
       ),
   })
   .describe('When `tonlake schedule` runs the job.');
@@ -105,77 +101,75 @@ const verification = z
       range: z
         .enum(['all', 'run'])
         .default('all')
-        .describe('`all`: everything that the warehouse holds; `run`: the blocks of the run. Default: all.'),
-      deep: z.boolean().default(false).describe('As `tonlake verify --deep`. Default: false.'),
+        .describe('`all`: the whole warehouse; `run`: only the blocks of this run. Default: all.'),
+      deep: z.boolean().default(false).describe('Same as `tonlake verify --deep`. Default: false.'),
       repair: z
         .boolean()
         .default(false)
-        .describe('Bring damaged rows in again, as `tonlake verify --repair`. Default: false.'),
+        .describe('Repair damaged rows, like `tonlake verify --repair`. Default: false.'),
     }),
   ])
   .default(false)
   .describe(
-    'Prove the warehouse from its own files after the export. Damage that stays fails the job: nothing is published. Default: false.',
+    'Verify the warehouse after the export. Remaining damage fails the job, and nothing is published. Default: false.',
   );
 
 export const jobSchema = z
   .strictObject({
-    doc: z.string().optional().describe('What the job is for, in a sentence.'),
-    network: z.string().min(1).describe('mainnet, testnet, sandbox, or a base address.'),
+    doc: z.string().optional().describe('A one-sentence description of the job.'),
+    network: z.string().min(1).describe('mainnet, testnet, sandbox, or a base URL.'),
     warehouse: z
       .string()
       .min(1)
       .optional()
-      .describe('Folder of Parquet files, or a file that ends in .duckdb. Default: data/<network>.'),
+      .describe('Folder of Parquet files, or path of a .duckdb file. Default: data/<network>.'),
     rps: z
       .union([z.number().positive(), z.literal('auto')])
       .optional()
-      .describe('Most requests per second.'),
+      .describe('Maximum requests per second.'),
     lane: z
       .enum(['interactive', 'tail', 'backfill'])
       .default('backfill')
-      .describe('Who goes first where processes share the budget of a network.'),
-    pipelines: z.array(z.string().min(1)).default([]).describe('What to export; what it needs comes with it.'),
-    without: z.array(z.string().min(1)).optional().describe('Tables not to export, such as `account_states`.'),
+      .describe('Priority among processes that share the rate limit of a network.'),
+    pipelines: z.array(z.string().min(1)).default([]).describe('Pipelines to export, with those they depend on.'),
+    without: z.array(z.string().min(1)).optional().describe('Tables to leave out, such as `account_states`.'),
     columns: z
       .record(z.string().min(1), z.array(z.string().min(1)).min(1))
       .optional()
-      .describe(
-        'The only columns of some tables to export, by table, beside those that every export has: key, order, time and proof.',
-      ),
+      .describe('Columns to export, by table. Key, sort, time and proof columns are always included.'),
     without_columns: z
       .array(z.string().min(1))
       .optional()
-      .describe('Columns not to export, such as `messages.body_boc`.'),
+      .describe('Columns to leave out, such as `messages.body_boc`.'),
     range: z
       .union([z.string().min(1), z.int()])
       .transform(String)
       .optional()
       .describe(
-        '`yesterday`, `last 7 days`, `since last run`, a day, or a range as `tonlake run --range` takes it. Quote what holds a colon.',
+        '`yesterday`, `last 7 days`, `since last run`, a day, or any range of `tonlake run --range`. Quote values with a colon.',
       ),
     start: z
       .union([z.string().min(1), z.int()])
       .transform(String)
       .optional()
-      .describe('Where `since last run` begins before there was a run: a day or a masterchain seqno.'),
-    zone: z.string().min(1).default('UTC').describe('Time zone of days. Default UTC, as in the tables.'),
+      .describe('Where `since last run` starts on the first run: a day or a masterchain seqno.'),
+    zone: z.string().min(1).default('UTC').describe('Time zone of days. Default: UTC, as in the tables.'),
     clock: z
       .enum(['wall', 'chain'])
       .optional()
       .describe(
-        'What days are counted from: the time that the run is due, or the time of the newest block. Default: wall; chain on the sandbox.',
+        '`wall` counts days back from the time the run is due, `chain` from the newest block. Default: `chain` on the sandbox, otherwise `wall`.',
       ),
     verify: verification,
     compact: z
       .boolean()
       .default(false)
-      .describe('Merge small files after the export, as `tonlake compact`. Default: false.'),
+      .describe('Merge small files after the export, like `tonlake compact`. Default: false.'),
     marts: names('marts to build').default([]),
     checks: names('checks to run').default([]),
-    reports: z.array(report).default([]).describe('Reports to publish when every check has passed.'),
-    exports: z.array(exported).default([]).describe('Rows to publish as files when every check has passed.'),
-    notify: z.array(notice).default([]).describe('Whom to tell of the outcome.'),
+    reports: z.array(report).default([]).describe('Reports to publish when all checks have passed.'),
+    exports: z.array(exported).default([]).describe('Rows to publish as files when all checks have passed.'),
+    notify: z.array(notice).default([]).describe('Whom to notify of the result.'),
     schedule: schedule.optional(),
   })
   .meta({ title: 'tonlake job', description: 'A job: what to export, build, check and publish, and when.' });

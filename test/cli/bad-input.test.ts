@@ -28,7 +28,7 @@ afterAll(async () => {
   for (const server of servers) server.close().closeAllConnections();
 });
 
-/** A server that answers whatever it is asked in one way. @returns its base address */
+/** A server that answers whatever it is asked in one way. @returns its base URL */
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   servers.push(server);
@@ -73,7 +73,7 @@ describe('a source that is none', () => {
     {
       name: 'HTML with status 200',
       listener: always(200, 'text/html', '<html><title>Welcome</title></html>'),
-      says: /HTML|JSON|base address/i,
+      says: /HTML|JSON|base URL/i,
     },
     {
       name: 'HTML with status 404',

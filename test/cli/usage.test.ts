@@ -51,7 +51,7 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
       args: ['run', '--network', 'testnett', '--range', '1'],
       says: /expected a network .*"testnett"; hint: --network testnet/,
     },
-    { args: ['run', '--network', 'http://u:secret@x/api/v3', '--range', '1'], says: /base address alone/ },
+    { args: ['run', '--network', 'http://u:secret@x/api/v3', '--range', '1'], says: /base URL alone/ },
     {
       args: ['run', '--network', 'sandbox', '--range', '5:1'],
       says: /range that grows, got 5:1; hint: did you mean 1:5\?/,

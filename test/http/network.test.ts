@@ -29,7 +29,7 @@ describe('resolveNetwork', () => {
     });
   });
 
-  test('a base address is named by itself, without a trailing slash', () => {
+  test('a base URL is named by itself, without a trailing slash', () => {
     expect(resolveNetwork('HTTP://Example.org:8081/api/v3/')).toMatchObject({
       name: 'http://example.org:8081/api/v3',
       kind: 'address',
@@ -38,7 +38,7 @@ describe('resolveNetwork', () => {
     expect(resolveNetwork('https://example.org/').baseUrl).toBe('https://example.org');
   });
 
-  test('the base address of a named network is that network', () => {
+  test('the base URL of a named network is that network', () => {
     expect(resolveNetwork('https://toncenter.com/api/v3/').name).toBe('mainnet');
   });
 
@@ -52,7 +52,7 @@ describe('resolveNetwork', () => {
 
   test('a misspelt name is refused with the choices and the nearest name', () => {
     expect(refusal(() => resolveNetwork('manet'))).toBe(
-      'usage: expected a network (mainnet, testnet, sandbox or a base address such as http://127.0.0.1:8081/api/v3), ' +
+      'usage: expected a network (mainnet, testnet, sandbox or a base URL such as http://127.0.0.1:8081/api/v3), ' +
         'got "manet"; hint: --network mainnet',
     );
     expect(refusal(() => resolveNetwork('Testnet'))).toMatch(/hint: --network testnet$/);

@@ -86,7 +86,7 @@ describe('asking again', () => {
     const error = await rejection(fetchText(open(server.baseUrl, { attempts: 2 })));
     expect(formatError(error)).toBe(
       'source blocks 5: expected JSON, got HTML with status 200 after 2 attempts in 0.2 s (Welcome); ' +
-        'hint: is this the base address of a TON Index v3 API? it ends in /api/v3',
+        'hint: is this the base URL of a TON Index v3 API? it ends in /api/v3',
     );
   });
 

@@ -11,7 +11,7 @@ const OK = json(200, { blocks: [] });
 const KEY = 'k3y/with+odd=signs-0123456789';
 
 describe('a request', () => {
-  test('goes below the base address, with percent-encoded parameters in their order', async () => {
+  test('goes below the base URL, with percent-encoded parameters in their order', async () => {
     const server = await serveSteps(OK);
     const ask = {
       path: '/messages',
@@ -197,7 +197,7 @@ test('options out of range are usage errors', () => {
   const network = { name: 'sandbox', kind: 'sandbox', baseUrl: undefined, defaultRps: undefined } as const;
   const effects = fakeClock();
   const baseUrl = 'http://127.0.0.1:1';
-  expect(() => openSource({ network, effects })).toThrow(/expected a base address for sandbox/);
+  expect(() => openSource({ network, effects })).toThrow(/expected a base URL for sandbox/);
   expect(() => openSource({ network, baseUrl, effects, rps: 0 })).toThrow(/a rate above 0/);
   expect(() => openSource({ network, baseUrl, effects, concurrency: 0 })).toThrow(/concurrency of at least 1, got 0/);
 });

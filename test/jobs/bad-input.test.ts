@@ -39,7 +39,7 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'an unknown network',
       text: HEAD.replace('sandbox', 'sandbx'),
-      says: 'expected a network (mainnet, testnet, sandbox or a base address such as http://127.0.0.1:8081/api/v3), got "sandbx" (jobs/nightly.yaml:1:10); hint: --network sandbox',
+      says: 'expected a network (mainnet, testnet, sandbox or a base URL such as http://127.0.0.1:8081/api/v3), got "sandbx" (jobs/nightly.yaml:1:10); hint: --network sandbox',
     },
     {
       name: 'an unknown pipeline',
