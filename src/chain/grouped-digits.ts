@@ -16,9 +16,9 @@ export function refuseGroups(whole: string, parse: Parse): void {
   if (!hasZeros && (!isOne || (isList && !beginsGrouped))) return;
   const meant = isOne ? `did you mean ${joined}? ` : '';
   const list = isOne && isList ? `; ${whole.replace(/^\d+/, '$&:$&')} for several ranges` : '';
-  throw new UsageError(`usage: expected digits without commas between them, got ${JSON.stringify(whole)}`, {
+  throw new UsageError(`usage: expected digits without commas, got ${JSON.stringify(whole)}`, {
     code: 'wrong-range',
-    hint: `${meant}a comma stands between ranges; digits are grouped as in 47_670_000${list}`,
+    hint: `${meant}commas separate ranges; group digits like 47_670_000${list}`,
   });
 }
 

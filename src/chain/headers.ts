@@ -61,7 +61,7 @@ export function parseHeaders(body: Buffer, request: string): readonly NamedHeade
   try {
     answer = JSON.parse(body.toString());
   } catch (cause) {
-    const message = `audit blocks: expected JSON from ${request}, got ${body.length} bytes that are not`;
+    const message = `audit blocks: expected JSON from ${request}, got ${body.length} other bytes`;
     throw new AuditError(message, { code: 'not-json', retryable: true, cause });
   }
   try {

@@ -25,11 +25,11 @@ export function heldTimes(
       await first(`SELECT max(gen_utime) FROM ${masterchain}`, {}),
     ];
     const isEmpty = from === undefined || to === undefined;
-    return new UsageError(`usage: expected a time that the warehouse holds, got ${formatTime(ms)}`, {
+    return new UsageError(`usage: expected a time that the warehouse has, got ${formatTime(ms)}`, {
       code: 'wrong-range',
       hint: isEmpty
-        ? 'it holds no block headers'
-        : `it holds blocks of ${formatTime(from * 1000)} to ${formatTime(to * 1000)}`,
+        ? 'it has no block headers'
+        : `it has blocks of ${formatTime(from * 1000)} to ${formatTime(to * 1000)}`,
     });
   };
   const firstSince = async (ms: number): Promise<number> => {
@@ -63,9 +63,9 @@ export function heldTimes(
     blockTime: async (seqno) => {
       const utime = await first(`SELECT gen_utime FROM ${masterchain} WHERE seqno = $seqno::BIGINT`, { seqno });
       if (utime !== undefined) return utime * 1000;
-      throw new UsageError(`usage: expected a block that the warehouse holds, got ${seqno}`, {
+      throw new UsageError(`usage: expected a block that the warehouse has, got ${seqno}`, {
         code: 'wrong-range',
-        hint: 'tonlake status shows what it holds',
+        hint: 'tonlake status shows what it has',
       });
     },
   };

@@ -131,19 +131,19 @@ export function chainBounds(
   };
   const head = async (): Promise<number> => (await ends()).last;
   const notHeld = (what: string, hint: string): UsageError =>
-    new UsageError(`usage: expected a ${what.includes('T') ? 'time' : 'day'} that the index holds, got ${what}`, {
+    new UsageError(`usage: expected a ${what.includes('T') ? 'time' : 'day'} that the index has, got ${what}`, {
       ...{ code: 'wrong-range', hint },
     });
   const older = async (): Promise<string> => {
     const day = dateAt(await fetchHeadTime(source), zone);
-    return `the head is block ${await head()}, of ${day}, which is older`;
+    return `the head is block ${await head()} of ${day}`;
   };
   const firstOfDay = async (date: string): Promise<number> => {
     const found = await firstSince(source, startOf(date));
     if (found === undefined) throw notHeld(date, await older());
     const { seqno, time } = found;
     if (time < startOf(addDays(date, 1))) return seqno;
-    throw notHeld(date, `the first block after it is ${seqno}, of ${dateAt(time * 1000, zone)}`);
+    throw notHeld(date, `the next block is ${seqno} of ${dateAt(time * 1000, zone)}`);
   };
   const firstAt = async (ms: number): Promise<number> => {
     const found = await firstSince(source, Math.ceil(ms / 1000));
@@ -151,7 +151,7 @@ export function chainBounds(
     const { first } = await ends();
     // Before the first block of a chain nothing can be missing.
     if (found.seqno > first || first <= 1 || found.time * 1000 === ms) return found.seqno;
-    throw notHeld(formatTime(ms), `the index begins at block ${first}, of ${formatTime(found.time * 1000)}`);
+    throw notHeld(formatTime(ms), `the index begins at block ${first} of ${formatTime(found.time * 1000)}`);
   };
   /** The last block before a moment in seconds; `what` ends then. */
   const lastUntil = async (utime: number, what: string): Promise<number> => {
@@ -164,7 +164,7 @@ export function chainBounds(
     const { first, last } = await ends();
     if (next.seqno <= first) {
       const begins = what.includes('T') ? formatTime(next.time * 1000) : dateAt(next.time * 1000, zone);
-      throw notHeld(what, `the index begins at block ${first}, of ${begins}`);
+      throw notHeld(what, `the index begins at block ${first} of ${begins}`);
     }
     // Late shard blocks bring rows from before it: read on until every shard has passed it.
     for (let { seqno } = next; seqno <= last; seqno++) {
@@ -198,10 +198,10 @@ export function sessionBounds(
 
 function notOver(what: string, zone: string, head: number): WalkError {
   const of = what.includes('T') ? '' : ` (${zone})`;
-  return new WalkError(`walk: expected an index that is past the end of ${what}${of}, got one whose head is ${head}`, {
+  return new WalkError(`walk: expected the index to be past the end of ${what}${of}, got head ${head}`, {
     code: 'day-not-over',
     retryable: true,
-    hint: 'run it again later: a day is taken when it is whole',
+    hint: 'run it again later: a day is exported when it is over',
   });
 }
 
@@ -228,7 +228,7 @@ export function parseAnswer<T>(schema: z.ZodType<T>, answer: Answer): T {
   try {
     parsed = JSON.parse(answer.body.toString());
   } catch (cause) {
-    throw new SourceError(`source: expected JSON from ${answer.request}, got text that is not`, {
+    throw new SourceError(`source: expected JSON from ${answer.request}, got other text`, {
       code: 'not-json',
       retryable: true,
       cause,

@@ -54,16 +54,20 @@ function parsePart(part: string, whole: string): RangePart {
   }
   const to = parseEnd(second, part, 'to');
   if (!isSense(from, to)) throw wrongRange(part, whole);
-  const shrinks = (what: string): UsageError =>
-    new UsageError(`usage: expected ${what}, got ${part}`, {
+  if (isReversed(from, to)) {
+    throw new UsageError(`usage: range start ${first} is after its end ${second}`, {
       code: 'wrong-range',
       hint: `did you mean ${second}:${first}?`,
     });
-  if (from.kind === 'seqno' && to.kind === 'seqno' && from.seqno > to.seqno) throw shrinks('a range that grows');
-  if (from.kind === 'date' && to.kind === 'date' && from.date > to.date) throw shrinks('dates that grow');
-  if (from.kind === 'days-ago' && to.kind === 'days-ago' && from.days < to.days) throw shrinks('days that grow');
-  if (from.kind === 'time' && to.kind === 'time' && from.ms > to.ms) throw shrinks('times that grow');
+  }
   return { text: part, from, to };
+}
+
+function isReversed(from: RangeEnd, to: RangeEnd): boolean {
+  if (from.kind === 'seqno' && to.kind === 'seqno') return from.seqno > to.seqno;
+  if (from.kind === 'date' && to.kind === 'date') return from.date > to.date;
+  if (from.kind === 'days-ago' && to.kind === 'days-ago') return from.days < to.days;
+  return from.kind === 'time' && to.kind === 'time' && from.ms > to.ms;
 }
 
 /** Whether two ends make a range. */
@@ -146,13 +150,10 @@ export async function resolveRange(parts: readonly RangePart[], chain: ChainBoun
   for (const part of parts) {
     const span = await resolvePart(await datePart(part, chain), chain);
     if (span.from > span.to || span.from < 0) {
-      throw new UsageError(
-        `usage: expected a range with blocks in it, got ${part.text}, which is ${span.from}:${span.to}`,
-        {
-          code: 'wrong-range',
-          hint: `${chain.headIs ?? 'the head'} is ${await chain.head()}`,
-        },
-      );
+      throw new UsageError(`usage: expected a range with blocks, got ${part.text}, which is ${span.from}:${span.to}`, {
+        code: 'wrong-range',
+        hint: `${chain.headIs ?? 'the head'} is ${await chain.head()}`,
+      });
     }
     spans.push(span);
   }
@@ -208,6 +209,6 @@ async function resolveTo(to: RangeEnd, chain: ChainBounds): Promise<number> {
 function wrongRange(part: string, whole: string): UsageError {
   return new UsageError(`usage: expected a range such as ${EXAMPLES}, got ${JSON.stringify(part)}`, {
     code: 'wrong-range',
-    ...(part === whole ? {} : { hint: `it stands in ${JSON.stringify(whole)}` }),
+    ...(part === whole ? {} : { hint: `it is part of ${JSON.stringify(whole)}` }),
   });
 }

@@ -123,6 +123,6 @@ export function collectColumns(
 
 function namesIn(text: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim());
-  if (names.includes('')) throw new InvalidArgumentError('Expected names, with a comma between two.');
+  if (names.includes('')) throw new InvalidArgumentError('Expected names, separated by commas.');
   return names;
 }

@@ -12,16 +12,16 @@ export async function dryRun(options: RunOptions, isJson: boolean): Promise<void
 
 /** What the figures of a pipeline without headers rest on. */
 const SOURCES: Readonly<Record<ListBasis, string>> = {
-  history: ', by what earlier runs took',
-  sample: ', by a few requests',
-  keys: ', by the keys that are held; more where pages are full',
-  least: ' at least; how many rows there are shows only when they are read',
+  history: ', based on earlier runs',
+  sample: ', based on a few requests',
+  keys: ', based on the keys in the warehouse; more if pages are full',
+  least: ' or more; the number of rows is known only after reading them',
 };
 
 function formatPlan(plan: RunPlan): string {
   const lines = [`${shortSpans(plan.asked)} on ${plan.network}`];
   if (plan.index !== undefined && plan.absent.length > 0) {
-    lines.push(`not there yet, or no more: ${shortSpans(plan.absent)}; the index holds ${formatSpan(plan.index)}`);
+    lines.push(`not in the index: ${shortSpans(plan.absent)}; the index has ${formatSpan(plan.index)}`);
   }
   for (const { pipeline, done, missing, seqnos, rows, requests, basis } of plan.pipelines) {
     const paths = Object.entries(requests).map(([path, count]) => `${formatCount(count)} ${path}`);
@@ -37,15 +37,15 @@ function formatPlan(plan: RunPlan): string {
   const basis = plan.basis === 'headers' ? 'from all headers' : 'from a sample';
   lines.push(
     '',
-    `in all ${formatCount(plan.requests)}${band} requests (${basis}), ${formatBytes(plan.bytes)} ± ${formatBytes(plan.bytesBand)} of Parquet`,
+    `total ${formatCount(plan.requests)}${band} requests (${basis}), ${formatBytes(plan.bytes)} ± ${formatBytes(plan.bytesBand)} of Parquet`,
   );
-  if (plan.unknown.length > 0) lines.push(`  and an unknown number more for ${plan.unknown.join(', ')}`);
+  if (plan.unknown.length > 0) lines.push(`  plus an unknown number for ${plan.unknown.join(', ')}`);
   for (const [rps, minutes] of Object.entries(plan.minutes)) {
     lines.push(`  at ${rps.padStart(3)} requests/s  ${formatDuration(minutes * 60)}`);
   }
   if (plan.machineMinutes > 0) {
     lines.push(
-      `  this machine needs about ${formatDuration(plan.machineMinutes * 60)} for the rows, however fast the source is`,
+      `  this machine takes about ${formatDuration(plan.machineMinutes * 60)} to process the rows, however fast the source is`,
     );
   }
   lines.push('nothing was changed');

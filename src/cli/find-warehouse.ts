@@ -23,9 +23,9 @@ export async function findWarehouse(flags: CommonOptions): Promise<string> {
     rememberPlace({ warehouse: only });
     return only;
   }
-  throw new StoreError(`store: there is no warehouse at ${path}`, {
+  throw new StoreError(`store: no warehouse at ${path}`, {
     code: 'no-warehouse',
-    hint: `name one that is there: ${[only, ...others].map((each) => `--warehouse ${shellWord(each)}`).join(', ')}`,
+    hint: `use one of these: ${[only, ...others].map((each) => `--warehouse ${shellWord(each)}`).join(', ')}`,
   });
 }
 

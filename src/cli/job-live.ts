@@ -32,7 +32,7 @@ export async function runOnce({ job, due, isJson }: RunOnceOptions): Promise<voi
     process.stdout.write(isJson ? `${JSON.stringify({ event: 'end', ...record })}\n` : describeRecord(record));
     if (error !== undefined) throw error;
     if (record.state === 'interrupted') {
-      process.stderr.write(`interrupted: what is committed is kept; the same command goes on from there\n`);
+      process.stderr.write(`interrupted: committed rows are kept; run the same command again to continue\n`);
       process.exitCode = 130;
     }
   } finally {
@@ -43,7 +43,7 @@ export async function runOnce({ job, due, isJson }: RunOnceOptions): Promise<voi
 
 function describeEvent(event: JobEvent): string {
   if (event.event === 'begin') {
-    return event.attempt === 1 ? '' : `${event.job}: going on with the run of ${event.due}\n`;
+    return event.attempt === 1 ? '' : `${event.job}: resuming the run of ${event.due}\n`;
   }
   const failed = event.kind === 'notify' && event.status === 'failed' ? 'warning: ' : '';
   return `${failed}${describeStep(event)}\n`;

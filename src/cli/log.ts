@@ -26,6 +26,6 @@ export async function openLog(path: string): Promise<Log> {
       failure: failure.signal,
     };
   } catch (cause) {
-    throw new UsageError(`usage: expected a file to log to, cannot write ${path}`, { code: 'no-log', cause });
+    throw new UsageError(`usage: expected a writable log file, cannot write ${path}`, { code: 'no-log', cause });
   }
 }

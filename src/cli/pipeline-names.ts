@@ -18,7 +18,7 @@ export async function refuseOthers(
     const rest = names.filter((name) => name !== range);
     throw new UsageError(`usage: expected a pipeline, got ${JSON.stringify(range)}, which is a range`, {
       code: 'unknown-pipeline',
-      hint: `a range goes behind -r: ${[`tonlake ${command}`, ...rest, '-r', range].join(' ')}`,
+      hint: `ranges need -r: ${[`tonlake ${command}`, ...rest, '-r', range].join(' ')}`,
     });
   }
   const marts = others.length === 0 ? [] : await shippedMartNames();
@@ -26,6 +26,6 @@ export async function refuseOthers(
   if (mart === undefined) return;
   throw new UsageError(`usage: expected a pipeline, got the mart ${mart}`, {
     code: 'unknown-pipeline',
-    hint: `tonlake mart build ${mart} makes it from what was exported`,
+    hint: `tonlake mart build ${mart} builds it from exported tables`,
   });
 }

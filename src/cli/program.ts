@@ -77,7 +77,7 @@ export function withAllBelow(command: Command): readonly Command[] {
 /** What commander says on two lines, on one: `error: usage: unknown command 'ru'; hint: did you mean run?`. */
 function usageLine(text: string): string {
   const [, fault = text, guess = ''] = /^error: (.*?)\.?\s*(?:\(Did you mean (.*?)\?\)\s*)?$/is.exec(text) ?? [];
-  const hint = guess === '' ? '--help shows what there is' : `did you mean ${guess}?`;
+  const hint = guess === '' ? 'see --help' : `did you mean ${guess}?`;
   return `error: usage: ${oneLine(fault)}; hint: ${hint}\n`;
 }
 

@@ -36,11 +36,11 @@ export function describeEvent(event: RunEvent): string | undefined {
     case 'skew':
       return `${event.pipeline}: read while the chain grew from ${event.from} to ${event.to}; ${formatCount(event.rows)} rows are newer than ${event.from}`;
     case 'refused-keys':
-      return `${event.pipeline}: ${formatCount(event.refused)} of ${formatCount(event.keys)} keys refused, the first: ${event.message}; see select * from lookups where error is not null`;
+      return `${event.pipeline}: ${formatCount(event.refused)} of ${formatCount(event.keys)} keys rejected, the first: ${event.message}; see select * from lookups where error is not null`;
     case 'problem':
       return `problem: ${event.message}`;
     case 'unknown-field':
-      return `unknown field: ${event.field}, kept in _extra`;
+      return `unknown field: ${event.field}, stored in _extra`;
     case 'quarantine':
       return `quarantined: ${event.pipeline} ${event.seqno}: ${event.reason} at ${event.pointer}`;
     default:

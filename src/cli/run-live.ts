@@ -53,7 +53,7 @@ export async function runLive(
     log?.failure.throwIfAborted();
     if (interrupts.signal.aborted) {
       process.stderr.write(
-        'interrupted: everything up to the last span is kept; the same command goes on from there\n',
+        'interrupted: everything up to the last span is kept; run the same command again to continue\n',
       );
       process.exitCode = 130;
       return;
@@ -87,17 +87,17 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
   if (report.openDays.length > 0) {
     const days = report.openDays.join(', ');
     const is = `${days} ${report.openDays.length === 1 ? 'is' : 'are'} not over: exported up to block ${to}`;
-    if (!report.complete) return `${head}  ${is}; run it again later, or take it as it is with --so-far\n`;
+    if (!report.complete) return `${head}  ${is}; run it again later, or accept it with --so-far\n`;
     process.stderr.write(`warning: ${is}\n`);
   }
   if (!report.complete) {
     return pasteable(
-      `${head}${read}  see tonlake status ${place}; ${runAgain(options, what, network)} asks for the rest\n`,
+      `${head}${read}  see tonlake status ${place}; ${runAgain(options, what, network)} fetches the rest\n`,
     );
   }
   const query = firstQuery(options.pipelines, await warehouseRegistry(options.warehouse, options.registry));
   return pasteable(
-    `${head}${read}\nNext, ask the tables:\n  tonlake sql "${query}" ${place}\n  tonlake status ${place}\n  tonlake describe\n`,
+    `${head}${read}\nNext, query the tables:\n  tonlake sql "${query}" ${place}\n  tonlake status ${place}\n  tonlake describe\n`,
   );
 }
 
@@ -134,7 +134,7 @@ export function watchInterrupts(tell: (line: string) => void): Interrupts {
   const interrupt = (): void => {
     if (controller.signal.aborted) process.exit(130);
     controller.abort();
-    tell('interrupted: ending after the span in flight; press Ctrl-C again to stop at once');
+    tell('interrupted: stopping after the current span; press Ctrl-C again to stop at once');
   };
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);

@@ -100,20 +100,20 @@ function describeEvent(event: ScheduleEvent): string {
     case 'watching':
       return `${event.job}: next ${event.next ?? 'never'}\n`;
     case 'missed': {
-      const older = event.givenUp ? ', older ones are given up' : '';
-      return `${event.job}: ${event.count} missed ${event.count === 1 ? 'run' : 'runs'} to make up for${older}\n`;
+      const older = event.givenUp ? ', older ones are dropped' : '';
+      return `${event.job}: ${event.count} missed ${event.count === 1 ? 'run' : 'runs'} to catch up${older}\n`;
     }
     case 'begin':
-      return `${event.job}: begins the run of ${event.due} (${event.trigger})\n`;
+      return `${event.job}: starting the run of ${event.due} (${event.trigger})\n`;
     case 'end': {
       const failure = event.record.error === undefined ? '' : `error: ${event.record.error.message}\n`;
       return `${describeRecord(event.record)}${failure}`;
     }
     case 'problem':
-      return `${event.job}: the run of ${event.due} could not begin: ${event.message}\n`;
+      return `${event.job}: the run of ${event.due} could not start: ${event.message}\n`;
     case 'retry':
-      return `${event.job}: tries the run of ${event.due} again in ${event.seconds} s\n`;
+      return `${event.job}: retrying the run of ${event.due} in ${event.seconds} s\n`;
     case 'draining':
-      return 'draining: the run under way may end, no other begins\n';
+      return 'draining: the current run may finish, no new run starts\n';
   }
 }

@@ -61,7 +61,7 @@ export interface RunPlan {
   /** Bytes of Parquet, and how many more or fewer it may be. */
   readonly bytes: number;
   readonly bytesBand: number;
-  /** Minutes that this machine needs for the rows, however fast the source is. */
+  /** Minutes that this machine needs to process the rows, however fast the source is. */
   readonly machineMinutes: number;
   /** Minutes at some rates, by requests per second: what the source or this machine needs, whichever is more. */
   readonly minutes: Readonly<Record<string, number>>;

@@ -76,7 +76,7 @@ function requireMasterBlock(headers: readonly Header[], seqno: number, pipeline:
   throw new RetryableFailure(`${pipeline} ${seqno}`, {
     code: 'not-indexed',
     what: `block ${seqno} is still not indexed`,
-    hint: 'ask again later, or raise --wait',
+    hint: 'try again later, or raise --wait',
     pause: { kind: 'poll' },
   });
 }

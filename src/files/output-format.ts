@@ -37,11 +37,7 @@ export function formatOf<Format extends string>(asked: Asked<Format>): Format | 
   const { output, format, formats } = asked;
   if (output !== undefined && !isLocalPath(output)) {
     if (asked.refuse === undefined) requireLocalPath(output, '--output');
-    throw refusal(
-      asked,
-      'a path of this machine, and no URL',
-      'write to a folder of this machine, and copy it from there',
-    );
+    throw refusal(asked, 'a local path, not a URL', 'write to a folder of this machine, and copy it from there');
   }
   const ending = output === undefined ? '' : extname(output).toLowerCase();
   if (ending === '') return format;

@@ -59,8 +59,8 @@ async function unpack(body: Buffer, layer: string, maxBytes: number): Promise<Bu
       throw new BodyFailure({ code: 'too-large', what: `expected at most ${maxBytes} bytes, got more` }, error);
     }
     const detail = error instanceof Error ? error.message : String(error);
-    const hint = 'ask again later: the source or a proxy cuts its answers';
-    const what = `the ${layer} body is cut or broken`;
+    const hint = 'try again later: the source or a proxy cuts off responses';
+    const what = `the ${layer} body is truncated or corrupt`;
     throw new BodyFailure({ code: 'broken-body', what, detail, hint, pause: { kind: 'backoff' } }, error);
   }
   throw new BodyFailure({

@@ -28,8 +28,8 @@ export interface Situation {
 export type Reaction = { readonly kind: 'answer' } | { readonly kind: 'fault'; readonly fault: Fault };
 
 const ADDRESS_HINT = 'is this the base URL of a TON Index v3 API? it ends in /api/v3';
-const LEFT_OUT_HINT = 'this server has no such part; ask another one, or leave the pipeline out';
-const OUTAGE_HINT = 'the source has trouble; ask again later, or lower --concurrency';
+const LEFT_OUT_HINT = 'this server does not offer this part of the API; use another server, or leave out the pipeline';
+const OUTAGE_HINT = 'the source has problems; try again later, or lower --concurrency';
 
 /** Endpoints that answer 422 to every failure, also to a database timeout (api/README.md section 3). */
 const PATHS_WITH_422_FOR_ALL: ReadonlySet<string> = new Set(['/accountStates', '/walletStates', '/dns/records']);
@@ -81,7 +81,7 @@ function reactToMissing(reply: Reply, situation: Situation): Reaction {
   if (!isApiError(reply.body)) return fault(reply, { code: 'not-found', what: '404', hint: ADDRESS_HINT });
   switch (situation.missing) {
     case 'wait': {
-      const hint = 'ask again later, or raise --wait';
+      const hint = 'try again later, or raise --wait';
       return fault(reply, { code: 'not-indexed', what: 'still not indexed', hint, pause: { kind: 'poll' } });
     }
     case 'answer':
@@ -100,7 +100,7 @@ function describeFailure(reply: Reply, situation: Situation): Fault {
     case 403:
       return { code: 'forbidden', what, hint: keyHint(situation.keyed) };
     case 407:
-      return { code: 'proxy', what: 'the proxy wants a password (407)', hint: 'check HTTPS_PROXY and HTTP_PROXY' };
+      return { code: 'proxy', what: 'the proxy requires a password (407)', hint: 'check HTTPS_PROXY and HTTP_PROXY' };
     case 408:
     case 425:
       return { code: 'gateway-error', what, hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
@@ -146,7 +146,7 @@ function describeRedirect(reply: Reply): Fault {
 
 function keyHint(keyed: boolean): string {
   return keyed
-    ? 'the API key was refused: check TONLAKE_API_KEY; a key belongs to one network'
+    ? 'the API key was rejected: check TONLAKE_API_KEY; each key is for one network'
     : 'set TONLAKE_API_KEY (or TONLAKE_API_KEY_FILE) to a key for this network';
 }
 

@@ -67,9 +67,9 @@ export function resolveProxy(url: URL, env: Environment): URL | undefined {
   if (value === '' || bypassesProxy(url, env['no_proxy'] ?? env['NO_PROXY'] ?? '')) return undefined;
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
   if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return new URL(address);
-  throw new UsageError(`usage: expected an http or https address in ${name.toUpperCase()}, got something else`, {
+  throw new UsageError(`usage: expected an http or https URL in ${name.toUpperCase()}`, {
     code: 'bad-proxy',
-    hint: `set ${name.toUpperCase()} to an address such as http://proxy.example:3128`,
+    hint: `set ${name.toUpperCase()} to a URL such as http://proxy.example:3128`,
   });
 }
 

@@ -109,8 +109,8 @@ export class Exchange {
     if (isOverdue) {
       return this.failure(request, {
         code: 'timeout',
-        what: `no whole answer within ${this.#options.timeoutMs / 1000} s`,
-        hint: 'ask again later, or raise --timeout',
+        what: `no complete response within ${this.#options.timeoutMs / 1000} s`,
+        hint: 'try again later, or raise --timeout',
         pause: { kind: 'backoff' },
       });
     }

@@ -32,31 +32,31 @@ export function describeNetworkFailure(error: unknown, target: Target): Fault {
   const pause = target.reached ? ({ kind: 'backoff' } as const) : ({ kind: 'brief' } as const);
   switch (code) {
     case 'ECONNREFUSED': {
-      const hint = `check ${settings}, and that the server runs`;
-      return { code: 'unreachable', what: `nothing listens at ${at}`, detail, hint, pause };
+      const hint = `check ${settings}, and that the server is running`;
+      return { code: 'unreachable', what: `nothing is listening at ${at}`, detail, hint, pause };
     }
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return { code: 'unreachable', what: `no host is known for ${at}`, detail, hint: `check ${settings}`, pause };
+      return { code: 'unreachable', what: `unknown host ${at}`, detail, hint: `check ${settings}`, pause };
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'EADDRNOTAVAIL':
     case 'UND_ERR_CONNECT_TIMEOUT':
     case 'ETIMEDOUT': {
-      const hint = `check ${settings} and the connection of this machine`;
-      return { code: 'unreachable', what: `${at} cannot be reached`, detail, hint, pause };
+      const hint = `check ${settings}, and your network connection`;
+      return { code: 'unreachable', what: `cannot reach ${at}`, detail, hint, pause };
     }
     case 'EPROTO':
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
       return { code: 'tls', what: `${at} does not speak TLS`, detail, hint: 'is it an http:// address?' };
     case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':
-      return { code: 'too-large', what: 'the answer is larger than this program takes', detail };
+      return { code: 'too-large', what: 'the response is too large', detail };
     case 'UND_ERR_INVALID_ARG':
-      return { code: 'bad-request', what: 'the request cannot be sent', detail: messageOf(error) };
+      return { code: 'bad-request', what: 'cannot send the request', detail: messageOf(error) };
   }
   if (code !== undefined && CERTIFICATE_CODES.has(code)) {
-    const hint = 'name the certificate authority in TONLAKE_CA_FILE or NODE_EXTRA_CA_CERTS';
+    const hint = 'set TONLAKE_CA_FILE or NODE_EXTRA_CA_CERTS to its certificate authority';
     return { code: 'certificate', what: `the certificate of ${at} is not trusted`, detail, hint };
   }
   const refusal = /Proxy response \((\d+)\)/.exec(messageOf(error))?.[1];
@@ -65,8 +65,8 @@ export function describeNetworkFailure(error: unknown, target: Target): Fault {
     const passing = refusal.startsWith('5') || refusal === '429';
     return { code: 'proxy', what, hint: `check ${settings}`, ...(passing ? { pause } : {}) };
   }
-  const hint = `ask again later, or check the connection to ${at}`;
-  return { code: 'connection', what: 'the connection broke', detail, hint, pause: { kind: 'backoff' } };
+  const hint = `try again later, or check the connection to ${at}`;
+  return { code: 'connection', what: 'the connection was closed', detail, hint, pause: { kind: 'backoff' } };
 }
 
 /**

@@ -75,7 +75,7 @@ function readKeyFile(file: string): string {
   } catch (cause) {
     throw new UsageError('usage: expected a readable file in TONLAKE_API_KEY_FILE, got one that cannot be read', {
       code: 'bad-api-key',
-      hint: 'let TONLAKE_API_KEY_FILE name a file whose first line is the key',
+      hint: 'set TONLAKE_API_KEY_FILE to a file whose first line is the key',
       // The path could be the key itself, put into the wrong variable.
       cause: cause instanceof Error && 'code' in cause ? new Error(String(cause.code)) : undefined,
     });
@@ -85,10 +85,10 @@ function readKeyFile(file: string): string {
 function parseKey(text: string, place: string): Secret {
   const key = text.replace(/^\uFEFF/, '').trim();
   if (/^[\x21-\x7e]+$/.test(key)) return new Secret(key);
-  const got = key === '' ? 'nothing' : 'blanks or characters outside ASCII';
+  const got = key === '' ? 'nothing' : 'blanks or non-ASCII characters';
   throw new UsageError(`usage: expected a key in ${place}, got ${got}`, {
     code: 'bad-api-key',
-    hint: 'put the key there as it was given to you, or unset the variable',
+    hint: 'set it to your key exactly as you received it, or unset the variable',
   });
 }
 
@@ -101,7 +101,7 @@ function parseAddress(text: string): URL | undefined {
 function refuseSecrets(url: URL): void {
   if (url.username === '' && url.password === '' && url.search === '' && url.hash === '') return;
   const got = url.username === '' && url.password === '' ? 'a query' : 'a user name or password';
-  throw new UsageError(`usage: expected a base URL alone for the network, got one with ${got}`, {
+  throw new UsageError(`usage: expected a plain base URL for the network, got one with ${got}`, {
     code: 'bad-network',
     hint: 'an API key belongs in TONLAKE_API_KEY or in the file named by TONLAKE_API_KEY_FILE',
   });

@@ -38,7 +38,7 @@ export interface Answer {
 export function formatTarget(request: SourceRequest): string {
   const pairs = request.query.map(([name, value]) => {
     if (value === '') {
-      throw new SourceError(`source ${labelOf(request)}: expected a value for parameter ${name}, got an empty one`, {
+      throw new SourceError(`source ${labelOf(request)}: expected a value for parameter ${name}, got an empty string`, {
         code: 'empty-parameter',
       });
     }

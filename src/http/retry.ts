@@ -104,10 +104,10 @@ function giveUp(error: TonlakeError, pause: Pause, tried: number, elapsedMs: num
   if (pause.kind === 'poll')
     return new RetryableFailure(error.label, error.fault, { tries: ` after ${seconds}`, cause: error.cause });
   if (pause.kind === 'after' && pause.ms > MAX_PAUSE_MS) {
-    const tries = `, and asked to wait for ${formatSeconds(pause.ms)}`;
+    const tries = `, and asked to wait ${formatSeconds(pause.ms)}`;
     return new RetryableFailure(
       error.label,
-      { ...error.fault, hint: 'ask again after that time' },
+      { ...error.fault, hint: 'try again after that time' },
       { tries, cause: error.cause },
     );
   }

@@ -44,8 +44,8 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
   const range = checkRange(parsed);
   const outputs = await checkTargets(parsed, names);
   if (!isLocalPath(fields.warehouse ?? '')) {
-    const hint = 'name a folder of this machine, or a file that ends in .duckdb';
-    throw wrongValue(parsed.yaml, ['warehouse'], 'a path of this machine, and no URL', hint);
+    const hint = 'use a local folder, or the path of a .duckdb file';
+    throw wrongValue(parsed.yaml, ['warehouse'], 'a local path, not a URL', hint);
   }
   for (const [at, notice] of fields.notify.entries()) {
     requireOne(parsed, ['notify', at], notice, ['webhook', 'webhook_env', 'command']);
@@ -124,14 +124,14 @@ function checkRange(parsed: ParsedJob): JobRange {
   const { fields, yaml } = parsed;
   if ((fields.range === undefined) !== (fields.pipelines.length === 0)) {
     const [there, absent] = fields.range === undefined ? ['pipelines', 'range'] : ['range', 'pipelines'];
-    throw new UsageError(
-      `usage: expected ${absent} beside ${there}, got nothing (${yaml.placeOfKey([], there ?? '')})`,
-      { code: 'bad-job', hint: 'a job that exports has both, one that does not has neither' },
-    );
+    throw new UsageError(`usage: expected ${absent} with ${there}, got nothing (${yaml.placeOfKey([], there ?? '')})`, {
+      code: 'bad-job',
+      hint: 'a job that exports needs both, other jobs need neither',
+    });
   }
   const range = placed(parsed, ['range'], () => parseJobRange(fields.range, fields.start));
   if (fields.start !== undefined && range.kind !== 'since') {
-    throw wrongValue(yaml, ['start'], 'start only beside the range since last run', 'leave start out');
+    throw wrongValue(yaml, ['start'], 'start only with the range since last run', 'remove start');
   }
   return range;
 }
@@ -143,8 +143,8 @@ function checkSchedule(parsed: ParsedJob, range: JobRange, zone: string, now: nu
   const times = placed(parsed, ['schedule', 'cron'], () => openCron(schedule.cron, own));
   const date = range.kind === 'days' ? outOfStep(times, { cron: own, days: zone }, now) : undefined;
   if (date !== undefined) {
-    const hint = `zone: ${own} counts days as the schedule does; or choose another hour: on ${date} a day would be taken twice or left out`;
-    throw wrongValue(parsed.yaml, ['schedule', 'cron'], `a time of day on which days of ${zone} change evenly`, hint);
+    const hint = `zone: ${own} counts days in the time zone of the schedule; or choose another hour: on ${date} a day would be repeated or skipped`;
+    throw wrongValue(parsed.yaml, ['schedule', 'cron'], `a time of day that fits the days of ${zone}`, hint);
   }
   return { cron: schedule.cron, zone: own, catchUp: schedule.catch_up, times };
 }
@@ -155,7 +155,7 @@ function placed<T>({ yaml }: ParsedJob, path: Path, check: () => T): T {
     return check();
   } catch (error) {
     if (!(error instanceof TonlakeError)) throw error;
-    const hint = error.hint ?? `docs/jobs.md tells what ${path.join('.')} can be`;
+    const hint = error.hint ?? `see docs/jobs.md for valid values of ${path.join('.')}`;
     throw new UsageError(`${error.message} (${yaml.placeOf(path)})`, { code: error.code, hint, cause: error });
   }
 }

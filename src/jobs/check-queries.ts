@@ -104,7 +104,7 @@ async function checkParameters(
   const at = lines.isFolded ? 1 : lineAt(sql, Buffer.byteLength(sql.slice(0, Math.max(sql.indexOf(`$${lost}`), 0))));
   const shown = known.map((name) => `$${name}`);
   throw badQuery(
-    `a value that a job binds, got $${lost} (${lines.file}:${lines.line + at - 1})`,
+    `a parameter that jobs bind, got $${lost} (${lines.file}:${lines.line + at - 1})`,
     `${didYouMean(`$${lost}`, shown)}There are: ${shown.join(', ')}`,
   );
 }
@@ -119,13 +119,10 @@ function wrongQuery({ text, place }: ReturnType<typeof faultIn>, names: readonly
   if (table !== undefined) {
     return badQuery(
       `a table or mart, got ${table} (${place})`,
-      didYouMean(table, names).trimEnd() || 'tonlake describe lists what there is',
+      didYouMean(table, names).trimEnd() || 'tonlake describe lists all tables',
     );
   }
-  return badQuery(
-    `a query that DuckDB can answer, got another: ${text} (${place})`,
-    'tonlake describe shows tables and columns',
-  );
+  return badQuery(`a valid query, got an error: ${text} (${place})`, 'tonlake describe shows tables and columns');
 }
 
 function badQuery(message: string, hint: string): UsageError {

@@ -35,7 +35,7 @@ async function reportTarget(
     throw wrongValue(
       parsed.yaml,
       [...path, 'report'],
-      'a report that is there',
+      'an existing report',
       'paths are relative to the working folder',
     );
   }
@@ -104,7 +104,7 @@ function outputFormat<Format extends string>(
 function requirePlaceholders({ yaml }: ParsedJob, path: Path, text: string): void {
   const [unknown] = unknownPlaceholders(text);
   if (unknown !== undefined)
-    throw wrongValue(yaml, path, '{date}, {first_date} or {job} in braces', 'other words in braces stand for nothing');
+    throw wrongValue(yaml, path, '{date}, {first_date} or {job} in braces', 'there are no other placeholders');
 }
 
 function requireDistinct(parsed: ParsedJob, outputs: readonly OutputTarget[]): void {
@@ -117,7 +117,7 @@ function requireDistinct(parsed: ParsedJob, outputs: readonly OutputTarget[]): v
       throw wrongValue(
         parsed.yaml,
         [...path, 'output'],
-        'a path of its own for every output',
+        'a different path for every output',
         'two outputs cannot share a file',
       );
     }

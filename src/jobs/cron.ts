@@ -51,7 +51,7 @@ function parseCron(expression: string, zone: string): Cron {
 }
 
 function badCron(expression: string, cause: unknown): UsageError {
-  const fault = cause instanceof Error ? cause.message.replace(/^\w+: /, '') : 'it never comes due';
+  const fault = cause instanceof Error ? cause.message.replace(/^\w+: /, '') : 'it is never due';
   return new UsageError(
     `usage: expected a cron expression of five fields, got ${JSON.stringify(expression)}: ${fault}`,
     { code: 'bad-cron', hint: '15 3 * * * is every night at 03:15', cause },

@@ -49,7 +49,7 @@ function keysAt(path: Path): readonly string[] {
 
 function describe(path: Path): string {
   const text = schemaAt(path)?.['description'];
-  return typeof text === 'string' ? lowerFirst(text) : 'another form: see docs/jobs.md';
+  return typeof text === 'string' ? lowerFirst(text) : 'see docs/jobs.md';
 }
 
 type JsonSchema = Readonly<Record<string, unknown>>;

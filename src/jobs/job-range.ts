@@ -52,7 +52,7 @@ export function parseJobRange(text: string | undefined, start: string | undefine
   if (/^[a-z]/.test(words)) {
     throw new UsageError(`usage: expected a range such as ${EXAMPLES}, got ${JSON.stringify(text)}`, {
       code: 'wrong-range',
-      hint: 'days are counted back from the run, in the zone of the job',
+      hint: 'days are counted back from the run, in the time zone of the job',
     });
   }
   return { kind: 'parts', parts: parseRange(words.toUpperCase()) };
@@ -60,9 +60,9 @@ export function parseJobRange(text: string | undefined, start: string | undefine
 
 function parseStart(start: string | undefined): readonly RangePart[] {
   if (start === undefined) {
-    throw new UsageError('usage: expected start beside the range since last run, got nothing', {
+    throw new UsageError('usage: expected start with the range since last run, got nothing', {
       code: 'no-start',
-      hint: 'start: 2026-05-01, or a masterchain seqno: where the first run begins',
+      hint: 'set start: 2026-05-01, or a masterchain seqno, where the first run starts',
     });
   }
   const [part, ...more] = parseRange(start);
@@ -71,7 +71,7 @@ function parseStart(start: string | undefined): readonly RangePart[] {
   if (part !== undefined && more.length === 0 && isPoint && isAlone(part)) return [part];
   throw new UsageError(`usage: expected a day or a masterchain seqno, got ${JSON.stringify(start)}`, {
     code: 'wrong-range',
-    hint: kind === undefined ? 'start: 2026-05-01' : 'start is where the first run begins; it ends at the head',
+    hint: kind === undefined ? 'start: 2026-05-01' : 'start is where the first run starts; it always ends at the head',
   });
 }
 

@@ -63,7 +63,7 @@ export async function skipExport({ job, onStep }: StepContext, message: string):
 
 function incomplete(job: Job, { from, to, quarantined }: RunReport): JobError {
   const why = quarantined > 0 ? `${quarantined} records in quarantine` : 'blocks are missing';
-  return new JobError(`job ${job.name}: expected ${from}:${to} whole, got ${why}; nothing was published`, {
+  return new JobError(`job ${job.name}: expected ${from}:${to} complete, got ${why}; nothing was published`, {
     code: 'incomplete',
     hint: `tonlake status --warehouse ${job.warehouse}, then run the job again`,
   });
@@ -76,7 +76,7 @@ export async function buildMarts(context: StepContext): Promise<void> {
     actions.buildMarts(job.warehouse, job.marts, job.network),
   );
   for (const { name, status, rows, seconds, marked, reason } of built) {
-    const isMarked = marked.length === 0 ? [] : [`not all sealed: ${marked.join(', ')}`];
+    const isMarked = marked.length === 0 ? [] : [`not sealed: ${marked.join(', ')}`];
     const message = [status, ...(reason === undefined ? [] : [reason]), ...isMarked].join('; ');
     await onStep({ kind: 'mart', name, status: 'done', seconds, rows: { [name]: rows }, message });
   }

@@ -8,7 +8,7 @@ import type { JobRecord } from './run-record.ts';
 const PLACES = ['jobs', 'pipelines/jobs'];
 /** A job that runs as it is, until the user changes it. */
 const FIRST_JOB = `{network: sandbox, pipelines: [transactions], range: yesterday, schedule: {cron: "15 3 * * *"}}`;
-const BEGIN = `begin with one: mkdir -p jobs && echo '${FIRST_JOB}' > jobs/nightly.yaml && tonlake job check jobs`;
+const BEGIN = `create one: mkdir -p jobs && echo '${FIRST_JOB}' > jobs/nightly.yaml && tonlake job check jobs`;
 
 /** The folder of the user's jobs, below the working folder. @throws {UsageError} when there is none */
 export async function jobsPlace(): Promise<string> {
@@ -26,7 +26,7 @@ export async function jobFiles(path: string): Promise<readonly string[]> {
   });
   if (!found.isDirectory()) return [path];
   const names = (await readdir(path)).filter((name) => /\.ya?ml$/.test(name)).sort();
-  if (names.length === 0) throw noJobs(path, 'there is none in', undefined);
+  if (names.length === 0) throw noJobs(path, 'there are none in', undefined);
   return names.map((name) => join(path, name));
 }
 

@@ -42,7 +42,7 @@ export async function verifyRows(context: StepContext, { range }: Fixed): Promis
 }
 
 function notProven(job: string, warehouse: string, { findings }: VerifyOutcome, first: Finding | undefined): JobError {
-  const example = first === undefined ? '' : `, such as: ${formatFinding(first)}`;
+  const example = first === undefined ? '' : `, for example: ${formatFinding(first)}`;
   const got = `${countFindings(findings)}${example}`;
   return new JobError(`job ${job}: expected a proven warehouse, got ${got}; nothing was published`, {
     code: 'not-proven',
@@ -62,7 +62,8 @@ export async function compactFiles(context: StepContext): Promise<void> {
   await timed(context, { kind: 'compact', name: 'all' }, async () => {
     const { kind, merged, files } = await actions.compact({ warehouse, network, effects, stop });
     const change = `${formatCount(files.before)} -> ${formatCount(files.after)} files`;
-    if (kind === 'duckdb') return { value: undefined, message: 'nothing to merge: a DuckDB warehouse is one file' };
+    if (kind === 'duckdb')
+      return { value: undefined, message: 'nothing to merge: a DuckDB warehouse is a single file' };
     return { value: undefined, message: merged === 0 ? 'nothing to merge' : change };
   });
 }

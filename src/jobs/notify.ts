@@ -27,9 +27,9 @@ async function tell(notice: Notice, send: (target: NoticeTarget) => Promise<void
   }
   const url = notice.webhook ?? process.env[notice.webhook_env ?? ''];
   if (url === undefined || !/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new JobError(`job: expected an address in ${notice.webhook_env}, got none`, {
+    throw new JobError(`job: expected a URL in ${notice.webhook_env}, got none`, {
       code: 'no-webhook',
-      hint: 'set the variable where the job runs',
+      hint: 'set the variable in the environment of the job',
     });
   }
   await send({ kind: 'webhook', url });

@@ -25,7 +25,7 @@ export function parseJob(text: string, file: string): ParsedJob {
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(name)) {
     throw new UsageError(`usage: expected a job file named with letters, digits, - and _, got ${basename(file)}`, {
       code: 'bad-job',
-      hint: 'the name of the file is the name of the job',
+      hint: 'the file name is the name of the job',
     });
   }
   const yaml = parseYaml(text, { file, line: 1, what: 'job', code: 'bad-job' });

@@ -93,7 +93,7 @@ async function isPut({ staged, path, sha256 }: StagedOutput): Promise<boolean> {
   if ((await statIfAny(staged)) !== undefined) return false;
   const isThere = (await statIfAny(path))?.isFile() === true && (await hashFile(path)) === sha256;
   if (isThere) return true;
-  throw cannotPublish(path, 'what was to stand there is gone');
+  throw cannotPublish(path, 'its staged file is gone');
 }
 
 async function keepOld(output: StagedOutput): Promise<void> {
@@ -119,9 +119,9 @@ function oldOf({ staged }: StagedOutput): string {
 }
 
 function cannotPublish(path: string, why: string, cause?: unknown): JobError {
-  return new JobError(`job: expected to write ${path}, cannot: ${why}`, {
+  return new JobError(`job: cannot write ${path}: ${why}`, {
     code: 'cannot-publish',
-    hint: 'nothing was published; what was there before stays',
+    hint: 'nothing was published; previous outputs are unchanged',
     cause,
   });
 }

@@ -115,7 +115,7 @@ export class JobHistory {
     } catch (cause) {
       throw new JobError(`job ${this.#job}: record ${path} cannot be read`, {
         code: 'bad-record',
-        hint: 'remove it: that run is forgotten then, its tables are not',
+        hint: 'remove it: the history loses this run, the tables are not affected',
         cause,
       });
     }

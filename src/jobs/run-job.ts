@@ -179,7 +179,7 @@ class JobRun {
 
 /** What stands for all steps where no block is new: the outputs of the last run stay as they are. */
 async function skipAll(context: StepContext): Promise<readonly StagedOutput[]> {
-  await skipExport(context, 'there are no new blocks; outputs stay as they are');
+  await skipExport(context, 'no new blocks; outputs are unchanged');
   return [];
 }
 

@@ -37,7 +37,7 @@ async function runProgram([program = '', ...args]: readonly string[], body: stri
     });
     child.once('close', (code, signal) => {
       if (code === 0) resolve();
-      else reject(notTold(`${program} ended with ${signal ?? code}`));
+      else reject(notTold(`${program} exited with ${signal ?? code}`));
     });
     // A program need not read what it is told.
     child.stdin.on('error', () => undefined);
@@ -46,9 +46,9 @@ async function runProgram([program = '', ...args]: readonly string[], body: stri
 }
 
 function notTold(why: string, cause?: unknown): JobError {
-  return new JobError(`job: expected a notice to be taken, got none: ${why}`, {
+  return new JobError(`job: notification failed: ${why}`, {
     code: 'not-told',
-    hint: 'the outcome is in tonlake job history',
+    hint: 'see tonlake job history for the result',
     cause,
   });
 }

@@ -37,7 +37,7 @@ const keys = {
 export const SEALED: SelectedColumn = {
   name: '_sealed',
   type: 'BOOLEAN',
-  doc: 'whether everything that the row tells of is sealed, and its day whole',
+  doc: 'true if all source rows are sealed and the day is complete',
 };
 
 /**
@@ -80,7 +80,7 @@ export function martOf(marts: readonly MartDef[], name: string): MartDef {
 
 function requireFreeName(registry: Registry, { name, path }: SqlFile): void {
   if (registry.tables.every((table) => table.name !== name)) return;
-  throw new MartError(`mart: expected a name that no table has, got ${name} (${path})`, { code: 'bad-name' });
+  throw new MartError(`mart: expected an unused table name, got ${name} (${path})`, { code: 'bad-name' });
 }
 
 function inOrder(files: readonly SqlFile[], references: ReadonlyMap<string, readonly Reference[]>): readonly SqlFile[] {
@@ -163,9 +163,9 @@ async function describe(scratch: EmptyDatabase, file: SqlFile): Promise<readonly
   return rows.map(([column, type]) => {
     const name = String(column);
     if (kindOfType(String(type)) !== undefined) return { name, type: String(type), ...docs.get(name) };
-    throw new MartError(`mart: expected a type that tables have for ${name}, got ${String(type)} (${file.path})`, {
+    throw new MartError(`mart: expected a supported type for ${name}, got ${String(type)} (${file.path})`, {
       code: 'bad-type',
-      hint: 'cast it, for example to BIGINT, DECIMAL(38,0) or VARCHAR; no number may pass through a float',
+      hint: 'cast it, for example to BIGINT, DECIMAL(38,0) or VARCHAR; numbers must not become floats',
     });
   });
 }

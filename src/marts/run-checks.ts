@@ -75,13 +75,13 @@ const KEPT = 1000;
 /** The table of offenders. */
 export const failuresTable = selectedTable({
   name: 'check_failures',
-  grain: 'one row that broke the rule of a check when it was last run; at most 1,000 a check',
+  grain: 'one row that broke the rule of a check in its last run; at most 1,000 per check',
   key: ['check_name', 'number'],
   isDated: false,
   columns: [
     { name: 'check_name', type: 'VARCHAR', doc: 'check' },
-    { name: 'number', type: 'BIGINT', doc: 'from 1 within the check' },
-    { name: 'offender', type: 'VARCHAR', doc: 'the row that the check returned, as JSON' },
+    { name: 'number', type: 'BIGINT', doc: 'number of the row within the check, from 1' },
+    { name: 'offender', type: 'VARCHAR', doc: 'row returned by the check, as JSON' },
   ],
 });
 
@@ -183,7 +183,7 @@ async function runCheck(store: Store, registry: Registry, { name, file, rule, in
   }
   const [lost] = inputs.filter((input) => entriesOf(ledger, input).length === 0);
   if (lost !== undefined) {
-    const reason = `the warehouse does not hold ${lost}`;
+    const reason = `the warehouse does not have ${lost}`;
     const result: CheckResult = { name, rule, status: 'skipped', offenders: 0, reason };
     return { result, offenders: [] };
   }

@@ -94,7 +94,7 @@ function parseSqlFile(
 function badHeader(path: string, line: number, expected: string, got: string): MartError {
   return new MartError(`mart: expected ${expected}, got ${got} (${path}:${line})`, {
     code: 'bad-header',
-    hint: 'docs/marts.md shows a header',
+    hint: 'see docs/marts.md for an example',
   });
 }
 

@@ -42,7 +42,7 @@ export function requireKnown(path: string, references: readonly Reference[], kno
   if (lost === undefined) return;
   throw new MartError(`mart: expected a table or a mart, got ${lost.name} (${path}:${lost.line})`, {
     code: 'unknown-reference',
-    hint: didYouMean(lost.name, [...known]).trimEnd() || 'tonlake describe lists what there is',
+    hint: didYouMean(lost.name, [...known]).trimEnd() || 'tonlake describe lists all tables',
   });
 }
 

@@ -83,7 +83,7 @@ function openReadable(env: Environment, baseUrl: string, key: Secret | undefined
     return openStateFolder(env, baseUrl, key);
   } catch (cause) {
     const got = oneLine(cause instanceof Error ? cause.message : String(cause));
-    throw new SourceError(`source: expected a state folder that can be written, got ${got}`, {
+    throw new SourceError(`source: expected a writable state folder, got ${got}`, {
       code: 'no-state',
       hint: STATE_HINT,
       cause,
@@ -95,11 +95,11 @@ function openReadable(env: Environment, baseUrl: string, key: Secret | undefined
 export function formatBudgetStatus(status: BudgetStatus): string {
   const { limit, cap, found, usedLastMinute, heldMs, last429, holders } = status;
   const facts = [
-    limit === null ? 'nobody asks' : `${round(limit)} requests/s may start now`,
+    limit === null ? 'idle' : `${round(limit)} requests/s may start now`,
     cap === null ? undefined : `cap ${round(cap)}`,
     found === null ? undefined : `found limit ${round(found)}`,
     limit === null ? undefined : `${usedLastMinute} in the last minute${usedShare(usedLastMinute, limit)}`,
-    heldMs > 0 ? `held for ${round(heldMs / 1000)} s` : undefined,
+    heldMs > 0 ? `paused for ${round(heldMs / 1000)} s` : undefined,
     last429 === null ? 'no 429 yet' : `last 429 at ${last429.replace(/\.\d+Z$/, 'Z')}`,
   ];
   const lines = holders.map(

@@ -68,7 +68,7 @@ async function setVariables(query: Query, { path }: ReportDef, { id, line }: Sql
       `report: expected one row of ${id}, got ${rows.length === 0 ? 'none' : 'more'} (${path}:${line})`,
       {
         code: 'bad-sql',
-        hint: 'the columns of its one row become variables',
+        hint: 'its single row becomes the variables',
       },
     );
   }
@@ -84,7 +84,7 @@ async function readRows(query: Query, { path }: ReportDef, { id, line }: SqlBloc
     `report: expected at most ${formatCount(MOST_ROWS)} rows of ${id}, got more (${path}:${line})`,
     {
       code: 'too-many-rows',
-      hint: 'group or limit them; tonlake sql --format csv lists any number',
+      hint: 'group or limit the rows; tonlake sql --format csv has no limit',
     },
   );
 }
@@ -92,9 +92,9 @@ async function readRows(query: Query, { path }: ReportDef, { id, line }: SqlBloc
 /** A block named like a table would hide it from those below. */
 function requireFree({ id, line }: SqlBlock, { path }: ReportDef, taken: readonly string[]): void {
   if (!taken.includes(id)) return;
-  throw new UsageError(`usage: expected an id that is no table, got ${id} (${path}:${line})`, {
+  throw new UsageError(`usage: expected an id that is not a table name, got ${id} (${path}:${line})`, {
     code: 'bad-report',
-    hint: `call it ${id}_shown, or what it tells`,
+    hint: `rename it, for example to ${id}_shown`,
   });
 }
 

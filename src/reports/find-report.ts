@@ -58,7 +58,7 @@ export async function openReport(report: string): Promise<ReportDef> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`usage: expected a report, cannot read ${path}`, {
       code: 'unknown-report',
-      hint: 'tonlake report --list shows those that there are',
+      hint: 'tonlake report --list shows the built-in reports',
       cause,
     });
   });

@@ -16,14 +16,14 @@ export function readFront(text: string, file: string): ReadFront {
   if (whole === undefined || yamlText === undefined || !text.startsWith(whole)) {
     throw new UsageError(`usage: expected front matter between two lines of ---, got none (${file}:1)`, {
       code: 'bad-report',
-      hint: 'docs/reports.md shows a report',
+      hint: 'see docs/reports.md for an example',
     });
   }
   const { value, yaml } = readYaml(yamlText, { file, line: 2, what: 'report', code: 'bad-report' }, frontSchema);
   for (const [name, param] of Object.entries(value.params ?? {})) {
     const path = ['params', name];
     if (!/^[a-z][a-z0-9_]*$/.test(name)) throw badParam(yaml, path, 'a name of lower-case letters, digits and _', name);
-    if (reservedParams.includes(name)) throw badParam(yaml, path, 'a name that tonlake does not bind itself', name);
+    if (reservedParams.includes(name)) throw badParam(yaml, path, 'a name that is not reserved', name);
     if ((param.choices === undefined) === (param.type === 'choice')) {
       throw badParam(yaml, path, 'choices for the type choice, and only for it', param.type);
     }
@@ -37,6 +37,6 @@ export function readFront(text: string, file: string): ReadFront {
 function badParam(yaml: PlacedYaml, path: readonly string[], expected: string, got: string): UsageError {
   return new UsageError(`usage: expected ${expected}, got ${got} (${yaml.placeOf(path)})`, {
     code: 'bad-report',
-    hint: 'docs/reports.md tells of parameters',
+    hint: 'see docs/reports.md for parameters',
   });
 }

@@ -73,14 +73,11 @@ function readBlock({ id, more, text }: Fence, line: number, path: string, before
     );
   }
   if (before.some((block) => block.id === id)) {
-    throw bad(`expected an id for one select, got ${id} again (${path}:${line})`, 'give it another id');
+    throw bad(`expected a unique id, got ${id} twice (${path}:${line})`, 'choose another id');
   }
   if (text.trim() === '') throw bad(`expected a select, got nothing (${path}:${line})`, 'write it between the fences');
   if (more !== '' && more !== 'variables') {
-    throw bad(
-      `expected nothing or variables after ${id}, got ${more} (${path}:${line})`,
-      'docs/reports.md tells of both',
-    );
+    throw bad(`expected nothing or variables after ${id}, got ${more} (${path}:${line})`, 'see docs/reports.md');
   }
   return { id, isVariables: more === 'variables', sql: text, line };
 }

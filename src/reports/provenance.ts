@@ -141,13 +141,13 @@ function coverageOf(ledger: readonly LedgerEntry[], pipeline: string, isCounted:
 /** Coverage in words; `format` writes lists of spans, whole or in short. */
 export function coverageTexts(coverage: readonly PipelineCoverage[], format: (spans: readonly Span[]) => string) {
   return coverage.map(({ pipeline, sealed, missing, quarantined, proof, unproven }) => {
-    const alone = unproven.length === 0 ? '' : `; ${format(unproven)} the source alone`;
+    const alone = unproven.length === 0 ? '' : `; only read: ${format(unproven)}`;
     return {
       pipeline,
       sealed: format(sealed),
       missing: format(missing),
       quarantined: format(quarantined),
-      proof: proof === undefined ? 'the source alone' : `${proof}${alone}`,
+      proof: proof === undefined ? 'only read' : `${proof}${alone}`,
     };
   });
 }

@@ -44,7 +44,7 @@ const chartSchema = z
   })
   .refine(({ mark, scale }) => scale !== 'log' || mark === 'line' || mark === 'dot', {
     path: ['scale'],
-    message: 'linear, because a bar or an area has no log scale,',
+    message: 'linear, because bars and areas have no log scale,',
   });
 
 const tableSchema = z.strictObject({
@@ -79,7 +79,7 @@ export type FiguresDef = Readonly<z.infer<typeof figuresSchema>>;
 /** A select of a report; later blocks may read its rows by its id. */
 export interface SqlBlock {
   readonly id: string;
-  /** Whether the columns of its one row become variables, which blocks below read as getvariable('name'). */
+  /** Whether its single row becomes the variables, which blocks below read as getvariable('name'). */
   readonly isVariables: boolean;
   readonly sql: string;
   /** Line of the fence, from 1; the select begins on the next. */

@@ -52,7 +52,7 @@ export async function findGaps(options: GapOptions, held: readonly LedgerEntry[]
   }
   told.push(...(await periodGaps(reader.query, ledger, registry, parts)).map(describeGap));
   const records = isOfLedger || relations.includes('quarantine') ? quarantinedRecords(ledger) : 0;
-  const quarantine = `${formatCount(records)} records are in quarantine: they could not be decoded`;
+  const quarantine = `${formatCount(records)} records are in quarantine because they could not be decoded`;
   return [
     ...absentTables(
       ledger,

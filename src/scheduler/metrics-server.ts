@@ -30,12 +30,12 @@ export function parseMetricsAddress(text: string, isPublic = false): MetricsAddr
   if (digits !== '' && port <= 65_535 && (isLoopback || (isPublic && isAddress))) {
     return { host: host === '' ? '127.0.0.1' : host.replace(/^\[(.*)\]$/, '$1'), port };
   }
-  const expected = isPublic ? 'an address and a port' : 'an address of this machine';
+  const expected = isPublic ? 'an address and a port' : 'a loopback address';
   throw new UsageError(`usage: expected ${expected}, got ${JSON.stringify(text)}`, {
     code: 'bad-address',
     hint: isPublic
       ? '--metrics 0.0.0.0:9464 --metrics-public'
-      : '--metrics 127.0.0.1:9464; with --metrics-public others may read the metrics, without a password',
+      : '--metrics 127.0.0.1:9464; or allow others to read the metrics, without a password, with --metrics-public',
   });
 }
 
@@ -55,7 +55,7 @@ export async function serveMetrics(
       );
       return;
     }
-    if (path !== '/healthz') return answer(response, 404, 'text/plain', 'there are /metrics and /healthz\n');
+    if (path !== '/healthz') return answer(response, 404, 'text/plain', 'try /metrics or /healthz\n');
     const state = health.read();
     answer(response, state.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(state)}\n`);
   });

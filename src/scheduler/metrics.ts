@@ -32,40 +32,40 @@ function metricsIn(registry: Registry) {
   const registers = [registry];
   return {
     runs: new Counter({
-      ...{ name: 'tonlake_job_runs_total', help: 'Runs of a job that are over, by how they ended.', registers },
+      ...{ name: 'tonlake_job_runs_total', help: 'Finished runs of a job, by result.', registers },
       labelNames: ['job', 'result'],
     }),
     duration: new Histogram({
-      ...{ name: 'tonlake_job_duration_seconds', help: 'How long a run took.', registers },
+      ...{ name: 'tonlake_job_duration_seconds', help: 'Duration of runs.', registers },
       ...{ labelNames: ['job'], buckets: SECONDS },
     }),
     stepSeconds: new Counter({
-      ...{ name: 'tonlake_job_step_seconds_total', help: 'Time that the steps of a job took, by kind.', registers },
+      ...{ name: 'tonlake_job_step_seconds_total', help: 'Time spent in the steps of a job, by kind.', registers },
       labelNames: ['job', 'step'],
     }),
     rows: new Counter({
-      ...{ name: 'tonlake_job_rows_total', help: 'Rows that exports added to tables.', registers },
+      ...{ name: 'tonlake_job_rows_total', help: 'Rows added to tables by exports.', registers },
       labelNames: ['job', 'table'],
     }),
     requests: new Counter({
-      ...{ name: 'tonlake_job_requests_total', help: 'Requests that exports made to the API.', registers },
+      ...{ name: 'tonlake_job_requests_total', help: 'API requests made by exports.', registers },
       labelNames: ['job'],
     }),
     success: new Gauge({
       name: 'tonlake_job_last_success_timestamp_seconds',
-      ...{ help: 'When a run of the job last ended well.', registers, labelNames: ['job'] },
+      ...{ help: 'Time of the last successful run.', registers, labelNames: ['job'] },
     }),
     next: new Gauge({
       name: 'tonlake_job_next_run_timestamp_seconds',
-      ...{ help: 'When the job is next due.', registers, labelNames: ['job'] },
+      ...{ help: 'Time at which the job is next due.', registers, labelNames: ['job'] },
     }),
     running: new Gauge({
       name: 'tonlake_job_running',
-      ...{ help: '1 while a run of the job is under way.', registers, labelNames: ['job'] },
+      ...{ help: '1 while the job is running.', registers, labelNames: ['job'] },
     }),
     missed: new Counter({
       name: 'tonlake_job_missed_runs_total',
-      help: 'Runs that came due while no schedule ran and are made up for.',
+      help: 'Runs that were missed and are caught up.',
       ...{ registers, labelNames: ['job'] },
     }),
   };

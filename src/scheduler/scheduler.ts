@@ -85,7 +85,7 @@ function jobsByWarehouse(jobs: readonly Job[]): readonly (readonly ScheduledJob[
 function sameName(first: Job, second: Job): UsageError {
   return new UsageError(`usage: expected jobs of different names, got ${first.file} and ${second.file}`, {
     code: 'same-name',
-    hint: 'their records would lie in one folder of the warehouse: rename a file',
+    hint: 'their records would share a folder in the warehouse: rename a file',
   });
 }
 

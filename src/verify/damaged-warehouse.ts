@@ -90,7 +90,7 @@ export async function openHeld(options: HeldOptions): Promise<Held> {
   const { kind, exists } = await detectStoreKind(path);
   const identity = kind === 'parquet' && exists ? await readIdentity(path) : undefined;
   if (!exists || (kind === 'parquet' && identity === undefined)) {
-    throw new StoreError(`store: there is no warehouse at ${path}`, {
+    throw new StoreError(`store: no warehouse at ${path}`, {
       code: 'no-warehouse',
       hint: 'name one with --warehouse, or make one with tonlake run',
     });

@@ -30,9 +30,9 @@ export async function limitTo(
   const endOf = (date: string): DaySpan => {
     const day = days.get(date);
     if (day === undefined) {
-      throw new UsageError(`usage: expected a day that the warehouse holds, got ${date}`, {
+      throw new UsageError(`usage: expected a day that the warehouse has, got ${date}`, {
         code: 'wrong-range',
-        hint: days.size === 0 ? 'it holds no block headers' : `it holds ${formatDays([...days.keys()])}`,
+        hint: days.size === 0 ? 'it has no block headers' : `it has ${formatDays([...days.keys()])}`,
       });
     }
     if (!day.isWhole) broken.set(date, day);

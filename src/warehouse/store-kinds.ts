@@ -50,7 +50,7 @@ export function shapeOf(kind: Store['kind']): string {
 }
 
 export function noWarehouse(path: string): StoreError {
-  return new StoreError(`store: there is no warehouse at ${path}`, {
+  return new StoreError(`store: no warehouse at ${path}`, {
     code: 'no-warehouse',
     hint: 'name one with --warehouse, or make one with tonlake run',
   });

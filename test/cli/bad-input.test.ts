@@ -144,7 +144,7 @@ describe('a key', () => {
     expectOneLine(missing, 1, /401.*hint: set TONLAKE_API_KEY/);
     const env = { TONLAKE_API_KEY: 'KEY-wrong' };
     const refused = await tonlake(runArgs(locked.url, join(freshFolder(), 'w')), { env });
-    expectOneLine(refused, 1, /401.*the API key was refused/);
+    expectOneLine(refused, 1, /401.*the API key was rejected/);
     expect(refused.stderr).not.toContain('KEY-wrong');
   });
 
@@ -217,7 +217,7 @@ describe('a warehouse that cannot be used', () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     expectOneLine(await tonlake(runArgs(sandbox.url, join(file, 'w'))), 1, /file where a folder is needed/);
-    expectOneLine(await tonlake(['status', '--warehouse', join(folder, 'none')]), 1, /there is no warehouse at/);
+    expectOneLine(await tonlake(['status', '--warehouse', join(folder, 'none')]), 1, /store: no warehouse at/);
     expect(readdirSync(folder)).toEqual(['file']);
   });
 

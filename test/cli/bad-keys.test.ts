@@ -78,7 +78,7 @@ describe('keys of a lookup', () => {
       ...['--network', sandbox.url, '--range', '1000:1001', '--warehouse', path],
     ]);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^account_latest: 1 of 2 keys refused, the first: .*xyz.*; see select \* from lookups/m);
+    expect(stderr).toMatch(/^account_latest: 1 of 2 keys rejected, the first: .*xyz.*; see select \* from lookups/m);
     expect(stdout).not.toContain('nothing was missing');
   });
 
@@ -90,7 +90,7 @@ describe('keys of a lookup', () => {
     for (const _ of ['first', 'second']) {
       const { code, stdout, stderr } = await tonlake(words);
       expect([code, stdout.startsWith('incomplete')]).toEqual([1, true]);
-      expect(stderr).toMatch(/^account_latest: 1 of 1 keys refused, the first: .*xyz/m);
+      expect(stderr).toMatch(/^account_latest: 1 of 1 keys rejected, the first: .*xyz/m);
     }
   });
 

@@ -77,8 +77,8 @@ describe.skipIf(!hasScript)('on a terminal', () => {
       screen: [
         'blocks: fetching 1000:1060 (61 blocks)',
         expect.stringMatching(/^transactions: fetching 1000:1060 \(61 blocks, [\d,]+ transactions\)$/),
-        'interrupted: ending after the span in flight; press Ctrl-C again to stop at once',
-        'interrupted: everything up to the last span is kept; the same command goes on from there',
+        'interrupted: stopping after the current span; press Ctrl-C again to stop at once',
+        'interrupted: everything up to the last span is kept; run the same command again to continue',
         '',
       ],
     });

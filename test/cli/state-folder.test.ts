@@ -24,7 +24,7 @@ describe.skipIf(!existsSync('/proc/self'))('a place that takes no folder', () =>
     expect(code).toBe(0);
     expect(stderr.split('\n').filter((line) => line.includes('TONLAKE_STATE_DIR'))).toEqual([
       expect.stringMatching(
-        /^warning: source: the request budget cannot be shared with other processes \(ENOENT: .*\); hint: let TONLAKE_STATE_DIR name a folder that can be written$/,
+        /^warning: source: cannot share the rate limit with other processes \(ENOENT: .*\); hint: set TONLAKE_STATE_DIR to a writable folder$/,
       ),
     ]);
   });
@@ -35,7 +35,9 @@ describe.skipIf(!existsSync('/proc/self'))('a place that takes no folder', () =>
     });
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/^error: source: expected a state folder .*; hint: let TONLAKE_STATE_DIR .*\n$/),
+      stderr: expect.stringMatching(
+        /^error: source: expected a writable state folder, .*; hint: set TONLAKE_STATE_DIR .*\n$/,
+      ),
     });
   });
 

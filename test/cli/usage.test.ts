@@ -19,7 +19,7 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['run', '--rnage', '1'], says: /unknown option '--rnage'; hint: did you mean --range\?/ },
     {
       args: [...RUN, '--history', 'blocks', 'transactions'],
-      says: /expected a list that changes with --history, got blocks, transactions; hint: leave --history out; .*jetton_masters/,
+      says: /expected a changing list with --history, got blocks, transactions; hint: remove --history; .*jetton_masters/,
     },
     { args: [...RUN, '--store', 'csv'], says: /'csv' is invalid.*parquet, duckdb/ },
     { args: [...RUN, '--rps', '0'], says: /above 0/ },
@@ -29,11 +29,11 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['run', 'transaktions', ...RUN.slice(1)], says: /expected a pipeline.*did you mean transactions\?/ },
     {
       args: ['run', '1000:1005', '--network', 'sandbox'],
-      says: /got "1000:1005", which is a range; hint: a range goes behind -r: tonlake run .*-r 1000:1005\n/,
+      says: /got "1000:1005", which is a range; hint: ranges need -r: tonlake run .*-r 1000:1005\n/,
     },
     {
       args: ['plan', 'blocks', 'yesterday', '-n', 'sandbox'],
-      says: /got "yesterday", which is a range; hint: a range goes behind -r: tonlake plan .*blocks -r yesterday\n/,
+      says: /got "yesterday", which is a range; hint: ranges need -r: tonlake plan .*blocks -r yesterday\n/,
     },
     {
       args: ['run', 'messages', ...RUN.slice(1)],
@@ -45,16 +45,16 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     },
     {
       args: ['run', '-n', 'sandbox', '-r', '1,000:2,000'],
-      says: /expected digits without commas between them, got "1,000:2,000"; hint: did you mean 1000:2000\? a comma/,
+      says: /expected digits without commas, got "1,000:2,000"; hint: did you mean 1000:2000\? a comma/,
     },
     {
       args: ['run', '--network', 'testnett', '--range', '1'],
       says: /expected a network .*"testnett"; hint: --network testnet/,
     },
-    { args: ['run', '--network', 'http://u:secret@x/api/v3', '--range', '1'], says: /base URL alone/ },
+    { args: ['run', '--network', 'http://u:secret@x/api/v3', '--range', '1'], says: /plain base URL/ },
     {
       args: ['run', '--network', 'sandbox', '--range', '5:1'],
-      says: /range that grows, got 5:1; hint: did you mean 1:5\?/,
+      says: /range start 5 is after its end 1; hint: did you mean 1:5\?/,
     },
     { args: ['run', '--network', 'sandbox', '--range', '2026-02-30'], says: /expected a range.*2026-02-30/ },
     { args: ['run', '--network', 'sandbox', '--range', '20000:'], says: /range with blocks.*hint: the head is 10000/ },
@@ -76,7 +76,7 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['report', 'network-daily', '-o', 'gs://b/x.html'], says: /for --output, got the URL gs:/ },
     { args: ['fetch', 'blocks', '-o', 'https://h/x.json'], says: /for --output, got the URL https:/ },
     { args: ['status', '-w', 'md:db'], says: /--warehouse, got the URL md:/ },
-    { args: ['sql'], says: /expected a query or --file/ },
+    { args: ['sql'], says: /expected either a query or --file, got both/ },
     { args: ['sql', ' '], says: /expected a query, got nothing/ },
     { args: ['sql', '--file', '/nowhere/q.sql'], says: /cannot read \/nowhere\/q\.sql/ },
     { args: ['sql', 'select 1', '--format', 'xml'], says: /box, csv, json/ },
@@ -207,7 +207,7 @@ test('the only warehouse in data is found without flags, and one of several is n
     expect(found).toMatchObject({ code: 0, stderr: 'warehouse data/sandbox: the only one in data\n' });
     expect(found.stdout).toBe((await tonlake([...args, '-w', 'data/sandbox'], { cwd })).stdout);
   }
-  const none = 'there is no warehouse at data/testnet; hint: name one that is there: --warehouse data/sandbox\n';
+  const none = 'there is no warehouse at data/testnet; hint: use one of these: --warehouse data/sandbox\n';
   for (const env of [{ TONLAKE_NETWORK: 'testnet' }, {}]) {
     const named = 'TONLAKE_NETWORK' in env ? [] : ['-n', 'testnet'];
     expect(await tonlake([...sql, ...named], { cwd, env })).toMatchObject({ code: 1, stderr: `error: store: ${none}` });
@@ -216,14 +216,14 @@ test('the only warehouse in data is found without flags, and one of several is n
   const { code, stderr } = await tonlake(sql, { cwd });
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: expect.stringContaining('name one that is there: --warehouse data/b.duckdb, --warehouse data/sandbox\n'),
+    stderr: expect.stringContaining('use one of these: --warehouse data/b.duckdb, --warehouse data/sandbox\n'),
   });
 });
 
 test('a plan tells what the index does not hold, and counts only the rest', async () => {
   const args = ['plan', '--network', 'sandbox', '--range', '9990:10010', '--warehouse', join(freshFolder(), 'w')];
   const { stdout } = await tonlake(args);
-  expect(stdout).toContain('not there yet, or no more: 10001:10010; the index holds 1:10000\n');
+  expect(stdout).toContain('not in the index: 10001:10010; the index has 1:10000\n');
   expect(stdout.match(/\(11 masterchain blocks/g)).toHaveLength(2);
 });
 

@@ -154,14 +154,14 @@ test.each(['blocks', 'messages'])('tonlake files lists what holds %s', async (ta
 
 test('tonlake files of a DuckDB warehouse lists nothing, and says why', async () => {
   const warehouse = join(folder, 'w.duckdb');
-  const stderr = `no Parquet files: a DuckDB warehouse is one file, ${warehouse}\n`;
+  const stderr = `no Parquet files: a DuckDB warehouse is a single file, ${warehouse}\n`;
   expect(await tonlake(['files', 'blocks', '--warehouse', warehouse])).toMatchObject({ code: 0, stdout: '', stderr });
 });
 
 test('tonlake files of a mart that is not built says so', async () => {
   for (const name of ['w', 'w.duckdb']) {
     const place = join(folder, name);
-    const stderr = `error: mart transactions_daily: expected a mart that is built, got one that is not yet; hint: tonlake mart build --warehouse ${place} transactions_daily\n`;
+    const stderr = `error: mart transactions_daily: expected a built mart, got one that is not built yet; hint: tonlake mart build --warehouse ${place} transactions_daily\n`;
     const files = ['files', 'transactions_daily', '--warehouse', place];
     expect(await tonlake(files)).toMatchObject({ code: 1, stdout: '', stderr });
   }

@@ -180,8 +180,8 @@ interface Plan {
 }
 
 test.each([
-  [['transactions', '--all'], 'expected --all alone, got transactions as well'],
-  [['--all', '--from', 'select 1'], 'expected --all alone, got --from as well'],
+  [['transactions', '--all'], '--all cannot be combined with transactions'],
+  [['--all', '--from', 'select 1'], '--all cannot be combined with --from'],
 ])('refuses %o', async (words, text) => {
   const { code, stderr } = await tonlake(['run', ...words, '--network', 'sandbox', '--range', '1:2']);
   expect(code).toBe(2);

@@ -241,7 +241,7 @@ describe.each(['w', 'w.duckdb'])('Ctrl-C on a warehouse named %s', (name) => {
     run.kill('SIGINT');
     const { code, stderr, events, report } = readExport(await run.finished);
     expect(code).toBe(130);
-    expect(stderr).toMatch(/interrupted: ending after the span in flight/);
+    expect(stderr).toMatch(/interrupted: stopping after the current span/);
     expect(stderr).toMatch(/interrupted: everything up to the last span is kept/);
     expect(report).toMatchObject({ event: 'done', complete: false });
     expect(events).toContainEqual(expect.objectContaining({ event: 'span', pipeline: 'blocks', from: 1000, to: 1099 }));

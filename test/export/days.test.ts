@@ -48,16 +48,16 @@ test('a day that is under way ends at the head, or is refused where it must be o
   expect(await chainBounds(session.source).lastOfDay('2026-05-02')).toBe(20_000);
   await expect(chainBounds(session.source, { isOver: true }).lastOfDay('2026-05-02')).rejects.toMatchObject({
     ...{ code: 'day-not-over', retryable: true },
-    message: 'walk: expected an index that is past the end of 2026-05-02 (UTC), got one whose head is 20000',
+    message: 'walk: expected the index to be past the end of 2026-05-02 (UTC), got head 20000',
   });
 });
 
 test('a day without blocks is refused, before the chain as after its head', async () => {
   const { firstOfDay, lastOfDay } = chainBounds(session.source);
-  const early = { code: 'wrong-range', message: 'usage: expected a day that the index holds, got 2025-05-01' };
+  const early = { code: 'wrong-range', message: 'usage: expected a day that the index has, got 2025-05-01' };
   await expect(firstOfDay('2025-05-01')).rejects.toMatchObject({
     ...early,
-    hint: 'the first block after it is 1, of 2026-05-01',
+    hint: 'the next block is 1 of 2026-05-01',
   });
   await expect(lastOfDay('2025-05-01')).rejects.toMatchObject({
     ...early,
@@ -65,7 +65,7 @@ test('a day without blocks is refused, before the chain as after its head', asyn
   });
   await expect(firstOfDay('2026-05-03')).rejects.toMatchObject({
     code: 'wrong-range',
-    hint: 'the head is block 20000, of 2026-05-02, which is older',
+    hint: 'the head is block 20000 of 2026-05-02',
   });
   // What is the last day of a chain in one zone may be a day that has not begun in another.
   const later = chainBounds(session.source, { zone: 'Pacific/Honolulu' });
@@ -89,11 +89,11 @@ test('a time that the head has not passed is open, or is refused where it must b
   expect(chain.openDays).toEqual(['2026-05-02T01:41:00Z']);
   await expect(chainBounds(session.source, { isOver: true }).lastBefore(later)).rejects.toMatchObject({
     ...{ code: 'day-not-over', retryable: true },
-    message: 'walk: expected an index that is past the end of 2026-05-02T01:41:00Z, got one whose head is 20000',
+    message: 'walk: expected the index to be past the end of 2026-05-02T01:41:00Z, got head 20000',
   });
   await expect(chain.firstSince(later)).rejects.toMatchObject({
     code: 'wrong-range',
-    message: 'usage: expected a time that the index holds, got 2026-05-02T01:41:00Z',
+    message: 'usage: expected a time that the index has, got 2026-05-02T01:41:00Z',
   });
 });
 

@@ -11,7 +11,9 @@ test('a day that is not over is not complete, unless it is wanted as far as it c
   const first = await tonlake(words);
   expect(first.code).toBe(1);
   expect(first.stdout).toMatch(/^incomplete: /);
-  expect(first.stdout).toContain('2026-05-02 is not over: exported up to block 10000; run it again later, or take it');
+  expect(first.stdout).toContain(
+    '2026-05-02 is not over: exported up to block 10000; run it again later, or accept it',
+  );
   const soFar = await tonlake([...words, '--so-far']);
   expect(soFar.code).toBe(0);
   expect(soFar.stdout).toMatch(/^complete: /);

@@ -111,8 +111,8 @@ describe('a range', () => {
     ['1,000:2,000', 'did you mean 1000:2000? '],
     ['47,670,123:47,671,456', 'did you mean 47670123:47671456? '],
     ['-1,000:', 'did you mean -1000:? '],
-    ['1,200', 'did you mean 1200? a comma stands between ranges; digits are grouped as in 47_670_000; 1:1,200 for'],
-    ['1,000:2,000,300:400', 'a comma stands between ranges; '],
+    ['1,200', 'did you mean 1200? commas separate ranges; group digits like 47_670_000; 1:1,200 for'],
+    ['1,000:2,000,300:400', 'commas separate ranges; '],
   ])('%s is refused, and not taken for several ranges', (text, hint) => {
     expect(() => parseRange(text)).toThrow(
       expect.objectContaining({ code: 'wrong-range', hint: expect.stringMatching(`^${hint.replaceAll('?', '\\?')}`) }),

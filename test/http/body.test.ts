@@ -52,7 +52,7 @@ describe('compressed answers', () => {
     body.fill(0xff, body.length >> 1);
     const error = await rejection(fetchText(open((await serveSteps(packed('br', body))).baseUrl, { attempts: 2 })));
     expect(formatError(error)).toMatch(
-      /^source blocks 5: the br body is cut or broken after 2 attempts in 0.3 s \(.+\); hint: /,
+      /^source blocks 5: the br body is truncated or corrupt after 2 attempts in 0.3 s \(.+\); hint: /,
     );
     expect(error).toMatchObject({ code: 'broken-body' });
   });

@@ -184,7 +184,9 @@ describe('the reaction to what a source sends', () => {
       body: Buffer.from(''),
     };
     const hint = (keyed: boolean): unknown => reactTo(reply, { path: '/blocks', missing: undefined, keyed, now: NOW });
-    expect(hint(true)).toMatchObject({ fault: { hint: expect.stringMatching(/was refused.*belongs to one network/) } });
+    expect(hint(true)).toMatchObject({
+      fault: { hint: expect.stringMatching(/was rejected.*each key is for one network/) },
+    });
     expect(hint(false)).toMatchObject({ fault: { hint: expect.stringMatching(/^set TONLAKE_API_KEY/) } });
   });
 

@@ -134,7 +134,7 @@ describe('proxies', () => {
 
   test('a proxy setting that is no http address is refused without repeating it', () => {
     expect(() => open('http://a.example', { env: { HTTP_PROXY: 'socks5://me:hidden@p' } })).toThrow(
-      /^usage: expected an http or https address in HTTP_PROXY, got something else$/,
+      /^usage: expected an http or https URL in HTTP_PROXY$/,
     );
   });
 });
@@ -145,7 +145,7 @@ describe('certificates', () => {
     const error = await rejection(fetchText(open(`https://localhost:${port}/api/v3`)));
     expect(formatError(error)).toBe(
       `source blocks 5: the certificate of https://localhost:${port} is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT); ` +
-        'hint: name the certificate authority in TONLAKE_CA_FILE or NODE_EXTRA_CA_CERTS',
+        'hint: set TONLAKE_CA_FILE or NODE_EXTRA_CA_CERTS to its certificate authority',
     );
     expect(await fetchText(open(`https://localhost:${port}/api/v3`, { env: { TONLAKE_CA_FILE: caFile } }))).toBe(
       '{"blocks":[]}',

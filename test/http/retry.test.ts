@@ -46,7 +46,7 @@ describe('asking again', () => {
     const server = await serveSteps(json(503, { error: 'maintenance' }, { 'retry-after': '3600' }));
     const error = await rejection(fetchText(open(server.baseUrl, { effects })));
     expect(formatError(error)).toBe(
-      'source blocks 5: 503, and asked to wait for 3600 s (maintenance); hint: ask again after that time',
+      'source blocks 5: 503, and asked to wait 3600 s (maintenance); hint: try again after that time',
     );
     expect(effects.slept).toEqual([]);
   });
@@ -140,7 +140,7 @@ describe('a block that is not indexed', () => {
     const server = await serveSteps(MISSING);
     const error = await rejection(fetchText(open(server.baseUrl, { effects, waitMs: 60_000 }), ask));
     expect(formatError(error)).toBe(
-      'source blocks 5: still not indexed after 60 s (masterchain block 5 not found); hint: ask again later, or raise --wait',
+      'source blocks 5: still not indexed after 60 s (masterchain block 5 not found); hint: try again later, or raise --wait',
     );
     expect(error).toMatchObject({ code: 'not-indexed', retryable: true });
     expect(effects.monotonic()).toBe(60_000);
@@ -169,7 +169,7 @@ describe('connections that fail', () => {
     const error = await rejection(fetchText(open(`http://127.0.0.1:${port}/api/v3`, { effects })));
     expect(formatError(error)).toBe(
       `source blocks 5: nothing listens at http://127.0.0.1:${port} after 3 attempts in 0.6 s (ECONNREFUSED); ` +
-        'hint: check --network, and that the server runs',
+        'hint: check --network, and that the server is running',
     );
     expect(effects.slept).toEqual([200, 400]);
   });
@@ -211,6 +211,8 @@ describe('connections that fail', () => {
     expect(await fetchText(open(server.baseUrl, { timeoutMs: 60 }))).toBe('{"blocks":[]}');
     const silent = await serve(() => undefined);
     const error = await rejection(fetchText(open(silent.baseUrl, { timeoutMs: 50, attempts: 2 })));
-    expect(formatError(error)).toMatch(/^source blocks 5: no whole answer within 0.05 s after 2 attempts in .* hint: /);
+    expect(formatError(error)).toMatch(
+      /^source blocks 5: no complete response within 0.05 s after 2 attempts in .* hint: /,
+    );
   });
 });

@@ -101,7 +101,7 @@ describe('tonlake job', () => {
     { args: ['job', 'history', 'nightly.yaml', '--limit', '0'], says: /whole number/ },
     { args: ['schedule', 'nightly.yaml'], says: /expected jobs with a schedule, got none/ },
     { args: ['schedule', 'nowhere'], says: /expected job files, cannot read nowhere/ },
-    { args: ['schedule', 'nightly.yaml', '--metrics', '0.0.0.0:9464'], says: /expected an address of this machine/ },
+    { args: ['schedule', 'nightly.yaml', '--metrics', '0.0.0.0:9464'], says: /expected a loopback address/ },
     { args: ['schedule', 'nightly.yaml', '--drain', 'x'], says: /at least 0/ },
   ])('$args is refused in one line with exit code 2', async ({ args, says }) => {
     const { code, stdout, stderr } = await tonlake(args, { cwd });
@@ -155,7 +155,7 @@ test('a day that the index has not passed is not taken', async () => {
   const cwd = folderWith({ 'day.yaml': JOB.replace('"1000:1019"', '2026-05-02') });
   const { code, stdout, stderr } = await tonlake(['job', 'run', 'day.yaml'], { cwd });
   expect(stderr).toMatch(
-    /\nerror: walk: expected an index that is past the end of 2026-05-02 \(UTC\)[^\n]*; hint: [^\n]*\n$/,
+    /\nerror: walk: expected the index to be past the end of 2026-05-02 \(UTC\)[^\n]*; hint: [^\n]*\n$/,
   );
   expect({ code, stdout }).toEqual({ code: 1, stdout: 'failed: day on sandbox\n' });
   expect(existsSync(join(cwd, 'out'))).toBe(false);
@@ -173,7 +173,7 @@ test('Ctrl-C ends a job after the span in hand, and the same command goes on', a
   expect(existsSync(join(cwd, 'out'))).toBe(false);
   const again = await tonlake(args, { cwd });
   await sandbox.close();
-  expect(again.stderr).toContain('slow: going on with the run of 2026-05-04T03:15:00.000Z\n');
+  expect(again.stderr).toContain('slow: resuming the run of 2026-05-04T03:15:00.000Z\n');
   expect(again).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^done: slow \(1000:1019\) on \S+, attempt 2\n/),
@@ -214,7 +214,7 @@ test('a failed job tells by command and by webhook', async () => {
   expect(JSON.parse(readFileSync(join(cwd, 'told.json'), 'utf8'))).toMatchObject(told);
   expect(JSON.parse(bodies[0] ?? '')).toMatchObject(told);
   expect(stderr).toContain(
-    `warning: notify webhook of TOLD: failed, job: expected a notice to be taken, got none: 127.0.0.1:${port} answered 500`,
+    `warning: notify webhook of TOLD: failed, job: notification failed: 127.0.0.1:${port} answered 500`,
   );
   expect(stderr).toMatch(/warning: notify no-such-program: failed, [^\n]*cannot be started/);
   expect(stderr).not.toContain('/secret');
@@ -230,7 +230,7 @@ describe('tonlake schedule', () => {
     writeFileSync(join(jobs, 'schedule.json'), JSON.stringify({ since }));
     const address = `127.0.0.1:${await freePort()}`;
     const run = startTonlake(['schedule', '.', '--metrics', address], { cwd });
-    await run.until('stdout', /nightly: 1 missed run to make up for, older ones are given up\n/);
+    await run.until('stdout', /nightly: 1 missed run to make up for, older ones are dropped\n/);
     await run.until('stdout', /done: nightly \(1000:1019\) on sandbox\n(.*\n)*nightly: next/);
     const metrics = await (await fetch(`http://${address}/metrics`)).text();
     expect(metrics).toContain('tonlake_job_runs_total{job="nightly",result="done"} 1\n');

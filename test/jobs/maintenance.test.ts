@@ -52,7 +52,7 @@ test('a DuckDB warehouse is verified, and has nothing to merge', async () => {
   const { code, step } = await runIn(cwd, `${text}verify: true\ncompact: true\n`, '1000:1009');
   expect(code).toBe(0);
   expect(step('verify')?.status).toBe('done');
-  expect(step('compact')?.message).toBe('nothing to merge: a DuckDB warehouse is one file');
+  expect(step('compact')?.message).toBe('nothing to merge: a DuckDB warehouse is a single file');
 });
 
 test('damage fails the job before anything is published, and a job that repairs mends it', async () => {

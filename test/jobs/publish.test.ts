@@ -45,7 +45,7 @@ test('where one file cannot be put in place, all are as they were before', async
   const outputs = await stageThree(folder);
   // Somebody makes a folder where the last file is to stand.
   mkdirSync(join(folder, 'c.json', 'x'), { recursive: true });
-  await expect(putInPlace(outputs)).rejects.toThrow(/^job: expected to write \S+c.json, cannot: /);
+  await expect(putInPlace(outputs)).rejects.toThrow(/^job: cannot write \S+c.json: /);
   rmSync(join(folder, 'c.json'), { recursive: true });
   expect(contentOf(folder)).toEqual(OLD);
   expect(readdirSync(folder).sort()).toEqual(['a.html', 'b.csv']);
@@ -55,7 +55,7 @@ test('where a staged file is gone, nothing is put in place', async () => {
   const folder = freshFolder();
   const outputs = await stageThree(folder);
   rmSync(outputs[2]?.staged ?? '');
-  await expect(putInPlace(outputs)).rejects.toThrow(/what was to stand there is gone/);
+  await expect(putInPlace(outputs)).rejects.toThrow(/its staged file is gone/);
   expect(contentOf(folder)).toEqual(OLD);
 });
 
@@ -87,6 +87,6 @@ test('a folder that cannot be made is told', async () => {
   writeFileSync(join(folder, 'file'), '');
   const publication = new Publication('nightly', '/w', 'x');
   await expect(publication.stage(join(folder, 'file', 'a.html'), async () => undefined)).rejects.toThrow(
-    /^job: expected to write \S+a.html, cannot: /,
+    /^job: cannot write \S+a.html: /,
   );
 });

@@ -64,7 +64,7 @@ describe('a query that cannot be answered is refused in one line, with the line 
     {
       name: 'a value',
       sql: "select '$dat' as text,\n  $first_day from blocks",
-      says: 'expected a value that a job binds, got $first_day (jobs/nightly.yaml:7); hint: did you mean $first_date? There are: $from, $to, $first_date, $date, $job',
+      says: 'expected a parameter that jobs bind, got $first_day (jobs/nightly.yaml:7); hint: did you mean $first_date? There are: $from, $to, $first_date, $date, $job',
     },
     { name: 'types', sql: 'select $from + $date::date > true', says: 'Binder Error' },
     {

@@ -43,7 +43,7 @@ describe('a fault of a mart is one line with file and line', () => {
     [
       'a number that went through a float',
       { 'm.sql': `${header('blocks')}SELECT avg(tx_count) AS n FROM blocks\n` },
-      /^mart: expected a type that tables have for n, got DOUBLE \(\/m\.sql\); hint: cast it/,
+      /^mart: expected a supported type for n, got DOUBLE \(\/m\.sql\); hint: cast it/,
     ],
     [
       'a statement that is no select',
@@ -83,7 +83,7 @@ describe('a fault of a mart is one line with file and line', () => {
     [
       'the name of a table',
       { 'blocks.sql': `${header('transactions')}SELECT lt AS n FROM transactions\n` },
-      'mart: expected a name that no table has, got blocks (/blocks.sql)',
+      'mart: expected an unused table name, got blocks (/blocks.sql)',
     ],
     ['a name that is no name', { 'My Mart.sql': '' }, /^mart: expected a file name of lower-case letters/],
   ] as const)('%s', async (_, files, expected) => {

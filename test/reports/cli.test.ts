@@ -116,6 +116,6 @@ test('a warehouse that is not there is no usage of the report, and nothing is ma
   const output = join(freshFolder(), 'out.html');
   const { code, stderr } = await tonlake(['report', 'network-daily', '--warehouse', '/nowhere/w', '-o', output]);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^error: store: there is no warehouse at \/nowhere\/w; hint: [^\n]+\n$/);
+  expect(stderr).toMatch(/^error: store: no warehouse at \/nowhere\/w; hint: [^\n]+\n$/);
   expect(existsSync(output)).toBe(false);
 });

@@ -53,7 +53,7 @@ describe('what is wrong is told with its line, and the nearest right word', () =
     },
     {
       text: `---\ntitle: A\ndoc: b\nparams:\n  timezone: { type: text, doc: c }\n---\n`,
-      says: 'expected a name that tonlake does not bind itself',
+      says: 'expected a name that is not reserved',
     },
     {
       text: `---\ntitle: A\ndoc: b\nparams:\n  by: { type: choice, doc: c }\n---\n`,
@@ -64,7 +64,7 @@ describe('what is wrong is told with its line, and the nearest right word', () =
       text: `${FRONT}\`\`\`sql\nselect 1\n\`\`\`\n`,
       says: 'expected an id of lower-case letters, digits and _ after sql, got none (mine/report.md:5)',
     },
-    { text: `${FRONT}${SQL}${SQL}${TABLE}`, says: 'expected an id for one select, got busy again (mine/report.md:8)' },
+    { text: `${FRONT}${SQL}${SQL}${TABLE}`, says: 'expected a unique id, got busy twice (mine/report.md:8)' },
     {
       text: `${FRONT}${SQL}\`\`\`table busi\ntitle: A\n\`\`\`\n`,
       says: 'got busi (mine/report.md:8)',
@@ -82,7 +82,7 @@ describe('what is wrong is told with its line, and the nearest right word', () =
     },
     {
       text: `${FRONT}${SQL}\`\`\`chart busy\nmark: bar\nx: a\ny: b\ntitle: c\nscale: log\n\`\`\`\n`,
-      says: 'a bar or an area has no log scale',
+      says: 'bars and areas have no log scale',
     },
     {
       text: `${FRONT}${SQL}\`\`\`table busy\ntitle: a\nlimit: 0\n\`\`\`\n`,

@@ -153,7 +153,9 @@ describe('a wrong select is told with the file and the line', () => {
     const report = writeReport(
       `${FRONT}\`\`\`sql transactions\nselect 1 as a\n\`\`\`\n\`\`\`table transactions\ntitle: T\n\`\`\`\n`,
     );
-    await expect(renderReport(warehouse, report)).rejects.toThrow(/expected an id that is no table, got transactions/);
+    await expect(renderReport(warehouse, report)).rejects.toThrow(
+      /expected an id that is not a table name, got transactions/,
+    );
   });
 });
 
@@ -223,7 +225,7 @@ test('the foot tells coverage, hashes, head, zone and time', async () => {
   });
   const html = (await renderReport(warehouse, report, { now, timezone: 'Asia/Tokyo' })).content;
   expect(html).toContain(
-    'Made at 2026-05-02 03:15:00 UTC from sandbox; newest masterchain block 1029 of 2026-05-02 08:33:31; times are of the zone Asia/Tokyo.',
+    'Created 2026-05-02 03:15:00 UTC from sandbox; newest masterchain block 1029 of 2026-05-02 08:33:31; time zone Asia/Tokyo.',
   );
 });
 

@@ -204,7 +204,7 @@ test('metrics tell runs, rows, requests and the last success, named as Prometheu
 test.each(['0.0.0.0:9464', 'example.org:80', '127.0.0.1', '127.0.0.1:99999', '9464', ':x'])(
   'metrics are not served at %s',
   (text) => {
-    expect(() => parseMetricsAddress(text)).toThrow(/^usage: expected an address of this machine, got "/);
+    expect(() => parseMetricsAddress(text)).toThrow(/^usage: expected a loopback address, got "/);
   },
 );
 

@@ -94,7 +94,7 @@ describe('a sound warehouse', () => {
       'audit blocks 1080:1159: expected 2026-05-01 from its first block to the first of the day after, got only a part of it',
     ]);
     await expect(verify(sound, { range: '2026-05-01:2026-05-03' })).rejects.toMatchObject({
-      ...{ code: 'wrong-range', message: 'usage: expected a day that the warehouse holds, got 2026-05-03' },
+      ...{ code: 'wrong-range', message: 'usage: expected a day that the warehouse has, got 2026-05-03' },
       hint: 'it holds 2026-05-01',
     });
     const path = join(freshFolder(), 'w');

@@ -77,7 +77,7 @@ async function resolveHeld(held: Reader, range: string): Promise<readonly Span[]
     );
     const [seqno] = rows[0] ?? [];
     if (typeof seqno === 'number') return seqno;
-    throw new UsageError(`usage: expected a day that the warehouse holds, got ${date}`, { code: 'wrong-range' });
+    throw new UsageError(`usage: expected a day that the warehouse has, got ${date}`, { code: 'wrong-range' });
   };
   const head = async (): Promise<number> => entries.reduce((most, { span }) => Math.max(most, span.to), 0);
   const times = heldTimes(held.query);
@@ -96,8 +96,8 @@ function describe(event: CompactEvent | CompactReport): string {
     const of = isWhole ? '' : `${formatCount(event.blocks)} blocks of `;
     return `${event.pipeline} ${of}${event.from}:${event.to}: ${change}\n`;
   }
-  if (event.kind === 'duckdb') return 'nothing to merge: a DuckDB warehouse is one file\n';
+  if (event.kind === 'duckdb') return 'nothing to merge: a DuckDB warehouse is a single file\n';
   if (event.merged === 0) return 'nothing to merge\n';
   const state = event.complete ? 'done' : 'interrupted';
-  return `${state}: ${change} (${formatDuration(event.seconds)}); the old files go an hour from now, with the next command that writes\n`;
+  return `${state}: ${change} (${formatDuration(event.seconds)}); the next command that writes, from an hour on, removes the old files\n`;
 }

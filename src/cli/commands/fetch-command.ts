@@ -90,7 +90,7 @@ async function fetchOnce(
     rps: flags.rps,
     waitMs: flags.wait * 1000,
     onRetry: ({ message, sleepMs }) => {
-      process.stderr.write(`${oneLine(message)}; asked again in ${(sleepMs / 1000).toFixed(1)} s\n`);
+      process.stderr.write(`${oneLine(message)}; retrying in ${(sleepMs / 1000).toFixed(1)} s\n`);
     },
   });
   try {
@@ -133,9 +133,9 @@ async function writeAnswer(
 
 function checkFlags(endpoint: Endpoint, flags: FetchFlags, format: FetchFormat): void {
   if (endpoint.sends === true && flags.yesSend !== true) {
-    throw new UsageError('usage message: expected --yes-send, because it sends to the network and cannot be undone', {
+    throw new UsageError('usage message: expected --yes-send: sending to the network cannot be undone', {
       code: 'would-send',
-      hint: 'add --yes-send if that is what you want',
+      hint: 'add --yes-send to send it',
     });
   }
   if (format === 'parquet' && flags.output === undefined) {

@@ -41,7 +41,7 @@ export function addFiles(program: Command): void {
         const name = isBuilt ? table : registry.table(table).name;
         for (const path of await reader.files(name)) process.stdout.write(`${path}\n`);
         if (reader.kind === 'duckdb') {
-          process.stderr.write(`no Parquet files: a DuckDB warehouse is one file, ${reader.path}\n`);
+          process.stderr.write(`no Parquet files: a DuckDB warehouse is a single file, ${reader.path}\n`);
         }
       } finally {
         await reader.close();
@@ -57,7 +57,7 @@ async function isDeclaredMart(registry: Registry, name: string): Promise<boolean
 }
 
 function notBuilt(name: string): MartError {
-  return new MartError(`mart ${name}: expected a mart that is built, got one that is not yet`, {
+  return new MartError(`mart ${name}: expected a built mart, got one that is not built yet`, {
     code: 'not-built',
     hint: `tonlake mart build ${name}`,
   });

@@ -51,8 +51,9 @@ function describe({ event, spans, rows, staying, marts, warehouse }: ForgetRepor
   if (ranges.length === 0) return `nothing to forget in ${warehouse}\n`;
   if (event === 'forgotten') return `forgotten: ${ranges.join('; ')}\n`;
   const counts = Object.entries(rows).map(([name, count]) => `${formatCount(count)} ${name}`);
-  const lines = [`would go: ${ranges.join('; ')} in ${warehouse}`, `  rows: ${counts.join(', ')}`];
-  if (staying.length > 0) lines.push(`  stay, although made from or compared with them: ${staying.join(', ')}`);
-  if (marts.length > 0) lines.push(`  marts stay until tonlake mart build: ${marts.join(', ')}`);
+  const lines = [`would remove: ${ranges.join('; ')} in ${warehouse}`, `  rows: ${counts.join(', ')}`];
+  if (staying.length > 0)
+    lines.push(`  would stay, although derived from or compared with them: ${staying.join(', ')}`);
+  if (marts.length > 0) lines.push(`  marts stay unchanged until tonlake mart build: ${marts.join(', ')}`);
   return `${lines.join('\n')}\n`;
 }

@@ -52,7 +52,7 @@ export function addReport(program: Command): void {
       if (report === undefined) {
         throw new UsageError('usage: expected a report, got none', {
           code: 'no-report',
-          hint: 'tonlake report --list shows those that there are',
+          hint: 'tonlake report --list shows the built-in reports',
         });
       }
       await makeReport(report, flags);
@@ -69,9 +69,9 @@ async function makeReport(report: string, flags: ReportFlags): Promise<void> {
     timezone: flags.timezone,
   });
   if (rendered.isEmpty) {
-    throw new ReportError(`report: expected data for ${rendered.name}, found no row`, {
+    throw new ReportError(`report: expected data for ${rendered.name}, found no rows`, {
       code: 'no-data',
-      hint: rendered.gaps[0] ?? 'choose other parameters, or export more with tonlake run',
+      hint: rendered.gaps[0] ?? 'choose other parameters, or export more data with tonlake run',
     });
   }
   for (const gap of rendered.gaps) process.stderr.write(`warning: ${pasteable(gap)}\n`);

@@ -194,9 +194,9 @@ async function namesOf(
   }
   const other = pipelines[0] ?? (from === undefined ? undefined : '--from');
   if (other !== undefined) {
-    throw new UsageError(`usage: expected --all alone, got ${other} as well`, {
+    throw new UsageError(`usage: --all cannot be combined with ${other}`, {
       code: 'all-and-more',
-      hint: from === undefined ? `leave ${other} out: it comes with --all` : 'name the lookup that --from is for',
+      hint: from === undefined ? `remove ${other}: --all includes it` : 'name the lookup that --from applies to',
     });
   }
   const { loadRegistry } = await import('../../declare/registry.ts');
@@ -231,9 +231,9 @@ async function requireReadings(
   const registry = await loadRegistry(folder);
   if (registry.toRun(pipelines).some(({ walk }) => walk.kind === 'snapshot')) return;
   const lists = registry.pipelines.filter(({ walk }) => walk.kind === 'snapshot').map(({ name }) => name);
-  throw new UsageError(`usage: expected a list that changes with --history, got ${pipelines.join(', ')}`, {
+  throw new UsageError(`usage: expected a changing list with --history, got ${pipelines.join(', ')}`, {
     code: 'no-readings',
-    hint: `leave --history out; lists that change are ${lists.join(', ')}`,
+    hint: `remove --history; changing lists are ${lists.join(', ')}`,
   });
 }
 

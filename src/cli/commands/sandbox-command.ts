@@ -54,7 +54,7 @@ export function addSandbox(program: Command): void {
         ...(flags.gzip === undefined ? {} : { gzip: flags.gzip }),
         ...faults,
       });
-      process.stdout.write(`sandbox at ${sandbox.url}, blocks 1 to ${sandbox.head()}; Ctrl-C ends it\n`);
+      process.stdout.write(`sandbox at ${sandbox.url}, blocks 1 to ${sandbox.head()}; press Ctrl-C to stop\n`);
       await new Promise<void>((resolve) => {
         process.once('SIGINT', resolve);
         process.once('SIGTERM', resolve);

@@ -56,7 +56,7 @@ export function addSql(program: Command): void {
     .action(async (query: string | undefined, flags: SqlFlags) => {
       const { readFile } = await import('node:fs/promises');
       if ((query === undefined) === (flags.file === undefined)) {
-        throw new UsageError('usage: expected a query or --file, and not both', {
+        throw new UsageError('usage: expected either a query or --file, got both', {
           code: 'no-query',
           hint: 'tonlake sql "select count(*) from transactions"',
         });
@@ -100,7 +100,7 @@ async function readQueryFile(
   } catch (cause) {
     throw new UsageError(`usage: expected a file with a query, cannot read ${path}`, {
       code: 'no-query',
-      hint: 'give the path of a file, or the query itself without --file',
+      hint: 'pass the path of a file, or the query itself without --file',
       cause,
     });
   }

@@ -105,7 +105,7 @@ async function watchLive(flags: WatchFlags): Promise<void> {
 
 function show(event: WatchEvent, isJson: boolean): void {
   if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
-  else if (event.event === 'trace') process.stderr.write(`under way: ${event.externalHash}\n`);
+  else if (event.event === 'trace') process.stderr.write(`pending:   ${event.externalHash}\n`);
   else if (event.event === 'settled') {
     process.stderr.write(`complete:  ${event.externalHash} in block ${event.seqno}, trace ${event.traceId}\n`);
   }

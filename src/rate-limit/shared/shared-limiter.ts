@@ -15,7 +15,7 @@ const LONGEST_CONTEST_MS = 15_000;
 /** Start of a request that another leader let go: its clock says nothing, so all such requests slow a leader once. */
 const LONG_AGO = 0;
 /** What to do where the state folder cannot be used. */
-export const STATE_HINT = 'let TONLAKE_STATE_DIR name a folder that can be written';
+export const STATE_HINT = 'set TONLAKE_STATE_DIR to a writable folder';
 
 export interface SharedLimiterOptions {
   /** Base address of the network. */
@@ -153,7 +153,7 @@ class SharedBudget implements RateLimiter {
         for (const ticket of this.#waiters.tickets) this.#ask(ticket);
         return;
       }
-      if (effects.monotonic() - since > LONGEST_CONTEST_MS) throw new Error('nobody can be found to keep it');
+      if (effects.monotonic() - since > LONGEST_CONTEST_MS) throw new Error('no leader could be found');
       await delay(CONTEND_MS.least + effects.random() * CONTEND_MS.spread);
     }
   }
@@ -204,7 +204,7 @@ class SharedBudget implements RateLimiter {
     if (this.#isClosed) return;
     const { rps, effects, lane, onWarning } = this.#options;
     const detail = cause instanceof Error ? cause.message.replace(/\s*[\r\n]+\s*/g, ' ') : String(cause);
-    const message = `source: the request budget cannot be shared with other processes (${detail}); hint: ${STATE_HINT}`;
+    const message = `source: cannot share the rate limit with other processes (${detail}); hint: ${STATE_HINT}`;
     if (onWarning === undefined) process.emitWarning(message, { code: 'TONLAKE_BUDGET' });
     else onWarning(message);
     const budget = openLimiter(rps, effects, { rps: rps === 'auto' ? this.#rps : undefined }, lane);

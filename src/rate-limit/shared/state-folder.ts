@@ -77,7 +77,7 @@ export function socketPath(folder: StateFolder): string {
   const found = lstatSync(short);
   // Anybody may make a folder in /tmp: only our own, which nobody else can write to, is used.
   if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o077) !== 0) {
-    throw new Error(`expected ${short} to be a folder of this user alone`);
+    throw new Error(`expected ${short} to be a private folder of this user`);
   }
   return join(short, name);
 }

@@ -50,7 +50,7 @@ export function pointsOf(result: QueryResult, directive: ChartDirective, path: s
       `usage: expected numbers in ${value} of ${directive.of}, got ${typeOf(valueAt)} (${path}:${directive.line})`,
       {
         code: 'bad-report',
-        hint: mark === 'barX' ? 'barX draws the numbers along x' : 'the numbers of a chart stand along y',
+        hint: mark === 'barX' ? 'use barX to draw numbers along x' : 'charts draw numbers along y',
       },
     );
   }

@@ -41,7 +41,7 @@ function legend({ series }: Points): Html {
 function partialNote({ points }: Points, mark: string): Html | undefined {
   if (!points.some(({ isPartial }) => isPartial)) return undefined;
   const what = mark === 'bar' || mark === 'barX' ? 'Pale bars' : 'Hollow points';
-  return html`<p class="note partial">${what} are not whole: part of their time is missing.</p>\n`;
+  return html`<p class="note partial">${what} are incomplete: part of their period is missing.</p>\n`;
 }
 
 /** What a chart shows, for those who do not see it. */
