@@ -10,7 +10,7 @@ import { loadRegistry } from '../src/declare/registry.ts';
 
 /** docs/cli.md: the help of every command, as the program prints it. */
 function cliMarkdown(program: Command): string {
-  const parts = ['# Command line', '', 'Made from the program by `npm run docs`.', ''];
+  const parts = ['# Command line', '', 'Generated from the program by `npm run docs`.', ''];
   for (const command of withAllBelow(program).slice(1)) {
     let help = '';
     command.configureOutput({ writeOut: (text) => (help += text) });

@@ -61,9 +61,9 @@ export function parseYaml(text: string, { file, line: first, code }: YamlOrigin)
   };
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) {
-    throw new UsageError(`usage: expected YAML, got text that is not: ${fault.message} (${at(fault.pos[0])})`, {
+    throw new UsageError(`usage: expected YAML, got invalid YAML: ${fault.message} (${at(fault.pos[0])})`, {
       code,
-      hint: 'quote values that hold a colon, indent with blanks',
+      hint: 'quote values with a colon, and indent with spaces',
       cause: fault,
     });
   }
@@ -129,7 +129,7 @@ function faultOf(yaml: PlacedYaml, { what, code }: YamlOrigin, schema: z.ZodType
   const guess = issue?.code === 'invalid_value' ? didYouMean(got, issue.values.map(String)) : '';
   return fault(
     `expected ${expected} as ${name ?? what}, got ${got} (${yaml.placeOf(path)})`,
-    `${guess}docs/reports.md tells the form`,
+    `${guess}see docs/reports.md`,
   );
 }
 

@@ -96,7 +96,7 @@ function endpointFor(file: string, { endpoint }: PipelineDef): Endpoint {
       file,
       'an endpoint that a pipeline may ask',
       endpoint,
-      'it sends to the network: only tonlake fetch may call it',
+      'it sends to the network: only tonlake fetch can call it',
     );
   }
   return found;
@@ -165,7 +165,7 @@ function requireTyped(file: string, table: TableDef, columns: Readonly<Record<st
 
 function requireDistinct(file: string, what: string, names: readonly string[]): void {
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw refusal(file, `each ${what} once`, `${twice} twice`, 'give one of them another name');
+  if (twice !== undefined) throw refusal(file, `each ${what} once`, `${twice} twice`, 'rename one of them');
 }
 
 function choose(file: string, what: string, got: string, choices: readonly string[]): void {

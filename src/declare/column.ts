@@ -137,7 +137,7 @@ export function fromParent(kind: KindName, column: string, doc: string): ColumnD
  * An integer of up to 257 bits: as text, and beside it, with `_decimal` behind the name, as a number where it has at most 38 digits.
  */
 export function wideInteger(name: string, path: string, doc: string): Readonly<Record<string, ColumnDraft>> {
-  const twin = fromPath('decimal-38-of-257')(path, `${name} as a number; null beyond 38 digits`).nullable();
+  const twin = fromPath('decimal-38-of-257')(path, `${name} as a number; null above 38 digits`).nullable();
   return { [name]: decimal257(path, doc), [`${name}_decimal`]: twin };
 }
 

@@ -92,7 +92,7 @@ export function describeView(table: TableDef, view: ViewDef): string {
 
 /** docs/tables.md: every table with grain, key, source and columns. */
 export function tablesMarkdown(registry: Registry): string {
-  const parts = ['# Tables', '', 'Made from the declarations in `pipelines/` by `npm run docs`.', ''];
+  const parts = ['# Tables', '', 'Generated from the declarations in `pipelines/` by `npm run docs`.', ''];
   for (const table of registry.tables) {
     const { endpoint, pipeline, partition, columns, views } = tableSummary(registry, table);
     parts.push(
@@ -121,9 +121,9 @@ export function tablesMarkdown(registry: Registry): string {
 
 /** Endpoints that feed no table, each with what they are for. */
 const WITHOUT_TABLE: Partial<Readonly<Record<EndpointName, string>>> = {
-  masterchainInfo: 'no rows of its own: where every walk begins and ends',
-  masterchainBlockShards: 'the rows of `/blocks?mc_seqno=`, which `blocks` brings',
-  sendMessageToNetwork: 'sends to the network, so no pipeline may call it',
+  masterchainInfo: 'no table: first and last block of every walk',
+  masterchainBlockShards: 'no table: same rows as `/blocks?mc_seqno=`, exported by `blocks`',
+  sendMessageToNetwork: 'no table: it sends to the network, so no pipeline can call it',
 };
 
 /** Endpoints that came after the first description of the API. */
@@ -143,14 +143,14 @@ export function endpointsMarkdown(registry: Registry): string {
   return [
     '# Endpoints',
     '',
-    'Made from the declarations in `pipelines/` and `src/api/endpoints/` by `npm run docs`. `tonlake fetch` calls each of them',
-    'as it is; test/cli/fetch-sandbox.test.ts does so over HTTP. Recorded answers of each go through its tables in',
-    'test/pipelines/recorded.test.ts, and through the client in test/client/recorded.test.ts.',
+    'Generated from the declarations in `pipelines/` and `src/api/endpoints/` by `npm run docs`. `tonlake fetch` can call each',
+    'endpoint; test/cli/fetch-sandbox.test.ts does so over HTTP. Recorded responses of each are decoded into its tables in',
+    'test/pipelines/recorded.test.ts, and parsed by the client in test/client/recorded.test.ts.',
     '',
     ...head,
     ...endpointNames.filter((name) => !LATER.includes(name)).map(row),
     '',
-    'Beside the 36 of the first description of the API:',
+    'In addition to the 36 endpoints of the first API description:',
     '',
     ...head,
     ...LATER.map(row),

@@ -112,7 +112,7 @@ export const kinds = defineKinds({
     sql: 'DECIMAL(38,0)',
     min: -DECIMAL38_MAX,
     max: DECIMAL38_MAX,
-    meaning: 'the same as a number; null beyond 38 digits',
+    meaning: 'the same as a number; null above 38 digits',
   },
   'uint64-number': {
     wire: 'integer',

@@ -3,7 +3,7 @@ import type { WalkDef } from './walk.ts';
 
 const ADDED = {
   valid_from: 'UTC time of the reading',
-  valid_to: 'UTC time of the reading that took its place; null for the newest',
+  valid_to: 'UTC time of the next reading; null for the newest',
 };
 
 /**
@@ -26,7 +26,7 @@ function viewsOfRanking({ name }: TableDef): readonly ViewDef[] {
     },
     {
       name: `${name}_history`,
-      doc: `rows of all readings of ${name} that were kept, each with the time to the next reading`,
+      doc: `rows of all stored readings of ${name}, each with the time of the next reading`,
       sql: `SELECT ${name}.*, _read_at AS valid_from, next_at AS valid_to FROM ${name} JOIN (
         SELECT read_at, lead(read_at) OVER (ORDER BY read_at) AS next_at FROM (SELECT DISTINCT _read_at AS read_at FROM ${name})
       ) ON read_at = _read_at`,
@@ -52,7 +52,7 @@ function viewsByKey({ name, key, rows, columns }: TableDef): readonly ViewDef[] 
     },
     {
       name: `${name}_history`,
-      doc: `the readings of each row of ${name}, each with the time to the next`,
+      doc: `all readings of each row of ${name}, each with the time of the next`,
       sql: `SELECT *, _read_at AS valid_from, ${next} AS valid_to FROM ${name}`,
       adds: ADDED,
     },

@@ -71,7 +71,7 @@ export class Registry {
     }
     throw new UsageError(`usage: expected a table that plays ${role} (${ROLES[role].grain}), got none`, {
       code: 'no-role',
-      hint: 'load the pipelines that come with tonlake, too',
+      hint: 'also load the built-in pipelines',
     });
   }
 
@@ -155,7 +155,7 @@ function unknown(what: string, name: string, choices: readonly string[], more: r
 }
 
 function ephemeral(name: string): UsageError {
-  return new UsageError(`usage: expected a pipeline with a history, got ${name}, which is pending at a moment only`, {
+  return new UsageError(`usage: expected a pipeline with a history, got ${name}, which only has pending data`, {
     code: 'ephemeral-pipeline',
     hint: 'tonlake watch --account EQ...',
   });

@@ -89,7 +89,7 @@ function tableOf(pipelines: readonly PipelineDef[], name: string): Found {
     if (def !== undefined) return { def, pipeline };
   }
   const names = pipelines.flatMap(({ tables }) => tables.map((table) => table.name));
-  throw new UsageError(`usage: expected a table that is exported, got ${JSON.stringify(name)}`, {
+  throw new UsageError(`usage: expected an exported table, got ${JSON.stringify(name)}`, {
     code: 'unknown-table',
     hint: `${didYouMean(name, names)}There are: ${names.join(', ')}`,
   });
@@ -99,17 +99,17 @@ function tableOf(pipelines: readonly PipelineDef[], name: string): Found {
 function requireOptional({ def, pipeline }: Found): void {
   if (def.rows.kind !== 'records') return;
   const others = pipeline.tables.filter(({ rows }) => rows.kind !== 'records').map(({ name }) => name);
-  const hint = others.length === 0 ? '' : `it can do without ${others.join(' and ')}; `;
-  throw new UsageError(`usage: expected a table that ${pipeline.name} can do without, got ${def.name}`, {
+  const hint = others.length === 0 ? '' : `optional: ${others.join(' and ')}; `;
+  throw new UsageError(`usage: expected an optional table of ${pipeline.name}, got ${def.name}`, {
     code: 'needed-table',
-    hint: `${hint}--columns ${def.name}=${def.key[0] ?? ''} leaves out most of its columns`,
+    hint: `${hint}--columns ${def.name}=${def.key[0] ?? ''} keeps only a few of its columns`,
   });
 }
 
 function staying(pipelines: readonly PipelineDef[], name: string, leftOut: LeftOut | undefined): Found {
   const found = tableOf(pipelines, name);
   if (!isLeftOut(leftOut, name)) return found;
-  throw new UsageError(`usage: expected columns of a table that is exported, got ${name}, which is left out`, {
+  throw new UsageError(`usage: expected columns of an exported table, got ${name}, which is left out`, {
     code: 'left-out-table',
     hint: 'name the table or its columns, not both',
   });
@@ -131,19 +131,19 @@ function wrongColumn(pipelines: readonly PipelineDef[], text: string): UsageErro
   const owner = names.find((name) => name.endsWith(`.${text}`));
   return new UsageError(`usage: expected TABLE.COLUMN, got ${JSON.stringify(text)}`, {
     code: 'unknown-column',
-    hint: owner === undefined ? 'messages.body_boc, for example' : `did you mean ${owner}?`,
+    hint: owner === undefined ? 'for example messages.body_boc' : `did you mean ${owner}?`,
   });
 }
 
 function fixedColumn(text: string): UsageError {
-  return new UsageError(`usage: expected a column that can be left out, got ${text}`, {
+  return new UsageError(`usage: expected an optional column, got ${text}`, {
     code: 'needed-column',
-    hint: 'keys, order, times, and what proves that nothing is missing are in every export',
+    hint: 'key, sort, time and proof columns are always exported',
   });
 }
 
 function contradiction(text: string): UsageError {
-  return new UsageError(`usage: expected columns to export or to leave out, got ${text} as both`, {
+  return new UsageError(`usage: expected ${text} either to export or to leave out, got both`, {
     code: 'contradiction',
     hint: 'name it once',
   });

@@ -109,7 +109,7 @@ function addedColumns({ time, rows }: TableOptions): Readonly<Record<string, Col
     added['block_date'] = new ColumnDraft({ kind: 'date', origin, doc: partition });
   }
   if (rows.kind !== 'projection') {
-    const doc = 'fields that no column declares, by JSON pointer';
+    const doc = 'fields without a column, as JSON by JSON pointer';
     added['_extra'] = new ColumnDraft({ kind: 'json', origin: { kind: 'extra' }, doc, nullable: true });
   }
   return added;

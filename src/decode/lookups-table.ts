@@ -20,15 +20,18 @@ export interface LookedUp {
 
 /** What lookups asked for: also the keys that no row came back for. */
 export const lookupsTable = table('lookups', {
-  grain: 'one reading of one key by one lookup, also where no row came back',
+  grain: 'one reading of one key by one lookup, even if it returned no rows',
   rows: { kind: 'records', path: '/lookups' },
   key: ['pipeline', 'key', '_read_at'],
   sort: ['pipeline', 'key'],
   columns: {
     pipeline: text('/pipeline', 'pipeline that looked it up'),
-    key: text('/key', 'values of the parameters, blanks between; the SHA-256 in hex of one beyond 300 characters'),
-    error: text('/error', 'why the source refused the key; null when it answered, with rows or without').nullable(),
-    left_out: text('/leftOut', 'columns that the reading left out, as JSON by table; null when none').nullable(),
+    key: text(
+      '/key',
+      'parameter values, separated by spaces; values longer than 300 characters are replaced by their SHA-256 in hex',
+    ),
+    error: text('/error', 'why the source rejected the key; null if it answered, with or without rows').nullable(),
+    left_out: text('/leftOut', 'columns left out of the reading, as JSON by table; null if none').nullable(),
     _as_of_seqno: int32('/asOf', 'newest masterchain block when the reading began'),
     _read_at: fromAsk('timestamp', 'read_at', 'UTC time at which the reading began'),
   },
@@ -36,7 +39,7 @@ export const lookupsTable = table('lookups', {
 
 const lookups = pipeline({
   name: 'lookups',
-  doc: 'What lookups asked for.',
+  doc: 'Keys requested by lookups.',
   endpoint: 'GET /lookups',
   walk: lookup({ keys: ['key'], query: 'select key from lookups' }),
   tables: [lookupsTable],

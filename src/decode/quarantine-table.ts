@@ -20,7 +20,7 @@ export interface Quarantined {
 
 /** Records that no table could hold. */
 export const quarantineTable = table('quarantine', {
-  grain: 'one record, or page, that could not be decoded; gone once a later run could',
+  grain: 'one record or page that could not be decoded; removed once a later run can decode it',
   rows: { kind: 'records', path: '/quarantine' },
   key: ['pipeline', 'mc_block_seqno', 'pointer'],
   sort: ['mc_block_seqno', 'pointer'],
@@ -28,17 +28,17 @@ export const quarantineTable = table('quarantine', {
   columns: {
     pipeline: text('/pipeline', 'pipeline that read the record'),
     mc_block_seqno: int32('/seqno', 'masterchain block that the record belongs to; counts as not done'),
-    request: text('/request', 'request whose answer held the record'),
-    pointer: text('/pointer', 'JSON pointer of the field, from the top of the answer'),
+    request: text('/request', 'request that returned the record'),
+    pointer: text('/pointer', 'JSON pointer of the field, from the root of the response'),
     reason: text('/reason', 'what was expected and what was found'),
-    raw: text('/raw', 'the record as it was sent'),
-    found_at: unixSeconds('/foundAt', 'when it was read').unit('seconds'),
+    raw: text('/raw', 'the record as received'),
+    found_at: unixSeconds('/foundAt', 'UTC time at which it was read').unit('seconds'),
   },
 });
 
 const quarantinePipeline = pipeline({
   name: 'quarantine',
-  doc: 'Records that no table could hold.',
+  doc: 'Records that could not be decoded.',
   endpoint: 'GET /quarantine',
   walk: masterchain({ seqno: 'seqno', proof: 'links', windows: { path: '/quarantine', order: 'ties' } }),
   tables: [quarantineTable],

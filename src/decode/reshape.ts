@@ -111,7 +111,7 @@ function inPage(pipeline: PipelineDef, bytes: Uint8Array, work: () => Uint8Array
   } catch (error) {
     if (error !== BROKEN) throw error;
     const start = Buffer.from(bytes.subarray(0, 60)).toString('utf8').replace(/\s+/g, ' ');
-    throw new DecodeError(`decode ${pipeline.name}: expected JSON, got ${bytes.length} bytes that are not: ${start}`, {
+    throw new DecodeError(`decode ${pipeline.name}: expected JSON, got ${bytes.length} other bytes: ${start}`, {
       code: 'not-json',
       retryable: true,
     });

@@ -92,7 +92,7 @@ export async function openHeld(options: HeldOptions): Promise<Held> {
   if (!exists || (kind === 'parquet' && identity === undefined)) {
     throw new StoreError(`store: no warehouse at ${path}`, {
       code: 'no-warehouse',
-      hint: 'name one with --warehouse, or make one with tonlake run',
+      hint: 'choose one with --warehouse, or create one with tonlake run',
     });
   }
   const database = await Database.open(':memory:', {

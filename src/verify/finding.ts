@@ -73,6 +73,6 @@ export function groupBad(
     ...what,
     span: { from, to },
     expected,
-    got: count === 1 ? got : `${got}, and ${count - 1} more like it`,
+    got: count === 1 ? got : `${got}, and ${count - 1} more`,
   }));
 }

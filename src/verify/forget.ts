@@ -126,7 +126,7 @@ async function forgetEntries(context: Forgetting, { entries }: ForgetPlan): Prom
   const changed = entries.find(({ entry }) => !inForce.has(entry.id))?.entry;
   if (changed !== undefined) {
     throw new StoreError(
-      `store: ${changed.pipeline} ${shortSpans(spansOf(changed))} was changed meanwhile by another process`,
+      `store: ${changed.pipeline} ${shortSpans(spansOf(changed))} was changed by another process in the meantime`,
       {
         code: 'busy',
         hint: 'run the same command again',

@@ -84,9 +84,9 @@ function bindsRows({ walk }: PipelineDef): boolean {
 
 function requireBlocks(pipeline: PipelineDef): PipelineDef {
   if (bindsRows(pipeline)) return pipeline;
-  throw new UsageError(`usage: expected a pipeline that is exported by blocks, got ${pipeline.name}`, {
+  throw new UsageError(`usage: expected a pipeline exported by blocks, got ${pipeline.name}`, {
     code: 'not-by-blocks',
-    hint: 'tonlake describe tells how each pipeline is exported',
+    hint: 'tonlake describe shows how each pipeline is exported',
   });
 }
 
@@ -101,7 +101,7 @@ function requireNoneNeeds(
   if (needing.length === 0) return;
   const all = [...names, ...needing.map(({ name }) => name)].join(' ');
   throw new UsageError(
-    `usage: expected pipelines that no other one needs, got ${names.join(', ')}: ${needing.map(({ name }) => name).join(', ')} holds blocks of ${formatSpans(spans)}`,
+    `usage: expected pipelines that no other pipeline needs, got ${names.join(', ')}: ${needing.map(({ name }) => name).join(', ')} holds blocks of ${formatSpans(spans)}`,
     { code: 'needed', hint: `tonlake forget ${all} --range ${formatSpans(spans)}` },
   );
 }

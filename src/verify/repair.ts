@@ -120,8 +120,8 @@ function lostKey({ pipeline, span }: Lost): string {
 }
 
 function notBack(pipeline: string, span: Span): Finding {
-  const expected = `${formatSpans([span])} brought in again`;
-  return { kind: 'not-done', pipeline, span, expected, got: 'none; tonlake run asks for it' };
+  const expected = `${formatSpans([span])} fetched again`;
+  return { kind: 'not-done', pipeline, span, expected, got: 'none; tonlake run fetches it' };
 }
 
 /** Mends what is damaged in one pipeline. @returns requests made */

@@ -32,7 +32,7 @@ function formatEvent(event: VerifyEvent): string {
     case 'finding':
       return formatFinding(event);
     case 'repaired': {
-      const how = event.refetched.length === 0 ? 'from sound rows' : `asked again for ${shortSpans(event.refetched)}`;
+      const how = event.refetched.length === 0 ? 'from intact rows' : `fetched again: ${shortSpans(event.refetched)}`;
       return `repaired ${event.pipeline} ${shortSpans([event.span])}: ${how} (${formatCount(event.requests)} requests)`;
     }
     case 'verified':
@@ -59,21 +59,19 @@ function formatReport(report: VerifyReport): string {
   ];
   if (read.length > 0) lines.push(`  only read, not proven: ${read.join('; ')}`);
   if (unsigned > 0)
-    lines.push(
-      `  ${formatCount(unsigned)} files are older than checksums: only keys, times and fees of theirs are proven`,
-    );
+    lines.push(`  ${formatCount(unsigned)} files have no checksum: only their keys, times and fees are proven`);
   const crossing = Object.entries({
-    'links to blocks before': edges.linksBefore,
-    'transactions after others outside': edges.transactionsBefore,
-    'messages sent outside': edges.messagesBefore,
-    'messages received outside': edges.messagesAfter,
-    'messages made by the protocol': edges.messagesMinted,
+    'links to earlier blocks': edges.linksBefore,
+    'transactions after others outside the range': edges.transactionsBefore,
+    'messages sent outside the range': edges.messagesBefore,
+    'messages received outside the range': edges.messagesAfter,
+    'messages created by the protocol': edges.messagesMinted,
   }).flatMap(([what, count]) => (count === undefined || count === 0 ? [] : [`${formatCount(count)} ${what}`]));
   if (crossing.length > 0) lines.push(`  across the edges: ${crossing.join(', ')}`);
   for (const { audit, without, missing } of report.unchecked)
     lines.push(`  not checked in ${shortSpans(missing)}: ${audit}, exported without ${nameSome(without)}`);
   for (const [table, { rows, hash }] of Object.entries(content ?? {}))
     lines.push(`  ${table}: ${formatCount(rows)} rows, content ${hash}`);
-  if (!proven && requests === undefined) lines.push('  the same command with --repair brings in again what fails');
+  if (!proven && requests === undefined) lines.push('  run the same command with --repair to repair the damage');
   return lines.join('\n');
 }

@@ -172,14 +172,14 @@ function findLost(held: Held, registry: Registry): readonly Finding[] {
         ...doneSpans(held.entries, pipeline),
         ...forgottenSince(held, pipeline, number),
       ]).map((hole): Finding => {
-        const expected = `${formatSpans([hole])} of the lost entry ${number} brought in again`;
+        const expected = `${formatSpans([hole])} of the lost entry ${number} fetched again`;
         return {
           kind: 'not-done',
           pipeline,
           span: hole,
           entry: number,
           expected,
-          got: 'none; tonlake run asks for it',
+          got: 'none; tonlake run fetches it',
         };
       }),
     );

@@ -17,7 +17,7 @@ export async function openStore(options: StoreOptions & { readonly kind?: Store[
   if (found.exists && kind !== found.kind) {
     throw new StoreError(`store: warehouse ${path} is ${shapeOf(found.kind)}, and cannot be opened as ${kind}`, {
       code: 'wrong-kind',
-      hint: `leave --store out, or choose another --warehouse`,
+      hint: `remove --store, or choose another --warehouse`,
     });
   }
   return (await loadDriver(kind)).openStore(options);

@@ -52,6 +52,6 @@ export function shapeOf(kind: Store['kind']): string {
 export function noWarehouse(path: string): StoreError {
   return new StoreError(`store: no warehouse at ${path}`, {
     code: 'no-warehouse',
-    hint: 'name one with --warehouse, or make one with tonlake run',
+    hint: 'choose one with --warehouse, or create one with tonlake run',
   });
 }

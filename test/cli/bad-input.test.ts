@@ -207,7 +207,7 @@ describe('a warehouse that cannot be used', () => {
     connection.closeSync();
     instance.closeSync();
     const before = readFileSync(path);
-    expectOneLine(await tonlake(runArgs(sandbox.url, path)), 1, /no warehouse of tonlake/);
+    expectOneLine(await tonlake(runArgs(sandbox.url, path)), 1, /not a tonlake warehouse/);
     expect(readFileSync(path).equals(before)).toBe(true);
     expect(readdirSync(join(path, '..'))).toEqual(['theirs.duckdb']);
   });

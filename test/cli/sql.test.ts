@@ -46,14 +46,14 @@ describe('parameters of tonlake sql', () => {
     [
       ['select 1', '-p', 'a=3'],
       2,
-      /^error: usage: expected a parameter that the query names, got a; hint: write \$a in the query/,
+      /^error: usage: expected a parameter of the query, got a; hint: write \$a in the query/,
     ],
     [['select 1', '-p', 'a'], 2, /Expected name=value/],
     [['select $a', '-p', 'a=1', '-p', 'a=2'], 2, /a is given twice/],
     [
       ['select 1 where 1 = $a'],
       1,
-      /^error: store: query: .*hint: give each \$name of the query with --param name=value\n$/,
+      /^error: store: query: .*hint: set each \$name of the query with --param name=value\n$/,
     ],
     [
       ['select $a::integer', '-p', 'a=x'],

@@ -199,7 +199,7 @@ test('the only warehouse in data is found without flags, and one of several is n
     ['sql', 'select count(*) as n from blocks', '--format', 'json'],
     ['status', '--json'],
   ];
-  expect(await tonlake(sql, { cwd })).toMatchObject({ code: 1, stderr: expect.stringContaining('or make one with') });
+  expect(await tonlake(sql, { cwd })).toMatchObject({ code: 1, stderr: expect.stringContaining('or create one with') });
   expect(await make()).toMatchObject({ code: 0 });
   writeFileSync(join(cwd, 'data/notes.txt'), 'no warehouse');
   for (const args of [sql, status]) {

@@ -297,27 +297,24 @@ describe('on the command line', () => {
   test.each([
     [
       ['--without', 'account_state'],
-      'expected a table that is exported, got "account_state"; hint: did you mean account_states?',
+      'expected an exported table, got "account_state"; hint: did you mean account_states?',
     ],
-    [['--without', 'transactions'], 'expected a table that transactions can do without, got transactions'],
-    [['--without', 'blocks'], 'expected a table that blocks can do without, got blocks'],
+    [['--without', 'transactions'], 'expected an optional table of transactions, got transactions'],
+    [['--without', 'blocks'], 'expected an optional table of blocks, got blocks'],
     [['--without-column', 'messages.body'], 'expected a column of messages, got "body"; hint: did you mean body_hash?'],
     [['--without-column', 'body_boc'], 'expected TABLE.COLUMN, got "body_boc"; hint: did you mean messages.body_boc?'],
-    [['--without-column', 'transactions.lt'], 'expected a column that can be left out, got transactions.lt'],
-    [['--without-column', 'transactions.descr'], 'expected a column that can be left out, got transactions.descr'],
+    [['--without-column', 'transactions.lt'], 'expected an optional column, got transactions.lt'],
+    [['--without-column', 'transactions.descr'], 'expected an optional column, got transactions.descr'],
     [
       ['--columns', 'transactions=hash,acount'],
       'expected a column of transactions, got "acount"; hint: did you mean account?',
     ],
-    [['--columns', 'traces=trace_id'], 'expected a table that is exported, got "traces"'],
+    [['--columns', 'traces=trace_id'], 'expected an exported table, got "traces"'],
     [['--columns', 'messages'], 'Expected table=column,column'],
-    [
-      ['--columns', 'messages=value', '--without', 'messages'],
-      'expected columns of a table that is exported, got messages',
-    ],
+    [['--columns', 'messages=value', '--without', 'messages'], 'expected columns of an exported table, got messages'],
     [
       ['--columns', 'messages=value', '--without-column', 'messages.value'],
-      'expected columns to export or to leave out',
+      'expected messages.value either to export or to leave out, got both',
     ],
   ])('%j is refused', async (flags, message) => {
     const { code, stderr } = await attempt(...flags);

@@ -35,7 +35,7 @@ test('a block of a day is not all of it', async () => {
   await run({ workers: 0, pipelines: ['blocks'], network: 'sandbox', range: '4999:5000', warehouse });
   const { stdout } = await tonlake(['status', '--long', '-w', warehouse]);
   expect(stdout).toContain('2026-05-01');
-  expect(stdout.match(/not the whole day/g)).toHaveLength(2);
+  expect(stdout.match(/not the full day/g)).toHaveLength(2);
 });
 
 test.each([

@@ -49,7 +49,7 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'an unknown table of a selection',
       text: `${HEAD}without: [account_state]`,
-      says: 'expected a table that is exported, got "account_state" (jobs/nightly.yaml:4:11); hint: did you mean account_states?',
+      says: 'expected an exported table, got "account_state" (jobs/nightly.yaml:4:11); hint: did you mean account_states?',
     },
     {
       name: 'an unknown column of a selection',
@@ -59,12 +59,12 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'columns of a table that is not exported',
       text: `${HEAD}columns:\n  traces: [trace_id]`,
-      says: 'expected a table that is exported, got "traces" (jobs/nightly.yaml:5:3)',
+      says: 'expected an exported table, got "traces" (jobs/nightly.yaml:5:3)',
     },
     {
       name: 'a column that proves the rows',
       text: `${HEAD}without_columns: [messages.body_boc, transactions.lt]`,
-      says: 'expected a column that can be left out, got transactions.lt (jobs/nightly.yaml:4:38)',
+      says: 'expected an optional column, got transactions.lt (jobs/nightly.yaml:4:38)',
     },
     {
       name: 'an unknown mart',
@@ -226,7 +226,7 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'a range that YAML reads as a mapping',
       text: HEAD.replace('yesterday', '-1000:'),
-      says: /expected YAML.*hint: quote values that hold a colon/,
+      says: /expected YAML.*hint: quote values with a colon/,
     },
     { name: 'text that is no YAML', text: 'network: [sandbox', says: /expected YAML.*\(jobs\/nightly.yaml:1:/ },
     { name: 'nothing', text: '', says: 'expected a mapping, got nothing (jobs/nightly.yaml:1:1)' },

@@ -97,7 +97,7 @@ describe('tonlake job', () => {
       says: /expected a time with a zone, got "monday"; hint: --at/,
     },
     { args: ['job', 'run', 'nightly.yaml', '--at', '2026-05-04T03:15'], says: /expected a time with a zone/ },
-    { args: ['job', 'check', 'out'], says: /expected job files, there is none in out/ },
+    { args: ['job', 'check', 'out'], says: /expected job files, there are none in out/ },
     { args: ['job', 'history', 'nightly.yaml', '--limit', '0'], says: /whole number/ },
     { args: ['schedule', 'nightly.yaml'], says: /expected jobs with a schedule, got none/ },
     { args: ['schedule', 'nowhere'], says: /expected job files, cannot read nowhere/ },
@@ -230,7 +230,7 @@ describe('tonlake schedule', () => {
     writeFileSync(join(jobs, 'schedule.json'), JSON.stringify({ since }));
     const address = `127.0.0.1:${await freePort()}`;
     const run = startTonlake(['schedule', '.', '--metrics', address], { cwd });
-    await run.until('stdout', /nightly: 1 missed run to make up for, older ones are dropped\n/);
+    await run.until('stdout', /nightly: 1 missed run to catch up, older ones are dropped\n/);
     await run.until('stdout', /done: nightly \(1000:1019\) on sandbox\n(.*\n)*nightly: next/);
     const metrics = await (await fetch(`http://${address}/metrics`)).text();
     expect(metrics).toContain('tonlake_job_runs_total{job="nightly",result="done"} 1\n');

@@ -140,7 +140,7 @@ describe('a run of a job', () => {
         run: async (options) => ({ ...(await fakeActions().actions.run(options)), complete: false, quarantined: 2 }),
       },
       code: 'incomplete',
-      says: /expected 1221:1230 whole, got 2 records in quarantine; nothing was published/,
+      says: /expected 1221:1230 complete, got 2 records in quarantine; nothing was published/,
     },
     {
       name: 'the source fails',

@@ -13,7 +13,7 @@ const TESTS_OVER_HTTP = [
 
 const registry = await loadRegistry();
 const text = endpointsMarkdown(registry);
-const rows = (text.split('\n\nBeside')[0] ?? '').split('\n').filter((line) => /^\| (GET|POST) /.test(line));
+const rows = (text.split('\n\nIn addition')[0] ?? '').split('\n').filter((line) => /^\| (GET|POST) /.test(line));
 
 test('docs/endpoints.md has 36 rows, each with a use, a client function and a test that is there', () => {
   expect(rows).toHaveLength(36);

@@ -40,7 +40,7 @@ describe('what is wrong is told with its line, and the nearest right word', () =
       hint: 'did you mean title?',
     },
     { text: '---\ntitle: A\n---\n', says: 'expected the key doc of a report, got nothing (mine/report.md:2:1)' },
-    { text: '---\ntitle: [\n---\n', says: 'expected YAML, got text that is not: ' },
+    { text: '---\ntitle: [\n---\n', says: 'expected YAML, got invalid YAML: ' },
     {
       text: `---\ntitle: A\ndoc: b\nparams:\n  day: { type: dat, doc: c }\n---\n${SQL}${TABLE}`,
       says: 'expected one of text, integer, date, address, choice as type, got dat (mine/report.md:5:16)',

@@ -223,7 +223,7 @@ test('a torn, a missing and a foreign file in the ledger are clear errors', asyn
   const cases = [
     [
       await damaged((ledger) => writeFile(join(ledger, '00000002.json'), '{"format":1,')),
-      '00000002.json is no ledger entry',
+      '00000002.json is not a ledger entry',
     ],
     [await damaged((ledger) => rm(join(ledger, '00000001.json'))), '00000001.json is missing'],
     [await damaged((ledger) => writeFile(join(ledger, 'copy.json'), '{}')), 'copy.json is foreign'],
@@ -231,7 +231,7 @@ test('a torn, a missing and a foreign file in the ledger are clear errors', asyn
       await damaged((ledger) => rename(join(ledger, '00000002.json'), join(ledger, '00000003.json'))),
       '00000002.json is missing',
     ],
-    [await damaged((ledger) => rm(join(ledger, '..', 'tonlake.json'))), 'has lost its tonlake.json'],
+    [await damaged((ledger) => rm(join(ledger, '..', 'tonlake.json'))), 'has no tonlake.json'],
   ] as const;
   for (const [copy, message] of cases) {
     const expected = { code: 'bad-ledger', message: expect.stringContaining(message), hint: expect.any(String) };

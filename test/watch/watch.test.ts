@@ -324,6 +324,6 @@ describe('tonlake watch', () => {
   test('a run does not take what is pending', async () => {
     const { code, stderr } = await tonlake(['run', 'pending_traces', '--network', 'sandbox', '--range', '1:2']);
     expect(code).toBe(2);
-    expect(stderr).toContain('got pending_traces, which is pending at a moment only; hint: tonlake watch');
+    expect(stderr).toContain('got pending_traces, which only has pending data; hint: tonlake watch');
   });
 });

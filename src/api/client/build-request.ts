@@ -58,7 +58,7 @@ function encodeParameter(label: string, name: string, parameter: Parameter, valu
   if (parameter.inert === true) {
     throw new UsageError(`usage ${label}: expected no ${name}, which ${parameter.note ?? 'does nothing'}`, {
       code: 'inert-parameter',
-      hint: `leave ${name} out, and filter the rows yourself`,
+      hint: `remove ${name}, and filter the rows yourself`,
     });
   }
   const isList = Array.isArray(value) && parameter.kind !== 'stack';

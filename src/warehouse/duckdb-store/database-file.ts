@@ -117,7 +117,7 @@ export async function readNetwork(database: Database, path: string): Promise<str
     "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'main' AND table_name IN ('_meta', '_ledger')",
   );
   if (found[0]?.[0] !== 2n) {
-    throw new StoreError(`store: ${path} is a DuckDB file, but no warehouse of tonlake`, {
+    throw new StoreError(`store: ${path} is a DuckDB file, but not a tonlake warehouse`, {
       code: 'not-a-warehouse',
       hint: 'choose another --warehouse',
     });

@@ -19,7 +19,7 @@ export async function openDuckdbReader(path: string, tables: readonly TableDef[]
     const busy = busyError(`warehouse ${path}`, holder, lock);
     throw new StoreError(busy.message, {
       code: 'busy',
-      hint: 'a DuckDB file cannot be read while it is written: wait for it to end; a parquet warehouse (--store parquet) can',
+      hint: 'a DuckDB file cannot be read while it is being written: wait for the writer to finish, or use a Parquet warehouse (--store parquet)',
     });
   }
   const database: Database = await openFile(path, { ...readerSettings(), access_mode: 'READ_ONLY' });

@@ -65,7 +65,11 @@ export async function clearFiles(
 }
 
 function lostFile(warehouse: string, path: string): StoreError {
-  return badLedger(`warehouse ${warehouse} lacks ${path}, which its ledger names`, undefined, repairHint(warehouse));
+  return badLedger(
+    `warehouse ${warehouse}: missing file ${path}, which its ledger names`,
+    undefined,
+    repairHint(warehouse),
+  );
 }
 
 function repairHint(warehouse: string): string {

@@ -26,7 +26,7 @@ export interface DraftEntryOptions {
 export function draftEntry(options: DraftEntryOptions): LedgerEntry {
   const { staged, draft, entries, declaration, commitWith, ahead = 0 } = options;
   if (draft.network !== options.network) {
-    throw new StoreError(`store: the warehouse holds ${options.network}, not ${draft.network}`, {
+    throw new StoreError(`store: the warehouse is for ${options.network}, not ${draft.network}`, {
       code: 'other-network',
     });
   }

@@ -77,7 +77,7 @@ export function parseEntry(text: string, subject: string, number: number): Ledge
     throw new Error(`expected number ${number}, got ${entry.number}`);
   } catch (error) {
     if (isNewer(error)) throw error;
-    throw badLedger(`${subject} is no ledger entry`, error);
+    throw badLedger(`${subject} is not a ledger entry`, error);
   }
 }
 
@@ -98,7 +98,7 @@ export function isNewer(error: unknown): boolean {
 export function badLedger(problem: string, cause?: unknown, hint?: string): StoreError {
   return new StoreError(`store: ${problem}`, {
     code: 'bad-ledger',
-    hint: hint ?? 'tonlake verify names all damage, and --repair mends it',
+    hint: hint ?? 'tonlake verify lists all damage, and --repair fixes it',
     cause,
   });
 }
@@ -164,7 +164,7 @@ export class Entries {
     const effective = new Set(this.effective.map(({ id }) => id));
     for (const id of ids) {
       if (effective.has(id) || this.isAside(id)) continue;
-      throw new StoreError(`store: entry ${id} cannot be superseded: it is not in force`, { code: 'not-in-force' });
+      throw new StoreError(`store: entry ${id} cannot be superseded: it is not active`, { code: 'not-in-force' });
     }
   }
 }

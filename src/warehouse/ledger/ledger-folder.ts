@@ -108,7 +108,7 @@ export class LedgerFolder {
   async #readEntry(number: number): Promise<LedgerEntry> {
     const path = this.entryPath(number);
     const text = await this.#files.text(path);
-    if (text === undefined) throw badLedger(`${path} is missing, but later entries are there`);
+    if (text === undefined) throw badLedger(`${path} is missing, but later entries exist`);
     return parseEntry(text, path, number);
   }
 
@@ -119,9 +119,9 @@ export class LedgerFolder {
     try {
       const columns = schemaSchema.parse(JSON.parse(text));
       if (schemaId(columns) === id) return { id, columns };
-      throw new Error('the columns do not give this identifier');
+      throw new Error('its columns do not match its identifier');
     } catch (error) {
-      throw badLedger(`${path} is no schema`, error);
+      throw badLedger(`${path} is not a schema`, error);
     }
   }
 }
@@ -141,7 +141,7 @@ export async function readIdentity(warehouse: string): Promise<Identity | undefi
   const { identity: path, ledger } = layoutOf(warehouse);
   const text = await ifAny(readFile(path, 'utf8'));
   if (text === undefined) {
-    if ((await listFolder(ledger)).length > 0) throw badLedger(`warehouse ${warehouse} has lost its tonlake.json`);
+    if ((await listFolder(ledger)).length > 0) throw badLedger(`warehouse ${warehouse} has no tonlake.json`);
     return undefined;
   }
   try {
@@ -150,7 +150,7 @@ export async function readIdentity(warehouse: string): Promise<Identity | undefi
     return identitySchema.parse(json);
   } catch (error) {
     if (isNewer(error)) throw error;
-    throw badLedger(`${path} does not say what the warehouse is`, error);
+    throw badLedger(`${path} does not describe the warehouse`, error);
   }
 }
 
@@ -159,7 +159,7 @@ export function requireNetwork(warehouse: string, held: string, asked: string): 
   if (held === asked) return;
   throw new StoreError(`store: warehouse ${warehouse} holds ${held}, not ${asked}`, {
     code: 'other-network',
-    hint: 'choose another --warehouse, or the network that this one holds',
+    hint: 'choose another --warehouse, or the network of this one',
   });
 }
 

@@ -22,7 +22,7 @@ export const COMMITS = '_commits';
 
 /** Its columns. */
 export const commitColumns = [
-  { name: 'number', type: 'BIGINT', doc: 'place of the commit, from 1' },
+  { name: 'number', type: 'BIGINT', doc: 'number of the commit, from 1' },
   { name: 'id', type: 'VARCHAR', doc: 'identifier of the commit' },
   { name: 'pipeline', type: 'VARCHAR', doc: 'what was exported' },
   { name: 'span_from', type: 'BIGINT', doc: 'first masterchain block of the span' },

@@ -62,7 +62,7 @@ export async function requireSound(warehouse: string, { path, bytes, sha256 }: T
   const absolute = join(warehouse, path);
   const size = (await statIfAny(absolute))?.size;
   if (size === bytes && (sha256 === undefined || (await hashFile(absolute)) === sha256)) return;
-  throw new StoreError(`store: ${absolute} is not the file that was committed`, {
+  throw new StoreError(`store: ${absolute} differs from the committed file`, {
     code: 'damaged',
     hint: `tonlake verify --repair --warehouse ${warehouse}`,
   });

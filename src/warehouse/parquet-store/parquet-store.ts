@@ -74,7 +74,7 @@ class ParquetStore implements Store {
     if ((await statIfAny(path))?.isDirectory() === false) {
       throw new StoreError(`store: warehouse ${path} is a file, not a folder`, {
         code: 'wrong-path',
-        hint: 'choose another --warehouse, or name a one-file warehouse with .duckdb at the end',
+        hint: 'choose another --warehouse, or use the extension .duckdb for a DuckDB warehouse',
       });
     }
     await makeFolder(path);

@@ -138,7 +138,7 @@ async function blocksOf(
   );
   if (first === undefined || last === undefined) {
     const isBetween = before !== undefined && after === before + 1;
-    return { span: [], held: isBetween ? undefined : 'nothing of it is held' };
+    return { span: [], held: isBetween ? undefined : 'none of it is in the warehouse' };
   }
   const isBegun = from === undefined || before === first - 1 || first <= 1 || Number(firstTime) - from <= Number(gap);
   const isEnded = to === undefined || after === last + 1;
@@ -147,7 +147,7 @@ async function blocksOf(
     to: to === undefined ? Math.max(last, whole?.to ?? last) : Math.max(last, lastOfShards ?? last),
   };
   const times = [firstTime, lastTime].map((time) => timeText(Number(time)));
-  return { span: [span], held: isBegun && isEnded ? undefined : `only ${times.join(' to ')} is held` };
+  return { span: [span], held: isBegun && isEnded ? undefined : `only ${times.join(' to ')} is in the warehouse` };
 }
 
 /** `transactions is not whole: missing 1500:1520`, or `transactions is not whole in 2026-05-01: only ... is held`, one line a gap. */

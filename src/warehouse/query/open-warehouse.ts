@@ -56,7 +56,7 @@ export async function findGaps(
   if (isStrict && gaps.length > 0) {
     throw new AuditError(`audit: ${gaps.join('; ')}`, {
       code: 'not-whole',
-      hint: 'tonlake run for what is missing, or ask without strict',
+      hint: 'fetch the missing data with tonlake run, or query without strict',
     });
   }
   return gaps;

@@ -73,9 +73,9 @@ function boundIn(sql: string, { params }: QueryOptions): Readonly<Record<string,
   if (params === undefined || Object.keys(params).length === 0) return undefined;
   for (const name of Object.keys(params)) {
     if (new RegExp(`\\$${name}\\b`).test(sql)) continue;
-    throw new UsageError(`usage: expected a parameter that the query names, got ${name}`, {
+    throw new UsageError(`usage: expected a parameter of the query, got ${name}`, {
       code: 'unknown-parameter',
-      hint: `write $${name} in the query where its value belongs`,
+      hint: `use $${name} in the query`,
     });
   }
   return params;
@@ -91,7 +91,7 @@ function withPlace(error: unknown, file: string | undefined): unknown {
 
 /** What to do about a fault; nothing where DuckDB's words are all there is to say. */
 function hintOf(fault: string): { readonly hint?: string } {
-  if (/\bparameters\b/.test(fault)) return { hint: 'give each $name of the query with --param name=value' };
+  if (/\bparameters\b/.test(fault)) return { hint: 'set each $name of the query with --param name=value' };
   const isName = /^Catalog Error: (Table|View)\b|^Binder Error: .*\b(column|table)\b/i.test(fault);
   return isName ? { hint: 'tonlake describe shows tables and columns' } : {};
 }

@@ -24,7 +24,7 @@ export function formatSummary(status: WarehouseStatus): string {
       ...partsOf(status),
     ]),
     '',
-    'more: tonlake status NAME tells all of one, tonlake status --long all of each',
+    'more: tonlake status NAME for one, tonlake status --long for all',
     '',
   ].join('\n');
 }
@@ -34,7 +34,7 @@ export function selectStatus(status: WarehouseStatus, names: readonly string[]):
   const all = [...status.pipelines.map(({ pipeline }) => pipeline), ...status.marts.map(({ mart }) => mart)];
   for (const name of names) {
     if (all.includes(name)) continue;
-    throw new UsageError(`usage: expected a pipeline or mart that the warehouse holds, got ${name}`, {
+    throw new UsageError(`usage: expected a pipeline or mart in the warehouse, got ${name}`, {
       code: 'unknown-pipeline',
       hint: `${didYouMean(name, all)}There are: ${all.join(', ') || 'none'}`,
     });

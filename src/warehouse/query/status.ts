@@ -197,7 +197,7 @@ export function formatStatus(status: WarehouseStatus): string {
     if (pipeline.days.length > 1) {
       for (const { date, from: first, to: last, sealed, isWhole } of pipeline.days) {
         const share = Math.floor((100 * sealed) / (last - first + 1));
-        const state = isWhole ? `${share} % sealed` : `${formatCount(sealed)} blocks sealed, not the whole day`;
+        const state = isWhole ? `${share} % sealed` : `${formatCount(sealed)} blocks sealed, not the full day`;
         lines.push(`  ${date}   ${first}:${last} ${state}`);
       }
     }
