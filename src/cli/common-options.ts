@@ -24,7 +24,10 @@ export const warehouseOption = (): Option => {
 /** Pipelines of one's own. What a warehouse already holds is read without them: their declarations lie in it. */
 export const pipelinesOption = (): Option => {
   if (process.env['TONLAKE_PIPELINES'] === '') delete process.env['TONLAKE_PIPELINES'];
-  return new Option('--pipelines <folder>', 'folder of your own pipelines, one file each, in addition to the built-in ones')
+  return new Option(
+    '--pipelines <folder>',
+    'folder of your own pipelines, one file each, in addition to the built-in ones',
+  )
     .argParser(parsePath)
     .env('TONLAKE_PIPELINES');
 };

@@ -95,7 +95,11 @@ export function addRun(program: Command): void {
     )
     .addOption(laneOption())
     .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)
-    .option('--workers <n>', 'worker threads that decode pages; 0 for none (default: CPU cores minus one, at least 1 and at most 2)', parseWhole)
+    .option(
+      '--workers <n>',
+      'worker threads that decode pages; 0 for none (default: CPU cores minus one, at least 1 and at most 2)',
+      parseWhole,
+    )
     .option('--wait <seconds>', 'time to wait for a block that is not indexed yet (default: 60)', parseNonNegative)
     .option(
       '--from <sql>',
@@ -152,9 +156,7 @@ export function addPlan(program: Command): void {
 }
 
 const withoutOption = (): Option =>
-  new Option('--without <tables>', 'tables to leave out, such as account_states; repeatable').argParser(
-    collectNames,
-  );
+  new Option('--without <tables>', 'tables to leave out, such as account_states; repeatable').argParser(collectNames);
 
 const columnsOption = (): Option =>
   new Option(
