@@ -20,7 +20,7 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: field('/address', 'account').required(),
+        address: field('/address', 'account').bloomFilter().required(),
         account_state_hash: field('/account_state_hash', 'hash of the state'),
         balance: field('/balance', 'balance'),
         extra_currencies: field('/extra_currencies', 'currency id to amount'),

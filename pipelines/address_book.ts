@@ -20,7 +20,7 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: rawAddress('/key', 'account as it was asked for'),
+        address: rawAddress('/key', 'account as it was asked for').bloomFilter(),
         user_friendly: field('/value/user_friendly', 'address for people, base64url'),
         domain: field('/value/domain', 'a domain that stands for it'),
         interfaces: field('/value/interfaces', 'what the server takes it for'),

@@ -24,7 +24,7 @@ export default pipeline({
       sort: ['tx_lt', 'jetton_wallet'],
       time: 'tx_now',
       columns: {
-        tx_hash: field('/transaction_hash', 'transaction on the jetton wallet'),
+        tx_hash: field('/transaction_hash', 'transaction on the jetton wallet').bloomFilter(),
         tx_lt: field('/transaction_lt', 'logical time of that transaction'),
         tx_now: field('/transaction_now', 'time of that transaction'),
         tx_aborted: field(
@@ -39,7 +39,7 @@ export default pipeline({
         response_destination: field('/response_destination', 'who gets what is left of the value'),
         custom_payload: field('/custom_payload', 'as sent'),
         decoded_custom_payload: field('/decoded_custom_payload', 'as the server decodes it').decoration(),
-        trace_id: field('/trace_id', 'trace of the transaction'),
+        trace_id: field('/trace_id', 'trace of the transaction').bloomFilter(),
       },
     }),
   ],

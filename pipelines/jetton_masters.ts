@@ -14,7 +14,7 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: field('/address', 'contract of the jetton'),
+        address: field('/address', 'contract of the jetton').bloomFilter(),
         ...wideInteger('total_supply', '/total_supply', 'what the contract says there is, in the smallest unit'),
         mintable: field('/mintable', 'more can be made'),
         admin_address: field('/admin_address', 'who may change it'),

@@ -22,7 +22,7 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['jetton', 'address'],
       columns: {
-        address: field('/address', 'contract of the jetton wallet'),
+        address: field('/address', 'contract of the jetton wallet').bloomFilter(),
         ...wideInteger('balance', '/balance', 'what the wallet says it holds, in the smallest unit'),
         owner: field('/owner', 'owner'),
         jetton: field('/jetton', 'jetton'),

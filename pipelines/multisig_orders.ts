@@ -21,7 +21,7 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: field('/address', 'contract of the order'),
+        address: field('/address', 'contract of the order').bloomFilter(),
         multisig_address: field('/multisig_address', 'multisig contract'),
         order_seqno: text('/order_seqno', 'number of the order, decimal').nullable(),
         threshold: field('/threshold', 'signers that must agree'),

@@ -22,7 +22,7 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: field('/address', 'contract'),
+        address: field('/address', 'contract').bloomFilter(),
         next_order_seqno: text('/next_order_seqno', 'number of the next order, decimal').nullable(),
         threshold: field('/threshold', 'signers that must agree'),
         signers: field('/signers', 'accounts that sign'),

@@ -14,7 +14,7 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: field('/address', 'contract of the collection'),
+        address: field('/address', 'contract of the collection').bloomFilter(),
         owner_address: field('/owner_address', 'owner'),
         last_transaction_lt: field('/last_transaction_lt', 'logical time of its last transaction'),
         ...wideInteger('next_item_index', '/next_item_index', 'number of the next item, often -1'),

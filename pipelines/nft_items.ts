@@ -24,7 +24,7 @@ export default pipeline({
       sort: ['address'],
       without: { '/collection': 'a copy of the row of nft_collections, joined by collection_address' },
       columns: {
-        address: field('/address', 'contract of the NFT'),
+        address: field('/address', 'contract of the NFT').bloomFilter(),
         is_init: field('/init', 'whether it was set up'),
         ...wideInteger('index', '/index', 'number in its collection'),
         collection_address: field('/collection_address', 'collection'),

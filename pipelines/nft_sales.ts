@@ -20,7 +20,7 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: field('/address', 'contract of the sale'),
+        address: field('/address', 'contract of the sale').bloomFilter(),
         type: field('/type', 'getgems_sale, getgems_auction, telemint'),
         nft_address: field('/nft_address', 'NFT'),
         nft_owner_address: field('/nft_owner_address', 'who sells'),

@@ -24,7 +24,7 @@ export default pipeline({
       sort: ['tx_lt', 'nft_item_address'],
       time: 'tx_now',
       columns: {
-        tx_hash: field('/transaction_hash', 'transaction on the item'),
+        tx_hash: field('/transaction_hash', 'transaction on the item').bloomFilter(),
         tx_lt: field('/transaction_lt', 'logical time of that transaction'),
         tx_now: field('/transaction_now', 'time of that transaction'),
         tx_aborted: field(
@@ -43,7 +43,7 @@ export default pipeline({
         forward_payload: field('/forward_payload', 'sent on to the new owner'),
         decoded_forward_payload: field('/decoded_forward_payload', 'as the server decodes it').decoration(),
         comment: textComment('/decoded_forward_payload', 'text comment of the forward payload').decoration().nullable(),
-        trace_id: field('/trace_id', 'trace of the transaction'),
+        trace_id: field('/trace_id', 'trace of the transaction').bloomFilter(),
       },
     }),
   ],

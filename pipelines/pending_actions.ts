@@ -19,7 +19,9 @@ export default pipeline({
       sort: ['first_seen', 'trace_external_hash', 'action_id'],
       columns: {
         ...actionColumns,
-        trace_external_hash: field('/trace_external_hash', 'external message that started the trace').required(),
+        trace_external_hash: field('/trace_external_hash', 'external message that started the trace')
+          .bloomFilter()
+          .required(),
         ...watchColumns,
         final_trace_id: fromAsk('base64-hash', 'final_trace_id', 'the complete trace').nullable(),
         final_mc_seqno_end: fromAsk('int32', 'final_seqno', 'masterchain block of its last transaction').nullable(),

@@ -23,8 +23,8 @@ export default pipeline({
       },
       columns: {
         ...traceColumns,
-        trace_id: field('/trace_id', 'hash of the first transaction; null while that is predicted'),
-        external_hash: field('/external_hash', 'external message that started the trace').required(),
+        trace_id: field('/trace_id', 'hash of the first transaction; null while that is predicted').bloomFilter(),
+        external_hash: field('/external_hash', 'external message that started the trace').bloomFilter().required(),
         ...watchColumns,
         final_trace_id: fromAsk('base64-hash', 'final_trace_id', 'the complete trace').nullable(),
         final_mc_seqno_end: fromAsk('int32', 'final_seqno', 'masterchain block of its last transaction').nullable(),

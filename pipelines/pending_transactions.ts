@@ -19,7 +19,9 @@ export default pipeline({
       sort: ['first_seen', 'hash'],
       columns: {
         ...transactionColumns,
-        trace_external_hash: field('/trace_external_hash', 'external message that started the trace').required(),
+        trace_external_hash: field('/trace_external_hash', 'external message that started the trace')
+          .bloomFilter()
+          .required(),
         in_msg: field('/in_msg', 'message that it receives'),
         out_msgs: field('/out_msgs', 'messages that it sends').nullable(),
         ...watchColumns,

@@ -20,7 +20,7 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: rawAddress('/key', 'token contract; may be one that was not asked for'),
+        address: rawAddress('/key', 'token contract; may be one that was not asked for').bloomFilter(),
         is_indexed: field('/value/is_indexed', 'whether its facts were fetched already'),
         token_info: field('/value/token_info', 'the facts; the rows of token_info'),
         ...reading(),
@@ -33,7 +33,7 @@ export default pipeline({
       key: ['address', 'type', '_read_at'],
       sort: ['address', 'type'],
       columns: {
-        address: fromParent('raw-address', 'address', 'token contract'),
+        address: fromParent('raw-address', 'address', 'token contract').bloomFilter(),
         type: field('/type', 'nft_items, nft_collections, jetton_masters, jetton_wallets'),
         valid: field('/valid', 'whether the facts could be read'),
         name: field('/name', 'name'),

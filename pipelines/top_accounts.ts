@@ -14,7 +14,7 @@ export default pipeline({
       key: ['account', '_read_at'],
       sort: ['account'],
       columns: {
-        account: field('/account', 'account'),
+        account: field('/account', 'account').bloomFilter(),
         balance: field('/balance', 'balance'),
         ...reading(),
       },

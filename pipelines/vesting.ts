@@ -21,7 +21,7 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: field('/address', 'contract').required(),
+        address: field('/address', 'contract').bloomFilter().required(),
         start_time: field('/start_time', 'when it begins'),
         total_duration: field('/total_duration', 'how long it takes').unit('seconds'),
         unlock_period: field('/unlock_period', 'time between two parts').unit('seconds'),

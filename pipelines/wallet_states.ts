@@ -20,7 +20,7 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: field('/address', 'account'),
+        address: field('/address', 'account').bloomFilter(),
         is_wallet: field('/is_wallet', 'whether its code is that of a known wallet'),
         wallet_type: field('/wallet_type', 'wallet v1 r1 to wallet v5 r1'),
         seqno: field('/seqno', 'number of the next message'),

@@ -3,7 +3,7 @@ import { detailColumns } from './action_details.ts';
 
 /** The fields of an action. */
 export const actionColumns = {
-  trace_id: field('/trace_id', 'trace'),
+  trace_id: field('/trace_id', 'trace').bloomFilter(),
   action_id: field('/action_id', 'tells the action within its trace'),
   type: field('/type', 'what was done: ton_transfer, jetton_swap ...'),
   success: field('/success', 'whether it was done'),
@@ -18,7 +18,7 @@ export const actionColumns = {
   ...detailColumns,
   details: field('/details', 'all that the source says of it; the fields depend on the type').nullable(),
   raw_action: field('/raw_action', 'row of the source’s database, for types without details'),
-  trace_external_hash: field('/trace_external_hash', 'external message that started the trace'),
+  trace_external_hash: field('/trace_external_hash', 'external message that started the trace').bloomFilter(),
   trace_external_hash_norm: field('/trace_external_hash_norm', 'its normalized hash'),
   accounts: field('/accounts', 'accounts it touches, where they were asked for'),
   transactions_full: field('/transactions_full', 'its transactions, where they were asked for'),

@@ -2,8 +2,8 @@ import { field, text } from 'tonlake/pipeline';
 
 /** Fields of the details that many types of actions share; the column `details` holds all of them. */
 export const detailColumns = {
-  source: field('/details/source', 'who acts'),
-  destination: field('/details/destination', 'who it is done to, or who receives'),
+  source: field('/details/source', 'who acts').bloomFilter(),
+  destination: field('/details/destination', 'who it is done to, or who receives').bloomFilter(),
   sender: field('/details/sender', 'who sends jettons'),
   receiver: field('/details/receiver', 'who receives jettons'),
   owner: field('/details/owner', 'owner of what is acted on'),

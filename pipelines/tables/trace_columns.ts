@@ -2,8 +2,8 @@ import { field } from 'tonlake/pipeline';
 
 /** The fields of a trace, its transactions and actions apart. */
 export const traceColumns = {
-  trace_id: field('/trace_id', 'hash of the first transaction').required(),
-  external_hash: field('/external_hash', 'hash of the external message that started it'),
+  trace_id: field('/trace_id', 'hash of the first transaction').bloomFilter().required(),
+  external_hash: field('/external_hash', 'hash of the external message that started it').bloomFilter(),
   mc_seqno_start: field('/mc_seqno_start', 'masterchain block of the first transaction'),
   mc_seqno_end: field('/mc_seqno_end', 'masterchain block of the last transaction'),
   start_lt: field('/start_lt', 'logical time of the first transaction'),

@@ -20,15 +20,18 @@ function stateColumns(when: 'before' | 'after'): Readonly<Record<string, ColumnD
 
 /** The fields of a transaction, its messages apart. */
 export const transactionColumns = {
-  account: field('/account', 'account that the transaction changes'),
-  hash: field('/hash', 'hash of the transaction'),
+  account: field('/account', 'account that the transaction changes').bloomFilter(),
+  hash: field('/hash', 'hash of the transaction').bloomFilter(),
   lt: field('/lt', 'logical time; unique together with the account'),
   block_workchain: field('/block_ref/workchain', 'workchain of the block'),
   block_shard: field('/block_ref/shard', 'shard of the block'),
   block_seqno: field('/block_ref/seqno', 'seqno of the block within its shard'),
   mc_block_seqno: field('/mc_block_seqno', 'masterchain block that includes the block'),
-  trace_id: field('/trace_id', 'hash of the first transaction of the trace'),
-  trace_external_hash: field('/trace_external_hash', 'message that started the trace; pending endpoints only'),
+  trace_id: field('/trace_id', 'hash of the first transaction of the trace').bloomFilter(),
+  trace_external_hash: field(
+    '/trace_external_hash',
+    'message that started the trace; pending endpoints only',
+  ).bloomFilter(),
   prev_trans_hash: field('/prev_trans_hash', 'the account’s transaction before; all zero for its first'),
   prev_trans_lt: field('/prev_trans_lt', 'logical time of the account’s transaction before; 0 for its first'),
   now: field('/now', 'time of the transaction'),

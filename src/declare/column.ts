@@ -27,6 +27,8 @@ export interface ColumnDef {
   readonly unit: string | undefined;
   /** Computed by the server when it is read, not chain data: may change between two readings, so no content hash holds it. */
   readonly decoration: boolean;
+  /** Whether files hold a Bloom filter of its values, so that a reader who looks for one skips row groups without it. */
+  readonly bloomFilter?: true;
   readonly doc: string;
 }
 
@@ -38,6 +40,7 @@ interface ColumnParts {
   readonly nullable?: boolean;
   readonly unit?: string;
   readonly decoration?: boolean;
+  readonly bloomFilter?: true;
 }
 
 /** A column before its table names it. */
@@ -68,6 +71,11 @@ export class ColumnDraft {
     return new ColumnDraft({ ...this.parts, decoration: true });
   }
 
+  /** Writes a Bloom filter of the values into files: for hashes, addresses and other columns that single values are looked up in. */
+  bloomFilter(): ColumnDraft {
+    return new ColumnDraft({ ...this.parts, bloomFilter: true });
+  }
+
   /**
    * The column under its name.
    *
@@ -76,7 +84,9 @@ export class ColumnDraft {
    */
   named(name: string, typeOf: (path: string) => FieldType | undefined): ColumnDef {
     const { origin, doc, kind, nullable, unit, decoration = false } = this.parts;
-    if (kind !== undefined) return { name, kind, origin, nullable: nullable ?? false, unit, decoration, doc };
+    const filter = this.parts.bloomFilter === true ? { bloomFilter: true as const } : {};
+    if (kind !== undefined)
+      return { name, kind, origin, nullable: nullable ?? false, unit, decoration, ...filter, doc };
     const path = origin.kind === 'path' ? origin.path : '';
     const type = typeOf(path);
     if (type === undefined) {
@@ -87,7 +97,7 @@ export class ColumnDraft {
     }
     return {
       ...{ name, kind: type.kind, origin, nullable: nullable ?? type.nullable },
-      ...{ unit: unit ?? type.unit, decoration, doc },
+      ...{ unit: unit ?? type.unit, decoration, ...filter, doc },
     };
   }
 }

@@ -2,6 +2,7 @@ import type { ColumnDef } from '../declare/column.ts';
 import { kinds } from '../declare/kind.ts';
 import type { Arena } from '../decode/arena.ts';
 import type { Vector } from '../decode/batch.ts';
+import { BloomFilterWriter } from './bloom-filter.ts';
 import { ColumnDictionary, type EncodedPage, encodePages } from './column-pages.ts';
 import { codecs, encodings } from './encodings.ts';
 import type { ColumnChunk } from './file-footer.ts';
@@ -14,6 +15,13 @@ import type { Compress } from './zstd.ts';
 
 /** Longer texts have no bounds in the footer: it holds them for every column of every row group. */
 const LONGEST_BOUND = 256;
+
+/** A column chunk, and the Bloom filter that belongs behind the row group. */
+interface FinishedChunk {
+  readonly chunk: ColumnChunk;
+  readonly parts: readonly Uint8Array[];
+  readonly bloomFilter: Uint8Array | undefined;
+}
 
 /** One column of an open row group: its pages are encoded and compressed batch by batch, and written when the row group is full. */
 export class ColumnChunkWriter {
@@ -29,11 +37,15 @@ export class ColumnChunkWriter {
   #bytes = 0;
   #rawBytes = 0;
   #bounds: Bounds | undefined;
+  readonly #bloomFilter: BloomFilterWriter | undefined;
 
   constructor(column: ColumnDef, compress: Compress) {
     this.#column = column;
     this.#compress = compress;
     this.#dictionary = new ColumnDictionary(column);
+    const { physical } = kinds[column.kind];
+    const hasFilter = column.bloomFilter === true && physical !== 'bool';
+    this.#bloomFilter = hasFilter ? new BloomFilterWriter(physical) : undefined;
   }
 
   /**
@@ -48,12 +60,14 @@ export class ColumnChunkWriter {
       const levels = encodeLevels(vector, page, arena);
       levelBytes += levels.length;
       this.#addPage(page, levels, arena);
+      // Those of a dictionary are added once, at the end.
+      if (page.encoding === encodings.plain) this.#bloomFilter?.add(page.data, page.to - page.from - page.nulls);
     }
     return plainBytes + levelBytes;
   }
 
   /** The pages as they are to be written at `offset`. No call may follow. */
-  finish(offset: number, arena: Arena): { readonly chunk: ColumnChunk; readonly parts: readonly Uint8Array[] } {
+  finish(offset: number, arena: Arena): FinishedChunk {
     const dictionary = this.#encodeDictionary(arena);
     this.#dictionary.release();
     const dataOffset = offset + dictionary.bytes;
@@ -69,7 +83,7 @@ export class ColumnChunkWriter {
       bounds: this.#bounds,
       pages: this.#pages.map((page) => ({ ...page, offset: page.offset + dataOffset })),
     };
-    return { chunk, parts: [...dictionary.parts, ...this.#parts] };
+    return { chunk, parts: [...dictionary.parts, ...this.#parts], bloomFilter: this.#bloomFilter?.encode() };
   }
 
   #addPage({ from, to, nulls, encoding, data, bounds }: EncodedPage, levels: Uint8Array, arena: Arena): void {
@@ -97,6 +111,7 @@ export class ColumnChunkWriter {
   } {
     if (!this.#encodings.has(encodings.dictionary)) return { parts: [], bytes: 0, rawBytes: 0 };
     const raw = this.#dictionary.encode(arena);
+    this.#bloomFilter?.add(raw, this.#dictionary.size);
     const page = this.#compress(raw);
     const header = encodeDictionaryHeader(this.#dictionary.size, page.length, raw.length);
     return {

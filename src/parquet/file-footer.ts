@@ -27,6 +27,8 @@ export interface ColumnChunk {
   readonly bounds: Bounds | undefined;
   /** The data pages, for the page index; none where none is kept. */
   readonly pages: readonly IndexedPage[];
+  /** Header and bits of its Bloom filter. */
+  readonly bloomFilter?: Place | undefined;
 }
 
 /** A part of the file. */
@@ -135,6 +137,10 @@ function encodeChunk(column: ColumnDef, chunk: ColumnChunk, index: IndexPlace | 
     }
     out.end();
     encodeEncodingCounts(chunk, hasDictionary);
+  }
+  if (chunk.bloomFilter !== undefined) {
+    out.i64(14, chunk.bloomFilter.offset);
+    out.i32(15, chunk.bloomFilter.bytes);
   }
   out.end();
   if (index !== undefined) {

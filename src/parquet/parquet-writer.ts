@@ -12,15 +12,15 @@ const magic = Buffer.from('PAR1');
 
 /**
  * Size of a full row group, in rows and in bytes in PLAIN encoding. A reader's threads share a file by row groups, and a lookup reads at
- * least one of them; but each costs a part of the footer, which every query reads.
+ * least one of them; but each costs a part of the footer, which every query reads. A Bloom filter of 128 KB takes so many values.
  */
-const FULL = { rows: 122_880, bytes: 32 * 2 ** 20 } as const;
+const FULL = { rows: 52 * 2048, bytes: 32 * 2 ** 20 } as const;
 
 /**
  * Appends batches to a Parquet file.
  *
  * With `compress` the file is fit for readers: batches are gathered in row groups of good size, with dictionaries where they pay,
- * statistics, a page index and compressed pages. Without, each batch is a row group
+ * statistics, a page index, Bloom filters where the table declares them, and compressed pages. Without, each batch is a row group
  * as it lies in our memory, the form for the way from our memory into a DuckDB file: DuckDB reads it for next to nothing. Bytes are handed to the
  * system's cache at once, without a detour through other threads.
  */

@@ -61,14 +61,23 @@ export class RowGroupWriter {
   /** The row group as it is to be written at `start`. No call may follow. */
   finish(start: number): EncodedGroup {
     const chunks: ColumnChunk[] = [];
+    const filters: (Uint8Array | undefined)[] = [];
     const parts: Uint8Array[] = [];
     let offset = start;
     for (const writer of this.#chunks) {
       arena.reset();
-      const { chunk, parts: own } = writer.finish(offset, arena);
-      chunks.push(chunk);
-      parts.push(...own);
-      offset += chunk.bytes;
+      const finished = writer.finish(offset, arena);
+      chunks.push(finished.chunk);
+      filters.push(finished.bloomFilter);
+      parts.push(...finished.parts);
+      offset += finished.chunk.bytes;
+    }
+    for (const [at, filter] of filters.entries()) {
+      const chunk = chunks[at];
+      if (filter === undefined || chunk === undefined) continue;
+      chunks[at] = { ...chunk, bloomFilter: { offset, bytes: filter.length } };
+      parts.push(filter);
+      offset += filter.length;
     }
     return { group: { rows: this.#rows, chunks, sortedBy: this.#isSorted ? this.#sort : [] }, parts };
   }

@@ -1,0 +1,140 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kinds } from '../../src/declare/kind.ts';
+import type { TableDef } from '../../src/declare/table.ts';
+import { filterBytes } from '../../src/parquet/bloom-filter.ts';
+import { FileWriter } from '../../src/parquet/parquet-writer.ts';
+import { type Compress, loadZstd } from '../../src/parquet/zstd.ts';
+import { Database } from '../../src/sql/database.ts';
+import { readFiles } from '../../src/warehouse/relations/table-relation.ts';
+import { freshFolder } from '../scratch.ts';
+import { anyValue, makeBatch, type Value } from '../warehouse/batches.ts';
+import { everything } from '../warehouse/tables.ts';
+import { specified } from './specified-xxhash64.ts';
+import { number, type ReadFile, readParquet, readStruct } from './thrift-reader.ts';
+
+/** The table of every type, with a filter wherever there can be one. */
+const filtered: TableDef = {
+  ...everything,
+  columns: everything.columns.map((column) => ({ ...column, bloomFilter: true as const })),
+};
+const names = filtered.columns.map(({ name }) => name);
+
+let folder: string;
+let database: Database;
+let zstd: Compress;
+let files = 0;
+
+beforeAll(async () => {
+  folder = freshFolder();
+  database = await Database.open();
+  zstd = await loadZstd();
+});
+
+afterAll(() => database.close());
+
+function write(batches: readonly (readonly (readonly Value[])[])[]): string {
+  const path = join(folder, `${files++}.parquet`);
+  const writer = new FileWriter(path, filtered, zstd);
+  for (const rows of batches) writer.write(makeBatch(filtered, rows));
+  writer.finish();
+  return path;
+}
+
+/** The bytes that are hashed: the value in PLAIN encoding, without a length. */
+function plainBytes(value: Value, physical: string): Buffer {
+  if (typeof value !== 'bigint') return Buffer.from(value as string);
+  const width = physical === 'int32' ? 4 : physical === 'int64' ? 8 : 16;
+  const hex = BigInt.asUintN(width * 8, value)
+    .toString(16)
+    .padStart(width * 2, '0');
+  const bytes = Buffer.from(hex, 'hex');
+  return width === 16 ? bytes : bytes.reverse();
+}
+
+const SALTS = [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31];
+
+/** Asks a filter as the format's description says; undefined where the column has none. */
+function mayHold({ chunks, bytes }: ReadFile, name: string, value: Value): boolean | undefined {
+  const meta = chunks.find((chunk) => chunk.name === name)?.meta;
+  if (meta === undefined || !meta.has(14)) return undefined;
+  const { fields, end } = readStruct(bytes, number(meta, 14));
+  const size = number(fields, 1);
+  expect(number(meta, 15)).toBe(end - number(meta, 14) + size);
+  const hash = specified(plainBytes(value, kinds[filtered.columns[names.indexOf(name)]?.kind ?? 'text'].physical));
+  const block = Number(((hash >> 32n) * BigInt(size / 32)) >> 32n);
+  return SALTS.every((salt, word) => {
+    const bit = BigInt.asUintN(32, (hash & 0xffffffffn) * BigInt(salt)) >> 27n;
+    return ((bytes.readUInt32LE(end + block * 32 + word * 4) >>> Number(bit)) & 1) === 1;
+  });
+}
+
+const anyRow = fc.tuple(...filtered.columns.map(anyValue));
+const edges: readonly string[] = ['', 'é', '\0', '👍'.repeat(70_000), ...'abcdefghij'];
+
+test('no value of a file is denied: empty, long, not ASCII, repeated, beside nulls, of every type', () => {
+  const withEdge = fc
+    .tuple(anyRow, fc.constantFrom(...edges))
+    .map(([row, text]) => row.with(names.indexOf('label'), text));
+  const batches = fc.array(fc.array(fc.oneof(anyRow, withEdge), { minLength: 1, maxLength: 40 }), {
+    minLength: 1,
+    maxLength: 3,
+  });
+  fc.assert(
+    fc.property(batches, (all) => {
+      const file = readParquet(write(all));
+      for (const [at, name] of names.entries()) {
+        const present = all.flat().flatMap((row) => row[at] ?? []);
+        const denied = present.filter((value) => mayHold(file, name, value) === false);
+        expect([name, denied]).toEqual([name, []]);
+        const isFiltered = new Set(present.map(String)).size > 1 && !['flag', 'maybe'].includes(name);
+        if (isFiltered) expect([name, mayHold(file, name, present[0] ?? null)]).toEqual([name, true]);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('DuckDB finds the filters, and leaves out what is not there for all but about one in a hundred', async () => {
+  const [row = []] = fc.sample(anyRow, { numRuns: 1, seed: 3 });
+  const name = names.indexOf('name');
+  const rows = Array.from({ length: 5000 }, (_, at) => row.with(name, `value ${at}`));
+  const path = write([rows.slice(0, 2000), rows.slice(2000)]);
+  const probe = async (value: string) => {
+    const { rows: found } = await database.query(
+      `SELECT bloom_filter_excludes FROM parquet_bloom_probe('${path}', 'name', '${value}')`,
+    );
+    return found.map(([excludes]) => excludes);
+  };
+  for (const at of [0, 1, 1999, 2000, 4999]) expect(await probe(`value ${at}`)).toEqual([false]);
+  const file = readParquet(path);
+  const wrong = Array.from({ length: 5000 }, (_, at) => mayHold(file, 'name', `absent ${at}`)).filter(Boolean).length;
+  expect(wrong / 5000).toBeLessThan(0.02);
+  let excluded = 0;
+  for (let at = 0; at < 100; at++) if ((await probe(`absent ${at}`))[0] === true) excluded++;
+  expect(excluded).toBeGreaterThan(90);
+  for (const [value, count] of [
+    ['value 4999', '1'],
+    ['absent', '0'],
+  ]) {
+    const { rows: found } = await database.query(`SELECT count(*) FROM ${readFiles([path])} WHERE name = '${value}'`);
+    expect(String(found[0]?.[0])).toBe(count);
+  }
+});
+
+test('a dictionary that did not pay any more has its values in the filter, too', () => {
+  const [row = []] = fc.sample(anyRow, { numRuns: 1, seed: 3 });
+  const name = names.indexOf('name');
+  const repeated = Array.from({ length: 2000 }, (_, at) => row.with(name, `early ${at % 9}`));
+  const distinct = Array.from({ length: 2000 }, (_, at) => row.with(name, `late ${at}`));
+  const file = readParquet(write([repeated, distinct]));
+  for (const value of ['early 0', 'early 8', 'late 0', 'late 1999']) {
+    expect([value, mayHold(file, 'name', value)]).toEqual([value, true]);
+  }
+  expect(mayHold(file, 'count', row[names.indexOf('count')] ?? null)).toBe(undefined);
+});
+
+test('the size of a filter is a power of two that keeps one in a hundred', () => {
+  expect([2, 26, 27, 106_496, 122_880].map(filterBytes)).toEqual([32, 32, 64, 131_072, 262_144]);
+});
