@@ -86,7 +86,10 @@ export class ListProof {
     const bad: BadBlock[] = [];
     const staged: StagedRows[] = [];
     for (const part of parts) {
-      const { rows: own, faults } = await this.settle(rows, part);
+      const { rows: own, faults } = await this.settle(rows, part).catch(async (error: unknown) => {
+        for (const ready of staged) await ready.discard();
+        throw error;
+      });
       if (faults.length === 0) staged.push(own);
       else await own.discard();
       for (const seqno of new Set(faults.map((fault) => fault.seqno))) {

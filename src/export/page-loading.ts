@@ -71,12 +71,17 @@ export class PageLoading {
     const running = new Set<Promise<void>>();
     let added = 0;
     const start = (request: WalkRequest, isMore: boolean): void => {
-      const work = context.asks
-        .add(() => this.ask(request, (rows) => (added += rows)), isMore)
-        .then((more) => {
+      const done = context.asks.add(() => this.ask(request, (rows) => (added += rows)), isMore);
+      const work = done.then(
+        (more) => {
           running.delete(work);
           for (const each of more) start(each, true);
-        });
+        },
+        (error: unknown) => {
+          running.delete(work);
+          this.fatal ??= { error };
+        },
+      );
       running.add(work);
     };
     for (const request of requests) {

@@ -162,14 +162,13 @@ class SpanTask {
   }
 
   private async commit({ span, staged, discard }: StagedRows): Promise<void> {
-    const { context, meter, walk, loading } = this;
-    const reading = this.reading();
-    const terms = await walk.entry(span, reading);
+    const { context, meter, walk } = this;
     try {
-      if (terms !== undefined) await commitSpan(context, meter, staged, terms);
-      else await discard();
+      const terms = await walk.entry(span, this.reading());
+      if (terms === undefined) await discard();
+      else await commitSpan(context, meter, staged, terms);
     } catch (error) {
-      if (loading.fatal === undefined) await discard();
+      await discard();
       throw error;
     }
   }
@@ -253,7 +252,12 @@ class SpanTask {
     if (terms !== undefined) {
       await loading.forgetTorn();
       const [rows] = await loader.finish([walk.span], walk.more?.());
-      if (rows !== undefined) await commitSpan(context, meter, rows.staged, terms);
+      try {
+        if (rows !== undefined) await commitSpan(context, meter, rows.staged, terms);
+      } catch (error) {
+        await rows?.discard();
+        throw error;
+      }
     }
     const { refused } = loading;
     if (refused.length > 0) await quarantineSpan(context, meter, walk.span, refused);
