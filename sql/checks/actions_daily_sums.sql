@@ -5,3 +5,4 @@ SELECT block_date, type, mart.action_count AS got, counted.action_count AS expec
 FROM (SELECT block_date, type, action_count FROM actions_daily) AS mart
 FULL JOIN (SELECT block_date, type, count(*) AS action_count FROM actions GROUP BY ALL) AS counted USING (block_date, type)
 WHERE mart.action_count IS DISTINCT FROM counted.action_count
+  AND block_date NOT IN (SELECT block_date FROM _forgotten_days WHERE pipeline = 'actions')

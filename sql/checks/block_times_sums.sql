@@ -8,4 +8,5 @@ WITH mart AS (
 )
 SELECT block_date, mart.blocks AS got, counted.blocks AS expected
 FROM mart FULL JOIN counted USING (block_date)
-WHERE mart.blocks IS DISTINCT FROM counted.blocks OR mart.tx_count IS DISTINCT FROM counted.tx_count
+WHERE (mart.blocks IS DISTINCT FROM counted.blocks OR mart.tx_count IS DISTINCT FROM counted.tx_count)
+  AND block_date NOT IN (SELECT block_date FROM _forgotten_days WHERE pipeline = 'blocks')

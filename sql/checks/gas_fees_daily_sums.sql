@@ -6,3 +6,4 @@ FROM (SELECT block_date, total_fees FROM gas_fees_daily) AS mart
 FULL JOIN (SELECT block_date, sum(total_fees)::DECIMAL(38, 0) AS total_fees FROM transactions GROUP BY block_date) AS counted
   USING (block_date)
 WHERE mart.total_fees IS DISTINCT FROM counted.total_fees
+  AND block_date NOT IN (SELECT block_date FROM _forgotten_days WHERE pipeline = 'transactions')

@@ -10,6 +10,7 @@ FROM (SELECT block_date, jetton_master, transfer_count, amount_text FROM jetton_
 FULL JOIN (SELECT block_date, jetton_master, transfer_count FROM jetton_transfers_daily) AS transfers
   USING (block_date, jetton_master)
 FULL JOIN counted USING (block_date, jetton_master)
-WHERE volumes.amount_text IS DISTINCT FROM counted.amount_text
+WHERE (volumes.amount_text IS DISTINCT FROM counted.amount_text
   OR volumes.transfer_count IS DISTINCT FROM counted.transfer_count
-  OR transfers.transfer_count IS DISTINCT FROM counted.transfer_count
+  OR transfers.transfer_count IS DISTINCT FROM counted.transfer_count)
+  AND block_date NOT IN (SELECT block_date FROM _forgotten_days WHERE pipeline = 'jetton_transfers')

@@ -10,4 +10,5 @@ WITH mart AS (
 )
 SELECT block_date, direction, mart.message_count AS got, counted.message_count AS expected
 FROM mart FULL JOIN counted USING (block_date, direction)
-WHERE mart.message_count IS DISTINCT FROM counted.message_count OR mart.value IS DISTINCT FROM counted.value
+WHERE (mart.message_count IS DISTINCT FROM counted.message_count OR mart.value IS DISTINCT FROM counted.value)
+  AND block_date NOT IN (SELECT block_date FROM _forgotten_days WHERE pipeline = 'transactions')

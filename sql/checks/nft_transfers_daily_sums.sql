@@ -9,3 +9,4 @@ WITH mart AS (
 SELECT block_date, mart.orders AS got, counted.orders AS expected
 FROM mart FULL JOIN counted USING (block_date)
 WHERE mart.orders IS DISTINCT FROM counted.orders
+  AND block_date NOT IN (SELECT block_date FROM _forgotten_days WHERE pipeline = 'nft_transfers')

@@ -17,7 +17,7 @@ export interface NetworkChain extends ChainBounds {
 }
 
 /** What of a mart's build a job tells. */
-export type MartOutcome = Pick<MartBuild, 'name' | 'status' | 'rows' | 'marked' | 'reason' | 'seconds'>;
+export type MartOutcome = Pick<MartBuild, 'name' | 'status' | 'rows' | 'marked' | 'kept' | 'reason' | 'seconds'>;
 /** What of a check a job tells. */
 export type CheckOutcome = Pick<CheckResult, 'name' | 'status' | 'offenders' | 'reason'>;
 

@@ -1,4 +1,5 @@
 import { JobError } from '../core/errors.ts';
+import { formatCount } from '../core/format.ts';
 import type { RunReport } from '../export/run.ts';
 import type { Job } from './job.ts';
 import { daysText, type FixedRange, fixRange } from './job-range.ts';
@@ -75,9 +76,10 @@ export async function buildMarts(context: StepContext): Promise<void> {
   const built = await tellingFailure(context, { kind: 'mart', name: job.marts?.join(',') ?? 'all' }, () =>
     actions.buildMarts(job.warehouse, job.marts, job.network),
   );
-  for (const { name, status, rows, seconds, marked, reason } of built) {
+  for (const { name, status, rows, seconds, marked, kept, reason } of built) {
     const isMarked = marked.length === 0 ? [] : [`not sealed: ${marked.join(', ')}`];
-    const message = [status, ...(reason === undefined ? [] : [reason]), ...isMarked].join('; ');
+    const isKept = kept.length === 0 ? [] : [`${formatCount(kept.length)} days kept, whose inputs are forgotten`];
+    const message = [status, ...(reason === undefined ? [] : [reason]), ...isMarked, ...isKept].join('; ');
     await onStep({ kind: 'mart', name, status: 'done', seconds, rows: { [name]: rows }, message });
   }
 }

@@ -4,14 +4,16 @@ import { StoreError } from '../core/errors.ts';
 import { intersectSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { type ForgottenSpans, stillForgotten } from '../warehouse/ledger/forgotten-spans.ts';
 import { openStore } from '../warehouse/open-store.ts';
-import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
+import { describeLeftOut, type LeftOutGap } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { openReader } from '../warehouse/reader.ts';
 import type { LedgerEntry, Store } from '../warehouse/store.ts';
 import { commitSelect, heldEntries } from './commit-mart.ts';
-import { loadMarts, type MartDef, martOf } from './load-marts.ts';
+import { describeLost, forgottenReason, isForgotten } from './forgotten-inputs.ts';
+import { loadMarts, type MartDef, withInputs } from './load-marts.ts';
 import {
   entriesOf,
   isSealed,
@@ -36,7 +38,9 @@ export interface MartBuild {
   readonly days: readonly string[];
   /** Days whose source spans are not all sealed, or that are not whole; their rows say `_sealed` false. */
   readonly marked: readonly string[];
-  /** Why it is empty, or what it reads that was left out. */
+  /** Days whose inputs were removed on purpose, at least in part: their rows stay as they were built. */
+  readonly kept: readonly string[];
+  /** Why it is empty, or what it reads that was left out or removed. */
   readonly reason?: string;
   readonly seconds: number;
 }
@@ -50,7 +54,7 @@ export interface BuildOptions {
   readonly names?: readonly string[] | undefined;
   /** When given, the warehouse must hold it. */
   readonly network?: string | undefined;
-  /** Builds also what has not changed. */
+  /** Builds also what has not changed, but for days whose inputs were removed. */
   readonly full?: boolean | undefined;
   /** Entries whose files are damaged: nothing of them is read, and what is built takes their place. */
   readonly damaged?: readonly LedgerEntry[] | undefined;
@@ -75,7 +79,7 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
   const { effects = realEffects, onEvent, onStep } = options;
   const registry = await warehouseRegistry(warehouse, options.registry);
   const marts = await loadMarts(registry, options.folder);
-  const chosen = choose(marts, options.names);
+  const chosen = withInputs(marts, options.names);
   const reader = await openReader(warehouse, registry.tables);
   await reader.close();
   requireSameNetwork(reader.path, reader.network, options.network);
@@ -94,6 +98,7 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
     );
     const context = {
       store,
+      forgotten: stillForgotten(store.forgotten(), store.ledger()),
       network,
       effects,
       marts,
@@ -113,18 +118,6 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
   }
 }
 
-/** The named marts and those that they read, in the order to build them. */
-function choose(marts: readonly MartDef[], names: readonly string[] | undefined): readonly MartDef[] {
-  if (names === undefined || names.length === 0) return marts;
-  const wanted = new Set<MartDef>();
-  const add = (mart: MartDef): void => {
-    wanted.add(mart);
-    for (const each of marts.filter(({ name }) => mart.inputs.includes(name))) add(each);
-  };
-  for (const name of names) add(martOf(marts, name));
-  return marts.filter((mart) => wanted.has(mart));
-}
-
 interface Context {
   readonly store: Store;
   readonly network: string;
@@ -134,27 +127,58 @@ interface Context {
   /** Tables with a day. */
   readonly dated: ReadonlySet<string>;
   readonly days: ReadonlyMap<string, DaySpan>;
+  readonly forgotten: readonly ForgottenSpans[];
 }
 
 async function buildMart(context: Context, mart: MartDef, options: BuildOptions): Promise<MartBuild> {
-  const { store, effects, registry, marts, dated, days } = context;
-  const { full, onEvent, damaged = [] } = options;
+  const { store, effects, registry, marts } = context;
   const { name } = mart;
   const startedAt = effects.monotonic();
   const seconds = (): number => Math.round(effects.monotonic() - startedAt) / 1000;
   const reason = whyEmpty(context, mart);
   if (reason !== undefined) {
-    return { name, status: 'empty', rows: rowsIn(store, name), days: [], marked: [], reason, seconds: seconds() };
+    const kept = heldEntries(store, name).flatMap(({ mart: stamp }) => stamp?.day ?? []);
+    return { name, status: 'empty', rows: rowsIn(store, name), days: [], marked: [], kept, reason, seconds: seconds() };
   }
   const gaps = leftOutBehind(store.ledger(), registry, marts, mart);
-  const slices = await readSlices(store, mart, dated);
+  const { work, marked, kept } = await planMart(context, mart, gaps, options);
+  options.onEvent?.({ event: 'start', name, slices: work.length });
+  for (const each of work) await buildSlice(context, mart, each);
+  const days = work.flatMap(({ slice }) => slice.date ?? []);
+  const status = work.length === 0 ? 'unchanged' : 'built';
+  const gone = forgottenReason(context.forgotten, registry, marts, mart);
+  const reasons = [...gaps.map(describeLeftOut), ...(gone === undefined ? [] : [gone])];
+  const told = reasons.length === 0 ? {} : { reason: reasons.join('; ') };
+  return { name, status, rows: rowsIn(store, name), days, marked, kept, ...told, seconds: seconds() };
+}
+
+interface MartPlan extends Pick<MartBuild, 'marked' | 'kept'> {
+  readonly work: readonly Work[];
+}
+
+/** What of a mart has to be built. */
+async function planMart(
+  { store, registry, marts, dated, days, forgotten }: Context,
+  mart: MartDef,
+  gaps: readonly LeftOutGap[],
+  { full, damaged = [] }: BuildOptions,
+): Promise<MartPlan> {
   const pipelines = pipelinesBehind(registry, marts, mart);
-  const broken = damaged.filter(({ tables }) => tables[name] !== undefined);
-  const held = new Map([...broken, ...heldEntries(store, name)].map((entry) => [entry.mart?.day, entry]));
+  const gone = forgotten.filter(({ pipeline }) => pipelines.includes(pipeline));
+  const broken = damaged.filter(({ tables }) => tables[mart.name] !== undefined);
+  const held = new Map([...broken, ...heldEntries(store, mart.name)].map((entry) => [entry.mart?.day, entry]));
   const marked: string[] = [];
+  const kept: string[] = [];
+  for (const [date, before] of held) {
+    if (date === undefined || !isForgotten(gone, { date, day: days.get(date), before })) continue;
+    kept.push(date);
+    if (before.mart?.sealed !== true) marked.push(date);
+    held.delete(date);
+  }
   const work: Work[] = [];
-  for (const slice of slices) {
+  for (const slice of await readSlices(store, mart, dated)) {
     const { date } = slice;
+    if (date === undefined ? mart.isDaily && kept.length > 0 : kept.includes(date)) continue;
     const day = date === undefined ? undefined : days.get(date);
     const isNarrow = gaps.some(({ missing }) => day === undefined || intersectSpans(missing, [day]).length > 0);
     const isWhole = date === undefined || day?.isWhole === true;
@@ -171,12 +195,7 @@ async function buildMart(context: Context, mart: MartDef, options: BuildOptions)
     const inputs = stampOf(mart, slice, true);
     if (before.mart?.inputs !== inputs) work.push({ slice, day: undefined, sealed: true, inputs, before });
   }
-  onEvent?.({ event: 'start', name, slices: work.length });
-  for (const each of work) await buildSlice(context, mart, each);
-  const built = work.flatMap(({ slice }) => slice.date ?? []);
-  const status = work.length === 0 ? 'unchanged' : 'built';
-  const told = gaps.length === 0 ? {} : { reason: gaps.map(describeLeftOut).join('; ') };
-  return { name, status, rows: rowsIn(store, name), days: built, marked, ...told, seconds: seconds() };
+  return { work, marked: marked.sort(), kept: kept.sort() };
 }
 
 interface Work {
@@ -209,7 +228,7 @@ function isOfQuery(error: unknown): boolean {
 }
 
 /** What of a mart's inputs was never exported or built; undefined when nothing is missing. */
-function whyEmpty({ store, marts, registry }: Context, mart: MartDef): string | undefined {
+function whyEmpty({ store, marts, registry, forgotten }: Context, mart: MartDef): string | undefined {
   const ledger = store.ledger();
   const missing = mart.inputs.filter((name) => !mart.optional.includes(name) && entriesOf(ledger, name).length === 0);
   const [table] = missing;
@@ -218,7 +237,7 @@ function whyEmpty({ store, marts, registry }: Context, mart: MartDef): string | 
   if (table === undefined) return undefined;
   if (marts.some(({ name }) => name === table)) return `${table} is empty`;
   const pipeline = registry.pipelines.find((each) => each.tables.some(({ name }) => name === table))?.name ?? table;
-  return `${table} was never exported: tonlake run ${pipeline}`;
+  return describeLost(forgotten, [pipeline]) ?? `${table} was never exported: tonlake run ${pipeline}`;
 }
 
 function rowsIn(store: Store, name: string): number {

@@ -64,7 +64,10 @@ with the marts they read. Marts are stored in the warehouse next to the tables, 
   if no block is missing between the first and last block of the warehouse.
 - **Missing inputs.** A mart is skipped, with the reason, if one of its tables was never exported, or if every export left out a table or
   column that it reads. If you name such a mart, the command fails. Days whose export lacks a column that the mart reads are not complete.
-- **Deterministic.** The rows of a mart depend only on the data in the warehouse, not on when or how often it was built.
+- **Forgotten days.** If \`tonlake forget\` or the retention of a job removed inputs of a day, the day keeps its rows and \`_sealed\`, even
+  with \`--full\` or after a change of the SELECT (new columns are null there), until its blocks are exported again. Marts that are not
+  incremental are rebuilt from what is left and say so: \`accounts\` then has only accounts with a transaction in the warehouse.
+- **Deterministic.** Apart from that, the rows of a mart depend only on the data in the warehouse, not on when or how often it was built.
 - **Exact.** No number is converted to a float. A SELECT with a column of type HUGEINT or DOUBLE is refused.
 - **Safe for readers.** In a Parquet warehouse, each build is a commit, and the old files stay for an hour. You can kill a build at any
   time.
@@ -176,7 +179,8 @@ select check_name, count(*) as rows, min(offender) as example from check_failure
 \`\`\`
 
 To add your own checks, use \`tonlake check --checks folder\`. The header of each file has \`rule\`, \`inputs\` and \`optional\` inputs. A
-check is skipped if the warehouse lacks one of its inputs.
+check is skipped if the warehouse lacks one of its inputs. Besides tables and marts, a check can read \`_commits\`, the ledger, and
+\`_forgotten_days\` (\`pipeline\`, \`block_date\`): days with removed rows, which marts still have.
 
 | check | rule |
 |---|---|

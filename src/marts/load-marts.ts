@@ -78,6 +78,18 @@ export function martOf(marts: readonly MartDef[], name: string): MartDef {
   });
 }
 
+/** The named marts and those that they read, in the order to build them. */
+export function withInputs(marts: readonly MartDef[], names: readonly string[] | undefined): readonly MartDef[] {
+  if (names === undefined || names.length === 0) return marts;
+  const wanted = new Set<MartDef>();
+  const add = (mart: MartDef): void => {
+    wanted.add(mart);
+    for (const each of marts.filter(({ name }) => mart.inputs.includes(name))) add(each);
+  };
+  for (const name of names) add(martOf(marts, name));
+  return marts.filter((mart) => wanted.has(mart));
+}
+
 function requireFreeName(registry: Registry, { name, path }: SqlFile): void {
   if (registry.tables.every((table) => table.name !== name)) return;
   throw new MartError(`mart: expected an unused table name, got ${name} (${path})`, { code: 'bad-name' });

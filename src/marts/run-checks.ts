@@ -7,8 +7,11 @@ import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import { selectedTable } from '../declare/selected-table.ts';
 import { quoteText } from '../sql/canonical-text.ts';
+import { stillForgotten } from '../warehouse/ledger/forgotten-spans.ts';
 import { openStore } from '../warehouse/open-store.ts';
+import { COMMITS } from '../warehouse/parquet-store/catalog.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
+import { FORGOTTEN_DAYS, forgottenDays } from '../warehouse/query/forgotten-days.ts';
 import {
   describeLeftOut,
   type LeftOutGap,
@@ -93,7 +96,8 @@ export async function loadChecks(registry: Registry, options: Pick<CheckOptions,
   const marts = await loadMarts(registry, options.marts);
   const known = new Set([
     ...[...registry.tables, ...marts.map(({ table }) => table)].map(({ name }) => name),
-    '_commits',
+    COMMITS,
+    FORGOTTEN_DAYS,
   ]);
   const keys = { required: ['rule', 'inputs'], optional: ['optional'] };
   const files = new Map<string, SqlFile>();
@@ -111,7 +115,7 @@ export async function loadChecks(registry: Registry, options: Pick<CheckOptions,
         throw sqlError(file, error);
       });
       const optional = headerList(file, 'optional');
-      const told = references.map(({ name }) => name).filter((name) => name !== '_commits');
+      const told = references.map(({ name }) => name).filter((name) => ![COMMITS, FORGOTTEN_DAYS].includes(name));
       requireSame(file, [...headerList(file, 'inputs'), ...optional], told);
       const inputs = told.filter((name) => !optional.includes(name));
       const reads = await readsOf(scratch.query, registry, file.sql);
@@ -190,7 +194,8 @@ async function runCheck(store: Store, registry: Registry, { name, file, rule, in
   const sql = file.sql.replace(/;\s*$/, '');
   const { rows } = await store
     .query(
-      `SELECT count(*) OVER () AS total, to_json(offender)::VARCHAR AS row_json FROM (\n${sql}\n) AS offender
+      `WITH ${FORGOTTEN_DAYS} AS (${forgottenDays(stillForgotten(store.forgotten(), ledger))})
+       SELECT count(*) OVER () AS total, to_json(offender)::VARCHAR AS row_json FROM (\n${sql}\n) AS offender
        ORDER BY row_json LIMIT ${KEPT}`,
     )
     .catch((error: unknown) => {

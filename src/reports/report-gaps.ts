@@ -3,6 +3,7 @@ import { greatest, least, type Span } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Query } from '../sql/query-result.ts';
+import { stillForgotten } from '../warehouse/ledger/forgotten-spans.ts';
 import {
   absentTables,
   type CoverageGap,
@@ -47,10 +48,11 @@ export async function findGaps(options: GapOptions, held: readonly LedgerEntry[]
     .map(({ relation }) => registry.tableOf(relation)?.name);
   const whole = asked.filter((name) => isOfLedger || unlimited.includes(name) || !limited.includes(name));
   const told: string[] = [];
+  const forgotten = stillForgotten(await reader.forgotten(), held);
   for (const gap of coverageGaps(ledger, registry, whole)) {
-    told.push(`${describeGap(gap)}${await timesOf(reader.query, gap)}`);
+    told.push(`${describeGap(gap, forgotten)}${await timesOf(reader.query, gap)}`);
   }
-  told.push(...(await periodGaps(reader.query, ledger, registry, parts)).map(describeGap));
+  told.push(...(await periodGaps(reader.query, ledger, registry, parts)).map((gap) => describeGap(gap, forgotten)));
   const records = isOfLedger || relations.includes('quarantine') ? quarantinedRecords(ledger) : 0;
   const quarantine = `${formatCount(records)} records are in quarantine because they could not be decoded`;
   return [
@@ -58,6 +60,7 @@ export async function findGaps(options: GapOptions, held: readonly LedgerEntry[]
       ledger,
       registry,
       relations.filter((name) => !optional.includes(name)),
+      forgotten,
     ),
     ...told,
     ...leftOutGaps(ledger, registry, reads)

@@ -346,8 +346,6 @@ function held(
 ): Held {
   const { all, findings, network, lost, ...rest } = base;
   const foreign = all.all.filter((entry) => entry.network !== network);
-  const ids = new Set(all.all.map(({ id }) => id));
-  const selfSuperseded = all.all.filter(({ id, supersedes }) => supersedes.includes(id));
   return {
     ...rest,
     network,
@@ -355,10 +353,8 @@ function held(
     select,
     selectEach,
     entries: all.effective,
-    filled: selfSuperseded.filter(({ scope }) => scope !== FORGOTTEN),
-    forgotten: selfSuperseded.filter(
-      ({ scope, commitWith }) => scope === FORGOTTEN && (commitWith === undefined || ids.has(commitWith)),
-    ),
+    filled: all.all.filter(({ id, supersedes, scope }) => supersedes.includes(id) && scope !== FORGOTTEN),
+    forgotten: all.forgotten,
     findings: [
       ...findings,
       ...lost.map(({ number, isBroken, pipeline, span }): Finding => {

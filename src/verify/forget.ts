@@ -1,24 +1,17 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { StoreError } from '../core/errors.ts';
-import { type Span, shortSpans, totalSize, unionSpans } from '../core/span.ts';
-import { narrowTable } from '../declare/left-out.ts';
+import { type Span, unionSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
-import { loadMarts } from '../marts/load-marts.ts';
-import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import { requireSound } from '../warehouse/compaction/compact.ts';
-import { covering, FORGOTTEN, spansOf } from '../warehouse/ledger/done-spans.ts';
+import { loadMarts, type MartDef } from '../marts/load-marts.ts';
 import { openStore } from '../warehouse/open-store.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { schemaOf } from '../warehouse/relations/table-schema.ts';
-import { addEvidence, measureRows } from '../warehouse/staging/row-evidence.ts';
-import type { CommitPart, LedgerEntry, StagedSpan, Store } from '../warehouse/store.ts';
+import type { ForgottenRows } from '../warehouse/store.ts';
+import { forgetEntries, tablesOf } from './commit-forget.ts';
 import { type Held, openHeld } from './damaged-warehouse.ts';
-import { describeEvidence } from './entry-state.ts';
 import { limitTo } from './limit-range.ts';
 import { type ForgetPlan, type ForgottenEntry, inSpans, planForget } from './plan-forget.ts';
 
@@ -49,7 +42,7 @@ export interface ForgetReport {
   readonly rows: Readonly<Record<string, number>>;
   /** Pipelines whose rows were looked up by, or compared with, those that go. They stay. */
   readonly staying: readonly string[];
-  /** Marts that were built from rows that go. They stay until they are built again. */
+  /** Marts that were built from rows that go. Their rows of those days stay; those that have no days are built from what is left. */
   readonly marts: readonly string[];
 }
 
@@ -61,186 +54,112 @@ export interface ForgetReport {
  * @throws {StoreError} `damaged`, `not-the-same` when the rows are not what was committed; `busy`; nothing is changed then
  */
 export async function forgetRange(options: ForgetOptions): Promise<ForgetReport> {
-  const { effects = realEffects } = options;
+  const { pipelines: names, range } = options;
+  return forgetPlanned(options, 'command', async ({ held, registry, marts }) => {
+    const spans = await limitTo(held, registry, range, () => {});
+    return planForget({ ledger: held.entries, registry, marts, names, spans });
+  });
+}
+
+/** What a plan is made from. */
+export interface PlanContext {
+  readonly held: Held;
+  readonly registry: Registry;
+  readonly marts: readonly MartDef[];
+}
+
+/** Carries out what is planned over a warehouse. @throws as `forgetRange` */
+export async function forgetPlanned(
+  options: Omit<ForgetOptions, 'range' | 'pipelines'>,
+  by: ForgottenRows['by'],
+  planOf: (context: PlanContext) => Promise<ForgetPlan>,
+): Promise<ForgetReport> {
+  const { effects = realEffects, onStep } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry);
   const spill = join(tmpdir(), `tonlake-forget-${process.pid}-${effects.freshId()}`);
   const held = await openHeld({ path: options.warehouse, registry, spill, memoryMb: 512 });
   const { kind, path, network } = held;
+  const { tables } = registry;
   let plan: ForgetPlan;
-  let report: ForgetReport;
+  let counted: Counted;
   try {
     requireSameNetwork(path, network, options.network);
-    const spans = await limitTo(held, registry, options.range, () => {});
-    const marts = await loadMarts(registry);
-    plan = planForget({ ledger: held.entries, registry, marts, names: options.pipelines, spans });
-    report = { event: 'planned', network, warehouse: path, ...(await tell(held, plan, registry.tables)) };
+    plan = await planOf({ held, registry, marts: await loadMarts(registry) });
+    counted = await countPlan(held, plan, tables);
   } finally {
     held.close();
     await rm(spill, { recursive: true, force: true });
   }
-  if (options.isDry === true || plan.entries.length === 0) return report;
-  const { onStep } = options;
+  const { spans, rows, days } = counted;
+  const { staying, marts } = plan;
+  const report = { network, warehouse: path, spans, rows, staying, marts };
+  if (options.isDry === true || plan.entries.length === 0) return { event: 'planned', ...report };
   const store = await openStore({
-    ...{ path, network, kind, effects, tables: registry.tables, command: 'tonlake forget' },
+    ...{ path, network, kind, effects, tables, command: 'tonlake forget' },
     pipelines: registry.pipelines,
     ...(onStep === undefined ? {} : { onStep }),
   });
   try {
-    await forgetEntries({ store, held, tables: registry.tables, effects }, plan);
+    await forgetEntries({ store, held, tables, effects, by, days }, plan.entries);
   } finally {
     await store.close();
   }
-  return { ...report, event: 'forgotten' };
+  return { event: 'forgotten', ...report };
+}
+
+interface Counted extends Pick<ForgetReport, 'spans' | 'rows'> {
+  /** First and last day of the rows that go, by pipeline. */
+  readonly days: ReadonlyMap<string, NonNullable<ForgottenRows['days']>>;
 }
 
 /** What a plan comes to. Rows of entries that are cut are counted. */
-async function tell(
-  held: Held,
-  plan: ForgetPlan,
-  tables: readonly TableDef[],
-): Promise<Pick<ForgetReport, 'spans' | 'rows' | 'staying' | 'marts'>> {
+async function countPlan(held: Held, plan: ForgetPlan, tables: readonly TableDef[]): Promise<Counted> {
   const spans: Record<string, readonly Span[]> = {};
   const rows: Record<string, number> = {};
+  const days = new Map<string, NonNullable<ForgottenRows['days']>>();
   for (const each of plan.entries) {
-    const { pipeline, entry, gone, kept } = each;
-    spans[pipeline.name] = unionSpans([...(spans[pipeline.name] ?? []), ...gone]);
+    const { name } = each.pipeline;
+    spans[name] = unionSpans([...(spans[name] ?? []), ...each.gone]);
     for (const table of tablesOf(each, tables)) {
-      const all = entry.tables[table.name]?.rows ?? 0;
-      const count = kept.length === 0 ? all : await countRows(held, each, table);
+      const { count, from, to } = await measureGone(held, each, table);
       rows[table.name] = (rows[table.name] ?? 0) + count;
+      if (from === undefined || to === undefined) continue;
+      const before = days.get(name) ?? { from, to };
+      days.set(name, { from: from < before.from ? from : before.from, to: to > before.to ? to : before.to });
     }
   }
-  return { spans, rows, staying: plan.staying, marts: plan.marts };
+  return { spans, rows, days };
 }
 
-async function countRows(held: Held, { pipeline, entry, gone }: ForgottenEntry, table: TableDef): Promise<number> {
+interface Gone {
+  readonly count: number;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+/** Rows that go, and their first and last day. Of an entry that goes as a whole no file is read: it may be damaged. */
+async function measureGone(
+  held: Held,
+  { pipeline, entry, gone, kept }: ForgottenEntry,
+  table: TableDef,
+): Promise<Gone> {
+  const recorded = entry.tables[table.name];
+  if (kept.length === 0 && held.kind === 'parquet') {
+    const days = (recorded?.files ?? []).flatMap(
+      ({ path }) => /\/block_date=(\d{4}-\d{2}-\d{2})\//.exec(path)?.[1] ?? [],
+    );
+    const [from, to] = [days.sort()[0], days.at(-1)];
+    return { count: recorded?.rows ?? 0, from, to };
+  }
+  const [first, last] = table.time === undefined ? ['NULL', 'NULL'] : ['min(block_date)', 'max(block_date)'];
+  const where = kept.length === 0 ? 'true' : inSpans(pipeline, table, gone);
   const { rows } = await held.database.query(
-    `SELECT count(*)::INTEGER FROM (${held.select(table, [entry])}) WHERE ${inSpans(pipeline, table, gone)}`,
+    `SELECT count(*)::INTEGER, ${first}::VARCHAR, ${last}::VARCHAR FROM (${held.select(table, [entry])}) WHERE ${where}`,
   );
-  return Number(rows[0]?.[0]);
+  const [count, from, to] = rows[0] ?? [];
+  return { count: Number(count), from: textOf(from), to: textOf(to) };
 }
 
-async function forgetEntries(context: Forgetting, { entries }: ForgetPlan): Promise<void> {
-  const { store, effects } = context;
-  const inForce = new Set(store.ledger().map(({ id }) => id));
-  const changed = entries.find(({ entry }) => !inForce.has(entry.id))?.entry;
-  if (changed !== undefined) {
-    throw new StoreError(
-      `store: ${changed.pipeline} ${shortSpans(spansOf(changed))} was changed by another process in the meantime`,
-      {
-        code: 'busy',
-        hint: 'run the same command again',
-      },
-    );
-  }
-  const parts: CommitPart[] = [];
-  for (const each of entries.filter(({ kept }) => kept.length > 0)) {
-    const files = Object.values(each.entry.tables).flatMap((table) => table.files);
-    for (const file of files) await requireSound(store.path, file);
-    const own: StagedSpan[] = [];
-    for (const spans of keptGroups(each)) {
-      const staged = await stageKept(context, each, spans);
-      own.push(staged);
-      parts.push({ staged, draft: keptDraft(each, spans) });
-    }
-    await requireSame(context, each, own);
-  }
-  const stones = tombstones(entries, effects);
-  const last = stones.at(-1);
-  if (last === undefined) return;
-  const supersedes = [...entries.map(({ entry }) => entry.id), ...last.draft.supersedes];
-  await store.commitTogether([...parts, ...stones.slice(0, -1), { ...last, draft: { ...last.draft, supersedes } }]);
-}
-
-/** The spans of each entry that stays: those of a merged one stay together. */
-function keptGroups({ entry, kept }: ForgottenEntry): readonly (readonly Span[])[] {
-  return entry.spans === undefined ? kept.map((span) => [span]) : [kept];
-}
-
-/**
- * Entries without rows for what goes of each pipeline: one for each span, or for all of them where entries were merged. They
- * supersede themselves, so they are never in force.
- */
-function tombstones(entries: readonly ForgottenEntry[], effects: Effects): readonly CommitPart[] {
-  const pipelines = new Map(entries.map((each) => [each.pipeline.name, each]));
-  return [...pipelines].flatMap(([name, { entry }]) => {
-    const own = entries.filter(({ pipeline }) => pipeline.name === name);
-    const gone = unionSpans(own.flatMap((each) => each.gone));
-    const isMerged = own.some((each) => each.entry.spans !== undefined);
-    return (isMerged ? [gone] : gone.map((span) => [span])).map((spans): CommitPart => {
-      const id = effects.freshId();
-      const { network, version } = entry;
-      return {
-        staged: { id, tables: {} },
-        draft: {
-          ...{ network, pipeline: name, version, ...covering(spans), verdict: 'sealed', scope: FORGOTTEN },
-          ...{ requests: 0, retries: 0, supersedes: [id] },
-        },
-      };
-    });
-  });
-}
-
-/** A kept part stays what its entry was: read at the same time, and proven by the same rows. */
-function keptDraft({ entry }: ForgottenEntry, spans: readonly Span[]): CommitPart['draft'] {
-  const { network, pipeline, version, verdict, asOf, scope, proof, without, requests } = entry;
-  const share = Math.round((requests * totalSize(spans)) / totalSize(spansOf(entry)));
-  return {
-    ...{ network, pipeline, version, ...covering(spans), verdict, asOf, scope, proof, without },
-    ...{ requests: share, retries: 0, supersedes: [] },
-  };
-}
-
-/** Tables that an entry has rows of, with the columns that it has. */
-function tablesOf({ entry }: ForgottenEntry, tables: readonly TableDef[]): readonly TableDef[] {
-  return tables
-    .filter(({ name }) => entry.tables[name] !== undefined)
-    .map((table) => narrowTable(table, entry.without));
-}
-
-interface Forgetting {
-  readonly store: Store;
-  readonly held: Held;
-  readonly tables: readonly TableDef[];
-  readonly effects: Effects;
-}
-
-/** SQL of the rows of an entry, as the store sees them. */
-function rowsOf({ store, held }: Forgetting, table: TableDef, entry: LedgerEntry): string {
-  const select = held.select(table, [entry]);
-  // Before, a one-file warehouse was an attached database; now it is the store's own.
-  return store.kind === 'duckdb' ? select.replace(' FROM w._rows.', ' FROM _rows.') : select;
-}
-
-async function stageKept(context: Forgetting, each: ForgottenEntry, spans: readonly Span[]): Promise<StagedSpan> {
-  const { store, tables } = context;
-  const { pipeline, entry } = each;
-  const stage = store.stage(pipeline.name, covering(spans).span);
-  await mkdir(stage.folder, { recursive: true });
-  for (const table of tablesOf(each, tables)) {
-    const path = join(stage.folder, `${table.name}-kept.parquet`);
-    const columns = schemaOf(table).columns.map(({ name }) => quoteName(name));
-    await store.query(`COPY (SELECT ${columns.join(', ')} FROM (${rowsOf(context, table, entry)})
-      WHERE ${inSpans(pipeline, table, spans)}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
-    await stage.adopt(table, path);
-  }
-  return stage.finish();
-}
-
-/** @throws {StoreError} `not-the-same` when kept and removed rows together are not those that were committed */
-async function requireSame(context: Forgetting, each: ForgottenEntry, kept: readonly StagedSpan[]): Promise<void> {
-  const { store, tables } = context;
-  const { pipeline, entry, gone } = each;
-  for (const table of tablesOf(each, tables)) {
-    const recorded = entry.tables[table.name];
-    if (recorded === undefined) continue;
-    const relation = `(SELECT * FROM (${rowsOf(context, table, entry)}) WHERE ${inSpans(pipeline, table, gone)})`;
-    const removed = await measureRows(store.query, table, relation);
-    const found = addEvidence([...removed, ...kept.flatMap(({ tables: own }) => own[table.name] ?? [])], table);
-    if (JSON.stringify(describeEvidence(found)) === JSON.stringify(describeEvidence(recorded))) continue;
-    throw new StoreError(
-      `store: ${table.name} ${shortSpans(spansOf(entry))}: expected the rows that were committed, got others`,
-      { code: 'not-the-same', hint: `tonlake verify --repair --warehouse ${store.path}` },
-    );
-  }
+function textOf(value: unknown): string | undefined {
+  return value === null || value === undefined ? undefined : String(value);
 }

@@ -77,7 +77,7 @@ async function daysOf(held: Held, registry: Registry): Promise<ReadonlyMap<strin
 }
 
 /** SQL after FROM for the headers that a warehouse holds. */
-function headersOf(held: Held, registry: Registry): string {
+export function headersOf(held: Held, registry: Registry): string {
   const { pipeline, table } = registry.playing('headers');
   const entries = held.entries.filter((entry) => entry.pipeline === pipeline.name);
   return `(${held.select(table, entries)})`;

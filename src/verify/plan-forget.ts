@@ -33,7 +33,7 @@ export interface ForgetPlan {
   readonly entries: readonly ForgottenEntry[];
   /** Pipelines whose rows were looked up by, or compared with, rows that go. They stay. */
   readonly staying: readonly string[];
-  /** Marts that were built from rows that go. They stay until they are built again. */
+  /** Marts that were built from rows that go. */
   readonly marts: readonly string[];
 }
 
@@ -58,9 +58,8 @@ export function planForget(options: ForgetPlanOptions): ForgetPlan {
       .filter((entry) => entry.pipeline === pipeline.name && haveCommon(spansOf(entry), spans))
       .map((entry): ForgottenEntry => {
         const own = spansOf(entry);
-        const kept = subtractSpans(own, spans);
-        if (kept.length > 0) requireBound(pipeline, entry);
-        return { pipeline, entry, gone: intersectSpans(own, spans), kept };
+        requireCuttable(pipeline, entry, spans);
+        return { pipeline, entry, gone: intersectSpans(own, spans), kept: subtractSpans(own, spans) };
       }),
   );
   const going = new Set(entries.map(({ pipeline }) => pipeline.name));
@@ -78,7 +77,8 @@ export function planForget(options: ForgetPlanOptions): ForgetPlan {
   return { entries, staying: holders.map(({ name }) => name), marts: marts.map(({ name }) => name) };
 }
 
-function bindsRows({ walk }: PipelineDef): boolean {
+/** Whether rows of a pipeline belong to masterchain blocks. */
+export function bindsRows({ walk }: PipelineDef): boolean {
   return walk.kind === 'masterchain' || walk.kind === 'block' || walk.kind === 'lt';
 }
 
@@ -106,9 +106,15 @@ function requireNoneNeeds(
   );
 }
 
+/** Whether some blocks can be taken out of an entry: all of its own, or its rows tell their blocks. */
+export function isCuttable(pipeline: PipelineDef, entry: LedgerEntry, spans: readonly Span[]): boolean {
+  if (subtractSpans(spansOf(entry), spans).length === 0) return true;
+  return pipeline.tables.every((table) => blockColumn(pipeline, table) !== undefined);
+}
+
 /** The rows of an entry that is cut must be bound to blocks, so that those that go can be told from those that stay. */
-function requireBound(pipeline: PipelineDef, entry: LedgerEntry): void {
-  if (pipeline.tables.every((table) => blockColumn(pipeline, table) !== undefined)) return;
+function requireCuttable(pipeline: PipelineDef, entry: LedgerEntry, spans: readonly Span[]): void {
+  if (isCuttable(pipeline, entry, spans)) return;
   throw new UsageError(
     `usage: expected a range that takes or leaves ${pipeline.name} ${shortSpans(spansOf(entry))} as a whole, got a part of it`,
     {

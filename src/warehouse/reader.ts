@@ -17,6 +17,8 @@ export interface Reader {
   readonly stream: Stream;
   /** Entries in force, in order of commit. */
   ledger(): Promise<readonly LedgerEntry[]>;
+  /** Entries that tell of rows which were removed on purpose, in order of commit. */
+  forgotten(): Promise<readonly LedgerEntry[]>;
   /** Absolute paths of the files that hold a table's rows; none in a DuckDB warehouse. */
   files(table: string): Promise<readonly string[]>;
   close(): Promise<void>;

@@ -52,6 +52,14 @@ export interface MartStamp {
  */
 export type ListProofKind = 'transactions' | 'shards' | 'none';
 
+/** What an entry without rows tells of those that were removed. */
+export interface ForgottenRows {
+  /** `retention`: by a job, because they were older than it keeps them. */
+  readonly by: 'command' | 'retention';
+  /** First and last UTC day of the rows; absent where they have none. */
+  readonly days?: { readonly from: string; readonly to: string } | undefined;
+}
+
 /** One commit: the rows of a span, and the fact that they are complete. */
 export interface LedgerEntry {
   /** 2 where `spans` is there, which older versions do not know: they refuse the warehouse instead of taking holes as done. */
@@ -84,6 +92,8 @@ export interface LedgerEntry {
   readonly without?: LeftOut | undefined;
   /** Present where the rows are those of a mart. */
   readonly mart?: MartStamp | undefined;
+  /** Present where rows were removed on purpose: the entry is never in force. */
+  readonly forgotten?: ForgottenRows | undefined;
   /** Id of the last entry of a commit of several: this one is in force only beside it. */
   readonly commitWith?: string | undefined;
   /** Ids of entries whose rows this one replaces. */
@@ -109,6 +119,7 @@ export type CommitDraft = Pick<
   | 'proof'
   | 'without'
   | 'mart'
+  | 'forgotten'
   | 'supersedes'
 >;
 
@@ -208,6 +219,8 @@ export interface Store {
   commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]>;
   /** Entries that are not superseded, in order of commit. */
   ledger(): readonly LedgerEntry[];
+  /** Entries that tell of rows which were removed on purpose, in order of commit. */
+  forgotten(): readonly LedgerEntry[];
   /** Reads over the committed rows: one relation per table. */
   readonly query: Query;
   readonly rows: EntryRows;

@@ -38,7 +38,16 @@ test('a summary of many pipelines is short: spans are counted, and names that ar
   const spans = Array.from({ length: 1000 }, (_, i) => ({ from: 10 * i, to: 10 * i + 4 }));
   const span = { from: 1, to: 9 };
   const sound = (pipeline: string): PipelineStatus => ({
-    ...{ pipeline, done: [span], holes: [], quarantined: [], unproven: [], blocks: 9, rows: { a: 1, b: 2 } },
+    ...{
+      pipeline,
+      done: [span],
+      holes: [],
+      quarantined: [],
+      forgotten: [],
+      unproven: [],
+      blocks: 9,
+      rows: { a: 1, b: 2 },
+    },
     ...{ files: 2, bytes: 1000, commits: 1, leftOut: [], days: [], lastCommit: '2026-05-01T00:00:00.000Z' },
   });
   const pipelines = Array.from({ length: 40 }, (_, i) => ({ ...sound(`p${i}`), unproven: i > 0 ? [span] : [] }));

@@ -67,7 +67,7 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
     },
     buildMarts: async (_warehouse, names) => {
       asked.steps.push('marts');
-      return (names ?? ['all']).map((name) => ({ name, status: 'built', rows: 7, marked: [], seconds: 0.1 }));
+      return (names ?? ['all']).map((name) => ({ name, status: 'built', rows: 7, marked: [], kept: [], seconds: 0.1 }));
     },
     runChecks: async (_warehouse, names) => {
       asked.steps.push('checks');

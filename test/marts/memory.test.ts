@@ -20,6 +20,7 @@ test('a mart that needs more memory than a store reads with leaves the limit as 
     commit: (staged, draft) => store.commit(staged, draft),
     commitTogether: (parts) => store.commitTogether(parts),
     ledger: () => store.ledger(),
+    forgotten: () => store.forgotten(),
     clearSuperseded: () => store.clearSuperseded(),
     close: () => store.close(),
     query: (sql, parameters) => {

@@ -1,8 +1,10 @@
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
-import { buildMarts, openWarehouse, renderReport, run } from '../../src/index.ts';
+import { buildMarts, openWarehouse, readStatus, renderReport, run } from '../../src/index.ts';
 import { Database } from '../../src/sql/database.ts';
+import { forgetRange } from '../../src/verify/forget.ts';
 import { describeGap, periodGaps } from '../../src/warehouse/query/coverage-gaps.ts';
 import { findGaps } from '../../src/warehouse/query/open-warehouse.ts';
 import { openReader } from '../../src/warehouse/reader.ts';
@@ -21,9 +23,13 @@ beforeAll(async () => {
   await buildMarts(warehouse, { names: ['transactions_daily'] });
 });
 
-async function gapsOf(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<readonly string[]> {
+async function gapsOf(
+  sql: string,
+  parameters?: Readonly<Record<string, unknown>>,
+  path = warehouse,
+): Promise<readonly string[]> {
   const registry = await loadRegistry();
-  const reader = await openReader(warehouse, registry.tables);
+  const reader = await openReader(path, registry.tables);
   try {
     return await findGaps(reader, registry, { sql, parameters });
   } finally {
@@ -177,7 +183,7 @@ describe('a period is whole', () => {
     const parts = [{ relation: 'blocks', periods: [period] }];
     const gaps = await periodGaps(database.query, ledger, await loadRegistry(), parts);
     database.close();
-    return gaps.map(describeGap);
+    return gaps.map((gap) => describeGap(gap));
   }
 
   const sealed = (seqno: number): LedgerEntry => ({
@@ -205,5 +211,56 @@ describe('a period is whole', () => {
     expect(await toldOf(days, [DAY, 2 * DAY])).toEqual([
       'blocks is not whole in 2026-05-03: only 2026-05-03 00:00:00 to 2026-05-03 00:00:00 is held',
     ]);
+  });
+});
+
+describe.each(['w', 'w.duckdb'])('what was removed on purpose from %s', (name) => {
+  let path: string;
+  let expired: string;
+
+  beforeAll(async () => {
+    path = join(freshFolder(), name);
+    await run({ pipelines: ['transactions'], network: 'sandbox', range: '4990:5009', warehouse: path });
+    expired = join(freshFolder(), name);
+    cpSync(path, expired, { recursive: true });
+    await forgetRange({ warehouse: path, pipelines: ['transactions'], range: '5002:5003' });
+    await forgetRange({ warehouse: expired, pipelines: ['transactions', 'blocks'], range: '4990:4999' });
+  });
+
+  test('is told as that, and asks for no export', async () => {
+    expect(await gapsOf('from transactions', undefined, path)).toEqual([
+      'transactions is not whole: forgotten 5002:5003',
+    ]);
+    const day = "select * from transactions where block_date = '2026-05-02'";
+    expect(await gapsOf(day, undefined, path)).toEqual([
+      expect.stringMatching(/^transactions is not whole in 2026-05-02: only .* is held; forgotten 5002:5003$/),
+    ]);
+    expect(await gapsOf(day.replace('05-02', '05-01'), undefined, expired)).toEqual([
+      'transactions is not whole in 2026-05-01: nothing of it is held; forgotten 4990:4999',
+    ]);
+  });
+
+  test('is no hole of the status', async () => {
+    const { pipelines } = await readStatus(path);
+    const spans = [{ from: 5002, to: 5003 }];
+    expect(pipelines.find(({ pipeline }) => pipeline === 'transactions')).toMatchObject({
+      holes: [],
+      forgotten: spans,
+    });
+    const { stdout } = await tonlake(['status', '--warehouse', path]);
+    expect(stdout).toMatch(/\nforgotten +transactions +5002:5003\n/);
+    expect(stdout).toContain('nothing is missing or in quarantine');
+  });
+
+  test('is a gap no more when it is exported again', async () => {
+    await run({ pipelines: ['transactions'], network: 'sandbox', range: '5002', warehouse: path });
+    expect(await gapsOf('from transactions', undefined, path)).toEqual(['transactions is not whole: forgotten 5003']);
+    await run({ pipelines: ['transactions'], network: 'sandbox', range: '5003', warehouse: path });
+    expect(await gapsOf('from transactions', undefined, path)).toEqual([]);
+  });
+
+  test('is told as that where nothing is left', async () => {
+    await forgetRange({ warehouse: expired, pipelines: ['transactions', 'blocks'], range: '5000:5009' });
+    expect(await gapsOf('from messages', undefined, expired)).toEqual(['messages is empty: forgotten 4990:5009']);
   });
 });

@@ -14,8 +14,8 @@ const HELP = `
 Removes the rows of a range and marks it as not done, in a single commit. tonlake run can export it again. Without --yes, the command
 only shows what would be removed. If another pipeline needs the rows, name both: they can only be removed together.
 
-Lookups and lists derived from the rows stay, and marts stay unchanged until tonlake mart build. Snapshots and lookups have no range
-to forget. Lists exported by logical time are removed by whole entries.
+Lookups and lists derived from the rows stay. Marts built day by day keep their days; tonlake mart build rebuilds others from what is
+left. Snapshots and lookups have no range to forget. Lists exported by logical time are removed by whole entries.
 
 Examples:
   tonlake forget actions --network sandbox --range 1000:1999
@@ -54,6 +54,6 @@ function describe({ event, spans, rows, staying, marts, warehouse }: ForgetRepor
   const lines = [`would remove: ${ranges.join('; ')} in ${warehouse}`, `  rows: ${counts.join(', ')}`];
   if (staying.length > 0)
     lines.push(`  would stay, although derived from or compared with them: ${staying.join(', ')}`);
-  if (marts.length > 0) lines.push(`  marts stay unchanged until tonlake mart build: ${marts.join(', ')}`);
+  if (marts.length > 0) lines.push(`  marts keep their days: ${marts.join(', ')}`);
   return `${lines.join('\n')}\n`;
 }

@@ -60,15 +60,21 @@ async function build(names: readonly string[], flags: MartFlags): Promise<void> 
   }
 }
 
-function describeBuild({ name, status, rows, days, marked, reason }: MartBuild): string {
+function describeBuild({ name, status, rows, days, marked, kept, reason }: MartBuild): string {
   if (status === 'empty') return `${name}: skipped, ${reason}`;
   const parts = [
     `${name}: ${status}, ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`,
     ...(days.length === 0 ? [] : [`${days.length} ${days.length === 1 ? 'day' : 'days'} built`]),
     ...(marked.length === 0 ? [] : [`not whole: ${marked.join(', ')}`]),
+    ...(kept.length === 0 ? [] : [keptText(kept.length)]),
     ...(reason === undefined ? [] : [reason]),
   ];
   return parts.join('; ');
+}
+
+/** `12 days kept, whose inputs are forgotten`. */
+function keptText(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'day' : 'days'} kept, whose inputs are forgotten`;
 }
 
 async function list(flags: MartFlags): Promise<void> {

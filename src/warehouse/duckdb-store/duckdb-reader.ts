@@ -37,6 +37,7 @@ export async function openDuckdbReader(path: string, tables: readonly TableDef[]
       stream: (sql, parameters, use) =>
         guarded('query', () => macros.answer(sql, () => database.stream(sql, parameters, use))),
       ledger: async () => entries.effective,
+      forgotten: async () => entries.forgotten,
       files: async () => [],
       close: async () => database.close(),
     };

@@ -139,6 +139,10 @@ class DuckdbStore implements Store {
     return this.#entries.effective;
   }
 
+  forgotten(): readonly LedgerEntry[] {
+    return this.#entries.forgotten;
+  }
+
   readonly query: Query = (sql, parameters) =>
     this.#queries.add(() => guarded('query', () => this.#readers.query(sql, parameters)));
 

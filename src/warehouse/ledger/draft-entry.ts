@@ -71,6 +71,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     ...(declaration === undefined ? {} : { declaration }),
     ...(draft.without === undefined ? {} : { without: draft.without }),
     ...(draft.mart === undefined ? {} : { mart: draft.mart }),
+    ...(draft.forgotten === undefined ? {} : { forgotten: draft.forgotten }),
     ...(commitWith === undefined ? {} : { commitWith }),
     supersedes: draft.supersedes,
     committedAt: new Date(options.committedAt).toISOString(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { StoreError } from '../../core/errors.ts';
 import type { LedgerEntry } from '../store.ts';
+import { FORGOTTEN } from './done-spans.ts';
 
 /** The format of warehouses. */
 export const FORMAT = 1;
@@ -45,6 +46,12 @@ const entrySchema = z.object({
   declaration: z.string().optional(),
   without: z.record(z.string(), z.array(z.string())).optional(),
   mart: z.object({ day: z.string().optional(), inputs: z.string(), sealed: z.boolean() }).optional(),
+  forgotten: z
+    .object({
+      by: z.enum(['command', 'retention']),
+      days: z.object({ from: z.string(), to: z.string() }).optional(),
+    })
+    .optional(),
   commitWith: z.string().optional(),
   supersedes: z.array(z.string()),
   committedAt: z.string(),
@@ -126,6 +133,13 @@ export class Entries {
         !this.#successors.has(id) && !this.#aside.has(id) && (commitWith === undefined || this.#ids.has(commitWith)),
     );
     return this.#effective;
+  }
+
+  /** Entries that tell of rows which were removed on purpose, in order of commit. */
+  get forgotten(): readonly LedgerEntry[] {
+    return this.#all.filter(
+      ({ scope, commitWith }) => scope === FORGOTTEN && (commitWith === undefined || this.#ids.has(commitWith)),
+    );
   }
 
   /** The entry that took the place of another. */

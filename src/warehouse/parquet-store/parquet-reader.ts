@@ -53,6 +53,10 @@ export async function openParquetReader(
       await follow();
       return views.stream(sql, parameters, use);
     },
+    forgotten: async () => {
+      await follow();
+      return ledger.entries.forgotten;
+    },
     ledger: async () => {
       await follow();
       return ledger.entries.effective;

@@ -138,6 +138,10 @@ class ParquetStore implements Store {
     return this.#ledger.entries.effective;
   }
 
+  forgotten(): readonly LedgerEntry[] {
+    return this.#ledger.entries.forgotten;
+  }
+
   readonly query: Query = (sql, parameters) => this.#views.query(sql, parameters);
 
   async clearSuperseded(): Promise<number> {

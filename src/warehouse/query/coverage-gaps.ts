@@ -4,6 +4,7 @@ import type { Registry } from '../../declare/registry.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { parseSql, relationsIn } from '../../sql/sql-tree.ts';
 import { doneSpans, quarantinedSpans } from '../ledger/done-spans.ts';
+import { describeForgotten, type ForgottenSpans } from '../ledger/forgotten-spans.ts';
 import type { LedgerEntry } from '../store.ts';
 
 /** Seconds since 1970, from one up to but not including another; undefined: without an end. */
@@ -43,21 +44,24 @@ export function coverageGaps(
     .filter(({ missing, quarantined }) => missing.length + quarantined.length > 0);
 }
 
-/** `actions was never exported here: tonlake run actions`, one line for each table that nothing was ever asked for. */
+/** `actions was never exported here: tonlake run actions`, one line for each table of which nothing is held. */
 export function absentTables(
   ledger: readonly LedgerEntry[],
   registry: Registry,
   relations: readonly string[],
+  forgotten: readonly ForgottenSpans[] = [],
 ): readonly string[] {
   return registry.pipelines
     .filter(({ name }) => ledger.every(({ pipeline }) => pipeline !== name))
     .flatMap((pipeline) => pipeline.tables.map(({ name }) => ({ pipeline, name })))
     .filter(({ name }) => relations.some((relation) => registry.tableOf(relation)?.name === name))
-    .map(({ pipeline, name }) =>
-      isEphemeral(pipeline)
+    .map(({ pipeline, name }) => {
+      const gone = forgotten.filter((each) => each.pipeline === pipeline.name);
+      if (gone.length > 0) return `${name} is empty: ${describeForgotten(gone)}`;
+      return isEphemeral(pipeline)
         ? `${name} was never watched here: tonlake watch`
-        : `${name} was never exported here: tonlake run ${pipeline.name}`,
-    );
+        : `${name} was never exported here: tonlake run ${pipeline.name}`;
+    });
 }
 
 /**
@@ -150,15 +154,36 @@ async function blocksOf(
   return { span: [span], held: isBegun && isEnded ? undefined : `only ${times.join(' to ')} is in the warehouse` };
 }
 
-/** `transactions is not whole: missing 1500:1520`, or `transactions is not whole in 2026-05-01: only ... is held`, one line a gap. */
-export function describeGap({ pipeline, missing, quarantined, period, held }: CoverageGap): string {
+/**
+ * `transactions is not whole: missing 1500:1520`, or `transactions is not whole in 2026-05-01: only ... is held`, one line a gap.
+ *
+ * @param all what was removed on purpose: it is not missing, but `forgotten 1010:1034`
+ */
+export function describeGap(
+  { pipeline, missing, quarantined, period, held }: CoverageGap,
+  all: readonly ForgottenSpans[] = [],
+): string {
+  const own = all.filter((each) => each.pipeline === pipeline);
+  const gone = unionSpans(own.flatMap(({ spans }) => spans));
+  const rest = subtractSpans(missing, gone);
+  const told = own.filter(
+    ({ spans, days }) =>
+      intersectSpans(spans, missing).length > 0 ||
+      (held !== undefined && period !== undefined && days !== undefined && overlaps(period, days)),
+  );
   const parts = [
     held ?? '',
-    missing.length === 0 ? '' : `missing ${shortSpans(missing)}`,
+    rest.length === 0 ? '' : `missing ${shortSpans(rest)}`,
+    told.length === 0 ? '' : describeForgotten(told),
     quarantined.length === 0 ? '' : `quarantined ${shortSpans(quarantined)}`,
   ];
   const where = period === undefined ? '' : ` ${periodText(period)}`;
   return `${pipeline} is not whole${where}: ${parts.filter((part) => part !== '').join('; ')}`;
+}
+
+/** Whether a period and some UTC days have a moment in common. */
+function overlaps({ from, to }: Period, days: { readonly from: string; readonly to: string }): boolean {
+  return (from ?? 0) < dayStart(days.to) + DAY && (to ?? Number.MAX_SAFE_INTEGER) > dayStart(days.from);
 }
 
 /** `gas_fees_daily is not whole: 2026-05-01`, one line for each mart with rows that are asked for of days that are not sealed, or not whole. */

@@ -7,6 +7,7 @@ import { COMMITS, commitsView } from '../parquet-store/catalog.ts';
 import { declaredMacros } from '../relations/macros.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { declaredViews, emptyView } from '../relations/table-relation.ts';
+import { FORGOTTEN_DAYS, forgottenDays } from './forgotten-days.ts';
 
 /** An empty database in which selects can be looked at: every declared table, some marts, and the ledger, without rows. */
 export class EmptyDatabase {
@@ -16,7 +17,9 @@ export class EmptyDatabase {
   private constructor(database: Database, registry: Registry) {
     this.#database = database;
     const commits = { name: COMMITS, body: '', statement: () => commitsView([]) };
-    this.#declared = new OnDemand(database, [...declaredMacros(), commits]);
+    const days = `CREATE VIEW ${FORGOTTEN_DAYS} AS ${forgottenDays([])}`;
+    const forgotten = { name: FORGOTTEN_DAYS, body: '', statement: () => days };
+    this.#declared = new OnDemand(database, [...declaredMacros(), commits, forgotten]);
     for (const table of registry.tables) this.declare(table);
     this.#declared.add(roleViews(registry.tables));
   }

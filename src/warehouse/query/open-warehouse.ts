@@ -1,5 +1,6 @@
 import { AuditError } from '../../core/errors.ts';
 import type { Registry } from '../../declare/registry.ts';
+import { stillForgotten } from '../ledger/forgotten-spans.ts';
 import { openReader, type Reader } from '../reader.ts';
 import { gapsOf, type Parameters } from './query-gaps.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
@@ -52,7 +53,9 @@ export async function findGaps(
   asked: { readonly sql: string; readonly parameters?: Parameters },
   isStrict = false,
 ): Promise<readonly string[]> {
-  const gaps = await gapsOf(reader.query, await reader.ledger(), registry, { parameters: undefined, ...asked });
+  const ledger = await reader.ledger();
+  const forgotten = stillForgotten(await reader.forgotten(), ledger);
+  const gaps = await gapsOf(reader.query, ledger, registry, { parameters: undefined, ...asked, forgotten });
   if (isStrict && gaps.length > 0) {
     throw new AuditError(`audit: ${gaps.join('; ')}`, {
       code: 'not-whole',

@@ -3,6 +3,7 @@ import { Database } from '../../sql/database.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { isNode, parseSql, type SqlNode } from '../../sql/sql-tree.ts';
 import { selectWithin, splitStatements } from '../../sql/statements.ts';
+import type { ForgottenSpans } from '../ledger/forgotten-spans.ts';
 import type { LedgerEntry } from '../store.ts';
 import { absentTables, coverageGaps, describeGap, martGaps, periodGaps, type ReadPart } from './coverage-gaps.ts';
 import { describeLeftOut, leftOutGaps, readsOf } from './left-out-gaps.ts';
@@ -89,6 +90,13 @@ async function timesOf(query: Query): Promise<readonly number[]> {
   return (rows[0] ?? []).flatMap((value) => (value === null ? [] : [Number(value)]));
 }
 
+export interface AskedSql {
+  readonly sql: string;
+  readonly parameters: Parameters;
+  /** What was removed on purpose: it lacks, too, and is told as that. */
+  readonly forgotten: readonly ForgottenSpans[];
+}
+
 /**
  * What the tables and marts of some SQL lack, one line each: tables that were never exported, blocks that are not sealed, days that are asked for
  * and not whole, and columns that were left out.
@@ -97,15 +105,15 @@ export async function gapsOf(
   query: Query,
   ledger: readonly LedgerEntry[],
   registry: Registry,
-  { sql, parameters }: { readonly sql: string; readonly parameters: Parameters },
+  { sql, parameters, forgotten }: AskedSql,
 ): Promise<readonly string[]> {
   const parts = await partsOf(query, await readScans(query, registry, sql), parameters);
   const relations = parts.map(({ relation }) => relation);
   const whole = parts.filter(({ periods }) => periods === undefined).map(({ relation }) => relation);
   return [
-    ...absentTables(ledger, registry, relations),
-    ...coverageGaps(ledger, registry, whole).map(describeGap),
-    ...(await periodGaps(query, ledger, registry, parts)).map(describeGap),
+    ...absentTables(ledger, registry, relations, forgotten),
+    ...coverageGaps(ledger, registry, whole).map((gap) => describeGap(gap, forgotten)),
+    ...(await periodGaps(query, ledger, registry, parts)).map((gap) => describeGap(gap, forgotten)),
     ...leftOutGaps(ledger, registry, await readsOf(query, registry, sql)).map(describeLeftOut),
     ...martGaps(ledger, parts),
   ];

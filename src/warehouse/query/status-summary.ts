@@ -58,6 +58,9 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
   return [
     ...pipelines.filter(({ holes }) => holes.length > 0).map((each) => ['missing', each.pipeline, some(each.holes)]),
     ...pipelines
+      .filter((each) => each.forgotten.length > 0)
+      .map((each) => ['forgotten', each.pipeline, some(each.forgotten)]),
+    ...pipelines
       .filter((each) => each.quarantined.length > 0)
       .map((each) => ['quarantined', each.pipeline, some(each.quarantined)]),
     ...(quarantined === 0 ? [] : [['quarantined', `${records}: tonlake sql "select * from quarantine"`]]),

@@ -14,6 +14,7 @@ import {
 import { isEphemeral, proofOf } from '../../declare/pipeline.ts';
 import { resolveNetwork } from '../../http/network.ts';
 import { doneSpans, quarantinedSpans, unprovenSpans } from '../ledger/done-spans.ts';
+import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.ts';
 import { openReader } from '../reader.ts';
 import type { LedgerEntry } from '../store.ts';
 import { allLeftOut, describeLeftOut, type LeftOutGap } from './left-out-gaps.ts';
@@ -23,8 +24,10 @@ import { warehouseRegistry } from './warehouse-registry.ts';
 export interface PipelineStatus {
   readonly pipeline: string;
   readonly done: readonly Span[];
-  /** What is missing between the first and the last block that is done or quarantined. */
+  /** What is missing between the first and the last block that is done or quarantined, and was not removed on purpose. */
   readonly holes: readonly Span[];
+  /** What was removed on purpose, and not exported again. */
+  readonly forgotten: readonly Span[];
   readonly quarantined: readonly Span[];
   /** What of `done` was compared with nothing before its commit: it is what the source answered. */
   readonly unproven: readonly Span[];
@@ -89,6 +92,7 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
     requireSameNetwork(reader.path, reader.network, network);
     const ledger = await reader.ledger();
     const days = [...(await readDaySpans(reader.query))].map(([date, span]) => ({ date, ...span }));
+    const forgotten = stillForgotten(await reader.forgotten(), ledger);
     const walked = ledger.filter(({ mart }) => mart === undefined);
     const names = [...new Set(walked.map((entry) => entry.pipeline))].sort();
     return {
@@ -101,9 +105,13 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
         // What a watch saw covers no blocks.
         const tables = registry.pipelines.find((pipeline) => pipeline.name === name)?.tables.map((table) => table.name);
         const leftOut = allLeftOut(ledger, registry, tables ?? []);
-        if (isWatched) return { ...statusOf(ledger, name, []), leftOut, holes: [] };
+        if (isWatched) return { ...statusOf(ledger, name, [], []), leftOut, holes: [] };
         const isCounted = registry.pipelines.some((each) => each.name === name && proofOf(each) !== undefined);
-        return { ...statusOf(ledger, name, days), leftOut, unproven: unprovenSpans(ledger, name, isCounted) };
+        return {
+          ...statusOf(ledger, name, days, forgotten),
+          leftOut,
+          unproven: unprovenSpans(ledger, name, isCounted),
+        };
       }),
       marts: martsOf(ledger),
     };
@@ -145,10 +153,12 @@ function statusOf(
   ledger: readonly LedgerEntry[],
   pipeline: string,
   days: readonly (DaySpan & { readonly date: string })[],
+  all: readonly ForgottenSpans[],
 ): Omit<PipelineStatus, 'leftOut'> {
   const entries = ledger.filter((entry) => entry.pipeline === pipeline);
   const done = doneSpans(ledger, pipeline);
   const quarantined = quarantinedSpans(ledger, pipeline);
+  const forgotten = unionSpans(all.filter((each) => each.pipeline === pipeline).flatMap(({ spans }) => spans));
   const from = least(entries.map((entry) => entry.span.from));
   const to = greatest(entries.map((entry) => entry.span.to));
   const rows: Record<string, number> = {};
@@ -160,7 +170,8 @@ function statusOf(
   return {
     pipeline,
     done,
-    holes: subtractSpans([{ from, to }], [...done, ...quarantined]),
+    holes: subtractSpans([{ from, to }], [...done, ...quarantined, ...forgotten]),
+    forgotten,
     quarantined,
     unproven: [],
     blocks: totalSize(done),
@@ -185,6 +196,7 @@ export function formatStatus(status: WarehouseStatus): string {
         `  ${coverageLine(pipeline)}`,
         `  done         ${shortSpans(pipeline.done)} (${formatCount(pipeline.blocks)} masterchain blocks)`,
         `  holes        ${shortSpans(pipeline.holes)}`,
+        ...(pipeline.forgotten.length === 0 ? [] : [`  forgotten    ${shortSpans(pipeline.forgotten)}`]),
         `  quarantined  ${shortSpans(pipeline.quarantined)}`,
         ...(pipeline.unproven.length === 0 ? [] : [`  only read    ${shortSpans(pipeline.unproven)}, not proven`]),
       );

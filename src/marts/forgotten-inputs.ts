@@ -1,0 +1,49 @@
+import type { DaySpan } from '../chain/day-spans.ts';
+import { intersectSpans } from '../core/span.ts';
+import type { Registry } from '../declare/registry.ts';
+import { describeForgotten, type ForgottenSpans } from '../warehouse/ledger/forgotten-spans.ts';
+import type { LedgerEntry } from '../warehouse/store.ts';
+import type { MartDef } from './load-marts.ts';
+import { pipelinesBehind } from './mart-inputs.ts';
+
+/** Rows of a day as they were built. */
+export interface BuiltDay {
+  readonly date: string;
+  /** Blocks of the day by the headers that are held; undefined where none is. */
+  readonly day: DaySpan | undefined;
+  readonly before: LedgerEntry;
+}
+
+/** Whether inputs of a day were removed, so that building it anew would lose rows. `forgotten`: of the pipelines behind the mart. */
+export function isForgotten(forgotten: readonly ForgottenSpans[], { date, day, before }: BuiltDay): boolean {
+  return forgotten.some(({ spans, days }) => {
+    if (day?.isWhole === true) return intersectSpans(spans, [day]).length > 0;
+    if (days === undefined) return intersectSpans(spans, [before.span]).length > 0;
+    return days.from <= date && date <= days.to;
+  });
+}
+
+/** `transactions forgotten 1:4999; built from what is held`; undefined for a mart that keeps its days, and where nothing is missing. */
+export function forgottenReason(
+  forgotten: readonly ForgottenSpans[],
+  registry: Registry,
+  marts: readonly MartDef[],
+  mart: MartDef,
+): string | undefined {
+  if (mart.isDaily) return undefined;
+  const gone = describeLost(forgotten, pipelinesBehind(registry, withoutDaily(marts), mart));
+  return gone === undefined ? undefined : `${gone}; built from what is held`;
+}
+
+/** `transactions forgotten 1:4999`; undefined where nothing of some pipelines is. */
+export function describeLost(forgotten: readonly ForgottenSpans[], pipelines: readonly string[]): string | undefined {
+  const own = forgotten.filter(({ pipeline }) => pipelines.includes(pipeline));
+  if (own.length === 0) return undefined;
+  const names = [...new Set(own.map(({ pipeline }) => pipeline))].sort();
+  return `${names.join(', ')} ${describeForgotten(own)}`;
+}
+
+/** Marts whose own inputs count: the days of others stay when their inputs go. */
+function withoutDaily(marts: readonly MartDef[]): readonly MartDef[] {
+  return marts.filter(({ isDaily }) => !isDaily);
+}

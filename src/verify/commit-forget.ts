@@ -1,0 +1,151 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Effects } from '../core/effects.ts';
+import { StoreError } from '../core/errors.ts';
+import { type Span, shortSpans, totalSize, unionSpans } from '../core/span.ts';
+import { narrowTable } from '../declare/left-out.ts';
+import type { TableDef } from '../declare/table.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { requireSound } from '../warehouse/compaction/compact.ts';
+import { covering, FORGOTTEN, spansOf } from '../warehouse/ledger/done-spans.ts';
+import { schemaOf } from '../warehouse/relations/table-schema.ts';
+import { addEvidence, measureRows } from '../warehouse/staging/row-evidence.ts';
+import type { CommitPart, ForgottenRows, LedgerEntry, StagedSpan, Store } from '../warehouse/store.ts';
+import type { Held } from './damaged-warehouse.ts';
+import { describeEvidence } from './entry-state.ts';
+import { type ForgottenEntry, inSpans } from './plan-forget.ts';
+
+export interface Forgetting {
+  readonly store: Store;
+  /** What was planned with. */
+  readonly held: Held;
+  readonly tables: readonly TableDef[];
+  readonly effects: Effects;
+  readonly by: ForgottenRows['by'];
+  /** First and last day of the rows that go, by pipeline. */
+  readonly days: ReadonlyMap<string, NonNullable<ForgottenRows['days']>>;
+}
+
+/**
+ * Commits what is planned, in one step: entries without rows that tell what was removed, and what is kept of entries that are cut.
+ *
+ * @throws {StoreError} `busy` when the ledger has changed since it was planned; `damaged`, `not-the-same` when the rows are not what was
+ * committed
+ */
+export async function forgetEntries(context: Forgetting, entries: readonly ForgottenEntry[]): Promise<void> {
+  const { store } = context;
+  const inForce = new Set(store.ledger().map(({ id }) => id));
+  const changed = entries.find(({ entry }) => !inForce.has(entry.id))?.entry;
+  if (changed !== undefined) {
+    throw new StoreError(
+      `store: ${changed.pipeline} ${shortSpans(spansOf(changed))} was changed by another process in the meantime`,
+      {
+        code: 'busy',
+        hint: 'run the same command again',
+      },
+    );
+  }
+  const parts: CommitPart[] = [];
+  for (const each of entries.filter(({ kept }) => kept.length > 0)) {
+    const files = Object.values(each.entry.tables).flatMap((table) => table.files);
+    for (const file of files) await requireSound(store.path, file);
+    const own: StagedSpan[] = [];
+    for (const spans of keptGroups(each)) {
+      const staged = await stageKept(context, each, spans);
+      own.push(staged);
+      parts.push({ staged, draft: keptDraft(each, spans) });
+    }
+    await requireSame(context, each, own);
+  }
+  const stones = tombstones(entries, context);
+  const last = stones.at(-1);
+  if (last === undefined) return;
+  const supersedes = [...entries.map(({ entry }) => entry.id), ...last.draft.supersedes];
+  await store.commitTogether([...parts, ...stones.slice(0, -1), { ...last, draft: { ...last.draft, supersedes } }]);
+}
+
+/** The spans of each entry that stays: those of a merged one stay together. */
+function keptGroups({ entry, kept }: ForgottenEntry): readonly (readonly Span[])[] {
+  return entry.spans === undefined ? kept.map((span) => [span]) : [kept];
+}
+
+/**
+ * Entries without rows for what goes of each pipeline: one for each span, or for all of them where entries were merged. They
+ * supersede themselves, so they are never in force.
+ */
+function tombstones(entries: readonly ForgottenEntry[], { effects, by, days }: Forgetting): readonly CommitPart[] {
+  const pipelines = new Map(entries.map((each) => [each.pipeline.name, each]));
+  return [...pipelines].flatMap(([name, { entry }]) => {
+    const own = entries.filter(({ pipeline }) => pipeline.name === name);
+    const gone = unionSpans(own.flatMap((each) => each.gone));
+    const isMerged = own.some((each) => each.entry.spans !== undefined);
+    return (isMerged ? [gone] : gone.map((span) => [span])).map((spans): CommitPart => {
+      const id = effects.freshId();
+      const { network, version } = entry;
+      return {
+        staged: { id, tables: {} },
+        draft: {
+          ...{ network, pipeline: name, version, ...covering(spans), verdict: 'sealed', scope: FORGOTTEN },
+          ...{ requests: 0, retries: 0, supersedes: [id], forgotten: { by, days: days.get(name) } },
+        },
+      };
+    });
+  });
+}
+
+/** A kept part stays what its entry was: read at the same time, and proven by the same rows. */
+function keptDraft({ entry }: ForgottenEntry, spans: readonly Span[]): CommitPart['draft'] {
+  const { network, pipeline, version, verdict, asOf, scope, proof, without, requests } = entry;
+  const share = Math.round((requests * totalSize(spans)) / totalSize(spansOf(entry)));
+  return {
+    ...{ network, pipeline, version, ...covering(spans), verdict, asOf, scope, proof, without },
+    ...{ requests: share, retries: 0, supersedes: [] },
+  };
+}
+
+/** Tables that an entry has rows of, with the columns that it has. */
+export function tablesOf({ entry }: ForgottenEntry, tables: readonly TableDef[]): readonly TableDef[] {
+  return tables
+    .filter(({ name }) => entry.tables[name] !== undefined)
+    .map((table) => narrowTable(table, entry.without));
+}
+
+/** SQL of the rows of an entry, as the store sees them. */
+function rowsOf({ store, held }: Forgetting, table: TableDef, entry: LedgerEntry): string {
+  const select = held.select(table, [entry]);
+  // Before, a one-file warehouse was an attached database; now it is the store's own.
+  return store.kind === 'duckdb' ? select.replace(' FROM w._rows.', ' FROM _rows.') : select;
+}
+
+async function stageKept(context: Forgetting, each: ForgottenEntry, spans: readonly Span[]): Promise<StagedSpan> {
+  const { store, tables } = context;
+  const { pipeline, entry } = each;
+  const stage = store.stage(pipeline.name, covering(spans).span);
+  await mkdir(stage.folder, { recursive: true });
+  for (const table of tablesOf(each, tables)) {
+    const path = join(stage.folder, `${table.name}-kept.parquet`);
+    const columns = schemaOf(table).columns.map(({ name }) => quoteName(name));
+    await store.query(`COPY (SELECT ${columns.join(', ')} FROM (${rowsOf(context, table, entry)})
+      WHERE ${inSpans(pipeline, table, spans)}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
+    await stage.adopt(table, path);
+  }
+  return stage.finish();
+}
+
+/** @throws {StoreError} `not-the-same` when kept and removed rows together are not those that were committed */
+async function requireSame(context: Forgetting, each: ForgottenEntry, kept: readonly StagedSpan[]): Promise<void> {
+  const { store, tables } = context;
+  const { pipeline, entry, gone } = each;
+  for (const table of tablesOf(each, tables)) {
+    const recorded = entry.tables[table.name];
+    if (recorded === undefined) continue;
+    const relation = `(SELECT * FROM (${rowsOf(context, table, entry)}) WHERE ${inSpans(pipeline, table, gone)})`;
+    const removed = await measureRows(store.query, table, relation);
+    const found = addEvidence([...removed, ...kept.flatMap(({ tables: own }) => own[table.name] ?? [])], table);
+    if (JSON.stringify(describeEvidence(found)) === JSON.stringify(describeEvidence(recorded))) continue;
+    throw new StoreError(
+      `store: ${table.name} ${shortSpans(spansOf(entry))}: expected the rows that were committed, got others`,
+      { code: 'not-the-same', hint: `tonlake verify --repair --warehouse ${store.path}` },
+    );
+  }
+}

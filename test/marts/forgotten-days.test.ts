@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildMarts, type MartBuild, run, runChecks } from '../../src/index.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { forgetRange } from '../../src/verify/forget.ts';
+import { freshFolder } from '../scratch.ts';
+import { copyOf, sqlFolder, texts } from './support.ts';
+
+const PIPELINES = ['transactions', 'actions', 'jetton_transfers'];
+/** Midnights stand between blocks 4999 and 5000, and between 220999 and 221000. */
+const BLOCKS = '4990:5009,220990:221009';
+const DAYS = ['2026-05-01', '2026-05-02', '2026-05-03'];
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 222_000 });
+});
+
+afterAll(() => sandbox.close());
+
+const bring = (warehouse: string, range: string, pipelines = PIPELINES) =>
+  run({ pipelines, network: sandbox.url, range, warehouse, workers: 0 });
+const buildOf = (builds: readonly MartBuild[], name: string) => builds.find((each) => each.name === name);
+const rowsOf = (path: string, mart: string) => texts(path, `select * from ${mart} order by all`);
+
+describe.each(['w', 'w.duckdb'])('when the rows of a day are forgotten in %s', (name) => {
+  let source: string;
+  let before: readonly (readonly string[])[];
+  let gone: string;
+
+  beforeAll(async () => {
+    source = join(freshFolder(), name);
+    await bring(source, BLOCKS);
+    await buildMarts(source);
+    before = await rowsOf(source, 'transactions_daily');
+    gone = await copyOf(source);
+    await forgetRange({ warehouse: gone, pipelines: ['transactions', 'blocks', 'actions'], range: '1:4999' });
+  });
+
+  test('marts by the day keep its rows, and tell that', async () => {
+    const path = await copyOf(gone);
+    const builds = await buildMarts(path);
+    // The entry of the second day was cut, too: what is left of it is another one.
+    expect(buildOf(builds, 'transactions_daily')).toMatchObject({ kept: [DAYS[0]], days: [DAYS[1]] });
+    expect(buildOf(builds, 'jetton_transfers_daily')).toMatchObject({ kept: [] });
+    expect(await rowsOf(path, 'transactions_daily')).toEqual(before);
+    const again = await buildMarts(path);
+    expect(buildOf(again, 'transactions_daily')).toMatchObject({ status: 'unchanged', kept: [DAYS[0]] });
+  });
+
+  test('neither a full build nor another select of the mart builds the day from nothing', async () => {
+    const path = await copyOf(gone);
+    const builds = await buildMarts(path, { names: ['transactions_daily'], full: true });
+    expect(buildOf(builds, 'transactions_daily')).toMatchObject({ days: DAYS.slice(1), kept: [DAYS[0]] });
+    expect(await rowsOf(path, 'transactions_daily')).toEqual(before);
+
+    const sql = (column: string) =>
+      `-- Transactions.\n-- question: How many?\n-- grain: one UTC day\n-- key: block_date\n-- inputs: transactions\n-- incremental: block_date\n-- units: counts\n-- columns:\n--   block_date: day\n--   tx_count: transactions\nSELECT block_date, count(*) AS tx_count${column} FROM transactions GROUP BY ALL\n`;
+    const own = await copyOf(source);
+    await buildMarts(own, { names: ['counts'], folder: await sqlFolder({ 'counts.sql': sql('') }) });
+    const counted = await texts(own, 'select block_date, tx_count from counts order by all');
+    await forgetRange({ warehouse: own, pipelines: ['transactions', 'blocks'], range: '1:4999' });
+    const changed = await sqlFolder({ 'counts.sql': sql(', sum(total_fees)::DECIMAL(38, 0) AS fees') });
+    const [build] = await buildMarts(own, { names: ['counts'], folder: changed });
+    expect(build).toMatchObject({ days: DAYS.slice(1), kept: [DAYS[0]] });
+    expect(await texts(own, 'select block_date, tx_count from counts order by all')).toEqual(counted);
+    expect(await texts(own, 'select block_date from counts where fees is null')).toEqual([[DAYS[0]]]);
+  });
+
+  test('marts without days are built from what is held, and say so', async () => {
+    const path = await copyOf(gone);
+    const builds = await buildMarts(path, { names: ['accounts', 'latest_balances'] });
+    expect(buildOf(builds, 'accounts')?.reason).toMatch(/^transactions forgotten 4990:4999; built from what is held$/);
+    expect(await texts(path, 'select sum(tx_count) from accounts')).toEqual(
+      await texts(path, 'select count(*) from transactions'),
+    );
+    // It is made from a mart that kept its days.
+    expect(buildOf(builds, 'latest_balances')?.reason).toBeUndefined();
+    expect(await texts(path, 'select count(*) from latest_balances')).toEqual(
+      await texts(source, 'select count(*) from latest_balances'),
+    );
+  });
+
+  test('checks pass that compare marts with tables, and still see another day that is wrong', async () => {
+    const path = await copyOf(gone);
+    await buildMarts(path);
+    const { checks } = await runChecks(path);
+    expect(checks.filter(({ status }) => status === 'failed')).toEqual([]);
+    expect(checks.find((check) => check.name === 'transactions_daily_sums')?.status).toBe('passed');
+    await bring(path, '5010', ['transactions']);
+    const stale = await runChecks(path, { names: ['transactions_daily_sums'] });
+    expect(stale.checks[0]).toMatchObject({ status: 'failed', offenders: 1 });
+  });
+
+  test('a day that is exported again is built again', async () => {
+    const path = await copyOf(gone);
+    await bring(path, '4990:4999');
+    const builds = await buildMarts(path);
+    expect(buildOf(builds, 'transactions_daily')).toMatchObject({ days: DAYS.slice(0, 2), kept: [] });
+    expect(await rowsOf(path, 'transactions_daily')).toEqual(before);
+  });
+
+  test('days stay when nothing is left to build from', async () => {
+    const path = await copyOf(gone);
+    await forgetRange({ warehouse: path, pipelines: ['transactions', 'blocks'], range: '1:300000' });
+    const builds = await buildMarts(path);
+    const build = buildOf(builds, 'transactions_daily');
+    expect(build).toMatchObject({ status: 'empty', kept: DAYS, rows: 3 });
+    expect(build?.reason).toMatch(/^transactions forgotten 4990:5009,220990:221009$/);
+    expect(await rowsOf(path, 'transactions_daily')).toEqual(before);
+  });
+});
