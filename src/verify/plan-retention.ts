@@ -1,0 +1,87 @@
+import { haveCommon, intersectSpans, type Span, unionSpans } from '../core/span.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import { spansOf } from '../warehouse/ledger/done-spans.ts';
+import type { LedgerEntry } from '../warehouse/store.ts';
+import { bindsRows, type ForgetPlan, type ForgetPlanOptions, isCuttable, planForget } from './plan-forget.ts';
+
+/** Rows that are older than they are kept, and stay all the same. */
+export interface RetainedRows {
+  readonly pipeline: string;
+  /** `crossing`: entries that go as a whole are not wholly too old; `needed`: other pipelines need the rows. */
+  readonly why: 'crossing' | 'needed';
+  readonly spans: readonly Span[];
+  /** Of `needed`: the pipelines that need them. */
+  readonly by?: readonly string[];
+}
+
+export interface RetentionPlan extends ForgetPlan {
+  readonly retained: readonly RetainedRows[];
+  /** Pipelines whose rows belong to no blocks: nothing of them is forgotten. */
+  readonly withoutBlocks: readonly string[];
+}
+
+export interface RetentionPlanOptions extends Omit<ForgetPlanOptions, 'spans'> {
+  /** Last masterchain block whose rows are too old; undefined where there is none. */
+  readonly upTo: number | undefined;
+}
+
+/**
+ * What of some pipelines is too old. Nothing is refused that a warehouse can come to by itself: what cannot go yet stays, and is told.
+ *
+ * @throws {UsageError} for an unknown pipeline
+ */
+export function planRetention(options: RetentionPlanOptions): RetentionPlan {
+  const { ledger, registry, marts, upTo = -1 } = options;
+  const spans: readonly Span[] = upTo < 0 ? [] : [{ from: 0, to: upTo }];
+  const chosen = [...new Set(options.names)].map((name) => registry.pipeline(name));
+  const old = ledger.filter((entry) => haveCommon(spansOf(entry), spans));
+  const crossing = chosen.filter(bindsRows).flatMap((pipeline) => crossingEntries(pipeline, old, spans));
+  const needed: RetainedRows[] = [];
+  let going = chosen.filter(bindsRows);
+  for (;;) {
+    const left = old.filter((entry) => crossing.includes(entry) || !going.some(({ name }) => name === entry.pipeline));
+    const holding = going
+      .map(({ name }) => ({ name, by: registry.pipelines.filter((each) => needs(each, name) && holds(left, each)) }))
+      .find(({ name, by }) => by.length > 0 && old.some(({ pipeline }) => pipeline === name));
+    if (holding === undefined) break;
+    const own = old.filter(({ pipeline }) => pipeline === holding.name);
+    needed.push({
+      ...{ pipeline: holding.name, why: 'needed', by: holding.by.map(({ name }) => name) },
+      spans: intersectSpans(
+        own.map(({ span }) => span),
+        spans,
+      ),
+    });
+    going = going.filter(({ name }) => name !== holding.name);
+  }
+  const names = going.map(({ name }) => name);
+  const plan = planForget({
+    ledger: ledger.filter((entry) => !crossing.includes(entry)),
+    registry,
+    marts,
+    names,
+    spans,
+  });
+  const withoutBlocks = chosen.filter((each) => !bindsRows(each) && holds(ledger, each)).map(({ name }) => name);
+  return { ...plan, retained: [...retainedBy(crossing), ...needed], withoutBlocks };
+}
+
+/** Entries that reach beyond what is too old, and whose rows cannot be told apart. */
+function crossingEntries(pipeline: PipelineDef, old: readonly LedgerEntry[], spans: readonly Span[]) {
+  return old.filter((entry) => entry.pipeline === pipeline.name && !isCuttable(pipeline, entry, spans));
+}
+
+function needs(pipeline: PipelineDef, name: string): boolean {
+  return bindsRows(pipeline) && pipeline.needs.includes(name);
+}
+
+function holds(entries: readonly LedgerEntry[], { name }: PipelineDef): boolean {
+  return entries.some(({ pipeline }) => pipeline === name);
+}
+
+function retainedBy(crossing: readonly LedgerEntry[]): readonly RetainedRows[] {
+  return [...new Set(crossing.map(({ pipeline }) => pipeline))].map((pipeline) => ({
+    ...{ pipeline, why: 'crossing' as const },
+    spans: unionSpans(crossing.filter((entry) => entry.pipeline === pipeline).flatMap(spansOf)),
+  }));
+}

@@ -1,0 +1,66 @@
+import { UsageError } from '../core/errors.ts';
+import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
+import type { Held } from './damaged-warehouse.ts';
+import { type ForgetOptions, type ForgetReport, forgetPlanned } from './forget.ts';
+import { headersOf } from './limit-range.ts';
+import { planRetention, type RetentionPlan } from './plan-retention.ts';
+
+export interface RetentionOptions extends Omit<ForgetOptions, 'range'> {
+  /** Whole days that are kept, counted back from `now`; at least 1. */
+  readonly keepDays: number;
+  /** Milliseconds since 1970. A clock that is ahead empties no warehouse: the newest block that is held counts where it is older. */
+  readonly now: number;
+  /** First masterchain block that stays whatever its age; undefined for none. */
+  readonly keepFrom?: number | undefined;
+}
+
+/** What a retention has forgotten, or would. */
+export interface RetentionReport extends ForgetReport, Pick<RetentionPlan, 'retained' | 'withoutBlocks'> {
+  /** First UTC day that is kept; undefined where the warehouse holds no headers to tell days by. */
+  readonly firstDay: string | undefined;
+  /** Last masterchain block that was old enough; undefined where there is none. */
+  readonly upTo: number | undefined;
+}
+
+/**
+ * Forgets whole UTC days that are older than they are kept, as `forgetRange` does, all pipelines in one commit. Lists by logical time go
+ * by whole entries: one that reaches into days that are kept stays as a whole. Nothing goes that rows which stay need.
+ *
+ * @throws {UsageError} `wrong-retention`
+ * @throws {StoreError} as `forgetRange`
+ */
+export async function forgetOld(options: RetentionOptions): Promise<RetentionReport> {
+  const { keepDays, now, keepFrom, pipelines: names } = options;
+  if (!Number.isInteger(keepDays) || keepDays < 1) {
+    throw new UsageError(`usage: expected at least one day to keep, got ${keepDays}`, { code: 'wrong-retention' });
+  }
+  let found: Pick<RetentionReport, 'firstDay' | 'upTo' | 'retained' | 'withoutBlocks'> | undefined;
+  const report = await forgetPlanned(options, 'retention', async ({ held, registry, marts }) => {
+    const headers = headersOf(held, registry);
+    const newest = await numberOf(held, `SELECT max(gen_utime) FROM ${headers} WHERE workchain = -1`);
+    const firstDay = newest === undefined ? undefined : firstKeptDay(keepDays, Math.min(now, newest * 1000));
+    const last = firstDay === undefined ? undefined : await lastBefore(held, headers, dayStart(firstDay, 'UTC') / 1000);
+    const upTo = last === undefined || keepFrom === undefined ? last : Math.min(last, keepFrom - 1);
+    const plan = planRetention({ ledger: held.entries, registry, marts, names, upTo });
+    const { retained, withoutBlocks } = plan;
+    found = { firstDay, upTo, retained, withoutBlocks };
+    return plan;
+  });
+  return { ...report, firstDay: undefined, upTo: undefined, retained: [], withoutBlocks: [], ...found };
+}
+
+/** The first UTC day that is kept when so many days are kept at some moment: the one that the moment so many days before lies in. */
+export function firstKeptDay(keepDays: number, now: number): string {
+  return addDays(dateAt(now, 'UTC'), -keepDays);
+}
+
+/** The last masterchain block from before a time, in seconds, by the headers that are held: whatever is held up to there is older. */
+function lastBefore(held: Held, headers: string, seconds: number): Promise<number | undefined> {
+  return numberOf(held, `SELECT max(seqno) FROM ${headers} WHERE workchain = -1 AND gen_utime < ${seconds}`);
+}
+
+async function numberOf({ database }: Held, sql: string): Promise<number | undefined> {
+  const { rows } = await database.query(sql);
+  const value = rows[0]?.[0];
+  return value === null || value === undefined ? undefined : Number(value);
+}

@@ -1,0 +1,150 @@
+import { cpSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { run } from '../../src/index.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { Database } from '../../src/sql/database.ts';
+import { firstKeptDay, forgetOld, type RetentionOptions } from '../../src/verify/retention.ts';
+import { hashTables, query } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
+import { verify } from './support.ts';
+
+const PIPELINES = ['transactions', 'blocks', 'traces', 'actions', 'message_links', 'account_latest'];
+/** Midnights stand between blocks 4999 and 5000, between 220999 and 221000, and so on. */
+const BLOCKS = '4990:5009,220990:221009';
+const FAR = Date.UTC(2099, 0, 1);
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 438_000 });
+});
+
+afterAll(() => sandbox.close());
+
+const bring = (warehouse: string, range: string) =>
+  run({ pipelines: PIPELINES, network: sandbox.url, range, warehouse, workers: 0 });
+
+test('the day in which the kept time begins is kept as a whole', () => {
+  expect(firstKeptDay(90, Date.UTC(2026, 4, 4, 3, 15))).toBe('2026-02-03');
+  expect(firstKeptDay(1, Date.UTC(2026, 4, 4))).toBe('2026-05-03');
+  expect(firstKeptDay(1, Date.UTC(2026, 4, 4) - 1)).toBe('2026-05-02');
+});
+
+describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
+  let source: string;
+  let before: Awaited<ReturnType<typeof hashTables>>;
+
+  beforeAll(async () => {
+    source = join(freshFolder(), name);
+    await bring(source, BLOCKS);
+    before = await hashTables(source);
+  });
+
+  const copy = (): string => {
+    const to = join(freshFolder(), name);
+    cpSync(source, to, { recursive: true });
+    return to;
+  };
+  const retain = (warehouse: string, more: Partial<RetentionOptions> = {}) =>
+    forgetOld({ warehouse, pipelines: PIPELINES, keepDays: 1, now: FAR, ...more });
+  const sinceMidnight = (path: string) =>
+    query(
+      path,
+      `select count(*), count(distinct mc_block_seqno), sum(total_fees), sum(lt), (select count(*) from traces where mc_seqno_end >= 5000),
+        (select count(*) from blocks where mc_block_seqno >= 5000), (select count(*) from message_links)
+        from transactions where mc_block_seqno >= 5000`,
+    );
+
+  test('go by whole days, all pipelines at once, and what is left is proven', async () => {
+    const path = copy();
+    const report = await retain(path);
+    expect(report).toMatchObject({ event: 'forgotten', firstDay: '2026-05-02', upTo: 4999 });
+    const span = [{ from: 4990, to: 4999 }];
+    expect(report.spans).toEqual({ transactions: span, blocks: span, traces: span, actions: span });
+    expect(report.rows['transactions']).toBeGreaterThan(100);
+    expect(await query(path, 'select count(*) from transactions where mc_block_seqno < 5000')).toEqual([['0']]);
+    expect(await query(path, 'select min(block_date) from blocks where workchain = -1')).toEqual([['2026-05-02']]);
+    expect(await sinceMidnight(path)).toEqual(await sinceMidnight(source));
+    const { report: verified, kinds } = await verify(path, { deep: true });
+    expect({ kinds, proven: verified.proven }).toEqual({ kinds: [], proven: true });
+    expect((await retain(path)).spans).toEqual({});
+    await bring(path, BLOCKS);
+    expect(await hashTables(path)).toEqual({
+      ...before,
+      account_latest: expect.anything(),
+      lookups: expect.anything(),
+    });
+  });
+
+  test('stay where they cannot be told from newer ones, or belong to no blocks, and go later', async () => {
+    const path = copy();
+    const report = await retain(path);
+    expect(report.retained).toEqual([
+      { pipeline: 'message_links', why: 'crossing', spans: [{ from: 4990, to: 5009 }] },
+    ]);
+    expect(report.withoutBlocks).toEqual(['account_latest']);
+    await bring(path, '436995:437004');
+    const later = await retain(path);
+    expect(later).toMatchObject({ firstDay: '2026-05-03', upTo: 220_999 });
+    expect(later.spans).toMatchObject({
+      message_links: [{ from: 4990, to: 5009 }],
+      transactions: [
+        { from: 5000, to: 5009 },
+        { from: 220_990, to: 220_999 },
+      ],
+    });
+    expect(later.retained).toEqual([
+      { pipeline: 'message_links', why: 'crossing', spans: [{ from: 220_990, to: 221_009 }] },
+    ]);
+    expect((await verify(path, { deep: true })).kinds).toEqual([]);
+  });
+
+  test('are counted by the newest block where the clock is ahead of it, and by the clock where that is behind', async () => {
+    const path = copy();
+    const counts = await retain(path, { isDry: true, now: Date.UTC(2026, 4, 3, 1) });
+    expect(counts).toMatchObject({ event: 'planned', firstDay: '2026-05-02', upTo: 4999 });
+    const behind = await retain(path, { now: Date.UTC(2026, 4, 2, 23) });
+    expect(behind).toMatchObject({ event: 'planned', firstDay: '2026-05-01', upTo: undefined, spans: {} });
+    expect(await hashTables(path)).toEqual(before);
+    await expect(retain(path, { keepDays: 0 })).rejects.toMatchObject({ code: 'wrong-retention' });
+  });
+
+  test('stay from the first block on that is to be kept, and where rows that stay need them', async () => {
+    const path = copy();
+    expect((await retain(path, { isDry: true, keepFrom: 4995 })).spans['transactions']).toEqual([
+      { from: 4990, to: 4994 },
+    ]);
+    expect((await retain(path, { isDry: true, keepFrom: 1000 })).spans).toEqual({});
+    const alone = await retain(path, { pipelines: ['blocks', 'actions'] });
+    expect(alone.retained).toEqual([
+      { pipeline: 'blocks', why: 'needed', by: ['transactions'], spans: [{ from: 4990, to: 4999 }] },
+    ]);
+    expect(Object.keys(alone.spans)).toEqual(['actions']);
+  });
+
+  test.runIf(name === 'w')('are read to the end by those who opened the warehouse before', async () => {
+    const path = copy();
+    const catalog = await Database.open(join(path, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
+    try {
+      const count = () => catalog.query('SELECT count(*), sum(lt) FROM transactions WHERE mc_block_seqno < 5000');
+      const had = (await count()).rows;
+      await retain(path);
+      expect((await count()).rows).toEqual(had);
+    } finally {
+      catalog.close();
+    }
+  });
+
+  test.runIf(name !== 'w')('leave room in the file for the next ones', async () => {
+    const path = copy();
+    const sizes: number[] = [];
+    for (let round = 0; round < 4; round++) {
+      await retain(path, { pipelines: ['transactions', 'blocks'] });
+      await run({ pipelines: ['transactions'], network: sandbox.url, range: BLOCKS, warehouse: path, workers: 0 });
+      sizes.push(statSync(path).size);
+    }
+    const [, second = 0, , last = 0] = sizes;
+    expect(last).toBeLessThanOrEqual(1.1 * second);
+  });
+});
