@@ -18,7 +18,8 @@ const SOURCES: Readonly<Record<ListBasis, string>> = {
   least: ' or more; the number of rows is known only after reading them',
 };
 
-function formatPlan(plan: RunPlan): string {
+/** A plan as lines for people. */
+export function formatPlan(plan: RunPlan): string {
   const lines = [`${shortSpans(plan.asked)} on ${plan.network}`];
   if (plan.index !== undefined && plan.absent.length > 0) {
     lines.push(`not in the index: ${shortSpans(plan.absent)}; the index has ${formatSpan(plan.index)}`);

@@ -1,5 +1,6 @@
 import { type CheckOptions, openJob } from '../jobs/check-job.ts';
 import { checkQueries } from '../jobs/check-queries.ts';
+import { requireKeptRanges } from '../jobs/check-retention.ts';
 import type { Job } from '../jobs/job.ts';
 import { loadNames } from '../jobs/known-names.ts';
 import { jobFiles, shownState } from '../jobs/list-jobs.ts';
@@ -12,14 +13,17 @@ type OpenOptions = Omit<CheckOptions, 'names'>;
 /** `tonlake job check`. @throws {UsageError} for the first file that is wrong */
 export async function checkFiles(paths: readonly string[], options: OpenOptions, isJson: boolean): Promise<void> {
   const names = await loadNames();
+  const jobs: Job[] = [];
   for (const path of paths) {
     for (const file of await jobFiles(path)) {
       const job = await openJob(file, { ...options, names });
       await checkQueries(job);
+      jobs.push(job);
       const next = job.schedule?.times.after(options.now);
       process.stdout.write(isJson ? `${JSON.stringify(summaryOf(job, next))}\n` : describeJob(job, next));
     }
   }
+  requireKeptRanges(jobs, options.now);
 }
 
 /** `tonlake job list`. */
@@ -65,9 +69,10 @@ export async function showHistory(
 }
 
 function summaryOf(job: Job, next: number | undefined): Readonly<Record<string, unknown>> {
-  const { name, file, doc, network, warehouse, pipelines, zone, clock, marts, checks, outputs, schedule } = job;
+  const { name, file, doc, network, warehouse, pipelines, zone, clock, retention, marts, checks, outputs, schedule } =
+    job;
   return {
-    ...{ name, file, doc, network, warehouse, pipelines, zone, clock },
+    ...{ name, file, doc, network, warehouse, pipelines, zone, clock, retention },
     ...{ marts: marts ?? 'all', checks: checks ?? 'all', outputs: outputs.map(({ output }) => output) },
     schedule:
       schedule === undefined ? undefined : { cron: schedule.cron, zone: schedule.zone, catchUp: schedule.catchUp },

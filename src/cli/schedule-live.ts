@@ -1,6 +1,7 @@
 import { realEffects } from '../core/effects.ts';
 import { openJob } from '../jobs/check-job.ts';
 import { checkQueries } from '../jobs/check-queries.ts';
+import { requireKeptRanges } from '../jobs/check-retention.ts';
 import { jobActions } from '../jobs/default-actions.ts';
 import type { Job } from '../jobs/job.ts';
 import { loadNames } from '../jobs/known-names.ts';
@@ -52,6 +53,7 @@ async function openJobs(paths: readonly string[]): Promise<readonly Job[]> {
   const files = (await Promise.all(paths.map(jobFiles))).flat();
   const jobs = await Promise.all(files.map((file) => openJob(file, { names, now: Date.now(), fallbackWarehouse })));
   for (const job of jobs) await checkQueries(job);
+  requireKeptRanges(jobs, Date.now());
   return jobs;
 }
 

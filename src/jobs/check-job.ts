@@ -7,6 +7,7 @@ import { loadRegistry } from '../declare/registry.ts';
 import { type Selection, type SelectionPlace, selectFrom } from '../declare/selection.ts';
 import { isLocalPath } from '../files/local-path.ts';
 import { defaultWarehouse, resolveNetwork } from '../http/network.ts';
+import { checkRetention, requireKeptRange } from './check-retention.ts';
 import { checkTargets, requireOne } from './check-targets.ts';
 import { openCron, outOfStep } from './cron.ts';
 import type { Job, JobSchedule, JobVerify } from './job.ts';
@@ -50,15 +51,17 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
   for (const [at, notice] of fields.notify.entries()) {
     requireOne(parsed, ['notify', at], notice, ['webhook', 'webhook_env', 'command']);
   }
+  const clock = fields.clock ?? (network.kind === 'sandbox' ? 'chain' : 'wall');
+  const retention = await checkRetention(parsed, names);
+  requireKeptRange(parsed, { range, zone, clock, retention }, options.now);
   return {
-    ...{ name, file, network: network.name, range, zone, marts, checks, outputs },
+    ...{ name, file, network: network.name, range, zone, marts, checks, outputs, retention, clock },
     ...{ rps: fields.rps, lane: fields.lane, pipelines: fields.pipelines, selection, notify: fields.notify },
     verify: verifyOf(fields.verify),
     compact: fields.compact,
     digest: createHash('sha256').update(JSON.stringify(fields)).digest('hex'),
     doc: fields.doc ?? '',
     warehouse: options.warehouse ?? fields.warehouse ?? options.fallbackWarehouse ?? defaultWarehouse(network.name),
-    clock: fields.clock ?? (network.kind === 'sandbox' ? 'chain' : 'wall'),
     schedule: checkSchedule(parsed, range, zone, options.now),
   };
 }

@@ -36,6 +36,7 @@ export const jobActions: JobActions = {
       requireSameNetwork(path, held, network);
     return compactWarehouse({ ...options, tables, pipelines, limit: (held) => limit(held).then(() => undefined) });
   },
+  forgetOld: async (options) => (await import('../verify/retention.ts')).forgetOld(options),
   buildMarts: async (warehouse, names, network) => {
     const { buildMarts } = await import('../marts/build-marts.ts');
     return buildMarts(warehouse, { names, network });

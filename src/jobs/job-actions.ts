@@ -5,6 +5,7 @@ import type { MartBuild } from '../marts/build-marts.ts';
 import type { CheckResult } from '../marts/run-checks.ts';
 import type { ReportFormat } from '../reports/report-format.ts';
 import type { RepairOptions } from '../verify/repair.ts';
+import type { RetentionOptions, RetentionReport } from '../verify/retention.ts';
 import type { VerifyReport } from '../verify/verify.ts';
 import type { CompactOptions, CompactReport } from '../warehouse/compaction/compact.ts';
 import type { ExportFormat } from './export-formats.ts';
@@ -31,6 +32,16 @@ export type VerifyOutcome = Pick<VerifyReport, 'proven' | 'findings' | 'files' |
 export type CompactRequest = Pick<CompactOptions, 'warehouse' | 'effects' | 'stop'> & { readonly network: string };
 /** What of a compaction a job tells. */
 export type CompactOutcome = Pick<CompactReport, 'kind' | 'merged' | 'files'>;
+
+export type RetentionRequest = Pick<
+  RetentionOptions,
+  'warehouse' | 'pipelines' | 'keepDays' | 'now' | 'keepFrom' | 'effects' | 'isDry'
+> & { readonly network: string };
+/** What of a retention a job tells. */
+export type RetentionOutcome = Pick<
+  RetentionReport,
+  'event' | 'firstDay' | 'spans' | 'rows' | 'retained' | 'withoutBlocks' | 'marts'
+>;
 
 export interface ReportOutcome {
   readonly content: string;
@@ -78,6 +89,8 @@ export interface JobActions {
   verify(options: VerifyRequest): Promise<VerifyOutcome>;
   /** Merges small files, up to the end of the merge in hand when it is stopped. */
   compact(options: CompactRequest): Promise<CompactOutcome>;
+  /** Forgets rows that are older than they are kept, in one commit. */
+  forgetOld(options: RetentionRequest): Promise<RetentionOutcome>;
   /** @param names undefined for all of them */
   buildMarts(warehouse: string, names: readonly string[] | undefined, network: string): Promise<readonly MartOutcome[]>;
   /** @param names undefined for all of them */

@@ -114,6 +114,23 @@ const verification = z
     'Verify the warehouse after the export. Remaining damage fails the job, and nothing is published. Default: false.',
   );
 
+const retention = z
+  .strictObject({
+    keep: z
+      .string()
+      .regex(/^[1-9]\d{0,4} ?d(ays?)?$/)
+      .transform((text) => Number.parseInt(text, 10))
+      .describe('Whole UTC days that are kept, counted back from the moment of the run, such as `90d`.'),
+    pipelines: z
+      .array(z.string().min(1))
+      .min(1)
+      .optional()
+      .describe(
+        'Pipelines whose older rows are forgotten. Default: those of the job and what they need, as far as they are of blocks.',
+      ),
+  })
+  .describe('Forget older rows when all outputs are published, as `tonlake forget`. Marts by the day keep their days.');
+
 export const jobSchema = z
   .strictObject({
     doc: z.string().optional().describe('A one-sentence description of the job.'),
@@ -165,6 +182,7 @@ export const jobSchema = z
       .boolean()
       .default(false)
       .describe('Merge small files after the export, like `tonlake compact`. Default: false.'),
+    retention: retention.optional(),
     marts: names('marts to build').default([]),
     checks: names('checks to run').default([]),
     reports: z.array(report).default([]).describe('Reports to publish when all checks have passed.'),

@@ -78,7 +78,10 @@ export async function buildMarts(context: StepContext): Promise<void> {
   );
   for (const { name, status, rows, seconds, marked, kept, reason } of built) {
     const isMarked = marked.length === 0 ? [] : [`not sealed: ${marked.join(', ')}`];
-    const isKept = kept.length === 0 ? [] : [`${formatCount(kept.length)} days kept, whose inputs are forgotten`];
+    const isKept =
+      kept.length === 0
+        ? []
+        : [`${formatCount(kept.length)} ${kept.length === 1 ? 'day' : 'days'} kept, whose inputs are forgotten`];
     const message = [status, ...(reason === undefined ? [] : [reason]), ...isMarked, ...isKept].join('; ');
     await onStep({ kind: 'mart', name, status: 'done', seconds, rows: { [name]: rows }, message });
   }

@@ -29,6 +29,8 @@ export interface Job {
   readonly verify: JobVerify | undefined;
   /** True if small files are merged after the export. */
   readonly compact: boolean;
+  /** What is forgotten when all else is done; undefined for nothing. */
+  readonly retention: JobRetention | undefined;
   /** Undefined for all of them. */
   readonly marts: readonly string[] | undefined;
   readonly checks: readonly string[] | undefined;
@@ -42,6 +44,14 @@ export interface JobVerify {
   readonly range: 'all' | 'run';
   readonly deep: boolean;
   readonly repair: boolean;
+}
+
+/** How long rows are kept. */
+export interface JobRetention {
+  /** Whole UTC days, counted back from the moment of the run. */
+  readonly keepDays: number;
+  /** Pipelines whose older rows are forgotten. */
+  readonly pipelines: readonly string[];
 }
 
 export interface JobSchedule {

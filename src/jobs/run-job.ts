@@ -11,6 +11,7 @@ import { compactFiles, verifyRows } from './maintenance.ts';
 import { notifyAll } from './notify.ts';
 import { publish, stageOutputs } from './outputs.ts';
 import { Publication } from './publish.ts';
+import { forgetOldRows } from './retention-step.ts';
 import { freshRecordId, JobHistory, lastBlock, lockJobs, unfinished } from './run-history.ts';
 import { hasNothingNew, type JobRecord, type StagedOutput, type StepResult } from './run-record.ts';
 import { RunRecordFile, settle } from './run-record-file.ts';
@@ -46,7 +47,7 @@ export interface JobOutcome {
 }
 
 /**
- * Runs a job: export, verification, compaction, marts, checks, then its outputs, which appear together or not at all. A run that was cut short is taken up
+ * Runs a job: export, verification, compaction, marts, checks, then its outputs, which appear together or not at all, and retention. A run that was cut short is taken up
  * with the range that it had.
  *
  * @throws {StoreError} `busy` when another process runs a job on the same warehouse
@@ -146,6 +147,9 @@ class JobRun {
       await record.save({ state: 'publishing', outputs: [...outputs] });
     }
     await publish(context, record.value.outputs);
+    const fixed = fixedBy(record.value);
+    // Last: outputs that are staged again by a later attempt must find the rows that they had.
+    if (fixed !== undefined && !hasNothingNew(record.value)) await forgetOldRows(context, fixed);
     return 'done';
   }
 

@@ -4,12 +4,24 @@ import * as z from 'zod';
 const stateSchema = z.enum(['running', 'publishing', 'done', 'failed', 'interrupted', 'abandoned']);
 
 const stepSchema = z.object({
-  kind: z.enum(['range', 'export', 'verify', 'compact', 'mart', 'check', 'report', 'rows', 'publish', 'notify']),
+  kind: z.enum([
+    'range',
+    'export',
+    'verify',
+    'compact',
+    'mart',
+    'check',
+    'report',
+    'rows',
+    'publish',
+    'retention',
+    'notify',
+  ]),
   /** Of the mart, check, report or file; the pipelines of the export. */
   name: z.string(),
   status: z.enum(['done', 'failed', 'skipped']),
   seconds: z.number(),
-  /** Rows by table that this attempt added, or that a mart, check or file has. */
+  /** Rows by table that this attempt added, that a mart, check or file has, or that a retention removed. */
   rows: z.record(z.string(), z.number()).optional(),
   requests: z.number().optional(),
   /** What there is to tell, or why it failed. */

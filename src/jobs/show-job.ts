@@ -74,6 +74,9 @@ export function describeJob(job: Job, nextRun: number | undefined): string {
     `  pipelines  ${names(job.pipelines)}`,
     `  days       of ${job.zone}, counted from ${job.clock === 'chain' ? 'the newest block' : 'the time of the run'}`,
     ...(upkeep.length === 0 ? [] : [`  upkeep     ${upkeep.join(', ')}`]),
+    ...(job.retention === undefined
+      ? []
+      : [`  retention  ${formatCount(job.retention.keepDays)} days of ${job.retention.pipelines.join(', ')}`]),
     `  marts      ${names(job.marts)}`,
     `  checks     ${names(job.checks)}`,
     `  outputs    ${names(job.outputs.map(({ output }) => output))}`,

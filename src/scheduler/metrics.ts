@@ -47,6 +47,10 @@ function metricsIn(registry: Registry) {
       ...{ name: 'tonlake_job_rows_total', help: 'Rows added to tables by exports.', registers },
       labelNames: ['job', 'table'],
     }),
+    forgotten: new Counter({
+      ...{ name: 'tonlake_job_forgotten_rows_total', help: 'Rows that retentions removed from tables.', registers },
+      labelNames: ['job', 'table'],
+    }),
     requests: new Counter({
       ...{ name: 'tonlake_job_requests_total', help: 'API requests made by exports.', registers },
       labelNames: ['job'],
@@ -101,8 +105,9 @@ function countRun(metrics: Metrics, job: string, seconds: number, record: JobRec
   noteSuccess(metrics, record);
   for (const step of record.steps) {
     metrics.stepSeconds.inc({ job, step: step.kind }, step.seconds);
+    const counter = step.kind === 'export' ? metrics.rows : step.kind === 'retention' ? metrics.forgotten : undefined;
+    for (const [table, rows] of Object.entries(step.rows ?? {})) counter?.inc({ job, table }, rows);
     if (step.kind !== 'export') continue;
-    for (const [table, rows] of Object.entries(step.rows ?? {})) metrics.rows.inc({ job, table }, rows);
     metrics.requests.inc({ job }, step.requests ?? 0);
   }
 }

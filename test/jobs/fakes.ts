@@ -65,6 +65,14 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
       asked.steps.push('compact');
       return { kind: 'parquet', merged: 0, files: { before: 4, after: 4 } };
     },
+    forgetOld: async ({ keepDays, pipelines, now, keepFrom }) => {
+      asked.steps.push(`forget ${keepDays} ${pipelines.join(',')} ${new Date(now).toISOString()} ${keepFrom ?? ''}`);
+      const [first = ''] = pipelines;
+      return {
+        ...{ event: 'forgotten', firstDay: '2026-02-03', spans: { [first]: [{ from: 1, to: 9 }] } },
+        ...{ rows: { [first]: 9 }, retained: [], withoutBlocks: [], marts: [] },
+      };
+    },
     buildMarts: async (_warehouse, names) => {
       asked.steps.push('marts');
       return (names ?? ['all']).map((name) => ({ name, status: 'built', rows: 7, marked: [], kept: [], seconds: 0.1 }));

@@ -6,6 +6,7 @@ interface JobFlags {
   readonly warehouse?: string;
   readonly at?: string;
   readonly limit?: number;
+  readonly dryRun?: boolean;
   readonly json?: boolean;
 }
 
@@ -15,6 +16,7 @@ A job is a YAML file: see docs/jobs.md. The file name is the name of the job. Pa
 Examples:
   tonlake job check pipelines/jobs/nightly-sandbox.yaml
   tonlake job run pipelines/jobs/nightly-sandbox.yaml
+  tonlake job run nightly.yaml --dry-run
   tonlake job run nightly.yaml --at 2026-05-04T03:15:00Z
   tonlake job history pipelines/jobs/nightly-sandbox.yaml --json
   tonlake job list
@@ -34,8 +36,13 @@ export function addJob(program: Command): void {
       '--at <time>',
       'run the job as if it were due at this time, in ISO 8601; days are counted back from it (default: now)',
     )
+    .option('--dry-run', 'show what the job would export and forget; write nothing')
     .option('--json', 'print one JSON object per line; the last one is the run record')
     .action(async (file: string, flags: JobFlags) => {
+      if (flags.dryRun === true) {
+        const { dryRunJob } = await import('../job-dry-run.ts');
+        return dryRunJob((await open(file, flags)).job, parseTime(flags.at), flags.json === true);
+      }
       const { runOnce } = await import('../job-live.ts');
       await runOnce({ ...(await open(file, flags)), due: parseTime(flags.at), isJson: flags.json === true });
     });
