@@ -33,7 +33,7 @@ const rows = await measureAll(Object.entries(commands), Number(values.laps), war
 const compacted = await measureCompaction();
 publish(
   'entries',
-  `${count(2 * blocks)} entries of one block each, none beside another (blocks and transactions of the sandbox); seconds, medians of ${values.laps} runs of the whole command.\n\n${table([...rows, ...compacted])}`,
+  `${count(2 * blocks)} entries of one block each, none beside another (blocks and transactions of the sandbox); seconds of CPU, medians of ${values.laps} runs of the whole command.\n\n${table([...rows, ...compacted])}`,
 );
 
 /** Runs each command `laps` times, the builds in turn. */
@@ -43,10 +43,10 @@ async function measureAll(tasks, laps, path, suffix = '') {
     const seconds = Object.fromEntries(Object.keys(builds).map((build) => [build, []]));
     for (let lap = 0; lap < laps; lap++) {
       for (const [build, program] of Object.entries(builds)) {
-        seconds[build].push((await must('node', [program, ...args, '--warehouse', path])).seconds);
+        seconds[build].push((await must('node', [program, ...args, '--warehouse', path])).cpu);
       }
     }
-    const medians = Object.entries(seconds).map(([build, all]) => [`${build}, s`, round(median(all))]);
+    const medians = Object.entries(seconds).map(([build, all]) => [`${build}, CPU s`, round(median(all))]);
     found.push({ command: `${name}${suffix}`, ...Object.fromEntries(medians) });
   }
   return found;
@@ -56,19 +56,19 @@ async function measureAll(tasks, laps, path, suffix = '') {
 async function measureCompaction() {
   const copy = join(folder, 'compacted');
   cpSync(warehouse, copy, { recursive: true });
-  const { seconds } = await must('node', [cli, 'compact', '--warehouse', copy]);
+  const { cpu: seconds } = await must('node', [cli, 'compact', '--warehouse', copy]);
   const compact = {
     command: 'compact',
-    ...(values.against === undefined ? {} : { 'before, s': '' }),
-    'now, s': round(seconds),
+    ...(values.against === undefined ? {} : { 'before, CPU s': '' }),
+    'now, CPU s': round(seconds),
   };
   const after = [];
   for (const [name, args] of Object.entries(commands)) {
     const laps = [];
     for (let lap = 0; lap < Number(values.laps); lap++) {
-      laps.push((await must('node', [cli, ...args, '--warehouse', copy])).seconds);
+      laps.push((await must('node', [cli, ...args, '--warehouse', copy])).cpu);
     }
-    after.push({ ...compact, command: `${name}, compacted`, 'now, s': round(median(laps)) });
+    after.push({ ...compact, command: `${name}, compacted`, 'now, CPU s': round(median(laps)) });
   }
   return [compact, ...after];
 }
