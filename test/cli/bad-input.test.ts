@@ -105,7 +105,7 @@ describe('a source that is none', () => {
     const url = await serve(() => undefined);
     await new Promise((resolve) => servers.pop()?.close(resolve));
     const finished = await tonlake(runArgs(url, join(freshFolder(), 'w')));
-    expectOneLine(finished, 1, /nothing listens at http:\/\/127\.0\.0\.1:\d+ after 3 attempts/);
+    expectOneLine(finished, 1, /nothing is listening at http:\/\/127\.0\.0\.1:\d+ after 3 attempts/);
   });
 
   test('truncated JSON is asked for again until attempts run out, and what was there stays', async () => {

@@ -41,11 +41,11 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     },
     {
       args: ['run', 'transactions_daily', '-n', 'sandbox'],
-      says: /got the mart transactions_daily; hint: tonlake mart build .*transactions_daily makes it/,
+      says: /got the mart transactions_daily; hint: tonlake mart build .*transactions_daily builds it/,
     },
     {
       args: ['run', '-n', 'sandbox', '-r', '1,000:2,000'],
-      says: /expected digits without commas, got "1,000:2,000"; hint: did you mean 1000:2000\? a comma/,
+      says: /expected digits without commas, got "1,000:2,000"; hint: did you mean 1000:2000\? commas separate/,
     },
     {
       args: ['run', '--network', 'testnett', '--range', '1'],
@@ -207,7 +207,7 @@ test('the only warehouse in data is found without flags, and one of several is n
     expect(found).toMatchObject({ code: 0, stderr: 'warehouse data/sandbox: the only one in data\n' });
     expect(found.stdout).toBe((await tonlake([...args, '-w', 'data/sandbox'], { cwd })).stdout);
   }
-  const none = 'there is no warehouse at data/testnet; hint: use one of these: --warehouse data/sandbox\n';
+  const none = 'no warehouse at data/testnet; hint: use one of these: --warehouse data/sandbox\n';
   for (const env of [{ TONLAKE_NETWORK: 'testnet' }, {}]) {
     const named = 'TONLAKE_NETWORK' in env ? [] : ['-n', 'testnet'];
     expect(await tonlake([...sql, ...named], { cwd, env })).toMatchObject({ code: 1, stderr: `error: store: ${none}` });

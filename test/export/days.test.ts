@@ -61,7 +61,7 @@ test('a day without blocks is refused, before the chain as after its head', asyn
   });
   await expect(lastOfDay('2025-05-01')).rejects.toMatchObject({
     ...early,
-    hint: 'the index begins at block 1, of 2026-05-01',
+    hint: 'the index begins at block 1 of 2026-05-01',
   });
   await expect(firstOfDay('2026-05-03')).rejects.toMatchObject({
     code: 'wrong-range',

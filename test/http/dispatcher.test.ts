@@ -114,7 +114,7 @@ describe('proxies', () => {
     const error = await rejection(
       fetchText(open('http://toncenter.test/api/v3', { env: { http_proxy: 'http://127.0.0.1:1' }, rps: 99 })),
     );
-    expect(formatError(error)).toMatch(/nothing listens at proxy 127\.0\.0\.1:1 after 3 attempts/);
+    expect(formatError(error)).toMatch(/nothing is listening at proxy 127\.0\.0\.1:1 after 3 attempts/);
   });
 
   test.each([

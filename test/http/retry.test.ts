@@ -168,7 +168,7 @@ describe('connections that fail', () => {
     const effects = fakeClock();
     const error = await rejection(fetchText(open(`http://127.0.0.1:${port}/api/v3`, { effects })));
     expect(formatError(error)).toBe(
-      `source blocks 5: nothing listens at http://127.0.0.1:${port} after 3 attempts in 0.6 s (ECONNREFUSED); ` +
+      `source blocks 5: nothing is listening at http://127.0.0.1:${port} after 3 attempts in 0.6 s (ECONNREFUSED); ` +
         'hint: check --network, and that the server is running',
     );
     expect(effects.slept).toEqual([200, 400]);
