@@ -14,6 +14,7 @@ const benches = {
   endtoend: ['--blocks', '1000', '--laps', '1', '--peer-laps', '1', '--slow-rows', '2000'],
   bodies: ['--blocks', '100', '--laps', '1'],
   growth: ['--sizes', '1000,10000', '--laps', '1'],
+  lookups: ['--rows', '20000', '--laps', '1'],
   queries: ['--rows', '20000', '--files', '80', '--laps', '2'],
 };
 for (const [name, quick] of Object.entries(benches)) {
