@@ -80,6 +80,12 @@ export function formatError(error: unknown): string {
   return oneLine(error instanceof Error ? error.message : String(error));
 }
 
+/** The message of an error in at most 200 characters on one line, to be told as a part of another message. */
+export function shortMessage(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/\s+/g, ' ').slice(0, 200);
+}
+
 /** Line breaks become blanks, so that one error is one line in every log. */
 export function oneLine(text: string): string {
   return text.replace(/\s*[\r\n]+\s*/g, ' ').trim();

@@ -1,14 +1,9 @@
-import type { Effects } from '../core/effects.ts';
-import type { PipelineDef } from '../declare/pipeline.ts';
+import { shortMessage } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
-import { takeLock } from '../files/writer-lock.ts';
-import { Database } from '../sql/database.ts';
-import { insertDeclaration, pathsOf } from '../warehouse/duckdb-store/database-file.ts';
-import { DeclarationFolder } from '../warehouse/ledger/declarations.ts';
-import { layoutOf } from '../warehouse/ledger/ledger-folder.ts';
+import type { LostDeclaration } from '../warehouse/damaged-store.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
-import { type Held, messageOf } from './damaged-warehouse.ts';
+import type { Held } from './damaged-warehouse.ts';
 import type { Finding } from './finding.ts';
 
 /** Finds that the declaration of every entry in force is there, and is the one that made its rows. */
@@ -20,7 +15,7 @@ export async function auditDeclarations({ entries, declarations }: Held): Promis
     const what = { kind: 'declaration-broken', pipeline, entry: number, expected: `declaration ${id}` } as const;
     if (place === undefined) findings.push({ ...what, got: 'none' });
     else {
-      await declarations.read(place).catch((error: unknown) => findings.push({ ...what, got: messageOf(error) }));
+      await declarations.read(place).catch((error: unknown) => findings.push({ ...what, got: shortMessage(error) }));
     }
   }
   return findings;
@@ -37,12 +32,7 @@ function firstUses(entries: readonly LedgerEntry[]): readonly (LedgerEntry & { r
   });
 }
 
-/** A declaration that is missing or damaged, and can be written again: the pipeline that is loaded is declared the same. */
-export interface LostDeclaration {
-  readonly pipeline: PipelineDef;
-  readonly number: number;
-}
-
+/** Declarations that are missing or damaged, and can be written again: the pipeline that is loaded is declared the same. */
 export function restorable(held: Held, findings: readonly Finding[], registry: Registry): readonly LostDeclaration[] {
   const broken = findings.filter(({ kind }) => kind === 'declaration-broken').map(({ entry }) => entry);
   return held.entries.flatMap(({ number, pipeline: name, declaration }) => {
@@ -50,39 +40,4 @@ export function restorable(held: Held, findings: readonly Finding[], registry: R
     const isSame = pipeline !== undefined && serializePipeline(pipeline).id === declaration;
     return isSame && broken.includes(number) ? [{ pipeline, number }] : [];
   });
-}
-
-/**
- * Writes lost declarations again.
- *
- * @throws {StoreError} `busy`
- */
-export async function restoreDeclarations(
-  { kind, path }: Pick<Held, 'kind' | 'path'>,
-  lost: readonly LostDeclaration[],
-  effects: Effects,
-  command: string,
-): Promise<void> {
-  const lockPath = kind === 'parquet' ? layoutOf(path).lock : pathsOf(path).lock;
-  const lock = await takeLock({ path: lockPath, subject: `warehouse ${path}`, command, effects });
-  try {
-    if (kind === 'parquet') {
-      const folder = new DeclarationFolder(path);
-      for (const { pipeline, number } of lost) await folder.replace(pipeline, number);
-      return;
-    }
-    const database = await Database.open(path);
-    try {
-      await database.transaction(async () => {
-        for (const { pipeline, number } of lost) {
-          const stored = serializePipeline(pipeline);
-          await insertDeclaration(database, stored, number, true);
-        }
-      });
-    } finally {
-      database.close();
-    }
-  } finally {
-    await lock.release();
-  }
 }

@@ -1,4 +1,5 @@
 import { comparisonOf, type ListComparison } from '../audit/list-faults.ts';
+import { shortMessage } from '../core/errors.ts';
 import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { formatLeftOut, narrowPipeline, WHOLE } from '../declare/left-out.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
@@ -21,7 +22,7 @@ import {
   setMessages,
   setTransactions,
 } from './audit-transactions.ts';
-import { type Held, messageOf } from './damaged-warehouse.ts';
+import type { Held } from './damaged-warehouse.ts';
 import type { EntryState } from './entry-state.ts';
 import type { Finding } from './finding.ts';
 
@@ -161,7 +162,12 @@ async function guard({ report }: AuditOptions, { name }: PipelineDef, work: () =
   try {
     await work();
   } catch (error) {
-    report({ kind: 'file-unreadable', pipeline: name, expected: 'rows that can be compared', got: messageOf(error) });
+    report({
+      kind: 'file-unreadable',
+      pipeline: name,
+      expected: 'rows that can be compared',
+      got: shortMessage(error),
+    });
   }
 }
 

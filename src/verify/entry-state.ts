@@ -1,27 +1,19 @@
+import { shortMessage } from '../core/errors.ts';
 import { greatest, least, type Span, shortSpans } from '../core/span.ts';
 import { isLeftOut, narrowTable } from '../declare/left-out.ts';
 import { isMasterchain } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
-import { hashFile, statIfAny } from '../files/disk.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
+import type { Trust } from '../warehouse/damaged-store.ts';
 import { spansOf } from '../warehouse/ledger/done-spans.ts';
-import { steadyPath } from '../warehouse/parquet-store/pinned-files.ts';
-import { readFiles } from '../warehouse/relations/table-relation.ts';
 import { addEvidence, measureWith } from '../warehouse/staging/row-evidence.ts';
 import type { LedgerEntry, TableEntry, TableEvidence } from '../warehouse/store.ts';
 import { boundColumn } from './bound-column.ts';
-import { type Held, messageOf } from './damaged-warehouse.ts';
+import type { Held } from './damaged-warehouse.ts';
 import type { Finding, FindingKind } from './finding.ts';
 import { measureParts } from './measure-entries.ts';
-
-/**
- * How far a table's rows of one entry can be trusted by themselves. `proven`: every file has the checksum it was committed
- * with. `plain`: no checksum is known and nothing speaks against them. `suspect`: they can be read, but are not what was
- * committed. `unreadable`: they are gone, torn, or another span's.
- */
-export type Trust = 'proven' | 'plain' | 'suspect' | 'unreadable';
 
 /** What the files of one entry tell. */
 export interface EntryState {
@@ -42,6 +34,8 @@ interface Looked {
   readonly part: TableEntry;
   readonly table: TableDef | undefined;
   readonly files: Trust;
+  /** Whether its rows can be read together with those of other entries. */
+  readonly isShareable: boolean;
   readonly findings: Finding[];
 }
 
@@ -59,11 +53,12 @@ export async function readEntryStates(
       const tell = tellerOf(entry, name, (finding) => findings.push(finding));
       const declared = registry.tables.find((candidate) => candidate.name === name);
       const table = declared === undefined ? undefined : narrowTable(declared, entry.without);
-      const files = held.kind === 'duckdb' ? 'plain' : await readFileTrust(held, part, tell);
-      looked.push({ entry, name, part, table, files, findings });
+      const { trust, isShareable, faults } = await held.checkBytes(part, held.database.query);
+      for (const { kind, expected, got, file } of faults) tell(kind, expected, got, file);
+      looked.push({ entry, name, part, table, files: trust, isShareable, findings });
     }
   }
-  const measured: ReadonlyMap<Looked, TableEvidence> = await measureParts(held, registry, measurable(held, looked));
+  const measured: ReadonlyMap<Looked, TableEvidence> = await measureParts(held, registry, measurable(looked));
   const states: EntryState[] = [];
   for (const entry of entries) {
     const tables = new Map<string, TableState>();
@@ -80,18 +75,13 @@ export async function readEntryStates(
   return states;
 }
 
-/**
- * What can be read together with others. DuckDB reads many files with the types of the first one, so that only those whose bytes are
- * proven to be what was written may share a statement.
- */
-function measurable(held: Held, looked: readonly Looked[]): readonly (Looked & { readonly table: TableDef })[] {
+/** What can be read together with others: each file by one entry. */
+function measurable(looked: readonly Looked[]): readonly (Looked & { readonly table: TableDef })[] {
   const owners = new Map<string, number>();
   for (const { path } of looked.flatMap(({ part }) => part.files)) owners.set(path, (owners.get(path) ?? 0) + 1);
   return looked.filter(
     (each): each is Looked & { readonly table: TableDef } =>
-      each.table !== undefined &&
-      (held.kind === 'duckdb' || each.files === 'proven') &&
-      each.part.files.every(({ path }) => owners.get(path) === 1),
+      each.table !== undefined && each.isShareable && each.part.files.every(({ path }) => owners.get(path) === 1),
   );
 }
 
@@ -127,40 +117,6 @@ function tellerOf(entry: LedgerEntry, table: string, report: (finding: Finding) 
 
 type Tell = (kind: FindingKind, expected: string, got: string, file?: string) => void;
 
-async function readFileTrust(held: Held, { files }: TableEntry, tell: Tell): Promise<Trust> {
-  let trust: Trust = 'proven';
-  const lower = (to: Trust): void => {
-    const order: readonly Trust[] = ['proven', 'plain', 'suspect', 'unreadable'];
-    if (order.indexOf(to) > order.indexOf(trust)) trust = to;
-  };
-  for (const { path, bytes, rows, sha256 } of files) {
-    const absolute = steadyPath(held.path, path);
-    const size = (await statIfAny(absolute))?.size;
-    if (size === undefined) {
-      lower('unreadable');
-      tell('file-missing', 'a file that the ledger names', 'none', path);
-      continue;
-    }
-    if (sha256 !== undefined && size === bytes && (await hashFile(absolute)) === sha256) continue;
-    lower(sha256 === undefined && size === bytes ? 'plain' : 'suspect');
-    if (size !== bytes) tell('file-changed', `${bytes} bytes`, String(size), path);
-    else if (sha256 !== undefined) tell('file-changed', `bytes with SHA-256 ${sha256}`, 'others', path);
-    try {
-      const { rows: found } = await held.database.query(
-        `SELECT count(*)::INTEGER, count(COLUMNS(*)) FROM ${readFiles([absolute])}`,
-      );
-      const count = Number(found[0]?.[0]);
-      if (count === rows) continue;
-      lower('suspect');
-      tell('rows-changed', `${rows} rows`, String(count), path);
-    } catch (error) {
-      lower('unreadable');
-      tell('file-unreadable', 'a readable Parquet file', messageOf(error), path);
-    }
-  }
-  return trust;
-}
-
 /** Evidence of the rows as they are; undefined when they cannot be read or are another span's. */
 async function readRows(
   held: Held,
@@ -187,7 +143,7 @@ async function readRows(
     const found = seqnos.length === 0 ? 'no block' : `${least(seqnos)}:${greatest(seqnos)}`;
     tell('rows-outside', `rows of ${shortSpans(spansOf(entry))} only`, `${count} of ${found}`);
   } catch (error) {
-    tell('file-unreadable', 'rows that can be read', messageOf(error));
+    tell('file-unreadable', 'rows that can be read', shortMessage(error));
   }
   return undefined;
 }

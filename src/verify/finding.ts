@@ -1,20 +1,13 @@
 import { formatSpan, type Span } from '../core/span.ts';
+import type { FileFault, LedgerFault } from '../warehouse/damaged-store.ts';
 
 /** What can be wrong with a warehouse. */
 export type FindingKind =
-  | 'entry-lost'
-  | 'entry-broken'
-  | 'entry-foreign'
-  | 'schema-broken'
+  | LedgerFault['kind']
+  | FileFault['kind']
   | 'declaration-broken'
   | 'not-done'
   | 'overlap'
-  | 'file-missing'
-  | 'file-changed'
-  | 'file-unreadable'
-  | 'file-unknown'
-  | 'rows-unknown'
-  | 'rows-changed'
   | 'rows-outside'
   | 'table-missing'
   | 'no-headers'

@@ -69,8 +69,7 @@ export function planRepair(
   const due = all.map((damages) => damages.filter((damage) => !isOver(damage)));
   return {
     isLedgerBroken:
-      held.lost.some(({ isGap }) => isGap || held.kind === 'duckdb') ||
-      findings.some(({ kind }) => kind === 'rows-unknown'),
+      held.lost.some(({ isGap, hasRows }) => isGap || hasRows) || findings.some(({ kind }) => kind === 'rows-unknown'),
     damages: due.find((damages) => damages.length > 0) ?? [],
     marts: states.flatMap((state) => (state.entry.mart === undefined || isIntact(state) ? [] : state.entry)),
     setAside: new Set(all.flat().flatMap(({ entries }) => entries.map(({ id }) => id))),

@@ -11,11 +11,10 @@ import { openStore } from '../warehouse/open-store.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { LedgerEntry } from '../warehouse/store.ts';
 import { applyRepair } from './apply-repair.ts';
-import { restorable, restoreDeclarations } from './audit-declarations.ts';
+import { restorable } from './audit-declarations.ts';
 import type { Finding } from './finding.ts';
 import { type Damage, damageKey, planRepair, type RepairPlan } from './plan-repair.ts';
 import { refetch } from './refetch.ts';
-import { fillLedger, REPAIR_COMMAND } from './restore-ledger.ts';
 import { type Inspection, inspectWarehouse, type VerifyOptions, type VerifyReport } from './verify.ts';
 
 export interface RepairOptions
@@ -24,6 +23,9 @@ export interface RepairOptions
   /** Told of blocks that could not be had again. */
   readonly onProblem?: ((event: Extract<WalkEvent, { readonly event: 'problem' | 'quarantine' }>) => void) | undefined;
 }
+
+/** What a repair is doing, for processes that it keeps waiting. */
+const REPAIR_COMMAND = 'tonlake verify --repair';
 
 /** How often a repair asks for the same: what comes back as it was stays a finding. */
 const TRIES = 2;
@@ -101,10 +103,10 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
     if (isLedgerBroken) {
       attempts.count('ledger');
       for (const each of lost) left.push(each);
-      await fillLedger(inspection.held, registry.tables, effects);
+      await inspection.held.fillLedger({ tables: registry.tables, effects, command: REPAIR_COMMAND });
     } else if (undeclared.length > 0) {
       attempts.end('declarations');
-      await restoreDeclarations(inspection.held, undeclared, effects, REPAIR_COMMAND);
+      await inspection.held.restoreDeclarations(undeclared, { effects, command: REPAIR_COMMAND });
     } else if (plan.damages.length > 0) {
       requests += await repairOnce(all, inspection, plan, attempts);
     } else if (lost.length > 0) {

@@ -120,7 +120,7 @@ export async function inspectWarehouse<T>(
       options.onEvent?.({ event: 'finding', ...finding });
     };
     const broken = await auditDeclarations(held);
-    for (const finding of [...held.findings, ...broken, ...findLost(held, registry)]) report(finding);
+    for (const finding of [...held.faults, ...broken, ...findLost(held, registry)]) report(finding);
     const limits = await limitTo(held, registry, options.range, report);
     const chosen = held.entries.filter((entry) => haveCommon(spansOf(entry), limits));
     for (const finding of findOverlaps(registry, chosen)) report(finding);

@@ -1,9 +1,7 @@
 import type { PipelineDef } from '../declare/pipeline.ts';
 import { guarded } from '../files/file-failure.ts';
-import { readLockHolder } from '../files/writer-lock.ts';
-import { declarationsIn, openFile, pathsOf } from './duckdb-store/database-file.ts';
-import { DeclarationFolder, type DeclarationPlace, type Declarations } from './ledger/declarations.ts';
-import { detectStoreKind } from './open-store.ts';
+import type { DeclarationPlace, Declarations } from './ledger/declarations.ts';
+import { detectStoreKind, loadDriver } from './store-kinds.ts';
 import { warehousePath } from './store-options.ts';
 
 /**
@@ -22,16 +20,9 @@ export async function readStoredPipelines(
   const path = warehousePath(warehouse);
   const { kind, exists } = await detectStoreKind(path);
   if (!exists) return [];
-  return guarded(`warehouse ${path}`, async () => {
-    if (kind === 'parquet') return newestOf(new DeclarationFolder(path), isWanted, onBroken);
-    if ((await readLockHolder(pathsOf(path).lock)) !== undefined) return [];
-    const database = await openFile(path, { access_mode: 'READ_ONLY' });
-    try {
-      return await newestOf(declarationsIn(database), isWanted, onBroken);
-    } finally {
-      database.close();
-    }
-  });
+  const driver = await loadDriver(kind);
+  const read = (declarations: Declarations) => newestOf(declarations, isWanted, onBroken);
+  return guarded(`warehouse ${path}`, async () => (await driver.useDeclarations(path, read)) ?? []);
 }
 
 async function newestOf(

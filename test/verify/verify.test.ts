@@ -9,7 +9,6 @@ import { Database } from '../../src/sql/database.ts';
 import { openHeld } from '../../src/verify/damaged-warehouse.ts';
 import { formatFinding } from '../../src/verify/finding.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
-import { fillLedger } from '../../src/verify/restore-ledger.ts';
 import { freshFolder } from '../scratch.ts';
 import { DAMAGES, type Damaged, FILE_DAMAGES, flip, LOST_MESSAGES, loseMessage, workOnMessages } from './damages.ts';
 import {
@@ -260,7 +259,7 @@ describe('a one-file warehouse', () => {
     await expectMended(path, 0);
     await run({ workers: 0, pipelines: ['transactions'], network: sandbox.url, range: '1160:1169', warehouse: path });
     const before = await verify(path, { content: true });
-    await fillLedger(held, registry.tables, realEffects);
+    await held.fillLedger({ tables: registry.tables, effects: realEffects, command: 'tonlake verify --repair' });
     const after = await verify(path, { content: true });
     expect(after.findings).toEqual([]);
     expect(after.report).toMatchObject({ proven: true, content: before.report.content });

@@ -1,9 +1,24 @@
+import { readLockHolder } from '../../files/writer-lock.ts';
 import type { StoreDriver } from '../store-driver.ts';
+import { openDamagedFile } from './damaged-file.ts';
+import { declarationsIn, openFile, pathsOf } from './database-file.ts';
 import { openDuckdbReader } from './duckdb-reader.ts';
 import { openDuckdbStore } from './duckdb-store.ts';
+
+const useDeclarations: StoreDriver['useDeclarations'] = async (path, use) => {
+  if ((await readLockHolder(pathsOf(path).lock)) !== undefined) return undefined;
+  const database = await openFile(path, { access_mode: 'READ_ONLY' });
+  try {
+    return await use(declarationsIn(database));
+  } finally {
+    database.close();
+  }
+};
 
 /** One DuckDB file. */
 export const duckdbDriver: StoreDriver = {
   openStore: openDuckdbStore,
   openReader: openDuckdbReader,
+  useDeclarations,
+  openDamaged: openDamagedFile,
 };

@@ -1,4 +1,6 @@
+import { DeclarationFolder } from '../ledger/declarations.ts';
 import type { StoreDriver } from '../store-driver.ts';
+import { openDamagedFolder } from './damaged-folder.ts';
 import { openParquetReader } from './parquet-reader.ts';
 import { openParquetStore } from './parquet-store.ts';
 
@@ -6,4 +8,6 @@ import { openParquetStore } from './parquet-store.ts';
 export const parquetDriver: StoreDriver = {
   openStore: openParquetStore,
   openReader: openParquetReader,
+  useDeclarations: (path, use) => use(new DeclarationFolder(path)),
+  openDamaged: openDamagedFolder,
 };

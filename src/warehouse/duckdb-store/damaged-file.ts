@@ -1,0 +1,216 @@
+import { greatest, type Span } from '../../core/span.ts';
+import { serializePipeline } from '../../declare/stored-declaration.ts';
+import type { TableDef } from '../../declare/table.ts';
+import { busyError, readLockHolder, takeLock } from '../../files/writer-lock.ts';
+import { quoteName, quoteText } from '../../sql/canonical-text.ts';
+import { Database } from '../../sql/database.ts';
+import {
+  type DamagedOptions,
+  type DamagedStore,
+  type FillOptions,
+  type LedgerFault,
+  type LostDeclaration,
+  type LostEntry,
+  surveyLedger,
+  voidEntry,
+} from '../damaged-store.ts';
+import { Entries, isNewer, parseEntry } from '../ledger/entries.ts';
+import type { LedgerEntry } from '../store.ts';
+import {
+  declarationsIn,
+  insertDeclaration,
+  insertEntry,
+  openFile,
+  pathsOf,
+  readColumns,
+  readNetwork,
+  rowsOf,
+  selectRows,
+} from './database-file.ts';
+
+/** Name of the file among the databases of an audit. */
+const ATTACHED = 'w';
+
+/** Opens whatever can be read of a DuckDB file. @throws {StoreError} `busy`, `not-a-warehouse`; `bad-ledger` without a network */
+export async function openDamagedFile(
+  path: string,
+  database: Database,
+  { tables, ownerOf }: Pick<DamagedOptions, 'tables' | 'ownerOf'>,
+): Promise<DamagedStore> {
+  const { lock } = pathsOf(path);
+  const holder = await readLockHolder(lock);
+  if (holder !== undefined) throw busyError(`warehouse ${path}`, holder, lock);
+  const { network, present } = await readFile(path);
+  await database.run(`ATTACH ${quoteText(path)} AS ${ATTACHED} (READ_ONLY)`);
+  const { entries, broken } = await readLedger(database, `${ATTACHED}._ledger`);
+  const held = tables.filter(({ name }) => (present.get(name)?.size ?? 0) > 0);
+  const strays = await readStrays(database, held, ownerOf, entries);
+  const lost = findLost(entries, broken, strays);
+  const select = (table: TableDef, some: readonly LedgerEntry[], more: readonly string[]): string =>
+    selectRows(table, some, present.get(table.name) ?? new Set(), { rows: `${ATTACHED}.${rowsOf(table.name)}`, more });
+  return {
+    ...surveyLedger(entries, network, lost, unknownRows(entries, strays)),
+    ...{ kind: 'duckdb', path, database },
+    select: (table, some) => select(table, some, []),
+    selectEach: (table, some) => ({ sql: select(table, some, ['_entry']), by: '_entry', entryOf: Number }),
+    // Rows lie in no files of their own: nothing but their values can be compared.
+    checkBytes: async () => ({ trust: 'plain', isShareable: true, faults: [] }),
+    declarations: declarationsIn(database, `${ATTACHED}.main`),
+    fillLedger: (options) => fillFile(path, network, lost, options),
+    restoreDeclarations: (gone, options) => restoreDeclarations(path, gone, options),
+    close: () => database.close(),
+  };
+}
+
+/** Opened by itself, a file that is no DuckDB file, or no warehouse, is told so with a message of its own. */
+async function readFile(path: string) {
+  const file = await openFile(path, { access_mode: 'READ_ONLY' });
+  try {
+    const network = await readNetwork(file, path);
+    const columns = await readColumns(file);
+    const names = [...columns].map(([table, own]) => [table, new Set(own.map(({ name }) => name))] as const);
+    return { network, present: new Map<string, ReadonlySet<string>>(names) } as const;
+  } finally {
+    file.close();
+  }
+}
+
+/** What can be read of the ledger, and the numbers of what cannot. */
+async function readLedger(
+  database: Database,
+  table: string,
+): Promise<{ readonly entries: Entries; readonly broken: ReadonlySet<number> }> {
+  const { rows } = await database.query(`SELECT number::INTEGER, entry FROM ${table} ORDER BY number`);
+  const entries = new Entries();
+  const broken = new Set<number>();
+  for (const [number, text] of rows) {
+    try {
+      entries.add(parseEntry(String(text), `row ${String(number)} of _ledger`, Number(number)));
+    } catch (error) {
+      if (isNewer(error)) throw error;
+      broken.add(Number(number));
+    }
+  }
+  return { entries, broken };
+}
+
+/** Rows of one number that belong to no entry in force. */
+interface Stray {
+  readonly pipeline: string;
+  readonly span: Span | undefined;
+}
+
+/** Rows that belong to no entry in force, by the number they carry. */
+async function readStrays(
+  database: Database,
+  tables: readonly TableDef[],
+  ownerOf: DamagedOptions['ownerOf'],
+  entries: Entries,
+): Promise<ReadonlyMap<number, Stray>> {
+  const effective = new Set(entries.effective.map(({ number }) => number));
+  const strays = new Map<number, Stray>();
+  for (const table of tables) {
+    const { pipeline, column } = ownerOf(table);
+    const ends = column === undefined ? 'NULL, NULL' : `min(${quoteName(column)}), max(${quoteName(column)})`;
+    const { rows } = await database.query(
+      `SELECT _entry::INTEGER, ${ends} FROM ${ATTACHED}.${rowsOf(table.name)} GROUP BY _entry`,
+    );
+    for (const [number, from, to] of rows) {
+      if (effective.has(Number(number))) continue;
+      const before = strays.get(Number(number))?.span;
+      const span =
+        column === undefined
+          ? before
+          : { from: Math.min(Number(from), before?.from ?? Infinity), to: Math.max(Number(to), before?.to ?? 0) };
+      strays.set(Number(number), { pipeline, span });
+    }
+  }
+  return strays;
+}
+
+function findLost(
+  entries: Entries,
+  broken: ReadonlySet<number>,
+  strays: ReadonlyMap<number, Stray>,
+): readonly LostEntry[] {
+  const known = new Set(entries.all.map(({ number }) => number));
+  const highest = greatest([...known, ...broken], 0);
+  const expected = Array.from({ length: highest }, (_, at) => at + 1);
+  const later = [...strays.keys()].filter((number) => number > highest);
+  return [...expected, ...later]
+    .filter((number) => !known.has(number))
+    .map((number) => {
+      const { pipeline, span } = strays.get(number) ?? {};
+      const [isBroken, isGap] = [broken.has(number), number <= highest];
+      return { number, isBroken, isGap, hasRows: strays.has(number), pipeline, span };
+    });
+}
+
+/** Rows of entries that are known, and not in force. */
+function unknownRows(entries: Entries, strays: ReadonlyMap<number, Stray>): readonly LedgerFault[] {
+  const known = new Set(entries.all.map(({ number }) => number));
+  return [...strays]
+    .filter(([number]) => known.has(number))
+    .map(([entry, { pipeline, span }]) => {
+      const expected = 'rows of entries in force only';
+      return { kind: 'rows-unknown', pipeline, span, entry, expected, got: 'rows of one that is not' };
+    });
+}
+
+/** {@link DamagedStore.fillLedger} of a file. */
+async function fillFile(
+  path: string,
+  network: string,
+  lost: readonly LostEntry[],
+  { tables, effects, command }: FillOptions,
+): Promise<void> {
+  await changeFile(path, { effects, command }, async (database) => {
+    const { entries } = await readLedger(database, '_ledger');
+    const known = new Set(entries.all.map(({ number }) => number));
+    for (const each of lost.filter(({ number }) => !known.has(number))) {
+      await database.run('DELETE FROM _ledger WHERE number = $number', { number: BigInt(each.number) });
+      if (each.isGap) await insertEntry(database, voidEntry(network, each, effects));
+    }
+    await removeStrays(database, tables, entries);
+  });
+}
+
+/** {@link DamagedStore.restoreDeclarations} of a file. */
+async function restoreDeclarations(
+  path: string,
+  lost: readonly LostDeclaration[],
+  options: Omit<FillOptions, 'tables'>,
+): Promise<void> {
+  await changeFile(path, options, async (database) => {
+    for (const { pipeline, number } of lost) {
+      await insertDeclaration(database, serializePipeline(pipeline), number, true);
+    }
+  });
+}
+
+/** Changes a file in one transaction, under its lock. */
+async function changeFile(
+  path: string,
+  { effects, command }: Omit<FillOptions, 'tables'>,
+  change: (database: Database) => Promise<void>,
+): Promise<void> {
+  const lock = await takeLock({ path: pathsOf(path).lock, subject: `warehouse ${path}`, command, effects });
+  try {
+    const database = await Database.open(path);
+    try {
+      await database.transaction(() => change(database));
+    } finally {
+      database.close();
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+async function removeStrays(database: Database, tables: readonly TableDef[], entries: Entries): Promise<void> {
+  const numbers = entries.effective.map(({ number }) => number).join(', ') || '-1';
+  const present = await readColumns(database);
+  for (const { name } of tables.filter((table) => present.has(table.name))) {
+    await database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry IS NULL OR _entry NOT IN (${numbers})`);
+  }
+}

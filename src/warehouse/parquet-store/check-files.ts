@@ -1,0 +1,62 @@
+import { shortMessage } from '../../core/errors.ts';
+import { hashFile, statIfAny } from '../../files/disk.ts';
+import type { Query } from '../../sql/query-result.ts';
+import type { BytesCheck, FileFault, Trust } from '../damaged-store.ts';
+import { readFiles } from '../relations/table-relation.ts';
+import type { TableEntry, TableFile } from '../store.ts';
+import { steadyPath } from './pinned-files.ts';
+
+const order: readonly Trust[] = ['proven', 'plain', 'suspect', 'unreadable'];
+
+/**
+ * Compares the files of a table of an entry with what the entry recorded. DuckDB reads many files with the types of the first one, so
+ * that only those whose bytes are proven to be what was written may share a statement.
+ */
+export async function checkFiles(warehouse: string, { files }: TableEntry, query: Query): Promise<BytesCheck> {
+  const checks: FileCheck[] = [];
+  for (const file of files) checks.push(await checkFile(warehouse, file, query));
+  const trust = order[Math.max(0, ...checks.map((check) => order.indexOf(check.trust)))] ?? 'proven';
+  return { trust, isShareable: trust === 'proven', faults: checks.flatMap((check) => check.faults) };
+}
+
+type FileCheck = Pick<BytesCheck, 'trust' | 'faults'>;
+
+async function checkFile(warehouse: string, file: TableFile, query: Query): Promise<FileCheck> {
+  const { path, bytes, sha256 } = file;
+  const absolute = steadyPath(warehouse, path);
+  const size = (await statIfAny(absolute))?.size;
+  const about = { file: path } as const;
+  if (size === undefined) {
+    const fault = { kind: 'file-missing', ...about, expected: 'a file that the ledger names', got: 'none' } as const;
+    return { trust: 'unreadable', faults: [fault] };
+  }
+  if (sha256 !== undefined && size === bytes && (await hashFile(absolute)) === sha256) {
+    return { trust: 'proven', faults: [] };
+  }
+  const faults: FileFault[] = [];
+  if (size !== bytes) faults.push({ kind: 'file-changed', ...about, expected: `${bytes} bytes`, got: String(size) });
+  else if (sha256 !== undefined) {
+    faults.push({ kind: 'file-changed', ...about, expected: `bytes with SHA-256 ${sha256}`, got: 'others' });
+  }
+  const read = await readRows(absolute, file, query);
+  const isChanged = faults.length + read.faults.length > 0;
+  return { trust: read.trust ?? (isChanged ? 'suspect' : 'plain'), faults: [...faults, ...read.faults] };
+}
+
+/** Counts the rows of a file by reading every value. */
+async function readRows(
+  absolute: string,
+  { path, rows }: TableFile,
+  query: Query,
+): Promise<{ readonly trust?: Trust; readonly faults: readonly FileFault[] }> {
+  const about = { file: path } as const;
+  try {
+    const { rows: found } = await query(`SELECT count(*)::INTEGER, count(COLUMNS(*)) FROM ${readFiles([absolute])}`);
+    const count = Number(found[0]?.[0]);
+    if (count === rows) return { faults: [] };
+    return { faults: [{ kind: 'rows-changed', ...about, expected: `${rows} rows`, got: String(count) }] };
+  } catch (error) {
+    const expected = 'a readable Parquet file';
+    return { trust: 'unreadable', faults: [{ kind: 'file-unreadable', ...about, expected, got: shortMessage(error) }] };
+  }
+}

@@ -1,0 +1,180 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { shortMessage } from '../../core/errors.ts';
+import { greatest, hullOf, type Span, unionSpans } from '../../core/span.ts';
+import { makeFolder, putText, statIfAny } from '../../files/disk.ts';
+import { takeLock } from '../../files/writer-lock.ts';
+import { quoteText } from '../../sql/canonical-text.ts';
+import type { Database } from '../../sql/database.ts';
+import {
+  type DamagedStore,
+  type FillOptions,
+  type LedgerFault,
+  type LostDeclaration,
+  type LostEntry,
+  surveyLedger,
+  voidEntry,
+} from '../damaged-store.ts';
+import { DeclarationFolder } from '../ledger/declarations.ts';
+import { LedgerFolder, layoutOf, readIdentity } from '../ledger/ledger-folder.ts';
+import { noWarehouse } from '../store-kinds.ts';
+import { COMMITS } from './catalog.ts';
+import { checkFiles } from './check-files.ts';
+import { selectEntries } from './entry-files.ts';
+import { steadyPath } from './pinned-files.ts';
+
+/** Opens whatever can be read of a folder of Parquet files. @throws {StoreError} `no-warehouse`; `bad-ledger` without a network */
+export async function openDamagedFolder(path: string, database: Database): Promise<DamagedStore> {
+  const identity = await readIdentity(path);
+  if (identity === undefined) throw noWarehouse(path);
+  const { network } = identity;
+  // The catalog before the ledger: a commit in between must not look lost.
+  const catalog = await readCatalog(path, database);
+  const { ledger, broken, faults } = await readLedger(path);
+  const lost = await findLost(ledger, broken, catalog);
+  const unknown = lost.length === 0 ? unknownCommits(ledger, catalog) : [];
+  return {
+    ...surveyLedger(ledger.entries, network, lost, [...faults, ...unknown]),
+    ...{ kind: 'parquet', path, database },
+    select: (table, entries) => selectEntries(path, ledger, table, entries),
+    selectEach: (table, entries) => {
+      const owners = new Map(
+        entries.flatMap(({ number, tables }) =>
+          (tables[table.name]?.files ?? []).map((file) => [steadyPath(path, file.path), number] as const),
+        ),
+      );
+      const sql = selectEntries(path, ledger, table, entries, true);
+      return { sql, by: 'filename', entryOf: (value) => owners.get(String(value)) };
+    },
+    checkBytes: (part, query) => checkFiles(path, part, query),
+    declarations: new DeclarationFolder(path),
+    fillLedger: (options) => fillFolder(path, network, lost, options),
+    restoreDeclarations: (gone, options) => restoreDeclarations(path, gone, options),
+    close: () => database.close(),
+  };
+}
+
+/** The ledger without what cannot be read, and the numbers of entries that are there or should be, and cannot. */
+async function readLedger(path: string) {
+  const ledger = new LedgerFolder(path);
+  const broken = new Set<number>();
+  const faults: LedgerFault[] = [];
+  await ledger.refresh(({ number, error }) => {
+    if (number !== undefined) broken.add(number);
+    else faults.push({ kind: 'schema-broken', pipeline: '', expected: 'a readable schema', got: shortMessage(error) });
+  });
+  return { ledger, broken, faults } as const;
+}
+
+async function findLost(ledger: LedgerFolder, broken: ReadonlySet<number>, catalog: Catalog): Promise<LostEntry[]> {
+  const known = new Set(ledger.entries.all.map(({ number }) => number));
+  const highest = greatest(known, 0);
+  const gone = [...new Set([...broken, ...catalog.keys()])].filter((number) => !known.has(number));
+  const lost: LostEntry[] = [];
+  for (const number of gone.sort((a, b) => a - b)) {
+    const { pipeline, span, spans } = catalog.get(number) ?? {};
+    const isBroken = (await statIfAny(ledger.entryPath(number))) !== undefined;
+    // Files that no entry names do not exist for readers.
+    lost.push({ number, isBroken, isGap: isBroken || number < highest, hasRows: false, pipeline, span, spans });
+  }
+  return lost;
+}
+
+/** Commits that the catalog shows rows of, and the ledger has others in their place. */
+function unknownCommits(ledger: LedgerFolder, catalog: Catalog): readonly LedgerFault[] {
+  const known = new Set(ledger.entries.all.map(({ id }) => id));
+  return [...catalog]
+    .filter(([, { id, hasRows }]) => hasRows && !known.has(id))
+    .map(([entry, { id, pipeline, span }]) => {
+      const expected = 'a catalog of commits in the ledger';
+      return { kind: 'file-unknown', pipeline, span, entry, expected, got: `files of another one, ${id}` };
+    });
+}
+
+/** A commit that the catalog shows. */
+interface ShownCommit {
+  readonly id: string;
+  readonly pipeline: string;
+  readonly span: Span | undefined;
+  /** Present where there are several. */
+  readonly spans: readonly Span[] | undefined;
+  readonly hasRows: boolean;
+}
+
+/** Commits that the catalog shows, by number. */
+type Catalog = ReadonlyMap<number, ShownCommit>;
+
+/** What the catalog shows; nothing where it cannot be read, because it can be made again. */
+async function readCatalog(path: string, database: Database): Promise<Catalog> {
+  const { catalog } = layoutOf(path);
+  if ((await statIfAny(catalog)) === undefined) return new Map();
+  try {
+    await database.run(`ATTACH ${quoteText(catalog)} AS catalog_before (READ_ONLY)`);
+    const { rows } = await database.query(
+      `SELECT number, id, pipeline, span_from, span_to, rows::VARCHAR FROM catalog_before.${COMMITS}`,
+    );
+    await database.run('DETACH catalog_before');
+    const parts = new Map<number, (readonly unknown[])[]>();
+    for (const row of rows) {
+      const own = parts.get(Number(row[0])) ?? [];
+      parts.set(Number(row[0]), own);
+      own.push(row);
+    }
+    return new Map([...parts].map(([number, own]) => [number, shownCommit(own)]));
+  } catch {
+    // A catalog that is torn or foreign tells nothing.
+    return new Map();
+  }
+}
+
+/** One commit of the catalog, which has a row for each of its spans. */
+function shownCommit(rows: readonly (readonly unknown[])[]): ShownCommit {
+  const [, id, pipeline] = rows[0] ?? [];
+  const spans = unionSpans(rows.map(([, , , from, to]) => ({ from: Number(from), to: Number(to) })));
+  return {
+    id: String(id),
+    pipeline: String(pipeline),
+    span: hullOf(spans),
+    spans: spans.length > 1 ? spans : undefined,
+    hasRows: rows.some((row) => Object.values(JSON.parse(String(row[5]))).some((count) => Number(count) > 0)),
+  };
+}
+
+/** {@link DamagedStore.fillLedger} of a folder. */
+async function fillFolder(
+  path: string,
+  network: string,
+  lost: readonly LostEntry[],
+  { effects, command }: FillOptions,
+): Promise<void> {
+  const { stage, lock: lockPath } = layoutOf(path);
+  const lock = await takeLock({ path: lockPath, subject: `warehouse ${path}`, command, effects });
+  try {
+    const { ledger, broken } = await readLedger(path);
+    await makeFolder(stage);
+    for (const each of lost.filter(({ isGap, number }) => isGap && broken.has(number))) {
+      const entry = voidEntry(network, each, effects);
+      const to = ledger.entryPath(each.number);
+      if (each.isBroken) await rename(to, join(ledger.path, `.broken-${each.number}-${entry.id}.json`));
+      await putText(to, `${JSON.stringify(entry)}\n`, stage, entry.id);
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+/** {@link DamagedStore.restoreDeclarations} of a folder. */
+async function restoreDeclarations(
+  path: string,
+  lost: readonly LostDeclaration[],
+  { effects, command }: Omit<FillOptions, 'tables'>,
+): Promise<void> {
+  const { lock: lockPath } = layoutOf(path);
+  const lock = await takeLock({ path: lockPath, subject: `warehouse ${path}`, command, effects });
+  try {
+    const folder = new DeclarationFolder(path);
+    for (const { pipeline, number } of lost) await folder.replace(pipeline, number);
+  } finally {
+    await lock.release();
+  }
+}

@@ -1,0 +1,157 @@
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import type { TableDef } from '../../src/declare/table.ts';
+import { Database } from '../../src/sql/database.ts';
+import type { DamagedStore } from '../../src/warehouse/damaged-store.ts';
+import { openDamaged } from '../../src/warehouse/open-damaged.ts';
+import { freshFolder } from '../scratch.ts';
+import { items, parts } from './tables.ts';
+import { commitItems, freshPath, openTestStore, type StoreKind } from './warehouses.ts';
+
+const tables = [items, parts];
+const fill = { tables, effects: realEffects, command: 'tonlake verify --repair' };
+
+/** A warehouse of three commits: 1000:1001, 1002:1003 and 1004:1005. */
+async function makeWarehouse(kind: StoreKind): Promise<string> {
+  const path = freshPath(kind);
+  const store = await openTestStore(path);
+  for (const from of [1000, 1002, 1004]) await commitItems(store, from, from + 1);
+  await store.close();
+  return path;
+}
+
+async function look<T>(path: string, use: (damaged: DamagedStore) => Promise<T> | T): Promise<T> {
+  const ownerOf = ({ name }: TableDef) => ({ pipeline: 'items', column: name === 'items' ? 'lt' : undefined });
+  const damaged = await openDamaged(path, { tables, ownerOf, spill: join(freshFolder(), 'spill'), memoryMb: 256 });
+  try {
+    return await use(damaged);
+  } finally {
+    damaged.close();
+  }
+}
+
+const entryPath = (path: string, number: number): string => join(path, '_ledger', `0000000${number}.json`);
+
+/** Takes an entry out of the ledger, or makes it unreadable. */
+async function loseEntry(kind: StoreKind, path: string, number: number, isBroken: boolean): Promise<void> {
+  if (kind === 'parquet') {
+    if (isBroken) writeFileSync(entryPath(path, number), '{"format":1,');
+    else rmSync(entryPath(path, number));
+    return;
+  }
+  const database = await Database.open(path);
+  await database.run(
+    isBroken
+      ? `UPDATE _ledger SET entry = '{"format":1,' WHERE number = ${number}`
+      : `DELETE FROM _ledger WHERE number = ${number}`,
+  );
+  database.close();
+}
+
+describe.each<StoreKind>(['parquet', 'duckdb'])('a damaged %s warehouse', (kind) => {
+  test('that is sound shows its entries, their rows, and no fault', async () => {
+    const path = await makeWarehouse(kind);
+    await look(path, async ({ database, select, selectEach, ...damaged }) => {
+      expect(damaged).toMatchObject({
+        kind,
+        path,
+        network: 'sandbox',
+        lost: [],
+        filled: [],
+        forgotten: [],
+        faults: [],
+      });
+      expect(damaged.entries.map(({ span }) => span.from)).toEqual([1000, 1002, 1004]);
+      const [, second] = damaged.entries;
+      if (second === undefined) throw new Error('expected a second entry');
+      const one = await database.query(`SELECT min(lt), max(lt) FROM (${select(items, [second])})`);
+      expect(one.rows).toEqual([[1_002_000n, 1_003_000n]]);
+      const { sql, by, entryOf } = selectEach(items, damaged.entries);
+      const each = await database.query(`SELECT ${by}::VARCHAR, min(lt) FROM (${sql}) GROUP BY ALL ORDER BY 2`);
+      expect(each.rows.map(([value, from]) => [entryOf(value), from])).toEqual([
+        [1, 1_000_000n],
+        [2, 1_002_000n],
+        [3, 1_004_000n],
+      ]);
+    });
+  });
+
+  test.each([
+    { what: 'lost', isBroken: false, kindOfFault: 'entry-lost' },
+    { what: 'broken', isBroken: true, kindOfFault: 'entry-broken' },
+  ])(
+    'tells whose a $what entry was, and can be written again once its number is filled',
+    async ({ isBroken, kindOfFault }) => {
+      const path = await makeWarehouse(kind);
+      await loseEntry(kind, path, 2, isBroken);
+      const damaged = await look(path, (found) => found);
+      // The catalog tells its span, and rows tell their own.
+      const span = kind === 'parquet' ? { from: 1002, to: 1003 } : { from: 1_002_000, to: 1_003_000 };
+      expect(damaged.entries.map(({ number }) => number)).toEqual([1, 3]);
+      const lost = { number: 2, isBroken, isGap: true, hasRows: kind === 'duckdb', pipeline: 'items' };
+      expect(damaged.lost).toMatchObject([{ ...lost, span }]);
+      expect(damaged.faults).toMatchObject([{ kind: kindOfFault, entry: 2, pipeline: 'items' }]);
+      await expect(openTestStore(path)).rejects.toMatchObject({ code: 'bad-ledger' });
+      await damaged.fillLedger(fill);
+      await damaged.fillLedger(fill);
+      const store = await openTestStore(path);
+      await commitItems(store, 1002, 1003);
+      const { rows } = await store.query('SELECT count(DISTINCT lt), count(*) = count(DISTINCT hash) FROM items');
+      expect(rows).toEqual([[6n, true]]);
+      await store.close();
+      await look(path, ({ entries, filled, faults }) => {
+        expect(entries.map(({ number }) => number)).toEqual([1, 3, 4]);
+        expect(filled).toMatchObject([{ number: 2, pipeline: 'items', span }]);
+        expect(faults).toEqual([]);
+      });
+    },
+  );
+});
+
+test('a catalog that shows rows of another commit than the ledger has at that number is a fault', async () => {
+  const path = await makeWarehouse('parquet');
+  const other = join(freshFolder(), 'warehouse.duckdb');
+  copyFileSync(join(path, 'warehouse.duckdb'), other);
+  rmSync(entryPath(path, 3));
+  const store = await openTestStore(path);
+  const entry = await commitItems(store, 1006, 1007);
+  await store.close();
+  expect(entry.number).toBe(3);
+  expect(await look(path, ({ faults }) => faults)).toEqual([]);
+  copyFileSync(other, join(path, 'warehouse.duckdb'));
+  const faults = await look(path, (found) => found.faults);
+  expect(faults).toMatchObject([{ kind: 'file-unknown', pipeline: 'items', span: { from: 1004, to: 1005 }, entry: 3 }]);
+});
+
+test('a catalog that is torn tells nothing, and is no fault: it can be made again', async () => {
+  const path = await makeWarehouse('parquet');
+  writeFileSync(join(path, 'warehouse.duckdb'), readFileSync(join(path, 'warehouse.duckdb')).subarray(0, 5000));
+  expect(await look(path, ({ faults, entries }) => [faults, entries.length])).toEqual([[], 3]);
+});
+
+test('checkBytes tells what became of a file', async () => {
+  const path = await makeWarehouse('parquet');
+  const check = (number: number) =>
+    look(path, ({ entries, checkBytes, database }) => {
+      const part = entries.find((entry) => entry.number === number)?.tables['items'];
+      if (part === undefined) throw new Error(`expected items in entry ${number}`);
+      return checkBytes(part, database.query);
+    });
+  const fileOf = (number: number): string =>
+    JSON.parse(readFileSync(entryPath(path, number), 'utf8')).tables.items.files[0].path;
+  expect(await check(1)).toEqual({ trust: 'proven', isShareable: true, faults: [] });
+  rmSync(join(path, fileOf(1)));
+  rmSync(join(path, fileOf(1).replace('tables/', 'pinned/')), { force: true });
+  expect(await check(1)).toMatchObject({
+    trust: 'unreadable',
+    isShareable: false,
+    faults: [{ kind: 'file-missing', file: fileOf(1) }],
+  });
+  const second = join(path, fileOf(2));
+  writeFileSync(second, Buffer.concat([readFileSync(second).subarray(0, 40), Buffer.alloc(40, 7)]));
+  const torn = await check(2);
+  expect(torn.trust).toBe('unreadable');
+  expect(torn.faults.map(({ kind }) => kind)).toEqual(['file-changed', 'file-unreadable']);
+});
