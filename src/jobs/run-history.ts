@@ -6,7 +6,7 @@ import { greatest } from '../core/span.ts';
 import { listFolder, makeFolder, replaceText } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import { type Lock, takeLock } from '../files/writer-lock.ts';
-import { detectStoreKind } from '../warehouse/open-store.ts';
+import { recordsFolder } from '../warehouse/store-kinds.ts';
 import { warehousePath } from '../warehouse/store-options.ts';
 import { dueId, isOver, type JobRecord, recordSchema } from './run-record.ts';
 
@@ -16,9 +16,7 @@ const RECORD_NAME = /^\d{8}T\d{6}Z(-\d+)?\.json$/;
 
 /** Where the jobs of a warehouse keep their records: inside a folder, beside a file. */
 export async function jobsFolder(warehouse: string): Promise<string> {
-  const path = warehousePath(warehouse);
-  const { kind } = await detectStoreKind(path);
-  return kind === 'parquet' ? join(path, '_jobs') : `${path}.jobs`;
+  return recordsFolder(warehousePath(warehouse), 'jobs');
 }
 
 /**

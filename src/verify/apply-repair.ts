@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Span } from '../core/span.ts';
 import { greatest, haveCommon, least, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { kinds } from '../declare/kind.ts';
 import { narrowTable } from '../declare/left-out.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -9,8 +10,7 @@ import type { StagedPart } from '../export/collect-parts.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import { covering, PARTIAL } from '../warehouse/ledger/done-spans.ts';
-import { stagedRows } from '../warehouse/relations/table-relation.ts';
-import { schemaOf } from '../warehouse/relations/table-schema.ts';
+import { selectStaged } from '../warehouse/relations/table-relation.ts';
 import type { CommitDraft, StagedSpan, Store } from '../warehouse/store.ts';
 import { projectionOf } from './audit-transactions.ts';
 import { seqnoColumn } from './bound-column.ts';
@@ -123,12 +123,11 @@ async function stageAll(
         await stage.adopt(table, path);
       }
       for (const { staged: part } of parts) {
-        for (const [at, { stagedPath }] of (part.tables[table.name]?.files ?? []).entries()) {
-          const path = join(folder, `${table.name}-${part.id}-${at}.parquet`);
-          await store.query(`COPY (SELECT ${columnsOf(table)} FROM ${stagedRows(table, [stagedPath])})
-            TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
-          await stage.adopt(table, path);
-        }
+        if ((part.tables[table.name]?.rows ?? 0) === 0) continue;
+        const path = join(folder, `${table.name}-${part.id}.parquet`);
+        await store.query(`COPY (${selectStaged(table, part)}) TO ${quoteText(path)}
+          (FORMAT parquet, COMPRESSION uncompressed)`);
+        await stage.adopt(table, path);
       }
     }
     staged.push(await stage.finish());
@@ -141,9 +140,7 @@ function tablesOf({ staged }: StagedPart): readonly string[] {
 }
 
 function columnsOf(table: TableDef): string {
-  return schemaOf(table)
-    .columns.map(({ name }) => quoteName(name))
-    .join(', ');
+  return table.columns.map(({ name }) => quoteName(name)).join(', ');
 }
 
 function soundRows({ store }: ApplyRepairOptions, damage: Damage, table: TableDef, kept: readonly Span[]): string {
@@ -153,9 +150,11 @@ function soundRows({ store }: ApplyRepairOptions, damage: Damage, table: TableDe
   if (projection === undefined)
     return `SELECT ${columnsOf(table)} FROM (${store.rows.select(table, damage.entries)}) WHERE ${within}`;
   const from = new Map(projection.columns.map((column) => [column.to, column.from]));
-  const columns = schemaOf(table).columns.map(({ name, type }) => {
+  const columns = table.columns.map(({ name, kind }) => {
     const source = from.get(name);
-    return source === undefined ? `NULL::${type} AS ${quoteName(name)}` : `${quoteName(source)} AS ${quoteName(name)}`;
+    return source === undefined
+      ? `NULL::${kinds[kind].sql} AS ${quoteName(name)}`
+      : `${quoteName(source)} AS ${quoteName(name)}`;
   });
   return `SELECT ${columns.join(', ')} FROM (${store.rows.select(projection.parent, damage.entries)}) WHERE ${projection.condition} AND (${within})`;
 }

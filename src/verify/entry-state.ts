@@ -8,7 +8,7 @@ import { quoteName } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import type { Trust } from '../warehouse/damaged-store.ts';
 import { spansOf } from '../warehouse/ledger/done-spans.ts';
-import { addEvidence, measureWith } from '../warehouse/staging/row-evidence.ts';
+import { addEvidence, measureBy } from '../warehouse/staging/row-evidence.ts';
 import type { LedgerEntry, TableEntry, TableEvidence } from '../warehouse/store.ts';
 import { boundColumn } from './bound-column.ts';
 import type { Held } from './damaged-warehouse.ts';
@@ -130,7 +130,7 @@ async function readRows(
     const select = held.select(table, [entry]);
     const relation = column === undefined ? `(${select})` : markOutside(select, quoteName(column), spansOf(entry));
     const outside = column === undefined ? [] : aggregatesOutside(quoteName(column));
-    const parts = await measureWith(held.database.query, table, relation, outside);
+    const parts = await measureBy(held.database.query, table, { relation, more: outside });
     const evidence = addEvidence(
       parts.map((part) => part.evidence),
       table,

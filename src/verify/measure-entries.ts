@@ -1,7 +1,7 @@
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
-import { addEvidence, type Measured, measureEach } from '../warehouse/staging/row-evidence.ts';
+import { addEvidence, type Measured, measureBy } from '../warehouse/staging/row-evidence.ts';
 import type { LedgerEntry, TableEvidence } from '../warehouse/store.ts';
 import { boundColumn } from './bound-column.ts';
 import type { Held } from './damaged-warehouse.ts';
@@ -63,7 +63,7 @@ async function measureTogether<P extends Part>(held: Held, registry: Registry, p
   const name = quoteName(column ?? '');
   const more = column === undefined ? [] : [`count(*) FILTER (${name} IS NULL)`, `min(${name})`, `max(${name})`];
   const groups = new Map<number, Measured[]>(entries.map(({ number }) => [number, []]));
-  for (const measured of await measureEach(held.database.query, table, { relation: `(${sql})`, by, more })) {
+  for (const measured of await measureBy(held.database.query, table, { relation: `(${sql})`, by, more })) {
     const own = groups.get(entryOf(measured.by) ?? Number.NaN);
     if (own === undefined) throw new Error(`expected rows of entries that were asked for, got ${String(measured.by)}`);
     own.push(measured);

@@ -3,8 +3,6 @@ import type { Store } from './store.ts';
 import { detectStoreKind, loadDriver, shapeOf } from './store-kinds.ts';
 import { type StoreOptions, warehousePath } from './store-options.ts';
 
-export { detectStoreKind } from './store-kinds.ts';
-
 /**
  * Opens a warehouse for writing: a path that ends in `.duckdb` is the one-file store, any other a folder of Parquet files,
  * unless `kind` says otherwise.

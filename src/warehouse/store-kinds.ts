@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { StoreError } from '../core/errors.ts';
 import { statIfAny } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
@@ -47,6 +48,12 @@ export async function detectStoreKind(
 /** `a folder` or `a file`, for messages. */
 export function shapeOf(kind: Store['kind']): string {
   return kinds[kind].isFolder ? 'a folder' : 'a file';
+}
+
+/** Where records of what is done with a warehouse lie, such as those of its jobs: inside a folder, beside a file. */
+export async function recordsFolder(path: string, name: string): Promise<string> {
+  const { kind } = await detectStoreKind(path);
+  return kinds[kind].isFolder ? join(path, `_${name}`) : `${path}.${name}`;
 }
 
 export function noWarehouse(path: string): StoreError {

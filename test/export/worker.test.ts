@@ -97,7 +97,7 @@ describe('a loader in a worker', () => {
   });
 
   function open(file?: URL): { readonly pool: LoaderPool; readonly stager: Stager } {
-    const stager = new Stager({ kind: 'parquet', stagingPath: freshFolder() }, () => 'abc');
+    const stager = new Stager({ form: 'final', stagingPath: freshFolder() }, () => 'abc');
     pool = openLoaders({ workers: 1, stage: (_, part) => stager.stage(part), ...(file === undefined ? {} : { file }) });
     return { pool, stager };
   }

@@ -54,7 +54,7 @@ test('a lock that cannot be tidied up is not held', async () => {
 });
 
 test('a stager whose DuckDB could not be opened can be closed', async () => {
-  const stager = new Stager({ kind: 'parquet', stagingPath: freshFolder(), memoryMb: Number.NaN }, realEffects.freshId);
+  const stager = new Stager({ form: 'final', stagingPath: freshFolder(), memoryMb: Number.NaN }, realEffects.freshId);
   const stage = stager.stage({ from: 1, to: 10 });
   await stage.write(makeBatchOf(items, itemRows(1, 10)));
   await expect(stage.finish()).rejects.toMatchObject({ code: 'failed' });

@@ -20,7 +20,7 @@ export function addDescribe(program: Command): void {
     .option('--json', 'print a JSON object')
     .addHelpText('after', '\nExamples:\n  tonlake describe\n  tonlake describe messages')
     .action(async (name: string | undefined, flags: DescribeFlags) => {
-      const { COMMITS } = await import('../../warehouse/parquet-store/catalog.ts');
+      const { COMMITS } = await import('../../warehouse/relations/commits-view.ts');
       const { describeLedger, describeTable, describeTables, ledgerSummary, describeView, tableSummary, viewSummary } =
         await import('../../declare/describe-tables.ts');
       const [{ loadMarts }, { describeMart, describeMarts, martSummary }] = await Promise.all([

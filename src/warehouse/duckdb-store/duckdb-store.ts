@@ -74,7 +74,7 @@ class DuckdbStore implements Store {
     entries: Entries,
   ) {
     this.path = path;
-    this.staging = { kind: 'duckdb', stagingPath: pathsOf(path).stage };
+    this.staging = { form: 'plain', stagingPath: pathsOf(path).stage };
     this.#options = options;
     this.#lock = lock;
     this.#database = database;

@@ -57,7 +57,7 @@ class ParquetStore implements Store {
     this.#ledger = ledger;
     this.#declarations = new DeclarationFolder(path);
     this.rows = folderRows(path, ledger);
-    this.staging = { kind: 'parquet', stagingPath: layoutOf(path).stage };
+    this.staging = { form: 'final', stagingPath: layoutOf(path).stage };
     this.#stager = new Stager(this.staging, options.effects.freshId);
     this.#catalog = new Catalog(path, ledger, options.tables);
     this.#views = new WarehouseViews(path, ledger, options.tables, {

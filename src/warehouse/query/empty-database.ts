@@ -3,7 +3,7 @@ import type { TableDef } from '../../declare/table.ts';
 import { Database } from '../../sql/database.ts';
 import { OnDemand } from '../../sql/on-demand.ts';
 import type { Query } from '../../sql/query-result.ts';
-import { COMMITS, commitsView } from '../parquet-store/catalog.ts';
+import { COMMITS, commitsView } from '../relations/commits-view.ts';
 import { declaredMacros } from '../relations/macros.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { declaredViews, emptyView } from '../relations/table-relation.ts';

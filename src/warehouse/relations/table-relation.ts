@@ -3,6 +3,7 @@ import type { TableDef } from '../../declare/table.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import type { Declared } from '../../sql/on-demand.ts';
 import { DATE_COLUMN, storedColumns } from '../file-layout.ts';
+import type { StagedSpan } from '../store.ts';
 import { type SchemaColumn, schemaOf } from './table-schema.ts';
 
 export function viewOf(name: string, select: string): string {
@@ -97,6 +98,13 @@ export function stagedRows(table: TableDef, paths: readonly string[]): string {
   if (date?.origin.kind !== 'time') return readFiles(paths);
   const names = storedColumns(table).map(quoteName).join(', ');
   return `(SELECT ${names}, CAST(block_time AS DATE) AS ${quoteName(DATE_COLUMN)} FROM ${readFiles(paths)})`;
+}
+
+/** SQL of the declared columns of a table's rows that are staged. */
+export function selectStaged(table: TableDef, staged: StagedSpan): string {
+  const paths = (staged.tables[table.name]?.files ?? []).map(({ stagedPath }) => stagedPath);
+  if (paths.length === 0) return selectFiles(table, []);
+  return `SELECT ${table.columns.map(({ name }) => quoteName(name)).join(', ')} FROM ${stagedRows(table, paths)}`;
 }
 
 /** All declared columns of rows in a file whose folder will have this name; what follows FROM. */

@@ -2,6 +2,7 @@ import { kinds } from '../../declare/kind.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { canonicalText, columnOf, md5Halves, quoteName } from '../../sql/canonical-text.ts';
 import type { Query } from '../../sql/query-result.ts';
+import { DATE_COLUMN } from '../file-layout.ts';
 import type { TableEvidence } from '../store.ts';
 
 /** Columns whose sums are kept as evidence: amounts and logical times that are never null. */
@@ -24,31 +25,22 @@ export interface DatedEvidence extends TableEvidence {
  * columns' canonical text, read as a little-endian number.
  */
 export async function measureRows(query: Query, table: TableDef, relation: string): Promise<readonly DatedEvidence[]> {
-  return (await measureWith(query, table, relation, [])).map(({ evidence }) => evidence);
-}
-
-/** {@link measureRows} with more aggregates, in SQL, of the rows of each date. */
-export async function measureWith(
-  query: Query,
-  table: TableDef,
-  relation: string,
-  more: readonly string[],
-): Promise<readonly { readonly evidence: DatedEvidence; readonly more: readonly unknown[] }[]> {
-  const date = table.time === undefined ? undefined : quoteName('block_date');
-  const measured = await aggregate(query, table, { relation, by: date, more });
-  return measured.map(({ by, evidence, more }) => ({
-    evidence: { date: date === undefined ? undefined : by === null ? null : String(by), ...evidence },
-    more,
+  const date = table.time === undefined ? undefined : DATE_COLUMN;
+  const measured = await measureBy(query, table, { relation, by: date });
+  return measured.map(({ by, evidence }) => ({
+    date: date === undefined ? undefined : by === null ? null : String(by),
+    ...evidence,
   }));
 }
 
-/** Evidence of the rows of each value of `by`, a column of `relation` that tells where a row comes from. */
-export async function measureEach(
-  query: Query,
-  table: TableDef,
-  grouped: { readonly relation: string; readonly by: string; readonly more: readonly string[] },
-): Promise<readonly Measured[]> {
-  return aggregate(query, table, { ...grouped, by: quoteName(grouped.by) });
+/** What is measured. */
+export interface MeasureOptions {
+  /** Any SQL after FROM. */
+  readonly relation: string;
+  /** Column that groups the rows; default: all are one group. */
+  readonly by?: string | undefined;
+  /** More aggregates of each group, in SQL. */
+  readonly more?: readonly string[];
 }
 
 export interface Measured {
@@ -57,25 +49,22 @@ export interface Measured {
   readonly more: readonly unknown[];
 }
 
-async function aggregate(
+/** As {@link measureRows}, of the rows of each value of a column, or of all together. */
+export async function measureBy(
   query: Query,
   table: TableDef,
-  {
-    relation,
-    by,
-    more,
-  }: { readonly relation: string; readonly by: string | undefined; readonly more: readonly string[] },
+  { relation, by, more = [] }: MeasureOptions,
 ): Promise<readonly Measured[]> {
   const sums = summedColumns(table);
   const key = canonicalText(table.key.map((name) => columnOf(table, name)));
   const selected = [
-    by === undefined ? 'NULL' : `${by}::VARCHAR`,
+    by === undefined ? 'NULL' : `${quoteName(by)}::VARCHAR`,
     'count(*)',
     `coalesce(sum(${md5Halves(key).first}), 0)::VARCHAR`,
     ...sums.map((name) => `coalesce(sum(${quoteName(name)}), 0)::VARCHAR`),
     ...more,
   ];
-  const groups = by === undefined ? '' : ` GROUP BY ${by} ORDER BY ${by}`;
+  const groups = by === undefined ? '' : ` GROUP BY ${quoteName(by)} ORDER BY ${quoteName(by)}`;
   const { rows } = await query(`SELECT ${selected.join(', ')} FROM ${relation}${groups}`);
   return rows.map(([group, count, keyHash, ...values]) => ({
     by: group,

@@ -17,7 +17,8 @@ import { type FileForm, type RowFile, RowFolder } from './row-folder.ts';
 
 /** Where stages lie, and what they are for. */
 export interface StagerOptions {
-  readonly kind: 'parquet' | 'duckdb';
+  /** `final`: files as readers will get them, one for each day. `plain`: files that the store reads once. */
+  readonly form: FileForm;
   /** Absolute path of the folder of staged files. */
   readonly stagingPath: string;
   /** Bound of DuckDB's memory in megabytes. Default 256. */
@@ -38,7 +39,7 @@ export class Stager {
   stage(span: Span): FileStage {
     const id = this.#freshId();
     const folder = join(this.#options.stagingPath, id);
-    return new FolderStage({ id, folder, span, kind: this.#options.kind, connect: () => this.#connect() });
+    return new FolderStage({ id, folder, span, form: this.#options.form, connect: () => this.#connect() });
   }
 
   async close(): Promise<void> {
@@ -66,7 +67,7 @@ interface FolderStageOptions {
   readonly id: string;
   readonly folder: string;
   readonly span: Span;
-  readonly kind: 'parquet' | 'duckdb';
+  readonly form: FileForm;
   readonly connect: () => Promise<Database>;
 }
 
@@ -89,7 +90,7 @@ class FolderStage implements FileStage {
   }
 
   get form(): FileForm {
-    return this.#options.kind === 'parquet' ? 'final' : 'plain';
+    return this.#options.form;
   }
 
   async write(batch: Batch): Promise<void> {
@@ -155,7 +156,7 @@ class FolderStage implements FileStage {
     const paths = given.map(({ path }) => path);
     const isSorted = given.length === 1 && given.every((file) => file.isSorted);
     const isFinal = given.length === 1 && given.every((file) => file.isFinal);
-    const source = this.#options.kind === 'parquet' ? stagedRows(table, paths) : readFiles(paths);
+    const source = this.form === 'final' ? stagedRows(table, paths) : readFiles(paths);
     const parts = paths.length === 0 ? [] : await measureRows(database.query, table, source);
     const evidence = addEvidence(parts, table);
     if (evidence.rows === 0) {
@@ -164,7 +165,7 @@ class FolderStage implements FileStage {
     }
     const { rows } = evidence;
     const bytes = given.reduce((sum, { plainBytes }) => sum + plainBytes, 0);
-    if (this.#options.kind === 'duckdb') {
+    if (this.form === 'plain') {
       for (const path of paths) await syncPath(path);
       const files = paths.map((stagedPath) => ({ stagedPath, path: '', rows, bytes }));
       return { schema, isSorted, ...evidence, files };
