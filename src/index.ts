@@ -41,7 +41,7 @@ export type { RetainedRows } from './verify/plan-retention.ts';
 export { type RepairOptions, repairWarehouse } from './verify/repair.ts';
 export { forgetOld, type RetentionOptions, type RetentionReport } from './verify/retention.ts';
 export { type VerifyEvent, type VerifyOptions, type VerifyReport, verifyWarehouse } from './verify/verify.ts';
+export type { LedgerEntry, ListProofKind } from './warehouse/index.ts';
 export { openWarehouse, type Warehouse, type WarehouseOptions } from './warehouse/query/open-warehouse.ts';
 export { type PipelineStatus, readStatus, type WarehouseStatus } from './warehouse/query/status.ts';
-export type { LedgerEntry, ListProofKind } from './warehouse/store.ts';
 export { type WatchEvent, type WatchOptions, type WatchReport, watch } from './watch/watch.ts';

@@ -75,6 +75,77 @@ describe('the table of imports in docs/architecture.md', () => {
   });
 });
 
+describe('the door of the warehouse', () => {
+  const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+  test('is small: at most 30 values, the rest are their types', async () => {
+    expect(Object.keys(await import('../src/warehouse/index.ts')).length).toBeLessThanOrEqual(30);
+  });
+
+  test('exports nothing that no other folder imports', () => {
+    const door = read('src/warehouse/index.ts').replace(/^\/\/.*$/gm, '');
+    const exported = [...door.matchAll(/\{([^}]*)\}/g)].flatMap(([, list = '']) => list.match(/\w+/g) ?? []);
+    const used = files
+      .filter((file) => !file.startsWith('src/warehouse/'))
+      .map(read)
+      .filter((text) => text.includes('warehouse/index.ts'))
+      .join('\n');
+    const unused = exported.filter((name) => name !== 'type' && !new RegExp(`\\b${name}\\b`).test(used));
+    expect(unused).toEqual([]);
+  });
+
+  test('stays shut to worker threads, which load what writes files and nothing else', () => {
+    const reached = new Set<string>();
+    const visit = (file: string): void => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      const text = read(file).replace(/^(import|export) type [^;]*;$/gm, '');
+      for (const [, target = ''] of text.matchAll(/^(?:import|export)[^;]*?from '(\.[^']+)';$/gm)) {
+        visit(relative(root, resolve(root, dirname(file), target)));
+      }
+    };
+    for (const name of ['loader-worker', 'encoder-worker']) visit(`src/export/workers/${name}.ts`);
+    expect(reached.size).toBeGreaterThan(20);
+    expect([...reached].filter((file) => file.startsWith('src/warehouse/')).sort()).toEqual([
+      'src/warehouse/file-layout.ts',
+      'src/warehouse/staging/order-check.ts',
+      'src/warehouse/staging/row-folder.ts',
+    ]);
+  });
+});
+
+describe('what a third store has to write', () => {
+  const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+  const [, section = ''] = /^## What a third store has to write\n([\s\S]*?)\n## /m.exec(text) ?? [];
+
+  test.each([
+    ['store-driver.ts', 'StoreDriver'],
+    ['store.ts', 'Store'],
+    ['store.ts', 'EntryRows'],
+    ['reader.ts', 'Reader'],
+    ['damaged-store.ts', 'DamagedStore'],
+  ])('names every member that %s asks of %s', (file, name) => {
+    const source = readFileSync(join(root, 'src/warehouse', file), 'utf8');
+    const [, body = ''] = new RegExp(`^export interface ${name} \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(source) ?? [];
+    const members = [...body.matchAll(/^ {2}(?:readonly )?(\w+)[(:]/gm)].map(([, member]) => member);
+    expect(members.length).toBeGreaterThan(2);
+    expect(members.filter((member) => !section.includes(`\`${member}\``))).toEqual([]);
+  });
+
+  test('names every file outside of the stores that tells one kind from another', () => {
+    const telling = files.filter(
+      (file) =>
+        !/^src\/(sandbox|warehouse\/(parquet|duckdb)-store)\//.test(file) &&
+        /(kind|store) [!=]== '(parquet|duckdb)'|\['parquet', 'duckdb'\]|'parquet' \| 'duckdb'/.test(
+          readFileSync(join(root, file), 'utf8'),
+        ),
+    );
+    expect(telling.length).toBeGreaterThan(5);
+    expect(telling.map((file) => basename(file)).filter((name) => !section.includes(`\`${name}\``))).toEqual([]);
+    expect(telling.filter((file) => file.startsWith('src/verify/'))).toEqual([]);
+  });
+});
+
 /** Folders and files that the table at the head of docs/architecture.md has a row for. */
 function placesOfOverview(): readonly string[] {
   const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');

@@ -40,7 +40,7 @@ async function warehousesIn(folder: string): Promise<readonly string[]> {
 async function isWarehouse(path: string): Promise<boolean> {
   const [{ statIfAny }, { openReader }] = await Promise.all([
     import('../files/disk.ts'),
-    import('../warehouse/reader.ts'),
+    import('../warehouse/index.ts'),
   ]);
   if ((await statIfAny(path))?.isDirectory() === true)
     return (await statIfAny(join(path, 'tonlake.json'))) !== undefined;

@@ -1,6 +1,6 @@
 import { type EndpointName, endpointNames, endpointOf } from '../api/endpoints.ts';
 import { oneLine } from '../core/errors.ts';
-import { COMMITS, commitColumns } from '../warehouse/relations/commits-view.ts';
+import { COMMITS, commitColumns } from '../warehouse/index.ts';
 import { kinds } from './kind.ts';
 import { isEphemeral, type PipelineDef } from './pipeline.ts';
 import type { Registry } from './registry.ts';

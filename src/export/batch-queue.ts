@@ -4,7 +4,7 @@ import { type Span, unionSpans } from '../core/span.ts';
 import { toRecordBatch } from '../decode/arrow.ts';
 import type { Batch } from '../decode/batch.ts';
 import type { Query } from '../sql/query-result.ts';
-import type { Stage, StagedSpan } from '../warehouse/store.ts';
+import type { Stage, StagedSpan } from '../warehouse/index.ts';
 import type { SpanSink } from './walk-context.ts';
 
 /** Rows of one table. */

@@ -1,9 +1,7 @@
 import { fetchEnds, type IndexEnds } from '../chain/index-ends.ts';
 import { haveCommon, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { isFinal, type PipelineDef, proofOf } from '../declare/pipeline.ts';
-import { narrowerEntries, PARTIAL, spansOf } from '../warehouse/ledger/done-spans.ts';
-import { requireSpace } from '../warehouse/staging/free-space.ts';
-import type { LedgerEntry } from '../warehouse/store.ts';
+import { type LedgerEntry, narrowerEntries, PARTIAL, requireSpace, spansOf } from '../warehouse/index.ts';
 import { requireColumnsOfSources, requireKeys } from './lookup-keys.ts';
 import { missingSpans, tellSkipped } from './missing-spans.ts';
 import { splitReachable } from './reachable-blocks.ts';

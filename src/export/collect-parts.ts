@@ -1,5 +1,4 @@
-import { PARTIAL } from '../warehouse/ledger/done-spans.ts';
-import type { CommitDraft, StagedSpan } from '../warehouse/store.ts';
+import { type CommitDraft, PARTIAL, type StagedSpan } from '../warehouse/index.ts';
 import type { SpanSink } from './walk-context.ts';
 
 /** A span that is staged, and what its commit will say. */

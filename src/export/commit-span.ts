@@ -1,7 +1,6 @@
 import { type Span, spanSize } from '../core/span.ts';
 import { quarantineBatch } from '../decode/quarantine-table.ts';
-import { givesWay } from '../warehouse/ledger/done-spans.ts';
-import type { StagedSpan, Verdict } from '../warehouse/store.ts';
+import { givesWay, type StagedSpan, type Verdict } from '../warehouse/index.ts';
 import type { RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
 import type { EntryTerms } from './span-walk.ts';

@@ -2,11 +2,8 @@ import { comparisonOf, type FaultKind, type ListComparison } from '../audit/list
 import type { BadBlock } from '../audit/reconcile.ts';
 import { WalkError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans } from '../core/span.ts';
-import { doneSpans } from '../warehouse/ledger/done-spans.ts';
+import { doneSpans, type StagedSpan, selectStaged } from '../warehouse/index.ts';
 import { lacks } from '../warehouse/query/left-out-gaps.ts';
-import { selectFiles } from '../warehouse/relations/table-relation.ts';
-import { schemaOf } from '../warehouse/relations/table-schema.ts';
-import type { StagedSpan } from '../warehouse/store.ts';
 import { type Fault, fetchVerified, itemRequests } from './item-requests.ts';
 import type { LtWindow } from './lt-windows.ts';
 import type { Comparison, ProvableRows } from './span-walk.ts';
@@ -140,8 +137,7 @@ export class ListProof {
     const { pipeline, sink } = this.context;
     const [table] = pipeline.tables;
     if (this.comparison === undefined || table === undefined) return [];
-    const paths = (staged.tables[table.name]?.files ?? []).map(({ stagedPath }) => stagedPath);
-    const own = selectFiles(table, [{ columns: schemaOf(table).columns, paths }]);
+    const own = selectStaged(table, staged);
     const first = await this.lowOf(run);
     const low = range !== undefined && range.from > first ? range.from : first;
     const high = range === undefined ? 0n : range.to + 1n;

@@ -1,6 +1,6 @@
 import { intersectSpans, type Span, shortSpans, subtractSpans } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
-import { doneFor, doneSpans } from '../warehouse/ledger/done-spans.ts';
+import { doneFor, doneSpans } from '../warehouse/index.ts';
 import type { SpanSink, WalkEvent } from './walk-context.ts';
 
 /** A pipeline among those of a run. */

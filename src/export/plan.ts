@@ -7,10 +7,16 @@ import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import { selectFrom } from '../declare/selection.ts';
 import { openSession } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
-import { doneFor, doneSpans, narrowerEntries, spansOf } from '../warehouse/ledger/done-spans.ts';
+import {
+  doneFor,
+  doneSpans,
+  type LedgerEntry,
+  narrowerEntries,
+  openReader,
+  type Reader,
+  spansOf,
+} from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { openReader, type Reader } from '../warehouse/reader.ts';
-import type { LedgerEntry } from '../warehouse/store.ts';
 import { estimateList, type ListBasis } from './quote/estimate-list.ts';
 import { Estimate } from './quote/estimate-rows.ts';
 import { type HeaderSample, sampleHeaders } from './quote/header-sample.ts';

@@ -1,8 +1,7 @@
 import { haveCommon, intersectSpans, type Span, subtractSpans } from '../core/span.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { SourceCounts } from '../http/source.ts';
-import { doneFor, spansOf, unprovenSpans } from '../warehouse/ledger/done-spans.ts';
-import type { LedgerEntry, Store } from '../warehouse/store.ts';
+import { doneFor, type LedgerEntry, type Store, spansOf, unprovenSpans } from '../warehouse/index.ts';
 import type { WalkEvent } from './walk-context.ts';
 
 /** Adds up what happens during a run, and passes it on. */

@@ -3,7 +3,7 @@ import type { TonlakeError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import type { Batch } from '../decode/batch.ts';
 import type { Answer } from '../http/request.ts';
-import type { ListProofKind } from '../warehouse/store.ts';
+import type { ListProofKind } from '../warehouse/index.ts';
 import type { RowRules } from './row-rules.ts';
 import type { PageReport } from './span-loader.ts';
 import type { WalkRequest } from './walk-request.ts';

@@ -3,7 +3,7 @@ import { parseAnswer } from '../chain/index-ends.ts';
 import type { Span } from '../core/span.ts';
 import { intersectSpans, totalSize } from '../core/span.ts';
 import type { TiesDef } from '../declare/walk.ts';
-import { doneSpans } from '../warehouse/ledger/done-spans.ts';
+import { doneSpans } from '../warehouse/index.ts';
 import { PAGE_ROWS } from './page-request.ts';
 import type { WalkContext } from './walk-context.ts';
 

@@ -2,7 +2,7 @@ import type { HeldHeaders, StateHeader } from '../audit/shard-coverage.ts';
 import { blockId, parseLinks } from '../chain/headers.ts';
 import { intersectSpans, type Span } from '../core/span.ts';
 import type { Query } from '../sql/query-result.ts';
-import { doneSpans } from '../warehouse/ledger/done-spans.ts';
+import { doneSpans } from '../warehouse/index.ts';
 import type { WalkContext } from './walk-context.ts';
 
 /** Masterchain blocks before a span whose headers are read: within so many, every shard has a new block. */

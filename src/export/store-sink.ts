@@ -2,7 +2,7 @@ import type { SealedBlock } from '../audit/sealed-rows.ts';
 import { blockId, type Header } from '../chain/headers.ts';
 import type { Span } from '../core/span.ts';
 import type { Query } from '../sql/query-result.ts';
-import type { Store } from '../warehouse/store.ts';
+import type { Store } from '../warehouse/index.ts';
 import type { SpanSink } from './walk-context.ts';
 
 /** A store as walks use it. */

@@ -7,7 +7,7 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Source } from '../http/source.ts';
 import type { Query } from '../sql/query-result.ts';
-import type { CommitDraft, LedgerEntry, Stage, StagedSpan } from '../warehouse/store.ts';
+import type { CommitDraft, LedgerEntry, Stage, StagedSpan } from '../warehouse/index.ts';
 import type { PageQueue } from './page-queue.ts';
 import type { LoaderPool } from './workers/loader-port.ts';
 

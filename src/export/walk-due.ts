@@ -1,5 +1,5 @@
 import type { Span } from '../core/span.ts';
-import type { LedgerEntry } from '../warehouse/store.ts';
+import type { LedgerEntry } from '../warehouse/index.ts';
 import type { BlockProblem } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
 import { type PlanSpans, type Prepare, runWalk } from './walk-engine.ts';

@@ -1,9 +1,14 @@
 import { shortSpans, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { commonLeftOut, formatLeftOut, narrowPipeline, narrowTable } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
-import { spansOf } from '../warehouse/ledger/done-spans.ts';
-import { addEvidence } from '../warehouse/staging/row-evidence.ts';
-import type { CommitDraft, LedgerEntry, StagedSpan, StagedTable } from '../warehouse/store.ts';
+import {
+  addEvidence,
+  type CommitDraft,
+  type LedgerEntry,
+  type StagedSpan,
+  type StagedTable,
+  spansOf,
+} from '../warehouse/index.ts';
 import type { StagedPart } from './collect-parts.ts';
 import { spanEvent, type WalkContext, type WalkEvent } from './walk-context.ts';
 

@@ -28,7 +28,7 @@ export const jobActions: JobActions = {
   },
   compact: async ({ network, ...options }) => {
     const [{ compactWarehouse }, registry] = await Promise.all([
-      import('../warehouse/compaction/compact.ts'),
+      import('../warehouse/index.ts'),
       warehouseRegistry(options.warehouse),
     ]);
     const { tables, pipelines } = registry;

@@ -7,7 +7,7 @@ import type { ReportFormat } from '../reports/report-format.ts';
 import type { RepairOptions } from '../verify/repair.ts';
 import type { RetentionOptions, RetentionReport } from '../verify/retention.ts';
 import type { VerifyReport } from '../verify/verify.ts';
-import type { CompactOptions, CompactReport } from '../warehouse/compaction/compact.ts';
+import type { CompactOptions, CompactReport } from '../warehouse/index.ts';
 import type { ExportFormat } from './export-formats.ts';
 import type { PlacedQuery } from './job.ts';
 

@@ -6,8 +6,7 @@ import { greatest } from '../core/span.ts';
 import { listFolder, makeFolder, replaceText } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import { type Lock, takeLock } from '../files/writer-lock.ts';
-import { recordsFolder } from '../warehouse/store-kinds.ts';
-import { warehousePath } from '../warehouse/store-options.ts';
+import { recordsFolder, warehousePath } from '../warehouse/index.ts';
 import { dueId, isOver, type JobRecord, recordSchema } from './run-record.ts';
 
 /** Records of a job that are kept; the oldest go first. */

@@ -4,10 +4,10 @@ import { guarded } from '../files/file-failure.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { writeRelation } from '../sql/relation-writer.ts';
 import { sqlFault } from '../sql/sql-fault.ts';
+import { openReader } from '../warehouse/index.ts';
 import { findGaps } from '../warehouse/query/open-warehouse.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { openReader } from '../warehouse/reader.ts';
 import type { PlacedQuery } from './job.ts';
 import type { RowsOutcome, RowsRequest } from './job-actions.ts';
 

@@ -4,13 +4,17 @@ import { StoreError } from '../core/errors.ts';
 import { intersectSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import { type ForgottenSpans, stillForgotten } from '../warehouse/ledger/forgotten-spans.ts';
-import { openStore } from '../warehouse/open-store.ts';
+import {
+  type ForgottenSpans,
+  type LedgerEntry,
+  openReader,
+  openStore,
+  type Store,
+  stillForgotten,
+} from '../warehouse/index.ts';
 import { describeLeftOut, type LeftOutGap } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { openReader } from '../warehouse/reader.ts';
-import type { LedgerEntry, Store } from '../warehouse/store.ts';
 import { commitSelect, heldEntries } from './commit-mart.ts';
 import { describeLost, forgottenReason, isForgotten } from './forgotten-inputs.ts';
 import { loadMarts, type MartDef, withInputs } from './load-marts.ts';

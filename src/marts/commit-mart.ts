@@ -4,7 +4,7 @@ import type { Span } from '../core/span.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import { setMemory } from '../sql/database.ts';
-import type { LedgerEntry, MartStamp, Store } from '../warehouse/store.ts';
+import type { LedgerEntry, MartStamp, Store } from '../warehouse/index.ts';
 
 /** The name that entries of a mart carry in the ledger. */
 export function martPipeline(name: string): string {

@@ -1,5 +1,5 @@
 import { kinds } from '../declare/kind.ts';
-import { macros } from '../warehouse/relations/macros.ts';
+import { macros } from '../warehouse/index.ts';
 import type { MartDef } from './load-marts.ts';
 import type { CheckDef } from './run-checks.ts';
 

@@ -1,8 +1,7 @@
 import type { DaySpan } from '../chain/day-spans.ts';
 import { intersectSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
-import { describeForgotten, type ForgottenSpans } from '../warehouse/ledger/forgotten-spans.ts';
-import type { LedgerEntry } from '../warehouse/store.ts';
+import { describeForgotten, type ForgottenSpans, type LedgerEntry } from '../warehouse/index.ts';
 import type { MartDef } from './load-marts.ts';
 import { pipelinesBehind } from './mart-inputs.ts';
 

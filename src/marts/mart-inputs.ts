@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
-import { doneSpans } from '../warehouse/ledger/done-spans.ts';
+import { doneSpans, type LedgerEntry, type Store } from '../warehouse/index.ts';
 import { type LeftOutGap, lacks, leftOutGaps } from '../warehouse/query/left-out-gaps.ts';
-import type { LedgerEntry, Store } from '../warehouse/store.ts';
 import type { MartDef } from './load-marts.ts';
 
 /** Ids of the entries in force that hold rows of each table: of one day, or at all. */

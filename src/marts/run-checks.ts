@@ -7,9 +7,7 @@ import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import { selectedTable } from '../declare/selected-table.ts';
 import { quoteText } from '../sql/canonical-text.ts';
-import { stillForgotten } from '../warehouse/ledger/forgotten-spans.ts';
-import { openStore } from '../warehouse/open-store.ts';
-import { COMMITS } from '../warehouse/parquet-store/catalog.ts';
+import { COMMITS, type LedgerEntry, openReader, openStore, type Store, stillForgotten } from '../warehouse/index.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { FORGOTTEN_DAYS, forgottenDays } from '../warehouse/query/forgotten-days.ts';
 import {
@@ -21,8 +19,6 @@ import {
 } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { openReader } from '../warehouse/reader.ts';
-import type { LedgerEntry, Store } from '../warehouse/store.ts';
 import { commitSelect, heldEntries } from './commit-mart.ts';
 import { loadMarts, requireSame } from './load-marts.ts';
 import { entriesOf } from './mart-inputs.ts';

@@ -2,12 +2,16 @@ import { contentHash } from '../audit/content-hash.ts';
 import { type Span, subtractSpans } from '../core/span.ts';
 import { proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { doneSpans, quarantinedSpans, unprovenSpans } from '../warehouse/ledger/done-spans.ts';
+import {
+  addEvidence,
+  doneSpans,
+  type LedgerEntry,
+  quarantinedSpans,
+  type Reader,
+  unprovenSpans,
+} from '../warehouse/index.ts';
 import type { ReadPart } from '../warehouse/query/coverage-gaps.ts';
 import type { Reads } from '../warehouse/query/left-out-gaps.ts';
-import type { Reader } from '../warehouse/reader.ts';
-import { addEvidence } from '../warehouse/staging/row-evidence.ts';
-import type { LedgerEntry } from '../warehouse/store.ts';
 import { findGaps } from './report-gaps.ts';
 import { exportedEntries, ledgerRelations, walkedPipelines, wholeSpan } from './report-relations.ts';
 

@@ -3,7 +3,7 @@ import { greatest, least, type Span } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Query } from '../sql/query-result.ts';
-import { stillForgotten } from '../warehouse/ledger/forgotten-spans.ts';
+import { type LedgerEntry, type Reader, stillForgotten } from '../warehouse/index.ts';
 import {
   absentTables,
   type CoverageGap,
@@ -14,8 +14,6 @@ import {
   type ReadPart,
 } from '../warehouse/query/coverage-gaps.ts';
 import { describeLeftOut, type LeftOutGap, leftOutGaps, type Reads } from '../warehouse/query/left-out-gaps.ts';
-import type { Reader } from '../warehouse/reader.ts';
-import type { LedgerEntry } from '../warehouse/store.ts';
 import { exportedEntries, walkedPipelines } from './report-relations.ts';
 
 export interface GapOptions {

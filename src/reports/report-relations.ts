@@ -3,8 +3,7 @@ import { isEphemeral, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
-import { doneSpans, quarantinedSpans, spansOf } from '../warehouse/ledger/done-spans.ts';
-import type { LedgerEntry } from '../warehouse/store.ts';
+import { doneSpans, type LedgerEntry, quarantinedSpans, spansOf } from '../warehouse/index.ts';
 
 const entryColumns = {
   number: 'BIGINT',

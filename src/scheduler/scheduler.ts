@@ -7,7 +7,7 @@ import type { Job } from '../jobs/job.ts';
 import type { JobActions } from '../jobs/job-actions.ts';
 import { lockJobs } from '../jobs/run-history.ts';
 import { runJob } from '../jobs/run-job.ts';
-import { warehousePath } from '../warehouse/store-options.ts';
+import { warehousePath } from '../warehouse/index.ts';
 import { JobQueue, type ScheduledJob } from './job-queue.ts';
 import { type ScheduleEvent, serveWarehouse, watching } from './warehouse-queue.ts';
 

@@ -1,8 +1,7 @@
 import { shortMessage } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
-import type { LostDeclaration } from '../warehouse/damaged-store.ts';
-import type { LedgerEntry } from '../warehouse/store.ts';
+import type { LedgerEntry, LostDeclaration } from '../warehouse/index.ts';
 import type { Held } from './damaged-warehouse.ts';
 import type { Finding } from './finding.ts';
 

@@ -6,19 +6,22 @@ import { type Span, shortSpans, totalSize, unionSpans } from '../core/span.ts';
 import { narrowTable } from '../declare/left-out.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import { requireSound } from '../warehouse/compaction/compact.ts';
-import { covering, FORGOTTEN, spansOf } from '../warehouse/ledger/done-spans.ts';
-import { schemaOf } from '../warehouse/relations/table-schema.ts';
-import { addEvidence, measureRows } from '../warehouse/staging/row-evidence.ts';
-import type { CommitPart, ForgottenRows, LedgerEntry, StagedSpan, Store } from '../warehouse/store.ts';
-import type { Held } from './damaged-warehouse.ts';
+import {
+  addEvidence,
+  type CommitPart,
+  covering,
+  FORGOTTEN,
+  type ForgottenRows,
+  measureRows,
+  type StagedSpan,
+  type Store,
+  spansOf,
+} from '../warehouse/index.ts';
 import { describeEvidence } from './entry-state.ts';
 import { type ForgottenEntry, inSpans } from './plan-forget.ts';
 
 export interface Forgetting {
   readonly store: Store;
-  /** What was planned with. */
-  readonly held: Held;
   readonly tables: readonly TableDef[];
   readonly effects: Effects;
   readonly by: ForgottenRows['by'];
@@ -47,8 +50,7 @@ export async function forgetEntries(context: Forgetting, entries: readonly Forgo
   }
   const parts: CommitPart[] = [];
   for (const each of entries.filter(({ kept }) => kept.length > 0)) {
-    const files = Object.values(each.entry.tables).flatMap((table) => table.files);
-    for (const file of files) await requireSound(store.path, file);
+    await store.rows.requireSound(each.entry);
     const own: StagedSpan[] = [];
     for (const spans of keptGroups(each)) {
       const staged = await stageKept(context, each, spans);
@@ -110,13 +112,6 @@ export function tablesOf({ entry }: ForgottenEntry, tables: readonly TableDef[])
     .map((table) => narrowTable(table, entry.without));
 }
 
-/** SQL of the rows of an entry, as the store sees them. */
-function rowsOf({ store, held }: Forgetting, table: TableDef, entry: LedgerEntry): string {
-  const select = held.select(table, [entry]);
-  // Before, a one-file warehouse was an attached database; now it is the store's own.
-  return store.kind === 'duckdb' ? select.replace(' FROM w._rows.', ' FROM _rows.') : select;
-}
-
 async function stageKept(context: Forgetting, each: ForgottenEntry, spans: readonly Span[]): Promise<StagedSpan> {
   const { store, tables } = context;
   const { pipeline, entry } = each;
@@ -124,8 +119,8 @@ async function stageKept(context: Forgetting, each: ForgottenEntry, spans: reado
   await mkdir(stage.folder, { recursive: true });
   for (const table of tablesOf(each, tables)) {
     const path = join(stage.folder, `${table.name}-kept.parquet`);
-    const columns = schemaOf(table).columns.map(({ name }) => quoteName(name));
-    await store.query(`COPY (SELECT ${columns.join(', ')} FROM (${rowsOf(context, table, entry)})
+    const columns = table.columns.map(({ name }) => quoteName(name));
+    await store.query(`COPY (SELECT ${columns.join(', ')} FROM (${store.rows.select(table, [entry])})
       WHERE ${inSpans(pipeline, table, spans)}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
     await stage.adopt(table, path);
   }
@@ -139,7 +134,7 @@ async function requireSame(context: Forgetting, each: ForgottenEntry, kept: read
   for (const table of tablesOf(each, tables)) {
     const recorded = entry.tables[table.name];
     if (recorded === undefined) continue;
-    const relation = `(SELECT * FROM (${rowsOf(context, table, entry)}) WHERE ${inSpans(pipeline, table, gone)})`;
+    const relation = `(SELECT * FROM (${store.rows.select(table, [entry])}) WHERE ${inSpans(pipeline, table, gone)})`;
     const removed = await measureRows(store.query, table, relation);
     const found = addEvidence([...removed, ...kept.flatMap(({ tables: own }) => own[table.name] ?? [])], table);
     if (JSON.stringify(describeEvidence(found)) === JSON.stringify(describeEvidence(recorded))) continue;

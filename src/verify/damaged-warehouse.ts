@@ -1,6 +1,5 @@
 import type { Registry } from '../declare/registry.ts';
-import type { DamagedStore } from '../warehouse/damaged-store.ts';
-import { openDamaged } from '../warehouse/open-damaged.ts';
+import { type DamagedStore, openDamaged } from '../warehouse/index.ts';
 import { boundColumn } from './bound-column.ts';
 
 /** A warehouse that is looked at. */

@@ -6,10 +6,15 @@ import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
-import type { Trust } from '../warehouse/damaged-store.ts';
-import { spansOf } from '../warehouse/ledger/done-spans.ts';
-import { addEvidence, measureBy } from '../warehouse/staging/row-evidence.ts';
-import type { LedgerEntry, TableEntry, TableEvidence } from '../warehouse/store.ts';
+import {
+  addEvidence,
+  type LedgerEntry,
+  measureBy,
+  spansOf,
+  type TableEntry,
+  type TableEvidence,
+  type Trust,
+} from '../warehouse/index.ts';
 import { boundColumn } from './bound-column.ts';
 import type { Held } from './damaged-warehouse.ts';
 import type { Finding, FindingKind } from './finding.ts';

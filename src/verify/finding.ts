@@ -1,10 +1,9 @@
 import { formatSpan, type Span } from '../core/span.ts';
-import type { FileFault, LedgerFault } from '../warehouse/damaged-store.ts';
+import type { FaultKind } from '../warehouse/index.ts';
 
 /** What can be wrong with a warehouse. */
 export type FindingKind =
-  | LedgerFault['kind']
-  | FileFault['kind']
+  | FaultKind
   | 'declaration-broken'
   | 'not-done'
   | 'overlap'

@@ -6,10 +6,9 @@ import { type Span, unionSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { loadMarts, type MartDef } from '../marts/load-marts.ts';
-import { openStore } from '../warehouse/open-store.ts';
+import { type ForgottenRows, openStore } from '../warehouse/index.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import type { ForgottenRows } from '../warehouse/store.ts';
 import { forgetEntries, tablesOf } from './commit-forget.ts';
 import { type Held, openHeld } from './damaged-warehouse.ts';
 import { limitTo } from './limit-range.ts';
@@ -100,7 +99,7 @@ export async function forgetPlanned(
     ...(onStep === undefined ? {} : { onStep }),
   });
   try {
-    await forgetEntries({ store, held, tables, effects, by, days }, plan.entries);
+    await forgetEntries({ store, tables, effects, by, days }, plan.entries);
   } finally {
     await store.close();
   }
@@ -143,21 +142,18 @@ async function measureGone(
   { pipeline, entry, gone, kept }: ForgottenEntry,
   table: TableDef,
 ): Promise<Gone> {
-  const recorded = entry.tables[table.name];
-  if (kept.length === 0 && held.kind === 'parquet') {
-    const days = (recorded?.files ?? []).flatMap(
-      ({ path }) => /\/block_date=(\d{4}-\d{2}-\d{2})\//.exec(path)?.[1] ?? [],
-    );
-    const [from, to] = [days.sort()[0], days.at(-1)];
-    return { count: recorded?.rows ?? 0, from, to };
+  const { files = [], rows: count = 0 } = entry.tables[table.name] ?? {};
+  if (kept.length === 0 && files.length > 0) {
+    const days = files.flatMap(({ path }) => /\/block_date=(\d{4}-\d{2}-\d{2})\//.exec(path)?.[1] ?? []).sort();
+    return { count, from: days[0], to: days.at(-1) };
   }
   const [first, last] = table.time === undefined ? ['NULL', 'NULL'] : ['min(block_date)', 'max(block_date)'];
   const where = kept.length === 0 ? 'true' : inSpans(pipeline, table, gone);
   const { rows } = await held.database.query(
     `SELECT count(*)::INTEGER, ${first}::VARCHAR, ${last}::VARCHAR FROM (${held.select(table, [entry])}) WHERE ${where}`,
   );
-  const [count, from, to] = rows[0] ?? [];
-  return { count: Number(count), from: textOf(from), to: textOf(to) };
+  const [found, from, to] = rows[0] ?? [];
+  return { count: Number(found), from: textOf(from), to: textOf(to) };
 }
 
 function textOf(value: unknown): string | undefined {

@@ -5,7 +5,7 @@ import { realEffects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
-import { doneSpans, spansOf } from '../warehouse/ledger/done-spans.ts';
+import { doneSpans, spansOf } from '../warehouse/index.ts';
 import type { Held } from './damaged-warehouse.ts';
 import type { Finding } from './finding.ts';
 

@@ -1,8 +1,7 @@
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
-import { addEvidence, type Measured, measureBy } from '../warehouse/staging/row-evidence.ts';
-import type { LedgerEntry, TableEvidence } from '../warehouse/store.ts';
+import { addEvidence, type LedgerEntry, type Measured, measureBy, type TableEvidence } from '../warehouse/index.ts';
 import { boundColumn } from './bound-column.ts';
 import type { Held } from './damaged-warehouse.ts';
 

@@ -16,8 +16,7 @@ import type { MartDef } from '../marts/load-marts.ts';
 import { pipelinesBehind } from '../marts/mart-inputs.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
-import { spansOf } from '../warehouse/ledger/done-spans.ts';
-import type { LedgerEntry } from '../warehouse/store.ts';
+import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { seqnoColumn } from './bound-column.ts';
 
 /** What of an entry goes, and what stays. */

@@ -2,8 +2,7 @@ import { formatSpans, haveCommon, hullOf, intersectSpans, type Span, subtractSpa
 import { commonLeftOut, narrowPipeline } from '../declare/left-out.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { spansOf } from '../warehouse/ledger/done-spans.ts';
-import type { LedgerEntry } from '../warehouse/store.ts';
+import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { projectionOf } from './audit-transactions.ts';
 import type { EntryState, TableState } from './entry-state.ts';
 import type { FindingKind } from './finding.ts';

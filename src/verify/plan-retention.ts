@@ -1,7 +1,6 @@
 import { haveCommon, intersectSpans, type Span, unionSpans } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
-import { spansOf } from '../warehouse/ledger/done-spans.ts';
-import type { LedgerEntry } from '../warehouse/store.ts';
+import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { bindsRows, type ForgetPlan, type ForgetPlanOptions, isCuttable, planForget } from './plan-forget.ts';
 
 /** Rows that are older than they are kept, and stay all the same. */

@@ -11,8 +11,7 @@ import { readAnew } from '../export/walk-and-repair.ts';
 import type { WalkContext, WalkEvent } from '../export/walk-context.ts';
 import { threadLoaders } from '../export/workers/loader-pool.ts';
 import type { Source } from '../http/source.ts';
-import { doneSpans, PARTIAL } from '../warehouse/ledger/done-spans.ts';
-import type { Store } from '../warehouse/store.ts';
+import { doneSpans, PARTIAL, type Store } from '../warehouse/index.ts';
 import type { Damage } from './plan-repair.ts';
 
 export interface RefetchOptions {

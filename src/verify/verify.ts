@@ -8,10 +8,9 @@ import { formatSpans, haveCommon, type Span, subtractSpans, unionSpans } from '.
 import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { doneSpans, PARTIAL, spansOf, unprovenSpans } from '../warehouse/ledger/done-spans.ts';
+import { doneSpans, type LedgerEntry, PARTIAL, spansOf, unprovenSpans } from '../warehouse/index.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import type { LedgerEntry } from '../warehouse/store.ts';
 import { auditDeclarations } from './audit-declarations.ts';
 import { auditRows, type Edges, type Unchecked } from './audit-rows.ts';
 import { setView } from './audit-scope.ts';

@@ -47,6 +47,8 @@ export interface FileFault {
   readonly got: string;
 }
 
+export type FaultKind = LedgerFault['kind'] | FileFault['kind'];
+
 /**
  * How far a table's rows of one entry can be trusted by themselves. `proven`: every file has the checksum it was committed
  * with. `plain`: no checksum is known and nothing speaks against them. `suspect`: they can be read, but are not what was

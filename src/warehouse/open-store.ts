@@ -1,6 +1,9 @@
 import { StoreError } from '../core/errors.ts';
+import type { TableDef } from '../declare/table.ts';
+import { guarded } from '../files/file-failure.ts';
+import type { Reader, ReaderOptions } from './reader.ts';
 import type { Store } from './store.ts';
-import { detectStoreKind, loadDriver, shapeOf } from './store-kinds.ts';
+import { detectStoreKind, loadDriver, noWarehouse, shapeOf } from './store-kinds.ts';
 import { type StoreOptions, warehousePath } from './store-options.ts';
 
 /**
@@ -19,4 +22,20 @@ export async function openStore(options: StoreOptions & { readonly kind?: Store[
     });
   }
   return (await loadDriver(kind)).openStore(options);
+}
+
+/**
+ * Opens a warehouse for reading. A Parquet warehouse can be read at any moment, also while it is written.
+ * @throws {StoreError} `no-warehouse` when nothing is there; `busy` when a writer holds a DuckDB file; `needs-migration`.
+ */
+export async function openReader(
+  path: string,
+  tables: readonly TableDef[],
+  options: ReaderOptions = {},
+): Promise<Reader> {
+  const absolute = warehousePath(path);
+  const { kind, exists } = await detectStoreKind(absolute);
+  if (!exists) throw noWarehouse(absolute);
+  const driver = await loadDriver(kind);
+  return guarded(`warehouse ${absolute}`, () => driver.openReader(absolute, tables, options));
 }

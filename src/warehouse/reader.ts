@@ -1,9 +1,5 @@
-import type { TableDef } from '../declare/table.ts';
-import { guarded } from '../files/file-failure.ts';
 import type { Query, Stream } from '../sql/query-result.ts';
 import type { LedgerEntry, Store } from './store.ts';
-import { detectStoreKind, loadDriver, noWarehouse } from './store-kinds.ts';
-import { warehousePath } from './store-options.ts';
 
 /** A warehouse opened for reading only. */
 export interface Reader {
@@ -27,20 +23,4 @@ export interface Reader {
 export interface ReaderOptions {
   /** Every query sees what was committed when the warehouse was opened, for results that belong together. Default false. */
   readonly isPinned?: boolean | undefined;
-}
-
-/**
- * Opens a warehouse for reading. A Parquet warehouse can be read at any moment, also while it is written.
- * @throws {StoreError} `no-warehouse` when nothing is there; `busy` when a writer holds a DuckDB file; `needs-migration`.
- */
-export async function openReader(
-  path: string,
-  tables: readonly TableDef[],
-  options: ReaderOptions = {},
-): Promise<Reader> {
-  const absolute = warehousePath(path);
-  const { kind, exists } = await detectStoreKind(absolute);
-  if (!exists) throw noWarehouse(absolute);
-  const driver = await loadDriver(kind);
-  return guarded(`warehouse ${absolute}`, () => driver.openReader(absolute, tables, options));
 }

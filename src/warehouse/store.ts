@@ -3,7 +3,6 @@ import type { LeftOut, TableDef } from '../declare/table.ts';
 import type { Batch } from '../decode/batch.ts';
 import type { Query } from '../sql/query-result.ts';
 import type { FileForm, RowFile } from './staging/row-folder.ts';
-import type { StagerOptions } from './staging/stager.ts';
 
 /** Cheap evidence of a table's rows, kept in the ledger and provable again from the files. */
 export interface TableEvidence {
@@ -186,6 +185,16 @@ export interface StagedTable extends TableEvidence {
 /** A staged file: its absolute path, and where it belongs (relative to the warehouse; empty in the DuckDB store). */
 export interface StagedFile extends TableFile {
   readonly stagedPath: string;
+}
+
+/** Where stages lie, and what they are for. */
+export interface StagerOptions {
+  /** `final`: files as readers will get them, one for each day. `plain`: files that the store reads once. */
+  readonly form: FileForm;
+  /** Absolute path of the folder of staged files. */
+  readonly stagingPath: string;
+  /** Bound of DuckDB's memory in megabytes. Default 256. */
+  readonly memoryMb?: number;
 }
 
 /** The rows of single entries, as a store keeps them. */

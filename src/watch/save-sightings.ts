@@ -4,7 +4,7 @@ import { Decoder } from '../decode/decoder.ts';
 import { explainRefusal } from '../decode/explain-refusal.ts';
 import { quarantineBatch } from '../decode/quarantine-table.ts';
 import type { Given } from '../decode/table-rows.ts';
-import type { Store } from '../warehouse/store.ts';
+import type { Store } from '../warehouse/index.ts';
 import type { EphemeralPipeline } from './poll.ts';
 import { type PendingRole, pendingRole, type Sighting, type Sightings } from './sightings.ts';
 

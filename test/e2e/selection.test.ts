@@ -8,8 +8,9 @@ import { type Selection, selectFrom } from '../../src/declare/selection.ts';
 import type { TableDef } from '../../src/declare/table.ts';
 import { loadRegistry, openWarehouse, type RunEvent, type RunReport, run } from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
 import { readsOf } from '../../src/warehouse/query/left-out-gaps.ts';
-import { openReader, type Reader } from '../../src/warehouse/reader.ts';
+import type { Reader } from '../../src/warehouse/reader.ts';
 import { sumRows } from '../../src/warehouse/staging/row-sum.ts';
 import { freshFolder } from '../scratch.ts';
 

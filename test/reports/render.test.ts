@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { openWarehouse, renderReport, run } from '../../src/index.ts';
-import { openReader } from '../../src/warehouse/reader.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
 import { freshFolder } from '../scratch.ts';
 import { FRONT, tableReport, warehouseWithHole, writeReport } from './support.ts';
 

@@ -6,7 +6,7 @@ import { realEffects } from '../../src/core/effects.ts';
 import { type CompactOptions, compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
 import { doneSpans, quarantinedSpans, spansOf } from '../../src/warehouse/ledger/done-spans.ts';
 import { parseEntry } from '../../src/warehouse/ledger/entries.ts';
-import { openReader } from '../../src/warehouse/reader.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
 import { items, parts } from './tables.ts';
 import { commitItems, countItems, draftOf, freshPath, openTestStore } from './warehouses.ts';
 

@@ -7,7 +7,7 @@ import { type CompactOptions, compactWarehouse } from '../../src/warehouse/compa
 import { planCuts } from '../../src/warehouse/compaction/merge-files.ts';
 import { planCompaction } from '../../src/warehouse/compaction/plan-compaction.ts';
 import { spansOf } from '../../src/warehouse/ledger/done-spans.ts';
-import { openReader } from '../../src/warehouse/reader.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
 import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { items, parts } from './tables.ts';

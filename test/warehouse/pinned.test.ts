@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { Database } from '../../src/sql/database.ts';
 import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
-import { openReader } from '../../src/warehouse/reader.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
 import { withoutLinks } from './filesystem.ts';
 import { items, parts } from './tables.ts';
 import { commitItems, countItems, freshPath, listAll, openTestStore } from './warehouses.ts';

@@ -16,7 +16,7 @@ export function addCatalog(program: Command): void {
     .action(async (flags: CommonOptions) => {
       const [{ warehouseRegistry }, { rebuildCatalog }, { requireSameNetwork }] = await Promise.all([
         import('../../warehouse/query/warehouse-registry.ts'),
-        import('../../warehouse/parquet-store/rebuild-catalog.ts'),
+        import('../../warehouse/index.ts'),
         import('../../warehouse/query/status.ts'),
       ]);
       const warehouse = await findWarehouse(flags);

@@ -5,8 +5,7 @@ import { realEffects } from '../../core/effects.ts';
 import { UsageError } from '../../core/errors.ts';
 import { formatBytes, formatCount, formatDuration } from '../../core/format.ts';
 import type { Span } from '../../core/span.ts';
-import type { CompactEvent, CompactReport } from '../../warehouse/compaction/compact.ts';
-import type { Reader } from '../../warehouse/reader.ts';
+import type { CompactEvent, CompactReport, Reader } from '../../warehouse/index.ts';
 import { type CommonOptions, networkOption, parsePositive, warehouseOption } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 
@@ -39,7 +38,7 @@ export function addCompact(program: Command): void {
     .action(async (flags: CompactFlags) => {
       const [{ warehouseRegistry }, { compactWarehouse }, { requireSameNetwork }] = await Promise.all([
         import('../../warehouse/query/warehouse-registry.ts'),
-        import('../../warehouse/compaction/compact.ts'),
+        import('../../warehouse/index.ts'),
         import('../../warehouse/query/status.ts'),
       ]);
       const stop = new AbortController();

@@ -20,7 +20,7 @@ export function addDescribe(program: Command): void {
     .option('--json', 'print a JSON object')
     .addHelpText('after', '\nExamples:\n  tonlake describe\n  tonlake describe messages')
     .action(async (name: string | undefined, flags: DescribeFlags) => {
-      const { COMMITS } = await import('../../warehouse/relations/commits-view.ts');
+      const { COMMITS } = await import('../../warehouse/index.ts');
       const { describeLedger, describeTable, describeTables, ledgerSummary, describeView, tableSummary, viewSummary } =
         await import('../../declare/describe-tables.ts');
       const [{ loadMarts }, { describeMart, describeMarts, martSummary }] = await Promise.all([
@@ -86,7 +86,7 @@ async function registryOf(flags: DescribeFlags): Promise<Registry> {
 /** What the warehouse was exported without; nothing where there is none, and none was named. */
 async function leftOutOf(flags: DescribeFlags, registry: Registry, tables: readonly string[]) {
   const [{ openReader }, { allLeftOut }] = await Promise.all([
-    import('../../warehouse/reader.ts'),
+    import('../../warehouse/index.ts'),
     import('../../warehouse/query/left-out-gaps.ts'),
   ]);
   try {

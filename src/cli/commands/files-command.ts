@@ -20,7 +20,7 @@ export function addFiles(program: Command): void {
       const [{ loadRegistry }, { warehouseRegistry }, { openReader }, { requireSameNetwork }] = await Promise.all([
         import('../../declare/registry.ts'),
         import('../../warehouse/query/warehouse-registry.ts'),
-        import('../../warehouse/reader.ts'),
+        import('../../warehouse/index.ts'),
         import('../../warehouse/query/status.ts'),
       ]);
       let registry = await loadRegistry();

@@ -5,7 +5,7 @@ import type { RunOptions } from '../../export/run.ts';
 import type { WalkMode } from '../../export/walk-context.ts';
 import { requireLocalPath } from '../../files/local-path.ts';
 import { PRIORITIES, type Priority } from '../../rate-limit/priority.ts';
-import type { Store } from '../../warehouse/store.ts';
+import type { Store } from '../../warehouse/index.ts';
 import {
   type CommonOptions,
   collectColumns,

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { formatCount, formatDuration } from '../../core/format.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
-import type { Store } from '../../warehouse/store.ts';
+import type { Store } from '../../warehouse/index.ts';
 import type { WatchEvent, WatchReport } from '../../watch/watch.ts';
 import {
   type CommonOptions,

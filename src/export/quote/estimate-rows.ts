@@ -1,6 +1,6 @@
 import type { Header } from '../../chain/headers.ts';
 import { type Span, spanSize } from '../../core/span.ts';
-import type { Reader } from '../../warehouse/reader.ts';
+import type { Reader } from '../../warehouse/index.ts';
 import type { PageRequest } from '../page-request.ts';
 import { headersOf, planRowAsks, planRowSpans } from '../row-plan.ts';
 import { promisedRows } from '../span-proof.ts';

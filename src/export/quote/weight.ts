@@ -2,7 +2,7 @@ import type { ColumnDef } from '../../declare/column.ts';
 import { kinds } from '../../declare/kind.ts';
 import { isSameSelection } from '../../declare/left-out.ts';
 import { type PipelineDef, proofOf } from '../../declare/pipeline.ts';
-import type { LedgerEntry } from '../../warehouse/store.ts';
+import type { LedgerEntry } from '../../warehouse/index.ts';
 import type { Measured } from './measure-pages.ts';
 
 /** Bytes and time of some rows. */

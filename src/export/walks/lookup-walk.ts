@@ -6,7 +6,7 @@ import type { LookupWalk } from '../../declare/walk.ts';
 import type { Batch } from '../../decode/batch.ts';
 import { lookupsBatch } from '../../decode/lookups-table.ts';
 import type { Given } from '../../decode/table-rows.ts';
-import { PARTIAL } from '../../warehouse/ledger/done-spans.ts';
+import { PARTIAL } from '../../warehouse/index.ts';
 import { Gate } from '../gate.ts';
 import { describeCause, LastingFailure } from '../lasting-failure.ts';
 import { countRefused, findKeys, type Key } from '../lookup-keys.ts';

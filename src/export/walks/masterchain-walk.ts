@@ -3,7 +3,7 @@ import type { Header } from '../../chain/headers.ts';
 import { WalkError } from '../../core/errors.ts';
 import { intersectSpans, type Span, spanSize, unionSpans } from '../../core/span.ts';
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
-import { doneSpans } from '../../warehouse/ledger/done-spans.ts';
+import { doneSpans } from '../../warehouse/index.ts';
 import { Gate } from '../gate.ts';
 import { halve, planEvenWindows, rangeOf } from '../lt-windows.ts';
 import { PAGE_ROWS, type PageRequest, pagesOfBlock, requestOf } from '../page-request.ts';

@@ -1,7 +1,7 @@
 import type { Span } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { Batch } from '../../decode/batch.ts';
-import type { NewestRule, Stage } from '../../warehouse/store.ts';
+import type { NewestRule, Stage } from '../../warehouse/index.ts';
 import type { RowRules } from '../row-rules.ts';
 import { type RowSink, SpanLoader } from '../span-loader.ts';
 import { FLUSH_RECORDS, type LoaderPool, newestRule, type SpanLoaderPort, type StagedRows } from './loader-port.ts';

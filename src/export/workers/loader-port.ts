@@ -3,7 +3,7 @@ import type { BadBlock } from '../../audit/reconcile.ts';
 import type { Span } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { Batch } from '../../decode/batch.ts';
-import type { NewestRule, StagedSpan } from '../../warehouse/store.ts';
+import type { NewestRule, StagedSpan } from '../../warehouse/index.ts';
 import type { RowRules } from '../row-rules.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { PageRules } from '../walk-request.ts';

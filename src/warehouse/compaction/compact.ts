@@ -10,9 +10,9 @@ import { hashFile, statIfAny } from '../../files/disk.ts';
 import { Database } from '../../sql/database.ts';
 import { datePlace } from '../file-layout.ts';
 import { covering } from '../ledger/done-spans.ts';
-import { openStore } from '../open-store.ts';
+import { openReader, openStore } from '../open-store.ts';
 import { requireSound } from '../parquet-store/entry-files.ts';
-import { openReader, type Reader } from '../reader.ts';
+import type { Reader } from '../reader.ts';
 import { placedRows, selectFiles } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
 import { addEvidence, measureRows } from '../staging/row-evidence.ts';
@@ -20,8 +20,6 @@ import { sumRows } from '../staging/row-sum.ts';
 import type { LedgerEntry, StagedFile, StagedTable, Store, TableFile } from '../store.ts';
 import { mergeFiles } from './merge-files.ts';
 import { type CompactGroup, groupFiles, planCompaction } from './plan-compaction.ts';
-
-export { requireSound } from '../parquet-store/entry-files.ts';
 
 export interface CompactOptions {
   /** Path of the warehouse. */

@@ -15,7 +15,7 @@ import { requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { readFiles } from '../relations/table-relation.ts';
 import { requireDeclared } from '../relations/table-schema.ts';
-import { Stager, type StagerOptions } from '../staging/stager.ts';
+import { Stager } from '../staging/stager.ts';
 import type {
   CommitDraft,
   CommitPart,
@@ -25,6 +25,7 @@ import type {
   LedgerEntry,
   StagedSpan,
   StagedTable,
+  StagerOptions,
   Store,
 } from '../store.ts';
 import { type StoreOptions, warehousePath } from '../store-options.ts';

@@ -14,8 +14,17 @@ import { badLedger } from '../ledger/entries.ts';
 import { LedgerFolder, layoutOf, readIdentity, requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
 import { requireDeclared, requireReadable, schemaOf } from '../relations/table-schema.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
-import { Stager, type StagerOptions } from '../staging/stager.ts';
-import type { CommitDraft, CommitPart, EntryRows, FileStage, LedgerEntry, StagedSpan, Store } from '../store.ts';
+import { Stager } from '../staging/stager.ts';
+import type {
+  CommitDraft,
+  CommitPart,
+  EntryRows,
+  FileStage,
+  LedgerEntry,
+  StagedSpan,
+  StagerOptions,
+  Store,
+} from '../store.ts';
 import { type StoreOptions, warehousePath } from '../store-options.ts';
 import { Catalog } from './catalog.ts';
 import { folderRows } from './entry-files.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { realEffects } from '../../core/effects.ts';
 import type { TableDef } from '../../declare/table.ts';
-import { openStore } from '../open-store.ts';
-import { openReader, type Reader } from '../reader.ts';
+import { openReader, openStore } from '../open-store.ts';
+import type { Reader } from '../reader.ts';
 
 /**
  * Brings the catalog of a Parquet warehouse up to date, for example after it was moved; a DuckDB warehouse is its own catalog.

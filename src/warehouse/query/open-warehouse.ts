@@ -1,7 +1,8 @@
 import { AuditError } from '../../core/errors.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { stillForgotten } from '../ledger/forgotten-spans.ts';
-import { openReader, type Reader } from '../reader.ts';
+import { openReader } from '../open-store.ts';
+import type { Reader } from '../reader.ts';
 import { gapsOf, type Parameters } from './query-gaps.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
 

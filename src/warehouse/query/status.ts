@@ -15,7 +15,7 @@ import { isEphemeral, proofOf } from '../../declare/pipeline.ts';
 import { resolveNetwork } from '../../http/network.ts';
 import { doneSpans, quarantinedSpans, unprovenSpans } from '../ledger/done-spans.ts';
 import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.ts';
-import { openReader } from '../reader.ts';
+import { openReader } from '../open-store.ts';
 import type { LedgerEntry } from '../store.ts';
 import { allLeftOut, describeLeftOut, type LeftOutGap } from './left-out-gaps.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';

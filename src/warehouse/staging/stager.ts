@@ -11,19 +11,9 @@ import { DATE_COLUMN, datePlace, encodingOf, partitionOf, pathOfFile, storedColu
 import { writeNewest } from '../relations/newest-rows.ts';
 import { readFiles, stagedRows } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
-import type { FileStage, NewestRule, StagedFile, StagedSpan, StagedTable } from '../store.ts';
+import type { FileStage, NewestRule, StagedFile, StagedSpan, StagedTable, StagerOptions } from '../store.ts';
 import { addEvidence, type DatedEvidence, measureRows } from './row-evidence.ts';
 import { type FileForm, type RowFile, RowFolder } from './row-folder.ts';
-
-/** Where stages lie, and what they are for. */
-export interface StagerOptions {
-  /** `final`: files as readers will get them, one for each day. `plain`: files that the store reads once. */
-  readonly form: FileForm;
-  /** Absolute path of the folder of staged files. */
-  readonly stagingPath: string;
-  /** Bound of DuckDB's memory in megabytes. Default 256. */
-  readonly memoryMb?: number;
-}
 
 /** Makes stages. It owns the DuckDB instance that encodes their files. */
 export class Stager {

@@ -1,0 +1,56 @@
+// The door of the warehouse: all that other folders import of it, but for `query/`, which reads a warehouse as users do, and
+// `staging/row-folder.ts`, which threads load without the rest. docs/architecture.md tells what a store has to write.
+
+// Opening: for writing, for reading, and whatever can be read of a damaged one.
+
+export type { DamagedStore, FaultKind, LostDeclaration, Trust } from './damaged-store.ts';
+export { openDamaged } from './open-damaged.ts';
+export { openReader, openStore } from './open-store.ts';
+export type { Reader } from './reader.ts';
+export type { Store } from './store.ts';
+export { recordsFolder } from './store-kinds.ts';
+export { warehousePath } from './store-options.ts';
+
+// Committing: rows are staged, and one entry of the ledger puts them in force.
+
+export { selectStaged } from './relations/table-relation.ts';
+export { requireSpace } from './staging/free-space.ts';
+export type { CommitDraft, CommitPart, FileStage, NewestRule, Stage, StagedSpan, StagedTable } from './store.ts';
+
+// The ledger: its entries, and pure functions of them.
+
+export {
+  covering,
+  doneFor,
+  doneSpans,
+  FORGOTTEN,
+  givesWay,
+  narrowerEntries,
+  PARTIAL,
+  quarantinedSpans,
+  spansOf,
+  unprovenSpans,
+} from './ledger/done-spans.ts';
+export { describeForgotten, type ForgottenSpans, stillForgotten } from './ledger/forgotten-spans.ts';
+export type { ForgottenRows, LedgerEntry, ListProofKind, MartStamp, TableEntry, Verdict } from './store.ts';
+
+// Evidence: what an entry records of rows, measured again.
+
+export { addEvidence, type Measured, measureBy, measureRows } from './staging/row-evidence.ts';
+export type { TableEvidence } from './store.ts';
+
+// Relations: what SQL over a warehouse can name.
+
+export { COMMITS, commitColumns } from './relations/commits-view.ts';
+export { macros } from './relations/macros.ts';
+export { roleView } from './relations/role-views.ts';
+
+// Upkeep: fewer and larger files, and the catalog for other programs.
+
+export {
+  type CompactEvent,
+  type CompactOptions,
+  type CompactReport,
+  compactWarehouse,
+} from './compaction/compact.ts';
+export { rebuildCatalog } from './parquet-store/rebuild-catalog.ts';
