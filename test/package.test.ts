@@ -61,7 +61,7 @@ describe('as an installed package', () => {
       });
       expect(stderr).not.toContain('node_modules');
     }
-    const [, begin = ''] = / begin with one: (.*)\n$/.exec(run('job list').stderr) ?? [];
+    const [, begin = ''] = / create one: (.*)\n$/.exec(run('job list').stderr) ?? [];
     const begun = shell(begin.replace('tonlake job', './node_modules/.bin/tonlake job'), place);
     expect(begun).toMatchObject({ code: 0, stderr: '' });
     expect(begun.stdout).toContain('nightly');

@@ -8,7 +8,7 @@ import type { Registry } from '../declare/registry.ts';
 import { type Selection, selectFrom } from '../declare/selection.ts';
 import { openSession, type Session, type SessionOptions } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
-import { doneFor, doneSpans, openStore, type Store, warehousePath } from '../warehouse/index.ts';
+import { doneFor, doneSpans, openStore, requireKind, type Store } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { bringIn, type PipelineRun } from './bring-in.ts';
 import { requireGivenKeys, requireKeyColumns } from './lookup-keys.ts';
@@ -98,10 +98,10 @@ const LEAST_SPAN_ASKS = 20;
  */
 export async function run(options: RunOptions): Promise<RunReport> {
   const { effects = realEffects } = options;
+  await requireKind(options.warehouse, options.store);
   const registry = await warehouseRegistry(options.warehouse, options.registry);
   const startedAt = effects.monotonic();
   const pipelines = selectFrom(registry.toRun(options.pipelines), options);
-  warehousePath(options.warehouse);
   const parts = parseRange(options.range);
   const command = ['tonlake run', ...options.pipelines].join(' ');
   const session = await openSession({ ...options, effects, command });

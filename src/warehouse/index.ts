@@ -5,7 +5,7 @@
 
 export type { DamagedStore, FaultKind, LostDeclaration, Trust } from './damaged-store.ts';
 export { openDamaged } from './open-damaged.ts';
-export { openReader, openStore } from './open-store.ts';
+export { openReader, openStore, requireKind } from './open-store.ts';
 export type { Reader } from './reader.ts';
 export type { Store } from './store.ts';
 export { recordsFolder } from './store-kinds.ts';

@@ -12,16 +12,22 @@ import { type StoreOptions, warehousePath } from './store-options.ts';
  * @throws {StoreError} `wrong-kind` when `kind` contradicts what lies at the path, and as the two stores say.
  */
 export async function openStore(options: StoreOptions & { readonly kind?: Store['kind'] }): Promise<Store> {
-  const path = warehousePath(options.path);
-  const found = await detectStoreKind(path);
-  const kind = options.kind ?? found.kind;
-  if (found.exists && kind !== found.kind) {
-    throw new StoreError(`store: warehouse ${path} is ${shapeOf(found.kind)}, and cannot be opened as ${kind}`, {
-      code: 'wrong-kind',
-      hint: `remove --store, or choose another --warehouse`,
-    });
-  }
+  const kind = await requireKind(options.path, options.kind);
   return (await loadDriver(kind)).openStore(options);
+}
+
+/**
+ * The kind of the warehouse at a path; of one that does not exist yet, the one that is asked for, or that its name says.
+ * @throws {StoreError} `wrong-kind` when `kind` contradicts what is there
+ */
+export async function requireKind(warehouse: string, kind: Store['kind'] | undefined): Promise<Store['kind']> {
+  const path = warehousePath(warehouse);
+  const found = await detectStoreKind(path);
+  if (kind === undefined || kind === found.kind || !found.exists) return kind ?? found.kind;
+  throw new StoreError(`store: warehouse ${path} is ${shapeOf(found.kind)}, and cannot be opened as ${kind}`, {
+    code: 'wrong-kind',
+    hint: `remove --store, or choose another --warehouse`,
+  });
 }
 
 /**

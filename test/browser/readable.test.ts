@@ -145,7 +145,7 @@ describe.skipIf(executable === undefined)(`a report is easy to read${why}`, () =
         ...{ time: `2026-05-01 ${time}`, isPartial, isTold: isPartial, opacity: isPartial ? '0.35' : '1' },
       });
       expect(bars).toEqual([of('23:33:00', true), of('23:34:00', false), of('23:35:00', true)]);
-      expect(await chart.locator('.partial').textContent()).toMatch(/^Pale bars are not whole/);
+      expect(await chart.locator('.partial').textContent()).toMatch(/^Pale bars are incomplete/);
       const line = page.locator('figure.chart', { has: page.getByText('Share of transactions that failed') });
       expect(
         await line.locator('div.wide circle').evaluateAll((all) => all.map((dot) => dot.getAttribute('fill'))),

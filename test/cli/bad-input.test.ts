@@ -121,7 +121,7 @@ describe('a source that is none', () => {
   test('a source that dies half-way leaves a warehouse that can be read, and that the same command completes', async () => {
     await sandbox.close();
     const finished = await tonlake([...runArgs(sandbox.url, path), '--range', '1000:1029']);
-    expectOneLine(finished, 1, /nothing listens/);
+    expectOneLine(finished, 1, /nothing is listening/);
     await expectNothingLost();
     sandbox = await startSandbox({ port });
     expect(await exportRange(sandbox.url, '1000:1029', path)).toMatchObject({ code: 0, report: { complete: true } });

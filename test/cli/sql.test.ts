@@ -46,7 +46,7 @@ describe('parameters of tonlake sql', () => {
     [
       ['select 1', '-p', 'a=3'],
       2,
-      /^error: usage: expected a parameter of the query, got a; hint: write \$a in the query/,
+      /^error: usage: expected a parameter of the query, got a; hint: use \$a in the query/,
     ],
     [['select 1', '-p', 'a'], 2, /Expected name=value/],
     [['select $a', '-p', 'a=1', '-p', 'a=2'], 2, /a is given twice/],

@@ -209,6 +209,7 @@ test('tonlake status --json is one object', async () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const shared = {
       done: [{ from: 1000, to: 1009 }],
+      forgotten: [],
       holes: [],
       quarantined: [],
       unproven: [],

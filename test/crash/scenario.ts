@@ -69,8 +69,12 @@ function readKilled(finished: Parameters<typeof readExport>[0]): ReturnType<type
 async function ledgerFiles(path: string): Promise<ReadonlySet<string>> {
   const warehouse = await openWarehouse(path);
   try {
-    const tables = (await warehouse.ledger()).flatMap((entry) => Object.values(entry.tables));
-    return new Set(tables.flatMap(({ files }) => files.map((file) => file.path)));
+    const ledger = await warehouse.ledger();
+    const files = ledger.flatMap((entry) => Object.values(entry.tables)).flatMap((table) => table.files);
+    return new Set([
+      ...files.map((file) => file.path),
+      ...ledger.map(({ declaration }) => `declaration ${declaration}`),
+    ]);
   } finally {
     await warehouse.close();
   }
@@ -83,7 +87,10 @@ function leftovers(path: string, named: ReadonlySet<string>): readonly string[] 
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((item) => !item.isDirectory())
     .map((item) => join(item.parentPath, item.name).slice(path.length + 1))
-    .filter((file) => !own.test(file) && !named.has(file.replace(/^pinned\//, 'tables/')));
+    .filter((file) => !own.test(file) && !named.has(file.replace(/^pinned\//, 'tables/')))
+    .filter(
+      (file) => !named.has(file.replace(/^_declarations\/[a-z_]+-\d{8}-([0-9a-f]{16})\.json$/, 'declaration $1')),
+    );
 }
 
 /** Numbers from 0 (inclusive) to 1 (exclusive) that a seed decides. */

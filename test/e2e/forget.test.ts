@@ -134,7 +134,7 @@ describe.each(['w', 'w.duckdb'])('forgetting a range of %s', (name) => {
     const args = ['forget', 'transactions', '--range', '1020:1029', '--warehouse', path];
     const { code, stdout } = await tonlake(args);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^would go: transactions 1020:1029 in .*\n {2}rows: .*\d transactions/);
+    expect(stdout).toMatch(/^would remove: transactions 1020:1029 in .*\n {2}rows: .*\d transactions/);
     expect(stdout).toMatch(/stay, although .*: .*actions/);
     expect(stdout).toContain('marts keep their days: transactions_daily');
     expect((await verify(path, { range: '1000:1049' })).kinds).toEqual([]);

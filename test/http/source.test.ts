@@ -29,7 +29,7 @@ describe('a request', () => {
   test('with an empty value is never sent: the server would drop the filter', async () => {
     const server = await serveSteps(OK);
     const error = await rejection(fetchText(open(server.baseUrl), { path: '/messages', query: [['hash', '']] }));
-    expect(formatError(error)).toBe('source messages: expected a value for parameter hash, got an empty one');
+    expect(formatError(error)).toBe('source messages: expected a value for parameter hash, got an empty string');
     expect(server.requests).toEqual([]);
   });
 

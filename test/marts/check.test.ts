@@ -150,7 +150,7 @@ describe('tonlake check', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/│ transaction_balances +│ passed +│ +0 │/);
     expect(stdout).toMatch(
-      /│ actions_daily_sums +│ skipped │ +│ the warehouse does not hold (actions|actions_daily) +│/,
+      /│ actions_daily_sums +│ skipped │ +│ the warehouse does not have (actions|actions_daily) +│/,
     );
     expect(stdout).toMatch(/\n9 passed, 0 failed, 9 skipped\n$/);
   });

@@ -18,7 +18,7 @@ async function daysOf(blocks: readonly (readonly [seqno: number, second: number]
     `(0, ${seqno}, ${seqno}, ${start + second - 1})`,
   ]);
   await database.run(
-    `CREATE OR REPLACE TABLE blocks AS SELECT *, make_timestamp(gen_utime::BIGINT * 1000000)::DATE AS block_date
+    `CREATE OR REPLACE TABLE _headers AS SELECT *, make_timestamp(gen_utime::BIGINT * 1000000)::DATE AS block_date
      FROM (VALUES ${rows.join(', ')}) AS b(workchain, seqno, mc_block_seqno, gen_utime)`,
   );
   return Object.fromEntries(await readDaySpans(database.query));

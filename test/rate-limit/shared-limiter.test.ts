@@ -184,7 +184,7 @@ describe('a shared budget', () => {
     await Promise.all([budget.take(never()), budget.take(never())]);
     await budget.take(never());
     expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toMatch(/cannot be shared .*TONLAKE_STATE_DIR/);
+    expect(warnings[0]).toMatch(/cannot share .*TONLAKE_STATE_DIR/);
   });
 
   test('a long state directory still has a socket that fits', async () => {
@@ -217,6 +217,6 @@ describe('the status of a budget', () => {
     const env = { TONLAKE_STATE_DIR: freshFolder() };
     const status = await budgetStatus({ network: resolveNetwork('testnet'), env });
     expect(status).toMatchObject({ network: 'testnet', limit: null, found: null, last429: null, holders: [] });
-    expect(formatBudgetStatus(status)).toBe('testnet: nobody asks, no 429 yet\n');
+    expect(formatBudgetStatus(status)).toBe('testnet: idle, no 429 yet\n');
   });
 });

@@ -63,7 +63,7 @@ describe('yesterday’s file stays where today’s report', () => {
       why: 'finds no data',
       args: ['account', '--param', `account=0:${'0'.repeat(64)}`],
       code: 1,
-      says: /^error: report: expected data for account, found no row; hint: [^\n]+\n$/,
+      says: /^error: report: expected data for account, found no rows; hint: [^\n]+\n$/,
     },
     { why: 'has a wrong select', args: [], code: 1, says: /^error: report: [^\n]*report\.md:\d+\); hint: [^\n]+\n$/ },
     {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
@@ -94,7 +96,7 @@ describe('a sound warehouse', () => {
     ]);
     await expect(verify(sound, { range: '2026-05-01:2026-05-03' })).rejects.toMatchObject({
       ...{ code: 'wrong-range', message: 'usage: expected a day that the warehouse has, got 2026-05-03' },
-      hint: 'it holds 2026-05-01',
+      hint: 'it has 2026-05-01',
     });
     const path = join(freshFolder(), 'w');
     const network = sandbox.url;
@@ -215,12 +217,17 @@ describe('what a source does', () => {
     const other = await startSandbox();
     const path = await exportWarehouse(other);
     await other.close();
+    // Keeps its port from other sandboxes.
+    const nobody = createServer((socket) => socket.destroy()).listen(other.port, '127.0.0.1');
+    await once(nobody, 'listening');
     dropFile(path, fileOf(path, 'transactions', 1100));
     const ledger = ledgerFiles(path);
     const report = await repairWarehouse({ warehouse: path, signal: AbortSignal.timeout(1000) }).catch(String);
     expect(report).not.toMatchObject({ proven: true });
     expect(ledgerFiles(path)).toEqual(ledger);
     expect((await verify(path)).kinds).toEqual(['file-missing']);
+    nobody.close();
+    await once(nobody, 'close');
     const back = await startSandbox({ port: other.port });
     expect((await repair(back, path)).report).toMatchObject({ proven: true });
     await back.close();

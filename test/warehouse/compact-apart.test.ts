@@ -151,7 +151,7 @@ test('an entry that could be read in two ways is refused, and one of a newer for
     ...[{ format: 1 }, { spans: undefined }, { span: { from: 0, to: 70 } }, { spans: APART.toReversed() }],
     ...[{ spans: overlapping }, { spans: touching }, { spans: APART.slice(1) }],
   ]) {
-    expect(() => read(change)).toThrow('is no ledger entry');
+    expect(() => read(change)).toThrow('is not a ledger entry');
   }
   expect(() => read({ format: 3 })).toThrow(expect.objectContaining({ code: 'newer-format' }));
 });

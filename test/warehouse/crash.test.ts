@@ -82,6 +82,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     expect([...new Set(outcomes)]).toEqual(
       kind === 'parquet'
         ? [
+            'write declaration: nothing',
             'write schemas: nothing',
             'stage entry: nothing',
             'move file: nothing',

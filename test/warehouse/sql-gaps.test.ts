@@ -14,7 +14,7 @@ import { freshFolder } from '../scratch.ts';
 
 /** Blocks of forty seconds of one day. */
 let warehouse: string;
-const HELD = 'only 2026-05-01 23:33:20 to 2026-05-01 23:33:59 is held';
+const HELD = 'only 2026-05-01 23:33:20 to 2026-05-01 23:33:59 is in the warehouse';
 const PART = `transactions is not whole in 2026-05-01: ${HELD}`;
 
 beforeAll(async () => {
@@ -121,14 +121,14 @@ describe('a day that is not whole is a gap', () => {
   });
 
   test.each([
-    ["block_date = '2026-04-01'", 'in 2026-04-01: nothing of it is held'],
+    ["block_date = '2026-04-01'", 'in 2026-04-01: none of it is in the warehouse'],
     ["block_date between '2026-04-30' and '2026-05-03'", `in 2026-04-30:2026-05-03: ${HELD}`],
     ["block_date >= '2026-05-01'", `since 2026-05-01: ${HELD}`],
-    ["block_date > '2026-05-01'", 'since 2026-05-02: nothing of it is held'],
+    ["block_date > '2026-05-01'", 'since 2026-05-02: none of it is in the warehouse'],
     ['month(block_date) = 5', `in 2026-05-01:2026-05-31: ${HELD}`],
     [
       "block_time between '2026-05-01 23:00' and '2026-05-01 23:33:30'",
-      `in 2026-05-01 23:00:00 to 2026-05-01 23:33:31: only 2026-05-01 23:33:20 to 2026-05-01 23:33:30 is held`,
+      `in 2026-05-01 23:00:00 to 2026-05-01 23:33:31: only 2026-05-01 23:33:20 to 2026-05-01 23:33:30 is in the warehouse`,
     ],
   ])('where %s', async (condition, gap) => {
     expect(await gapsOf(`select * from transactions where ${condition}`)).toEqual([`transactions is not whole ${gap}`]);
@@ -173,7 +173,7 @@ describe('a period is whole', () => {
     const database = await Database.open();
     const rows = blocks.map(([seqno, second]) => `(-1, ${seqno}, ${seqno}, ${START + second})`);
     await database.run(
-      `CREATE TABLE blocks AS SELECT * FROM (VALUES ${rows.join(', ')}) AS b(workchain, seqno, mc_block_seqno, gen_utime)`,
+      `CREATE TABLE _headers AS SELECT * FROM (VALUES ${rows.join(', ')}) AS b(workchain, seqno, mc_block_seqno, gen_utime)`,
     );
     const period = {
       from: from === undefined ? undefined : START + from,
@@ -203,13 +203,13 @@ describe('a period is whole', () => {
 
   test('and not without the block after it, nor with a hole', async () => {
     expect(await toldOf(days.slice(0, 4), [0, DAY])).toEqual([
-      'blocks is not whole in 2026-05-02: only 2026-05-02 00:00:00 to 2026-05-02 23:59:58 is held',
+      'blocks is not whole in 2026-05-02: only 2026-05-02 00:00:00 to 2026-05-02 23:59:58 is in the warehouse',
     ]);
     expect(await toldOf([...days.slice(0, 2), ...days.slice(3)], [0, DAY])).toEqual([
       'blocks is not whole in 2026-05-02: missing 11',
     ]);
     expect(await toldOf(days, [DAY, 2 * DAY])).toEqual([
-      'blocks is not whole in 2026-05-03: only 2026-05-03 00:00:00 to 2026-05-03 00:00:00 is held',
+      'blocks is not whole in 2026-05-03: only 2026-05-03 00:00:00 to 2026-05-03 00:00:00 is in the warehouse',
     ]);
   });
 });
@@ -233,10 +233,12 @@ describe.each(['w', 'w.duckdb'])('what was removed on purpose from %s', (name) =
     ]);
     const day = "select * from transactions where block_date = '2026-05-02'";
     expect(await gapsOf(day, undefined, path)).toEqual([
-      expect.stringMatching(/^transactions is not whole in 2026-05-02: only .* is held; forgotten 5002:5003$/),
+      expect.stringMatching(
+        /^transactions is not whole in 2026-05-02: only .* is in the warehouse; forgotten 5002:5003$/,
+      ),
     ]);
     expect(await gapsOf(day.replace('05-02', '05-01'), undefined, expired)).toEqual([
-      'transactions is not whole in 2026-05-01: nothing of it is held; forgotten 4990:4999',
+      'transactions is not whole in 2026-05-01: none of it is in the warehouse; forgotten 4990:4999',
     ]);
   });
 

@@ -107,8 +107,7 @@ class LookupSpan implements SpanWalk<KeyRequest> {
     const keys = await findKeys(this.context, this.walk, this.query, this.span);
     this.keys = keys.length;
     const batches = batchesOf(keys, this.walk);
-    const request = (batch: readonly Key[]): KeyRequest => this.request(batch, 0, this.lots++);
-    yield { requests: mapEach(batches, request), count: batches.length };
+    yield { requests: this.requestsOfBatches(batches), count: batches.length };
   }
 
   /** A batch that fills a page, or that holds a record which cannot be decoded, is read in halves; a single key in pages. */
@@ -129,7 +128,12 @@ class LookupSpan implements SpanWalk<KeyRequest> {
   failed(request: KeyRequest, error: unknown): readonly KeyRequest[] | undefined {
     const { lasting } = this;
     if (error === lasting.signal.reason) return [];
-    if (!isOfKeys(error)) return undefined;
+    return isOfKeys(error) ? this.withoutBadKey(request, error) : undefined;
+  }
+
+  /** What is left to ask for after a failure: the halves of a batch; nothing of a single key, which is noted. */
+  private withoutBadKey(request: Pick<KeyRequest, 'keys'>, error: TonlakeError): readonly KeyRequest[] {
+    const { lasting } = this;
     if (request.keys.length > 1) return this.halves(request);
     if (error.retryable) {
       this.failures.push(error);
@@ -166,9 +170,23 @@ class LookupSpan implements SpanWalk<KeyRequest> {
     this.tellFailure();
   }
 
-  private halves({ keys }: KeyRequest): readonly KeyRequest[] {
+  private *requestsOfBatches(batches: Iterable<readonly Key[]>): Generator<KeyRequest> {
+    for (const batch of batches) yield* this.requestsOf(batch);
+  }
+
+  /** The request of a batch. A key that no request can hold fails as one that the source refuses. */
+  private requestsOf(keys: readonly Key[]): readonly KeyRequest[] {
+    try {
+      return [this.request(keys, 0, this.lots++)];
+    } catch (error) {
+      if (!isOfKeys(error)) throw error;
+      return this.withoutBadKey({ keys }, error);
+    }
+  }
+
+  private halves({ keys }: Pick<KeyRequest, 'keys'>): readonly KeyRequest[] {
     const middle = Math.ceil(keys.length / 2);
-    return [this.request(keys.slice(0, middle), 0, this.lots++), this.request(keys.slice(middle), 0, this.lots++)];
+    return [...this.requestsOf(keys.slice(0, middle)), ...this.requestsOf(keys.slice(middle))];
   }
 
   private request(keys: readonly Key[], offset: number, lot: number): KeyRequest {
@@ -212,10 +230,6 @@ class LookupSpan implements SpanWalk<KeyRequest> {
       : `${failure.message}${more}`;
     context.report({ event: 'problem', pipeline: name, ...span, code, message });
   }
-}
-
-function* mapEach<From, To>(all: Iterable<From>, change: (one: From) => To): Generator<To> {
-  for (const one of all) yield change(one);
 }
 
 const OF_KEYS: ReadonlySet<string> = new Set([
