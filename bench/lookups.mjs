@@ -55,7 +55,8 @@ async function write(dist, name) {
   const start = process.cpuUsage();
   let rows = 0;
   for (let repetition = 0; rows < rowsWanted; repetition++) {
-    for (const column of ['hash', 'trace_id', 'prev_trans_hash']) stamp(vectorOf(column), batch.rows, MIDDLE, repetition);
+    for (const column of ['hash', 'trace_id', 'prev_trans_hash'])
+      stamp(vectorOf(column), batch.rows, MIDDLE, repetition);
     // A third of the accounts comes back in each repetition.
     stamp(vectorOf('account'), batch.rows, MIDDLE, repetition % 3 === 0 ? 0 : repetition);
     if (writer === undefined) {

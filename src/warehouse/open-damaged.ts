@@ -1,6 +1,7 @@
 import { Database } from '../sql/database.ts';
 import type { DamagedOptions, DamagedStore } from './damaged-store.ts';
-import { detectStoreKind, loadDriver, noWarehouse } from './store-kinds.ts';
+import { noWarehouse } from './no-warehouse.ts';
+import { detectStoreKind, loadDriver } from './store-kinds.ts';
 import { warehousePath } from './store-options.ts';
 
 /**

@@ -1,9 +1,10 @@
 import { StoreError } from '../core/errors.ts';
 import type { TableDef } from '../declare/table.ts';
 import { guarded } from '../files/file-failure.ts';
+import { noWarehouse } from './no-warehouse.ts';
 import type { Reader, ReaderOptions } from './reader.ts';
 import type { Store } from './store.ts';
-import { detectStoreKind, loadDriver, noWarehouse, shapeOf } from './store-kinds.ts';
+import { detectStoreKind, loadDriver, shapeOf } from './store-kinds.ts';
 import { type StoreOptions, warehousePath } from './store-options.ts';
 
 /**

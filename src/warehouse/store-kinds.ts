@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { StoreError } from '../core/errors.ts';
 import { statIfAny } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import type { Store } from './store.ts';
@@ -54,11 +53,4 @@ export function shapeOf(kind: Store['kind']): string {
 export async function recordsFolder(path: string, name: string): Promise<string> {
   const { kind } = await detectStoreKind(path);
   return kinds[kind].isFolder ? join(path, `_${name}`) : `${path}.${name}`;
-}
-
-export function noWarehouse(path: string): StoreError {
-  return new StoreError(`store: no warehouse at ${path}`, {
-    code: 'no-warehouse',
-    hint: 'choose one with --warehouse, or create one with tonlake run',
-  });
 }

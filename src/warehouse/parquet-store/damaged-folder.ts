@@ -17,8 +17,8 @@ import {
 } from '../damaged-store.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
 import { LedgerFolder, layoutOf, readIdentity } from '../ledger/ledger-folder.ts';
+import { noWarehouse } from '../no-warehouse.ts';
 import { COMMITS } from '../relations/commits-view.ts';
-import { noWarehouse } from '../store-kinds.ts';
 import { checkFiles } from './check-files.ts';
 import { selectEntries } from './entry-files.ts';
 import { steadyPath } from './pinned-files.ts';

@@ -1,11 +1,11 @@
 import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { LedgerFolder, readIdentity, requireOwnEntries } from '../ledger/ledger-folder.ts';
+import { noWarehouse } from '../no-warehouse.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
 import { requireReadable } from '../relations/table-schema.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
-import { noWarehouse } from '../store-kinds.ts';
 import { groupFiles } from './entry-files.ts';
 
 /** Opens a folder of Parquet files for reading, also while it is written. @throws {StoreError} `no-warehouse`, `needs-migration` */
