@@ -1,15 +1,13 @@
 import { createRequire } from 'node:module';
-import type { Dispatcher } from 'undici';
-import { SourceError } from '../core/errors.ts';
 import { ACCEPT_ENCODING, BodyFailure, decompress } from './body.ts';
 import type { Reply } from './classify-answer.ts';
 import { type Environment, openRoute, type Route } from './dispatcher.ts';
-import { linkSignals } from './linked-signal.ts';
 import { describeNetworkFailure, strip } from './network-failure.ts';
-import { describeRequest, formatTarget, type SourceRequest } from './request.ts';
+import { labelOf, type SourceRequest } from './request.ts';
 import { type Fault, RetryableFailure } from './retryable-failure.ts';
 import type { Secret } from './secret.ts';
 import { quoteText } from './server-text.ts';
+import { Overdue, requestWhole, type WholeResponse } from './whole-response.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -51,30 +49,29 @@ export class Exchange {
     return this.#bytes;
   }
 
-  /** @throws {RetryableFailure} when no whole answer comes; the signal's reason when that is aborted */
+  /**
+   * @param target path and query, as {@link formatTarget} gives them
+   * @throws {RetryableFailure} when no whole answer comes; the signal's reason when that is aborted
+   */
   async send(
     request: SourceRequest,
+    target: string,
     signal: AbortSignal,
   ): Promise<{ readonly reply: Reply; readonly wireBytes: number }> {
-    const limit = linkSignals([signal]);
-    const overdue = new SourceError('overdue', { code: 'timeout' });
-    const timer = setTimeout(() => limit.abort(overdue), this.#options.timeoutMs);
     try {
-      const response = await this.#route.dispatcher.request({
+      const response = await requestWhole({
+        dispatcher: this.#route.dispatcher,
         origin: this.#route.origin,
-        path: `${this.#route.prefix}${formatTarget(request)}`,
+        path: `${this.#route.prefix}${target}`,
         method: request.method ?? 'GET',
         headers: request.body === undefined ? this.#headers : { ...this.#headers, 'content-type': 'application/json' },
         body: request.body ?? null,
-        signal: limit.signal,
+        ...{ signal, timeoutMs: this.#options.timeoutMs },
       });
       return await this.#read(response);
     } catch (error) {
       signal.throwIfAborted();
-      throw this.#explain(request, error, limit.signal.aborted);
-    } finally {
-      clearTimeout(timer);
-      limit.release();
+      throw this.#explain(request, error);
     }
   }
 
@@ -82,31 +79,30 @@ export class Exchange {
   failure(request: SourceRequest, fault: Fault, cause?: unknown): RetryableFailure {
     const redact = (text: string): string => this.#options.key?.redact(text) ?? text;
     const detail = fault.detail === undefined ? undefined : quoteText(fault.detail, redact);
-    const { label } = describeRequest(request);
-    return new RetryableFailure(label, { ...fault, detail }, { cause: strip(cause, redact) });
+    return new RetryableFailure(labelOf(request), { ...fault, detail }, { cause: strip(cause, redact) });
   }
 
   async close(): Promise<void> {
     await this.#route.dispatcher.destroy();
   }
 
-  async #read(response: Dispatcher.ResponseData): Promise<{ readonly reply: Reply; readonly wireBytes: number }> {
-    const wire = Buffer.from(await response.body.arrayBuffer());
+  async #read(response: WholeResponse): Promise<{ readonly reply: Reply; readonly wireBytes: number }> {
+    const { status, headers, body: wire } = response;
     this.#isReached = true;
     this.#bytes += wire.length;
-    const body = await decompress(wire, one(response.headers['content-encoding']) ?? '', this.#options.maxBytes);
+    const body = await decompress(wire, one(headers['content-encoding']) ?? '', this.#options.maxBytes);
     const reply: Reply = {
-      status: response.statusCode,
-      contentType: one(response.headers['content-type']) ?? '',
-      retryAfter: one(response.headers['retry-after']),
-      location: one(response.headers['location']),
+      status,
+      contentType: one(headers['content-type']) ?? '',
+      retryAfter: one(headers['retry-after']),
+      location: one(headers['location']),
       body,
     };
     return { reply, wireBytes: wire.length };
   }
 
-  #explain(request: SourceRequest, error: unknown, isOverdue: boolean): RetryableFailure {
-    if (isOverdue) {
+  #explain(request: SourceRequest, error: unknown): RetryableFailure {
+    if (error instanceof Overdue) {
       return this.failure(request, {
         code: 'timeout',
         what: `no complete response within ${this.#options.timeoutMs / 1000} s`,

@@ -48,11 +48,11 @@ export function formatTarget(request: SourceRequest): string {
 }
 
 /** The label of a request, or its path without the leading slash. */
-function labelOf(request: SourceRequest): string {
+export function labelOf(request: SourceRequest): string {
   return request.label ?? request.path.replace(/^\//, '');
 }
 
-/** A request in words: its label, and `GET /blocks?seqno=5` as answers and errors name it. */
-export function describeRequest(request: SourceRequest): { readonly label: string; readonly text: string } {
-  return { label: labelOf(request), text: `${request.method ?? 'GET'} ${formatTarget(request)}` };
+/** `GET /blocks?seqno=5`, as answers and errors name a request. @param target of {@link formatTarget} */
+export function nameRequest(request: SourceRequest, target = formatTarget(request)): string {
+  return `${request.method ?? 'GET'} ${target}`;
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import PQueue from 'p-queue';
 import type { Effects } from '../core/effects.ts';
 import { SourceError, UsageError } from '../core/errors.ts';
@@ -8,9 +9,9 @@ import { openSourceLimiter } from '../rate-limit/source-limiter.ts';
 import { parseRetryAfter, type Reply, reactTo } from './classify-answer.ts';
 import type { Environment } from './dispatcher.ts';
 import { Exchange } from './exchange.ts';
-import { linkSignals } from './linked-signal.ts';
+import { type LinkedSignal, linkSignals } from './linked-signal.ts';
 import type { Network } from './network.ts';
-import { type Answer, describeRequest, type SourceRequest } from './request.ts';
+import { type Answer, formatTarget, labelOf, nameRequest, type SourceRequest } from './request.ts';
 import { MAX_PAUSE_MS, retry } from './retry.ts';
 import { type Secret, scrubError } from './secret.ts';
 
@@ -116,7 +117,8 @@ class HttpSource implements Source {
   readonly #exchange: Exchange;
   readonly #limiter: RateLimiter;
   readonly #queue: PQueue;
-  readonly #closing = new AbortController();
+  /** Ends with the source, or with the signal that it was opened with. */
+  readonly #life: LinkedSignal;
   readonly #counts = { requests: 0, retries: 0, byPath: new Map<string, number>() };
   #hasAnswered = false;
 
@@ -140,6 +142,9 @@ class HttpSource implements Source {
     });
     this.#limiter = options.budget ?? openSourceLimiter({ network, baseUrl, key, rps, lane, command, env, effects });
     this.#queue = new PQueue({ concurrency });
+    this.#life = linkSignals([options.signal]);
+    // All requests under way listen to it.
+    setMaxListeners(0, this.#life.signal);
   }
 
   get rps(): number | undefined {
@@ -157,32 +162,35 @@ class HttpSource implements Source {
     { signal, attempts = this.#attempts }: FetchOptions = {},
   ): Promise<T> {
     const { effects, onRetry } = this.#options;
-    const { label, text } = describeRequest(question);
-    const link = linkSignals([this.#closing.signal, this.#options.signal, signal]);
+    const target = formatTarget(question);
+    const link = signal === undefined ? undefined : linkSignals([this.#life.signal, signal]);
+    const end = link?.signal ?? this.#life.signal;
     try {
-      return await retry(async (tried) => accept(await this.#send(question, tried, link.signal)), {
-        ...{ attempts, effects, waitMs: this.#waitMs, signal: link.signal },
+      return await retry(async (tried) => accept(await this.#send(question, target, tried, end)), {
+        ...{ attempts, effects, waitMs: this.#waitMs, signal: end },
         onRetry: ({ attempt, sleepMs, error }) => {
           const message = this.#key?.redact(error.message) ?? error.message;
-          onRetry?.({ label, request: text, attempt, sleepMs, code: error.code, message });
+          const request = nameRequest(question, target);
+          onRetry?.({ label: labelOf(question), request, attempt, sleepMs, code: error.code, message });
         },
       });
     } catch (error) {
       if (this.#key !== undefined) scrubError(error, this.#key);
       throw error;
     } finally {
-      link.release();
+      link?.release();
     }
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(new SourceError('source: closed', { code: 'closed' }));
+    this.#life.abort(new SourceError('source: closed', { code: 'closed' }));
+    this.#life.release();
     if (this.#options.budget === undefined) await this.#limiter.close();
     await this.#exchange.close();
   }
 
   /** One attempt, when it is its turn. */
-  async #send(question: SourceRequest, tried: number, signal: AbortSignal): Promise<Answer> {
+  async #send(question: SourceRequest, target: string, tried: number, signal: AbortSignal): Promise<Answer> {
     return this.#queue.add(
       async () => {
         const permit = await this.#limiter.take(signal);
@@ -190,9 +198,9 @@ class HttpSource implements Source {
         this.#counts.requests++;
         if (tried > 1) this.#counts.retries++;
         byPath.set(question.path, (byPath.get(question.path) ?? 0) + 1);
-        const { reply, wireBytes } = await this.#exchange.send(question, signal);
+        const { reply, wireBytes } = await this.#exchange.send(question, target, signal);
         this.#judge(question, permit, reply);
-        return { status: reply.status, body: reply.body, wireBytes, request: describeRequest(question).text };
+        return { status: reply.status, body: reply.body, wireBytes, request: nameRequest(question, target) };
       },
       { signal, priority: tried },
     );

@@ -14,9 +14,9 @@ export interface PermitDispatcherOptions {
   readonly mayServe?: (() => boolean) | undefined;
 }
 
+/** A sleep until the next request may start. */
 interface Nap {
   readonly controller: AbortController;
-  /** -Infinity while it serves. */
   until: number;
 }
 
@@ -27,6 +27,7 @@ export class PermitDispatcher {
   readonly #mayServe: () => boolean;
   readonly #callers = new Map<Seat, Caller>();
   #nap: Nap | undefined;
+  #isServing = false;
   #isClosed = false;
 
   constructor(options: PermitDispatcherOptions) {
@@ -70,37 +71,53 @@ export class PermitDispatcher {
 
   /** Starts to serve, or ends a sleep that would last too long or for nobody. */
   #look(): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#isServing) return;
     if (this.#nap !== undefined) {
-      if (this.#nap.until === Number.NEGATIVE_INFINITY) return;
       const turn = this.pool.next(this.#effects.monotonic());
       if (turn.kind === 'wait' && turn.until >= this.#nap.until) return;
       this.#nap.controller.abort();
       this.#nap = undefined;
       if (turn.kind === 'idle') return;
     }
-    const nap: Nap = { controller: new AbortController(), until: Number.NEGATIVE_INFINITY };
-    this.#nap = nap;
-    this.#serve(nap).catch((reason: unknown) => {
-      if (nap.controller.signal.aborted) return;
-      this.#nap = undefined;
-      for (const [seat, caller] of this.#callers) {
-        seat.waiting.clear();
-        caller.fail(reason);
-      }
-    });
+    this.#serve();
   }
 
-  async #serve(nap: Nap): Promise<void> {
-    const { signal } = nap.controller;
-    for (let until = this.#admit(); until !== undefined && !signal.aborted; until = this.#admit()) {
-      nap.until = until;
-      await this.#effects.sleep(until - this.#effects.monotonic(), signal);
-      if (signal.aborted) return;
-      nap.until = Number.NEGATIVE_INFINITY;
+  /** Starts what may start, and sleeps until the next one may. */
+  #serve(): void {
+    try {
+      this.#isServing = true;
+      const until = this.#admit();
+      if (until !== undefined && !this.#isClosed) this.#sleep(until);
+    } catch (reason) {
+      this.#fail(reason);
+    } finally {
+      this.#isServing = false;
     }
-    // Cleared before anybody else can ask: whoever asks next must find nobody asleep.
-    if (this.#nap === nap) this.#nap = undefined;
+  }
+
+  #sleep(until: number): void {
+    const nap: Nap = { controller: new AbortController(), until };
+    const { signal } = nap.controller;
+    this.#nap = nap;
+    this.#effects.sleep(until - this.#effects.monotonic(), signal).then(
+      () => {
+        if (signal.aborted) return;
+        this.#nap = undefined;
+        this.#serve();
+      },
+      (reason: unknown) => {
+        if (signal.aborted) return;
+        this.#nap = undefined;
+        this.#fail(reason);
+      },
+    );
+  }
+
+  #fail(reason: unknown): void {
+    for (const [seat, caller] of this.#callers) {
+      seat.waiting.clear();
+      caller.fail(reason);
+    }
   }
 
   /** Lets all start that may start now; returns when to look again, or undefined when nobody waits. */
