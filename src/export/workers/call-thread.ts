@@ -15,6 +15,42 @@ type Reply =
 /** What a worker makes beside columns is small and short-lived. */
 const YOUNG = { maxYoungGenerationSizeMb: 3 };
 
+/** Bytes at which calls go out without waiting for more, so that no thread idles and no answer waits behind much work. */
+const LOT_BYTES = 262_144;
+
+/**
+ * Messages of one turn of the event loop go out together: waking a thread costs more than decoding a small page.
+ */
+class Outbox<T> {
+  private readonly post: (lot: readonly T[], transfer: readonly ArrayBuffer[]) => void;
+  private lot: T[] = [];
+  private transfer: ArrayBuffer[] = [];
+  private bytes = 0;
+
+  constructor(post: (lot: readonly T[], transfer: readonly ArrayBuffer[]) => void) {
+    this.post = post;
+  }
+
+  add(message: T, transfer: readonly ArrayBuffer[]): void {
+    if (this.lot.length === 0) setImmediate(() => this.flush());
+    this.lot.push(message);
+    for (const memory of transfer) {
+      this.transfer.push(memory);
+      this.bytes += memory.byteLength;
+    }
+    if (this.bytes >= LOT_BYTES) this.flush();
+  }
+
+  private flush(): void {
+    const { lot, transfer } = this;
+    if (lot.length === 0) return;
+    this.lot = [];
+    this.transfer = [];
+    this.bytes = 0;
+    this.post(lot, transfer);
+  }
+}
+
 interface Waiting {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -23,13 +59,17 @@ interface Waiting {
 /** A worker thread that answers calls. */
 export class CallThread {
   private readonly worker: Worker;
+  private readonly outbox: Outbox<Request>;
   private readonly waiting = new Map<number, Waiting>();
   private calls = 0;
   private failure: WalkError | undefined;
 
   constructor(file: URL) {
     this.worker = new Worker(file, { resourceLimits: YOUNG, execArgv: [] });
-    this.worker.on('message', (reply: Reply) => this.settle(reply));
+    this.outbox = new Outbox((lot, transfer) => this.worker.postMessage(lot, transfer));
+    this.worker.on('message', (replies: readonly Reply[]) => {
+      for (const reply of replies) this.settle(reply);
+    });
     this.worker.on('error', (error) => this.fail(error));
     this.worker.on('exit', (code) => this.fail(new Error(`exit code ${code}`)));
   }
@@ -41,7 +81,7 @@ export class CallThread {
     const request: Request = { id, call };
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
-      this.worker.postMessage(request, transfer);
+      this.outbox.add(request, transfer);
     });
   }
 
@@ -76,12 +116,16 @@ export interface Answer {
 
 /** Answers the calls of the thread that started this one. They run side by side; order is up to `perform`. */
 export function answerCalls(perform: (call: unknown) => Promise<Answer>): void {
-  parentPort?.on('message', async ({ id, call }: Request) => {
+  const outbox = new Outbox<Reply>((lot, transfer) => parentPort?.postMessage(lot, transfer));
+  const answer = async ({ id, call }: Request): Promise<void> => {
     try {
       const { value, transfer = [] } = await perform(call);
-      parentPort?.postMessage({ id, kind: 'value', value } satisfies Reply, transfer);
+      outbox.add({ id, kind: 'value', value }, transfer);
     } catch (error) {
-      parentPort?.postMessage({ id, kind: 'error', error: encodeError(error) } satisfies Reply);
+      outbox.add({ id, kind: 'error', error: encodeError(error) }, []);
     }
+  };
+  parentPort?.on('message', (requests: readonly Request[]) => {
+    for (const request of requests) void answer(request);
   });
 }

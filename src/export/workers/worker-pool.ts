@@ -187,8 +187,9 @@ class WorkerPort implements SpanLoaderPort {
 /** A page in memory that can be given away: its own, and not much more than it needs. */
 function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = bytes;
-  // Small bodies lie in memory that Node shares between buffers.
-  const isOwn = buffer instanceof ArrayBuffer && byteLength > 65_536 && buffer.byteLength < 2 * byteLength;
+  // Node shares memory of at most 64 KiB between small buffers.
+  const isAlone = byteLength === buffer.byteLength || byteLength > 65_536;
+  const isOwn = buffer instanceof ArrayBuffer && isAlone && buffer.byteLength < 2 * byteLength;
   return isOwn ? new Uint8Array(buffer, byteOffset, byteLength) : new Uint8Array(bytes);
 }
 
