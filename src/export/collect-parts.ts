@@ -1,28 +1,38 @@
 import { type CommitDraft, PARTIAL, type StagedSpan } from '../warehouse/index.ts';
-import type { SpanSink } from './walk-context.ts';
+import type { SpanSink, WalkContext } from './walk-context.ts';
 
-/** A span that is staged, and what its commit will say. */
+/** A staged span and the draft of its commit. */
 export interface StagedPart {
   readonly staged: StagedSpan;
   readonly draft: CommitDraft;
 }
 
 /**
- * A sink that keeps what it is given instead of committing it, so that several spans can take the place of one entry. It shows the
- * walk nothing of the pipeline that counts as done.
+ * Collects what a walk would commit, so that several spans can replace one entry. The walk sees none of its pipeline's rows as done,
+ * and its commits are not reported.
  */
-export function collectParts(
-  sink: SpanSink,
-  pipeline: string,
-): { readonly sink: SpanSink; readonly parts: readonly StagedPart[] } {
+export async function collectParts(
+  context: WalkContext,
+  walk: (collecting: WalkContext) => Promise<unknown>,
+): Promise<readonly StagedPart[]> {
+  const { sink, pipeline, report } = context;
   const parts: StagedPart[] = [];
   const ledger: SpanSink['ledger'] = () =>
     sink
       .ledger()
-      .filter((entry) => entry.pipeline !== pipeline || entry.verdict === 'quarantined' || entry.scope === PARTIAL);
+      .filter(
+        (entry) => entry.pipeline !== pipeline.name || entry.verdict === 'quarantined' || entry.scope === PARTIAL,
+      );
   const commit: SpanSink['commit'] = async (staged, draft) => {
     parts.push({ staged, draft });
     return { ...draft, format: 1, number: 0, id: staged.id, tables: staged.tables, committedAt: '' };
   };
-  return { sink: { ...sink, ledger, commit }, parts };
+  await walk({
+    ...context,
+    sink: { ...sink, ledger, commit },
+    report: (event) => {
+      if (event.event !== 'span') report(event);
+    },
+  });
+  return parts;
 }

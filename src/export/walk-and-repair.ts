@@ -6,7 +6,7 @@ import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { collectParts, type StagedPart } from './collect-parts.ts';
 import { pagesOfBlock, requestOf } from './page-request.ts';
 import type { BlockProblem } from './span-walk.ts';
-import { spanEvent, type WalkContext, type WalkEvent } from './walk-context.ts';
+import { spanEvent, type WalkContext } from './walk-context.ts';
 import { type Due, walkDue } from './walk-due.ts';
 import { joinDrafts, joinParts, replaceWithWider, widenedContext } from './widen-entry.ts';
 
@@ -41,17 +41,12 @@ function neededHeaders(context: WalkContext): readonly WalkContext<MasterchainPi
 }
 
 /**
- * Reads spans again that the warehouse may hold, and commits nothing.
+ * Reads spans again, even if the warehouse has them, and commits nothing.
  *
- * @returns what came, staged; parts that are not whole say so in their scope or verdict
+ * @returns the staged rows; incomplete parts say so in their scope or verdict
  */
-export async function readAnew(context: WalkContext, spans: readonly Span[]): Promise<readonly StagedPart[]> {
-  const { sink, parts } = collectParts(context.sink, context.pipeline.name);
-  const report = (event: WalkEvent): void => {
-    if (event.event !== 'span') context.report(event);
-  };
-  await walkAndRepair({ ...context, sink, report, asked: spans }, { missing: spans, again: [] });
-  return parts;
+export function readAnew(context: WalkContext, spans: readonly Span[]): Promise<readonly StagedPart[]> {
+  return collectParts({ ...context, asked: spans }, (own) => walkAndRepair(own, { missing: spans, again: [] }));
 }
 
 /** Reads the span of an entry again for columns that it lacks, and puts it in its place. */
@@ -95,12 +90,8 @@ async function repairHeaders(
  * @returns whether the entry was replaced
  */
 async function replaceEntry(context: WalkContext<MasterchainPipeline>, entry: LedgerEntry): Promise<boolean> {
-  const { sink, parts } = collectParts(context.sink, context.pipeline.name);
-  const report = (event: WalkEvent): void => {
-    if (event.event !== 'span') context.report(event);
-  };
   const own = widenedContext(context, entry);
-  await walkDue({ ...own, sink, report }, { missing: spansOf(entry), again: [] });
+  const parts = await collectParts(own, (collecting) => walkDue(collecting, { missing: spansOf(entry), again: [] }));
   const sealed = parts.filter(({ draft }) => draft.verdict === 'sealed');
   if (totalSize(subtractSpans(spansOf(entry), unionSpans(sealed.map(({ draft }) => draft.span)))) > 0) return false;
   if (entry.spans !== undefined) {
