@@ -8,9 +8,11 @@ import { PROVEN_AS } from './left-out.ts';
 import type { PipelineDef } from './pipeline.ts';
 import { ROLES } from './roles.ts';
 import type { TableDef } from './table.ts';
-import type { WalkDef } from './walk.ts';
+import type { WalkCode, WalkDef } from './walk.ts';
 
-const WALKS: readonly WalkDef['kind'][] = ['masterchain', 'block', 'lt', 'snapshot', 'lookup', 'ephemeral'];
+const WALKS: readonly WalkDef['kind'][] = [
+  ...(['masterchain', 'block', 'lt', 'snapshot', 'lookup', 'ephemeral', 'custom'] as const),
+];
 
 /**
  * Checks what the types of a declaration cannot: files of other people may be JavaScript.
@@ -39,6 +41,27 @@ export function checkPipeline(file: string, pipeline: unknown): asserts pipeline
   }
   for (const table of pipeline.tables) checkTable(file, table);
   checkRoles(file, pipeline);
+}
+
+/** True for what `defineWalk` made. @throws {UsageError} when it lacks a name or `plan` */
+export function isWalkCode(file: string, value: unknown): value is WalkCode {
+  if (typeof value !== 'object' || value === null || !('defines' in value) || value.defines !== 'walk') return false;
+  const isWhole =
+    'name' in value && typeof value.name === 'string' && 'plan' in value && typeof value.plan === 'function';
+  if (isWhole) return true;
+  throw refusal(
+    file,
+    'a walk kind with a name and plan',
+    Object.keys(value).join(', '),
+    'docs/pipelines.md has an example',
+  );
+}
+
+/** @throws {UsageError} when two files define one walk kind, or a pipeline names one that no file defines */
+export function checkWalks(pipelines: readonly PipelineDef[], walks: readonly WalkCode[]): void {
+  const names = walks.map(({ name }) => name);
+  requireDistinct('pipelines', 'walk kind', names);
+  for (const { name, walk } of pipelines) if (walk.kind === 'custom') choose(name, 'a walk kind', walk.name, names);
 }
 
 /** @throws {UsageError} when two pipelines, or two tables or views, have one name, or one needs another that is not there */
@@ -116,6 +139,8 @@ function walkParameters(walk: WalkDef): readonly string[] {
       return walk.keys;
     case 'ephemeral':
       return [walk.account, ...(walk.message === undefined ? [] : [walk.message])];
+    case 'custom':
+      return [];
   }
 }
 

@@ -1,5 +1,18 @@
 /** What a pipeline file may import: `import { pipeline, table, ... } from 'tonlake/pipeline'`. */
 
+export type { Span } from '../core/span.ts';
+export {
+  type BlockProblem,
+  defineWalk,
+  type EntryTerms,
+  type PageReport,
+  type Prepare,
+  type Round,
+  type SpanWalk,
+  type WalkContext,
+  type WalkKind,
+  type WalkRequest,
+} from '../export/walk-kind.ts';
 export {
   base64Hash,
   boc,
@@ -49,6 +62,8 @@ export {
 export {
   type BlockWalk,
   block,
+  type CustomWalk,
+  customWalk,
   type EphemeralWalk,
   ephemeral,
   type LookupWalk,

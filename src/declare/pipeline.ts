@@ -63,8 +63,10 @@ export function pipeline<const Walk extends WalkDef>(
   };
 }
 
+export type PipelineOf<Walk extends WalkDef> = PipelineDef & { readonly walk: Walk };
+
 /** A pipeline that is proven by the headers of blocks. */
-export type MasterchainPipeline = PipelineDef & { readonly walk: MasterchainWalk };
+export type MasterchainPipeline = PipelineOf<MasterchainWalk>;
 
 export function isMasterchain(pipeline: PipelineDef): pipeline is MasterchainPipeline {
   return pipeline.walk.kind === 'masterchain';
@@ -73,6 +75,11 @@ export function isMasterchain(pipeline: PipelineDef): pipeline is MasterchainPip
 /** How a pipeline's rows are proven by headers; undefined where they are not. */
 export function proofOf({ walk }: PipelineDef): Proof | undefined {
   return walk.kind === 'masterchain' ? walk.proof : undefined;
+}
+
+/** True if the rows of a pipeline belong to masterchain blocks. Others are readings of a moment. */
+export function coversBlocks({ walk }: PipelineDef): boolean {
+  return !['snapshot', 'lookup', 'ephemeral'].includes(walk.kind);
 }
 
 /** A pipeline whose rows are those of a moment: `tonlake watch` reads it, and no run. */

@@ -5,10 +5,11 @@ import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { lookupsTable } from '../decode/lookups-table.ts';
 import { quarantineTable } from '../decode/quarantine-table.ts';
-import { checkNames, checkPipeline } from './check-declaration.ts';
+import { checkNames, checkPipeline, checkWalks, isWalkCode } from './check-declaration.ts';
 import { isEphemeral, type PipelineDef } from './pipeline.ts';
 import { ROLES, type RoleName } from './roles.ts';
 import type { TableDef } from './table.ts';
+import type { WalkCode } from './walk.ts';
 
 /** A table by its role. */
 export interface Played {
@@ -25,10 +26,19 @@ export class Registry {
   /** Folder that those were loaded from; undefined where none was named. */
   readonly folder: string | undefined;
 
-  constructor(pipelines: readonly PipelineDef[], own: Iterable<string> = [], folder?: string) {
+  /** Code of the walk kinds that the folder defines. */
+  readonly walks: readonly WalkCode[];
+
+  constructor(
+    pipelines: readonly PipelineDef[],
+    own: Iterable<string> = [],
+    folder?: string,
+    walks: readonly WalkCode[] = [],
+  ) {
     this.pipelines = [...pipelines].sort((a, b) => (a.name < b.name ? -1 : 1));
     this.own = new Set(own);
     this.folder = folder;
+    this.walks = walks;
   }
 
   /**
@@ -46,7 +56,7 @@ export class Registry {
     }));
     const all = [...this.pipelines, ...held];
     checkNames(all);
-    return new Registry(all, [...this.own, ...held.map(({ name }) => name)], this.folder);
+    return new Registry(all, [...this.own, ...held.map(({ name }) => name)], this.folder, this.walks);
   }
 
   /** Every table of every pipeline, those of lookups and of the quarantine. */
@@ -166,7 +176,8 @@ const shipped = new URL('../../pipelines/', import.meta.url);
 const loaded = new Map<string, Promise<Registry>>();
 
 /**
- * Loads the pipelines that come with tonlake, and those of a folder beside them: each `NAME.js` (or `NAME.ts`, where Node reads it) exports one.
+ * Loads the pipelines that come with tonlake, and those of a folder beside them: each `NAME.js` (or `NAME.ts`, where Node reads it) exports one, or
+ * a walk kind.
  * A folder is read once.
  *
  * @param folder default: that of `TONLAKE_PIPELINES`, if it is set
@@ -184,13 +195,13 @@ export function loadRegistry(folder: string | URL | undefined = process.env['TON
 }
 
 async function loadShipped(): Promise<Registry> {
-  const pipelines = await readPipelines(fileURLToPath(shipped));
+  const { pipelines } = await readFolder(fileURLToPath(shipped));
   checkNames(pipelines);
   return new Registry(pipelines);
 }
 
 async function loadBeside(folder: string): Promise<Registry> {
-  const [{ pipelines }, own] = await Promise.all([loadRegistry(''), readPipelines(folder)]);
+  const [{ pipelines }, { pipelines: own, walks }] = await Promise.all([loadRegistry(''), readFolder(folder)]);
   const names = own.map(({ name }) => name);
   const taken = names.find((name) => pipelines.some((pipeline) => pipeline.name === name));
   if (taken !== undefined) {
@@ -204,21 +215,28 @@ async function loadBeside(folder: string): Promise<Registry> {
   }
   const all = [...pipelines, ...own];
   checkNames(all);
-  return new Registry(all, names, folder);
+  checkWalks(own, walks);
+  return new Registry(all, names, folder, walks);
 }
 
-async function readPipelines(folder: string): Promise<readonly PipelineDef[]> {
+/** What the files of a folder export: pipelines, and walk kinds. */
+async function readFolder(folder: string) {
   const found = await readdir(folder).catch((error: unknown) => {
     throw new UsageError(`usage: expected a folder of pipelines, got ${folder}`, { code: 'no-folder', cause: error });
   });
   const files = found.filter((file) => /^[a-z0-9_]+\.(js|ts)$/.test(file)).sort();
-  return Promise.all(
-    files.map(async (file): Promise<PipelineDef> => {
-      const { default: pipeline } = await importPipeline(join(folder, file));
-      checkPipeline(file, pipeline);
-      return pipeline;
-    }),
-  );
+  const pipelines: PipelineDef[] = [];
+  const walks: WalkCode[] = [];
+  const exported = await Promise.all(files.map((file) => importPipeline(join(folder, file))));
+  for (const [at, { default: value }] of exported.entries()) {
+    const file = files[at] ?? '';
+    if (isWalkCode(file, value)) walks.push(value);
+    else {
+      checkPipeline(file, value);
+      pipelines.push(value);
+    }
+  }
+  return { pipelines, walks };
 }
 
 async function importPipeline(path: string): Promise<{ readonly default?: unknown }> {

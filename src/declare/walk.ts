@@ -1,5 +1,5 @@
 /** The order of requests of a pipeline. */
-export type WalkDef = MasterchainWalk | BlockWalk | LtWalk | SnapshotWalk | LookupWalk | EphemeralWalk;
+export type WalkDef = MasterchainWalk | BlockWalk | LtWalk | SnapshotWalk | LookupWalk | EphemeralWalk | CustomWalk;
 
 /** The rows of masterchain blocks, proven against their headers. */
 export interface MasterchainWalk {
@@ -91,6 +91,23 @@ export interface EphemeralWalk {
   readonly message: string | undefined;
 }
 
+/** A walk whose code is a file of its own, which `defineWalk` makes: see docs/pipelines.md. */
+export interface CustomWalk {
+  readonly kind: 'custom';
+  /** Name of the walk kind. */
+  readonly name: string;
+  /** JSON for the code of that kind. */
+  readonly data: unknown;
+  /** As for `block`. */
+  readonly lookBack: number;
+}
+
+/** The code of a walk kind, as far as a registry knows it. */
+export interface WalkCode {
+  readonly defines: 'walk';
+  readonly name: string;
+}
+
 /** An endpoint that lists rows between `start_lt` and `end_lt`, both inclusive. */
 export interface WindowsDef {
   readonly path: string;
@@ -131,6 +148,14 @@ export function lookup(
   options: Pick<LookupWalk, 'keys' | 'query'> & Partial<Omit<LookupWalk, 'kind' | 'keys' | 'query'>>,
 ): LookupWalk {
   return { kind: 'lookup', batch: 1, limit: undefined, carried: [], copies: 'none', ...options };
+}
+
+/** A walk of a kind that a file beside the pipeline defines. */
+export function customWalk(
+  name: string,
+  options: { readonly data?: unknown; readonly lookBack?: number } = {},
+): CustomWalk {
+  return { kind: 'custom', name, data: {}, lookBack: 0, ...options };
 }
 
 /** A watch over accounts, and over external messages where the endpoint takes them. */

@@ -1,16 +1,16 @@
 import { fetchEnds, type IndexEnds } from '../chain/index-ends.ts';
 import { haveCommon, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
-import { isFinal, type PipelineDef, proofOf } from '../declare/pipeline.ts';
+import { coversBlocks, isFinal, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import { type LedgerEntry, narrowerEntries, PARTIAL, requireSpace, spansOf } from '../warehouse/index.ts';
 import { requireColumnsOfSources, requireKeys } from './lookup-keys.ts';
 import { missingSpans, tellSkipped } from './missing-spans.ts';
 import { splitReachable } from './reachable-blocks.ts';
 import { countPromised } from './store-sink.ts';
 import { walkAndRepair, widenEntry } from './walk-and-repair.ts';
-import type { WalkContext } from './walk-context.ts';
+import type { EngineContext } from './walk-context.ts';
 
 /** A run of one pipeline. */
-export interface PipelineRun extends Omit<WalkContext, 'declared' | 'ends'> {
+export interface PipelineRun extends Omit<EngineContext, 'declared' | 'ends'> {
   readonly warehouse: string;
   readonly chain: { readonly ends: () => Promise<IndexEnds> };
   readonly waitMs: number | undefined;
@@ -27,12 +27,12 @@ export async function bringIn(run: PipelineRun): Promise<void> {
   await requireSources(run);
   const isFresh = isLive || partial.length > 0 || pipeline.walk.kind === 'lookup';
   const ends = isFresh ? await fetchEnds(run.source) : await run.chain.ends();
-  const narrower = isOfBlocks(pipeline) ? narrowerEntries(sink.ledger(), pipeline, missing) : [];
+  const narrower = coversBlocks(pipeline) ? narrowerEntries(sink.ledger(), pipeline, missing) : [];
   const again = outdated(run, ends.last).filter((entry) => !narrower.includes(entry));
   if (missing.length === 0 && again.length === 0 && run.from === undefined) return tellSkipped(run, report);
-  const reachable = isOfBlocks(pipeline) ? splitReachable(pipeline, missing, ends, run.waitMs, report) : missing;
+  const reachable = coversBlocks(pipeline) ? splitReachable(pipeline, missing, ends, run.waitMs, report) : missing;
   await announce(run, reachable);
-  const context: WalkContext = { ...run, declared: registry.pipeline(pipeline.name), ends };
+  const context: EngineContext = { ...run, declared: registry.pipeline(pipeline.name), ends };
   for (const entry of narrower) {
     if (stop.aborted) return;
     await widenEntry(context, entry);
@@ -44,10 +44,6 @@ export async function bringIn(run: PipelineRun): Promise<void> {
 /** Whether a done range may be read again: rows that change, or keys that somebody gives. */
 function isReadAgain({ pipeline: { walk }, from }: PipelineRun): boolean {
   return walk.kind === 'snapshot' || ('lookBack' in walk && walk.lookBack > 0) || from !== undefined;
-}
-
-function isOfBlocks({ walk }: PipelineDef): boolean {
-  return walk.kind === 'masterchain' || walk.kind === 'block' || walk.kind === 'lt';
 }
 
 /** Refuses keys, or parents, that cannot be found. @throws {UsageError} */
@@ -73,9 +69,9 @@ async function announce(run: PipelineRun, missing: readonly Span[]): Promise<voi
  * Whether an entry of a list of blocks is to be read again as a whole, because its rows are known to be wrong. Rows that headers count
  * are brought in like missing ones, and take its place.
  */
-function isPartial({ name, walk }: PipelineDef, { pipeline, verdict, scope }: LedgerEntry): boolean {
-  const isList = walk.kind === 'block' || walk.kind === 'lt';
-  return isList && pipeline === name && verdict === 'sealed' && scope === PARTIAL;
+function isPartial(own: PipelineDef, { pipeline, verdict, scope }: LedgerEntry): boolean {
+  const isList = coversBlocks(own) && !isMasterchain(own);
+  return isList && pipeline === own.name && verdict === 'sealed' && scope === PARTIAL;
 }
 
 /** Entries in the asked range whose rows may be others now, or are known to be wrong. */

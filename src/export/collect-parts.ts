@@ -1,5 +1,5 @@
 import { type CommitDraft, PARTIAL, type StagedSpan } from '../warehouse/index.ts';
-import type { SpanSink, WalkContext } from './walk-context.ts';
+import type { EngineContext, SpanSink } from './walk-context.ts';
 
 /** A staged span and the draft of its commit. */
 export interface StagedPart {
@@ -12,8 +12,8 @@ export interface StagedPart {
  * and its commits are not reported.
  */
 export async function collectParts(
-  context: WalkContext,
-  walk: (collecting: WalkContext) => Promise<unknown>,
+  context: EngineContext,
+  walk: (collecting: EngineContext) => Promise<unknown>,
 ): Promise<readonly StagedPart[]> {
   const { sink, pipeline, report } = context;
   const parts: StagedPart[] = [];

@@ -1,4 +1,5 @@
 import { type Span, spanSize } from '../core/span.ts';
+import { coversBlocks } from '../declare/pipeline.ts';
 import { quarantineBatch } from '../decode/quarantine-table.ts';
 import { givesWay, type StagedSpan, type Verdict } from '../warehouse/index.ts';
 import type { RefusedRecord } from './page-loading.ts';
@@ -16,12 +17,11 @@ export async function commitSpan(
 ): Promise<void> {
   const { sink, pipeline, network, report } = context;
   const { span, supersedes = [], ...more } = terms;
-  const isOfBlocks = ['masterchain', 'block', 'lt'].includes(pipeline.walk.kind);
   const poor = sink.ledger().filter(
     (entry) =>
       entry.pipeline === pipeline.name &&
       // Keys that a lookup has read stay, whatever else it lacked.
-      (entry.verdict === 'quarantined' || isOfBlocks) &&
+      (entry.verdict === 'quarantined' || coversBlocks(pipeline)) &&
       !supersedes.includes(entry.id) &&
       givesWay(entry, span),
   );

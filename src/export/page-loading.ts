@@ -3,7 +3,7 @@ import type { SourceRequest } from '../http/request.ts';
 import { isLocalFailure } from './failure-scope.ts';
 import type { PageReport, RefusedReport } from './span-loader.ts';
 import type { Round, SpanWalk } from './span-walk.ts';
-import type { WalkContext } from './walk-context.ts';
+import type { EngineContext } from './walk-context.ts';
 import type { WalkRequest } from './walk-request.ts';
 import type { SpanLoaderPort } from './workers/loader-port.ts';
 
@@ -37,11 +37,11 @@ export class PageLoading {
   /** What made the source unusable. */
   fatal: { readonly error: unknown } | undefined;
 
-  private readonly context: WalkContext;
+  private readonly context: EngineContext;
   private readonly walk: SpanWalk;
   private readonly loader: SpanLoaderPort;
 
-  constructor(context: WalkContext, walk: SpanWalk, loader: SpanLoaderPort) {
+  constructor(context: EngineContext, walk: SpanWalk, loader: SpanLoaderPort) {
     this.context = context;
     this.walk = walk;
     this.loader = loader;

@@ -24,6 +24,7 @@ import { type Measured, measurePages } from './quote/measure-pages.ts';
 import { sampleWindows } from './quote/sample-windows.ts';
 import { NOTHING, overflowOf, selectedShare, type Weight, weigh } from './quote/weight.ts';
 import type { RunOptions } from './run.ts';
+import { walkKindOf } from './walk-kinds.ts';
 
 /** A plan with what is added up over all. */
 type Planned = PipelinePlan & Weight;
@@ -78,6 +79,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   const { effects = realEffects } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry);
   const pipelines = selectFrom(registry.toRun(options.pipelines), options);
+  for (const pipeline of pipelines) walkKindOf(registry, pipeline);
   const parts = parseRange(options.range);
   const session = await openSession({ ...options, effects, command: 'tonlake plan' });
   try {

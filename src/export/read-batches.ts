@@ -5,7 +5,7 @@ import { isComing, reachedPieces } from '../chain/wait-for-blocks.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { UsageError, WalkError } from '../core/errors.ts';
 import { type Span, shortSpans, subtractSpans } from '../core/span.ts';
-import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
+import { coversBlocks, isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { selectFrom } from '../declare/selection.ts';
 import { openSession, type Session } from '../http/session.ts';
@@ -17,7 +17,8 @@ import { PageQueue } from './page-queue.ts';
 import { splitReachable } from './reachable-blocks.ts';
 import type { RunOptions } from './run.ts';
 import { walkAndRepair } from './walk-and-repair.ts';
-import type { WalkContext, WalkEvent } from './walk-context.ts';
+import type { EngineContext, WalkEvent } from './walk-context.ts';
+import { walkKindOf } from './walk-kinds.ts';
 import { HEADER_SPAN } from './walks/masterchain-walk.ts';
 import { threadLoaders } from './workers/loader-pool.ts';
 
@@ -64,6 +65,7 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
   const own = pipelines.at(-1);
   if (own === undefined) return;
   const before = pipelines.slice(0, -1);
+  walkKindOf(registry, own);
   requireGiven(own, options.from);
   const session = await openSession({ ...options, effects, command: 'tonlake readBatches' });
   const database = await EmptyDatabase.open(registry);
@@ -143,7 +145,7 @@ async function walkAsked(reading: BatchReading, parts: readonly RangePart[]): Pr
     await requireGivenKeys({ pipeline: own, pipelines: [own], registry, asked, sink }, options.from, []);
   }
   const ends = await chain.ends();
-  if (!['masterchain', 'block', 'lt'].includes(own.walk.kind)) {
+  if (!coversBlocks(own)) {
     await walkAndRepair(contextOf(reading, own, asked, ends), { missing: asked, again: [] });
     return asked;
   }
@@ -177,7 +179,7 @@ function contextOf(
   pipeline: PipelineDef,
   asked: readonly Span[],
   ends: IndexEnds,
-): WalkContext {
+): EngineContext {
   const { network, source } = session;
   const sink = queue.sink(pipeline === own);
   return {

@@ -3,7 +3,7 @@ import { parseRange, resolveRange } from '../chain/range.ts';
 import { isComing, reachedPieces } from '../chain/wait-for-blocks.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { type Span, subtractSpans, totalSize } from '../core/span.ts';
-import type { PipelineDef } from '../declare/pipeline.ts';
+import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type Selection, selectFrom } from '../declare/selection.ts';
 import { openSession, type Session, type SessionOptions } from '../http/session.ts';
@@ -16,6 +16,7 @@ import { PageQueue } from './page-queue.ts';
 import { RunTally } from './run-tally.ts';
 import { storeSink } from './store-sink.ts';
 import type { WalkEvent, WalkMode } from './walk-context.ts';
+import { walkKindOf } from './walk-kinds.ts';
 import type { LoaderPool } from './workers/loader-port.ts';
 import { openLoaders } from './workers/worker-pool.ts';
 
@@ -102,6 +103,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
   const registry = await warehouseRegistry(options.warehouse, options.registry);
   const startedAt = effects.monotonic();
   const pipelines = selectFrom(registry.toRun(options.pipelines), options);
+  for (const pipeline of pipelines) walkKindOf(registry, pipeline);
   const parts = parseRange(options.range);
   const command = ['tonlake run', ...options.pipelines].join(' ');
   const session = await openSession({ ...options, effects, command });
@@ -174,7 +176,7 @@ async function bringAll(exporting: Exporting, isAwaited: boolean): Promise<void>
   };
   if (!isAwaited) return bringEach(pipelines, {});
   // Other lists are read once, when all blocks have come.
-  const ofBlocks = pipelines.filter(({ walk }) => ['masterchain', 'block', 'lt'].includes(walk.kind));
+  const ofBlocks = pipelines.filter(coversBlocks);
   const coming = { asked, source: session.source, effects, stop, waitMs: options.waitMs };
   for await (const { spans, ends } of reachedPieces(coming)) {
     await bringEach(ofBlocks, { asked: spans, waitMs: 0, chain: { ends: async () => ends } });

@@ -7,7 +7,7 @@ import { PageLoading, type RefusedRecord } from './page-loading.ts';
 import { REPAIR_PAUSE_MS, REPAIRS } from './repair-rounds.ts';
 import type { RequestMeter } from './request-meter.ts';
 import type { BlockProblem, Comparison, ProvableRows, Reading, SpanWalk } from './span-walk.ts';
-import type { WalkContext } from './walk-context.ts';
+import type { EngineContext } from './walk-context.ts';
 import type { SpanLoaderPort, StagedRows } from './workers/loader-port.ts';
 
 /**
@@ -17,7 +17,7 @@ import type { SpanLoaderPort, StagedRows } from './workers/loader-port.ts';
  * @throws what made the source unusable, after everything that was proven by then is committed
  */
 export async function runSpan(
-  context: WalkContext,
+  context: EngineContext,
   meter: RequestMeter,
   walk: SpanWalk,
 ): Promise<readonly BlockProblem[]> {
@@ -46,14 +46,14 @@ export async function runSpan(
 }
 
 class SpanTask {
-  private readonly context: WalkContext;
+  private readonly context: EngineContext;
   private readonly meter: RequestMeter;
   private readonly walk: SpanWalk;
   private readonly loader: SpanLoaderPort;
   private readonly loading: PageLoading;
   private readonly rows: ProvableRows;
 
-  constructor(context: WalkContext, meter: RequestMeter, walk: SpanWalk, loader: SpanLoaderPort) {
+  constructor(context: EngineContext, meter: RequestMeter, walk: SpanWalk, loader: SpanLoaderPort) {
     this.context = context;
     this.meter = meter;
     this.walk = walk;

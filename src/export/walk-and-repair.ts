@@ -6,15 +6,15 @@ import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { collectParts, type StagedPart } from './collect-parts.ts';
 import { pagesOfBlock, requestOf } from './page-request.ts';
 import type { BlockProblem } from './span-walk.ts';
-import { spanEvent, type WalkContext } from './walk-context.ts';
-import { type Due, walkDue } from './walk-due.ts';
+import { type EngineContext, spanEvent } from './walk-context.ts';
+import { type Due, walkDue } from './walk-engine.ts';
 import { joinDrafts, joinParts, replaceWithWider, widenedContext } from './widen-entry.ts';
 
 /**
  * Brings in what is due. Where rows do not balance because the committed headers are outdated, the headers are read again and the
  * rows once more; what is left is told.
  */
-export async function walkAndRepair(context: WalkContext, due: Due): Promise<void> {
+export async function walkAndRepair(context: EngineContext, due: Due): Promise<void> {
   let problems = await walkDue(context, due);
   for (const headers of neededHeaders(context)) {
     if (problems.length === 0 || context.stop.aborted) break;
@@ -31,7 +31,7 @@ export async function walkAndRepair(context: WalkContext, due: Due): Promise<voi
 }
 
 /** Contexts of the pipelines whose headers count the rows of this one. */
-function neededHeaders(context: WalkContext): readonly WalkContext<MasterchainPipeline>[] {
+function neededHeaders(context: EngineContext): readonly EngineContext<MasterchainPipeline>[] {
   const { pipeline, pipelines, registry } = context;
   if (!isMasterchain(pipeline)) return [];
   return pipelines
@@ -45,12 +45,12 @@ function neededHeaders(context: WalkContext): readonly WalkContext<MasterchainPi
  *
  * @returns the staged rows; incomplete parts say so in their scope or verdict
  */
-export function readAnew(context: WalkContext, spans: readonly Span[]): Promise<readonly StagedPart[]> {
+export function readAnew(context: EngineContext, spans: readonly Span[]): Promise<readonly StagedPart[]> {
   return collectParts({ ...context, asked: spans }, (own) => walkAndRepair(own, { missing: spans, again: [] }));
 }
 
 /** Reads the span of an entry again for columns that it lacks, and puts it in its place. */
-export async function widenEntry(context: WalkContext, entry: LedgerEntry): Promise<void> {
+export async function widenEntry(context: EngineContext, entry: LedgerEntry): Promise<void> {
   const own = widenedContext(context, entry);
   const parts = await readAnew(own, spansOf(entry));
   if (context.stop.aborted) return;
@@ -66,7 +66,7 @@ export async function widenEntry(context: WalkContext, entry: LedgerEntry): Prom
  * @returns seqnos whose headers are others now
  */
 async function repairHeaders(
-  context: WalkContext<MasterchainPipeline>,
+  context: EngineContext<MasterchainPipeline>,
   problems: readonly BlockProblem[],
 ): Promise<readonly number[]> {
   const changed: number[] = [];
@@ -89,7 +89,7 @@ async function repairHeaders(
  *
  * @returns whether the entry was replaced
  */
-async function replaceEntry(context: WalkContext<MasterchainPipeline>, entry: LedgerEntry): Promise<boolean> {
+async function replaceEntry(context: EngineContext<MasterchainPipeline>, entry: LedgerEntry): Promise<boolean> {
   const own = widenedContext(context, entry);
   const parts = await collectParts(own, (collecting) => walkDue(collecting, { missing: spansOf(entry), again: [] }));
   const sealed = parts.filter(({ draft }) => draft.verdict === 'sealed');
@@ -109,7 +109,7 @@ async function replaceEntry(context: WalkContext<MasterchainPipeline>, entry: Le
   return true;
 }
 
-async function isOutdated(context: WalkContext<MasterchainPipeline>, seqno: number): Promise<boolean> {
+async function isOutdated(context: EngineContext<MasterchainPipeline>, seqno: number): Promise<boolean> {
   const committed = (await context.sink.headers({ from: seqno, to: seqno })).get(seqno) ?? [];
   const [ask] = pagesOfBlock(seqno, 0);
   if (ask === undefined) return false;

@@ -98,7 +98,7 @@ export interface SpanSink {
   transactions(spans: readonly Span[]): Promise<SealedRows['blocks']>;
 }
 
-/** Everything a walk works with. */
+/** What a walk may use. */
 export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
   readonly pipeline: Pipeline;
   /** The same with everything that a selection leaves out. */
@@ -113,9 +113,6 @@ export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
   readonly mode: WalkMode;
   /** Most requests of one span: bounds what a kill can cost. */
   readonly requestsPerSpan: number;
-  /** Requests under way or being decoded; the bound of what lies in memory. */
-  readonly asks: PageQueue;
-  readonly loaders: LoaderPool;
   /** First and newest block of the index when the walk began. */
   readonly ends: IndexEnds;
   readonly asked: readonly Span[];
@@ -126,4 +123,11 @@ export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
   /** Aborted when the run shall end soon: what is whole by then is committed. */
   readonly stop: AbortSignal;
   readonly report: (event: WalkEvent) => void;
+}
+
+/** What the engine uses beside. */
+export interface EngineContext<Pipeline extends PipelineDef = PipelineDef> extends WalkContext<Pipeline> {
+  /** Bounds the pages in memory: those requested, and those being decoded. */
+  readonly asks: PageQueue;
+  readonly loaders: LoaderPool;
 }

@@ -1,25 +1,54 @@
 import PQueue from 'p-queue';
+import type { Span } from '../core/span.ts';
+import type { LedgerEntry } from '../warehouse/index.ts';
 import { RequestMeter } from './request-meter.ts';
 import { runSpan } from './span-task.ts';
-import type { BlockProblem, SpanWalk } from './span-walk.ts';
-import type { WalkContext } from './walk-context.ts';
+import type { BlockProblem } from './span-walk.ts';
+import type { EngineContext } from './walk-context.ts';
+import type { Prepare } from './walk-kind.ts';
+import { walkKindOf } from './walk-kinds.ts';
+import { widenedContext } from './widen-entry.ts';
 
-/** A span, ready to be brought in; or what is known to be wrong with it. */
-export type Prepare = () => Promise<SpanWalk | BlockProblem>;
-
-/** Hands out the spans of a walk in order; each is planned when there is room for it. */
-export type PlanSpans = (context: WalkContext) => AsyncIterable<Prepare> | Iterable<Prepare>;
+/** Missing blocks, and entries to read again because their rows could still change when they were read. */
+export interface Due {
+  readonly missing: readonly Span[];
+  readonly again: readonly LedgerEntry[];
+}
 
 /**
- * Brings the spans of a walk in, some side by side.
+ * Fetches what is due, as the walk kind of the pipeline does it.
  *
- * @returns what could not be had, in order
- * @throws what made the source unusable, after what was whole by then is committed
+ * @returns what could not be fetched
+ * @throws what made the source unusable
  */
-export async function runWalk(given: WalkContext, plan: PlanSpans): Promise<readonly BlockProblem[]> {
+export async function walkDue(context: EngineContext, { missing, again }: Due): Promise<readonly BlockProblem[]> {
+  const { registry, pipeline, stop } = context;
+  const kind = walkKindOf(registry, pipeline);
+  const replace = kind.replace?.bind(kind);
+  const problems: BlockProblem[] = [];
+  if (replace !== undefined) {
+    for (const entry of again) {
+      if (stop.aborted) return problems;
+      problems.push(...(await runWalk(widenedContext(context, entry), (own) => [() => replace(own, entry)])));
+    }
+  }
+  const widened = { ...context, pipeline: kind.widen?.(context) ?? pipeline };
+  return [...problems, ...(await runWalk(widened, (own) => kind.plan(own, missing)))];
+}
+
+/**
+ * Runs the spans of a walk, some side by side.
+ *
+ * @returns what could not be fetched, in order
+ * @throws what made the source unusable, after committing what was complete by then
+ */
+async function runWalk(
+  given: EngineContext,
+  plan: (context: EngineContext) => AsyncIterable<Prepare> | Iterable<Prepare>,
+): Promise<readonly BlockProblem[]> {
   const problems: BlockProblem[] = [];
   const failed = new AbortController();
-  // What cannot go on for one span ends them all: nothing more is planned or asked for, and what is whole is committed.
+  // A failure of the source in one span ends all: nothing more is planned or requested, and complete spans are committed.
   const context = { ...given, stop: AbortSignal.any([given.stop, failed.signal]) };
   const tasks = new PQueue({ concurrency: context.loaders.spans });
   const meter = new RequestMeter(context.source);

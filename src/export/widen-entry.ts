@@ -13,7 +13,10 @@ import type { StagedPart } from './collect-parts.ts';
 import { spanEvent, type WalkContext, type WalkEvent } from './walk-context.ts';
 
 /** What reads an entry again: its pipeline leaves out only what both the run and the entry leave out, so that nothing is lost. */
-export function widenedContext(context: WalkContext, { without }: LedgerEntry): WalkContext {
+export function widenedContext<Context extends Pick<WalkContext, 'declared' | 'pipeline'>>(
+  context: Context,
+  { without }: LedgerEntry,
+): Context {
   const { declared, pipeline } = context;
   return { ...context, pipeline: narrowPipeline(declared, commonLeftOut([pipeline.leftOut, without])) };
 }

@@ -4,6 +4,7 @@ import { parseRange, resolveRange } from '../chain/range.ts';
 import { realEffects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { doneSpans, spansOf } from '../warehouse/index.ts';
 import type { Held } from './damaged-warehouse.ts';
@@ -55,7 +56,7 @@ export async function limitTo(
       got: 'only a part of it',
     });
   }
-  const walksBlocks = registry.pipelines.filter(({ walk }) => ['masterchain', 'block', 'lt'].includes(walk.kind));
+  const walksBlocks = registry.pipelines.filter(coversBlocks);
   for (const { name: pipeline } of walksBlocks) {
     if (!held.entries.some((entry) => entry.pipeline === pipeline)) continue;
     for (const span of subtractSpans(asked, doneSpans(held.entries, pipeline))) {

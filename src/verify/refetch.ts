@@ -8,7 +8,8 @@ import type { StagedPart } from '../export/collect-parts.ts';
 import { PageQueue } from '../export/page-queue.ts';
 import { storeSink } from '../export/store-sink.ts';
 import { readAnew } from '../export/walk-and-repair.ts';
-import type { WalkContext, WalkEvent } from '../export/walk-context.ts';
+import type { EngineContext, WalkEvent } from '../export/walk-context.ts';
+import { walkKindOf } from '../export/walk-kinds.ts';
 import { threadLoaders } from '../export/workers/loader-pool.ts';
 import type { Source } from '../http/source.ts';
 import { doneSpans, PARTIAL, type Store } from '../warehouse/index.ts';
@@ -38,6 +39,7 @@ export async function refetch(
 ): Promise<readonly StagedPart[]> {
   const { pipeline } = damage;
   if (isEphemeral(pipeline)) throw gone(pipeline, damage);
+  walkKindOf(options.registry, pipeline);
   return readAnew(await contextOf(options, damage, spans), spans);
 }
 
@@ -45,7 +47,7 @@ async function contextOf(
   options: RefetchOptions,
   { pipeline, entries }: Damage,
   asked: readonly Span[],
-): Promise<WalkContext> {
+): Promise<EngineContext> {
   const { store, source, registry, network, effects, stop, report, concurrency = 8 } = options;
   const scope = entries[0]?.scope;
   const sink = storeSink(store);

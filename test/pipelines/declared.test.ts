@@ -32,6 +32,8 @@ function walkParameters(walk: WalkDef): Readonly<Record<string, unknown>> {
     }
     case 'snapshot':
       return { ...page, ...(walk.parents === undefined ? {} : { [walk.parents.parameter]: [ACCOUNT] }) };
+    case 'custom':
+      return {};
     case 'ephemeral':
       return { [walk.message ?? walk.account]: walk.message === undefined ? [ACCOUNT] : [HASH] };
     case 'lookup': {

@@ -1,5 +1,6 @@
 import type { Span } from '../../core/span.ts';
 import { isProving } from '../../declare/cross-check.ts';
+import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { BlockWalk } from '../../declare/walk.ts';
 import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
@@ -8,7 +9,7 @@ import { cutAtFinal } from '../span-cuts.ts';
 import type { SpanWalk } from '../span-walk.ts';
 import { stateHeaders } from '../state-proof.ts';
 import type { WalkContext } from '../walk-context.ts';
-import type { Prepare } from '../walk-engine.ts';
+import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
 /** Blocks of a span: bounds memory, and what a kill costs. */
@@ -20,25 +21,33 @@ interface BlockRequest extends WalkRequest {
   readonly offset: number;
 }
 
-/** Spans of masterchain blocks, of which each is asked for by itself. */
-export function* planBlocks(context: WalkContext, walk: BlockWalk, missing: readonly Span[]): Generator<Prepare> {
+type Context = WalkContext<PipelineOf<BlockWalk>>;
+
+/** Every masterchain block is requested by itself. */
+export const blockWalk: WalkKind<BlockWalk> = {
+  plan: planBlocks,
+  replace: (context, { id, span }) => blockSpan(context, span, [id]),
+};
+
+function* planBlocks(context: Context, missing: readonly Span[]): Generator<Prepare> {
+  const { walk } = context.pipeline;
   const size = Math.min(SPAN_BLOCKS, context.requestsPerSpan);
   const proof = new ListProof(context);
   for (const whole of proof.cut(cutAtFinal(missing, walk.lookBack, context.ends.last))) {
     for (let from = whole.from; from <= whole.to; from += size) {
-      yield () => blockSpan(context, walk, { from, to: Math.min(whole.to, from + size - 1) });
+      yield () => blockSpan(context, { from, to: Math.min(whole.to, from + size - 1) });
     }
   }
 }
 
 /** @param replaces entries in whose place the rows of the span come */
-export async function blockSpan(
-  context: WalkContext,
-  walk: BlockWalk,
+async function blockSpan(
+  context: Context,
   span: Span,
   replaces: readonly string[] = [],
 ): Promise<SpanWalk<BlockRequest | ItemRequest>> {
   const { ends, pipeline } = context;
+  const { walk } = pipeline;
   const isState = walk.limit === undefined;
   const proof = new ListProof(context);
   const isCompared = proof.isHeld(span);
@@ -51,20 +60,21 @@ export async function blockSpan(
     ...{ span, unit: 'block', replaces },
     rows: { block: walk.column, audit: { kind: 'keys', states } },
     async *plan() {
-      yield { requests: seqnos.map((seqno) => pageOf(context, walk, seqno, 0)), count: seqnos.length };
+      yield { requests: seqnos.map((seqno) => pageOf(context, seqno, 0)), count: seqnos.length };
     },
     next(request, page) {
       if ('items' in request) return nextItems(context, request, page);
       if (walk.limit === undefined || page.records < walk.limit) return [];
-      return [pageOf(context, walk, request.seqno, request.offset + walk.limit)];
+      return [pageOf(context, request.seqno, request.offset + walk.limit)];
     },
-    repair: (seqno) => [pageOf(context, walk, seqno, 0)],
+    repair: (seqno) => [pageOf(context, seqno, 0)],
     ...(isCompared ? { compare: (rows, parts) => proof.compareBlocks(rows, parts) } : {}),
     entry: (part) => ({ span: part, asOf, supersedes: replaces, proof: isState ? 'shards' : byTransactions }),
   };
 }
 
-function pageOf({ pipeline }: WalkContext, walk: BlockWalk, seqno: number, offset: number): BlockRequest {
+function pageOf({ pipeline }: Context, seqno: number, offset: number): BlockRequest {
+  const { walk } = pipeline;
   const limit = walk.limit === undefined ? [] : [['limit', String(walk.limit)] as const];
   const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
   return {

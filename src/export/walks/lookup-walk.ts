@@ -2,6 +2,7 @@ import type { Endpoint } from '../../api/endpoint.ts';
 import { endpointByPath, endpointOf } from '../../api/endpoints.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import type { Span } from '../../core/span.ts';
+import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { LookupWalk } from '../../declare/walk.ts';
 import type { Batch } from '../../decode/batch.ts';
 import { lookupsBatch } from '../../decode/lookups-table.ts';
@@ -14,7 +15,7 @@ import { batchesOf, lookupRequest } from '../lookup-request.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { EntryTerms, Reading, Round, SpanWalk } from '../span-walk.ts';
 import type { WalkContext } from '../walk-context.ts';
-import type { Prepare } from '../walk-engine.ts';
+import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
 /** Masterchain blocks whose keys are looked up and committed at once. */
@@ -35,18 +36,18 @@ interface KeyRequest extends WalkRequest {
   readonly offset: number;
 }
 
+type Context = WalkContext<PipelineOf<LookupWalk>>;
+
 /** The keys that the declared query finds in the range, span after span, or those of another query, which are one span. */
-export async function* planLookups(
-  context: WalkContext,
-  walk: LookupWalk,
-  missing: readonly Span[],
-): AsyncGenerator<Prepare> {
-  const { from: query, asked, stop } = context;
+export const lookupWalk: WalkKind<LookupWalk> = { plan: planLookups };
+
+async function* planLookups(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
+  const { from: query, asked, stop, pipeline } = context;
   const lasting = new LastingFailure();
-  const work = { context, walk, lasting };
+  const work = { context, lasting };
   if (query !== undefined) {
     const span = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
-    yield async () => new LookupSpan(work, span, query, query);
+    yield () => new LookupSpan(work, span, query, query);
     return;
   }
   const size = Math.min(SPAN_BLOCKS, Math.max(1, context.requestsPerSpan));
@@ -54,7 +55,7 @@ export async function* planLookups(
     for (let from = whole.from; from <= whole.to && !stop.aborted && !lasting.signal.aborted; from += size) {
       const span = { from, to: Math.min(whole.to, from + size - 1) };
       const gate = new Gate(stop);
-      yield async () => new LookupSpan(work, span, walk.query, undefined, () => gate.open());
+      yield () => new LookupSpan(work, span, pipeline.walk.query, undefined, () => gate.open());
       // What one span has read, the next need not.
       await gate.opened;
     }
@@ -62,8 +63,7 @@ export async function* planLookups(
 }
 
 interface Work {
-  readonly context: WalkContext;
-  readonly walk: LookupWalk;
+  readonly context: Context;
   readonly lasting: LastingFailure;
 }
 
@@ -73,7 +73,7 @@ class LookupSpan implements SpanWalk<KeyRequest> {
   readonly span: Span;
   readonly rows: SpanWalk['rows'];
   readonly onEnd: () => void;
-  private readonly context: WalkContext;
+  private readonly context: Context;
   private readonly walk: LookupWalk;
   private readonly lasting: LastingFailure;
   private readonly query: string;
@@ -87,7 +87,8 @@ class LookupSpan implements SpanWalk<KeyRequest> {
   private readonly refusedLots = new Set<number>();
 
   constructor(work: Work, span: Span, query: string, scope: string | undefined, onEnd: () => void = () => undefined) {
-    const { context, walk, lasting } = work;
+    const { context, lasting } = work;
+    const { walk } = context.pipeline;
     this.context = context;
     this.walk = walk;
     this.lasting = lasting;

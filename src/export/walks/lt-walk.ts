@@ -1,4 +1,5 @@
 import { type Span, spanSize } from '../../core/span.ts';
+import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { LtWalk } from '../../declare/walk.ts';
 import { Gate } from '../gate.ts';
 import { type ItemRequest, nextItems } from '../item-requests.ts';
@@ -11,7 +12,7 @@ import type { PageReport } from '../span-loader.ts';
 import type { Round, SpanWalk } from '../span-walk.ts';
 import { splitOfTies } from '../split-ties.ts';
 import type { WalkContext } from '../walk-context.ts';
-import type { Prepare } from '../walk-engine.ts';
+import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
 /** Masterchain blocks of the first span, which tells how dense the rows are. */
@@ -27,46 +28,45 @@ interface WindowRequest extends WalkRequest {
   readonly window: LtWindow;
 }
 
+type Context = WalkContext<PipelineOf<LtWalk>>;
+
+/** Spans of blocks, each covered by windows of logical time. */
+export const ltWalk: WalkKind<LtWalk> = {
+  plan: planLt,
+  replace: (context, { id, span }) => ltSpan(openWork(context), span, [id]),
+};
+
 /** What the spans of a walk share. */
 interface Work {
-  readonly context: WalkContext;
-  readonly walk: LtWalk;
+  readonly context: Context;
   readonly horizon: Horizon;
   readonly proof: ListProof;
   /** Rows seen so far, for planning. */
   readonly density: { rows: number; blocks: number };
 }
 
-/** Spans that are covered by windows of logical time. The first one is small, and tells how large the others may be. */
-export async function* planLt(context: WalkContext, walk: LtWalk, missing: readonly Span[]): AsyncGenerator<Prepare> {
-  const work = openWork(context, walk);
-  for (const whole of work.proof.cut(cutAtFinal(missing, walk.lookBack, context.ends.last))) {
+/** The first span is small, and tells how large the others may be. */
+async function* planLt(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
+  const work = openWork(context);
+  for (const whole of work.proof.cut(cutAtFinal(missing, context.pipeline.walk.lookBack, context.ends.last))) {
     let from = whole.from;
     while (from <= whole.to && !context.stop.aborted) {
       const size = Math.min(sizeOf(work.density), Math.max(1, context.requestsPerSpan * 2));
       const span = { from, to: Math.min(whole.to, from + size - 1) };
       const isFirst = work.density.blocks === 0;
       const gate = new Gate(context.stop);
-      yield async () => ltSpan(work, span, [], () => gate.open());
+      yield () => ltSpan(work, span, [], () => gate.open());
       if (isFirst) await gate.opened;
       from = span.to + 1;
     }
   }
 }
 
-/** One span alone, in the place of some entries. */
-export function replacingLtSpan(
-  context: WalkContext,
-  walk: LtWalk,
-  span: Span,
-  replaces: readonly string[],
-): SpanWalk<WindowRequest | ItemRequest> {
-  return ltSpan(openWork(context, walk), span, replaces);
-}
-
-function openWork(context: WalkContext, walk: LtWalk): Work {
-  const horizon = new Horizon(context);
-  return { context, walk, horizon, proof: new ListProof(context), density: { rows: 0, blocks: 0 } };
+function openWork(context: Context): Work {
+  return {
+    ...{ context, horizon: new Horizon(context) },
+    ...{ proof: new ListProof(context), density: { rows: 0, blocks: 0 } },
+  };
 }
 
 function sizeOf({ rows, blocks }: Work['density']): number {
@@ -80,10 +80,10 @@ function ltSpan(
   replaces: readonly string[],
   onEnd: () => void = () => undefined,
 ): SpanWalk<WindowRequest | ItemRequest> {
-  const { context, walk, horizon, density, proof } = work;
-  const { ends } = context;
+  const { context, horizon, density, proof } = work;
+  const { ends, pipeline } = context;
   const isCompared = proof.isHeld(span);
-  const asOf = walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
+  const asOf = pipeline.walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
   let range: LtWindow = { from: 0n, to: -1n };
   let rows = 0;
   return {
@@ -119,7 +119,7 @@ function roundOf(context: WalkContext, windows: readonly LtWindow[], isSupplemen
 
 /** A full window is halved, never paged; one of a single logical time is split by what its rows are about. */
 async function remainder(
-  { context, walk }: Work,
+  { context }: Work,
   span: Span,
   { window, page: rules }: WindowRequest,
   page: PageReport,
@@ -128,7 +128,7 @@ async function remainder(
   const isSupplement = rules.isSupplement === true;
   const halves = halve(window);
   if (halves !== undefined) return halves.map((half) => windowRequest(context, half, isSupplement));
-  const parts = await splitOfTies(context, walk.ties, span, window.from);
+  const parts = await splitOfTies(context, context.pipeline.walk.ties, span, window.from);
   return parts.map((part) => windowRequest(context, window, isSupplement, part));
 }
 

@@ -3,6 +3,7 @@ import type { Header } from '../../chain/headers.ts';
 import { WalkError } from '../../core/errors.ts';
 import { intersectSpans, type Span, spanSize, unionSpans } from '../../core/span.ts';
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
+import type { MasterchainWalk } from '../../declare/walk.ts';
 import { doneSpans } from '../../warehouse/index.ts';
 import { Gate } from '../gate.ts';
 import { halve, planEvenWindows, rangeOf } from '../lt-windows.ts';
@@ -13,7 +14,7 @@ import type { PageReport } from '../span-loader.ts';
 import { linkProof, promisedRows } from '../span-proof.ts';
 import type { BlockProblem, SpanWalk } from '../span-walk.ts';
 import type { WalkContext } from '../walk-context.ts';
-import type { Prepare } from '../walk-engine.ts';
+import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
 /** Masterchain blocks whose headers are read from the store at once. */
@@ -34,10 +35,11 @@ interface PagedRequest extends WalkRequest {
 
 type Context = WalkContext<MasterchainPipeline>;
 
-/** The spans of rows, or of headers, as the declaration proves them. */
-export function planMasterchain(context: Context, missing: readonly Span[]): AsyncIterable<Prepare> {
-  return context.pipeline.walk.proof === 'links' ? headerSpans(context, missing) : rowSpans(context, missing);
-}
+/** Headers are proven by their links, other rows by the headers. */
+export const masterchainWalk: WalkKind<MasterchainWalk> = {
+  plan: (context, missing) =>
+    context.pipeline.walk.proof === 'links' ? headerSpans(context, missing) : rowSpans(context, missing),
+};
 
 async function* rowSpans(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
   for (const whole of missing) {
@@ -50,7 +52,7 @@ async function* rowSpans(context: Context, missing: readonly Span[]): AsyncGener
       const spans = planRowSpans(context, chunk, headers);
       // The last span of a chunk may go on in the next one.
       const settled = chunk.to < whole.to && spans.length > 1 ? spans.slice(0, -1) : spans;
-      for (const span of settled) yield async () => rowSpan(context, span, headers);
+      for (const span of settled) yield () => rowSpan(context, span, headers);
       from = (settled.at(-1) as Span).to + 1;
     }
   }
@@ -126,7 +128,7 @@ async function* headerSpans(context: Context, missing: readonly Span[]): AsyncGe
   }
   states.askAgain();
   for await (const planned of headerEnds(context, unionSpans(left), density, states)) {
-    if ('error' in planned) yield async () => planned;
+    if ('error' in planned) yield () => planned;
     else yield () => headerSpan(context, planned, density);
   }
 }

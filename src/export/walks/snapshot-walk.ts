@@ -1,6 +1,7 @@
 import { fetchEnds, fetchShardState } from '../../chain/index-ends.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import { greatest, least, type Span } from '../../core/span.ts';
+import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { ParentsDef, SnapshotWalk } from '../../declare/walk.ts';
 import type { Given } from '../../decode/table-rows.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
@@ -10,6 +11,7 @@ import { fixedQuery } from '../page-request.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { EntryTerms, Reading, Round, SpanWalk } from '../span-walk.ts';
 import type { WalkContext } from '../walk-context.ts';
+import type { WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 import { widenedContext } from '../widen-entry.ts';
 
@@ -24,29 +26,25 @@ interface ListRequest extends WalkRequest {
   readonly isOrphans: boolean;
 }
 
-/** A reading of a list, and the context that reads it with every column that readings before it have. */
-export interface SnapshotReading {
-  readonly context: WalkContext;
-  readonly walk: SpanWalk<ListRequest>;
-}
+type Context = WalkContext<PipelineOf<SnapshotWalk>>;
 
 /** Reads a list that changes as it is now, with the time of the reading. */
-export function snapshotReading(run: WalkContext, walk: SnapshotWalk): SnapshotReading {
-  const { sink, asked, history, from } = run;
-  const older = sink
-    .ledger()
-    .filter(({ pipeline, scope }) => pipeline === run.pipeline.name && (scope === undefined || scope === PARTIAL));
-  const replaced = history || from !== undefined ? [] : older;
-  const context = replaced.reduce(widenedContext, run);
-  const span = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
-  return { context, walk: new SnapshotSpan(context, walk, span, replaced) };
+export const snapshotWalk: WalkKind<SnapshotWalk> = {
+  plan: (context) => [() => new SnapshotSpan(context)],
+  widen: (context) => replacedEntries(context).reduce(widenedContext, context).pipeline,
+};
+
+/** Earlier readings that a new one replaces. */
+function replacedEntries({ sink, history, from, pipeline: { name } }: Context): readonly LedgerEntry[] {
+  if (history || from !== undefined) return [];
+  return sink.ledger().filter(({ pipeline, scope }) => pipeline === name && (scope === undefined || scope === PARTIAL));
 }
 
 class SnapshotSpan implements SpanWalk<ListRequest> {
   readonly unit = 'reading';
   readonly span: Span;
   readonly rows: SpanWalk['rows'];
-  private readonly context: WalkContext;
+  private readonly context: Context;
   private readonly walk: SnapshotWalk;
   private readonly older: readonly LedgerEntry[];
   private readonly given: Given;
@@ -56,13 +54,15 @@ class SnapshotSpan implements SpanWalk<ListRequest> {
   private failure: TonlakeError | undefined;
   private last: number;
 
-  constructor(context: WalkContext, walk: SnapshotWalk, span: Span, older: readonly LedgerEntry[]) {
-    const [table] = context.pipeline.tables;
+  constructor(context: Context) {
+    const { asked, pipeline } = context;
+    const { walk } = pipeline;
+    const [table] = pipeline.tables;
     const key = (table?.key ?? []).filter((name) => name !== '_read_at');
     this.context = context;
     this.walk = walk;
-    this.span = span;
-    this.older = older;
+    this.span = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
+    this.older = replacedEntries(context);
     this.last = context.ends.last;
     this.given = { read_at: BigInt(Math.round(context.effects.now())) * 1000n, as_of: BigInt(context.ends.last) };
     this.rows = { block: undefined, audit: { kind: 'none' }, copies: { key, keep: 'newest', column: walk.newer } };
