@@ -1,7 +1,7 @@
 import { formatBytes, formatCount, formatDuration } from '../core/format.ts';
 import { formatSpan, shortSpans } from '../core/span.ts';
 import { planRun, type RunPlan } from '../export/plan.ts';
-import type { ListBasis } from '../export/quote/estimate-list.ts';
+import type { ListBasis } from '../export/quote/quote.ts';
 import type { RunOptions } from '../export/run.ts';
 
 /** Shows what a run would do. */

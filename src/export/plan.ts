@@ -1,12 +1,11 @@
 import { type IndexEnds, sessionBounds } from '../chain/index-ends.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
 import { realEffects } from '../core/effects.ts';
-import { TonlakeError } from '../core/errors.ts';
+import { TonlakeError, WalkError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import { selectFrom } from '../declare/selection.ts';
-import { openSession } from '../http/session.ts';
-import type { Source } from '../http/source.ts';
+import { openSession, type Session } from '../http/session.ts';
 import {
   doneFor,
   doneSpans,
@@ -17,17 +16,16 @@ import {
   spansOf,
 } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { estimateList, type ListBasis } from './quote/estimate-list.ts';
-import { Estimate } from './quote/estimate-rows.ts';
-import { type HeaderSample, sampleHeaders } from './quote/header-sample.ts';
-import { type Measured, measurePages } from './quote/measure-pages.ts';
-import { sampleWindows } from './quote/sample-windows.ts';
-import { NOTHING, overflowOf, selectedShare, type Weight, weigh } from './quote/weight.ts';
-import type { RunOptions } from './run.ts';
+import { NOTHING } from './quote/measure-pages.ts';
+import { type ListBasis, type Quote, type QuoteMemo, type Quoting, quoteFromHistory } from './quote/quote.ts';
+import { quotePlanned } from './quote/quote-planned.ts';
+import { selectedShare, type Weight, weigh } from './quote/weight.ts';
+import { type RunOptions, requestsPerSpan } from './run.ts';
+import type { WalkContext } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
 
 /** A plan with what is added up over all. */
-type Planned = PipelinePlan & Weight;
+type Planned = PipelinePlan & Weight & Pick<Quote, 'isSampled'>;
 
 const RATES = [1, 10, 25, 100];
 
@@ -74,7 +72,7 @@ export interface RunPlan {
   readonly minutes: Readonly<Record<string, number>>;
 }
 
-/** Says what `run` would do with the same options. Touches no file; where headers are unknown, it reads a sample of them. */
+/** Says what `run` would do with the same options. Changes no file; reads a sample of what the warehouse cannot tell. */
 export async function planRun(options: RunOptions): Promise<RunPlan> {
   const { effects = realEffects } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry);
@@ -88,56 +86,72 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
     const reader = await readerIfAny(options.warehouse, registry.tables);
     try {
       const ledger = (await reader?.ledger()) ?? [];
-      const headers = registry.playing('headers').pipeline.name;
-      const news = subtractSpans(asked, doneSpans(ledger, headers));
+      const news = subtractSpans(asked, doneSpans(ledger, registry.playing('headers').pipeline.name));
       const index = news.length === 0 ? undefined : indexOf(await chain.ends());
       const absent = index === undefined ? [] : subtractSpans(news, [index]);
-      const held = subtractSpans(asked, absent);
-      const sampling = { source: session.source, effects, ends: chain.ends, states: new Map(), lengths: new Map() };
-      const knowledge = { ledger, reader, registry, sampling };
+      const present = subtractSpans(asked, absent);
+      const memo: QuoteMemo = { states: new Map(), lengths: new Map(), samples: new Map() };
       const plans: Planned[] = [];
-      let isSampled = false;
       for (const pipeline of pipelines) {
-        const { name } = pipeline;
-        const missing = missingOf(ledger, pipeline, held);
+        const declared = registry.pipeline(pipeline.name);
+        const missing = missingOf(ledger, pipeline, present);
         const done = intersectSpans(asked, doneFor(ledger, pipeline));
-        const share = selectedShare(registry.pipeline(name), pipeline);
-        const common = { pipeline: name, done, missing, seqnos: totalSize(missing) };
-        if (!isMasterchain(pipeline)) {
-          const { measured = NOTHING, ...estimate } = await estimateList(pipeline, missing, knowledge);
-          isSampled ||= estimate.basis === 'sample';
-          plans.push({ ...common, ...estimate, ...weigh(pipeline, estimate.rows, { ledger, measured, share }) });
-          continue;
-        }
-        const { walk } = pipeline;
-        const known = intersectSpans(missing, doneSpans(ledger, headers));
-        const unknown = subtractSpans(missing, known);
-        const estimate = new Estimate(options.walk ?? 'auto');
-        if (reader !== undefined && walk.proof === 'tx_count') await estimate.addKnown(reader, known);
-        let measured: Measured = NOTHING;
-        for (const span of unknown) {
-          const sample = await samples(session.source, span, index?.from ?? 0);
-          isSampled ||= !sample.isWhole;
-          estimate.addSample(walk.proof, span, sample, index?.from ?? 0);
-          if (walk.proof === 'links') measured = await measurePages(pipeline, sample.pages, effects);
-        }
-        if (walk.proof === 'tx_count') {
-          const pages = unknown.length === 0 ? [] : estimate.asks;
-          const windows = await sampleWindows(session.source, pipeline, pages, effects);
-          measured = windows.measured;
-          estimate.addOverflow(pages.length === 0 ? { overflow: overflowOf(name, ledger) } : windows);
-        }
-        const figures = estimate.figures();
-        plans.push({ ...common, ...figures, ...weigh(pipeline, figures.rows, { ledger, measured, share }) });
+        const context = planningOf(options, session, { pipeline, declared, pipelines, registry, asked, effects });
+        const quoting = { context, ledger, reader, ends: chain.ends, memo };
+        const { measured, isSampled, ...quote } = await quotePipeline(quoting, missing);
+        const share = selectedShare(declared, pipeline);
+        const weight = weigh(pipeline, quote.rows, { ledger, measured, share });
+        const seqnos = totalSize(missing);
+        plans.push({ pipeline: pipeline.name, done, missing, seqnos, ...quote, ...weight, isSampled });
       }
-      const where = { network: session.network, asked, absent, index };
-      return { ...where, ...total(plans, isSampled) };
+      return { network: session.network, asked, absent, index, ...total(plans) };
     } finally {
       await reader?.close();
     }
   } finally {
     await session.close();
   }
+}
+
+/** What walks may use while they are planned: they see a warehouse without rows, and report nothing. */
+function planningOf(
+  options: RunOptions,
+  { network, source }: Session,
+  known: Pick<WalkContext, 'pipeline' | 'declared' | 'pipelines' | 'registry' | 'asked' | 'effects'>,
+): Quoting['context'] {
+  const unused = (): never => {
+    throw new WalkError('walk: expected a plan that reads and writes no rows', { code: 'planning' });
+  };
+  return {
+    ...known,
+    ...{ network, source, mode: options.walk ?? 'auto', history: false, from: undefined },
+    ...{ requestsPerSpan: requestsPerSpan(source), stop: new AbortController().signal, report: () => undefined },
+    sink: {
+      ...{ stage: unused, commit: unused, query: unused, headers: unused, isKept: false },
+      ...{ ledger: () => [], transactions: async () => [] },
+    },
+  };
+}
+
+/** What the missing blocks of a pipeline take, by the walk itself, or by earlier runs where nothing counts the rows. */
+async function quotePipeline(quoting: Quoting, missing: readonly Span[]): Promise<Quote> {
+  const { pipeline, registry } = quoting.context;
+  const kind = walkKindOf(registry, pipeline);
+  const isCounted = isMasterchain(pipeline);
+  if (missing.length === 0) {
+    return {
+      rows: 0,
+      requests: {},
+      band: 0,
+      basis: isCounted ? undefined : 'history',
+      isSampled: false,
+      measured: NOTHING,
+    };
+  }
+  const known = isCounted || pipeline.walk.kind === 'lookup' ? undefined : quoteFromHistory(quoting, missing);
+  if (known !== undefined) return known;
+  if (kind.quote !== undefined) return kind.quote(quoting, missing);
+  return quotePlanned(quoting, missing, (context, spans) => kind.plan(context, spans));
 }
 
 /** What is asked and not done, and all of the entries that are read again for columns that they lack. */
@@ -150,7 +164,7 @@ function indexOf({ first, last }: IndexEnds): Span {
   return { from: first, to: last };
 }
 
-function total(plans: readonly Planned[], isSampled: boolean) {
+function total(plans: readonly Planned[]) {
   const add = (of: (plan: Planned) => number): number => plans.reduce((sum, plan) => sum + of(plan), 0);
   const inOne = add((plan) => Object.values(plan.requests).reduce((sum, count) => sum + count, 0));
   const requests = inOne === 0 ? 0 : inOne + 1;
@@ -158,28 +172,16 @@ function total(plans: readonly Planned[], isSampled: boolean) {
   const minutesAt = (rps: number): number => Math.round((Math.max(requests / rps, seconds) / 60) * 100) / 100;
   return {
     event: 'plan' as const,
-    pipelines: plans.map(({ seconds: _seconds, bytesBand: _bytesBand, ...plan }) => plan),
+    pipelines: plans.map(({ seconds: _seconds, bytesBand: _bytesBand, isSampled: _isSampled, ...plan }) => plan),
     requests,
     band: Math.ceil(add((plan) => plan.band)),
     unknown: plans.filter((plan) => plan.basis === 'least').map(({ pipeline }) => pipeline),
-    basis: isSampled ? ('sample' as const) : ('headers' as const),
+    basis: plans.some(({ isSampled }) => isSampled) ? ('sample' as const) : ('headers' as const),
     bytes: Math.round(add((plan) => plan.bytes)),
     bytesBand: Math.round(add((plan) => plan.bytesBand)),
     machineMinutes: Math.round((seconds / 60) * 100) / 100,
     minutes: Object.fromEntries(RATES.map((rps) => [rps, minutesAt(rps)])),
   };
-}
-
-const remembered = new WeakMap<Source, Map<string, Promise<HeaderSample>>>();
-
-/** The sample of a span; both pipelines ask for the same one. */
-function samples(source: Source, span: Span, first: number): Promise<HeaderSample> {
-  const known = remembered.get(source) ?? new Map<string, Promise<HeaderSample>>();
-  remembered.set(source, known);
-  const key = `${span.from}:${span.to}`;
-  const sample = known.get(key) ?? sampleHeaders(source, span, first);
-  known.set(key, sample);
-  return sample;
 }
 
 async function readerIfAny(path: string, tables: Parameters<typeof openReader>[1]): Promise<Reader | undefined> {

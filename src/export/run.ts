@@ -243,7 +243,7 @@ function stagesOf(store: Store, pipelines: readonly PipelineDef[], asked: readon
 }
 
 /** Most requests of one span at the source's rate. */
-function requestsPerSpan({ rps }: Source): number {
+export function requestsPerSpan({ rps }: Source): number {
   return rps === undefined ? Number.MAX_SAFE_INTEGER : Math.max(LEAST_SPAN_ASKS, Math.round(rps * SPAN_SECONDS));
 }
 

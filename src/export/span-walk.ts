@@ -95,3 +95,6 @@ export interface BlockProblem {
   readonly span: Span;
   readonly error: TonlakeError;
 }
+
+/** Makes the walk of a span when there is room for it, or says what is known to be wrong with the span. */
+export type Prepare = () => SpanWalk | BlockProblem | Promise<SpanWalk | BlockProblem>;

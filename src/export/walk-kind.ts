@@ -4,16 +4,14 @@ import type { Span } from '../core/span.ts';
 import type { PipelineDef, PipelineOf } from '../declare/pipeline.ts';
 import type { CustomWalk, WalkCode, WalkDef } from '../declare/walk.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
-import type { BlockProblem, SpanWalk } from './span-walk.ts';
+import type { Quote, Quoting } from './quote/quote.ts';
+import type { BlockProblem, Prepare, SpanWalk } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
 
 export type { PageReport } from './span-loader.ts';
 export type { EntryTerms, Round } from './span-walk.ts';
 export type { WalkRequest } from './walk-request.ts';
-export type { BlockProblem, SpanWalk, WalkContext };
-
-/** Makes the walk of a span when there is room for it, or says what is known to be wrong with the span. */
-export type Prepare = () => SpanWalk | BlockProblem | Promise<SpanWalk | BlockProblem>;
+export type { BlockProblem, Prepare, SpanWalk, WalkContext };
 
 /** The code of a kind of walk. */
 export interface WalkKind<Walk extends WalkDef = WalkDef> {
@@ -24,6 +22,8 @@ export interface WalkKind<Walk extends WalkDef = WalkDef> {
    * until their blocks are missing.
    */
   replace?(context: WalkContext<PipelineOf<Walk>>, entry: LedgerEntry): SpanWalk | Promise<SpanWalk>;
+  /** Estimates missing blocks. Default: some of them are planned, a few requests are sent, and the figures are scaled. */
+  quote?(quoting: Quoting<PipelineOf<Walk>>, missing: readonly Span[]): Promise<Quote>;
   /** The pipeline with every column of the entries that a reading replaces. Default: as selected. */
   widen?(context: WalkContext<PipelineOf<Walk>>): PipelineDef;
 }

@@ -64,6 +64,14 @@ describe.each(['w', 'w.duckdb'])('a walk kind that is a file beside its pipeline
     expect(await query(path, ROWS)).toEqual(rows);
   });
 
+  test('is planned by its own code where nothing was run yet', async () => {
+    const plan = await planRun(options(join(freshFolder(), name), '1000:1104'));
+    const requests = { '/masterchainBlockShardState': 11 };
+    const [found] = plan.pipelines;
+    expect(found).toMatchObject({ seqnos: 105, basis: 'sample', requests });
+    expect(Math.abs((found?.rows ?? 0) / rows.length - 1)).toBeLessThan(0.2);
+  });
+
   test('is planned by what earlier runs took', async () => {
     const { pipelines } = await planRun(options(source, '1000:1209'));
     expect(pipelines).toMatchObject([{ missing: [{ from: 1105, to: 1209 }], seqnos: 105, basis: 'history' }]);

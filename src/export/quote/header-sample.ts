@@ -4,6 +4,7 @@ import { greatest, least, type Span, spanSize } from '../../core/span.ts';
 import type { Source } from '../../http/source.ts';
 import { halve, type LtWindow, rangeOf } from '../lt-windows.ts';
 import { PAGE_ROWS } from '../page-request.ts';
+import { bandOfMean } from './figure.ts';
 
 /** Windows that a sample is taken from; each tells of about 200 masterchain blocks. */
 const SAMPLE_WINDOWS = 12;
@@ -62,7 +63,7 @@ export async function sampleHeaders(source: Source, span: Span, first: number): 
     stretches: isWhole ? [span] : groups.map((group) => group.stretch),
     isWhole,
     rowsPerBlock: rows / Math.max(1, blocks),
-    rowsBand: isWhole ? 0 : bandOf(groups.map((group) => group.rows / spanSize(group.stretch))),
+    rowsBand: isWhole ? 0 : bandOfMean(groups.map((group) => group.rows / spanSize(group.stretch))),
     headersPerBlock: headers.length / Math.max(1, blocks),
     headersAtStart: atStart.headers.length === 0 ? undefined : atStart.headers.length / spanSize(atStart.stretch),
     ...{ range, shards: atEnd.length, pages },
@@ -127,11 +128,4 @@ function groupBySeqno(headers: readonly NamedHeader[]): ReadonlyMap<number, read
 
 function unique(headers: readonly NamedHeader[]): readonly NamedHeader[] {
   return [...new Map(headers.map((header) => [header.id, header])).values()];
-}
-
-/** Half the width of the 95 % band of the mean. */
-function bandOf(values: readonly number[]): number {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, values.length - 1);
-  return 1.96 * Math.sqrt(variance / values.length);
 }

@@ -17,6 +17,8 @@ export interface Measured {
   readonly seconds: number;
 }
 
+export const NOTHING: Measured = { rows: 0, bytesPerRow: 0, fixedBytes: 0, seconds: 0 };
+
 /** What the walk knows of a request; its values make no difference to size or time. */
 const GIVEN = { read_at: 0n, as_of: 0n, seqno: 0n };
 
@@ -26,7 +28,7 @@ export async function measurePages(
   bodies: readonly Uint8Array[],
   effects: Effects,
 ): Promise<Measured> {
-  if (bodies.length === 0) return { rows: 0, bytesPerRow: 0, fixedBytes: 0, seconds: 0 };
+  if (bodies.length === 0) return NOTHING;
   const half = await writePages(pipeline, bodies, 0.5);
   const startedAt = effects.monotonic();
   const whole = await writePages(pipeline, bodies, 1);

@@ -14,8 +14,6 @@ export interface Weight {
   readonly seconds: number;
 }
 
-export const NOTHING: Measured = { rows: 0, bytesPerRow: 0, fixedBytes: 0, seconds: 0 };
-
 /** Bytes of a row of the first table with everything that hangs on it, where nothing tells them, by how rows are proven. */
 const USUAL_BYTES = { tx_count: 450, links: 120, other: 150 } as const;
 /** Seconds that a row takes where nothing was measured. */

@@ -6,6 +6,7 @@ import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
 import { fixedGiven, fixedQuery } from '../page-request.ts';
 import { cutAtFinal } from '../span-cuts.ts';
+import type { PageReport } from '../span-loader.ts';
 import type { SpanWalk } from '../span-walk.ts';
 import { stateHeaders } from '../state-proof.ts';
 import type { WalkContext } from '../walk-context.ts';
@@ -55,6 +56,11 @@ async function blockSpan(
   const isProven = isCompared && pipeline.crossCheck !== undefined && isProving(pipeline.crossCheck);
   const byTransactions = isProven ? 'transactions' : 'none';
   const asOf = walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
+  const next = (request: BlockRequest | ItemRequest, page: PageReport): readonly (BlockRequest | ItemRequest)[] => {
+    if ('items' in request) return nextItems(context, request, page);
+    if (walk.limit === undefined || page.records < walk.limit) return [];
+    return [pageOf(context, request.seqno, request.offset + walk.limit)];
+  };
   const seqnos = Array.from({ length: span.to - span.from + 1 }, (_, i) => span.from + i);
   return {
     ...{ span, unit: 'block', replaces },
@@ -62,11 +68,7 @@ async function blockSpan(
     async *plan() {
       yield { requests: seqnos.map((seqno) => pageOf(context, seqno, 0)), count: seqnos.length };
     },
-    next(request, page) {
-      if ('items' in request) return nextItems(context, request, page);
-      if (walk.limit === undefined || page.records < walk.limit) return [];
-      return [pageOf(context, request.seqno, request.offset + walk.limit)];
-    },
+    ...(isState && !isCompared ? {} : { next }),
     repair: (seqno) => [pageOf(context, seqno, 0)],
     ...(isCompared ? { compare: (rows, parts) => proof.compareBlocks(rows, parts) } : {}),
     entry: (part) => ({ span: part, asOf, supersedes: replaces, proof: isState ? 'shards' : byTransactions }),

@@ -12,6 +12,7 @@ import { Gate } from '../gate.ts';
 import { describeCause, LastingFailure } from '../lasting-failure.ts';
 import { countRefused, findKeys, type Key } from '../lookup-keys.ts';
 import { batchesOf, lookupRequest } from '../lookup-request.ts';
+import { quoteLookup } from '../quote/quote-lookup.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { EntryTerms, Reading, Round, SpanWalk } from '../span-walk.ts';
 import type { WalkContext } from '../walk-context.ts';
@@ -39,7 +40,7 @@ interface KeyRequest extends WalkRequest {
 type Context = WalkContext<PipelineOf<LookupWalk>>;
 
 /** The keys that the declared query finds in the range, span after span, or those of another query, which are one span. */
-export const lookupWalk: WalkKind<LookupWalk> = { plan: planLookups };
+export const lookupWalk: WalkKind<LookupWalk> = { plan: planLookups, quote: quoteLookup };
 
 async function* planLookups(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
   const { from: query, asked, stop, pipeline } = context;

@@ -6,6 +6,7 @@ import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
 import { halve, type LtWindow, planEvenWindows } from '../lt-windows.ts';
 import { fixedQuery, PAGE_ROWS } from '../page-request.ts';
+import { quoteLt } from '../quote/quote-lt.ts';
 import { Horizon } from '../safe-horizon.ts';
 import { cutAtFinal } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
@@ -16,12 +17,12 @@ import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
 /** Masterchain blocks of the first span, which tells how dense the rows are. */
-export const LIST_PROBE_BLOCKS = 20;
-export const LIST_SPAN_BLOCKS = 5_000;
+const LIST_PROBE_BLOCKS = 20;
+const LIST_SPAN_BLOCKS = 5_000;
 /** Rows that a span is planned for. */
-export const LIST_SPAN_ROWS = 15_000;
+const LIST_SPAN_ROWS = 15_000;
 /** Rows that a window is planned for: enough below a full page that few must be halved. */
-export const LIST_WINDOW_ROWS = 700;
+const LIST_WINDOW_ROWS = 700;
 
 /** A window, or a part of the rows of its only logical time. */
 interface WindowRequest extends WalkRequest {
@@ -34,6 +35,7 @@ type Context = WalkContext<PipelineOf<LtWalk>>;
 export const ltWalk: WalkKind<LtWalk> = {
   plan: planLt,
   replace: (context, { id, span }) => ltSpan(openWork(context), span, [id]),
+  quote: (quoting, missing) => quoteLt(quoting, missing, planLt),
 };
 
 /** What the spans of a walk share. */

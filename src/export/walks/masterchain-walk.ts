@@ -8,6 +8,8 @@ import { doneSpans } from '../../warehouse/index.ts';
 import { Gate } from '../gate.ts';
 import { halve, planEvenWindows, rangeOf } from '../lt-windows.ts';
 import { PAGE_ROWS, type PageRequest, pagesOfBlock, requestOf } from '../page-request.ts';
+import { quoteHeaders } from '../quote/quote-headers.ts';
+import { quoteRows } from '../quote/quote-rows.ts';
 import { headersOf, planRowAsks, planRowSpans } from '../row-plan.ts';
 import { type HeaderEnds, provableEnds, ShardStates } from '../shard-states.ts';
 import type { PageReport } from '../span-loader.ts';
@@ -39,6 +41,10 @@ type Context = WalkContext<MasterchainPipeline>;
 export const masterchainWalk: WalkKind<MasterchainWalk> = {
   plan: (context, missing) =>
     context.pipeline.walk.proof === 'links' ? headerSpans(context, missing) : rowSpans(context, missing),
+  quote: (quoting, missing) =>
+    quoting.context.pipeline.walk.proof === 'links'
+      ? quoteHeaders(quoting, missing, headerSpans)
+      : quoteRows(quoting, missing, rowSpans),
 };
 
 async function* rowSpans(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {

@@ -8,6 +8,7 @@ import { quoteName } from '../../sql/canonical-text.ts';
 import { type LedgerEntry, PARTIAL } from '../../warehouse/index.ts';
 import { boundOf } from '../lookup-keys.ts';
 import { fixedQuery } from '../page-request.ts';
+import { quoteSnapshot } from '../quote/quote-snapshot.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { EntryTerms, Reading, Round, SpanWalk } from '../span-walk.ts';
 import type { WalkContext } from '../walk-context.ts';
@@ -31,6 +32,7 @@ type Context = WalkContext<PipelineOf<SnapshotWalk>>;
 /** Reads a list that changes as it is now, with the time of the reading. */
 export const snapshotWalk: WalkKind<SnapshotWalk> = {
   plan: (context) => [() => new SnapshotSpan(context)],
+  quote: (quoting, missing) => quoteSnapshot(quoting, missing, (context) => [() => new SnapshotSpan(context)]),
   widen: (context) => replacedEntries(context).reduce(widenedContext, context).pipeline,
 };
 

@@ -1,0 +1,84 @@
+import { intersectSpans, type Span, totalSize } from '../../core/span.ts';
+import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { SpanWalk } from '../span-walk.ts';
+import type { WalkRequest } from '../walk-request.ts';
+import { RequestCounts, readWhole } from './dry-walk.ts';
+import { bandOfMean, mean } from './figure.ts';
+import { measurePages } from './measure-pages.ts';
+import { type Planner, planningContext, type Quote, type Quoting } from './quote.ts';
+
+/** Missing blocks that are planned as a whole; of more, so many stretches with so many blocks each. */
+const WHOLE_BLOCKS = 10_000;
+const STRETCHES = { count: 10, blocks: 1000 } as const;
+/** Planned requests that are sent. */
+const SAMPLES = 6;
+/** How far a figure may be off beside what the sample tells. */
+const DOUBT = 0.1;
+
+/** Plans missing blocks, or stretches of them, and sends a few of the planned requests to see what they leave to request. */
+export async function quotePlanned<P extends PipelineDef>(
+  quoting: Quoting<P>,
+  missing: readonly Span[],
+  plan: Planner<P>,
+): Promise<Quote> {
+  const context = await planningContext(quoting);
+  const { walk } = context.pipeline;
+  const stretches = stretchesOf(missing);
+  const scale = totalSize(missing) / totalSize(stretches);
+  const planned: { readonly walk: SpanWalk; readonly request: WalkRequest }[] = [];
+  const counts = new RequestCounts();
+  for await (const prepare of plan(context, stretches)) {
+    const own = await prepare();
+    if ('error' in own) continue;
+    for await (const { requests } of own.plan()) {
+      for (const request of requests) {
+        planned.push({ walk: own, request });
+        counts.add(request.ask.path);
+      }
+    }
+    own.onEnd?.();
+  }
+  const count = Math.min(SAMPLES, Math.ceil(planned.length / 10));
+  const chosen = Array.from(
+    { length: count },
+    (_, i) => planned[Math.floor((planned.length * (2 * i + 1)) / (2 * count))],
+  );
+  const read = await Promise.all(
+    chosen.flatMap((one) => (one === undefined ? [] : readWhole(context, one.walk, one.request))),
+  );
+  const asked = read.map((pages) => pages.length);
+  const isSure = planned.every((each) => each.walk.next === undefined);
+  const value = planned.length * scale;
+  const records = read.map((pages) => pages.reduce((sum, page) => sum + page.records, 0));
+  const requests = [...counts.byPath].map(([path, each]) => [path, Math.round(each * scale * mean(asked))] as const);
+  const isFresh = 'lookBack' in walk && walk.lookBack > 0;
+  return {
+    rows: Math.round(value * mean(records)),
+    requests: { ...Object.fromEntries(requests), ...(isFresh ? { '/masterchainInfo': 1 } : {}) },
+    band: Math.ceil(isSure ? 1 : value * (bandOfMean(asked) + mean(asked) * DOUBT) + 1),
+    ...{ basis: 'sample', isSampled: true },
+    measured: await measurePages(
+      context.pipeline,
+      read.flat().map(({ body }) => body),
+      context.effects,
+    ),
+  };
+}
+
+function stretchesOf(missing: readonly Span[]): readonly Span[] {
+  const total = totalSize(missing);
+  if (total <= WHOLE_BLOCKS) return missing;
+  const { count, blocks } = STRETCHES;
+  return Array.from({ length: count }, (_, i) => nth(missing, Math.floor((total * (2 * i + 1)) / (2 * count)))).flatMap(
+    (from) => intersectSpans(missing, [{ from, to: from + blocks - 1 }]),
+  );
+}
+
+function nth(spans: readonly Span[], at: number): number {
+  let left = at;
+  for (const { from, to } of spans) {
+    if (left <= to - from) return from + left;
+    left -= to - from + 1;
+  }
+  return spans.at(-1)?.to ?? 0;
+}

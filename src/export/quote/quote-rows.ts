@@ -1,0 +1,106 @@
+import { intersectSpans, type Span, spanSize, subtractSpans } from '../../core/span.ts';
+import type { MasterchainPipeline } from '../../declare/pipeline.ts';
+import { doneSpans } from '../../warehouse/index.ts';
+import { PAGE_ROWS } from '../page-request.ts';
+import { headersOf } from '../row-plan.ts';
+import { promisedRows } from '../span-proof.ts';
+import { countPromised, readHeaders } from '../store-sink.ts';
+import type { WalkRequest } from '../walk-request.ts';
+import { dryWalk, RequestCounts, readPage } from './dry-walk.ts';
+import type { HeaderSample } from './header-sample.ts';
+import { measurePages, NOTHING } from './measure-pages.ts';
+import { type Planner, pathOf, planningContext, type Quote, type Quoting } from './quote.ts';
+import { headerSample } from './quote-headers.ts';
+import { overflowOf } from './weight.ts';
+
+/** Rows that a window brings in practice. */
+const ROWS_A_REQUEST = 945;
+/** Rows of a stretch that fill enough windows to tell how full they are. */
+const ENOUGH_ROWS = 5000;
+/** How far a number of windows may be off beside what the sample tells: planned from all headers, and from some. */
+const DOUBT = { headers: 0.05, sample: 0.1 } as const;
+/** Pages that are read to see how full they are: at most, and one of so many. */
+const SAMPLE = { most: 8, oneOf: 6 } as const;
+/** Share of windows that fill their page although they are planned to fit; `ROWS_A_REQUEST` counts it already. */
+const PLANNED_OVERFLOW = 0.05;
+
+/** Plans the requests for rows that headers count: from all headers where they are known, else from a sample of them. */
+export async function quoteRows(
+  quoting: Quoting<MasterchainPipeline>,
+  missing: readonly Span[],
+  plan: Planner<MasterchainPipeline>,
+): Promise<Quote> {
+  const { context, reader, ledger } = quoting;
+  const { pipeline, registry, sink, effects, mode } = context;
+  const path = pipeline.walk.windows.path;
+  const known = intersectSpans(missing, doneSpans(ledger, registry.playing('headers').pipeline.name));
+  const unknown = subtractSpans(missing, known);
+  const counts = new RequestCounts();
+  let [rows, band, isSampled] = [0, 0, false];
+  if (reader !== undefined && known.length > 0) {
+    const headers = (span: Span) => readHeaders(reader.query, span);
+    await dryWalk(plan({ ...context, ends: { first: 0, last: 0 }, sink: { ...sink, headers } }, known), counts);
+    rows += await countPromised(reader.query, known);
+  }
+  const planned: WalkRequest[] = [];
+  for (const span of unknown) {
+    const sample = await headerSample(quoting, span);
+    const own = { ...(await planningContext(quoting)), sink: { ...sink, headers: async () => sample.headers } };
+    const ofStretches = new RequestCounts();
+    const walk = async (stretch: Span): Promise<number> => {
+      const before = ofStretches.total;
+      await dryWalk(plan(own, [stretch]), ofStretches, (request) => {
+        planned.push(request);
+        return 0;
+      });
+      return ofStretches.total - before;
+    };
+    const requests: number[] = [];
+    for (const stretch of sample.stretches) requests.push(await walk(stretch));
+    const blocks = spanSize(span);
+    rows += blocks * sample.rowsPerBlock;
+    isSampled ||= !sample.isWhole;
+    if (sample.isWhole) for (const [each, count] of ofStretches.byPath) counts.add(each, count);
+    else if (mode === 'masterchain') {
+      const walked = sample.stretches.reduce((sum, stretch) => sum + spanSize(stretch), 0);
+      counts.add(pathOf(pipeline), Math.round((blocks * ofStretches.total) / walked));
+      band += blocks * DOUBT.headers;
+    } else {
+      const perRequest = rowsARequest(sample, requests);
+      const windows = Math.ceil((blocks * sample.rowsPerBlock) / perRequest);
+      counts.add(path, windows);
+      band += (blocks * sample.rowsBand) / perRequest + windows * (DOUBT.sample - DOUBT.headers);
+    }
+  }
+  const windows = counts.byPath.get(path) ?? 0;
+  const pages = await Promise.all(sampleOf(planned).map(({ ask }) => readPage(context, ask)));
+  const full = pages.filter(({ records }) => records >= PAGE_ROWS).length / (pages.length + 2);
+  const overflow = planned.length === 0 ? overflowOf(pipeline.name, ledger) : Math.max(0, full - PLANNED_OVERFLOW);
+  if (windows > 0) counts.add(path, Math.round(windows * overflow));
+  band += windows * (DOUBT.headers + overflow / 2);
+  const bodies = pages.map(({ body }) => body);
+  const measured = pages.length === 0 ? NOTHING : await measurePages(pipeline, bodies, effects);
+  const requests = Object.fromEntries(counts.byPath);
+  return { rows: Math.round(rows), requests, band: Math.ceil(band), isSampled, measured };
+}
+
+/** Some of the planned requests, spread evenly over them. */
+function sampleOf(planned: readonly WalkRequest[]): readonly WalkRequest[] {
+  const count = Math.min(SAMPLE.most, Math.ceil(planned.length / SAMPLE.oneOf));
+  return Array.from(
+    { length: count },
+    (_, i) => planned[Math.floor((planned.length * (2 * i + 1)) / (2 * count))],
+  ).flatMap((request) => request ?? []);
+}
+
+/** Windows bring less where blocks are so full that windows cut through them: the requests of the stretches show it. */
+function rowsARequest({ stretches, headers }: HeaderSample, requests: readonly number[]): number {
+  let [rows, asked] = [0, 0];
+  for (const [at, stretch] of stretches.entries()) {
+    const promised = promisedRows(headersOf(stretch, headers));
+    if (promised < ENOUGH_ROWS) continue;
+    rows += promised;
+    asked += requests[at] ?? 0;
+  }
+  return Math.min(ROWS_A_REQUEST, rows === 0 ? ROWS_A_REQUEST : rows / asked);
+}
