@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { endpointsMarkdown, tablesMarkdown } from '../src/declare/describe-tables.ts';
 import { jobJsonSchema } from '../src/jobs/job-schema.ts';
 import { loadChecks } from '../src/marts/run-checks.ts';
 import { martsMarkdown, sqlMarkdown } from '../src/marts/describe-marts.ts';
 import { loadMarts } from '../src/marts/load-marts.ts';
 import { createProgram, withAllBelow } from '../src/cli/program.ts';
 import { loadRegistry } from '../src/declare/registry.ts';
+import { endpointsMarkdown, tablesMarkdown } from './reference-docs.ts';
 
 /** docs/cli.md: the help of every command, as the program prints it. */
 function cliMarkdown(program: Command): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { endpointsMarkdown } from '../../src/declare/describe-tables.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
+import { endpointsMarkdown } from '../../tools/reference-docs.ts';
 import { hasShared, readShared } from '../client/shared.ts';
 
 /** Each asks every endpoint that it is named for: all pipelines, all pending endpoints, all endpoints. */
