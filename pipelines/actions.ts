@@ -1,18 +1,16 @@
-import { block, fromAsk, pipeline, table } from 'tonlake/pipeline';
+import { actionTypes, block, fromAsk, pipeline, table } from 'tonlake/pipeline';
 import { actionColumns } from './tables/action_columns.ts';
-import { actionTypes } from './tables/action_types.ts';
 
 export default pipeline({
   name: 'actions',
-  doc: 'What traces did, as the source classifies it: transfers, swaps, mints, stakes.',
+  doc: 'What traces did, as classified by the source: transfers, swaps, mints, stakes.',
   endpoint: 'GET /actions',
-  // A fixed list: which types are visible by default changes with the server.
+  // A fixed list: the default depends on the version of the server.
   parameters: { sort: 'asc', supported_action_types: ['v4', 'tgbtc'] },
-  // Written after the block, newest blocks first.
+  // The source writes actions some time after the block, newest blocks first.
   walk: block({ seqno: 'mc_seqno', column: 'trace_mc_seqno_end', limit: 1000, lookBack: 2000 }),
   provenBy: ['transactions', 'traces'],
   crossCheck: { kind: 'traceMembers', items: { parameter: 'trace_id', batch: 50 } },
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('actions', {
       grain: 'one action of a trace, listed with the masterchain block in which the trace ends',
@@ -23,7 +21,7 @@ export default pipeline({
       time: 'trace_end_utime',
       columns: {
         ...actionColumns,
-        _supported_action_types: fromAsk('text', 'supported_action_types', 'types that were visible to the request'),
+        _supported_action_types: fromAsk('text', 'supported_action_types', 'action types that were requested'),
       },
       views: actionTypes.map((type) => ({
         name: `actions_${type}`,

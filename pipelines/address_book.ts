@@ -1,4 +1,5 @@
 import { field, lookup, pipeline, rawAddress, reading, table } from 'tonlake/pipeline';
+import { accountsAs } from './tables/account_keys.ts';
 
 export default pipeline({
   name: 'address_book',
@@ -7,11 +8,9 @@ export default pipeline({
   walk: lookup({
     keys: ['address'],
     batch: 100,
-    query: `SELECT account AS address, max(mc_block_seqno) AS seqno FROM transactions
-    WHERE mc_block_seqno BETWEEN $from AND $to GROUP BY account`,
+    query: accountsAs('address'),
   }),
   needs: ['transactions'],
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('address_book', {
       grain: 'one account at one reading',
@@ -20,10 +19,10 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: rawAddress('/key', 'account as it was asked for').bloomFilter(),
-        user_friendly: field('/value/user_friendly', 'address for people, base64url'),
-        domain: field('/value/domain', 'a domain that stands for it'),
-        interfaces: field('/value/interfaces', 'what the server takes it for'),
+        address: rawAddress('/key', 'account, as requested').bloomFilter(),
+        user_friendly: field('/value/user_friendly', 'user-friendly address, base64url'),
+        domain: field('/value/domain', 'domain that resolves to it'),
+        interfaces: field('/value/interfaces', 'interfaces of the contract, detected by the server'),
         ...reading(),
       },
     }),

@@ -3,7 +3,7 @@ import { transactionColumns } from './tables/transactions.ts';
 
 export default pipeline({
   name: 'adjacent_transactions',
-  doc: 'Parents and children of the transactions whose messages cross the edges of what was exported.',
+  doc: 'Parents and children of transactions whose messages cross the edge of the exported range.',
   endpoint: 'GET /adjacentTransactions',
   walk: lookup({
     keys: ['hash'],
@@ -12,20 +12,19 @@ export default pipeline({
       AND NOT EXISTS (SELECT 1 FROM messages AS other WHERE other.msg_hash = one.msg_hash AND other.direction <> one.direction)`,
   }),
   needs: ['transactions'],
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('adjacent_transactions', {
-      grain: 'one transaction next to another at one reading',
+      grain: 'one parent or child of a transaction at one reading',
       record: 'Transaction',
       rows: { kind: 'records', path: '/transactions' },
       key: ['of_hash', 'hash', '_read_at'],
       sort: ['of_hash', 'lt', 'account'],
       time: 'now',
       columns: {
-        of_hash: fromAsk('base64-hash', 'hash', 'transaction whose neighbours were asked for'),
+        of_hash: fromAsk('base64-hash', 'hash', 'transaction whose parent and children were requested'),
         ...transactionColumns,
-        in_msg: field('/in_msg', 'message that it received'),
-        out_msgs: field('/out_msgs', 'messages that it sent').nullable(),
+        in_msg: field('/in_msg', 'inbound message'),
+        out_msgs: field('/out_msgs', 'outbound messages').nullable(),
         ...reading(),
       },
     }),

@@ -3,7 +3,7 @@ import { blockColumns } from './tables/block_columns.ts';
 
 export default pipeline({
   name: 'blocks',
-  doc: 'Headers of the masterchain block and of the shard blocks that it includes; every other walk is proven against them.',
+  doc: 'Headers of masterchain blocks and of the shard blocks that they include; other tables are verified against them.',
   endpoint: 'GET /blocks',
   parameters: { sort: 'asc' },
   walk: masterchain({ seqno: 'mc_seqno', proof: 'links', windows: { path: '/blocks', order: 'ties' } }),

@@ -2,7 +2,7 @@ import { fromAsk, json, lookup, pipeline, reading, table, textComment } from 'to
 
 export default pipeline({
   name: 'decoded_messages',
-  doc: 'Bodies of messages as the server’s decoder reads them.',
+  doc: 'Message bodies decoded by the server.',
   endpoint: 'POST /decode',
   walk: lookup({
     keys: ['bodies'],
@@ -12,7 +12,6 @@ export default pipeline({
     WHERE body_boc IS NOT NULL AND body_hash IS NOT NULL AND tx_mc_block_seqno BETWEEN $from AND $to GROUP BY body_hash`,
   }),
   needs: ['transactions'],
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('decoded_messages', {
       grain: 'one body at one reading',
@@ -21,8 +20,8 @@ export default pipeline({
       sort: ['body_hash'],
       columns: {
         body_hash: fromAsk('base64-hash', 'body_hash', 'hash of the body'),
-        decoded: json('/value', 'the body as the server decodes it').decoration().nullable(),
-        comment: textComment('/value', 'text comment of the body').decoration().nullable(),
+        decoded: json('/value', 'body decoded by the server').decoration().nullable(),
+        comment: textComment('/value', 'text comment in the body').decoration().nullable(),
         ...reading(),
       },
     }),

@@ -2,7 +2,7 @@ import { field, lookup, pipeline, reading, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'dns_records',
-  doc: 'Domains that stand for accounts that got an NFT.',
+  doc: 'Domains that resolve to accounts that received an NFT.',
   endpoint: 'GET /dns/records',
   walk: lookup({
     keys: ['wallet'],
@@ -10,7 +10,6 @@ export default pipeline({
     query: `SELECT DISTINCT new_owner AS wallet FROM nft_transfers WHERE new_owner IS NOT NULL AND new_owner LIKE '%:%'`,
   }),
   needs: ['nft_transfers'],
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('dns_records', {
       grain: 'one domain at one reading',
@@ -21,11 +20,11 @@ export default pipeline({
       columns: {
         nft_item_address: field('/nft_item_address', 'NFT of the domain'),
         nft_item_owner: field('/nft_item_owner', 'owner of the NFT'),
-        domain: field('/domain', 'name'),
-        dns_next_resolver: field('/dns_next_resolver', 'contract that knows its subdomains'),
-        dns_wallet: field('/dns_wallet', 'account that it stands for'),
-        dns_site_adnl: field('/dns_site_adnl', 'address of its site'),
-        dns_storage_bag_id: field('/dns_storage_bag_id', 'bag of files that it stands for'),
+        domain: field('/domain', 'domain name'),
+        dns_next_resolver: field('/dns_next_resolver', 'contract that resolves its subdomains'),
+        dns_wallet: field('/dns_wallet', 'wallet that it resolves to'),
+        dns_site_adnl: field('/dns_site_adnl', 'ADNL address of its site'),
+        dns_storage_bag_id: field('/dns_storage_bag_id', 'id of its TON Storage bag'),
         ...reading(),
       },
     }),

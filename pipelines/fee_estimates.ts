@@ -2,7 +2,7 @@ import { field, fromAsk, lookup, pipeline, reading, table } from 'tonlake/pipeli
 
 export default pipeline({
   name: 'fee_estimates',
-  doc: 'What external messages that were sent would cost if they were sent now.',
+  doc: 'Fees that past external messages would cost if they were sent now.',
   endpoint: 'POST /estimateFee',
   parameters: { ignore_chksig: 'true' },
   walk: lookup({
@@ -13,7 +13,6 @@ export default pipeline({
       AND tx_mc_block_seqno BETWEEN $from AND $to GROUP BY ALL`,
   }),
   needs: ['transactions'],
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('fee_estimates', {
       grain: 'one message at one reading',
@@ -23,12 +22,12 @@ export default pipeline({
       sort: ['msg_hash'],
       columns: {
         msg_hash: fromAsk('base64-hash', 'msg_hash', 'message'),
-        address: fromAsk('raw-address', 'address', 'account that gets it'),
-        in_fwd_fee: field('/source_fees/in_fwd_fee', 'fee for taking the message in').unit('nanoton'),
+        address: fromAsk('raw-address', 'address', 'account that receives it'),
+        in_fwd_fee: field('/source_fees/in_fwd_fee', 'import fee of the message').unit('nanoton'),
         storage_fee: field('/source_fees/storage_fee', 'storage fees due').unit('nanoton'),
-        gas_fee: field('/source_fees/gas_fee', 'fee for gas').unit('nanoton'),
-        fwd_fee: field('/source_fees/fwd_fee', 'fee for what it sends on').unit('nanoton'),
-        destination_fees: field('/destination_fees', 'the same fees for the receivers of what it sends on'),
+        gas_fee: field('/source_fees/gas_fee', 'gas fee').unit('nanoton'),
+        fwd_fee: field('/source_fees/fwd_fee', 'forward fees of the messages that it sends').unit('nanoton'),
+        destination_fees: field('/destination_fees', 'the same fees for each recipient of those messages'),
         ...reading(),
       },
     }),

@@ -2,7 +2,7 @@ import { field, fromAsk, lookup, pipeline, reading, table } from 'tonlake/pipeli
 
 export default pipeline({
   name: 'get_method_results',
-  doc: 'What get-methods return now: by default seqno of the accounts that got external messages.',
+  doc: 'What get-methods return now; by default, seqno of the accounts that received external messages.',
   endpoint: 'POST /runGetMethod',
   walk: lookup({
     keys: ['address', 'method', 'stack'],
@@ -11,7 +11,6 @@ export default pipeline({
       AND tx_mc_block_seqno BETWEEN $from AND $to GROUP BY destination`,
   }),
   needs: ['transactions'],
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('get_method_results', {
       grain: 'one call of a get-method',
@@ -22,10 +21,10 @@ export default pipeline({
       columns: {
         address: fromAsk('raw-address', 'address', 'contract'),
         method: fromAsk('text', 'method', 'name of the get-method'),
-        arguments: fromAsk('json', 'stack', 'its arguments, as a stack'),
+        arguments: fromAsk('json', 'stack', 'arguments, as a TVM stack'),
         gas_used: field('/gas_used', 'gas used').unit('gas'),
-        exit_code: field('/exit_code', '0 and 1 are success'),
-        stack: field('/stack', 'what it returned'),
+        exit_code: field('/exit_code', 'exit code; 0 and 1 mean success'),
+        stack: field('/stack', 'returned TVM stack'),
         ...reading(),
       },
     }),

@@ -2,7 +2,7 @@ import { field, pipeline, reading, snapshot, table, wideInteger } from 'tonlake/
 
 export default pipeline({
   name: 'jetton_wallets',
-  doc: 'Balances of jettons as they are now, jetton by jetton; with --from also owner by owner.',
+  doc: 'Current jetton balances, listed by jetton; with --from also by owner.',
   endpoint: 'GET /jetton/wallets',
   walk: snapshot({
     newer: 'last_transaction_lt',
@@ -13,7 +13,6 @@ export default pipeline({
     },
   }),
   needs: ['jetton_masters'],
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('jetton_wallets', {
       grain: 'one jetton wallet at one reading',
@@ -22,14 +21,14 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['jetton', 'address'],
       columns: {
-        address: field('/address', 'contract of the jetton wallet').bloomFilter(),
-        ...wideInteger('balance', '/balance', 'what the wallet says it holds, in the smallest unit'),
+        address: field('/address', 'jetton wallet').bloomFilter(),
+        ...wideInteger('balance', '/balance', 'balance reported by the wallet, in the smallest unit'),
         owner: field('/owner', 'owner'),
-        jetton: field('/jetton', 'jetton'),
+        jetton: field('/jetton', 'jetton master'),
         last_transaction_lt: field('/last_transaction_lt', 'logical time of its last transaction'),
-        code_hash: field('/code_hash', 'code of the wallet'),
-        data_hash: field('/data_hash', 'data of the wallet'),
-        mintless_info: field('/mintless_info', 'an airdrop that was not claimed yet'),
+        code_hash: field('/code_hash', 'code hash of the wallet'),
+        data_hash: field('/data_hash', 'data hash of the wallet'),
+        mintless_info: field('/mintless_info', 'airdrop that is not claimed yet'),
         ...reading(),
       },
     }),

@@ -1,19 +1,18 @@
 import { field, lookup, pipeline, reading, table, text } from 'tonlake/pipeline';
+import { accountsAs } from './tables/account_keys.ts';
 
 export default pipeline({
   name: 'multisig_wallets',
-  doc: 'Multisig contracts that the accounts of transactions sign or propose for.',
+  doc: 'Multisig contracts whose signers or proposers are accounts in the transactions.',
   endpoint: 'GET /multisig/wallets',
   parameters: { include_orders: 'false' },
   walk: lookup({
     keys: ['wallet_address'],
     batch: 100,
     limit: 1000,
-    query: `SELECT account AS wallet_address, max(mc_block_seqno) AS seqno FROM transactions
-    WHERE mc_block_seqno BETWEEN $from AND $to GROUP BY account`,
+    query: accountsAs('wallet_address'),
   }),
   needs: ['transactions'],
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('multisig_wallets', {
       grain: 'one multisig contract at one reading',
@@ -22,15 +21,15 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: field('/address', 'contract').bloomFilter(),
+        address: field('/address', 'multisig contract').bloomFilter(),
         next_order_seqno: text('/next_order_seqno', 'number of the next order, decimal').nullable(),
-        threshold: field('/threshold', 'signers that must agree'),
-        signers: field('/signers', 'accounts that sign'),
-        proposers: field('/proposers', 'accounts that propose'),
+        threshold: field('/threshold', 'number of approvals required'),
+        signers: field('/signers', 'addresses of the signers'),
+        proposers: field('/proposers', 'addresses of the proposers'),
         last_transaction_lt: field('/last_transaction_lt', 'logical time of its last transaction'),
-        code_hash: field('/code_hash', 'code of the contract'),
-        data_hash: field('/data_hash', 'data of the contract'),
-        orders: field('/orders', 'its orders; none are asked for, multisig_orders has them'),
+        code_hash: field('/code_hash', 'code hash of the contract'),
+        data_hash: field('/data_hash', 'data hash of the contract'),
+        orders: field('/orders', 'its orders; not requested, see multisig_orders'),
         ...reading(),
       },
     }),

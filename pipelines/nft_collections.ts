@@ -2,10 +2,9 @@ import { field, pipeline, reading, snapshot, table, wideInteger } from 'tonlake/
 
 export default pipeline({
   name: 'nft_collections',
-  doc: 'NFT collections as they are now, in the order of their first sighting.',
+  doc: 'Current state of all NFT collections, in the order the index discovered them.',
   endpoint: 'GET /nft/collections',
   walk: snapshot({ newer: 'last_transaction_lt' }),
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('nft_collections', {
       grain: 'one collection at one reading',
@@ -14,13 +13,13 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: field('/address', 'contract of the collection').bloomFilter(),
+        address: field('/address', 'collection').bloomFilter(),
         owner_address: field('/owner_address', 'owner'),
         last_transaction_lt: field('/last_transaction_lt', 'logical time of its last transaction'),
-        ...wideInteger('next_item_index', '/next_item_index', 'number of the next item, often -1'),
-        collection_content: field('/collection_content', 'name and other facts, or the address of them'),
-        data_hash: field('/data_hash', 'data of the contract'),
-        code_hash: field('/code_hash', 'code of the contract'),
+        ...wideInteger('next_item_index', '/next_item_index', 'index of the next item, often -1'),
+        collection_content: field('/collection_content', 'name and other metadata, or its URI'),
+        data_hash: field('/data_hash', 'data hash of the contract'),
+        code_hash: field('/code_hash', 'code hash of the contract'),
         ...reading(),
       },
     }),

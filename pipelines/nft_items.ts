@@ -2,7 +2,7 @@ import { field, pipeline, reading, snapshot, table, wideInteger } from 'tonlake/
 
 export default pipeline({
   name: 'nft_items',
-  doc: 'NFTs as they are now: those of each collection, then those without one; with --from also owner by owner.',
+  doc: 'Current state of NFTs, listed by collection, then those without one; with --from also by owner.',
   endpoint: 'GET /nft/items',
   walk: snapshot({
     newer: 'last_transaction_lt',
@@ -14,7 +14,6 @@ export default pipeline({
     },
   }),
   needs: ['nft_collections'],
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('nft_items', {
       grain: 'one NFT at one reading',
@@ -24,18 +23,18 @@ export default pipeline({
       sort: ['address'],
       without: { '/collection': 'a copy of the row of nft_collections, joined by collection_address' },
       columns: {
-        address: field('/address', 'contract of the NFT').bloomFilter(),
-        is_init: field('/init', 'whether it was set up'),
-        ...wideInteger('index', '/index', 'number in its collection'),
+        address: field('/address', 'NFT item').bloomFilter(),
+        is_init: field('/init', 'true if the contract is initialized'),
+        ...wideInteger('index', '/index', 'index in its collection'),
         collection_address: field('/collection_address', 'collection'),
-        owner_address: field('/owner_address', 'owner; the sale contract while it is on sale'),
-        content_onchain: field('/content', 'name and other facts, or the address of them'),
+        owner_address: field('/owner_address', 'owner; while on sale, the sale contract'),
+        content_onchain: field('/content', 'name and other metadata, or its URI'),
         last_transaction_lt: field('/last_transaction_lt', 'logical time of its last transaction'),
-        code_hash: field('/code_hash', 'code of the contract'),
-        data_hash: field('/data_hash', 'data of the contract'),
-        on_sale: field('/on_sale', 'whether it is for sale').nullable(),
-        sale_contract_address: field('/sale_contract_address', 'contract of the sale'),
-        auction_contract_address: field('/auction_contract_address', 'contract of the auction'),
+        code_hash: field('/code_hash', 'code hash of the contract'),
+        data_hash: field('/data_hash', 'data hash of the contract'),
+        on_sale: field('/on_sale', 'true if it is on sale').nullable(),
+        sale_contract_address: field('/sale_contract_address', 'sale contract'),
+        auction_contract_address: field('/auction_contract_address', 'auction contract'),
         real_owner: field('/real_owner', 'owner while it is on sale'),
         ...reading(),
       },

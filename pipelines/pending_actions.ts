@@ -4,14 +4,13 @@ import { watchColumns } from './tables/watching.ts';
 
 export default pipeline({
   name: 'pending_actions',
-  doc: 'What traces under way will have done, as the source predicts it, of the accounts and messages of a watch.',
+  doc: 'Predicted actions of pending traces, for the watched accounts and messages.',
   endpoint: 'GET /pendingActions',
   parameters: { supported_action_types: ['v4', 'tgbtc'] },
   walk: ephemeral({ account: 'account', message: 'ext_msg_hash' }),
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('pending_actions', {
-      grain: 'one action as one watch saw it last before its trace was complete',
+      grain: 'one action, as last seen by one watch before its trace was complete',
       plays: 'pendingActions',
       record: 'Action',
       rows: { kind: 'records', path: '/actions' },
@@ -19,11 +18,11 @@ export default pipeline({
       sort: ['first_seen', 'trace_external_hash', 'action_id'],
       columns: {
         ...actionColumns,
-        trace_external_hash: field('/trace_external_hash', 'external message that started the trace')
+        trace_external_hash: field('/trace_external_hash', 'hash of the external message that started the trace')
           .bloomFilter()
           .required(),
         ...watchColumns,
-        final_trace_id: fromAsk('base64-hash', 'final_trace_id', 'the complete trace').nullable(),
+        final_trace_id: fromAsk('base64-hash', 'final_trace_id', 'id of the complete trace').nullable(),
         final_mc_seqno_end: fromAsk('int32', 'final_seqno', 'masterchain block of its last transaction').nullable(),
       },
     }),

@@ -4,14 +4,13 @@ import { watchColumns } from './tables/watching.ts';
 
 export default pipeline({
   name: 'pending_traces',
-  doc: 'Traces that are under way, of the accounts and messages of a watch.',
+  doc: 'Pending traces of the watched accounts and messages.',
   endpoint: 'GET /pendingTraces',
   parameters: { supported_action_types: ['v4', 'tgbtc'] },
   walk: ephemeral({ account: 'account', message: 'ext_msg_hash' }),
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('pending_traces', {
-      grain: 'one trace as one watch saw it last before it was complete',
+      grain: 'one trace, as last seen by one watch before it was complete',
       plays: 'pendingTraces',
       record: 'Trace',
       rows: { kind: 'records', path: '/traces' },
@@ -23,10 +22,12 @@ export default pipeline({
       },
       columns: {
         ...traceColumns,
-        trace_id: field('/trace_id', 'hash of the first transaction; null while that is predicted').bloomFilter(),
-        external_hash: field('/external_hash', 'external message that started the trace').bloomFilter().required(),
+        trace_id: field('/trace_id', 'hash of the first transaction; null while it is only predicted').bloomFilter(),
+        external_hash: field('/external_hash', 'hash of the external message that started the trace')
+          .bloomFilter()
+          .required(),
         ...watchColumns,
-        final_trace_id: fromAsk('base64-hash', 'final_trace_id', 'the complete trace').nullable(),
+        final_trace_id: fromAsk('base64-hash', 'final_trace_id', 'id of the complete trace').nullable(),
         final_mc_seqno_end: fromAsk('int32', 'final_seqno', 'masterchain block of its last transaction').nullable(),
       },
     }),

@@ -3,13 +3,13 @@ import { blockColumns } from './tables/block_columns.ts';
 
 export default pipeline({
   name: 'shard_state',
-  doc: 'The newest block of every shard at each masterchain block, and that block itself.',
+  doc: 'The latest block of every shard at each masterchain block, and the masterchain block itself.',
   endpoint: 'GET /masterchainBlockShardState',
   walk: block({ seqno: 'seqno', column: 'mc_seqno' }),
   tables: [
     table('shard_state', {
       grain:
-        'the newest block of one shard as a masterchain block knows it; a shard without a new block repeats its old one',
+        'the latest block of one shard as of a masterchain block; a shard without a new block repeats the previous one',
       plays: 'shardStates',
       record: 'Block',
       rows: { kind: 'records', path: '/blocks' },
@@ -17,7 +17,7 @@ export default pipeline({
       sort: ['mc_seqno', 'workchain', 'shard', 'seqno'],
       time: 'gen_utime',
       columns: {
-        mc_seqno: fromAsk('int32', 'seqno', 'masterchain block whose shards were asked for'),
+        mc_seqno: fromAsk('int32', 'seqno', 'masterchain block whose shard state this is'),
         ...blockColumns,
       },
     }),

@@ -2,7 +2,7 @@ import { field, fromParent, lookup, pipeline, rawAddress, reading, table, text }
 
 export default pipeline({
   name: 'token_metadata',
-  doc: 'Facts about token contracts that transfers touched: names, symbols, images. Others are left out.',
+  doc: 'Metadata of token contracts in the transfers: names, symbols, images. Other contracts have no row.',
   endpoint: 'GET /metadata',
   walk: lookup({
     keys: ['address'],
@@ -11,7 +11,6 @@ export default pipeline({
     UNION SELECT DISTINCT unnest([nft_item_address, nft_collection_address]) FROM nft_transfers`,
   }),
   needs: ['jetton_transfers', 'nft_transfers'],
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('token_metadata', {
       grain: 'one token contract at one reading',
@@ -20,9 +19,9 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: rawAddress('/key', 'token contract; may be one that was not asked for').bloomFilter(),
-        is_indexed: field('/value/is_indexed', 'whether its facts were fetched already'),
-        token_info: field('/value/token_info', 'the facts; the rows of token_info'),
+        address: rawAddress('/key', 'token contract; may be one that was not requested').bloomFilter(),
+        is_indexed: field('/value/is_indexed', 'true if its metadata was fetched'),
+        token_info: field('/value/token_info', 'metadata; also as rows of token_info'),
         ...reading(),
       },
     }),
@@ -35,17 +34,17 @@ export default pipeline({
       columns: {
         address: fromParent('raw-address', 'address', 'token contract').bloomFilter(),
         type: field('/type', 'nft_items, nft_collections, jetton_masters, jetton_wallets'),
-        valid: field('/valid', 'whether the facts could be read'),
+        valid: field('/valid', 'true if the metadata is valid'),
         name: field('/name', 'name'),
         symbol: field('/symbol', 'symbol'),
         description: field('/description', 'description'),
-        image: field('/image', 'address of an image'),
-        nft_index: text('/nft_index', 'number in its collection, decimal').nullable(),
-        is_nsfw: field('/is_nsfw', 'not for everybody'),
-        is_scam: field('/is_scam', 'reported as a fraud'),
-        extra: field('/extra', 'further facts, as its issuer gives them'),
-        _read_at: fromParent('timestamp', '_read_at', 'UTC time at which the reading began'),
-        _as_of_seqno: fromParent('int32', '_as_of_seqno', 'newest masterchain block when the reading began'),
+        image: field('/image', 'URL of an image'),
+        nft_index: text('/nft_index', 'index in its collection, decimal').nullable(),
+        is_nsfw: field('/is_nsfw', 'true if marked as not safe for work'),
+        is_scam: field('/is_scam', 'true if marked as a scam'),
+        extra: field('/extra', 'other metadata provided by the issuer'),
+        _read_at: fromParent('timestamp', '_read_at', 'UTC time when the reading began'),
+        _as_of_seqno: fromParent('int32', '_as_of_seqno', 'latest masterchain block when the reading began'),
       },
     }),
   ],

@@ -2,10 +2,9 @@ import { field, pipeline, reading, snapshot, table } from 'tonlake/pipeline';
 
 export default pipeline({
   name: 'top_accounts',
-  doc: 'The richest accounts as they are now. The ranking moves while it is read: it is no list of all accounts.',
+  doc: 'Accounts with the highest balances now. The ranking changes while it is read, and is not a list of all accounts.',
   endpoint: 'GET /topAccountsByBalance',
   walk: snapshot({ most: 1000 }),
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('top_accounts', {
       grain: 'one account at one reading',

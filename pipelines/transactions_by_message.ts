@@ -3,7 +3,7 @@ import { transactionColumns } from './tables/transactions.ts';
 
 export default pipeline({
   name: 'transactions_by_message',
-  doc: 'Transactions at the other end of messages that cross the edges of what was exported.',
+  doc: 'Transactions at the other end of messages that cross the edge of the exported range.',
   endpoint: 'GET /transactionsByMessage',
   walk: lookup({
     keys: ['msg_hash'],
@@ -15,7 +15,6 @@ export default pipeline({
       AND NOT EXISTS (SELECT 1 FROM messages AS other WHERE other.msg_hash = one.msg_hash AND other.direction <> one.direction)`,
   }),
   needs: ['transactions'],
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('transactions_by_message', {
       grain: 'one transaction at one reading',
@@ -26,8 +25,8 @@ export default pipeline({
       time: 'now',
       columns: {
         ...transactionColumns,
-        in_msg: field('/in_msg', 'message that it received'),
-        out_msgs: field('/out_msgs', 'messages that it sent').nullable(),
+        in_msg: field('/in_msg', 'inbound message'),
+        out_msgs: field('/out_msgs', 'outbound messages').nullable(),
         ...reading(),
       },
     }),

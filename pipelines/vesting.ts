@@ -1,18 +1,17 @@
 import { field, lookup, pipeline, reading, table } from 'tonlake/pipeline';
+import { accountsAs } from './tables/account_keys.ts';
 
 export default pipeline({
   name: 'vesting',
-  doc: 'Vesting contracts that the accounts of transactions own, or gave.',
+  doc: 'Vesting contracts whose owner or sender is an account in the transactions.',
   endpoint: 'GET /vesting',
   walk: lookup({
     keys: ['wallet_address'],
     batch: 100,
     limit: 1000,
-    query: `SELECT account AS wallet_address, max(mc_block_seqno) AS seqno FROM transactions
-    WHERE mc_block_seqno BETWEEN $from AND $to GROUP BY account`,
+    query: accountsAs('wallet_address'),
   }),
   needs: ['transactions'],
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('vesting', {
       grain: 'one vesting contract at one reading',
@@ -21,15 +20,15 @@ export default pipeline({
       key: ['address', '_read_at'],
       sort: ['address'],
       columns: {
-        address: field('/address', 'contract').bloomFilter().required(),
-        start_time: field('/start_time', 'when it begins'),
-        total_duration: field('/total_duration', 'how long it takes').unit('seconds'),
-        unlock_period: field('/unlock_period', 'time between two parts').unit('seconds'),
-        cliff_duration: field('/cliff_duration', 'time before the first part').unit('seconds'),
-        sender_address: field('/sender_address', 'who gave it'),
-        owner_address: field('/owner_address', 'who gets it'),
-        total_amount: field('/total_amount', 'all of it').unit('nanoton'),
-        whitelist: field('/whitelist', 'accounts that it may send to before it is free').nullable(),
+        address: field('/address', 'vesting contract').bloomFilter().required(),
+        start_time: field('/start_time', 'start of the vesting'),
+        total_duration: field('/total_duration', 'duration of the vesting').unit('seconds'),
+        unlock_period: field('/unlock_period', 'time between two unlocks').unit('seconds'),
+        cliff_duration: field('/cliff_duration', 'time before the first unlock').unit('seconds'),
+        sender_address: field('/sender_address', 'sender of the tokens'),
+        owner_address: field('/owner_address', 'owner of the vesting'),
+        total_amount: field('/total_amount', 'total amount').unit('nanoton'),
+        whitelist: field('/whitelist', 'addresses that locked TON may be sent to').nullable(),
         ...reading(),
       },
     }),

@@ -2,7 +2,7 @@ import { field, fromAsk, lookup, pipeline, reading, table } from 'tonlake/pipeli
 
 export default pipeline({
   name: 'wallet_info',
-  doc: 'Wallets that got external messages, in the form of the older API; other contracts are refused, see lookups.',
+  doc: 'Wallets that received external messages, from the API v2 endpoint; it rejects other contracts, see lookups.',
   endpoint: 'GET /walletInformation',
   walk: lookup({
     keys: ['address'],
@@ -11,7 +11,6 @@ export default pipeline({
       AND tx_mc_block_seqno BETWEEN $from AND $to GROUP BY destination`,
   }),
   needs: ['transactions'],
-  ignore: ['address_book', 'metadata'],
   tables: [
     table('wallet_info', {
       grain: 'one wallet at one reading',
@@ -23,10 +22,10 @@ export default pipeline({
         address: fromAsk('raw-address', 'address', 'wallet'),
         balance: field('/balance', 'balance'),
         wallet_type: field('/wallet_type', 'wallet v1 r1 to wallet v5 r1'),
-        seqno: field('/seqno', 'number of the next message'),
-        wallet_id: field('/wallet_id', 'tells wallets of one key apart'),
+        seqno: field('/seqno', 'seqno of the next message'),
+        wallet_id: field('/wallet_id', 'distinguishes wallets that share a key'),
         last_transaction_lt: field('/last_transaction_lt', 'logical time of its last transaction'),
-        last_transaction_hash: field('/last_transaction_hash', 'its last transaction'),
+        last_transaction_hash: field('/last_transaction_hash', 'hash of its last transaction'),
         status: field('/status', 'uninit, frozen, active'),
         ...reading(),
       },

@@ -3,7 +3,7 @@ import { field, table } from 'tonlake/pipeline';
 const state = '/account_state_after';
 
 export const accountStates = table('account_states', {
-  grain: 'the state of one account after one transaction, where the index holds more of it than the hash',
+  grain: 'the state of one account after one transaction, if the index has more than its hash',
   record: 'Transaction',
   rows: {
     kind: 'projection',
@@ -14,19 +14,19 @@ export const accountStates = table('account_states', {
   sort: ['last_trans_lt', 'account'],
   time: 'timestamp',
   columns: {
-    account: field('/account', 'the account').bloomFilter(),
+    account: field('/account', 'account').bloomFilter(),
     hash: field(`${state}/hash`, 'hash of the state'),
     balance: field(`${state}/balance`, 'balance'),
-    extra_currencies: field(`${state}/extra_currencies`, 'currency id to amount'),
+    extra_currencies: field(`${state}/extra_currencies`, 'extra currencies: amount by currency id'),
     account_status: field(`${state}/account_status`, 'uninit, frozen, active'),
     timestamp: field('/now', 'time of the transaction'),
-    last_trans_hash: field('/hash', 'the transaction').bloomFilter(),
+    last_trans_hash: field('/hash', 'hash of the transaction').bloomFilter(),
     last_trans_lt: field('/lt', 'logical time of the transaction'),
     mc_block_seqno: field('/mc_block_seqno', 'masterchain block of the transaction'),
     frozen_hash: field(`${state}/frozen_hash`, 'hash of the frozen state'),
     data_hash: field(`${state}/data_hash`, 'hash of the data'),
     code_hash: field(`${state}/code_hash`, 'hash of the code'),
-    data_boc: field(`${state}/data_boc`, 'the data; not sent with transactions'),
-    code_boc: field(`${state}/code_boc`, 'the code; not sent with transactions'),
+    data_boc: field(`${state}/data_boc`, 'data; not sent with transactions'),
+    code_boc: field(`${state}/code_boc`, 'code; not sent with transactions'),
   },
 });

@@ -2,12 +2,12 @@ import { fromAsk } from 'tonlake/pipeline';
 
 /** When a watch saw a row, and what became of it. */
 export const watchColumns = {
-  first_seen: fromAsk('timestamp', 'first_seen', 'UTC time at which the watch saw it first'),
-  last_seen: fromAsk('timestamp', 'last_seen', 'UTC time at which the watch saw it last, with the values of this row'),
+  first_seen: fromAsk('timestamp', 'first_seen', 'UTC time when the watch first saw it'),
+  last_seen: fromAsk('timestamp', 'last_seen', 'UTC time when the watch last saw it, with the values of this row'),
   outcome: fromAsk(
     'text',
     'outcome',
-    'once its trace is complete: on_chain; replaced, where another transaction consumed the message, or came from the same sender with the same opcode; dropped; null before',
+    'null until its trace is complete, then on_chain, dropped or replaced (another transaction consumed the message, or came from the same sender with the same opcode)',
   ).nullable(),
-  _watch_at: fromAsk('timestamp', 'watch_at', 'UTC time at which the watch began'),
+  _watch_at: fromAsk('timestamp', 'watch_at', 'UTC time when the watch began'),
 };

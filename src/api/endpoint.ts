@@ -1,24 +1,23 @@
 import { one, type Parameter } from './parameter.ts';
 import type { RecordName } from './records.ts';
 
-/** What parameters must hold together; checked before a request, because the server often ignores what does not fit. */
+/** A constraint between parameters, checked before a request: the server often ignores invalid combinations. */
 export type Rule =
   | { readonly kind: 'exactly-one' | 'at-least-one' | 'at-most-one'; readonly of: readonly string[] }
-  /** `name` together with one of `with` is an error of the server, or silently changes what is asked. */
+  /** `name` with one of `with` fails on the server, or silently changes the query. */
   | { readonly kind: 'not-with'; readonly name: string; readonly with: readonly string[] }
-  /** `name` does nothing, or fails, without one of `of`. */
+  /** `name` has no effect, or fails, without one of `of`. */
   | { readonly kind: 'needs'; readonly name: string; readonly of: readonly string[] }
   /** Several values of `name` need exactly one of `with`. */
   | { readonly kind: 'several-need-one'; readonly name: string; readonly with: string };
 
-/** The shape of an answer. */
+/** The shape of a response. */
 export type AnswerShape =
-  /** An object with a list of records, and maps that decorate it. */
+  /** An object with a list of records, and maps beside it. */
   | {
       readonly kind: 'rows';
       readonly rows: string;
       readonly record: RecordName;
-      /** Maps from addresses to names and token facts, beside the rows. */
       readonly maps: readonly Decoration[];
     }
   /** One record. */
@@ -28,7 +27,9 @@ export type AnswerShape =
   /** A bare list of records. */
   | { readonly kind: 'list'; readonly record: RecordName };
 
-export type Decoration = 'address_book' | 'metadata';
+/** Maps beside the rows of a response that add names and token metadata to addresses. */
+export const decorations = ['address_book', 'metadata'] as const;
+export type Decoration = (typeof decorations)[number];
 
 /** The groups of the API's description. */
 export type Group =
@@ -44,7 +45,7 @@ export type Group =
   | 'Utils'
   | 'Vesting';
 
-/** One endpoint, as data: checking, encoding, types and help follow from it. */
+/** An endpoint as data: validation, encoding, types and help are derived from it. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST';
   /** Below the base URL, with a leading slash. */
@@ -52,24 +53,24 @@ export interface Endpoint {
   readonly group: Group;
   /** One sentence. */
   readonly doc: string;
-  /** In the order they are sent; for POST the fields of the body. */
+  /** In the order in which they are sent; for POST, the fields of the body. */
   readonly parameters: Readonly<Record<string, Parameter>>;
   readonly rules: readonly Rule[];
   readonly answer: AnswerShape;
-  /** What a 404 of the API means: `wait`, not indexed yet; `no rows`, an answer without rows. Otherwise it is an error. */
+  /** Meaning of a 404: `wait` for not indexed yet, `no rows` for an empty response. Default: an error. */
   readonly missing?: 'wait' | 'no rows';
-  /** Changes something outside the source, so it is sent once and never by a pipeline. */
+  /** Has side effects: never retried, and not available to pipelines. */
   readonly sends?: true;
-  /** Whether the server leaves the maps of the answer away when it is asked to; by default it does. */
+  /** The server has no switches that leave the maps empty. */
   readonly fixedMaps?: true;
 }
 
 const switches: Readonly<Record<Decoration, Readonly<Record<string, Parameter>>>> = {
-  address_book: { x_no_address_book: one('bool', 'leave address_book empty and save the server work') },
-  metadata: { x_no_metadata: one('bool', 'leave metadata empty and save the server work') },
+  address_book: { x_no_address_book: one('bool', 'leave address_book empty, which saves work for the server') },
+  metadata: { x_no_metadata: one('bool', 'leave metadata empty, which saves work for the server') },
 };
 
-/** The parameters of an endpoint and the switches for the maps of its answer. */
+/** The parameters of an endpoint, including switches for the maps of its response. */
 export function parametersOf({ parameters, answer, fixedMaps }: Endpoint): Readonly<Record<string, Parameter>> {
   if (answer.kind !== 'rows' || fixedMaps === true) return parameters;
   return Object.assign({}, parameters, ...answer.maps.map((map) => switches[map]));
@@ -77,7 +78,6 @@ export function parametersOf({ parameters, answer, fixedMaps }: Endpoint): Reado
 
 type Parts = Omit<Endpoint, 'method' | 'path' | 'rules'> & { readonly rules?: readonly Rule[] };
 
-/** An endpoint whose names and types are known. */
 type Known<Method, Given> = {
   readonly method: Method;
   readonly path: string;
@@ -94,7 +94,7 @@ export function post<const Given extends Parts>(path: string, parts: Given): Kno
 
 /** A list of records with address book and metadata. */
 export function rows<const Rows extends string, const Record extends RecordName>(name: Rows, record: Record) {
-  return { kind: 'rows', rows: name, record, maps: ['address_book', 'metadata'] } as const;
+  return { kind: 'rows', rows: name, record, maps: decorations } as const;
 }
 
 /** A list of records with an address book only. */
@@ -102,7 +102,7 @@ export function rowsWithNames<const Rows extends string, const Record extends Re
   return { kind: 'rows', rows: name, record, maps: ['address_book'] } as const;
 }
 
-/** A list of records and nothing beside it. */
+/** A list of records without maps. */
 export function bareRows<const Rows extends string, const Record extends RecordName>(name: Rows, record: Record) {
   return { kind: 'rows', rows: name, record, maps: [] } as const;
 }

@@ -1,4 +1,4 @@
-/** Values that fields are known to take; newer servers may send others. */
+/** Known values of fields; newer servers may send others. */
 export const enums = {
   account_status: ['uninit', 'frozen', 'active', 'nonexist'],
   storage_status_change: ['unchanged', 'frozen', 'deleted'],
@@ -51,7 +51,7 @@ export const enums = {
   stack_entry_type: ['num', 'cell', 'slice', 'tuple', 'list'],
 } as const;
 
-/** The record that a field holds, by the value of the field beside it; several where a further field decides. */
+/** Record type of a field by the value of another field; several if a third field decides. */
 export const variants = {
   action_details_by_type: {
     call_contract: 'ActionDetailsCallContract',
@@ -162,3 +162,6 @@ export const variants = {
     telemint: 'NFTSaleDetailsTeleitem',
   },
 } as const;
+
+/** Known types of actions, in alphabetical order. */
+export const actionTypes: readonly string[] = Object.keys(variants.action_details_by_type).sort();

@@ -6,7 +6,7 @@ export interface StackEntry {
   readonly value: string | readonly StackEntry[];
 }
 
-/** What the kinds of parameters take in TypeScript. */
+/** TypeScript type of each kind of parameter. */
 export interface ParameterTypes {
   readonly address: string;
   readonly 'address-or-null': string | null;
@@ -28,20 +28,20 @@ export interface ParameterTypes {
 
 export type ParameterKind = keyof ParameterTypes;
 
-/** What each kind accepts, for `tonlake fetch ENDPOINT --parameters` and for messages. */
+/** Accepted values of each kind, for `tonlake fetch ENDPOINT --parameters` and messages. */
 export const parameterMeanings: Readonly<Record<ParameterKind, string>> = {
   address: 'an address: raw (0:ABC...) or user-friendly (48 characters of base64)',
   'address-or-null': 'an address, raw or user-friendly, or null',
   hash: 'a hash: 64 hex digits or 44 characters of base64',
   shard: 'a shard: up to 16 hex digits of the unsigned id, or a negative decimal',
   opcode: 'an opcode: 0x and up to 8 hex digits, or a negative decimal',
-  int32: 'a whole number of 32 bits',
-  uint64: 'a whole number of 64 bits, not negative',
+  int32: 'a 32-bit integer',
+  uint64: 'an unsigned 64-bit integer',
   'unix-seconds': 'Unix time in whole seconds',
   bool: 'true or false',
-  choice: 'one of the listed words',
+  choice: 'one of the listed values',
   text: 'text',
-  digits: 'a whole number, not negative, of any size',
+  digits: 'a non-negative integer of any size',
   'action-type': 'letters, digits, _ and .',
   boc: 'a bag of cells in base64',
   'boc-or-hex': 'a bag of cells in base64 or hex',
@@ -49,16 +49,15 @@ export const parameterMeanings: Readonly<Record<ParameterKind, string>> = {
 };
 
 export interface ParameterOptions {
-  /** What the type does not say. */
   readonly note?: string;
-  /** Least and greatest value of a number, both allowed. */
+  /** Lowest and highest value, both allowed. */
   readonly min?: number;
   readonly max?: number;
-  /** Most values of a list. */
+  /** Maximum number of values. */
   readonly most?: number;
-  /** Sent when the caller gives nothing. */
+  /** Default value that is sent. */
   readonly sent?: string;
-  /** The server takes it and does nothing with it, so it is refused here. */
+  /** The server ignores it, so it is rejected here; the note continues `expected no NAME, which ...`. */
   readonly inert?: boolean;
 }
 
@@ -123,22 +122,22 @@ function noted(note: string | undefined): ParameterOptions {
   return note === undefined ? {} : { note };
 }
 
-/** Every page has a size: what the server does without one depends on its deployment. */
+/** A page size is always sent: the default of the server depends on its deployment. */
 export const page = {
-  limit: one('int32', 'rows of a page; 100 unless given', { min: 1, max: 1000, sent: '100' }),
+  limit: one('int32', 'rows per page; default 100', { min: 1, max: 1000, sent: '100' }),
   offset: one('int32', 'rows to skip', { min: 0, max: 2147483647 }),
 };
 
 export const sort = choice(['asc', 'desc'], 'default desc');
 
-/** Bounds of time and logical time, inclusive on both ends. */
+/** Bounds of time and logical time, both inclusive. */
 export function bounds(utime: string, lt: string) {
   const seconds = { min: 0, max: 4294967295 };
   return {
-    start_utime: one('unix-seconds', `least ${utime}, inclusive`, seconds),
-    end_utime: one('unix-seconds', `greatest ${utime}, inclusive`, seconds),
-    start_lt: one('uint64', `least ${lt}, inclusive`),
-    end_lt: one('uint64', `greatest ${lt}, inclusive`),
+    start_utime: one('unix-seconds', `minimum ${utime}, inclusive`, seconds),
+    end_utime: one('unix-seconds', `maximum ${utime}, inclusive`, seconds),
+    start_lt: one('uint64', `minimum ${lt}, inclusive`),
+    end_lt: one('uint64', `maximum ${lt}, inclusive`),
   };
 }
 

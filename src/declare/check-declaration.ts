@@ -15,10 +15,10 @@ const WALKS: readonly WalkDef['kind'][] = [
 ];
 
 /**
- * Checks what the types of a declaration cannot: files of other people may be JavaScript.
+ * Checks a declaration at run time: a user's file may be JavaScript.
  *
- * @param file where it was found, for messages
- * @throws {UsageError} that names what is wrong and the nearest right name
+ * @param file for messages
+ * @throws {UsageError} with the nearest valid name
  */
 export function checkPipeline(file: string, pipeline: unknown): asserts pipeline is PipelineDef {
   if (!isPipeline(pipeline)) {
@@ -30,7 +30,7 @@ export function checkPipeline(file: string, pipeline: unknown): asserts pipeline
       file,
       'a declaration of data alone',
       `a function at ${code}`,
-      'declarations are stored beside the rows that they made',
+      'declarations are stored beside their rows',
     );
   }
   choose(file, 'a kind of walk', pipeline.walk.kind, WALKS);
@@ -64,25 +64,15 @@ export function checkWalks(pipelines: readonly PipelineDef[], walks: readonly Wa
   for (const { name, walk } of pipelines) if (walk.kind === 'custom') choose(name, 'a walk kind', walk.name, names);
 }
 
-/** @throws {UsageError} when two pipelines, or two tables or views, have one name, or one needs another that is not there */
+/** @throws {UsageError} for duplicate names of pipelines, tables, views or roles, and for unknown pipelines in `needs` and `provenBy` */
 export function checkNames(pipelines: readonly PipelineDef[]): void {
-  requireDistinct(
-    'pipelines',
-    'pipeline',
-    pipelines.map(({ name }) => name),
-  );
-  const tables = pipelines.flatMap((pipeline) => pipeline.tables);
-  requireDistinct(
-    'pipelines',
-    'table or view',
-    tables.flatMap(({ name, views }) => [name, ...views.map((view) => view.name)]),
-  );
-  requireDistinct(
-    'pipelines',
-    'role',
-    tables.flatMap(({ plays }) => plays ?? []),
-  );
   const names = pipelines.map(({ name }) => name);
+  const tables = pipelines.flatMap((pipeline) => pipeline.tables);
+  const relations = tables.flatMap(({ name, views }) => [name, ...views.map((view) => view.name)]);
+  const roles = tables.flatMap(({ plays }) => plays ?? []);
+  requireDistinct('pipelines', 'pipeline', names);
+  requireDistinct('pipelines', 'table or view', relations);
+  requireDistinct('pipelines', 'role', roles);
   for (const { name, needs, provenBy } of pipelines) {
     for (const need of needs) choose(name, 'a pipeline that it needs', need, names);
     for (const other of provenBy) choose(name, 'a pipeline that proves it', other, names);
@@ -94,7 +84,7 @@ function isPipeline(value: unknown): value is PipelineDef {
   return ['name', 'endpoint', 'walk', 'tables', 'parameters'].every((field) => field in value);
 }
 
-/** Where a function stands in a declaration: `walk.query`. */
+/** The place of a function in a declaration: `walk.query`. */
 function findCode(value: unknown, path = ''): string | undefined {
   if (typeof value === 'function') return path;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -117,7 +107,7 @@ function endpointFor(file: string, { endpoint }: PipelineDef): Endpoint {
   if (found.sends === true) {
     throw refusal(
       file,
-      'an endpoint that a pipeline may ask',
+      'an endpoint that a pipeline can use',
       endpoint,
       'it sends to the network: only tonlake fetch can call it',
     );
@@ -125,7 +115,7 @@ function endpointFor(file: string, { endpoint }: PipelineDef): Endpoint {
   return found;
 }
 
-/** Parameters that the walk adds to those that are declared. */
+/** Parameters that the walk adds to the declared ones. */
 function walkParameters(walk: WalkDef): readonly string[] {
   switch (walk.kind) {
     case 'masterchain':
@@ -153,7 +143,7 @@ function checkTable(file: string, { name, columns, key, sort, time }: TableDef):
   }
 }
 
-/** Tables that others read have all columns by which they are read. */
+/** A table has all columns of the role that it plays. */
 function checkRoles(file: string, { walk, tables, crossCheck }: PipelineDef): void {
   for (const table of tables) {
     if (table.plays === undefined) continue;

@@ -8,13 +8,13 @@ export type Origin =
   | { readonly kind: 'path'; readonly path: string }
   /** A column of the row that this row is nested in. */
   | { readonly kind: 'parent'; readonly column: string }
-  /** What the request asked for, or when: the walk gives it, the answer does not hold it. */
+  /** A property of the request, such as a parameter or its time, set by the walk. */
   | { readonly kind: 'ask'; readonly name: string }
-  /** The constant that the row's place sets (`set` of a nested table). */
+  /** The label of the place in the parent record that a nested row comes from. */
   | { readonly kind: 'place' }
-  /** The UTC time or date of a column of Unix seconds in the same table. */
+  /** UTC time or date of a column of Unix seconds in the same table. */
   | { readonly kind: 'time'; readonly column: string }
-  /** Fields that no column declares, as JSON with JSON-pointer keys. */
+  /** Fields without a column, as JSON with JSON-pointer keys. */
   | { readonly kind: 'extra' };
 
 /** One column of a table, as data. */
@@ -22,17 +22,17 @@ export interface ColumnDef {
   readonly name: string;
   readonly kind: KindName;
   readonly origin: Origin;
-  /** Whether null, or a missing field, is a value. */
+  /** True if the field may be null or missing. */
   readonly nullable: boolean;
   readonly unit: string | undefined;
-  /** Computed by the server when it is read, not chain data: may change between two readings, so no content hash holds it. */
+  /** Computed by the server on each read, not chain data: it may change between reads, so content hashes leave it out. */
   readonly decoration: boolean;
-  /** Whether files hold a Bloom filter of its values, so that a reader who looks for one skips row groups without it. */
+  /** Files have a Bloom filter of its values, so that lookups of single values skip row groups. */
   readonly bloomFilter?: true;
   readonly doc: string;
 }
 
-/** What a declaration says of a column. What it leaves out follows from the record of its table. */
+/** The declared parts of a column; the others are those of the field in the table's record. */
 interface ColumnParts {
   readonly origin: Origin;
   readonly doc: string;
@@ -56,7 +56,7 @@ export class ColumnDraft {
     return new ColumnDraft({ ...this.parts, nullable: true });
   }
 
-  /** Null, or a missing field, is an error, although the API says that it may come: rows without it would be of no use. */
+  /** Null, or a missing field, is an error, even if the API allows it: a row without it is useless. */
   required(): ColumnDraft {
     return new ColumnDraft({ ...this.parts, nullable: false });
   }
@@ -66,12 +66,12 @@ export class ColumnDraft {
     return new ColumnDraft({ ...this.parts, unit });
   }
 
-  /** Marks a column that the server computes when it is read. */
+  /** Marks a column that the server computes on each read. */
   decoration(): ColumnDraft {
     return new ColumnDraft({ ...this.parts, decoration: true });
   }
 
-  /** Writes a Bloom filter of the values into files: for hashes, addresses and other columns that single values are looked up in. */
+  /** Writes a Bloom filter of the values to files; for hashes, addresses and other columns that are searched for single values. */
   bloomFilter(): ColumnDraft {
     return new ColumnDraft({ ...this.parts, bloomFilter: true });
   }
@@ -79,8 +79,8 @@ export class ColumnDraft {
   /**
    * The column under its name.
    *
-   * @param typeOf tells type, nullability and unit of a field of the table's record, where the declaration does not
-   * @throws {UsageError} when the record has no such field
+   * @param typeOf type, nullability and unit of a field of the table's record, if not declared
+   * @throws {UsageError} if the record has no such field
    */
   named(name: string, typeOf: (path: string) => FieldType | undefined): ColumnDef {
     const { origin, doc, kind, nullable, unit, decoration = false } = this.parts;
@@ -102,7 +102,7 @@ export class ColumnDraft {
   }
 }
 
-/** A field of the table's record, by its JSON pointer. Type, nullability and unit are those of the API's description. */
+/** A field of the table's record, by JSON pointer. Type, nullability and unit are those of the API schema. */
 export function field(path: string, doc: string): ColumnDraft {
   return new ColumnDraft({ origin: { kind: 'path', path }, doc });
 }
@@ -132,7 +132,7 @@ export const int64Number = fromPath('int64-number');
 export const hexShard = fromPath('hex-shard');
 export const opcodeHex = fromPath('opcode-hex');
 
-/** A logical time: decimal string in the answer, BIGINT in tables. */
+/** A logical time: a decimal string in responses, BIGINT in tables. */
 export const lt = (path: string, doc: string): ColumnDraft => decimalInt64(path, doc).unit('lt');
 
 /** An amount of TON that fits 64 bits. */
@@ -143,31 +143,26 @@ export function fromParent(kind: KindName, column: string, doc: string): ColumnD
   return new ColumnDraft({ kind, origin: { kind: 'parent', column }, doc });
 }
 
-/**
- * An integer of up to 257 bits: as text, and beside it, with `_decimal` behind the name, as a number where it has at most 38 digits.
- */
+/** An integer of up to 257 bits, as text; and as a number in `NAME_decimal`, if it has at most 38 digits. */
 export function wideInteger(name: string, path: string, doc: string): Readonly<Record<string, ColumnDraft>> {
   const twin = fromPath('decimal-38-of-257')(path, `${name} as a number; null above 38 digits`).nullable();
   return { [name]: decimal257(path, doc), [`${name}_decimal`]: twin };
 }
 
-/** A value that the walk knows of the request: a parameter by its name, `read_at` (microseconds) or `as_of` (seqno). */
+/** A property of the request: a parameter by its name, `read_at` (microseconds) or `as_of` (seqno). */
 export function fromAsk(kind: KindName, name: string, doc: string): ColumnDraft {
   return new ColumnDraft({ kind, origin: { kind: 'ask', name }, doc });
 }
 
-/** Columns of a table whose rows change: when they were read, and which block was the newest then. */
-export function reading(): {
-  readonly _read_at: ColumnDraft;
-  readonly _as_of_seqno: ColumnDraft;
-} {
+/** Columns of a table whose rows change: when they were read, and the latest block at that time. */
+export function reading() {
   return {
-    _read_at: fromAsk('timestamp', 'read_at', 'UTC time at which the reading began'),
-    _as_of_seqno: fromAsk('int32', 'as_of', 'newest masterchain block when the reading began'),
+    _read_at: fromAsk('timestamp', 'read_at', 'UTC time when the reading began'),
+    _as_of_seqno: fromAsk('int32', 'as_of', 'latest masterchain block when the reading began'),
   };
 }
 
-/** Text that says where in its parent a nested row stood. */
+/** The label of the place in the parent record that a nested row comes from. */
 export function fromPlace(doc: string): ColumnDraft {
   return new ColumnDraft({ kind: 'text', origin: { kind: 'place' }, doc });
 }

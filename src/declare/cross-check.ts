@@ -1,52 +1,47 @@
 import type { RoleColumns, RoleName } from './roles.ts';
 
 /**
- * What the rows of a list are compared with before their commit, and by `tonlake verify`: tables that play a role, over the same blocks.
- * `sentMessages`: each message that a transaction sent has its row, with that sender and its consumer.
- * `wholeTraces`: each trace that is whole in the transactions has its row, with as many transactions.
- * `traceMembers`: a row names a trace and transactions of it that are there; nothing counts the rows of a trace.
- * `orders`: each transaction that received an order has its row.
+ * How the rows of a list are compared with other tables of the same blocks, before their commit and by `tonlake verify`.
+ * `sentMessages`: each message that a transaction sent has a row with that sender and its consumer.
+ * `wholeTraces`: each trace that is complete in the transactions has a row with the same number of transactions.
+ * `traceMembers`: each row names an existing trace and transactions of it; the number of rows per trace is unknown.
+ * `orders`: each transaction that received an order message has a row.
  */
 export type CrossCheck = ItemCheck | OrdersCheck;
 
 export interface ItemCheck {
   readonly kind: 'sentMessages' | 'wholeTraces' | 'traceMembers';
-  /** How the list is asked for what is missing, by itself. */
+  /** How missing items are requested. */
   readonly items: ItemRequest;
 }
 
 export interface ItemRequest {
-  /** Parameter of the list's endpoint that takes a message, or a trace. */
+  /** Parameter of the list's endpoint that takes a message or trace hash. */
   readonly parameter: string;
-  /** Of one request; fewer where rows are large. */
+  /** Items per request; fewer if rows are large. */
   readonly batch: number;
 }
 
 export interface OrdersCheck {
   readonly kind: 'orders';
-  /** Opcode of the messages that are orders; signed, as in tables. */
+  /** Opcode of the order messages; signed, as in tables. */
   readonly opcode: number;
   /** Column of the account that received the order. */
   readonly account: string;
-  /** Whether orders that were aborted are listed. */
+  /** True if aborted orders are listed. */
   readonly isAbortedListed: boolean;
-  /** All contracts that can receive one and that the index has verified: only their orders are listed. */
+  /** Contracts verified by the index: only their orders are listed. */
   readonly contracts: ContractList;
 }
 
 export interface ContractList {
-  /** Table of them, and its column of their addresses. */
+  /** Table of these contracts, and its address column. */
   readonly table: string;
   readonly column: string;
-  /** Endpoint that lists them by `address`, and the name of the list in its answer. */
+  /** Endpoint that lists them by `address`, and the name of the list in its response. */
   readonly path: string;
   readonly list: string;
 }
-
-const ORDER_READS: RoleColumns = {
-  counted: ['hash', 'account', 'lt', 'mc_block_seqno', 'end_status', 'aborted', 'compute_success'],
-  messageEnds: ['tx_hash', 'tx_mc_block_seqno', 'direction', 'opcode'],
-};
 
 const READS: Readonly<Record<CrossCheck['kind'], RoleColumns>> = {
   sentMessages: { messageEnds: ['msg_hash', 'tx_hash', 'tx_mc_block_seqno', 'created_lt', 'direction'] },
@@ -58,7 +53,10 @@ const READS: Readonly<Record<CrossCheck['kind'], RoleColumns>> = {
     wholeTraces: ['trace_id', 'mc_seqno_end', 'is_incomplete', 'transactions', 'external_hash'],
     counted: ['hash', 'trace_id', 'mc_block_seqno'],
   },
-  orders: ORDER_READS,
+  orders: {
+    counted: ['hash', 'account', 'lt', 'mc_block_seqno', 'end_status', 'aborted', 'compute_success'],
+    messageEnds: ['tx_hash', 'tx_mc_block_seqno', 'direction', 'opcode'],
+  },
 };
 
 const OWN: Readonly<Record<ItemCheck['kind'], readonly string[]>> = {
@@ -67,29 +65,22 @@ const OWN: Readonly<Record<ItemCheck['kind'], readonly string[]>> = {
   traceMembers: ['trace_id', 'trace_mc_seqno_end', 'start_lt', 'transactions'],
 };
 
-const COMPARED: Readonly<Record<CrossCheck['kind'], readonly RoleName[]>> = {
-  sentMessages: ['counted', 'messageEnds'],
-  wholeTraces: ['counted', 'messageEnds'],
-  traceMembers: ['counted', 'wholeTraces'],
-  orders: ['counted', 'messageEnds'],
-};
-
 /** Roles whose tables must hold the same blocks. */
 export function comparedRoles({ kind }: CrossCheck): readonly RoleName[] {
-  return COMPARED[kind];
+  return ['counted', kind === 'traceMembers' ? 'wholeTraces' : 'messageEnds'];
 }
 
-/** Columns of other tables that a list is compared by. */
+/** Columns of other tables that the comparison reads. */
 export function comparedColumns({ kind }: CrossCheck): RoleColumns {
   return READS[kind];
 }
 
-/** Columns of the list itself that it is compared by: they are in every export. */
+/** Columns of the list itself that the comparison reads: every export has them. */
 export function ownColumns(check: CrossCheck): readonly string[] {
   return check.kind === 'orders' ? ['tx_hash', 'tx_lt', check.account] : OWN[check.kind];
 }
 
-/** Whether the comparison tells how many rows there must be, and so proves the list. */
+/** True if the comparison gives the expected number of rows, and so proves the list. */
 export function isProving({ kind }: CrossCheck): boolean {
   return kind !== 'traceMembers';
 }

@@ -1,7 +1,7 @@
-/** How a column's values lie in memory; each is an Arrow layout. `int64` and `decimal128` are little-endian words. */
+/** Memory layout of a column, as in Arrow. `int64` and `decimal128` are little-endian words. */
 export type Physical = 'utf8' | 'binary' | 'int32' | 'int64' | 'decimal128' | 'bool';
 
-/** How a value stands in an answer. */
+/** JSON form of a value in a response. */
 export type Wire =
   | 'string'
   | 'decimal-string'
@@ -15,25 +15,38 @@ export type Wire =
   | 'json'
   | 'comment';
 
-/** The meaning of a column's type: its form in the answer, its bounds and its types in tables. */
+/** Type of a column: its form in responses, its bounds and its type in tables. */
 export interface Kind {
   readonly name: string;
   readonly wire: Wire;
   readonly physical: Physical;
-  /** Type of the column in DuckDB, and so in Parquet. */
+  /** DuckDB type of the column, and so its Parquet type. */
   readonly sql: string;
-  /** Least and greatest value, both allowed; absent where the physical type says it. */
+  /** Lowest and highest value, both allowed; absent if the physical type implies them. */
   readonly min?: bigint;
   readonly max?: bigint;
-  /** One sentence for `tonlake describe`. */
+  /** Shown by `tonlake describe`. */
   readonly meaning: string;
 }
 
-const UINT32_MAX = 4294967295n;
-const INT64_MAX = 9223372036854775807n;
-const INT64_MIN = -9223372036854775808n;
-const DECIMAL20_MAX = 10n ** 20n - 1n;
-const DECIMAL38_MAX = 10n ** 38n - 1n;
+const varchar = { physical: 'utf8', sql: 'VARCHAR' } as const;
+const integer = { physical: 'int32', sql: 'INTEGER' } as const;
+const bigint = { physical: 'int64', sql: 'BIGINT' } as const;
+const int64 = { ...bigint, min: -(2n ** 63n), max: 2n ** 63n - 1n } as const;
+const uint32 = { ...bigint, min: 0n, max: 2n ** 32n - 1n } as const;
+const decimal20 = {
+  physical: 'decimal128',
+  sql: 'DECIMAL(20,0)',
+  min: -(10n ** 20n) + 1n,
+  max: 10n ** 20n - 1n,
+} as const;
+const decimal38 = {
+  physical: 'decimal128',
+  sql: 'DECIMAL(38,0)',
+  min: -(10n ** 38n) + 1n,
+  max: 10n ** 38n - 1n,
+} as const;
+const uint64 = { ...decimal20, min: 0n, max: 2n ** 64n - 1n } as const;
 
 function defineKinds<const T extends Record<string, Omit<Kind, 'name'>>>(
   table: T,
@@ -45,134 +58,54 @@ function defineKinds<const T extends Record<string, Omit<Kind, 'name'>>>(
 
 /** Every kind of column that a declaration may use. */
 export const kinds = defineKinds({
-  'base64-hash': {
-    wire: 'hash-string',
-    physical: 'utf8',
-    sql: 'VARCHAR',
-    meaning: '32-byte hash, standard base64 with padding, 44 characters',
-  },
+  'base64-hash': { wire: 'hash-string', ...varchar, meaning: '32-byte hash, 44 characters of standard base64' },
   'raw-address': {
     wire: 'string',
-    physical: 'utf8',
-    sql: 'VARCHAR',
-    meaning:
-      'workchain, colon, 64 upper-case hex digits; addr_none, addr_extern or addr_var without a standard address',
+    ...varchar,
+    meaning: 'workchain, colon, 64 upper-case hex digits; or addr_none, addr_extern or addr_var',
   },
-  text: { wire: 'string', physical: 'utf8', sql: 'VARCHAR', meaning: 'UTF-8 text' },
-  json: { wire: 'json', physical: 'utf8', sql: 'VARCHAR', meaning: 'JSON text as the source sent it, without blanks' },
-  'text-comment': {
-    wire: 'comment',
-    physical: 'utf8',
-    sql: 'VARCHAR',
-    meaning: 'the comment of a decoded body whose @type is text_comment',
-  },
+  text: { wire: 'string', ...varchar, meaning: 'UTF-8 text' },
+  json: { wire: 'json', ...varchar, meaning: 'JSON text as received, without whitespace' },
+  'text-comment': { wire: 'comment', ...varchar, meaning: 'comment of a decoded body whose @type is text_comment' },
   boc: { wire: 'base64', physical: 'binary', sql: 'BLOB', meaning: 'bag of cells, binary' },
   bool: { wire: 'boolean', physical: 'bool', sql: 'BOOLEAN', meaning: 'true or false' },
-  'decimal-int64': {
-    wire: 'decimal-string',
-    physical: 'int64',
-    sql: 'BIGINT',
-    min: INT64_MIN,
-    max: INT64_MAX,
-    meaning: 'signed 64-bit integer, a decimal string in the answer',
-  },
-  'decimal-uint64': {
-    wire: 'decimal-string',
-    physical: 'decimal128',
-    sql: 'DECIMAL(20,0)',
-    min: 0n,
-    max: 18446744073709551615n,
-    meaning: 'unsigned 64-bit integer, a decimal string in the answer',
-  },
+  'decimal-int64': { wire: 'decimal-string', ...int64, meaning: 'signed 64-bit integer, sent as a decimal string' },
+  'decimal-uint64': { wire: 'decimal-string', ...uint64, meaning: 'unsigned 64-bit integer, sent as a decimal string' },
   'decimal-20': {
     wire: 'decimal-string',
-    physical: 'decimal128',
-    sql: 'DECIMAL(20,0)',
-    min: -DECIMAL20_MAX,
-    max: DECIMAL20_MAX,
-    meaning: 'integer of up to 20 digits, a decimal string in the answer: 64 bits, signed or not',
+    ...decimal20,
+    meaning: 'integer of up to 20 digits (64 bits, signed or not), sent as a decimal string',
   },
   'decimal-38': {
     wire: 'decimal-string',
-    physical: 'decimal128',
-    sql: 'DECIMAL(38,0)',
-    min: -DECIMAL38_MAX,
-    max: DECIMAL38_MAX,
-    meaning: 'integer of up to 38 digits, a decimal string in the answer',
+    ...decimal38,
+    meaning: 'integer of up to 38 digits, sent as a decimal string',
   },
   'decimal-257': {
     wire: 'wide-decimal',
-    physical: 'utf8',
-    sql: 'VARCHAR',
-    meaning: 'integer of any size, as decimal text: what a get-method returns may have 257 bits',
+    ...varchar,
+    meaning: 'integer of any size as decimal text; results of get-methods have up to 257 bits',
   },
-  'decimal-38-of-257': {
-    wire: 'wide-decimal',
-    physical: 'decimal128',
-    sql: 'DECIMAL(38,0)',
-    min: -DECIMAL38_MAX,
-    max: DECIMAL38_MAX,
-    meaning: 'the same as a number; null above 38 digits',
-  },
-  'uint64-number': {
-    wire: 'integer',
-    physical: 'decimal128',
-    sql: 'DECIMAL(20,0)',
-    min: 0n,
-    max: 18446744073709551615n,
-    meaning: 'unsigned 64-bit integer, a bare number in the answer',
-  },
+  'decimal-38-of-257': { wire: 'wide-decimal', ...decimal38, meaning: 'the same as a number; null above 38 digits' },
+  'uint64-number': { wire: 'integer', ...uint64, meaning: 'unsigned 64-bit integer, sent as a number' },
   'unix-seconds-string': {
     wire: 'decimal-string',
-    physical: 'int64',
-    sql: 'BIGINT',
-    min: 0n,
-    max: UINT32_MAX,
-    meaning: 'Unix time in seconds, a decimal string in the answer',
+    ...uint32,
+    meaning: 'Unix time in seconds, sent as a decimal string',
   },
-  'unix-seconds': {
-    wire: 'integer',
-    physical: 'int64',
-    sql: 'BIGINT',
-    min: 0n,
-    max: UINT32_MAX,
-    meaning: 'Unix time in seconds',
-  },
-  int32: {
-    wire: 'integer',
-    physical: 'int32',
-    sql: 'INTEGER',
-    min: -2147483648n,
-    max: 2147483647n,
-    meaning: 'signed 32-bit integer',
-  },
-  uint32: {
-    wire: 'integer',
-    physical: 'int64',
-    sql: 'BIGINT',
-    min: 0n,
-    max: UINT32_MAX,
-    meaning: 'unsigned 32-bit integer',
-  },
-  'int64-number': {
-    wire: 'integer',
-    physical: 'int64',
-    sql: 'BIGINT',
-    min: INT64_MIN,
-    max: INT64_MAX,
-    meaning: 'signed 64-bit integer',
-  },
+  'unix-seconds': { wire: 'integer', ...uint32, meaning: 'Unix time in seconds' },
+  int32: { wire: 'integer', ...integer, min: -(2n ** 31n), max: 2n ** 31n - 1n, meaning: 'signed 32-bit integer' },
+  uint32: { wire: 'integer', ...uint32, meaning: 'unsigned 32-bit integer' },
+  'int64-number': { wire: 'integer', ...int64, meaning: 'signed 64-bit integer' },
   'hex-shard': {
     wire: 'hex-shard',
-    physical: 'int64',
-    sql: 'BIGINT',
-    meaning: 'shard id as a signed 64-bit integer; unsigned hex without leading zeros in the answer',
+    ...bigint,
+    meaning: 'shard id as a signed 64-bit integer; sent as unsigned hex without leading zeros',
   },
   'opcode-hex': {
     wire: 'hex-opcode',
-    physical: 'int32',
-    sql: 'INTEGER',
-    meaning: 'first 32 bits of a body as a signed integer; 0x and 8 hex digits in the answer',
+    ...integer,
+    meaning: 'first 32 bits of a body as a signed integer; sent as 0x and 8 hex digits',
   },
   timestamp: {
     wire: 'integer',

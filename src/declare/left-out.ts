@@ -6,10 +6,10 @@ import { COUNTING_COLUMNS, ROLES, type RoleName } from './roles.ts';
 import type { LeftOut, SkippedField, TableDef } from './table.ts';
 import type { Proof } from './walk.ts';
 
-/** Stands for all columns, and the table itself. */
+/** All columns of a table, and the table itself. */
 export const WHOLE = '*';
 
-/** What the main table of a walk over blocks must be, whether or not it plays that role. */
+/** Role whose columns the main table of a masterchain walk must have, even if it does not play that role. */
 export const PROVEN_AS: Readonly<Record<Proof, RoleName>> = { links: 'headers', tx_count: 'counted' };
 
 /** Whether a table is left out as a whole. */
@@ -17,7 +17,7 @@ export function isLeftOut(leftOut: LeftOut | undefined, table: string): boolean 
   return leftOut?.[table]?.includes(WHOLE) === true;
 }
 
-/** Whether everything that `inner` leaves out is left out by `outer`, too: rows without `inner` hold all that is asked without `outer`. */
+/** True if `outer` leaves out everything that `inner` does: rows stored without `inner` then satisfy a request without `outer`. */
 export function isWithin(inner: LeftOut | undefined, outer: LeftOut | undefined): boolean {
   return Object.entries(inner ?? {}).every(([table, columns]) => {
     const others = outer?.[table] ?? [];
@@ -29,7 +29,7 @@ export function isSameSelection(a: LeftOut | undefined, b: LeftOut | undefined):
   return isWithin(a, b) && isWithin(b, a);
 }
 
-/** What all of them leave out; undefined for nothing. */
+/** Columns that all of them leave out; undefined for none. */
 export function commonLeftOut(all: readonly (LeftOut | undefined)[]): LeftOut | undefined {
   const [first, ...rest] = all;
   return rest.reduce((common, next) => {
@@ -42,7 +42,7 @@ export function commonLeftOut(all: readonly (LeftOut | undefined)[]): LeftOut | 
   }, first);
 }
 
-/** The same in one form, so that equal ones have an equal text; undefined for nothing. */
+/** Normalized, so that equal selections have equal JSON; undefined for an empty one. */
 export function leftOutOf(columns: LeftOut): LeftOut | undefined {
   const entries = Object.entries(columns)
     .filter(([, names]) => names.length > 0)
@@ -51,7 +51,7 @@ export function leftOutOf(columns: LeftOut): LeftOut | undefined {
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** The part that concerns some tables. */
+/** The part for some tables. */
 export function leftOutOfTables(leftOut: LeftOut | undefined, tables: readonly string[]): LeftOut | undefined {
   return leftOutOf(Object.fromEntries(Object.entries(leftOut ?? {}).filter(([table]) => tables.includes(table))));
 }
@@ -63,7 +63,7 @@ export function formatLeftOut(leftOut: LeftOut): string {
     .join(', ');
 }
 
-/** Columns that every export holds: key, order, time, what was asked for, and what proves the rows. */
+/** Columns that every export has: key, sort order, time, request properties and those that prove the rows. */
 export function fixedColumns(
   { tables, walk, crossCheck }: PipelineDef,
   table: TableDef,
@@ -102,8 +102,8 @@ export function narrowTable(table: TableDef, leftOut: LeftOut | undefined): Tabl
 }
 
 /**
- * A pipeline that exports the rest: what is left out is not decoded, unless a table that stays is made of it. Its fields are still
- * known, so that they do not turn up in `_extra`.
+ * A pipeline without the columns that are left out. They are not decoded, unless a remaining table is derived from them; their
+ * fields stay known, so that they do not appear in `_extra`.
  */
 export function narrowPipeline<P extends PipelineDef>(pipeline: P, leftOut: LeftOut | undefined): P {
   const own = leftOutOfTables(
@@ -133,7 +133,7 @@ function columnsOf({ name, columns }: TableDef, leftOut: LeftOut): readonly Colu
   return columns.filter((column) => names.includes(column.name) || names.includes(WHOLE));
 }
 
-/** Whether rows that are exported are made of a column: nested ones repeat it, projected ones are there where it is set. */
+/** True if exported rows depend on a column: nested rows repeat it, projected rows exist where it is set. */
 function isUsed(table: TableDef, column: string, stay: readonly TableDef[], leftOut: LeftOut): boolean {
   if (table.rows.kind === 'projection') return table.rows.anyOf.includes(column);
   return stay
@@ -146,7 +146,7 @@ function fieldOf({ origin, kind }: ColumnDef): readonly SkippedField[] {
   return origin.kind === 'path' ? [{ path: origin.path, isWhole: kinds[kind].wire === 'json' }] : [];
 }
 
-/** Places of rows of a table that is left out, nested in the records of another. */
+/** Places of a nested table that is left out. */
 function placesIn({ name, rows }: TableDef, of: string, leftOut: LeftOut): readonly SkippedField[] {
   if (rows.kind !== 'nested' || rows.of !== of || !isLeftOut(leftOut, name)) return [];
   return rows.places.map(({ path }) => ({ path, isWhole: true }));

@@ -1,32 +1,33 @@
+import { decorations } from '../api/endpoint.ts';
 import type { Span } from '../core/span.ts';
 import type { CrossCheck } from './cross-check.ts';
 import { viewsOfReadings } from './reading-views.ts';
 import type { LeftOut, TableDef } from './table.ts';
 import type { MasterchainWalk, Proof, WalkDef } from './walk.ts';
 
-/** One declared walk of one endpoint that feeds one or more tables. */
+/** A walk over one endpoint that feeds one or more tables. */
 export interface PipelineDef {
   readonly name: string;
   readonly doc: string;
   /** Method and path, for example `GET /blocks`. */
   readonly endpoint: string;
-  /** Parameters sent with every request; a list repeats its name. */
+  /** Parameters sent with every request; a list repeats the parameter. */
   readonly parameters: Readonly<Record<string, string | readonly string[]>>;
   readonly walk: WalkDef;
-  /** Pipelines whose tables must hold the range first. */
+  /** Pipelines that must export the range first. */
   readonly needs: readonly string[];
-  /** Pipelines whose rows it is compared with before a commit, where the warehouse holds them: in one run it comes after them. */
+  /** Pipelines whose rows it is compared with before a commit, if the warehouse has them; in a run they come first. */
   readonly provenBy: readonly string[];
-  /** How rows of a list are compared with other tables; undefined where nothing tells of them. */
+  /** How the rows are compared with other tables; undefined for no comparison. */
   readonly crossCheck?: CrossCheck | undefined;
-  /** Keys of the envelope that are decoration and not kept, for example `address_book`. */
+  /** Keys of the response that are not stored, for example `address_book`. */
   readonly ignore: readonly string[];
-  /** Grows with every change of the tables that older files cannot be read with. */
+  /** Increased by each change after which older files can no longer be read. */
   readonly version: number;
   readonly tables: readonly TableDef[];
-  /** A query that shows what the tables hold, on one line; undefined for none. */
+  /** An example query on one line; undefined for none. */
   readonly example?: string | undefined;
-  /** What a selection leaves out of the tables; undefined for nothing. */
+  /** Columns that a selection leaves out; undefined for none. */
   readonly leftOut?: LeftOut | undefined;
 }
 
@@ -39,13 +40,14 @@ export interface PipelineOptions {
   readonly needs?: readonly string[];
   readonly provenBy?: readonly string[];
   readonly crossCheck?: CrossCheck;
+  /** Default `address_book` and `metadata`. */
   readonly ignore?: readonly string[];
   readonly version?: number;
   readonly tables: readonly TableDef[];
   readonly example?: string;
 }
 
-/** Declares a pipeline; a file in `pipelines/` exports one as default. */
+/** Declares a pipeline; the default export of a file in `pipelines/`. */
 export function pipeline<const Walk extends WalkDef>(
   options: PipelineOptions & { readonly walk: Walk },
 ): PipelineDef & { readonly walk: Walk } {
@@ -53,7 +55,7 @@ export function pipeline<const Walk extends WalkDef>(
     parameters: {},
     needs: [],
     provenBy: [],
-    ignore: [],
+    ignore: decorations,
     version: 1,
     ...options,
     tables: options.tables.map((table) => ({
@@ -65,14 +67,14 @@ export function pipeline<const Walk extends WalkDef>(
 
 export type PipelineOf<Walk extends WalkDef> = PipelineDef & { readonly walk: Walk };
 
-/** A pipeline that is proven by the headers of blocks. */
+/** A pipeline whose rows are proven by block headers. */
 export type MasterchainPipeline = PipelineOf<MasterchainWalk>;
 
 export function isMasterchain(pipeline: PipelineDef): pipeline is MasterchainPipeline {
   return pipeline.walk.kind === 'masterchain';
 }
 
-/** How a pipeline's rows are proven by headers; undefined where they are not. */
+/** How a pipeline's rows are proven by headers; undefined if they are not. */
 export function proofOf({ walk }: PipelineDef): Proof | undefined {
   return walk.kind === 'masterchain' ? walk.proof : undefined;
 }
@@ -82,14 +84,14 @@ export function coversBlocks({ walk }: PipelineDef): boolean {
   return !['snapshot', 'lookup', 'ephemeral'].includes(walk.kind);
 }
 
-/** A pipeline whose rows are those of a moment: `tonlake watch` reads it, and no run. */
+/** True for pending data, which `tonlake watch` reads and `run` does not. */
 export function isEphemeral({ walk }: PipelineDef): boolean {
   return walk.kind === 'ephemeral';
 }
 
 /**
- * Whether rows of a walk over blocks cannot change any more, by the newest block when they were read. Lists of other kinds are
- * never final, and rows that were read without a look back always are.
+ * True if rows can no longer change, given the latest block when they were read. Without `asOf` they are final; otherwise they are
+ * if they are at least `lookBack` blocks behind it.
  */
 export function isFinal(
   walk: PipelineDef['walk'],

@@ -3,12 +3,12 @@ import type { WalkDef } from './walk.ts';
 
 const ADDED = {
   valid_from: 'UTC time of the reading',
-  valid_to: 'UTC time of the next reading; null for the newest',
+  valid_to: 'UTC time of the next reading; null for the latest',
 };
 
 /**
- * Views of a table that holds several readings: the newest, and from when to when each was it. A list that is read to a bound, a
- * ranking, is as a whole newer or older. Contracts are never taken from other lists, and some may have been read by themselves.
+ * Views of a table with several readings: `_now` has the latest, `_history` the period in which each was the latest. A ranking
+ * (a list read up to a limit) is replaced as a whole; other rows are replaced one by one.
  */
 export function viewsOfReadings(walk: WalkDef, table: TableDef): readonly ViewDef[] {
   if (!table.key.includes('_read_at')) return [];
@@ -20,7 +20,7 @@ function viewsOfRanking({ name }: TableDef): readonly ViewDef[] {
   return [
     {
       name: `${name}_now`,
-      doc: `rows of the newest reading of ${name}`,
+      doc: `rows of the latest reading of ${name}`,
       sql: `SELECT * FROM ${name} WHERE _read_at = (SELECT max(_read_at) FROM ${name})`,
       adds: {},
     },
@@ -35,7 +35,7 @@ function viewsOfRanking({ name }: TableDef): readonly ViewDef[] {
   ];
 }
 
-/** Each row has its own newest reading. Rows nested in what was read go with it. */
+/** Each row has its own latest reading. Nested rows belong to the reading of their parent. */
 function viewsByKey({ name, key, rows, columns }: TableDef): readonly ViewDef[] {
   const own = columns.filter(({ origin }) => rows.kind !== 'nested' || origin.kind === 'parent').map((one) => one.name);
   const partition = key
@@ -46,7 +46,7 @@ function viewsByKey({ name, key, rows, columns }: TableDef): readonly ViewDef[] 
   return [
     {
       name: `${name}_now`,
-      doc: `the newest reading of each row of ${name}`,
+      doc: `the latest reading of each row of ${name}`,
       sql: `SELECT * FROM ${name} QUALIFY rank() OVER (${readings} DESC) = 1`,
       adds: {},
     },

@@ -11,19 +11,19 @@ import { ROLES, type RoleName } from './roles.ts';
 import type { TableDef } from './table.ts';
 import type { WalkCode } from './walk.ts';
 
-/** A table by its role. */
-export interface Played {
+/** The table that plays a role, and its pipeline. */
+export interface RoleTable {
   readonly pipeline: PipelineDef;
   readonly table: TableDef;
 }
 
-/** All declared pipelines, by name: each file of `pipelines/` exports one. */
+/** All known pipelines, sorted by name. */
 export class Registry {
   readonly pipelines: readonly PipelineDef[];
-  /** Names of those that do not come with tonlake. */
+  /** Names of pipelines that are not shipped with tonlake. */
   readonly own: ReadonlySet<string>;
 
-  /** Folder that those were loaded from; undefined where none was named. */
+  /** Folder they were loaded from; undefined for none. */
   readonly folder: string | undefined;
 
   /** Code of the walk kinds that the folder defines. */
@@ -42,39 +42,39 @@ export class Registry {
   }
 
   /**
-   * The same and some more, which a warehouse holds rows of. What those need may be gone.
+   * Adds pipelines whose rows a warehouse has. Pipelines that they need may no longer exist.
    *
-   * @throws {UsageError} `bad-pipeline` when two have one name, or tables or views of theirs
+   * @throws {UsageError} `bad-pipeline` for duplicate names of pipelines, tables or views
    */
   with(pipelines: readonly PipelineDef[]): Registry {
     if (pipelines.length === 0) return this;
     const names = new Set([...this.pipelines, ...pipelines].map(({ name }) => name));
-    const held = pipelines.map((pipeline) => ({
+    const added = pipelines.map((pipeline) => ({
       ...pipeline,
       needs: pipeline.needs.filter((name) => names.has(name)),
       provenBy: pipeline.provenBy.filter((name) => names.has(name)),
     }));
-    const all = [...this.pipelines, ...held];
+    const all = [...this.pipelines, ...added];
     checkNames(all);
-    return new Registry(all, [...this.own, ...held.map(({ name }) => name)], this.folder, this.walks);
+    return new Registry(all, [...this.own, ...added.map(({ name }) => name)], this.folder, this.walks);
   }
 
-  /** Every table of every pipeline, those of lookups and of the quarantine. */
+  /** The tables of all pipelines, `lookups` and `quarantine`. */
   get tables(): readonly TableDef[] {
     return [...this.pipelines.flatMap((pipeline) => pipeline.tables), lookupsTable, quarantineTable];
   }
 
-  /** The table that a relation is, or that it is a view of; undefined for other names. */
+  /** The table of a relation: the table itself, or the one it is a view of. */
   tableOf(relation: string): TableDef | undefined {
     return this.tables.find(({ name, views }) => name === relation || views.some((view) => view.name === relation));
   }
 
   /**
-   * The table that plays a role, and the pipeline that writes it.
+   * The table that plays a role.
    *
-   * @throws {UsageError} `no-role` when none does
+   * @throws {UsageError} `no-role` if there is none
    */
-  playing(role: RoleName): Played {
+  playing(role: RoleName): RoleTable {
     for (const pipeline of this.pipelines) {
       const table = pipeline.tables.find(({ plays }) => plays === role);
       if (table !== undefined) return { pipeline, table };
@@ -89,11 +89,9 @@ export class Registry {
   pipeline(name: string): PipelineDef {
     const found = this.pipelines.find((candidate) => candidate.name === name);
     if (found !== undefined) return found;
-    const names = this.pipelines.map((candidate) => candidate.name);
     const table = this.tableOf(name);
-    const writers = this.pipelines.filter(({ tables }) => table !== undefined && tables.includes(table));
-    const [writer] = writers;
-    if (writer === undefined) throw unknown('pipeline', name, names);
+    const writer = this.pipelines.find(({ tables }) => table !== undefined && tables.includes(table));
+    if (writer === undefined) throw unknown('pipeline', name, namesOf(this.pipelines));
     throw new UsageError(`usage: expected a pipeline, got the table ${name}`, {
       code: 'unknown-pipeline',
       hint: `did you mean ${writer.name}? It writes ${name}`,
@@ -104,23 +102,19 @@ export class Registry {
   table(name: string): TableDef {
     const found = this.tables.find((candidate) => candidate.name === name);
     if (found !== undefined) return found;
-    throw unknown(
-      'table',
-      name,
-      this.tables.map((candidate) => candidate.name),
-      this.tables.flatMap(({ views }) => views.map((view) => view.name)),
-    );
+    const views = this.tables.flatMap((candidate) => namesOf(candidate.views));
+    throw unknown('table', name, namesOf(this.tables), views);
   }
 
-  /** Names of all pipelines that a run can bring in. */
+  /** Names of all pipelines that `run` can export. */
   get lasting(): readonly string[] {
     return this.pipelines.filter((pipeline) => !isEphemeral(pipeline)).map(({ name }) => name);
   }
 
   /**
-   * What a run of the named pipelines brings in, in the order of `inOrder`.
+   * The pipelines that a run exports, in the order of `inOrder`.
    *
-   * @throws {UsageError} for an unknown pipeline, and for one that can only be watched
+   * @throws {UsageError} for an unknown pipeline, or one that can only be watched
    */
   toRun(names: readonly string[]): readonly PipelineDef[] {
     if (!Array.isArray(names) || names.length === 0) {
@@ -135,7 +129,7 @@ export class Registry {
     return ordered;
   }
 
-  /** The named pipelines and all that they need, each after what it needs and what proves it. */
+  /** The named pipelines and all that they need, each after those that it needs or that prove it. */
   inOrder(names: readonly string[]): readonly PipelineDef[] {
     const wanted = new Set<string>();
     const want = (name: string): void => {
@@ -157,6 +151,10 @@ export class Registry {
   }
 }
 
+function namesOf(named: readonly { readonly name: string }[]): readonly string[] {
+  return named.map(({ name }) => name);
+}
+
 function unknown(what: string, name: string, choices: readonly string[], more: readonly string[] = []): UsageError {
   return new UsageError(`usage: expected a ${what}, got ${JSON.stringify(name)}`, {
     code: `unknown-${what}`,
@@ -172,16 +170,15 @@ function ephemeral(name: string): UsageError {
 }
 
 const shipped = new URL('../../pipelines/', import.meta.url);
-/** By folder; an empty name is that of the pipelines that come with tonlake. */
+/** By folder; the empty name stands for the shipped pipelines. */
 const loaded = new Map<string, Promise<Registry>>();
 
 /**
- * Loads the pipelines that come with tonlake, and those of a folder beside them: each `NAME.js` (or `NAME.ts`, where Node reads it) exports one, or
- * a walk kind.
- * A folder is read once.
+ * Loads the shipped pipelines and those of a folder, in which each `NAME.js` (or `NAME.ts`, if Node can read it) exports one pipeline or
+ * walk kind. A folder is read once.
  *
- * @param folder default: that of `TONLAKE_PIPELINES`, if it is set
- * @throws {UsageError} `bad-pipeline` for a declaration that cannot be used, and for a name that is taken; `no-folder`
+ * @param folder default `TONLAKE_PIPELINES`, if set
+ * @throws {UsageError} `bad-pipeline` for an invalid declaration or a name that is taken; `no-folder`
  */
 export function loadRegistry(folder: string | URL | undefined = process.env['TONLAKE_PIPELINES']): Promise<Registry> {
   const path =
@@ -205,13 +202,10 @@ async function loadBeside(folder: string): Promise<Registry> {
   const names = own.map(({ name }) => name);
   const taken = names.find((name) => pipelines.some((pipeline) => pipeline.name === name));
   if (taken !== undefined) {
-    throw new UsageError(
-      `usage: expected pipelines beside those of tonlake in ${folder}, got ${taken}, which is one of them`,
-      {
-        code: 'bad-pipeline',
-        hint: 'give it, and its tables, another name',
-      },
-    );
+    throw new UsageError(`usage: the pipeline ${taken} in ${folder} has the name of a built-in one`, {
+      code: 'bad-pipeline',
+      hint: 'rename it and its tables',
+    });
   }
   const all = [...pipelines, ...own];
   checkNames(all);

@@ -1,30 +1,30 @@
 /**
- * What a table is for others. A role is a set of columns: a table that plays it has each of them, under that name and with that type, and is
- * then read by the name of the role. So no other code names a table.
+ * A set of columns that other code depends on. A table that plays the role has each of them, with that name and type, and is read by the
+ * name of the role; no code names the table itself.
  */
 export interface Role {
-  /** Relation of the role in SQL: the columns of the role, of the table that plays it. Empty where no table does. */
+  /** Name of the relation in SQL; it is empty if no table plays the role. */
   readonly relation: `_${string}`;
-  /** One row of it, in one sentence. */
+  /** What one row is. */
   readonly grain: string;
-  /** Types of its columns, by name. */
+  /** SQL types of the columns, by name. */
   readonly columns: Readonly<Record<string, string>>;
-  /** Columns that every export holds, because rows are proven by them. */
+  /** Columns that every export has, because rows are proven by them. */
   readonly kept: readonly string[];
 }
 
-/** The place of a block's shard, and of the masterchain block that includes it. */
+/** Shard and seqno of a block, and the masterchain block that includes it. */
 const PLACE = { workchain: 'INTEGER', shard: 'BIGINT', seqno: 'INTEGER', mc_block_seqno: 'INTEGER' } as const;
-/** Columns of transactions by which the rows of blocks are counted. */
+/** Columns of transactions that are compared with block headers. */
 const COUNTED = { hash: 'VARCHAR', account: 'VARCHAR', lt: 'BIGINT' } as const;
 const COUNTED_PLACE = {
   ...{ block_workchain: 'INTEGER', block_shard: 'BIGINT', block_seqno: 'INTEGER', mc_block_seqno: 'INTEGER' },
 } as const;
-/** Columns that say how many messages a transaction received and sent. */
+/** Columns that determine how many messages a transaction received and sent. */
 const MESSAGE_COUNTS = {
   ...{ descr: 'VARCHAR', action_success: 'BOOLEAN', action_msgs_created: 'INTEGER', bounce: 'VARCHAR' },
 } as const;
-/** Columns that lead from a transaction of an account to the one before. */
+/** Columns that link a transaction of an account to the previous one. */
 const ACCOUNT_CHAIN = {
   ...{ prev_trans_lt: 'BIGINT', prev_trans_hash: 'VARCHAR', end_status: 'VARCHAR' },
   ...{ account_state_hash_before: 'VARCHAR', account_state_hash_after: 'VARCHAR' },
@@ -45,19 +45,19 @@ function defineRoles<const T extends Record<string, Role>>(roles: T): { readonly
 export const ROLES = defineRoles({
   headers: {
     relation: '_headers',
-    grain: 'one block of any workchain, with the blocks before it and the number of its transactions',
+    grain: 'one block of any workchain, with the blocks before it and its number of transactions',
     columns: { ...PLACE, ...LINKS, gen_utime: 'BIGINT', block_time: 'TIMESTAMP', block_date: 'DATE' },
     kept: [...Object.keys(PLACE), ...Object.keys(LINKS)],
   },
   shardStates: {
     relation: '_shard_states',
-    grain: 'the newest block of one shard as one masterchain block knows it',
+    grain: 'the latest block of one shard as of one masterchain block',
     columns: { mc_seqno: 'INTEGER', ...PLACE, root_hash: 'VARCHAR' },
     kept: ['mc_seqno', ...Object.keys(PLACE), 'root_hash'],
   },
   counted: {
     relation: '_counted',
-    grain: 'one transaction: what the headers count',
+    grain: 'one transaction, as counted by the headers',
     columns: {
       ...{ ...COUNTED, ...COUNTED_PLACE, ...MESSAGE_COUNTS, ...ACCOUNT_CHAIN },
       ...{ trace_id: 'VARCHAR', aborted: 'BOOLEAN', compute_success: 'BOOLEAN' },
@@ -66,7 +66,7 @@ export const ROLES = defineRoles({
   },
   messageEnds: {
     relation: '_message_ends',
-    grain: 'one message as one transaction received or sent it',
+    grain: 'one message as received or sent by one transaction',
     columns: {
       ...{ tx_hash: 'VARCHAR', tx_lt: 'BIGINT', tx_mc_block_seqno: 'INTEGER', direction: 'VARCHAR' },
       ...{ msg_hash: 'VARCHAR', source: 'VARCHAR', value: 'BIGINT', opcode: 'INTEGER', created_lt: 'BIGINT' },
@@ -94,13 +94,13 @@ export const ROLES = defineRoles({
 
 export type RoleName = keyof typeof ROLES;
 
-/** Columns by the role whose table has them. */
+/** Columns by role. */
 export type RoleColumns = Readonly<Partial<Record<RoleName, readonly string[]>>>;
 
-/** Columns of a transaction that say how many messages it has. */
+/** Columns that determine how many messages a transaction has. */
 export const COUNTING_COLUMNS: readonly string[] = Object.keys(MESSAGE_COUNTS);
 
-/** What chains of accounts and both ends of messages are followed by, beside what every export holds. */
+/** Columns for checks of account chains and message ends, in addition to those that every export has. */
 export const CHAIN_COLUMNS: RoleColumns = {
   counted: Object.keys(ACCOUNT_CHAIN),
   messageEnds: ['value', 'source', 'created_lt'],

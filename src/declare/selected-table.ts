@@ -14,12 +14,12 @@ export interface SelectedTableOptions {
   readonly name: string;
   readonly grain: string;
   readonly key: readonly string[];
-  /** Whether its files are partitioned by `block_date`. */
+  /** True if its files are partitioned by `block_date`. */
   readonly isDated: boolean;
   readonly columns: readonly SelectedColumn[];
 }
 
-/** The kind that stands for a type of DuckDB where no answer tells which; the others of that type are written the same. */
+/** The kind for each DuckDB type of a query result; other kinds of that type are written the same way. */
 const chosen: readonly KindName[] = [
   'text',
   'boc',
@@ -32,12 +32,12 @@ const chosen: readonly KindName[] = [
   'date',
 ];
 
-/** The kind of a column of that type; undefined for a type that no table may have, such as HUGEINT or DOUBLE. */
+/** The kind of a column of that type; undefined for unsupported types such as HUGEINT or DOUBLE. */
 export function kindOfType(type: string): KindName | undefined {
   return chosen.find((kind) => kinds[kind].sql === type);
 }
 
-/** A table whose rows a select gives. Columns of a type that no table may have are left out. */
+/** A table of the rows of a query. Columns of unsupported types are left out. */
 export function selectedTable({ name, grain, key, isDated, columns }: SelectedTableOptions): TableDef {
   return {
     name,

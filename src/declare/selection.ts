@@ -4,31 +4,31 @@ import { fixedColumns, isLeftOut, leftOutOf, narrowPipeline, WHOLE } from './lef
 import type { PipelineDef } from './pipeline.ts';
 import type { LeftOut, TableDef } from './table.ts';
 
-/** Which tables and columns to export; by default all of them. */
+/** Tables and columns to export; default all. */
 export interface Selection {
   /** Tables that are not exported: `account_states`. */
   readonly without?: readonly string[] | undefined;
-  /** The only columns to export of some tables, beside those that every export holds. */
+  /** The columns to export of some tables, in addition to those that every export has. */
   readonly columns?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Columns that are not exported: `messages.body_boc`. */
   readonly withoutColumns?: readonly string[] | undefined;
 }
 
-/** Where a name of a selection stands, for whoever tells of it. */
+/** The place of a name in a selection, for messages. */
 export type SelectionPlace =
   | { readonly kind: 'without'; readonly at: number }
   | { readonly kind: 'columns'; readonly table: string; readonly at: number | undefined }
   | { readonly kind: 'without-column'; readonly at: number };
 
 export interface SelectOptions {
-  /** Adds to an error where its name stands. Default: nothing. */
+  /** Adds the place of the name to an error. */
   readonly placed?: ((error: UsageError, place: SelectionPlace) => UsageError) | undefined;
 }
 
 /**
- * The pipelines as a selection leaves them.
+ * The pipelines without what a selection leaves out.
  *
- * @throws {UsageError} for a table or column that none of them has, and for one that cannot be left out
+ * @throws {UsageError} for an unknown table or column, and for one that cannot be left out
  */
 export function selectFrom(
   pipelines: readonly PipelineDef[],
@@ -95,7 +95,7 @@ function tableOf(pipelines: readonly PipelineDef[], name: string): Found {
   });
 }
 
-/** The main table of a pipeline proves and tells of the others. */
+/** The main table of a pipeline cannot be left out: the others are proven by it. */
 function requireOptional({ def, pipeline }: Found): void {
   if (def.rows.kind !== 'records') return;
   const others = pipeline.tables.filter(({ rows }) => rows.kind !== 'records').map(({ name }) => name);

@@ -5,16 +5,16 @@ import type { ColumnDef } from './column.ts';
 import { kinds } from './kind.ts';
 import type { PipelineDef } from './pipeline.ts';
 
-/** A declaration as it travels with the rows that it made. */
+/** A declaration as stored beside its rows. */
 export interface StoredDeclaration {
   readonly pipeline: string;
-  /** 16 hex digits of a hash over the text: equal declarations have an equal identifier. */
+  /** 16 hex digits of a hash of the text. */
   readonly id: string;
   /** JSON. */
   readonly text: string;
 }
 
-/** The declaration of a pipeline, whole: what a selection leaves out belongs to an entry. */
+/** The complete declaration of a pipeline: left-out columns are stored with each entry. */
 export function serializePipeline(pipeline: PipelineDef): StoredDeclaration {
   const text = JSON.stringify({ ...pipeline, leftOut: undefined });
   return { pipeline: pipeline.name, id: idOf(text), text };
@@ -24,11 +24,11 @@ export function serializePipeline(pipeline: PipelineDef): StoredDeclaration {
  * A pipeline from its stored declaration.
  *
  * @param subject where it is stored, for messages
- * @throws {StoreError} `bad-declaration` when it is torn, or not the one of that identifier
+ * @throws {StoreError} `bad-declaration` if it is damaged, or does not match the identifier
  */
 export function parsePipeline(text: string, id: string, subject: string): PipelineDef {
   try {
-    if (idOf(text) !== id) throw new Error('the text does not give this identifier');
+    if (idOf(text) !== id) throw new Error('the text does not match the identifier');
     const pipeline: unknown = JSON.parse(text);
     checkPipeline(subject, pipeline);
     return pipeline;
@@ -46,9 +46,9 @@ function idOf(text: string): string {
 }
 
 /**
- * Rows that one declaration made can be read by another of the same version when that only adds columns.
+ * Checks that rows stored under one declaration can be read with another of the same version, which may only add columns.
  *
- * @throws {StoreError} `changed-declaration` when the key, or the type, unit or origin of a column differs, or a column is gone
+ * @throws {StoreError} `changed-declaration` if the key differs, a column is missing, or its type, unit or origin differs
  */
 export function requireUnchanged(stored: PipelineDef, now: PipelineDef, path: string): void {
   if (stored.version !== now.version) return;
@@ -56,12 +56,8 @@ export function requireUnchanged(stored: PipelineDef, now: PipelineDef, path: st
     const after = now.tables.find(({ name }) => name === before.name);
     if (after === undefined) throw changed(path, `table ${before.name}`, '', 'which is not declared any more');
     if (before.key.join() !== after.key.join()) {
-      throw changed(
-        path,
-        before.name,
-        `by the key ${before.key.join(', ')}`,
-        `now declared by ${after.key.join(', ')}`,
-      );
+      const [was, now] = [before, after].map(({ key }) => key.join(', '));
+      throw changed(path, before.name, `by the key ${was}`, `now declared by ${now}`);
     }
     for (const column of before.columns) {
       const same = after.columns.find(({ name }) => name === column.name);
@@ -86,8 +82,8 @@ function originOf({ origin }: ColumnDef): string {
 }
 
 function changed(path: string, subject: string, was: string, now: string): StoreError {
-  const held = was === '' ? subject : `${subject} ${was}`;
-  return new StoreError(`store: warehouse ${path} holds ${held}, ${now}`, {
+  const stored = was === '' ? subject : `${subject} ${was}`;
+  return new StoreError(`store: warehouse ${path} holds ${stored}, ${now}`, {
     code: 'changed-declaration',
     hint: 'give the table another name, or choose another --warehouse',
   });

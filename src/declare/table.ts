@@ -3,17 +3,17 @@ import type { RecordName } from '../api/records.ts';
 import { type ColumnDef, ColumnDraft } from './column.ts';
 import type { RoleName } from './roles.ts';
 
-/** Where the rows of a table stand in an answer. */
+/** Where the rows of a table come from. */
 export type RowsFrom =
-  /** An array in the envelope: `/transactions`; with a shape, `/rows` of the envelope that the answer is made into. */
+  /** An array in the response: `/transactions`; with a shape, `/rows` of the reshaped response. */
   | { readonly kind: 'records'; readonly path: string; readonly shape?: Shape }
-  /** Objects or arrays inside the records of another table, each place with the text its rows are told by. */
+  /** Objects or arrays inside the records of another table; `label` names the place in a column. */
   | { readonly kind: 'nested'; readonly of: string; readonly places: readonly Place[] }
-  /** The same records as another table, those for which at least one of the named columns is set. */
+  /** The records of another table for which at least one of the named columns is set. */
   | { readonly kind: 'projection'; readonly of: string; readonly anyOf: readonly string[] };
 
 /**
- * Answers without a list of records, made into `{"rows": [...]}`. `list`: a bare list. `one`: the answer is the record. `map`: an
+ * Responses without a list of records, reshaped to `{"rows": [...]}`. `list`: a bare list. `one`: the response is the record. `map`: an
  * object whose entries become `{"key": ..., "value": ...}`. `bodies`: the list at `/bodies`, whose items become `{"value": ...}`.
  */
 export type Shape = 'list' | 'one' | 'map' | 'bodies';
@@ -25,49 +25,49 @@ export interface Place {
   readonly label: string;
 }
 
-/** A select over declared tables that comes with a table. */
+/** A view that belongs to a table. */
 export interface ViewDef {
   readonly name: string;
   readonly doc: string;
   readonly sql: string;
-  /** Columns beside those of its table, each with what it means; undefined for a view that has columns of its own. */
+  /** Columns in addition to those of the table, with docs; undefined if the view has other columns. */
   readonly adds?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A table, as data: everything else about it (DDL, Arrow schema, decoder, docs) follows from this. */
+/** A table as data; DDL, Arrow schema, decoder and docs are derived from it. */
 export interface TableDef {
   readonly name: string;
   /** What one row is, in one sentence. */
   readonly grain: string;
   readonly rows: RowsFrom;
-  /** Columns that tell a row from all others. */
+  /** Primary key. */
   readonly key: readonly string[];
   /** Order of rows in files. */
   readonly sort: readonly string[];
-  /** Column of Unix seconds behind `block_time` and `block_date`; undefined for a table without time. */
+  /** Column of Unix seconds for `block_time` and `block_date`; undefined for a table without time. */
   readonly time: string | undefined;
-  /** Fields of a record that are not kept, by JSON pointer, each with the reason. */
+  /** Fields of a record that are not stored, by JSON pointer, with the reason. */
   readonly without: Readonly<Record<string, string>>;
   readonly columns: readonly ColumnDef[];
   readonly views: readonly ViewDef[];
-  /** What the table is for others; no other table plays the same role. Undefined for one that nothing else reads. */
+  /** Role by which other code reads it; each role is played by one table. */
   readonly plays?: RoleName | undefined;
-  /** Columns that a selection leaves out, and that rows which it keeps are made of: decoded, not written. */
+  /** Columns left out by a selection that other rows depend on: decoded, not written. */
   readonly unwritten?: readonly ColumnDef[] | undefined;
-  /** Fields that a selection leaves out: known, not decoded. */
+  /** Fields left out by a selection: known, not decoded. */
   readonly skipped?: readonly SkippedField[] | undefined;
 }
 
 /** A field of a record, by JSON pointer. */
 export interface SkippedField {
   readonly path: string;
-  /** Whether everything inside it belongs to it. */
+  /** True if all fields inside it are known, too. */
   readonly isWhole: boolean;
 }
 
 export interface TableOptions {
   readonly grain: string;
-  /** The record of the API that a row is made of; needed for columns that are declared by `field`. */
+  /** API record of a row; needed for columns declared with `field`. */
   readonly record?: RecordName;
   readonly rows: RowsFrom;
   readonly key: readonly string[];
@@ -76,7 +76,7 @@ export interface TableOptions {
   readonly without?: Readonly<Record<string, string>>;
   readonly columns: Readonly<Record<string, ColumnDraft>>;
   readonly views?: readonly ViewDef[];
-  /** What the table is for others, such as `headers`: it has all columns of that role. */
+  /** Role by which other code reads it, such as `headers`. */
   readonly plays?: RoleName;
 }
 
@@ -115,12 +115,12 @@ function addedColumns({ time, rows }: TableOptions): Readonly<Record<string, Col
   return added;
 }
 
-/** Entries of a map stand at `/value` of the rows that are made of them. */
+/** Rows from a map have its values at `/value`. */
 function typeInRecord({ record, rows }: TableOptions, path: string): FieldType | undefined {
   if (record === undefined) return undefined;
   const isMap = rows.kind === 'records' && rows.shape === 'map';
   return typeOfField(record, isMap ? path.replace(/^\/value/, '') : path);
 }
 
-/** Columns that are not exported, by table; `*` stands for the table as a whole. Tables that are exported whole are absent. */
+/** Columns that are not exported, by table; `*` stands for the whole table. */
 export type LeftOut = Readonly<Record<string, readonly string[]>>;

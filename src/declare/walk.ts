@@ -1,30 +1,30 @@
-/** The order of requests of a pipeline. */
+/** How a pipeline requests its rows. */
 export type WalkDef = MasterchainWalk | BlockWalk | LtWalk | SnapshotWalk | LookupWalk | EphemeralWalk | CustomWalk;
 
-/** The rows of masterchain blocks, proven against their headers. */
+/** Rows of masterchain blocks, proven against block headers. */
 export interface MasterchainWalk {
   readonly kind: 'masterchain';
-  /** Name of the parameter that asks for the rows of one masterchain block. */
+  /** Parameter that selects the rows of one masterchain block. */
   readonly seqno: string;
   readonly proof: Proof;
-  /** Another way to the same rows: by windows of logical time. */
+  /** Alternative requests for the same rows, by windows of logical time. */
   readonly windows: WindowsDef;
 }
 
-/** The rows of each masterchain block by itself. A block that is not indexed is waited for. */
+/** Rows of one masterchain block at a time. Waits for blocks that are not indexed yet. */
 export interface BlockWalk {
   readonly kind: 'block';
-  /** Name of the parameter that asks for one masterchain block. */
+  /** Parameter that selects one masterchain block. */
   readonly seqno: string;
-  /** Column of the first table that must hold that block's seqno. */
+  /** Column of the main table that must equal that block's seqno. */
   readonly column: string;
-  /** Rows of a page, of an endpoint with a total order; undefined for one whose answer has everything. */
+  /** Rows per page, for an endpoint with a total order; undefined if a response is always complete. */
   readonly limit: number | undefined;
-  /** Blocks behind the head whose rows may still change: they are read again later. 0 for rows that are final. */
+  /** Blocks behind the head whose rows may still change, and are read again later. 0 for final rows. */
   readonly lookBack: number;
 }
 
-/** Rows of a range of logical time below the safe horizon, by windows that are halved instead of paged. */
+/** Rows of a range of logical time below the safe horizon, in windows that are halved instead of paged. */
 export interface LtWalk {
   readonly kind: 'lt';
   readonly ties: TiesDef;
@@ -32,62 +32,62 @@ export interface LtWalk {
   readonly lookBack: number;
 }
 
-/** What is done where a single logical time has more rows than a page. */
+/** What to do if a single logical time has more rows than a page. */
 export type TiesDef =
-  /** The order is total, so that these rows, which do not change, can be paged. */
+  /** The order is total and these rows do not change, so page them. */
   | { readonly kind: 'total' }
-  /** The accounts that got a message with this opcode at that time are asked for, in batches. */
+  /** Request the accounts that received a message with this opcode at that time, in batches. */
   | { readonly kind: 'content'; readonly opcode: number; readonly parameter: string };
 
-/** All rows of a list that changes, as they are now. Each reading is stored with its time. */
+/** The current rows of a changing list. Each reading is stored with its time. */
 export interface SnapshotWalk {
   readonly kind: 'snapshot';
   readonly limit: number;
-  /** Rows that are read at most; undefined for all. */
+  /** Maximum number of rows; undefined for all. */
   readonly most: number | undefined;
-  /** Lists are read for each parent; undefined for one list. */
+  /** One list for each parent; undefined for a single list. */
   readonly parents: ParentsDef | undefined;
-  /** Column that grows when a row changes: of two readings of a row the greater one is kept. */
+  /** Column that increases when a row changes: of two copies of a row, the one with the higher value is kept. */
   readonly newer: string | undefined;
 }
 
-/** Where the parents of lists are found. */
+/** How the parents of lists are found. */
 export interface ParentsDef {
   readonly parameter: string;
-  /** Further parameters that lists can be asked by, with parents of one's own: owners instead of jettons. */
+  /** Other parameters that select a list, for parents given by the user: owners instead of jettons. */
   readonly others?: readonly string[];
-  /** Whether there are rows without a parent: the list is then read once more without a filter. Default false. */
+  /** True if rows without a parent exist: then the list is also read without a filter. Default false. */
   readonly hasOrphans?: boolean;
-  /** Select with one column; `$from` and `$to` are the range. */
+  /** Query with one column; `$from` and `$to` are the range. */
   readonly query: string;
 }
 
-/** Rows for keys that are found in tables. */
+/** Rows for keys found in other tables. */
 export interface LookupWalk {
   readonly kind: 'lookup';
-  /** Parameters that make a key; a query of keys has columns of these names. */
+  /** Parameters that form a key; the query has columns of these names. */
   readonly keys: readonly string[];
-  /** Keys of one request; more than one where the last parameter takes a list. */
+  /** Keys per request; more than one if the last parameter takes a list. */
   readonly batch: number;
-  /** Rows of a page, for answers that are paged; a full one is asked for in halves, and for a single key in pages. */
+  /** Rows per page, for paged responses; a full page is requested again in halves, and for a single key in pages. */
   readonly limit: number | undefined;
   /**
-   * Select of the keys; `$from` and `$to` are the range. A column `seqno`, the last block that changed what is looked up, tells
-   * whether an older reading will do.
+   * Query of the keys; `$from` and `$to` are the range. An optional column `seqno` is the last block that changed the key: an
+   * existing reading that is newer is used.
    */
   readonly query: string;
-  /** Columns of the query that are stored with the row and not sent. */
+  /** Columns of the query that are stored with the row but not sent. */
   readonly carried: readonly string[];
-  /** Which of two rows of one answer with an equal key is kept; by default they are no reason to choose. */
+  /** Which of two rows with the same key in one response is kept: the `last`, or with `none` the first. */
   readonly copies: 'last' | 'none';
 }
 
-/** What is not final yet: no history of it can be asked for, so it is watched as long as somebody wants it. */
+/** Pending data without history, read by `tonlake watch`. */
 export interface EphemeralWalk {
   readonly kind: 'ephemeral';
-  /** Parameter that asks for what an account takes part in. */
+  /** Parameter that selects an account. */
   readonly account: string;
-  /** Parameter that asks for what an external message began; undefined where there is none. */
+  /** Parameter that selects an external message; undefined for none. */
   readonly message: string | undefined;
 }
 
@@ -112,33 +112,33 @@ export interface WalkCode {
 export interface WindowsDef {
   readonly path: string;
   /**
-   * `total`: rows come in a total order of logical time, so a full page is whole up to its last logical time.
+   * `total`: rows have a total order, so a full page is complete up to its last logical time.
    * `ties`: they do not, so a full window is halved.
    */
   readonly order: 'total' | 'ties';
 }
 
-/** How the rows of a masterchain block are proven whole: headers by their links, transactions by the headers' `tx_count`. */
+/** How rows are proven complete: headers by their links, transactions by the `tx_count` of headers. */
 export type Proof = 'links' | 'tx_count';
 
-/** A walk over masterchain blocks: each by itself, or many at once by windows of logical time. */
+/** A walk over masterchain blocks: one by one, or in windows of logical time. */
 export function masterchain(options: Omit<MasterchainWalk, 'kind'>): MasterchainWalk {
   return { kind: 'masterchain', ...options };
 }
 
-/** A walk over masterchain blocks, each by itself and without headers. */
+/** A walk over masterchain blocks, one by one, without proof by headers. */
 export function block(
   options: Pick<BlockWalk, 'seqno' | 'column'> & { readonly limit?: number; readonly lookBack?: number },
 ): BlockWalk {
   return { kind: 'block', limit: undefined, lookBack: 0, ...options };
 }
 
-/** A walk by windows of logical time, below the safe horizon. */
+/** A walk over windows of logical time below the safe horizon. */
 export function ltWindows(options: { readonly ties: TiesDef; readonly lookBack?: number }): LtWalk {
   return { kind: 'lt', lookBack: 0, ...options };
 }
 
-/** A walk over a list as it is now. */
+/** A walk over the current rows of a list. */
 export function snapshot(options: Partial<Omit<SnapshotWalk, 'kind'>> = {}): SnapshotWalk {
   return { kind: 'snapshot', limit: 1000, most: undefined, parents: undefined, newer: undefined, ...options };
 }
@@ -158,7 +158,7 @@ export function customWalk(
   return { kind: 'custom', name, data: {}, lookBack: 0, ...options };
 }
 
-/** A watch over accounts, and over external messages where the endpoint takes them. */
+/** A watch over accounts, and over external messages if the endpoint supports them. */
 export function ephemeral(options: { readonly account: string; readonly message?: string }): EphemeralWalk {
   return { kind: 'ephemeral', message: undefined, ...options };
 }

@@ -5,20 +5,20 @@ import { lookup } from '../declare/walk.ts';
 import type { Batch } from './batch.ts';
 import { Decoder } from './decoder.ts';
 
-/** A key whose reading is over. */
+/** A key that was looked up. */
 export interface LookedUp {
   readonly pipeline: string;
   readonly key: string;
-  /** Why the source refused it; null when it answered, with rows or without. */
+  /** Why the source rejected it; null if it answered, with or without rows. */
   readonly error: string | null;
-  /** What the reading left out, as JSON; null for nothing. */
+  /** Columns left out of the reading, as JSON; null for none. */
   readonly leftOut: string | null;
   readonly asOf: number;
   /** Unix time in milliseconds. */
   readonly readAt: number;
 }
 
-/** What lookups asked for: also the keys that no row came back for. */
+/** Every requested key, including those without rows. */
 export const lookupsTable = table('lookups', {
   grain: 'one reading of one key by one lookup, even if it returned no rows',
   rows: { kind: 'records', path: '/lookups' },
@@ -32,8 +32,8 @@ export const lookupsTable = table('lookups', {
     ),
     error: text('/error', 'why the source rejected the key; null if it answered, with or without rows').nullable(),
     left_out: text('/leftOut', 'columns left out of the reading, as JSON by table; null if none').nullable(),
-    _as_of_seqno: int32('/asOf', 'newest masterchain block when the reading began'),
-    _read_at: fromAsk('timestamp', 'read_at', 'UTC time at which the reading began'),
+    _as_of_seqno: int32('/asOf', 'latest masterchain block when the reading began'),
+    _read_at: fromAsk('timestamp', 'read_at', 'UTC time when the reading began'),
   },
 });
 

@@ -5,11 +5,11 @@ import { masterchain } from '../declare/walk.ts';
 import type { Batch } from './batch.ts';
 import { Decoder } from './decoder.ts';
 
-/** A record that could not be decoded, kept as it was sent. */
+/** A record that could not be decoded, as received. */
 export interface Quarantined {
   readonly pipeline: string;
   readonly seqno: number;
-  /** `GET /transactionsByMasterchainBlock?seqno=5`: asks for the page again. */
+  /** `GET /transactionsByMasterchainBlock?seqno=5`, to request the page again. */
   readonly request: string;
   readonly pointer: string;
   readonly reason: string;
@@ -18,7 +18,7 @@ export interface Quarantined {
   readonly foundAt: number;
 }
 
-/** Records that no table could hold. */
+/** Records that could not be decoded. */
 export const quarantineTable = table('quarantine', {
   grain: 'one record or page that could not be decoded; removed once a later run can decode it',
   rows: { kind: 'records', path: '/quarantine' },
@@ -32,7 +32,7 @@ export const quarantineTable = table('quarantine', {
     pointer: text('/pointer', 'JSON pointer of the field, from the root of the response'),
     reason: text('/reason', 'what was expected and what was found'),
     raw: text('/raw', 'the record as received'),
-    found_at: unixSeconds('/foundAt', 'UTC time at which it was read').unit('seconds'),
+    found_at: unixSeconds('/foundAt', 'UTC time when it was read').unit('seconds'),
   },
 });
 

@@ -100,14 +100,16 @@ describe('tonlake fetch', () => {
     const out = await printFetch([]);
     const lines = out.split('\n').filter((line) => line.startsWith('  '));
     expect(lines).toHaveLength(38);
-    expect(out).toContain('\nJettons\n  jetton/masters                 GET   Jettons, in the order of first sighting;');
+    expect(out).toContain(
+      '\nJettons\n  jetton/masters                 GET   Jettons, in the order the index discovered them;',
+    );
   });
 
   test('lists the parameters of an endpoint', async () => {
     const out = await printFetch(['vesting', '--parameters']);
     expect(out).toContain('GET /vesting\nVesting contracts.\n');
     expect(out).toContain('  contract_address   address, repeatable\n');
-    expect(out).toContain('  limit              int32 from 1 to 1000; rows of a page; 100 unless given\n');
+    expect(out).toContain('  limit              int32 from 1 to 1000; rows per page; default 100\n');
     expect(out).toContain('Rules\n  exactly one of contract_address, wallet_address\n');
     expect(await printFetch(['masterchainInfo', '--parameters'])).toContain('No parameters.');
   });

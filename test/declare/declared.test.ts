@@ -66,7 +66,7 @@ test.each([
     'an endpoint that sends',
     'GET /dns/records',
     'POST /message',
-    'expected an endpoint that a pipeline may ask, got POST /message; hint: it sends to the network',
+    'expected an endpoint that a pipeline can use, got POST /message; hint: it sends to the network',
   ],
   [
     'an unknown key',
@@ -115,7 +115,7 @@ test.each([
     'the name of one that comes with tonlake',
     "name: 'own'",
     "name: 'blocks'",
-    'got blocks, which is one of them; hint: give it, and its tables, another name',
+    'has the name of a built-in one; hint: rename it and its tables',
   ],
   [
     'the name of a table that comes with tonlake',

@@ -1,27 +1,27 @@
 import { atLeastOne, atMostOne, exactlyOne, get, notWith, rows } from '../endpoint.ts';
 import { bounds, many, one, page, sort } from '../parameter.ts';
 
-const supported = many('action-type', 'groups such as v1 or types; decides which types are visible, default latest');
+const supported = many('action-type', 'types, or groups such as v1, to return; default latest');
 const windows = ['mc_seqno', 'start_utime', 'end_utime', 'start_lt', 'end_lt'];
 
 /** Actions and traces. */
 export const operationEndpoints = {
   actions: get('/actions', {
     group: 'Actions and traces',
-    doc: 'Classified operations, in the order of their traces; they are written some seconds after the block.',
+    doc: 'Actions, in the order of their traces; they become available some seconds after the block.',
     parameters: {
       account: one('address'),
       tx_hash: many('hash'),
       msg_hash: many('hash', 'plain or normalized'),
-      action_id: many('hash', 'replaces every other filter'),
-      trace_id: many('hash', 'replaces every other filter but account'),
+      action_id: many('hash', 'overrides all other filters'),
+      trace_id: many('hash', 'overrides all other filters except account'),
       mc_seqno: one('int32', 'traces that end in this masterchain block'),
       ...bounds('trace_end_utime', 'trace_end_lt'),
-      action_type: many('action-type', 'stored types, no groups; sets supported_action_types aside'),
+      action_type: many('action-type', 'stored types, no groups; overrides supported_action_types'),
       exclude_action_type: many('action-type', 'stored types, no groups'),
       supported_action_types: supported,
       include_accounts: one('bool'),
-      include_transactions: one('bool', 'at most 100 distinct transactions per answer'),
+      include_transactions: one('bool', 'at most 100 distinct transactions per response'),
       ...page,
       sort,
     },
@@ -56,7 +56,7 @@ export const operationEndpoints = {
   }),
   pendingActions: get('/pendingActions', {
     group: 'Actions and traces',
-    doc: 'Operations of traces that are still under way; an empty list proves nothing.',
+    doc: 'Actions of pending traces; an empty list does not prove that there are none.',
     parameters: {
       account: one('address'),
       ext_msg_hash: many('hash', 'plain or normalized, of the external message'),
@@ -68,7 +68,7 @@ export const operationEndpoints = {
   }),
   pendingTraces: get('/pendingTraces', {
     group: 'Actions and traces',
-    doc: 'Traces that are still under way, in no order.',
+    doc: 'Pending traces, in no order.',
     parameters: {
       account: one('address'),
       ext_msg_hash: many('hash', 'of the external message'),

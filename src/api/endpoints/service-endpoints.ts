@@ -11,26 +11,26 @@ const decoding = {
   answer: record('DecodeResponse'),
 } as const;
 
-/** Endpoints that compute or proxy. */
+/** Endpoints that compute something or forward the request. */
 export const serviceEndpoints = {
-  decode: get('/decode', { ...decoding, doc: 'Names of opcodes and contents of message bodies, in the order asked.' }),
-  decodeByPost: post('/decode', { ...decoding, doc: 'As decode, for more than a request line holds.' }),
+  decode: get('/decode', { ...decoding, doc: 'Names of opcodes and decoded message bodies, in the order requested.' }),
+  decodeByPost: post('/decode', { ...decoding, doc: 'Same as GET, for requests too long for a URL.' }),
   estimateFee: post('/estimateFee', {
     group: 'Legacy (v2)',
-    doc: 'Fees of a message that is not sent.',
+    doc: 'Estimated fees of a message, without sending it.',
     parameters: {
       address: need('address'),
       body: one('boc'),
       init_code: one('boc'),
       init_data: one('boc'),
-      ignore_chksig: one('bool', 'take any signature for right'),
+      ignore_chksig: one('bool', 'ignore signature checks'),
     },
     answer: record('V2EstimateFeeResult'),
   }),
   runGetMethod: post('/runGetMethod', {
     group: 'Legacy (v2)',
-    doc: 'What a get-method of a contract returns.',
-    parameters: { address: need('address'), method: need('text'), stack: one('stack', 'its arguments') },
+    doc: 'Result of a get-method of a contract.',
+    parameters: { address: need('address'), method: need('text'), stack: one('stack', 'arguments') },
     answer: record('V2RunGetMethodResult'),
   }),
   sendMessageToNetwork: post('/message', {

@@ -1,8 +1,8 @@
 import { atMostOne, get, needs, type Rule, rows } from '../endpoint.ts';
 import { bounds, choice, many, needMany, one, page, sort } from '../parameter.ts';
 
-const direction = choice(['in', 'out'], 'seen from owner_address');
-const ownerAlias = one('address', 'another name of owner_address, one value');
+const direction = choice(['in', 'out'], 'relative to owner_address');
+const ownerAlias = one('address', 'alias of owner_address, one value');
 
 function severalNeedOneOwner(name: string): Rule {
   return { kind: 'several-need-one', name, with: 'owner_address' };
@@ -12,7 +12,7 @@ function severalNeedOneOwner(name: string): Rule {
 export const tokenEndpoints = {
   jettonMasters: get('/jetton/masters', {
     group: 'Jettons',
-    doc: 'Jettons, in the order of first sighting; with address there is no order.',
+    doc: 'Jettons, in the order the index discovered them; in no order with address.',
     parameters: { address: many('address'), admin_address: many('address'), ...page },
     answer: rows('jetton_masters', 'JettonMaster'),
   }),
@@ -25,14 +25,14 @@ export const tokenEndpoints = {
       jetton_address: many('address', 'several need exactly one owner_address'),
       exclude_zero_balance: one('bool'),
       ...page,
-      sort: choice(['asc', 'desc'], 'by balance: not to be paged with'),
+      sort: choice(['asc', 'desc'], 'by balance; do not page with it'),
     },
     rules: [severalNeedOneOwner('jetton_address')],
     answer: rows('jetton_wallets', 'JettonWallet'),
   }),
   jettonTransfers: get('/jetton/transfers', {
     group: 'Jettons',
-    doc: 'Transfer orders, told by the transaction on the wallet of the sender; aborted ones are left out.',
+    doc: 'Jetton transfers by their transaction on the wallet of the sender; aborted ones are omitted.',
     parameters: {
       owner_address: many('address', 'sender or receiver'),
       address: ownerAlias,
@@ -48,7 +48,7 @@ export const tokenEndpoints = {
   }),
   jettonBurns: get('/jetton/burns', {
     group: 'Jettons',
-    doc: 'Burn orders, told by the transaction on the jetton wallet; aborted ones are listed too.',
+    doc: 'Jetton burns by their transaction on the jetton wallet; aborted ones are included.',
     parameters: {
       owner_address: many('address'),
       address: ownerAlias,
@@ -63,19 +63,19 @@ export const tokenEndpoints = {
   }),
   nftCollections: get('/nft/collections', {
     group: 'NFTs',
-    doc: 'NFT collections, in the order of first sighting; filtered there is no order.',
+    doc: 'NFT collections, in the order the index discovered them; in no order with a filter.',
     parameters: { collection_address: many('address'), owner_address: many('address'), ...page },
     answer: rows('nft_collections', 'NFTCollection'),
   }),
   nftItems: get('/nft/items', {
     group: 'NFTs',
-    doc: 'NFT items; of one collection in the order of index.',
+    doc: 'NFT items; those of one collection are ordered by index.',
     parameters: {
       address: many('address'),
       owner_address: many('address'),
       collection_address: many('address', 'several need exactly one owner_address'),
       index: many('digits', 'needs collection_address'),
-      include_on_sale: one('bool', 'owner_address then means the real owner'),
+      include_on_sale: one('bool', 'match owner_address with the real owner of items on sale'),
       sort_by_last_transaction_lt: one('bool'),
       ...page,
     },
@@ -84,9 +84,9 @@ export const tokenEndpoints = {
   }),
   nftTransfers: get('/nft/transfers', {
     group: 'NFTs',
-    doc: 'NFT transfer orders; aborted ones are listed too.',
+    doc: 'NFT transfers; aborted ones are included.',
     parameters: {
-      owner_address: many('address', 'old or new owner'),
+      owner_address: many('address', 'previous or new owner'),
       address: ownerAlias,
       item_address: many('address'),
       collection_address: one('address'),
@@ -100,7 +100,7 @@ export const tokenEndpoints = {
   }),
   nftSales: get('/nft/sales', {
     group: 'NFTs',
-    doc: 'Sales and auctions by the address of their contract.',
+    doc: 'Sales and auctions by contract address.',
     parameters: { address: needMany('address', 'sale, auction or telemint item; at most 1000', { most: 1000 }) },
     answer: rows('nft_sales', 'NFTSale'),
   }),
