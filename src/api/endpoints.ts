@@ -7,7 +7,7 @@ import { operationEndpoints } from './endpoints/operation-endpoints.ts';
 import { serviceEndpoints } from './endpoints/service-endpoints.ts';
 import { tokenEndpoints } from './endpoints/token-endpoints.ts';
 
-/** Every endpoint, by the name of its client function: the one description that all calls are checked and typed by. */
+/** Every endpoint, by the name of its client function. */
 export const endpoints = {
   ...chainEndpoints,
   ...operationEndpoints,
@@ -23,7 +23,6 @@ export function endpointOf(name: EndpointName): Endpoint {
   return endpoints[name];
 }
 
-/** All names, in the order of the description. */
 export const endpointNames: readonly EndpointName[] = Object.keys(endpoints).filter(isEndpointName);
 
 function isEndpointName(name: string): name is EndpointName {
@@ -31,9 +30,9 @@ function isEndpointName(name: string): name is EndpointName {
 }
 
 /**
- * The endpoint of a path, with or without its leading slash; where a path has two methods, the GET one unless told.
+ * The endpoint of a path, with or without leading slash. If a path has two methods, the default is GET.
  *
- * @throws {UsageError} that names the nearest right one
+ * @throws {UsageError} with the nearest valid path
  */
 export function endpointByPath(path: string, method?: Endpoint['method']): EndpointName {
   const asked = path.replace(/^\/+|\/+$/g, '');

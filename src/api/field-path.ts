@@ -3,10 +3,10 @@ import { variants } from './enums.ts';
 import { type Field, fieldKinds, parseField } from './field.ts';
 import { fieldsOf } from './records.ts';
 
-/** What a column that holds a field is, as far as the description of the API says it. */
+/** Column type of a field, according to the API schema. */
 export interface FieldType {
   readonly kind: KindName;
-  /** Whether the field, or an object around it, may be null or missing. */
+  /** True if the field, or an object around it, may be null or missing. */
   readonly nullable: boolean;
   readonly unit: string | undefined;
 }
@@ -16,10 +16,10 @@ type Variants = Readonly<Record<string, Readonly<Record<string, string>>>>;
 const maps: Variants = variants;
 
 /**
- * The type of the field at a JSON pointer in a record: `typeOfField('Transaction', '/block_ref/seqno')`. A pointer may lead
- * through objects, not through lists or maps.
+ * The type of the field at a JSON pointer in a record: `typeOfField('Transaction', '/block_ref/seqno')`. A pointer can lead
+ * through objects, but not through lists or maps.
  *
- * @returns undefined when the record has no such field
+ * @returns undefined if the record has no such field
  */
 export function typeOfField(record: string, pointer: string): FieldType | undefined {
   let records: readonly string[] = [record];
@@ -31,7 +31,7 @@ export function typeOfField(record: string, pointer: string): FieldType | undefi
     const [text] = texts;
     if (text === undefined) return undefined;
     field = parseField(text);
-    // One of several records may lack a field that another has.
+    // Another variant may lack the field.
     nullable ||= field.nullable || field.optional || records.length > 1;
     records = recordsIn(field);
   }
@@ -53,14 +53,14 @@ function columnOf({ content, container }: Field): Pick<FieldType, 'kind' | 'unit
   }
 }
 
-/** The names of all records that a field can hold. */
+/** All possible records of a field. */
 export function recordsIn({ content }: Field): readonly string[] {
   if (content.kind === 'record') return [content.name];
   if (content.kind !== 'variant') return [];
   return Object.keys(maps[content.map] ?? {}).flatMap((word) => recordsOfVariant(content.map, word));
 }
 
-/** The names of the records that a variant can be where the field that decides it holds a word; none for an unknown word. */
+/** The records of a variant for a value of its deciding field; none for an unknown value. */
 export function recordsOfVariant(map: string, word: string): readonly string[] {
   return maps[map]?.[word]?.split('|') ?? [];
 }

@@ -2,11 +2,11 @@ import type { KindName } from '../declare/kind.ts';
 import type { enums, variants } from './enums.ts';
 
 interface FieldKindShape {
-  /** How the field stands in an answer; `wide` is an integer of up to 64 bits. */
+  /** JSON type; `wide` is an integer of up to 64 bits. */
   readonly json: 'string' | 'integer' | 'wide' | 'boolean' | 'texts' | 'object' | 'any';
-  /** DuckDB type that holds every value as the server writes it: rows of `tonlake fetch`. */
+  /** DuckDB type that can hold every value that the server sends, for `tonlake fetch`. */
   readonly sql: string;
-  /** Kind of a column of a pipeline that holds the field. */
+  /** Kind of a pipeline's column for the field. */
   readonly column: KindName;
   /** Unit of the number. */
   readonly unit?: 'lt' | 'nanoton' | 'seconds';
@@ -16,10 +16,7 @@ function defineKinds<const T extends Readonly<Record<string, FieldKindShape>>>(k
   return kinds;
 }
 
-/**
- * What a field of an answer means. Values that may exceed every DuckDB number, such as what a get-method returns, are text
- * there; so is what is not declared.
- */
+/** Kinds of fields. Integers that may exceed all DuckDB types, such as results of get-methods, are VARCHAR. */
 export const fieldKinds = defineKinds({
   'base64-hash': { json: 'string', sql: 'VARCHAR', column: 'base64-hash' },
   'raw-address': { json: 'string', sql: 'VARCHAR', column: 'raw-address' },
@@ -63,19 +60,28 @@ export const fieldKinds = defineKinds({
 
 export type FieldKind = keyof typeof fieldKinds;
 
-/** The fields of records, by record: each as text that `parseField` reads. */
+/** The fields of a record, each as text for `parseField`. */
 export type Fields = Readonly<Record<string, string>>;
 
 /**
- * Declares records. A field is a kind, the name of a record, `enum:NAME`, or `by:FIELD:MAP` for a record that depends on the
- * field beside it. Behind it stand `[]` for a list or `{}` for a map by text, then `|null` where the value may be null, or `?`
- * where the field may be missing.
+ * Declares records. A field is a kind, the name of a record, `enum:NAME`, or `by:FIELD:MAP` for a record that depends on another
+ * field. It is followed by `[]` for a list or `{}` for a map, then by `|null` if the value may be null, or `?` if the field may be
+ * missing.
  */
 export function defineRecords<const T extends Readonly<Record<string, Fields>>>(records: T): T {
   return records;
 }
 
-/** A field, taken apart. */
+/** Several fields of one type, in the order of the server. */
+export function each<const Type extends string, const Names extends readonly string[]>(
+  type: Type,
+  ...names: Names
+): Readonly<Record<Names[number], Type>> {
+  // The names are the keys.
+  return Object.fromEntries(names.map((name) => [name, type])) as Readonly<Record<Names[number], Type>>;
+}
+
+/** A parsed field. */
 export interface Field {
   readonly content:
     | { readonly kind: 'value'; readonly name: FieldKind }
@@ -87,7 +93,6 @@ export interface Field {
   readonly optional: boolean;
 }
 
-/** Takes the text of a field apart. */
 export function parseField(text: string): Field {
   const bare = text.replace(/(\?|\|null)$/, '');
   const name = bare.replace(/(\[\]|\{\})$/, '');
@@ -111,7 +116,7 @@ function isFieldKind(name: string): name is FieldKind {
   return Object.hasOwn(fieldKinds, name);
 }
 
-/** JSON as it is read here: integers beyond 2^53 are bigint, and so is every field of a 64-bit kind. */
+/** Parsed JSON: integers beyond 2^53 and fields of 64-bit kinds are bigint. */
 export type JsonValue = null | boolean | number | bigint | string | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: JsonValue;
@@ -127,7 +132,7 @@ interface JsonTypes {
   readonly any: JsonValue;
 }
 
-/** Text that is one of the known words, or a word of a newer server. */
+/** A known value, or a new one of a newer server. */
 type Open<Words extends string> = Words | (string & Record<never, never>);
 
 type EnumWords<Name> = Name extends keyof typeof enums
@@ -136,7 +141,7 @@ type EnumWords<Name> = Name extends keyof typeof enums
     ? Open<keyof (typeof variants)['action_details_by_type']>
     : never;
 
-/** The types of all records that a text such as `A|B` names. */
+/** The union of the record types that a text such as `A|B` names. */
 export type Named<Names, Records> = Names extends `${infer First}|${infer Rest}`
   ? Named<First, Records> | Named<Rest, Records>
   : Names extends keyof Records
@@ -167,7 +172,7 @@ type FieldValue<Text, Records> = Text extends `${infer Bare}?`
     ? Content<Bare, Records> | null
     : Content<Text, Records>;
 
-/** The type of a record of which the fields are declared as texts. */
+/** The type of a record whose fields are declared as text. */
 export type RecordType<F, Records> = {
   readonly [Name in keyof F as F[Name] extends `${string}?` ? never : Name]: FieldValue<F[Name], Records>;
 } & {

@@ -11,7 +11,7 @@ import { rawActionRecords } from './records/raw-action-records.ts';
 import { serviceRecords } from './records/service-records.ts';
 import { tokenRecords } from './records/token-records.ts';
 
-/** Every record that an answer can hold. */
+/** Every record of the API. */
 export const records = {
   ...chainRecords,
   ...accountRecords,
@@ -28,7 +28,7 @@ export const records = {
 type Records = typeof records;
 export type RecordName = keyof Records;
 
-/** A record of an answer, as the client hands it out: `RecordOf<'Transaction'>`. Fields of newer servers come with it untyped. */
+/** A record as the client returns it: `RecordOf<'Transaction'>`. New fields of newer servers are present but untyped. */
 export type RecordOf<Name extends RecordName> = Named<Name, Records>;
 
 type ActionMap = (typeof variants)['action_details_by_type'];
@@ -40,12 +40,12 @@ export type ActionOf<Type extends ActionType> = Omit<RecordOf<'Action'>, 'type' 
   readonly details: Named<ActionMap[Type], Records>;
 };
 
-/** Tells the type of an action, so that its details can be read. */
+/** Type guard for an action with the details of its type. */
 export function isActionOf<Type extends ActionType>(action: RecordOf<'Action'>, type: Type): action is ActionOf<Type> {
   return action.type === type;
 }
 
-/** The fields of a record, in the order of the server; undefined for a name that is no record. */
+/** The fields of a record, in the order of the server; undefined for an unknown record. */
 export function fieldsOf(name: string): Fields | undefined {
   return isRecordName(name) ? records[name] : undefined;
 }

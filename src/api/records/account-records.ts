@@ -1,4 +1,4 @@
-import { defineRecords } from '../field.ts';
+import { defineRecords, each } from '../field.ts';
 
 /** Accounts, wallets, names of addresses, domains and vesting contracts. */
 export const accountRecords = defineRecords({
@@ -64,10 +64,7 @@ export const accountRecords = defineRecords({
   TokenInfo: {
     valid: 'bool?',
     type: 'enum:token_info_type?',
-    name: 'text?',
-    symbol: 'text?',
-    description: 'text?',
-    image: 'text?',
+    ...each('text?', 'name', 'symbol', 'description', 'image'),
     nft_index: 'decimal-int257?',
     is_nsfw: 'bool?',
     is_scam: 'bool?',
@@ -77,9 +74,7 @@ export const accountRecords = defineRecords({
   VestingInfo: {
     address: 'raw-address|null',
     start_time: 'unix-seconds|null',
-    total_duration: 'int64-number|null',
-    unlock_period: 'int64-number|null',
-    cliff_duration: 'int64-number|null',
+    ...each('int64-number|null', 'total_duration', 'unlock_period', 'cliff_duration'),
     sender_address: 'raw-address|null',
     owner_address: 'raw-address|null',
     total_amount: 'decimal-uint120|null',

@@ -42,7 +42,7 @@ export const multisigRecords = defineRecords({
     data_hash: 'base64-hash|null',
     orders: 'MultisigOrder[]|null',
   },
-  /** OrderAction.parsed_body variant. */
+  // Variants of OrderAction.parsed_body.
   NFTTransferBody: {
     query_id: 'uint64-number-unsafe',
     new_owner: 'raw-address|null',
@@ -51,30 +51,24 @@ export const multisigRecords = defineRecords({
     forward_amount: 'decimal-uint120|null',
     forward_payload: 'base64-boc|null',
   },
-  /** OrderAction.parsed_body variant. */
   TonTransferMessage: {
     comment: 'text',
     encrypted: 'bool',
   },
-  /** OrderAction.parsed_body variant. */
   JettonTopUpBody: {
     query_id: 'uint64-number-unsafe',
   },
-  /** OrderAction.parsed_body variant. */
   JettonChangeAdminBody: {
     query_id: 'uint64-number-unsafe',
     new_admin_address: 'raw-address|null',
   },
-  /** OrderAction.parsed_body variant. */
   JettonClaimAdminBody: {
     query_id: 'uint64-number-unsafe',
   },
-  /** OrderAction.parsed_body variant. */
   JettonChangeContentBody: {
     query_id: 'uint64-number-unsafe',
     new_metadata_url: 'text',
   },
-  /** OrderAction.parsed_body variant. */
   JettonCallToBody: {
     query_id: 'uint64-number-unsafe',
     to_address: 'raw-address|null',
@@ -82,12 +76,10 @@ export const multisigRecords = defineRecords({
     action_type: 'text',
     action_data: 'base64-boc|null',
   },
-  /** OrderAction.parsed_body variant. */
   JettonSetStatusBody: {
     query_id: 'uint64-number-unsafe',
     new_status: 'uint8',
   },
-  /** OrderAction.parsed_body variant. */
   JettonTransferBody: {
     query_id: 'uint64-number-unsafe',
     amount: 'decimal-uint120|null',
@@ -101,13 +93,11 @@ export const multisigRecords = defineRecords({
     payload_sum_type: 'enum:payload_sum_type',
     stonfi_swap_body: 'json-object|null',
   },
-  /** OrderAction.parsed_body variant. */
   JettonBurnBody: {
     query_id: 'uint64-number-unsafe',
     amount: 'decimal-uint120|null',
     response_destination: 'raw-address|null',
   },
-  /** OrderAction.parsed_body variant. */
   JettonMinterBody: {
     opcode: 'uint32',
     query_id: 'uint64-number-unsafe',
@@ -116,24 +106,20 @@ export const multisigRecords = defineRecords({
     master_msg_query_id: 'uint64-number-unsafe',
     master_msg_jetton_amount: 'decimal-uint120|null',
   },
-  /** OrderAction.parsed_body variant. */
   JettonMintBody: {
     query_id: 'uint64-number-unsafe',
     to_address: 'raw-address|null',
     ton_amount: 'decimal-uint120|null',
     jetton_amount: 'decimal-uint120|null',
   },
-  /** OrderAction.parsed_body variant. */
   SingleNominatorWithdrawBody: {
     query_id: 'uint64-number-unsafe',
     coins: 'decimal-uint120|null',
   },
-  /** OrderAction.parsed_body variant. */
   SingleNominatorChangeValidatorBody: {
     query_id: 'uint64-number-unsafe',
     validator_address: 'raw-address|null',
   },
-  /** OrderAction.parsed_body variant. */
   VestingInternalTransferBody: {
     query_id: 'uint64-number-unsafe',
     send_mode: 'uint8',
@@ -142,13 +128,11 @@ export const multisigRecords = defineRecords({
     message_body: 'base64-boc|null',
     comment: 'text',
   },
-  /** OrderAction.parsed_body variant. */
   MultisigUpdateParamsBody: {
     new_threshold: 'uint8',
     new_signers: 'raw-address[]|null',
     new_proposers: 'raw-address[]|null',
   },
-  /** OrderAction.parsed_body variant. */
   UnknownMessage: {
     opcode: 'uint32',
     data: 'base64-boc|null',

@@ -1,4 +1,4 @@
-import { defineRecords } from '../field.ts';
+import { defineRecords, each } from '../field.ts';
 
 /** Answers of the endpoints that compute or proxy instead of listing. */
 export const serviceRecords = defineRecords({
@@ -7,7 +7,7 @@ export const serviceRecords = defineRecords({
     opcodes: 'text[]|null',
     bodies: 'decoded-body[]|null',
   },
-  /** Legacy. */
+  // Responses of the API v2 endpoints.
   V2AddressInformation: {
     balance: 'nanoton',
     code: 'base64-boc|null',
@@ -17,7 +17,6 @@ export const serviceRecords = defineRecords({
     frozen_hash: 'base64-hash|null',
     status: 'enum:account_status',
   },
-  /** Legacy. */
   V2WalletInformation: {
     balance: 'nanoton',
     wallet_type: 'enum:wallet_type?',
@@ -27,7 +26,6 @@ export const serviceRecords = defineRecords({
     last_transaction_hash: 'base64-hash',
     status: 'enum:account_status',
   },
-  /** Legacy. */
   V2SendMessageResult: {
     message_hash: 'base64-hash?',
     message_hash_norm: 'base64-hash?',
@@ -37,20 +35,14 @@ export const serviceRecords = defineRecords({
     type: 'enum:stack_entry_type',
     value: 'any',
   },
-  /** Legacy. */
   V2RunGetMethodResult: {
     gas_used: 'int64-number',
     exit_code: 'int64-number',
     stack: 'V2StackEntity[]',
   },
-  /** Legacy. */
   V2EstimatedFee: {
-    in_fwd_fee: 'uint64-number-unsafe',
-    storage_fee: 'uint64-number-unsafe',
-    gas_fee: 'uint64-number-unsafe',
-    fwd_fee: 'uint64-number-unsafe',
+    ...each('uint64-number-unsafe', 'in_fwd_fee', 'storage_fee', 'gas_fee', 'fwd_fee'),
   },
-  /** Legacy. */
   V2EstimateFeeResult: {
     source_fees: 'V2EstimatedFee',
     destination_fees: 'V2EstimatedFee[]|null',

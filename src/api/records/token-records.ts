@@ -1,4 +1,4 @@
-import { defineRecords } from '../field.ts';
+import { defineRecords, each } from '../field.ts';
 
 /** Jettons and NFTs. */
 export const tokenRecords = defineRecords({
@@ -9,9 +9,7 @@ export const tokenRecords = defineRecords({
     mintable: 'bool',
     admin_address: 'raw-address|null',
     jetton_content: 'string-map|null',
-    jetton_wallet_code_hash: 'base64-hash',
-    code_hash: 'base64-hash',
-    data_hash: 'base64-hash',
+    ...each('base64-hash', 'jetton_wallet_code_hash', 'code_hash', 'data_hash'),
     last_transaction_lt: 'lt',
   },
   /** Unclaimed mintless airdrop. */
@@ -55,9 +53,7 @@ export const tokenRecords = defineRecords({
   /** Burn order processed by a verified jetton wallet. */
   JettonBurn: {
     query_id: 'decimal-uint64',
-    owner: 'raw-address',
-    jetton_wallet: 'raw-address',
-    jetton_master: 'raw-address',
+    ...each('raw-address', 'owner', 'jetton_wallet', 'jetton_master'),
     transaction_hash: 'base64-hash',
     transaction_lt: 'lt',
     transaction_now: 'unix-seconds',
@@ -91,9 +87,7 @@ export const tokenRecords = defineRecords({
     data_hash: 'base64-hash',
     collection: 'NFTCollection|null',
     on_sale: 'bool',
-    sale_contract_address: 'raw-address?',
-    auction_contract_address: 'raw-address?',
-    real_owner: 'raw-address?',
+    ...each('raw-address?', 'sale_contract_address', 'auction_contract_address', 'real_owner'),
   },
   /** Transfer order processed by a verified NFT item. */
   NFTTransfer: {
@@ -114,7 +108,7 @@ export const tokenRecords = defineRecords({
     decoded_forward_payload: 'decoded-body|null',
     trace_id: 'base64-hash|null',
   },
-  /** NFTSale.details variant. */
+  // Variants of NFTSale.details.
   NFTSaleDetailsGetgemsSale: {
     is_complete: 'bool?',
     full_price: 'decimal-uint120?',
@@ -123,7 +117,6 @@ export const tokenRecords = defineRecords({
     royalty_address: 'raw-address?',
     royalty_amount: 'decimal-uint120?',
   },
-  /** NFTSale.details variant. */
   NFTSaleDetailsGetgemsAuction: {
     end_flag: 'bool?',
     end_time: 'unix-seconds?',
@@ -141,7 +134,6 @@ export const tokenRecords = defineRecords({
     last_bid_at: 'unix-seconds?',
     is_canceled: 'bool?',
   },
-  /** NFTSale.details variant. */
   NFTSaleDetailsTeleitem: {
     token_name: 'text?',
     bidder_address: 'raw-address?',
@@ -150,9 +142,7 @@ export const tokenRecords = defineRecords({
     min_bid: 'decimal-uint120?',
     end_time: 'unix-seconds?',
     beneficiary_address: 'raw-address?',
-    initial_min_bid: 'decimal-uint120?',
-    max_bid: 'decimal-uint120?',
-    min_bid_step: 'decimal-uint120?',
+    ...each('decimal-uint120?', 'initial_min_bid', 'max_bid', 'min_bid_step'),
     min_extend_time: 'decimal-numeric?',
     duration: 'decimal-numeric?',
     royalty_numerator: 'int32?',
@@ -163,9 +153,7 @@ export const tokenRecords = defineRecords({
   NFTSale: {
     type: 'enum:nft_sale_type',
     address: 'raw-address',
-    nft_address: 'raw-address?',
-    nft_owner_address: 'raw-address?',
-    marketplace_address: 'raw-address?',
+    ...each('raw-address?', 'nft_address', 'nft_owner_address', 'marketplace_address'),
     created_at: 'unix-seconds?',
     last_transaction_lt: 'lt?',
     code_hash: 'base64-hash?',
