@@ -28,11 +28,11 @@ export async function dryRunJob(job: Job, due: number | undefined, isJson: boole
   };
   const fixed = await fixRun(context, due ?? effects.now(), lastBlock(records, job.pipelines));
   const { range } = fixed;
-  const { pipelines, selection, network, warehouse, rps, lane } = job;
+  const { pipelines, selection, network, warehouse, rps, priority } = job;
   const plan =
     range.blocks === undefined
       ? undefined
-      : await planRun({ pipelines, ...selection, range: range.blocks, network, warehouse, rps, lane, effects });
+      : await planRun({ pipelines, ...selection, range: range.blocks, network, warehouse, rps, priority, effects });
   const retention = await planRetention(context, fixed);
   if (isJson) {
     process.stdout.write(`${JSON.stringify({ event: 'planned', job: job.name, range, plan, retention })}\n`);

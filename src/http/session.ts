@@ -8,8 +8,8 @@ export interface SessionOptions {
   readonly network: string;
   /** Cap on requests per second, or `auto`; default 1 without a key, 10 with one, none for the sandbox and this machine. */
   readonly rps?: number | 'auto' | undefined;
-  /** Who goes first where several processes ask the same network: interactive, tail, backfill. Default backfill. */
-  readonly lane?: Priority | undefined;
+  /** Priority among processes that share the rate limit of a network. Default backfill. */
+  readonly priority?: Priority | undefined;
   /** Requests under way at once; default 8. */
   readonly concurrency?: number | undefined;
   /** How long a block that is not indexed is waited for, in milliseconds; default 60 s. */
@@ -49,7 +49,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       baseUrl: sandbox?.url,
       apiKey,
       rps: options.rps,
-      lane: options.lane ?? 'backfill',
+      priority: options.priority ?? 'backfill',
       command: options.command,
       concurrency: options.concurrency,
       waitMs: options.waitMs,

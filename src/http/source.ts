@@ -35,8 +35,8 @@ export interface SourceOptions {
   readonly apiKey?: Secret | undefined;
   /** Cap on requests per second; `auto` finds the limit, Infinity for none. Default: the network's, by whether there is a key. */
   readonly rps?: number | 'auto' | undefined;
-  /** Shares the network's budget with all processes of this machine, in this lane. Default: a budget of its own. */
-  readonly lane?: Priority | undefined;
+  /** Shares the rate limit of the network with other processes of this machine, with this priority. Default: not shared. */
+  readonly priority?: Priority | undefined;
   /** What tonlake is doing, for `status --budget`. Default `tonlake`. */
   readonly command?: string | undefined;
   /** Default: one of its own. Sources of the same network should share one. */
@@ -123,7 +123,7 @@ class HttpSource implements Source {
   #hasAnswered = false;
 
   constructor(options: SourceOptions) {
-    const { network, effects, rps, lane, command, env = process.env } = options;
+    const { network, effects, rps, priority, command, env = process.env } = options;
     const baseUrl = options.baseUrl ?? network.baseUrl;
     if (baseUrl === undefined)
       throw new UsageError(`usage: expected a base URL for ${network.name}`, { code: 'bad-network' });
@@ -140,7 +140,8 @@ class HttpSource implements Source {
       caFile: options.caFile ?? env['TONLAKE_CA_FILE'],
       env: network.kind === 'sandbox' ? {} : env,
     });
-    this.#limiter = options.budget ?? openSourceLimiter({ network, baseUrl, key, rps, lane, command, env, effects });
+    this.#limiter =
+      options.budget ?? openSourceLimiter({ network, baseUrl, key, rps, priority, command, env, effects });
     this.#queue = new PQueue({ concurrency });
     this.#life = linkSignals([options.signal]);
     // All requests under way listen to it.

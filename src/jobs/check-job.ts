@@ -56,7 +56,13 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
   requireKeptRange(parsed, { range, zone, clock, retention }, options.now);
   return {
     ...{ name, file, network: network.name, range, zone, marts, checks, outputs, retention, clock },
-    ...{ rps: fields.rps, lane: fields.lane, pipelines: fields.pipelines, selection, notify: fields.notify },
+    ...{
+      rps: fields.rps,
+      priority: fields.priority ?? fields.lane ?? 'backfill',
+      pipelines: fields.pipelines,
+      selection,
+      notify: fields.notify,
+    },
     verify: verifyOf(fields.verify),
     compact: fields.compact,
     digest: createHash('sha256').update(JSON.stringify(fields)).digest('hex'),

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { PRIORITIES } from '../rate-limit/priority.ts';
 import { REPORT_FORMATS } from '../reports/report-format.ts';
 import { EXPORT_FORMATS } from './export-formats.ts';
 
@@ -144,10 +145,11 @@ export const jobSchema = z
       .union([z.number().positive(), z.literal('auto')])
       .optional()
       .describe('Maximum requests per second.'),
-    lane: z
-      .enum(['interactive', 'tail', 'backfill'])
-      .default('backfill')
-      .describe('Priority among processes that share the rate limit of a network.'),
+    priority: z
+      .enum(PRIORITIES)
+      .optional()
+      .describe('Priority among processes that share the rate limit of a network. Default: backfill.'),
+    lane: z.enum(PRIORITIES).optional().describe('Old name of `priority`.').meta({ deprecated: true }),
     pipelines: z.array(z.string().min(1)).default([]).describe('Pipelines to export, with those they depend on.'),
     without: z.array(z.string().min(1)).optional().describe('Tables to leave out, such as `account_states`.'),
     columns: z

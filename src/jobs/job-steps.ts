@@ -37,9 +37,9 @@ export async function exportRange(context: StepContext, fixed: Fixed): Promise<v
   const { job, actions, effects, stop, onRunEvent } = context;
   const { blocks } = fixed.range;
   if (blocks === undefined) return skipExport(context, 'the job exports nothing');
-  const { pipelines, selection, network, warehouse, rps, lane } = job;
+  const { pipelines, selection, network, warehouse, rps, priority } = job;
   await timed(context, { kind: 'export', name: pipelines.join(',') }, async () => {
-    const options = { pipelines, ...selection, range: blocks, network, warehouse, rps, lane };
+    const options = { pipelines, ...selection, range: blocks, network, warehouse, rps, priority };
     const report = await actions.run({ ...options, effects, stop, onEvent: onRunEvent });
     if (!report.complete && !stop.aborted) throw incomplete(job, report);
     return {

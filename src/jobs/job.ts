@@ -1,10 +1,11 @@
 import type { TextLines } from '../core/yaml.ts';
 import type { Selection } from '../declare/selection.ts';
+import type { Priority } from '../rate-limit/priority.ts';
 import type { ReportFormat } from '../reports/report-format.ts';
 import type { CronTimes } from './cron.ts';
 import type { ExportFormat } from './export-formats.ts';
 import type { JobRange } from './job-range.ts';
-import type { JobFields, Notice } from './job-schema.ts';
+import type { Notice } from './job-schema.ts';
 
 /** A job whose every name, range, zone and path was found good. */
 export interface Job {
@@ -17,7 +18,7 @@ export interface Job {
   /** As given, or `data/<network>`. */
   readonly warehouse: string;
   readonly rps: number | 'auto' | undefined;
-  readonly lane: JobFields['lane'];
+  readonly priority: Priority;
   readonly pipelines: readonly string[];
   /** Tables and columns of them that are exported. */
   readonly selection: Selection;

@@ -3,6 +3,7 @@ import { oneLine, SourceError } from '../core/errors.ts';
 import type { Environment } from '../http/dispatcher.ts';
 import type { Network } from '../http/network.ts';
 import type { Secret } from '../http/secret.ts';
+import type { Priority } from './priority.ts';
 import { type LeaderStatus, readToHolder, send } from './shared/leader-messages.ts';
 import { STATE_HINT } from './shared/shared-limiter.ts';
 import { openStateFolder, readLeader, readMemo, type StateFolder } from './shared/state-folder.ts';
@@ -13,7 +14,7 @@ const ANSWER_MS = 2000;
 export interface BudgetHolder {
   readonly pid: number;
   readonly command: string;
-  readonly lane: 'interactive' | 'tail' | 'backfill';
+  readonly priority: Priority;
   /** Its own cap, or `auto`. */
   readonly rps: number | 'auto';
   /** Requests per second over the last 10 seconds. */
@@ -71,7 +72,7 @@ export async function budgetStatus(options: BudgetStatusOptions): Promise<Budget
           cap: live.cap ?? null,
           usedLastMinute: live.usedLastMinute,
           heldMs: live.heldMs,
-          holders: live.holders,
+          holders: live.holders.map(({ lane, ...holder }) => ({ ...holder, priority: lane })),
         }),
     found: (live === undefined ? memo.found : live.found) ?? null,
     last429: last429 === undefined ? null : new Date(last429).toISOString(),
@@ -104,7 +105,7 @@ export function formatBudgetStatus(status: BudgetStatus): string {
   ];
   const lines = holders.map(
     (holder) =>
-      `  process ${holder.pid}  ${holder.lane.padEnd(11)}  rps ${String(holder.rps).padEnd(5)}  ${round(holder.share)}/s now, ` +
+      `  process ${holder.pid}  ${holder.priority.padEnd(11)}  rps ${String(holder.rps).padEnd(5)}  ${round(holder.share)}/s now, ` +
       `${holder.usedLastMinute} in the last minute, ${holder.waiting} waiting  ${holder.command}`,
   );
   return `${[`${status.network}: ${facts.filter((fact) => fact !== undefined).join(', ')}`, ...lines].join('\n')}\n`;

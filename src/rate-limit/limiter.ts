@@ -22,11 +22,16 @@ export interface RateLimiter {
 export type Rps = number | 'auto' | undefined;
 
 /** A budget of this process alone: first come, first served. */
-export function openLimiter(rps: Rps, effects: Effects, memory?: RateMemory, lane: Priority = 'backfill'): RateLimiter {
+export function openLimiter(
+  rps: Rps,
+  effects: Effects,
+  memory?: RateMemory,
+  priority: Priority = 'backfill',
+): RateLimiter {
   const waiters = new Waiters();
   const dispatcher = new PermitDispatcher({ pool: new Pool(memory), effects });
   const seat = dispatcher.join(
-    { pid: process.pid, command: 'tonlake', lane, rps },
+    { pid: process.pid, command: 'tonlake', priority, rps },
     {
       go: (ticket, startedAt) => waiters.admit(ticket, { startedAt }),
       fail: (reason) => waiters.failAll(reason),

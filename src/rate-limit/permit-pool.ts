@@ -9,7 +9,7 @@ export interface Holder {
   readonly pid: number;
   /** What the process does, for people. */
   readonly command: string;
-  readonly lane: Priority;
+  readonly priority: Priority;
   /** Its own cap, `auto`, or undefined without a limit. */
   readonly rps: number | 'auto' | undefined;
 }
@@ -31,8 +31,8 @@ export type Turn =
   | { readonly kind: 'idle' };
 
 /**
- * The budget of one network as arithmetic on a clock that the caller reads: one pace for all holders, strict lanes, and fair
- * turns within a lane. Its rate is the highest told by any holder, found by trying as soon as one says `auto`; no holder goes
+ * The budget of one network as arithmetic on a clock that the caller reads: one pace for all holders, strict priorities, and fair
+ * turns within a priority. Its rate is the highest told by any holder, found by trying as soon as one says `auto`; no holder goes
  * faster than it was told itself.
  */
 export class Pool {
@@ -112,7 +112,7 @@ export class Pool {
     if (waiting.length === 0) return { kind: 'idle' };
     const until = this.#pace.nextStart(now);
     if (until > now) return { kind: 'wait', until };
-    waiting.sort((a, b) => PRIORITIES.indexOf(a.lane) - PRIORITIES.indexOf(b.lane) || a.servedAt - b.servedAt);
+    waiting.sort((a, b) => PRIORITIES.indexOf(a.priority) - PRIORITIES.indexOf(b.priority) || a.servedAt - b.servedAt);
     let soonest = Number.POSITIVE_INFINITY;
     for (const seat of waiting) {
       const at = seat.pace.nextStart(now);

@@ -12,8 +12,8 @@ export interface SourceLimiterOptions {
   readonly baseUrl: string;
   readonly key: Secret | undefined;
   readonly rps: number | 'auto' | undefined;
-  /** Shares the budget with all processes of this machine, in this lane; undefined for a budget of its own. */
-  readonly lane: Priority | undefined;
+  /** Priority among the processes of this machine; undefined for a limiter that is not shared. */
+  readonly priority: Priority | undefined;
   readonly command?: string | undefined;
   readonly env: Environment;
   readonly effects: Effects;
@@ -21,10 +21,10 @@ export interface SourceLimiterOptions {
 
 /** The budget of a source that was given none. Without a limit there is nothing to share, and nothing is opened. */
 export function openSourceLimiter(options: SourceLimiterOptions): RateLimiter {
-  const { network, lane, effects } = options;
+  const { network, priority, effects } = options;
   const rps = resolveRps(options.rps, network.defaultRps, options.key !== undefined);
-  if (rps === undefined || lane === undefined || network.kind === 'sandbox') return openLimiter(rps, effects);
-  return openSharedLimiter({ ...options, rps, lane });
+  if (rps === undefined || priority === undefined || network.kind === 'sandbox') return openLimiter(rps, effects);
+  return openSharedLimiter({ ...options, rps, priority });
 }
 
 /**

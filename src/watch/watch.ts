@@ -13,7 +13,7 @@ import { type Settled, settle } from './settle-pending.ts';
 import { PENDING_ROLES, type PendingRole, type Polled, pendingRole, Sightings } from './sightings.ts';
 
 export interface WatchOptions
-  extends Omit<SessionOptions, 'effects' | 'lane' | 'names' | 'waitMs' | 'command'>,
+  extends Omit<SessionOptions, 'effects' | 'priority' | 'names' | 'waitMs' | 'command'>,
     Partial<Watched> {
   /** Folder of Parquet files, or a file that ends in `.duckdb`. Made if it does not exist; held only while rows are saved. */
   readonly warehouse: string;
@@ -84,7 +84,7 @@ export async function watch(options: WatchOptions): Promise<WatchReport> {
   }
   const pipelines = registry.pipelines.filter(isWatched);
   const asks = planPoll(pipelines, { accounts, messages });
-  const session = await openSession({ ...options, effects, lane: 'tail', command: 'tonlake watch' });
+  const session = await openSession({ ...options, effects, priority: 'tail', command: 'tonlake watch' });
   try {
     return await new Watch({ ...options, ...session, effects, registry, pipelines, asks }).run();
   } finally {

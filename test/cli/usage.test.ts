@@ -22,6 +22,8 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
       says: /expected a changing list with --history, got blocks, transactions; hint: remove --history; .*jetton_masters/,
     },
     { args: [...RUN, '--store', 'csv'], says: /'csv' is invalid.*parquet, duckdb/ },
+    { args: [...RUN, '--priority', 'first'], says: /'first' is invalid.*interactive, tail, backfill/ },
+    { args: [...RUN, '--lane', 'first'], says: /'first' is invalid.*interactive, tail, backfill/ },
     { args: [...RUN, '--rps', '0'], says: /above 0/ },
     { args: [...RUN, '--rps', 'fast'], says: /above 0/ },
     { args: [...RUN, '--concurrency', '1.5'], says: /whole number/ },

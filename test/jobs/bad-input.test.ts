@@ -255,12 +255,16 @@ test('a job takes the defaults that the documentation names', async () => {
       warehouse: 'data/sandbox',
       zone: 'UTC',
       clock: 'chain',
-      lane: 'backfill',
+      priority: 'backfill',
     },
     ...{ marts: undefined, checks: [], outputs: [], notify: [], schedule: undefined },
     range: { kind: 'days', count: 1 },
   });
   expect((await jobOf(HEAD.replace('sandbox', 'mainnet'))).clock).toBe('wall');
+});
+
+test.each(['priority', 'lane'])('%s of a job is its priority', async (key) => {
+  expect((await jobOf(`${HEAD}${key}: tail\n`)).priority).toBe('tail');
 });
 
 test('a selection goes to the export as it stands', async () => {

@@ -8,7 +8,7 @@ import { refusedShare, type Sent, SimulatedServer, seeded, simulate, usedShare }
 const NEVER = 1e9;
 
 function holder(rps: Holder['rps'], pid = 1, fromMs = 0, toMs = NEVER) {
-  return { pid, command: 'test', lane: 'backfill' as const, rps, concurrency: 32, fromMs, toMs };
+  return { pid, command: 'test', priority: 'backfill' as const, rps, concurrency: 32, fromMs, toMs };
 }
 
 describe('rates against a server with a bucket of one second', () => {

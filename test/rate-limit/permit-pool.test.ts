@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Holder, Pool, type Seat } from '../../src/rate-limit/permit-pool.ts';
 
-function holder(lane: Holder['lane'], rps: Holder['rps'] = 10, pid = 1): Holder {
-  return { pid, command: 'test', lane, rps };
+function holder(priority: Holder['priority'], rps: Holder['rps'] = 10, pid = 1): Holder {
+  return { pid, command: 'test', priority, rps };
 }
 
 function wait(seat: Seat, ...tickets: number[]): void {
@@ -25,7 +25,7 @@ function drain(pool: Pool, names: ReadonlyMap<Seat, string>, untilMs: number): s
   return order;
 }
 
-describe('lanes', () => {
+describe('priorities', () => {
   test('a waiting interactive request goes first, then the tail, then the backfill', () => {
     const pool = new Pool();
     const backfill = pool.join(holder('backfill'));
@@ -42,7 +42,7 @@ describe('lanes', () => {
     expect(drain(pool, names, 5000)).toEqual(['i1', 'i2', 't1', 't2', 'b1', 'b2']);
   });
 
-  test('within a lane holders take turns, and each keeps its own order', () => {
+  test('within a priority holders take turns, and each keeps its own order', () => {
     const pool = new Pool();
     const first = pool.join(holder('backfill'));
     const second = pool.join(holder('backfill'));

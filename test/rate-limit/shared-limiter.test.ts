@@ -18,7 +18,7 @@ const KEY = new Secret('b7c1f00dd00fc1b7deadbeefcafe');
 /** A budget as another process would open it: it shares nothing with others but the state directory. */
 function open(state: string, options: Partial<SharedLimiterOptions> = {}): RateLimiter {
   const budget = openSharedLimiter({
-    ...{ baseUrl: BASE_URL, key: KEY, rps: 50, lane: 'backfill', command: 'tonlake test' },
+    ...{ baseUrl: BASE_URL, key: KEY, rps: 50, priority: 'backfill', command: 'tonlake test' },
     ...{ env: { TONLAKE_STATE_DIR: state }, effects: realEffects },
     onWarning: (message) => expect.fail(message),
     ...options,
@@ -54,7 +54,7 @@ describe('a shared budget', () => {
   test('an interactive request of one goes before all that wait elsewhere', async () => {
     const state = freshFolder();
     const backfill = open(state);
-    const analyst = open(state, { lane: 'interactive' });
+    const analyst = open(state, { priority: 'interactive' });
     const permit = await backfill.take(never());
     await analyst.take(never());
     backfill.slow(permit, 2000);
@@ -198,7 +198,7 @@ describe('the status of a budget', () => {
   test('tells limit, holders and the last 429', async () => {
     const state = freshFolder();
     const budget = open(state, { rps: 10 });
-    const analyst = open(state, { rps: 5, lane: 'interactive', command: 'tonlake fetch' });
+    const analyst = open(state, { rps: 5, priority: 'interactive', command: 'tonlake fetch' });
     budget.slow(await budget.take(never()), undefined);
     await analyst.take(never());
     const network = resolveNetwork(BASE_URL);
@@ -207,8 +207,8 @@ describe('the status of a budget', () => {
     expect(status.limit).toBeLessThan(6);
     expect(status.last429).toMatch(/^\d{4}-/);
     expect(status.holders).toMatchObject([
-      { pid: process.pid, command: 'tonlake test', lane: 'backfill', rps: 10 },
-      { pid: process.pid, command: 'tonlake fetch', lane: 'interactive', rps: 5 },
+      { pid: process.pid, command: 'tonlake test', priority: 'backfill', rps: 10 },
+      { pid: process.pid, command: 'tonlake fetch', priority: 'interactive', rps: 5 },
     ]);
     expect(formatBudgetStatus(status)).toMatch(/requests\/s may start now, cap 10.*last 429 at/);
   });

@@ -1,14 +1,14 @@
 // A process that asks a network as fast as its budget allows, until its standard input closes or it is killed.
-// node client.mjs BASE_URL RPS|auto LANE CONCURRENCY; prints one line per second: requests so far.
+// node client.mjs BASE_URL RPS|auto PRIORITY CONCURRENCY; prints one line per second: requests so far.
 import { realEffects } from '../../dist/src/core/effects.js';
 import { openSession } from '../../dist/src/http/session.js';
 
-const [network, rps, lane, concurrency] = process.argv.slice(2);
+const [network, rps, priority, concurrency] = process.argv.slice(2);
 const stop = new AbortController();
 const session = await openSession({
   network,
   rps: rps === 'auto' ? 'auto' : Number(rps),
-  lane,
+  priority,
   concurrency: Number(concurrency),
   effects: realEffects,
   signal: stop.signal,

@@ -51,14 +51,21 @@ export interface ClientOptions {
   readonly url: string;
   readonly rps: number | 'auto';
   readonly state: string;
-  readonly lane?: Priority;
+  readonly priority?: Priority;
   readonly concurrency?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A process that asks as fast as its budget allows. */
-export function startClient({ url, rps, state, lane = 'backfill', concurrency = 24, env = {} }: ClientOptions): Client {
-  const child = start([CLIENT, url, String(rps), lane, String(concurrency)], { TONLAKE_STATE_DIR: state, ...env });
+export function startClient({
+  url,
+  rps,
+  state,
+  priority = 'backfill',
+  concurrency = 24,
+  env = {},
+}: ClientOptions): Client {
+  const child = start([CLIENT, url, String(rps), priority, String(concurrency)], { TONLAKE_STATE_DIR: state, ...env });
   child.stdout?.resume();
   return { pid: child.pid ?? 0, kill: (signal) => child.kill(signal) };
 }

@@ -3,7 +3,7 @@ import { openSession, type Session, type SessionOptions } from '../../http/sessi
 import { createClient } from './client.ts';
 import type { Client } from './client-types.ts';
 
-export interface ApiOptions extends Omit<SessionOptions, 'effects' | 'lane' | 'names' | 'command'> {
+export interface ApiOptions extends Omit<SessionOptions, 'effects' | 'priority' | 'names' | 'command'> {
   readonly effects?: Effects | undefined;
 }
 
@@ -23,7 +23,7 @@ export async function openApi(options: ApiOptions): Promise<Api> {
   const session = await openSession({
     ...options,
     effects,
-    lane: 'interactive',
+    priority: 'interactive',
     names: true,
     command: 'tonlake fetch',
   });

@@ -31,7 +31,8 @@ interface RunFlags extends CommonOptions {
   readonly store?: Store['kind'];
   readonly walk: WalkMode;
   readonly rps?: number | 'auto';
-  readonly lane: Priority;
+  readonly priority: Priority;
+  readonly lane?: Priority;
   readonly concurrency?: number;
   readonly workers?: number;
   readonly wait?: number;
@@ -93,6 +94,7 @@ export function addRun(program: Command): void {
       'maximum requests per second, or auto to find the limit (default: 1 without a key, 10 with one, unlimited on this machine)',
       parseRps,
     )
+    .addOption(priorityOption())
     .addOption(laneOption())
     .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)
     .option(
@@ -143,6 +145,7 @@ export function addPlan(program: Command): void {
     .addOption(columnsOption())
     .addOption(withoutColumnOption())
     .option('--rps <n>', 'maximum requests per second while planning', parseRps)
+    .addOption(priorityOption())
     .addOption(laneOption())
     .option('--json', 'print a JSON object')
     .addHelpText(
@@ -170,10 +173,15 @@ const withoutColumnOption = (): Option =>
     'columns to leave out, such as messages.body_boc; repeatable',
   ).argParser(collectNames);
 
-function laneOption(): Option {
-  return new Option('--lane <lane>', 'priority among processes that share the rate limit of a network')
+function priorityOption(): Option {
+  return new Option('--priority <priority>', 'priority among processes that share the rate limit of a network')
     .choices(PRIORITIES)
     .default('backfill');
+}
+
+/** Old name of `--priority`. */
+function laneOption(): Option {
+  return new Option('--lane <priority>').choices(PRIORITIES).hideHelp();
 }
 
 function walkOption(): Option {
@@ -257,7 +265,7 @@ async function runOptions(pipelines: readonly string[], flags: RunFlags): Promis
     withoutColumns: flags.withoutColumn,
     soFar: flags.soFar,
     rps: flags.rps,
-    lane: flags.lane,
+    priority: flags.lane ?? flags.priority,
     concurrency: flags.concurrency,
     workers: flags.workers,
     waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,

@@ -46,7 +46,8 @@ export function connectToLeader(options: LeaderConnectionOptions): Promise<Line 
       }
       line?.hear(message);
     });
-    socket.once('connect', () => send(socket, { kind: 'join', version: WIRE_VERSION, holder: options.holder }));
+    const { priority: lane, ...holder } = options.holder;
+    socket.once('connect', () => send(socket, { kind: 'join', version: WIRE_VERSION, holder: { ...holder, lane } }));
     socket.once('close', () => {
       clearTimeout(timer);
       line?.end();

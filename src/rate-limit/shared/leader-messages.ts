@@ -7,6 +7,7 @@ export const WIRE_VERSION = 1;
 
 const MAX_LINE = 1 << 20;
 const rps = z.union([z.number().positive(), z.literal('auto')]);
+/** `lane` is the priority, under the name that older versions know. */
 const holder = z.object({ pid: z.number(), command: z.string(), lane: z.enum(PRIORITIES), rps });
 const ticket = z.number();
 

@@ -126,8 +126,8 @@ class Keeping implements Leader {
       ...defined({ cap: this.#pool.cap, found: this.#pool.found, last429 }),
       usedLastMinute: this.#pool.recent.within(60, now),
       heldMs: Math.max(0, Math.min(this.#pool.heldUntil - now, Number.MAX_SAFE_INTEGER)),
-      holders: this.#pool.seats.map(({ pid, command, lane, rps, recent, waiting }) => ({
-        ...{ pid, command, lane, rps: rps ?? 'auto' },
+      holders: this.#pool.seats.map(({ pid, command, priority, rps, recent, waiting }) => ({
+        ...{ pid, command, lane: priority, rps: rps ?? 'auto' },
         usedLastMinute: recent.within(60, now),
         share: recent.within(SHARE_SECONDS, now) / SHARE_SECONDS,
         waiting: waiting.size,
@@ -178,10 +178,15 @@ class Keeping implements Leader {
           return undefined;
         }
         const { found } = this.#pool;
-        const joined = this.join(message.holder, {
-          go: (ticket, startedAt) => send(socket, { kind: 'go', ticket, startedAt, rps: this.#pool.rateAt(startedAt) }),
-          fail: () => socket.destroy(),
-        });
+        const { lane: priority, ...holder } = message.holder;
+        const joined = this.join(
+          { ...holder, priority },
+          {
+            go: (ticket, startedAt) =>
+              send(socket, { kind: 'go', ticket, startedAt, rps: this.#pool.rateAt(startedAt) }),
+            fail: () => socket.destroy(),
+          },
+        );
         const rps = this.#pool.rateAt(this.#options.effects.monotonic());
         send(socket, { kind: 'joined', term: this.term, rps, ...defined({ found }) });
         return joined;

@@ -22,7 +22,7 @@ export interface SharedLimiterOptions {
   readonly baseUrl: string;
   readonly key: Secret | undefined;
   readonly rps: number | 'auto';
-  readonly lane: Priority;
+  readonly priority: Priority;
   /** What tonlake is doing, for `status --budget`. Default `tonlake`. */
   readonly command?: string | undefined;
   readonly env: Environment;
@@ -50,7 +50,7 @@ export function openSharedLimiter(options: SharedLimiterOptions): RateLimiter {
 
 class SharedBudget implements RateLimiter {
   readonly #options: SharedLimiterOptions;
-  readonly #holder: { pid: number; command: string; lane: Priority; rps: number | 'auto' };
+  readonly #holder: { pid: number; command: string; priority: Priority; rps: number | 'auto' };
   readonly #waiters = new Waiters();
   #place: Place = { kind: 'none' };
   #rps: number | undefined;
@@ -61,9 +61,9 @@ class SharedBudget implements RateLimiter {
   #isClosed = false;
 
   constructor(options: SharedLimiterOptions) {
-    const { key, lane, rps, command = 'tonlake' } = options;
+    const { key, priority, rps, command = 'tonlake' } = options;
     this.#options = options;
-    this.#holder = { pid: process.pid, command: key?.redact(command) ?? command, lane, rps };
+    this.#holder = { pid: process.pid, command: key?.redact(command) ?? command, priority, rps };
   }
 
   get rps(): number {
@@ -202,12 +202,12 @@ class SharedBudget implements RateLimiter {
 
   #goAlone(cause: unknown): void {
     if (this.#isClosed) return;
-    const { rps, effects, lane, onWarning } = this.#options;
+    const { rps, effects, priority, onWarning } = this.#options;
     const detail = cause instanceof Error ? cause.message.replace(/\s*[\r\n]+\s*/g, ' ') : String(cause);
     const message = `source: cannot share the rate limit with other processes (${detail}); hint: ${STATE_HINT}`;
     if (onWarning === undefined) process.emitWarning(message, { code: 'TONLAKE_BUDGET' });
     else onWarning(message);
-    const budget = openLimiter(rps, effects, { rps: rps === 'auto' ? this.#rps : undefined }, lane);
+    const budget = openLimiter(rps, effects, { rps: rps === 'auto' ? this.#rps : undefined }, priority);
     this.#place = { kind: 'alone', budget };
     const over = new AbortController();
     for (const ticket of this.#waiters.tickets) {
