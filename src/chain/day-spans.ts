@@ -1,18 +1,17 @@
 import type { Span } from '../core/span.ts';
 import type { Query } from '../sql/query-result.ts';
 
-/** The masterchain blocks that hold rows of a UTC day. */
+/** The masterchain blocks that have rows of a UTC day. */
 export interface DaySpan extends Span {
-  /** Whether the blocks of the warehouse show where the day begins and ends. */
+  /** True if the warehouse has the blocks around the start and the end of the day. */
   readonly isWhole: boolean;
 }
 
 /**
- * The days whose headers a warehouse holds. A day is whole when its last block is followed by one of the next day, and its first
- * one comes after one of the day before, is the first of the chain, or stands no further from midnight than blocks of the day stand
- * from each other.
+ * The days of the headers in a warehouse. A day is whole if its last block is followed by a block of the next day, and its first block
+ * follows a block of the day before, is the first of the chain, or is no later after midnight than the largest gap between blocks.
  *
- * @param headers SQL after FROM for the headers; default those of the warehouse
+ * @param headers SQL after FROM; default the headers of the warehouse
  */
 export async function readDaySpans(query: Query, headers = '_headers'): Promise<ReadonlyMap<string, DaySpan>> {
   const { rows } = await query(

@@ -1,12 +1,12 @@
 import { UsageError } from '../core/errors.ts';
 import type { RangePart } from './range-part.ts';
 
-/** A number whose digits are grouped in threes by commas, as people write it. */
+/** A number with thousands separators. */
 const GROUPED = /(?<![\d._,])\d{1,3}(?:,\d{3})+(?![\d._])/g;
 
 type Parse = (whole: string) => readonly RangePart[];
 
-/** Digits grouped by commas would be taken for several ranges. @throws {UsageError} */
+/** Rejects numbers with thousands separators, which would be parsed as several ranges. @throws {UsageError} */
 export function refuseGroups(whole: string, parse: Parse): void {
   const joined = whole.replace(GROUPED, (number) => number.replaceAll(',', ''));
   const isOne = joined !== whole && isRange(joined, parse);
@@ -22,7 +22,7 @@ export function refuseGroups(whole: string, parse: Parse): void {
   });
 }
 
-/** Whether parts of seqnos come in their order, as in what people and this program list. */
+/** True if the seqnos of the parts are ascending. */
 function isGrowing(parts: readonly RangePart[]): boolean {
   return parts.every(({ from }, at) => {
     const before = parts[at - 1]?.to;

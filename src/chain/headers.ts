@@ -1,6 +1,6 @@
 import { AuditError } from '../core/errors.ts';
 
-/** What the plan and the count of transactions need of a block header. */
+/** The fields of a block header that plans and proofs use. */
 export interface Header {
   readonly workchain: number;
   /** Signed 64-bit id, decimal text. */
@@ -15,27 +15,27 @@ export interface Header {
 
 /** The name of a block. */
 export interface BlockRef {
-  /** `-1:-9223372036854775808:1234`: tells it from all others. */
+  /** Unique: `-1:-9223372036854775808:1234`. */
   readonly id: string;
   readonly workchain: number;
   readonly seqno: number;
 }
 
-/** A block with its own name and those of the blocks before it, by which headers are proven whole. */
+/** A block with references to the blocks before it, which prove that headers are complete. */
 export interface LinkedBlock extends BlockRef {
   /** Masterchain block that includes this block. */
   readonly mcSeqno: number;
   readonly prev: readonly BlockRef[];
 }
 
-/** A linked block with what its header says about its transactions. */
+/** A linked block with the transaction count and logical times of its header. */
 export interface CountedBlock extends LinkedBlock {
   readonly txCount: number;
   readonly startLt: bigint;
   readonly endLt: bigint;
 }
 
-/** A header as an answer tells it. */
+/** A header from a response. */
 export interface NamedHeader extends Header, BlockRef {}
 
 interface WireRef {
@@ -52,9 +52,9 @@ interface WireBlock extends WireRef {
 }
 
 /**
- * The headers of an answer with `{"blocks": [...]}`.
+ * The headers of a response `{"blocks": [...]}`.
  *
- * @throws {AuditError} `not-json` (retryable), or `not-headers` when the answer is something else
+ * @throws {AuditError} `not-json` (retryable), or `not-headers` for anything else
  */
 export function parseHeaders(body: Buffer, request: string): readonly NamedHeader[] {
   let answer: unknown;
@@ -65,8 +65,7 @@ export function parseHeaders(body: Buffer, request: string): readonly NamedHeade
     throw new AuditError(message, { code: 'not-json', retryable: true, cause });
   }
   try {
-    // Null is how a server may write an empty list; whoever asked knows whether that can be.
-    // Every field is checked by the decoder before it reaches a table; what is read here is checked by its conversion.
+    // Servers may send null for an empty list. The decoder checks every field before it reaches a table.
     const { blocks } = answer as { readonly blocks: readonly WireBlock[] | null };
     return blocks === null ? [] : blocks.map(headerOf);
   } catch (cause) {
@@ -96,12 +95,12 @@ function refOf({ workchain, shard, seqno }: WireRef): BlockRef {
   return { id: blockId(workchain, signedShard(shard), seqno), workchain, seqno };
 }
 
-/** The blocks before a block, from its `prev_blocks`: none where that is no list of references. */
+/** The blocks before a block, from its `prev_blocks`; none if it is not a list of references. */
 export function parseLinks(json: string): readonly BlockRef[] {
   try {
     return (JSON.parse(json) as readonly WireRef[]).map(refOf);
   } catch {
-    // A block without links is proven by nothing, and told as such.
+    // A block without links is reported as unlinked.
     return [];
   }
 }
@@ -111,7 +110,7 @@ export function blockId(workchain: number, shard: string, seqno: number): string
   return `${workchain}:${shard}:${seqno}`;
 }
 
-/** Shards that were converted, which are few; forgotten when a source names too many. */
+/** Converted shard ids; cleared if a source sends too many. */
 const shards = new Map<string, string>();
 const MOST_SHARDS = 4096;
 

@@ -21,7 +21,7 @@ const blockTimes = z.object({
 
 type BlockTimes = NonNullable<z.infer<typeof blockTimes>['blocks']>;
 
-/** Null in the place of a list is no answer. @throws {SourceError} `short-list`, retryable */
+/** @throws {SourceError} `short-list`, retryable, for null instead of a list */
 function parseTimes(answer: Answer, label: string): BlockTimes {
   const { blocks } = parseAnswer(blockTimes, answer);
   if (blocks !== null) return blocks;
@@ -29,13 +29,13 @@ function parseTimes(answer: Answer, label: string): BlockTimes {
   throw new RetryableFailure(label, { code: 'short-list', what, pause: { kind: 'backoff' } });
 }
 
-/** First and greatest masterchain seqno of an index. The greatest is no watermark: blocks below it can be missing for a while. */
+/** First and last masterchain seqno of an index. Blocks below the last can still be missing for a while. */
 export interface IndexEnds {
   readonly first: number;
   readonly last: number;
 }
 
-/** Asks which masterchain blocks the index holds. @throws {SourceError} */
+/** @throws {SourceError} */
 export async function fetchEnds(source: Source): Promise<IndexEnds> {
   return source.fetch({ path: '/masterchainInfo', query: [] }, (answer) => {
     const info = parseAnswer(infoSchema, answer);
@@ -45,7 +45,7 @@ export async function fetchEnds(source: Source): Promise<IndexEnds> {
 
 const headSchema = z.object({ last: z.object({ gen_utime: z.coerce.number().int().positive() }) });
 
-/** When the newest masterchain block of the index was made, in milliseconds since 1970. @throws {SourceError} */
+/** Time of the latest masterchain block of the index, in milliseconds since 1970. @throws {SourceError} */
 export async function fetchHeadTime(source: Source): Promise<number> {
   return source.fetch(
     { path: '/masterchainInfo', query: [] },
@@ -55,12 +55,12 @@ export async function fetchHeadTime(source: Source): Promise<number> {
 
 export interface StateOptions {
   readonly signal?: AbortSignal | undefined;
-  /** A block that is not indexed: wait for it (default), or fail with `not-found`. */
+  /** If the block is not indexed: wait for it (default), or fail with `not-found`. */
   readonly missing?: 'wait' | 'fail' | undefined;
 }
 
 /**
- * The newest block of every shard at a masterchain block; waits until it is indexed.
+ * The latest block of every shard at a masterchain block.
  *
  * @throws {SourceError}, or the reason of the signal
  */
@@ -84,7 +84,7 @@ export async function fetchShardState(
   );
 }
 
-/** When a masterchain block was made, in milliseconds since 1970; waits until it is indexed. @throws {SourceError} */
+/** Time of a masterchain block, in milliseconds since 1970; waits until it is indexed. @throws {SourceError} */
 export async function fetchBlockTime(source: Source, seqno: number): Promise<number> {
   return source.fetch(
     { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' },
@@ -99,7 +99,7 @@ export async function fetchBlockTime(source: Source, seqno: number): Promise<num
 function shortList(seqno: number, label: string): RetryableFailure {
   return new RetryableFailure(label, {
     code: 'short-list',
-    what: `the list of shards at block ${seqno} came without the block itself`,
+    what: `the shard list of block ${seqno} lacks the block itself`,
     pause: { kind: 'backoff' },
   });
 }
@@ -107,19 +107,19 @@ function shortList(seqno: number, label: string): RetryableFailure {
 export interface DayOptions {
   /** Time zone of days. Default UTC. */
   readonly zone?: string | undefined;
-  /** Refuses a day that the index has not passed, instead of ending at the head. Default false. */
+  /** Rejects a day that is not over, instead of ending at the head. Default false. */
   readonly isOver?: boolean | undefined;
-  /** What time it is, in milliseconds since 1970. Default: when the newest block was made. */
+  /** Current time, in milliseconds since 1970. Default: time of the latest block. */
   readonly now?: (() => Promise<number>) | undefined;
 }
 
-/** What a range may ask of the chain. The head is read once. */
+/** Resolves the ends of a range by requests. The head is read once. */
 export function chainBounds(
   source: Source,
   { zone = 'UTC', isOver = false, now = () => fetchHeadTime(source) }: DayOptions = {},
 ): ChainBounds & {
   readonly ends: () => Promise<IndexEnds>;
-  /** Days and times that were asked for and whose end the index has not passed yet. */
+  /** Requested days and times whose end the index has not reached yet. */
   readonly openDays: readonly string[];
 } {
   const openDays: string[] = [];
@@ -130,7 +130,7 @@ export function chainBounds(
     return known;
   };
   const head = async (): Promise<number> => (await ends()).last;
-  const notHeld = (what: string, hint: string): UsageError =>
+  const notIndexed = (what: string, hint: string): UsageError =>
     new UsageError(`usage: expected a ${what.includes('T') ? 'time' : 'day'} that the index has, got ${what}`, {
       ...{ code: 'wrong-range', hint },
     });
@@ -140,20 +140,20 @@ export function chainBounds(
   };
   const firstOfDay = async (date: string): Promise<number> => {
     const found = await firstSince(source, startOf(date));
-    if (found === undefined) throw notHeld(date, await older());
+    if (found === undefined) throw notIndexed(date, await older());
     const { seqno, time } = found;
     if (time < startOf(addDays(date, 1))) return seqno;
-    throw notHeld(date, `the next block is ${seqno} of ${dateAt(time * 1000, zone)}`);
+    throw notIndexed(date, `the next block is ${seqno} of ${dateAt(time * 1000, zone)}`);
   };
   const firstAt = async (ms: number): Promise<number> => {
     const found = await firstSince(source, Math.ceil(ms / 1000));
-    if (found === undefined) throw notHeld(formatTime(ms), await older());
+    if (found === undefined) throw notIndexed(formatTime(ms), await older());
     const { first } = await ends();
-    // Before the first block of a chain nothing can be missing.
+    // Before the first block of a chain there is nothing to miss.
     if (found.seqno > first || first <= 1 || found.time * 1000 === ms) return found.seqno;
-    throw notHeld(formatTime(ms), `the index begins at block ${first} of ${formatTime(found.time * 1000)}`);
+    throw notIndexed(formatTime(ms), `the index begins at block ${first} of ${formatTime(found.time * 1000)}`);
   };
-  /** The last block before a moment in seconds; `what` ends then. */
+  /** The last block before a time in seconds, at which `what` ends. */
   const lastUntil = async (utime: number, what: string): Promise<number> => {
     const next = await firstSince(source, utime);
     if (next === undefined && isOver) throw notOver(what, zone, await head());
@@ -164,9 +164,9 @@ export function chainBounds(
     const { first, last } = await ends();
     if (next.seqno <= first) {
       const begins = what.includes('T') ? formatTime(next.time * 1000) : dateAt(next.time * 1000, zone);
-      throw notHeld(what, `the index begins at block ${first} of ${begins}`);
+      throw notIndexed(what, `the index begins at block ${first} of ${begins}`);
     }
-    // Late shard blocks bring rows from before it: read on until every shard has passed it.
+    // Late shard blocks have rows from before that time: go on until every shard has passed it.
     for (let { seqno } = next; seqno <= last; seqno++) {
       const times = await source.fetch(
         { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' },
@@ -188,7 +188,7 @@ export function chainBounds(
   };
 }
 
-/** Bounds for ranges of a session: the sandbox has a clock of its own, all others that of this machine. */
+/** Bounds for ranges of a session. The sandbox has its own clock, other networks use that of this machine. */
 export function sessionBounds(
   { network, source }: { readonly network: string; readonly source: Source },
   { now }: Pick<Effects, 'now'>,
@@ -222,7 +222,7 @@ async function firstSince(
   return seqnos.length === 0 ? undefined : { seqno: least(seqnos), time };
 }
 
-/** Parses a small answer as its schema says. @throws {SourceError} retryable when it is no JSON */
+/** Parses a small response. @throws {SourceError} retryable if it is not JSON */
 export function parseAnswer<T>(schema: z.ZodType<T>, answer: Answer): T {
   let parsed: unknown;
   try {

@@ -8,7 +8,7 @@ const EXAMPLES = '47670000:47671000, 47.67M:47.68M, -1000:, :+1000, 47670000, 20
 const SCALE: Readonly<Record<string, number>> = { '': 1, K: 1e3, M: 1e6, B: 1e9 };
 const MAX_SEQNO = 4_294_967_295;
 const HOUR_MS = 3_600_000;
-/** An end: a time holds colons of its own. */
+/** One end; a time contains colons, too. */
 const END = /(?:\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?!\d))?Z?|[^:])*/iy;
 
 /**
@@ -19,7 +19,7 @@ const END = /(?:\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?!\d))?Z?|[^:])*/iy;
  * @throws {UsageError}
  */
 export function parseRange(text: string): readonly RangePart[] {
-  // The library is also used without types.
+  // The caller may be JavaScript.
   const whole = `${text}`;
   refuseGroups(whole, parseParts);
   return parseParts(whole);
@@ -49,7 +49,7 @@ function parsePart(part: string, whole: string): RangePart {
     const to = parseEnd(first, part, 'to');
     if (!['seqno', 'date', 'days-ago', 'time'].includes(from.kind)) throw wrongRange(part, whole);
     if (to.kind !== 'time') return { text: part, from, to };
-    // What a time alone stands for.
+    // A time alone means its minute or second.
     return { text: part, from, to: { kind: 'time', ms: to.ms + (/:\d{2}:/.test(first) ? 1000 : 60_000) } };
   }
   const to = parseEnd(second, part, 'to');
@@ -70,7 +70,7 @@ function isReversed(from: RangeEnd, to: RangeEnd): boolean {
   return from.kind === 'time' && to.kind === 'time' && from.ms > to.ms;
 }
 
-/** Whether two ends make a range. */
+/** True if two ends form a range. */
 function isSense(from: RangeEnd, to: RangeEnd): boolean {
   switch (to.kind) {
     case 'back':
@@ -80,7 +80,7 @@ function isSense(from: RangeEnd, to: RangeEnd): boolean {
       return from.kind === 'seqno' || from.kind === 'open';
     case 'date':
     case 'days-ago':
-      // Before the end of a day there are whole days.
+      // Only whole days can be counted back from the end of a day.
       if (from.kind === 'last') return from.hours % 24 === 0;
       break;
   }
@@ -109,7 +109,7 @@ function parseEnd(text: string, part: string, side: 'from' | 'to'): RangeEnd {
   return { kind: 'seqno', seqno: value };
 }
 
-/** A month stands for its first or its last day. */
+/** A month means its first or last day. */
 function parseDate(text: string, part: string, side: 'from' | 'to'): string {
   const isMonth = text.length === 7;
   const date = isMonth ? `${text}-01` : text;
@@ -133,7 +133,7 @@ export function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** Puts the day in the place of `yesterday`. */
+/** Replaces `yesterday` and `today` by their dates. */
 export async function datePart(part: RangePart, { today }: Pick<ChainBounds, 'today'>): Promise<RangePart> {
   const dated = async (end: RangeEnd): Promise<RangeEnd> =>
     end.kind === 'days-ago' ? { kind: 'date', date: addDays(await today(), -end.days) } : end;
@@ -141,9 +141,9 @@ export async function datePart(part: RangePart, { today }: Pick<ChainBounds, 'to
 }
 
 /**
- * The spans of masterchain seqnos that a range stands for: sorted, disjoint, joined.
+ * The spans of masterchain seqnos of a range: sorted, disjoint, joined.
  *
- * @throws {UsageError} when a part is empty, for example `47670000:` above the head
+ * @throws {UsageError} for an empty part, for example `47670000:` above the head
  */
 export async function resolveRange(parts: readonly RangePart[], chain: ChainBounds): Promise<readonly Span[]> {
   const spans: Span[] = [];
@@ -179,7 +179,7 @@ async function resolvePart({ from, to }: RangePart, chain: ChainBounds): Promise
   return { from: first, to: await resolveTo(to, chain) };
 }
 
-/** The first block of an end that needs no other end. */
+/** The first block of an end that does not depend on the other end. */
 export async function resolveFrom(from: RangeEnd, chain: ChainBounds): Promise<number> {
   switch (from.kind) {
     case 'seqno':

@@ -4,17 +4,17 @@ import type { Source } from '../http/source.ts';
 import { fetchEnds, type IndexEnds } from './index-ends.ts';
 import type { RangePart } from './range-part.ts';
 
-/** Blocks that are walked at once while the head grows: what a kill can cost. */
+/** Blocks per piece while the head grows: the most that a killed run loses. */
 const PIECE_BLOCKS = 100;
 const POLL_MS = 1000;
 const DEFAULT_WAIT_MS = 60_000;
 
-/** Whether a range asks for blocks that are still to come: `:+1000`. */
+/** True if a range includes future blocks: `:+1000`. */
 export function isComing(parts: readonly RangePart[]): boolean {
   return parts.some(({ from, to }) => from.kind === 'open' && to.kind === 'ahead');
 }
 
-/** A part of what is asked, and the index that holds it. */
+/** A part of the requested blocks, and the index that has it. */
 export interface ReachedPiece {
   readonly spans: readonly Span[];
   readonly ends: IndexEnds;
@@ -25,11 +25,11 @@ export interface Coming {
   readonly source: Source;
   readonly effects: Pick<Effects, 'monotonic' | 'sleep'>;
   readonly stop: AbortSignal;
-  /** How long the head may stand still. Default 60 s. */
+  /** How long to wait for a new head. Default 60 s. */
   readonly waitMs: number | undefined;
 }
 
-/** Hands out what is asked piece by piece as the head passes it; ends with the last, or when the head stands still for too long. */
+/** Yields the requested blocks piece by piece as the head passes them; ends with the last, or if the head does not move for too long. */
 export async function* reachedPieces(coming: Coming): AsyncGenerator<ReachedPiece> {
   const { asked, source, effects, stop, waitMs = DEFAULT_WAIT_MS } = coming;
   const last = asked.at(-1)?.to ?? 0;
@@ -49,7 +49,7 @@ export async function* reachedPieces(coming: Coming): AsyncGenerator<ReachedPiec
     }
     if (from > last || stop.aborted) return;
     const now = await fetchEnds(source);
-    // Behind one address stand several servers, of which some lag.
+    // An address can have several servers, some of which lag behind.
     if (now.last <= ends.last) continue;
     ends = now;
     movedAt = effects.monotonic();

@@ -1,6 +1,6 @@
 import { type DaySpan, readDaySpans } from '../chain/day-spans.ts';
-import { heldTimes, heldToday } from '../chain/held-times.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
+import { warehouseTimes, warehouseToday } from '../chain/warehouse-times.ts';
 import { realEffects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
@@ -39,10 +39,10 @@ export async function limitTo(
     if (!day.isWhole) broken.set(date, day);
     return day;
   };
-  const times = heldTimes((sql, parameters) => held.database.query(sql, parameters), headersOf(held, registry));
+  const times = warehouseTimes((sql, parameters) => held.database.query(sql, parameters), headersOf(held, registry));
   const head = async (): Promise<number> => all.at(-1)?.to ?? 0;
   const asked = await resolveRange(parts, {
-    ...{ head, ...times, today: heldToday(held.network, realEffects.now, head, times) },
+    ...{ head, ...times, today: warehouseToday(held.network, realEffects.now, head, times) },
     headIs: 'the last block of the warehouse',
     firstOfDay: async (date) => endOf(date).from,
     lastOfDay: async (date) => endOf(date).to,

@@ -1,5 +1,6 @@
 import { UsageError } from '../core/errors.ts';
 import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
+import { firstNumber } from '../sql/first-number.ts';
 import type { Held } from './damaged-warehouse.ts';
 import { type ForgetOptions, type ForgetReport, forgetPlanned } from './forget.ts';
 import { headersOf } from './limit-range.ts';
@@ -59,8 +60,6 @@ function lastBefore(held: Held, headers: string, seconds: number): Promise<numbe
   return numberOf(held, `SELECT max(seqno) FROM ${headers} WHERE workchain = -1 AND gen_utime < ${seconds}`);
 }
 
-async function numberOf({ database }: Held, sql: string): Promise<number | undefined> {
-  const { rows } = await database.query(sql);
-  const value = rows[0]?.[0];
-  return value === null || value === undefined ? undefined : Number(value);
+function numberOf({ database }: Held, sql: string): Promise<number | undefined> {
+  return firstNumber((statement) => database.query(statement), sql);
 }

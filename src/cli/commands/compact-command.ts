@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { heldTimes, heldToday } from '../../chain/held-times.ts';
 import { parseRange, resolveRange } from '../../chain/range.ts';
+import { warehouseTimes, warehouseToday } from '../../chain/warehouse-times.ts';
 import { realEffects } from '../../core/effects.ts';
 import { UsageError } from '../../core/errors.ts';
 import { formatBytes, formatCount, formatDuration } from '../../core/format.ts';
@@ -79,9 +79,9 @@ async function resolveHeld(held: Reader, range: string): Promise<readonly Span[]
     throw new UsageError(`usage: expected a day that the warehouse has, got ${date}`, { code: 'wrong-range' });
   };
   const head = async (): Promise<number> => entries.reduce((most, { span }) => Math.max(most, span.to), 0);
-  const times = heldTimes(held.query);
+  const times = warehouseTimes(held.query);
   return resolveRange(parseRange(range), {
-    ...{ head, ...times, today: heldToday(held.network, realEffects.now, head, times) },
+    ...{ head, ...times, today: warehouseToday(held.network, realEffects.now, head, times) },
     firstOfDay: (date) => seqnoOf(date, 'min'),
     lastOfDay: (date) => seqnoOf(date, 'max'),
   });
