@@ -3,40 +3,40 @@ import { RequestStartLog } from './request-log.ts';
 
 const FIRST_RPS = 1;
 const SLOWEST_RPS = 0.1;
-/** A step up needs this share of the rate to have been used: a rate that nobody uses proves nothing. */
+/** The rate increases only if this share of it was used: an unused rate proves nothing. */
 const LEAST_USE = 0.8;
 const STEP = { ms: 1000, starts: 3 };
-/** How the rate grows per step while nothing was refused yet. */
+/** Growth per step before the first 429. */
 const GROWTH = { slowBelowRps: 4, low: 2, high: 1.4 };
-/** Share of the found limit that comes back per second after a 429, and before a remembered limit is used in full. */
+/** Share of the found limit that is recovered per second after a 429, or after starting from a remembered limit. */
 const RECOVERY_PER_SECOND = 0.02;
 const REMEMBERED_SHARE = 0.8;
-/** Careful steps above the found limit: after a quiet time, which doubles each time that they end at the same limit. */
+/** Small steps above the found limit, after a quiet time that doubles each time they end at the same limit. */
 const PROBE = { firstWaitMs: 15_000, longestWaitMs: 600_000, stepMs: 5000, firstRaise: 0.01, lastRaise: 0.04 };
-/** A limit that is exceeded by so much without a 429 has grown: it is looked for anew. */
+/** If the limit is exceeded by this factor without a 429, it has increased and is searched again. */
 const OUTGROWN = 1.2;
 const SAME_LIMIT = 0.1;
-/** A 429 so soon after the last one says that the estimate was wrong. */
+/** A 429 this soon after the last one means that the estimate was wrong. */
 const REPEAT_MS = 5000;
 const REPEAT_CUTS = [0.9, 0.7, 0.5] as const;
 const HOLD_MS = 250;
 const LONGEST_HOLD_MS = 5000;
-/** Starts over less than this say too little about the limit; over less than the second, less than what was found before. */
+/** With a shorter log than `least`, no limit is estimated; with one shorter than `full`, the previous limit counts more. */
 const REACH_MS = { least: 2500, full: 20_000 };
 
-/** What is known of a network's limit before the first request. */
+/** What is known about a network's limit before the first request. */
 export interface RateMemory {
-  /** Requests per second that were found to be the limit. */
+  /** Limit found earlier, in requests per second. */
   readonly found?: number | undefined;
-  /** The rate at which another process was just working. */
+  /** Current rate of another process. */
   readonly rps?: number | undefined;
 }
 
 /**
- * Finds the limit of a source by careful use and stays just below it.
+ * Finds the limit of a source and stays just below it.
  *
- * It starts at 1 request per second and grows while the rate is used and nothing is refused. A 429 tells the limit (see
- * `RequestStartLog.bound`); from then on the rate is that limit, now and then a little more. All times are the caller's.
+ * The rate starts at 1 request per second and grows while it is used without a 429. A 429 gives the limit (see
+ * `RequestStartLog.bound`); then the rate stays at that limit and is occasionally probed. The caller passes the time.
  */
 export class AdaptiveRate implements Rate {
   readonly #log = new RequestStartLog();
@@ -54,7 +54,7 @@ export class AdaptiveRate implements Rate {
     this.#rps = memory.rps ?? Math.max(FIRST_RPS, (memory.found ?? 0) * REMEMBERED_SHARE);
   }
 
-  /** Requests per second that the source is known to allow; undefined before the first 429. */
+  /** Known limit of the source, in requests per second; undefined before the first 429. */
   get found(): number | undefined {
     return this.#found;
   }
@@ -108,7 +108,7 @@ export class AdaptiveRate implements Rate {
     this.#rps = Math.max(SLOWEST_RPS, this.#rps * cut);
     this.#repeats++;
     if (this.#repeats > 1) {
-      // What was allowed before is no longer evidence: the limit itself has fallen.
+      // The limit itself has decreased, so earlier requests are no longer evidence.
       this.#log.clear();
       this.#found = this.#rps;
       this.#waitMs = PROBE.firstWaitMs;

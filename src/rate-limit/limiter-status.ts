@@ -10,34 +10,34 @@ import { openStateFolder, readLeader, readMemo, type StateFolder } from './share
 
 const ANSWER_MS = 2000;
 
-/** One process, or one of several connections of it, that asks the network. */
+/** A process (or one of its connections) that uses the rate limit. */
 export interface BudgetHolder {
   readonly pid: number;
   readonly command: string;
   readonly priority: Priority;
-  /** Its own cap, or `auto`. */
+  /** Its own maximum rate, or `auto`. */
   readonly rps: number | 'auto';
   /** Requests per second over the last 10 seconds. */
   readonly share: number;
   readonly usedLastMinute: number;
-  /** Requests that wait for their turn. */
+  /** Requests waiting for a permit. */
   readonly waiting: number;
 }
 
-/** What the budget of one network and key is doing on this machine. */
+/** State of the shared rate limit of one network and key on this machine. */
 export interface BudgetStatus {
   readonly network: string;
-  /** Requests per second that may start now; null when nobody asks. */
+  /** Current requests per second; null if unused. */
   readonly limit: number | null;
-  /** The highest rate told by a holder; null with `auto`, or when nobody asks. */
+  /** Highest rate of any holder; null with `auto`, or if unused. */
   readonly cap: number | null;
-  /** The limit that `auto` found; null if it never did. */
+  /** Limit found by `auto`; null for none. */
   readonly found: number | null;
   /** Requests in the last 60 seconds. */
   readonly usedLastMinute: number;
-  /** When the source last refused a request; null if it never did. */
+  /** Time of the last 429; null for none. */
   readonly last429: string | null;
-  /** How long nothing may start, in milliseconds: the source said so, or a 429 has just come. */
+  /** Remaining pause after a 429, in milliseconds. */
   readonly heldMs: number;
   readonly holders: readonly BudgetHolder[];
 }
@@ -49,32 +49,25 @@ export interface BudgetStatusOptions {
 }
 
 /**
- * The state of a network's budget on this machine. Sends nothing to the network and takes no part in the budget.
+ * The state of a network's rate limit on this machine. Sends nothing to the network.
  *
- * @throws {SourceError} `no-state` when the state directory cannot be used
+ * @throws {SourceError} `no-state` if the state folder cannot be used
  */
 export async function budgetStatus(options: BudgetStatusOptions): Promise<BudgetStatus> {
   const { network, apiKey, env = process.env } = options;
-  const idle = { limit: null, cap: null, usedLastMinute: 0, heldMs: 0, holders: [] };
-  if (network.baseUrl === undefined) return { network: network.name, ...idle, found: null, last429: null };
-  const folder = openReadable(env, network.baseUrl, apiKey);
-  const memo = readMemo(folder);
-  const leader = readLeader(folder);
+  const folder = network.baseUrl === undefined ? undefined : openReadable(env, network.baseUrl, apiKey);
+  const memo = folder && readMemo(folder);
+  const leader = folder && readLeader(folder);
   const live = leader === undefined || leader.socket === '' ? undefined : await askLeader(leader.socket);
-  const last429 = live?.last429 ?? memo.last429;
+  const last429 = live?.last429 ?? memo?.last429;
   return {
     network: network.name,
-    ...idle,
-    ...(live === undefined
-      ? {}
-      : {
-          limit: live.rps,
-          cap: live.cap ?? null,
-          usedLastMinute: live.usedLastMinute,
-          heldMs: live.heldMs,
-          holders: live.holders.map(({ lane, ...holder }) => ({ ...holder, priority: lane })),
-        }),
-    found: (live === undefined ? memo.found : live.found) ?? null,
+    limit: live?.rps ?? null,
+    cap: live?.cap ?? null,
+    usedLastMinute: live?.usedLastMinute ?? 0,
+    heldMs: live?.heldMs ?? 0,
+    holders: live?.holders.map(({ lane, ...holder }) => ({ ...holder, priority: lane })) ?? [],
+    found: (live ?? memo)?.found ?? null,
     last429: last429 === undefined ? null : new Date(last429).toISOString(),
   };
 }
@@ -92,7 +85,7 @@ function openReadable(env: Environment, baseUrl: string, key: Secret | undefined
   }
 }
 
-/** The status for people. */
+/** The status as text. */
 export function formatBudgetStatus(status: BudgetStatus): string {
   const { limit, cap, found, usedLastMinute, heldMs, last429, holders } = status;
   const facts = [

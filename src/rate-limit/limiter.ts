@@ -6,22 +6,22 @@ import { Pool } from './permit-pool.ts';
 import type { Priority } from './priority.ts';
 import { Waiters } from './waiters.ts';
 
-/** Who may start a request, and when. All sources of one network share one. */
+/** Decides when requests may start. All sources of a network share one. */
 export interface RateLimiter {
-  /** Waits for its turn; rejects with the signal's reason as soon as that is aborted. */
+  /** Waits for a permit; rejects with the signal's reason when aborted. */
   take(signal: AbortSignal): Promise<Permit>;
-  /** The source said that the request came too fast; `holdMs` is the pause it asked for. */
+  /** The source answered 429; `holdMs` is the pause that it asked for. */
   slow(permit: Permit, holdMs: number | undefined): void;
-  /** Requests per second at the moment; Infinity without a limit. */
+  /** Current requests per second; Infinity without a limit. */
   readonly rps: number;
-  /** Gives the turn back to others. Nothing may be taken afterwards. */
+  /** No permit may be taken afterwards. */
   close(): Promise<void>;
 }
 
-/** A told rate, `auto` to find it, or undefined for no limit. */
+/** A given rate, `auto` to find it, or undefined for no limit. */
 export type Rps = number | 'auto' | undefined;
 
-/** A budget of this process alone: first come, first served. */
+/** A limiter for this process only: first come, first served. */
 export function openLimiter(
   rps: Rps,
   effects: Effects,

@@ -1,15 +1,15 @@
 import { FixedRate, gapMs, type Rate } from './rate.ts';
 
-/** No more than `ceil(rps)` starts within it; longer than a second by what a request may take longer on its way than the next. */
+/** At most `ceil(rps)` requests start within it; longer than a second because requests can take different times to arrive. */
 const WINDOW_MS = 1007;
-/** A start that is late by no more than this does not put off those after it. */
+/** A start that is late by at most this does not delay the following ones. */
 const CATCH_UP_MS = 250;
 
 /**
- * When requests may start, as arithmetic on a clock that the caller reads.
+ * Computes when requests may start; the caller passes the time.
  *
- * Promise: every half-open window of one second holds at most `ceil(rps)` starts, whatever the demand; and while there is
- * demand, at least 97 % of `rps` start, as long as starts are at most some milliseconds late.
+ * Every half-open window of one second has at most `ceil(rps)` starts. With enough demand, at least 97 % of `rps` start, as long as
+ * starts are at most a few milliseconds late.
  */
 export class Pace {
   readonly #rate: Rate;
@@ -27,7 +27,7 @@ export class Pace {
     return this.#rate.at(now);
   }
 
-  /** Until when a 429 holds back all starts. */
+  /** End of the pause after a 429. */
   get heldUntil(): number {
     return this.#heldUntil;
   }
@@ -41,7 +41,7 @@ export class Pace {
     return Math.max(free, this.#due, oldest === undefined ? free : oldest + WINDOW_MS);
   }
 
-  /** Takes note that a request starts. */
+  /** Records the start of a request. */
   recordStart(now: number): void {
     this.#rate.recordStart(now);
     const rate = this.#rate.at(now);
@@ -52,7 +52,7 @@ export class Pace {
     if (old > 64) this.#starts = this.#starts.slice(old);
   }
 
-  /** Goes on after somebody else who kept the same pace and whose last start was at `lastStart`. */
+  /** Continues for a previous leader whose last request started at `lastStart`. */
   resume(lastStart: number): void {
     const rate = this.#rate.at(lastStart);
     if (rate === Number.POSITIVE_INFINITY) return;
@@ -61,7 +61,7 @@ export class Pace {
     this.#starts = Array.from({ length: Math.ceil(rate) }, (_, back) => lastStart - back * gap).reverse();
   }
 
-  /** The source answered 429 to a request that started at `startedAt`, and asked for a pause of `holdMs`, or for none. */
+  /** The source answered 429 to a request that started at `startedAt`, with a pause of `holdMs` if given. */
   slow(startedAt: number, now: number, holdMs: number | undefined): void {
     const ownMs = this.#rate.slow(startedAt, now);
     this.#heldUntil = Math.max(this.#heldUntil, now + (holdMs ?? ownMs));

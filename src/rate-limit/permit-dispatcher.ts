@@ -1,7 +1,7 @@
 import type { Effects } from '../core/effects.ts';
 import type { Holder, Pool, Seat } from './permit-pool.ts';
 
-/** Told when a request of a seat may start; `reason` when the clock itself failed. */
+/** Notified when a request may start, or when the clock failed. */
 export interface Caller {
   go(ticket: number, startedAt: number): void;
   fail(reason: unknown): void;
@@ -10,7 +10,7 @@ export interface Caller {
 export interface PermitDispatcherOptions {
   readonly pool: Pool;
   readonly effects: Effects;
-  /** Asked before every start; false ends the service at once. */
+  /** Called before every start; false stops at once. */
   readonly mayServe?: (() => boolean) | undefined;
 }
 
@@ -20,7 +20,7 @@ interface Nap {
   until: number;
 }
 
-/** Lets the requests of a pool start at their time: one sleep at a time, so that a 429 also holds back whoever waits already. */
+/** Starts the requests of a pool in time. There is one sleep at a time, so that a 429 also delays requests that already wait. */
 export class PermitDispatcher {
   readonly pool: Pool;
   readonly #effects: Effects;
@@ -62,14 +62,14 @@ export class PermitDispatcher {
     this.pool.slow(startedAt, this.#effects.monotonic(), holdMs);
   }
 
-  /** Nothing starts from here on. */
+  /** Nothing starts afterwards. */
   close(): void {
     this.#isClosed = true;
     this.#nap?.controller.abort();
     this.#nap = undefined;
   }
 
-  /** Starts to serve, or ends a sleep that would last too long or for nobody. */
+  /** Starts to serve, or ends a sleep that is too long or no longer needed. */
   #look(): void {
     if (this.#isClosed || this.#isServing) return;
     if (this.#nap !== undefined) {
@@ -120,7 +120,7 @@ export class PermitDispatcher {
     }
   }
 
-  /** Lets all start that may start now; returns when to look again, or undefined when nobody waits. */
+  /** Starts all requests that may start now; returns when to continue, or undefined if none wait. */
   #admit(): number | undefined {
     for (;;) {
       const now = this.#effects.monotonic();

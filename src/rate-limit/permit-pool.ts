@@ -4,36 +4,35 @@ import { PRIORITIES, type Priority } from './priority.ts';
 import { FixedRate, type Rate } from './rate.ts';
 import { RecentRequests } from './recent-requests.ts';
 
-/** Somebody who asks the network, as others see it. */
+/** A client of the rate limit, as shown to others. */
 export interface Holder {
   readonly pid: number;
-  /** What the process does, for people. */
+  /** Command of the process, for display. */
   readonly command: string;
   readonly priority: Priority;
   /** Its own cap, `auto`, or undefined without a limit. */
   readonly rps: number | 'auto' | undefined;
 }
 
-/** A holder's place in the pool: what it waits for, and what it had. */
+/** State of a holder: its waiting and recent requests. */
 export interface Seat extends Holder {
   readonly recent: RecentRequests;
-  /** Numbers of the requests that wait, in order. */
+  /** Tickets of waiting requests, in order. */
   readonly waiting: Set<number>;
   servedAt: number;
-  /** Its own cap as a pace, so that it keeps to it where others may go faster. */
+  /** Enforces its own cap if others may go faster. */
   readonly pace: Pace;
 }
 
-/** Who may start, or when to look again. */
+/** The next request to start, or when to check again. */
 export type Turn =
   | { readonly kind: 'go'; readonly seat: Seat; readonly ticket: number }
   | { readonly kind: 'wait'; readonly until: number }
   | { readonly kind: 'idle' };
 
 /**
- * The budget of one network as arithmetic on a clock that the caller reads: one pace for all holders, strict priorities, and fair
- * turns within a priority. Its rate is the highest told by any holder, found by trying as soon as one says `auto`; no holder goes
- * faster than it was told itself.
+ * The shared rate limit of one network; the caller passes the time. All holders share one pace, with strict priorities and fair turns
+ * within a priority. The rate is the highest of any holder, or adaptive if one has `auto`; no holder exceeds its own rate.
  */
 export class Pool {
   readonly recent = new RecentRequests();
@@ -59,17 +58,17 @@ export class Pool {
     return [...this.#seats];
   }
 
-  /** Highest told rate; undefined while the limit is being found, or when there is none. */
+  /** Highest given rate; undefined for `auto` or no limit. */
   get cap(): number | undefined {
     return this.#isAuto ? undefined : this.#highest();
   }
 
-  /** The limit that was found by trying, if any. */
+  /** The limit found by `auto`, if any. */
   get found(): number | undefined {
     return this.#auto === undefined ? this.#memory.found : this.#auto.found;
   }
 
-  /** When the source last refused a request. */
+  /** Time of the last 429. */
   get last429(): number | undefined {
     return this.#last429;
   }
@@ -102,7 +101,7 @@ export class Pool {
     if (this.#seats.size > 0) this.#retune();
   }
 
-  /** Somebody else kept this budget before, and let the last request start then. */
+  /** Continues for a previous leader whose last request started at `lastStart`. */
   resume(lastStart: number): void {
     this.#pace.resume(lastStart);
   }
@@ -123,7 +122,7 @@ export class Pool {
     return { kind: 'wait', until: soonest };
   }
 
-  /** Takes note that the request of a turn starts. */
+  /** Records the start of a request. */
   start(seat: Seat, ticket: number, now: number): void {
     seat.waiting.delete(ticket);
     seat.servedAt = now;

@@ -1,7 +1,7 @@
 /** Permit to start one request. */
 export interface Permit {
-  /** On the clock of whoever gave it, milliseconds. */
+  /** Milliseconds on the clock of the issuer. */
   readonly startedAt: number;
-  /** Who gave it; absent within one process. */
+  /** Term of the leader that issued it; undefined within one process. */
   readonly term?: number | undefined;
 }

@@ -1,4 +1,4 @@
-/** Who goes first: an analyst, then what follows the head, then what fills the past. */
+/** Highest first: interactive use, following the head, backfills. */
 export const PRIORITIES = ['interactive', 'tail', 'backfill'] as const;
 
 export type Priority = (typeof PRIORITIES)[number];

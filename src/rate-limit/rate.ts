@@ -1,26 +1,26 @@
-/** Share of the limit that is used: leaves a limiter that counts by its own clock 15 ms of slack in every second. */
+/** Share of the limit that is used; leaves 15 ms per second for differences between clocks. */
 export const FILL = 0.985;
-/** Share of the cap that comes back per second without a 429. */
+/** Share of the cap that is recovered per second without a 429. */
 const RECOVERY_PER_SECOND = 0.02;
 const SLOWEST_RPS = 0.1;
-/** Without a cap there is no rate to halve: a 429 only stops the starts for a moment. */
+/** Without a cap there is no rate to halve, so a 429 only pauses for a moment. */
 const UNCAPPED_HOLD_MS = 100;
 
-/** How many requests per second may start: a policy that learns from what starts and what is refused. */
+/** A policy for the number of requests per second. */
 export interface Rate {
   /** Requests per second at this time, above 0; Infinity without a limit. */
   at(now: number): number;
-  /** Takes note that a request starts. */
+  /** Records the start of a request. */
   recordStart(now: number): void;
   /**
    * The source answered 429 to a request that started at `startedAt`.
    *
-   * @returns for how many milliseconds nothing may start, if the source did not say so itself
+   * @returns the pause in milliseconds, if the source did not give one
    */
   slow(startedAt: number, now: number): number;
 }
 
-/** A told rate: the cap and the start. A 429 halves it, once for all requests that were under way together. */
+/** A given rate. A 429 halves it, once for all requests that were in flight together. */
 export class FixedRate implements Rate {
   #cap: number;
   #rate: number;
@@ -38,7 +38,7 @@ export class FixedRate implements Rate {
     return Math.min(this.#cap, this.#rate + (this.#cap * RECOVERY_PER_SECOND * (now - this.#slowedAt)) / 1000);
   }
 
-  /** Another cap from now on. What a 429 took away stays away in proportion. */
+  /** Changes the cap. A reduction by a 429 remains in proportion. */
   retune(rps: number | undefined): void {
     const cap = rps ?? Number.POSITIVE_INFINITY;
     if (cap === this.#cap) return;

@@ -1,6 +1,6 @@
 const SECONDS = 60;
 
-/** How many starts there were in the last seconds, at most 60. */
+/** Counts the requests of the last seconds, at most 60. */
 export class RecentRequests {
   readonly #counts = new Map<number, number>();
 
@@ -13,7 +13,7 @@ export class RecentRequests {
     }
   }
 
-  /** Starts within the whole seconds before the one that runs. */
+  /** Requests within the full seconds before the current one. */
   within(seconds: number, now: number): number {
     const current = Math.floor(now / 1000);
     let sum = 0;

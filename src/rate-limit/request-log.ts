@@ -1,6 +1,6 @@
 const KEPT_STARTS = 20_000;
 
-/** When requests started that were not refused; the newest 20,000. */
+/** Start times of the latest 20,000 requests that were not answered with 429. */
 export class RequestStartLog {
   #starts: number[] = [];
 
@@ -9,7 +9,7 @@ export class RequestStartLog {
     if (this.#starts.length > 2 * KEPT_STARTS) this.#starts = this.#starts.slice(-KEPT_STARTS);
   }
 
-  /** Takes out the request that started then: it was refused. */
+  /** Removes a request that was answered with 429. */
   strike(startedAt: number): void {
     const at = this.#starts.lastIndexOf(startedAt);
     if (at >= 0) this.#starts.splice(at, 1);
@@ -19,22 +19,21 @@ export class RequestStartLog {
     this.#starts = [];
   }
 
-  /** Starts after a time. */
+  /** Number of requests after a time. */
   since(from: number): number {
     let index = this.#starts.length;
     while (index > 0 && (this.#starts[index - 1] ?? from) > from) index--;
     return this.#starts.length - index;
   }
 
-  /** How long before `until` the oldest start was, in milliseconds. */
+  /** Time from the oldest request to `until`, in milliseconds. */
   reach(until: number): number {
     return until - (this.#starts[0] ?? until);
   }
 
   /**
-   * A rate that the source has proved to allow: a bucket that holds one second lets at most `limit * (T + 1)` requests pass
-   * in T seconds, so the limit is at least the most of `count / (T + 1)` over all T that end at `until`. When the bucket has
-   * just run empty, that is the limit itself.
+   * A lower bound of the source's limit: a token bucket of one second allows at most `limit * (T + 1)` requests in T seconds, so the
+   * limit is at least the maximum of `count / (T + 1)` over all T that end at `until`. If the bucket is empty, it is the limit.
    */
   bound(until: number): number {
     let most = 0;

@@ -5,7 +5,7 @@ import type { DefaultRps, Network } from '../http/network.ts';
 import type { Secret } from '../http/secret.ts';
 import { openLimiter, type RateLimiter, type Rps } from './limiter.ts';
 import type { Priority } from './priority.ts';
-import { openSharedLimiter } from './shared/shared-limiter.ts';
+import { SharedLimiter } from './shared/shared-limiter.ts';
 
 export interface SourceLimiterOptions {
   readonly network: Network;
@@ -19,19 +19,15 @@ export interface SourceLimiterOptions {
   readonly effects: Effects;
 }
 
-/** The budget of a source that was given none. Without a limit there is nothing to share, and nothing is opened. */
+/** The default limiter of a source. Without a limit nothing is shared or opened. */
 export function openSourceLimiter(options: SourceLimiterOptions): RateLimiter {
   const { network, priority, effects } = options;
   const rps = resolveRps(options.rps, network.defaultRps, options.key !== undefined);
   if (rps === undefined || priority === undefined || network.kind === 'sandbox') return openLimiter(rps, effects);
-  return openSharedLimiter({ ...options, rps, priority });
+  return new SharedLimiter({ ...options, rps, priority });
 }
 
-/**
- * The rate that was told, or that of the network's plan.
- *
- * @throws {UsageError} when it is not above 0
- */
+/** The given rate, or the default of the network. @throws {UsageError} if it is not above 0 */
 function resolveRps(told: number | 'auto' | undefined, limits: DefaultRps | undefined, isKeyed: boolean): Rps {
   const rps = told ?? (isKeyed ? limits?.withKey : limits?.withoutKey);
   if (rps === undefined || rps === 'auto') return rps;

@@ -5,12 +5,12 @@ interface Waiter {
   readonly fail: (reason: unknown) => void;
 }
 
-/** Requests that wait for a permit, by number. */
+/** Requests that wait for a permit, by ticket. */
 export class Waiters {
   readonly #waiters = new Map<number, Waiter>();
   #last = 0;
 
-  /** Numbers of those who wait, in order. */
+  /** Tickets of waiting requests, in order. */
   get tickets(): readonly number[] {
     return [...this.#waiters.keys()];
   }
@@ -19,7 +19,7 @@ export class Waiters {
     return this.#waiters.size;
   }
 
-  /** Waits until its number is admitted. `ask` is told the number, `drop` when the signal ended the wait. */
+  /** Waits for a permit. `ask` gets the ticket; `drop` is called if the signal ends the wait. */
   take(signal: AbortSignal, ask: (ticket: number) => void, drop: (ticket: number) => void): Promise<Permit> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {

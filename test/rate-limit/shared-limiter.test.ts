@@ -8,7 +8,7 @@ import { resolveNetwork } from '../../src/http/network.ts';
 import { Secret } from '../../src/http/secret.ts';
 import type { RateLimiter } from '../../src/rate-limit/limiter.ts';
 import { budgetStatus, formatBudgetStatus } from '../../src/rate-limit/limiter-status.ts';
-import { openSharedLimiter, type SharedLimiterOptions } from '../../src/rate-limit/shared/shared-limiter.ts';
+import { SharedLimiter, type SharedLimiterOptions } from '../../src/rate-limit/shared/shared-limiter.ts';
 import { claimTerm, openStateFolder, readLeader, socketPath } from '../../src/rate-limit/shared/state-folder.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -17,7 +17,7 @@ const KEY = new Secret('b7c1f00dd00fc1b7deadbeefcafe');
 
 /** A budget as another process would open it: it shares nothing with others but the state directory. */
 function open(state: string, options: Partial<SharedLimiterOptions> = {}): RateLimiter {
-  const budget = openSharedLimiter({
+  const budget = new SharedLimiter({
     ...{ baseUrl: BASE_URL, key: KEY, rps: 50, priority: 'backfill', command: 'tonlake test' },
     ...{ env: { TONLAKE_STATE_DIR: state }, effects: realEffects },
     onWarning: (message) => expect.fail(message),

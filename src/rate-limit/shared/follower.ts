@@ -2,61 +2,52 @@ import { connect, type Socket } from 'node:net';
 import type { Holder } from '../permit-pool.ts';
 import { readToHolder, send, type ToHolder, WIRE_VERSION } from './leader-messages.ts';
 
-/** A leader that is silent for so many looks while somebody waits is taken for stopped. */
+/** A leader that is silent for this many checks while requests wait counts as stopped. */
 const LOOK_MS = 500;
 const SILENT_LOOKS = 5;
 const HELLO_MS = 2500;
 
-/** A holder's line to a leader in another process. */
-export interface Line {
-  readonly term: number;
-  readonly rps: number;
-  ask(ticket: number): void;
-  drop(ticket: number): void;
-  slow(startedAt: number, holdMs: number | undefined): void;
-  close(): void;
-}
-
 export interface LeaderConnectionOptions {
   readonly socket: string;
   readonly holder: Holder & { readonly rps: number | 'auto' };
-  /** Whether anybody waits; keeps the process alive, and the leader under watch. */
+  /** True if requests wait: then the connection keeps the process alive, and the leader is checked. */
   readonly isWaiting: () => boolean;
   readonly onGo: (ticket: number, startedAt: number, term: number) => void;
-  /** The leader of a term is gone, or silent: then it is of no use to call it again. */
+  /** The leader of a term is gone, or silent: then connecting again is useless. */
   readonly onEnd: (term: number, isSilent: boolean) => void;
 }
 
-/** Why there is no line: nobody answers there, or the leader does not want this holder. */
+/** Why there is no connection: no process answers, or the leader rejects this holder. */
 export type NoLeader = { readonly kind: 'dead' } | { readonly kind: 'refused'; readonly reason: string };
 
 /** Joins the leader that listens at a socket. */
-export function connectToLeader(options: LeaderConnectionOptions): Promise<Line | NoLeader> {
+export function connectToLeader(options: LeaderConnectionOptions): Promise<LeaderConnection | NoLeader> {
   return new Promise((resolve) => {
     const socket = connect({ path: options.socket });
-    let line: OpenLine | undefined;
+    let connection: LeaderConnection | undefined;
     let refusal: string | undefined;
     const timer = setTimeout(() => socket.destroy(), HELLO_MS);
     readToHolder(socket, (message) => {
       if (message.kind === 'refused') refusal = message.reason;
       if (message.kind === 'joined') {
         clearTimeout(timer);
-        line = new OpenLine(socket, options, message.term, message.rps);
-        resolve(line);
+        connection = new LeaderConnection(socket, options, message.term, message.rps);
+        resolve(connection);
       }
-      line?.hear(message);
+      connection?.receive(message);
     });
     const { priority: lane, ...holder } = options.holder;
     socket.once('connect', () => send(socket, { kind: 'join', version: WIRE_VERSION, holder: { ...holder, lane } }));
     socket.once('close', () => {
       clearTimeout(timer);
-      line?.end();
+      connection?.end();
       resolve(refusal === undefined ? { kind: 'dead' } : { kind: 'refused', reason: refusal });
     });
   });
 }
 
-class OpenLine implements Line {
+/** A connection to the leader in another process. */
+export class LeaderConnection {
   readonly term: number;
   readonly #socket: Socket;
   readonly #options: LeaderConnectionOptions;
@@ -90,7 +81,7 @@ class OpenLine implements Line {
   }
 
   slow(startedAt: number, holdMs: number | undefined): void {
-    send(this.#socket, { kind: 'slow', startedAt, ...(holdMs === undefined ? {} : { holdMs }) });
+    send(this.#socket, { kind: 'slow', startedAt, holdMs });
   }
 
   close(): void {
@@ -100,7 +91,7 @@ class OpenLine implements Line {
     this.#socket.end();
   }
 
-  hear(message: ToHolder): void {
+  receive(message: ToHolder): void {
     this.#silence = 0;
     if (message.kind !== 'go') return;
     this.#rps = message.rps;
@@ -113,13 +104,13 @@ class OpenLine implements Line {
     if (!this.#isClosed) this.#options.onEnd(this.term, this.#silence > SILENT_LOOKS);
   }
 
-  /** An idle line does not keep the process alive. */
+  /** An idle connection does not keep the process alive. */
   #hold(): void {
     if (this.#options.isWaiting()) this.#socket.ref();
     else this.#socket.unref();
   }
 
-  /** Counts looks instead of time: after a pause of this process itself one look is late, and what came meanwhile is read. */
+  /** Counts checks instead of time: if this process itself was paused, only one check is late and received messages are read first. */
   #look(): void {
     if (!this.#options.isWaiting()) {
       this.#silence = 0;

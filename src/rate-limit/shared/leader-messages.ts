@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { z } from 'zod';
 import { PRIORITIES } from '../priority.ts';
 
-/** Raised whenever the messages change: processes of two versions do not share a budget. */
+/** Increased when the messages change: processes with different versions do not share a limiter. */
 export const WIRE_VERSION = 1;
 
 const MAX_LINE = 1 << 20;
@@ -11,8 +11,8 @@ const rps = z.union([z.number().positive(), z.literal('auto')]);
 const holder = z.object({ pid: z.number(), command: z.string(), lane: z.enum(PRIORITIES), rps });
 const ticket = z.number();
 
-/** What a holder says to the leader of the budget. */
-const toKeeper = z.discriminatedUnion('kind', [
+/** Messages from a holder to the leader. */
+const toLeader = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('join'), version: z.number(), holder }),
   z.object({ kind: z.literal('ask'), ticket }),
   z.object({ kind: z.literal('drop'), ticket }),
@@ -31,7 +31,7 @@ const status = z.object({
   holders: z.array(holder.extend({ usedLastMinute: z.number(), share: z.number(), waiting: z.number() })),
 });
 
-/** What the leader says to a holder. */
+/** Messages from the leader to a holder. */
 const toHolder = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('joined'), term: z.number(), rps: z.number(), found: z.number().optional() }),
   z.object({ kind: z.literal('go'), ticket, startedAt: z.number(), rps: z.number() }),
@@ -40,27 +40,27 @@ const toHolder = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('status'), status }),
 ]);
 
-export type ToLeader = z.infer<typeof toKeeper>;
+export type ToLeader = z.infer<typeof toLeader>;
 export type ToHolder = z.infer<typeof toHolder>;
-/** The live part of a budget's status. */
+/** The status of a running leader. */
 export type LeaderStatus = Readonly<z.infer<typeof status>>;
 
-/** Sends one message as a line of JSON. */
+/** Sends a message as one line of JSON. */
 export function send(socket: Socket, message: ToLeader | ToHolder): void {
   if (!socket.destroyed && socket.writable) socket.write(`${JSON.stringify(message)}\n`);
 }
 
-/** Reads what holders say; whoever says something else is cut off. */
-export function readToLeader(socket: Socket, heard: (message: ToLeader) => void): void {
-  readLines(socket, (value) => heard(toKeeper.parse(value)));
+/** Reads messages of holders; closes the socket on an invalid one. */
+export function readToLeader(socket: Socket, onMessage: (message: ToLeader) => void): void {
+  readLines(socket, (value) => onMessage(toLeader.parse(value)));
 }
 
-/** Reads what the leader says; whoever says something else is cut off. */
-export function readToHolder(socket: Socket, heard: (message: ToHolder) => void): void {
-  readLines(socket, (value) => heard(toHolder.parse(value)));
+/** Reads messages of the leader; closes the socket on an invalid one. */
+export function readToHolder(socket: Socket, onMessage: (message: ToHolder) => void): void {
+  readLines(socket, (value) => onMessage(toHolder.parse(value)));
 }
 
-function readLines(socket: Socket, heard: (value: unknown) => void): void {
+function readLines(socket: Socket, onLine: (value: unknown) => void): void {
   let rest = '';
   socket.setEncoding('utf8');
   socket.on('data', (text: string) => {
@@ -68,11 +68,11 @@ function readLines(socket: Socket, heard: (value: unknown) => void): void {
     rest = lines.pop() ?? '';
     try {
       if (rest.length > MAX_LINE) throw new Error('a line without end');
-      for (const line of lines) if (!socket.destroyed) heard(JSON.parse(line));
+      for (const line of lines) if (!socket.destroyed) onLine(JSON.parse(line));
     } catch {
       socket.destroy();
     }
   });
-  // Its end is told by 'close', which always follows.
+  // 'close' always follows.
   socket.on('error', () => undefined);
 }

@@ -5,9 +5,9 @@ import { type Holder, Pool, type Seat } from '../permit-pool.ts';
 import { type LeaderStatus, readToLeader, send, type ToLeader, WIRE_VERSION } from './leader-messages.ts';
 import { claimTerm, isLatest, type Memo, readMemo, type StateFolder, socketPath, writeMemo } from './state-folder.ts';
 
-/** A found limit is believed for a week. */
+/** A found limit is used for a week. */
 const FOUND_MAX_AGE_MS = 7 * 86_400_000;
-/** A leader that others may have taken for dead asks whether it still is the leader; they wait much longer. */
+/** How often a leader checks that no other process has taken over; others wait much longer before they do. */
 const CHECK_MS = 500;
 const MEMO_MS = 1000;
 const SHARE_SECONDS = 10;
@@ -16,24 +16,13 @@ export interface LeaderOptions {
   readonly folder: StateFolder;
   readonly term: number;
   readonly effects: Effects;
-  /** The rate at which the leader before was just working. */
+  /** Rate of the previous leader. */
   readonly rps: number | undefined;
-  /** Told once, when another process has taken over. */
+  /** Called once, when another process has taken over. */
   readonly onDeposed: () => void;
 }
 
-/** The one process of a machine that lets everybody's requests start. */
-export interface Leader {
-  readonly term: number;
-  readonly dispatcher: PermitDispatcher;
-  /** Takes in a holder of this process; those of others come by the socket. */
-  join(holder: Holder, caller: Caller): Seat;
-  slow(startedAt: number, holdMs: number | undefined): void;
-  /** Lets go: the others elect a new leader at once. */
-  close(): void;
-}
-
-/** Becomes the leader of a term; undefined when somebody else did. @throws when no socket can be opened. */
+/** Becomes the leader of a term; undefined if another process did. @throws if no socket can be opened */
 export async function becomeLeader(options: LeaderOptions): Promise<Leader | undefined> {
   const { folder, term } = options;
   const path = socketPath(folder);
@@ -45,7 +34,7 @@ export async function becomeLeader(options: LeaderOptions): Promise<Leader | und
     if (!isClaimed) server.close();
   }
   if (!isClaimed) return undefined;
-  return new Keeping(options, server);
+  return new Leader(options, server);
 }
 
 async function listen(path: string): Promise<Server> {
@@ -58,7 +47,8 @@ async function listen(path: string): Promise<Server> {
   return server;
 }
 
-class Keeping implements Leader {
+/** The process that starts the requests of all processes of this machine. */
+export class Leader {
   readonly term: number;
   readonly dispatcher: PermitDispatcher;
   readonly #options: LeaderOptions;
@@ -82,21 +72,22 @@ class Keeping implements Leader {
     this.#pool = new Pool({ found: isFresh ? this.#memo.found : undefined, rps });
     this.dispatcher = new PermitDispatcher({ pool: this.#pool, effects, mayServe: () => this.#mayServe() });
     server.on('connection', (socket) => this.#receive(socket));
-    // A failed accept costs one connection; the others stay.
+    // A failed accept affects one connection only.
     server.on('error', () => undefined);
   }
 
-  /** Goes on where the leader before ended; called once the first holder told its rate. */
+  /** Continues where the previous leader ended; called when the first holder has joined. */
   #resume(): void {
     const { effects } = this.#options;
     const { closedTerm, lastStart } = this.#memo;
     if (this.term === 1) return;
     const isKnown = closedTerm === this.term - 1 && lastStart !== undefined;
-    // Of a leader that was killed nobody knows the last start: it may have been just now.
+    // The last start of a killed leader is unknown: it may have been just now.
     const agoMs = isKnown ? Math.max(0, effects.now() - lastStart) : 0;
     this.#pool.resume(effects.monotonic() - agoMs);
   }
 
+  /** Adds a holder of this process; those of others connect to the socket. */
   join(holder: Holder, caller: Caller): Seat {
     const isFirst = this.#pool.seats.length === 0 && this.#lastStart === undefined;
     const seat = this.dispatcher.join(holder, caller);
@@ -109,21 +100,21 @@ class Keeping implements Leader {
     this.#remember();
   }
 
+  /** The other processes elect a new leader at once. */
   close(): void {
     if (this.#isClosed) return;
     this.#end();
     const { effects, folder } = this.#options;
     if (!isLatestSafely(folder, this.term)) return;
     const agoMs = this.#lastStart === undefined ? undefined : effects.monotonic() - this.#lastStart;
-    this.#write({ ...(agoMs === undefined ? {} : { lastStart: effects.now() - agoMs }), closedTerm: this.term });
+    this.#write({ lastStart: agoMs === undefined ? undefined : effects.now() - agoMs, closedTerm: this.term });
   }
 
   status(): LeaderStatus {
     const now = this.#options.effects.monotonic();
-    const { last429 } = this.#wallClock();
+    const { cap, found } = this.#pool;
     return {
-      rps: this.#pool.rateAt(now),
-      ...defined({ cap: this.#pool.cap, found: this.#pool.found, last429 }),
+      ...{ rps: this.#pool.rateAt(now), cap, found, last429: this.#last429() },
       usedLastMinute: this.#pool.recent.within(60, now),
       heldMs: Math.max(0, Math.min(this.#pool.heldUntil - now, Number.MAX_SAFE_INTEGER)),
       holders: this.#pool.seats.map(({ pid, command, priority, rps, recent, waiting }) => ({
@@ -188,7 +179,7 @@ class Keeping implements Leader {
           },
         );
         const rps = this.#pool.rateAt(this.#options.effects.monotonic());
-        send(socket, { kind: 'joined', term: this.term, rps, ...defined({ found }) });
+        send(socket, { kind: 'joined', term: this.term, rps, found });
         return joined;
       }
       case 'ask':
@@ -216,13 +207,14 @@ class Keeping implements Leader {
     for (const socket of this.#sockets) socket.end();
   }
 
-  #wallClock(): { readonly last429: number | undefined } {
+  /** Wall clock of the last 429. */
+  #last429(): number | undefined {
     const { effects } = this.#options;
     const { last429 } = this.#pool;
-    return { last429: last429 === undefined ? this.#memo.last429 : effects.now() - (effects.monotonic() - last429) };
+    return last429 === undefined ? this.#memo.last429 : effects.now() - (effects.monotonic() - last429);
   }
 
-  /** Keeps what was found, at most once per second. */
+  /** Writes the memo, at most once per second. */
   #remember(): void {
     const now = this.#options.effects.monotonic();
     if (now - this.#writtenAt < MEMO_MS) return;
@@ -233,18 +225,13 @@ class Keeping implements Leader {
   #write(more: Partial<Memo>): void {
     const { effects, folder } = this.#options;
     const { found } = this.#pool;
-    const { last429 } = this.#wallClock();
-    const { foundAt } = this.#memo;
     const isNew = found !== undefined && found !== this.#memo.found;
-    this.#memo = {
-      network: folder.baseUrl,
-      ...defined({ found, foundAt: isNew ? effects.now() : foundAt, last429 }),
-      ...more,
-    };
+    const foundAt = isNew ? effects.now() : this.#memo.foundAt;
+    this.#memo = { network: folder.baseUrl, found, foundAt, last429: this.#last429(), ...more };
     try {
       writeMemo(folder, this.#memo);
     } catch {
-      // A full disk must not end an export: the next run starts without this memory.
+      // A full disk must not end an export; the next run starts without the memo.
     }
   }
 }
@@ -255,12 +242,4 @@ function isLatestSafely(folder: StateFolder, term: number): boolean {
   } catch {
     return true;
   }
-}
-
-/** Without the fields that are undefined. */
-function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  // Checked by the filter: nothing undefined is left.
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
 }

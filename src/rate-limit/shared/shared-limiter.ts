@@ -1,24 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Effects } from '../../core/effects.ts';
+import { oneLine } from '../../core/errors.ts';
 import type { Environment } from '../../http/dispatcher.ts';
 import type { Secret } from '../../http/secret.ts';
 import { openLimiter, type RateLimiter } from '../limiter.ts';
 import type { Seat } from '../permit-pool.ts';
 import type { Priority } from '../priority.ts';
 import { Waiters } from '../waiters.ts';
-import type { Line } from './follower.ts';
+import type { LeaderConnection } from './follower.ts';
 import type { Leader } from './leader.ts';
 import type { StateFolder } from './state-folder.ts';
 
 const CONTEND_MS = { least: 5, spread: 20 };
 const LONGEST_CONTEST_MS = 15_000;
-/** Start of a request that another leader let go: its clock says nothing, so all such requests slow a leader once. */
+/** Start time of a request permitted by another leader, whose clock is unknown: such requests slow a leader down once. */
 const LONG_AGO = 0;
-/** What to do where the state folder cannot be used. */
+/** Hint if the state folder cannot be used. */
 export const STATE_HINT = 'set TONLAKE_STATE_DIR to a writable folder';
 
 export interface SharedLimiterOptions {
-  /** Base address of the network. */
   readonly baseUrl: string;
   readonly key: Secret | undefined;
   readonly rps: number | 'auto';
@@ -27,36 +27,31 @@ export interface SharedLimiterOptions {
   readonly command?: string | undefined;
   readonly env: Environment;
   readonly effects: Effects;
-  /** Told once when the budget cannot be shared. Default: a warning of the process. */
+  /** Called once if the limiter cannot be shared. Default: a process warning. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** Where this process stands: it keeps the budget, asks the leader, is about to do either, or is on its own. */
+/** The role of this process: leader, follower, joining, or without shared state. */
 type Place =
   | { readonly kind: 'none' }
   | { readonly kind: 'joining' }
   | { readonly kind: 'leader'; readonly leader: Leader; readonly seat: Seat }
-  | { readonly kind: 'line'; readonly line: Line }
-  | { readonly kind: 'alone'; readonly budget: RateLimiter };
+  | { readonly kind: 'follower'; readonly connection: LeaderConnection }
+  | { readonly kind: 'alone'; readonly limiter: RateLimiter };
 
 /**
- * The budget that all processes of this machine share for one network and key. One of them keeps it and lets everybody's
- * requests start, over a Unix socket; when it ends, in whatever way, its socket closes and the others elect the next.
- * Nothing is opened before the first request.
+ * A limiter that all processes of this machine share for one network and key. One process, the leader, starts the requests of all
+ * over a Unix socket; when it ends, its socket closes and the others elect a new one. Nothing is opened before the first request.
  */
-export function openSharedLimiter(options: SharedLimiterOptions): RateLimiter {
-  return new SharedBudget(options);
-}
-
-class SharedBudget implements RateLimiter {
+export class SharedLimiter implements RateLimiter {
   readonly #options: SharedLimiterOptions;
   readonly #holder: { pid: number; command: string; priority: Priority; rps: number | 'auto' };
   readonly #waiters = new Waiters();
   #place: Place = { kind: 'none' };
   #rps: number | undefined;
-  /** Term of a leader that accepted requests and went silent. */
+  /** Term of a leader that stopped responding. */
   #silentTerm: number | undefined;
-  /** A 429 that came while there was no leader to tell. */
+  /** A 429 that came while there was no leader. */
   #missed: { readonly holdMs: number | undefined } | undefined;
   #isClosed = false;
 
@@ -71,17 +66,17 @@ class SharedBudget implements RateLimiter {
     switch (place.kind) {
       case 'leader':
         return place.leader.dispatcher.pool.rateAt(this.#options.effects.monotonic());
-      case 'line':
-        return place.line.rps;
+      case 'follower':
+        return place.connection.rps;
       case 'alone':
-        return place.budget.rps;
+        return place.limiter.rps;
       default:
         return this.#rps ?? (this.#options.rps === 'auto' ? 1 : this.#options.rps);
     }
   }
 
   take(signal: AbortSignal): ReturnType<RateLimiter['take']> {
-    if (this.#place.kind === 'alone') return this.#place.budget.take(signal);
+    if (this.#place.kind === 'alone') return this.#place.limiter.take(signal);
     return this.#waiters.take(
       signal,
       (ticket) => this.#ask(ticket),
@@ -95,11 +90,11 @@ class SharedBudget implements RateLimiter {
       case 'leader':
         place.leader.slow(permit.term === place.leader.term ? permit.startedAt : LONG_AGO, holdMs);
         return;
-      case 'line':
-        place.line.slow(permit.term === place.line.term ? permit.startedAt : LONG_AGO, holdMs);
+      case 'follower':
+        place.connection.slow(permit.term === place.connection.term ? permit.startedAt : LONG_AGO, holdMs);
         return;
       case 'alone':
-        place.budget.slow(permit, holdMs);
+        place.limiter.slow(permit, holdMs);
         return;
       default:
         this.#missed = { holdMs };
@@ -115,14 +110,14 @@ class SharedBudget implements RateLimiter {
 
   #leave(place: Place): void {
     if (place.kind === 'leader') place.leader.close();
-    if (place.kind === 'line') place.line.close();
-    if (place.kind === 'alone') void place.budget.close();
+    if (place.kind === 'follower') place.connection.close();
+    if (place.kind === 'alone') void place.limiter.close();
   }
 
   #ask(ticket: number): void {
     const place = this.#place;
     if (place.kind === 'leader') place.leader.dispatcher.ask(place.seat, ticket);
-    else if (place.kind === 'line') place.line.ask(ticket);
+    else if (place.kind === 'follower') place.connection.ask(ticket);
     else if (place.kind === 'none' && !this.#isClosed) {
       this.#place = { kind: 'joining' };
       this.#join().catch((error: unknown) => this.#goAlone(error));
@@ -132,7 +127,7 @@ class SharedBudget implements RateLimiter {
   #drop(ticket: number): void {
     const place = this.#place;
     if (place.kind === 'leader') place.leader.dispatcher.drop(place.seat, ticket);
-    if (place.kind === 'line') place.line.drop(ticket);
+    if (place.kind === 'follower') place.connection.drop(ticket);
   }
 
   async #join(): Promise<void> {
@@ -161,7 +156,7 @@ class SharedBudget implements RateLimiter {
   async #findPlace(folder: StateFolder, parts: Parts): Promise<Place | undefined> {
     const known = parts.readLeader(folder);
     if (known !== undefined && known.socket !== '' && known.term !== this.#silentTerm) {
-      const line = await parts.connectToLeader({
+      const connection = await parts.connectToLeader({
         socket: known.socket,
         holder: this.#holder,
         isWaiting: () => this.#waiters.size > 0,
@@ -171,18 +166,13 @@ class SharedBudget implements RateLimiter {
           this.#rejoin();
         },
       });
-      if (!('kind' in line)) return { kind: 'line', line };
-      if (line.kind === 'refused') throw new Error(line.reason);
+      if (!('kind' in connection)) return { kind: 'follower', connection };
+      if (connection.kind === 'refused') throw new Error(connection.reason);
     }
     const term = (known?.term ?? 0) + 1;
+    const { effects } = this.#options;
     const onDeposed = (): void => this.#rejoin();
-    const leader = await parts.becomeLeader({
-      folder,
-      term,
-      effects: this.#options.effects,
-      rps: this.#rps,
-      onDeposed,
-    });
+    const leader = await parts.becomeLeader({ folder, term, effects, rps: this.#rps, onDeposed });
     if (leader === undefined) return undefined;
     const seat = leader.join(this.#holder, {
       go: (ticket, startedAt) => this.#waiters.admit(ticket, { startedAt, term }),
@@ -191,7 +181,7 @@ class SharedBudget implements RateLimiter {
     return { kind: 'leader', leader, seat };
   }
 
-  /** The leader is gone, or no longer this process: whoever waits here asks again. */
+  /** The leader is gone, or no longer this process: waiting requests join again. */
   #rejoin(): void {
     if (this.#isClosed) return;
     this.#rps = this.rps;
@@ -203,15 +193,15 @@ class SharedBudget implements RateLimiter {
   #goAlone(cause: unknown): void {
     if (this.#isClosed) return;
     const { rps, effects, priority, onWarning } = this.#options;
-    const detail = cause instanceof Error ? cause.message.replace(/\s*[\r\n]+\s*/g, ' ') : String(cause);
+    const detail = oneLine(cause instanceof Error ? cause.message : String(cause));
     const message = `source: cannot share the rate limit with other processes (${detail}); hint: ${STATE_HINT}`;
     if (onWarning === undefined) process.emitWarning(message, { code: 'TONLAKE_BUDGET' });
     else onWarning(message);
-    const budget = openLimiter(rps, effects, { rps: rps === 'auto' ? this.#rps : undefined }, priority);
-    this.#place = { kind: 'alone', budget };
+    const limiter = openLimiter(rps, effects, { rps: rps === 'auto' ? this.#rps : undefined }, priority);
+    this.#place = { kind: 'alone', limiter };
     const over = new AbortController();
     for (const ticket of this.#waiters.tickets) {
-      budget.take(over.signal).then(
+      limiter.take(over.signal).then(
         (permit) => this.#waiters.admit(ticket, permit),
         (reason: unknown) => this.#waiters.failAll(reason),
       );
@@ -221,7 +211,7 @@ class SharedBudget implements RateLimiter {
 
 type Parts = Awaited<ReturnType<typeof loadParts>>;
 
-/** Loaded with the first request: a budget without a limit never needs them. */
+/** Loaded with the first request. */
 async function loadParts() {
   const [{ connectToLeader }, { becomeLeader }, { openStateFolder, readLeader }] = await Promise.all([
     import('./follower.ts'),

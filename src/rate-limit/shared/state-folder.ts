@@ -14,23 +14,23 @@ const ORPHAN_MS = 600_000;
 const leaderSchema = z.object({ socket: z.string(), pid: z.number() });
 
 const memoSchema = z.object({
-  /** Base address, for people who look into the folder. */
+  /** Base URL, for people who look into the folder. */
   network: z.string(),
   found: z.number().positive().optional(),
   foundAt: z.number().optional(),
   last429: z.number().optional(),
-  /** Wall clock of the last start, and the leader's term, written when a leader ends in order. */
+  /** Wall clock of the last start, and the term, written when a leader closes. */
   lastStart: z.number().optional(),
   closedTerm: z.number().optional(),
 });
 
-/** What outlives the processes: nothing in it is needed, and nothing in it is a secret. Times are wall clock, milliseconds. */
+/** What is remembered between processes; optional, and without secrets. Times are wall clock, in milliseconds. */
 export type Memo = Readonly<z.infer<typeof memoSchema>>;
 
-/** Who keeps a budget: the one with the highest term. */
+/** The record of a leader. The one with the highest term counts. */
 export interface LeaderRecord {
   readonly term: number;
-  /** Empty when its file cannot be read: as good as dead. */
+  /** Empty if its file cannot be read. */
   readonly socket: string;
 }
 
@@ -40,7 +40,7 @@ export interface StateFolder {
   readonly baseUrl: string;
 }
 
-/** Where state that only this machine needs is kept: TONLAKE_STATE_DIR, else below XDG_STATE_HOME or ~/.local/state. */
+/** Folder for the state of this machine: TONLAKE_STATE_DIR, else below XDG_STATE_HOME or ~/.local/state. */
 export function stateDirectory(env: Environment): string {
   const own = env['TONLAKE_STATE_DIR'];
   if (own !== undefined && own !== '') return own;
@@ -50,10 +50,10 @@ export function stateDirectory(env: Environment): string {
 }
 
 /**
- * The folder of a network and key, made if it is not there. Its name is a keyed hash: neither it nor a file tells the key.
- * Machines that share a home folder have folders of their own, because each has a socket of its own.
+ * The folder of a network and key, created if missing. Its name is a keyed hash, so nothing reveals the key. It includes the host
+ * name, because machines that share a home folder cannot share a socket.
  *
- * @throws an error of the file system when the directory cannot be used
+ * @throws an error of the file system if the folder cannot be used
  */
 export function openStateFolder(env: Environment, baseUrl: string, key: Secret | undefined): StateFolder {
   const root = join(stateDirectory(env), 'budget');
@@ -65,7 +65,7 @@ export function openStateFolder(env: Environment, baseUrl: string, key: Secret |
   return { path, baseUrl };
 }
 
-/** A fresh address to listen at. */
+/** A new address to listen on. */
 export function socketPath(folder: StateFolder): string {
   const name = `${randomBytes(6).toString('hex')}.sock`;
   if (process.platform === 'win32') return `\\\\.\\pipe\\tonlake-${name}`;
@@ -75,7 +75,7 @@ export function socketPath(folder: StateFolder): string {
   const short = join(Buffer.byteLength(tmpdir()) < 50 ? tmpdir() : '/tmp', `tonlake-${uid}`);
   makeFoldersSync(short, 0o700);
   const found = lstatSync(short);
-  // Anybody may make a folder in /tmp: only our own, which nobody else can write to, is used.
+  // Other users can create folders in /tmp: use it only if it is ours and private.
   if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o077) !== 0) {
     throw new Error(`expected ${short} to be a private folder of this user`);
   }
@@ -95,21 +95,12 @@ export function readLeader(folder: StateFolder): LeaderRecord | undefined {
 }
 
 /**
- * Becomes the leader of a term, if nobody else is, nor of a later one. The file is linked, so it is there whole or not at
- * all, and the file with the highest term is never removed, so terms only rise: of many who saw the leader of the term
- * before dead, one wins. Without a pause in between, so that no other work of this process comes between the steps.
+ * Becomes the leader of a term, unless another process leads it or a later one. The file is linked, so it is complete or absent, and
+ * the file with the highest term is never removed, so terms only increase: of several processes that found the previous leader dead,
+ * one wins. Synchronous, so that no other work of this process runs between the steps.
  */
 export function claimTerm(folder: StateFolder, term: number, socket: string): boolean {
-  const draft = join(folder.path, `draft.${randomBytes(6).toString('hex')}`);
-  writeFileSync(draft, JSON.stringify({ socket, pid: process.pid }), { mode: 0o600 });
-  try {
-    linkSync(draft, leaderPath(folder, term));
-  } catch (error) {
-    if (isThere(error)) return false;
-    throw error;
-  } finally {
-    rmSync(draft, { force: true });
-  }
+  if (!createFile(folder.path, leaderPath(folder, term), JSON.stringify({ socket, pid: process.pid }))) return false;
   if (!isLatest(folder, term)) {
     rmSync(leaderPath(folder, term), { force: true });
     return false;
@@ -118,12 +109,12 @@ export function claimTerm(folder: StateFolder, term: number, socket: string): bo
   return true;
 }
 
-/** Whether nobody has claimed a later term. */
+/** True if no process has claimed a later term. */
 export function isLatest(folder: StateFolder, term: number): boolean {
   return terms(folder).every((other) => other <= term);
 }
 
-/** What is remembered of the network; empty when there is nothing, or nothing readable. */
+/** The memo of a network; empty if missing or unreadable. */
 export function readMemo(folder: StateFolder): Memo {
   try {
     return memoSchema.parse(JSON.parse(readFileSync(join(folder.path, 'memo.json'), 'utf8')));
@@ -132,7 +123,7 @@ export function readMemo(folder: StateFolder): Memo {
   }
 }
 
-/** Replaces what is remembered, whole. */
+/** Replaces the memo atomically. */
 export function writeMemo(folder: StateFolder, memo: Memo): void {
   const path = join(folder.path, 'memo.json');
   const draft = join(folder.path, `draft.${randomBytes(6).toString('hex')}`);
@@ -151,14 +142,14 @@ function leaderPath(folder: StateFolder, term: number): string {
   return join(folder.path, `leader.${term}`);
 }
 
-/** Clears away what earlier leaders left. */
+/** Removes files of earlier leaders. */
 function sweep(folder: StateFolder, term: number): void {
   for (const old of terms(folder).filter((other) => other < term)) {
     try {
       const { socket } = leaderSchema.parse(JSON.parse(readFileSync(leaderPath(folder, old), 'utf8')));
       if (process.platform !== 'win32' && socket.endsWith('.sock')) rmSync(socket, { force: true });
     } catch {
-      // Unreadable, or cleared away by somebody else.
+      // Unreadable, or removed by another process.
     }
     rmSync(leaderPath(folder, old), { force: true });
   }
@@ -171,23 +162,26 @@ function sweep(folder: StateFolder, term: number): void {
   }
 }
 
-/** Made once, by whoever comes first. */
+/** Created by the first process. */
 function readSalt(root: string): string {
   const path = join(root, 'salt');
   if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-    const draft = `${path}.${randomBytes(6).toString('hex')}`;
-    writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600 });
-    try {
-      linkSync(draft, path);
-    } catch (error) {
-      if (!isThere(error)) throw error;
-    } finally {
-      rmSync(draft, { force: true });
-    }
+    createFile(root, path, randomBytes(32).toString('hex'));
   }
   return readFileSync(path, 'utf8');
 }
 
-function isThere(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EEXIST';
+/** Creates a complete file; false if it exists. */
+function createFile(folder: string, path: string, text: string): boolean {
+  const draft = join(folder, `draft.${randomBytes(6).toString('hex')}`);
+  writeFileSync(draft, text, { mode: 0o600 });
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }
