@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import transactions from '../dist/pipelines/transactions.js';
 import { Decoder } from '../dist/src/decode/decoder.js';
-import { rowsOfPage } from '../dist/src/decode/object-decoder.js';
 import { startSandbox } from '../dist/src/sandbox/index.js';
+import { rowsOfPage } from '../dist/tools/object-decoder.js';
 import { count, median, publish, round, table } from './lib/report.mjs';
 
 const { values, positionals } = parseArgs({

@@ -3,54 +3,39 @@ import type { Span } from '../core/span.ts';
 import type { Decoder } from '../decode/decoder.ts';
 import type { BytesColumn, WordsColumn } from '../decode/typed-columns.ts';
 
-/** The headers in a decoder as their links prove them: from the rows that are written, not from what the source sent. */
+/** The headers in a decoder, for the proof by links: it uses the rows that are written, not the response. */
 export class LinkRows {
   private readonly decoder: Decoder;
-  private readonly workchains: WordsColumn;
-  private readonly shards: WordsColumn;
-  private readonly seqnos: WordsColumn;
-  private readonly mcSeqnos: WordsColumn;
-  private readonly links: BytesColumn;
-  private readonly txCounts: WordsColumn;
-  private readonly startLts: WordsColumn;
-  private readonly endLts: WordsColumn;
 
   constructor(decoder: Decoder) {
     this.decoder = decoder;
-    this.workchains = decoder.column('workchain') as WordsColumn;
-    this.shards = decoder.column('shard') as WordsColumn;
-    this.seqnos = decoder.column('seqno') as WordsColumn;
-    this.mcSeqnos = decoder.column('mc_block_seqno') as WordsColumn;
-    this.links = decoder.column('prev_blocks') as BytesColumn;
-    this.txCounts = decoder.column('tx_count') as WordsColumn;
-    this.startLts = decoder.column('start_lt') as WordsColumn;
-    this.endLts = decoder.column('end_lt') as WordsColumn;
   }
 
-  /** The blocks of a span's masterchain blocks, without rows that `isAlive` denies. */
+  /** The blocks of a span of masterchain blocks, without rows for which `isAlive` is false. */
   read(span: Span, isAlive: (row: number) => boolean): readonly CountedBlock[] {
+    const words = (name: string): WordsColumn => this.decoder.column(name) as WordsColumn;
+    const [workchains, shards, seqnos] = [words('workchain'), words('shard'), words('seqno')];
+    const [mcSeqnos, txCounts] = [words('mc_block_seqno'), words('tx_count')];
+    const [startLts, endLts] = [words('start_lt'), words('end_lt')];
+    const links = this.decoder.column('prev_blocks') as BytesColumn;
     const blocks: CountedBlock[] = [];
     for (let row = 0; row < this.decoder.records; row++) {
-      const mcSeqno = this.mcSeqnos.words[row] as number;
-      if (mcSeqno >= span.from && mcSeqno <= span.to && isAlive(row)) blocks.push(this.block(row, mcSeqno));
+      const mcSeqno = mcSeqnos.words[row] as number;
+      if (mcSeqno < span.from || mcSeqno > span.to || !isAlive(row)) continue;
+      const workchain = (workchains.words[row] as number) | 0;
+      const seqno = seqnos.words[row] as number;
+      const { bytes, offsets } = links;
+      blocks.push({
+        id: blockId(workchain, shards.signed64(row).toString(), seqno),
+        workchain,
+        seqno,
+        mcSeqno,
+        prev: links.isSet(row) ? parseLinks(bytes.toString('utf8', offsets[row], offsets[row + 1])) : [],
+        txCount: txCounts.words[row * txCounts.width] as number,
+        startLt: startLts.signed64(row),
+        endLt: endLts.signed64(row),
+      });
     }
     return blocks;
-  }
-
-  private block(row: number, mcSeqno: number): CountedBlock {
-    const workchain = (this.workchains.words[row] as number) | 0;
-    const seqno = this.seqnos.words[row] as number;
-    const { bytes, offsets } = this.links;
-    const links = this.links.isSet(row) ? parseLinks(bytes.toString('utf8', offsets[row], offsets[row + 1])) : [];
-    return {
-      id: blockId(workchain, this.shards.signed64(row).toString(), seqno),
-      workchain,
-      seqno,
-      mcSeqno,
-      prev: links,
-      txCount: this.txCounts.words[row * this.txCounts.width] as number,
-      startLt: this.startLts.signed64(row),
-      endLt: this.endLts.signed64(row),
-    };
   }
 }

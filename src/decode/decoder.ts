@@ -105,12 +105,12 @@ export class Decoder {
 
 function fillRows(rows: TableRows, before: number, given: Given | readonly Given[], { refused }: ScannedPage): void {
   if (!isList(given)) {
-    rows.fill(before, given);
+    rows.fill(before, rows.count, given);
     return;
   }
   const bad = new Set(refused.map(({ index }) => index));
-  let row = before;
-  for (const [index, one] of given.entries()) if (!bad.has(index)) rows.fillOne(row++, one);
+  const kept = given.filter((_, index) => !bad.has(index)).slice(0, rows.count - before);
+  for (const [index, one] of kept.entries()) rows.fill(before + index, before + index + 1, one);
 }
 
 function isList(given: Given | readonly Given[]): given is readonly Given[] {

@@ -1,39 +1,34 @@
-import * as z from 'zod';
 import { kinds } from '../declare/kind.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import { expectation } from './decode-plan.ts';
-import { compactJson, parseExact } from './json-text.ts';
-import { Misfit, readCell, shown, valueAt } from './object-decoder.ts';
+import { compactJson } from './json-text.ts';
+import { Misfit, parseExact, readCell, shown, valueAt } from './read-cell.ts';
 import type { RefusedRecord } from './scan-page.ts';
 
 /** Why a record could not be decoded. */
 export interface Explanation {
-  /** JSON pointer from the top of the page: `/transactions/3/lt`. */
+  /** JSON pointer from the root of the page: `/transactions/3/lt`. */
   readonly pointer: string;
   /** `expected a decimal string (decimal-int64), got 17 (number)`. */
   readonly reason: string;
 }
 
-/** Reads a refused record again, slowly, to say what is wrong with it. */
-export function explainRefusal(pipeline: PipelineDef, refused: RefusedRecord): Explanation {
-  const base = pipeline.tables.find((table) => table.rows.kind === 'records') as TableDef;
-  const place = `${base.rows.kind === 'records' ? base.rows.path : ''}/${refused.index}`;
+/** Parses a refused record again, slowly, to find what is wrong with it. */
+export function explainRefusal({ tables }: PipelineDef, refused: RefusedRecord): Explanation {
+  const base = tables.find(({ rows }) => rows.kind === 'records');
+  const place = `${base?.rows.kind === 'records' ? base.rows.path : ''}/${refused.index}`;
   const record: unknown = parseExact(compactJson(refused.raw));
-  const result = schemaOf(pipeline).safeParse(record);
-  if (result.success) {
-    return {
-      pointer: place + refused.pointer,
-      reason: `expected ${refused.expected}, got the key twice`,
-    };
+  for (const table of tables) {
+    const fault = faultIn(table, record);
+    if (fault === undefined) continue;
+    const { pointer, expected } = fault;
+    return { pointer: place + pointer, reason: `expected ${expected}, got ${shown(valueAt(record, pointer))}` };
   }
-  const issue = result.error.issues[0] as z.core.$ZodIssue;
-  const pointer = issue.path.map((name) => `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-  const value = valueAt(record, pointer);
-  return { pointer: place + pointer, reason: `expected ${issue.message}, got ${shown(value)}` };
+  return { pointer: place + refused.pointer, reason: `expected ${refused.expected}, got the key twice` };
 }
 
-/** The masterchain block that a refused record says it belongs to; undefined where it does not say. */
+/** The masterchain block of a refused record; undefined if it cannot be read. */
 export function masterchainSeqnoOf({ tables }: PipelineDef, { raw }: RefusedRecord): number | undefined {
   const column = tables[0]?.columns.find(({ name }) => name === 'mc_block_seqno');
   if (column?.origin.kind !== 'path') return undefined;
@@ -41,47 +36,57 @@ export function masterchainSeqnoOf({ tables }: PipelineDef, { raw }: RefusedReco
   return Number.isSafeInteger(seqno) ? (seqno as number) : undefined;
 }
 
-const schemas = new WeakMap<PipelineDef, z.ZodType>();
+/** A field that does not match its column. */
+interface FieldFault {
+  /** Relative to the record. */
+  readonly pointer: string;
+  readonly expected: string;
+}
 
-function schemaOf(pipeline: PipelineDef): z.ZodType {
-  const known = schemas.get(pipeline);
-  if (known !== undefined) return known;
-  const tree: Tree = { leaf: undefined, children: new Map(), optional: false };
-  for (const table of pipeline.tables) {
-    if (table.rows.kind === 'nested') {
-      const nested: Tree = { leaf: undefined, children: new Map(), optional: false };
-      addColumns(nested, table);
-      for (const place of table.rows.places) {
-        const item = toZod(nested);
-        put(tree, place.path, (place.count === 'one' ? item : z.array(item, 'an array of objects')).nullish());
-      }
-    } else {
-      addColumns(tree, table);
+function faultIn(table: TableDef, record: unknown): FieldFault | undefined {
+  const { rows } = table;
+  if (rows.kind !== 'nested') return faultInObject(table, record, '');
+  for (const { path, count } of rows.places) {
+    const found = valueAt(record, path);
+    if (found === null || found === undefined) continue;
+    if (count === 'many' && !Array.isArray(found)) return { pointer: path, expected: 'an array of objects' };
+    const pointers = count === 'one' ? [path] : Object.keys(found).map((at) => `${path}/${at}`);
+    for (const pointer of pointers) {
+      const fault = faultInObject(table, record, pointer);
+      if (fault !== undefined) return fault;
     }
   }
-  const schema = toZod(tree);
-  schemas.set(pipeline, schema);
-  return schema;
+  return undefined;
 }
 
-interface Tree {
-  leaf: z.ZodType | undefined;
-  readonly children: Map<string, Tree>;
-  optional: boolean;
-}
-
-function addColumns(tree: Tree, table: TableDef): void {
-  const kept = table.columns.flatMap(({ kind, origin }) =>
+/** Checks the fields of the object at a pointer. Fields inside stored JSON may have any type. */
+function faultInObject({ columns, rows }: TableDef, record: unknown, place: string): FieldFault | undefined {
+  if (!isObject(valueAt(record, place))) return { pointer: place, expected: 'an object' };
+  const stored = columns.flatMap(({ kind, origin }) =>
     kinds[kind].wire === 'json' && origin.kind === 'path' ? [`${origin.path}/`] : [],
   );
-  for (const def of table.columns) {
-    const { origin } = def;
-    if (origin.kind !== 'path' || kept.some((path) => origin.path.startsWith(path))) continue;
-    const kind = kinds[def.kind];
+  for (const { kind: name, origin, nullable } of columns) {
+    if (origin.kind !== 'path' || stored.some((path) => origin.path.startsWith(path))) continue;
+    const kind = kinds[name];
     if (kind.wire === 'json' || kind.wire === 'comment') continue;
-    const fits = z.custom((value) => isReadable(() => readCell(kind, value)), expectation(kind.wire, kind.name));
-    put(tree, origin.path, def.nullable || table.rows.kind === 'projection' ? fits.nullish() : fits);
+    const isOptional = nullable || rows.kind === 'projection';
+    const names = origin.path.split('/').slice(1);
+    for (const depth of names.keys()) {
+      const pointer = `${place}/${names.slice(0, depth + 1).join('/')}`;
+      const value = valueAt(record, pointer);
+      const isLeaf = depth === names.length - 1;
+      const isMissing = value === null || value === undefined;
+      if (isMissing && isOptional) break;
+      if (isMissing || !(isLeaf ? isReadable(() => readCell(kind, value)) : isObject(value))) {
+        return { pointer, expected: isLeaf ? expectation(kind.wire, name) : 'an object' };
+      }
+    }
   }
+  return undefined;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isReadable(read: () => unknown): boolean {
@@ -92,25 +97,4 @@ function isReadable(read: () => unknown): boolean {
     if (error instanceof Misfit) return false;
     throw error;
   }
-}
-
-function put(root: Tree, path: string, leaf: z.ZodType): void {
-  let tree = root;
-  for (const name of path.slice(1).split('/')) {
-    const next: Tree = tree.children.get(name) ?? { leaf: undefined, children: new Map(), optional: false };
-    tree.children.set(name, next);
-    tree = next;
-  }
-  tree.leaf ??= leaf;
-}
-
-function toZod(tree: Tree): z.ZodType {
-  if (tree.leaf !== undefined && tree.children.size === 0) return tree.leaf;
-  const shape = Object.fromEntries([...tree.children].map(([name, child]) => [name, optionalWhereEmpty(toZod(child))]));
-  return z.looseObject(shape, 'an object');
-}
-
-/** An object may be missing when nothing inside it is required. */
-function optionalWhereEmpty(schema: z.ZodType): z.ZodType {
-  return schema instanceof z.ZodObject && schema.safeParse({}).success ? schema.nullish() : schema;
 }

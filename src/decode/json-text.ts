@@ -102,32 +102,6 @@ export function compactJson(text: string): string {
   return out;
 }
 
-/** A number that a double may not hold as it was sent. */
-export class Literal {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  toJSON(): number {
-    return Number(this.text);
-  }
-}
-
-const STRING_OR_INEXACT = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-const MARK = '\u0000literal ';
-
-/** Parses JSON so that integers of 16 digits and more, fractions, exponents and -0 stay as they were sent. */
-export function parseExact(text: string): unknown {
-  const marked = text.replace(STRING_OR_INEXACT, (token) =>
-    token.startsWith('"') || /^(0|-?[1-9]\d{0,14})$/.test(token) ? token : JSON.stringify(MARK + token),
-  );
-  return JSON.parse(marked, (_, value: unknown) =>
-    typeof value === 'string' && value.startsWith(MARK) ? new Literal(value.slice(MARK.length)) : value,
-  );
-}
-
 /**
  * Writes the escapes of printable ASCII between two positions of the page as the characters themselves, with blanks behind,
  * because hashes and numbers are read without escapes. False when there was none.

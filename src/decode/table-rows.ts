@@ -69,21 +69,13 @@ export class TableRows {
     return column;
   }
 
-  /** Sets the columns that the walk knows, from a row on. */
-  fill(from: number, given: Given): void {
+  /** Sets the columns that the walk knows, from one row to before another. Calls are in ascending order of rows. */
+  fill(from: number, to: number, given: Given): void {
     for (const def of this.table.columns) {
       const value = def.origin.kind === 'ask' ? given[def.origin.name] : undefined;
       if (value === undefined || value === null) continue;
       const column = this.named(def.name);
-      for (let row = from; row < this.count; row++) putGiven(column, row, value);
-    }
-  }
-
-  /** Sets the columns that the walk knows of one row; rows come in ascending order. */
-  fillOne(row: number, given: Given): void {
-    for (const def of this.table.columns) {
-      const value = def.origin.kind === 'ask' ? given[def.origin.name] : undefined;
-      if (value !== undefined && value !== null && row < this.count) putGiven(this.named(def.name), row, value);
+      for (let row = from; row < to; row++) putGiven(column, row, value);
     }
   }
 

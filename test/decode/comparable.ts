@@ -1,6 +1,7 @@
 import { kinds } from '../../src/declare/kind.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
-import type { Cell, Row } from '../../src/decode/object-decoder.ts';
+import type { Cell } from '../../src/decode/read-cell.ts';
+import type { Row } from '../../tools/object-decoder.ts';
 
 /** Rows in a form in which equal values are equal: bytes as base64, and nothing but values. */
 export function comparable(tables: Readonly<Record<string, readonly Row[]>>): Record<string, unknown[]> {

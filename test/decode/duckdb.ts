@@ -2,7 +2,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { ColumnDef } from '../../src/declare/column.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import type { TableDef } from '../../src/declare/table.ts';
-import type { Row } from '../../src/decode/object-decoder.ts';
+import type { Row } from '../../tools/object-decoder.ts';
 
 /**
  * DuckDB's own reading of a recorded answer: an oracle that shares nothing with the decoder but the declaration's paths.

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import blocks from '../../pipelines/blocks.ts';
 import transactions from '../../pipelines/transactions.ts';
-import type { Cell, Row } from '../../src/decode/object-decoder.ts';
+import type { Cell } from '../../src/decode/read-cell.ts';
+import type { Row } from '../../tools/object-decoder.ts';
 import { goldenCases } from '../fixtures.ts';
 import { read } from './reading.ts';
 

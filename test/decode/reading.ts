@@ -2,8 +2,9 @@ import { kinds } from '../../src/declare/kind.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import type { Batch, Vector } from '../../src/decode/batch.ts';
 import { Decoder } from '../../src/decode/decoder.ts';
-import type { Cell, Row } from '../../src/decode/object-decoder.ts';
+import type { Cell } from '../../src/decode/read-cell.ts';
 import type { ScannedPage } from '../../src/decode/scan-page.ts';
+import type { Row } from '../../tools/object-decoder.ts';
 
 /** The rows of a batch as objects; numbers as bigint, times in microseconds, dates in days. */
 export function rowsOf(batch: Batch): Row[] {

@@ -6,7 +6,7 @@ import { fixedColumns, narrowPipeline, WHOLE } from '../../src/declare/left-out.
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import type { LeftOut } from '../../src/declare/table.ts';
-import type { Row } from '../../src/decode/object-decoder.ts';
+import type { Row } from '../../tools/object-decoder.ts';
 import { recordedAnswer } from '../client/recorded.ts';
 import { read } from './reading.ts';
 

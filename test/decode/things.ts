@@ -21,7 +21,7 @@ import {
   unixSecondsString,
 } from 'tonlake/pipeline';
 import { explainRefusal } from '../../src/decode/explain-refusal.ts';
-import type { Cell } from '../../src/decode/object-decoder.ts';
+import type { Cell } from '../../src/decode/read-cell.ts';
 import { read } from './reading.ts';
 
 /** A table with one nullable column of each kind, named as its field. */

@@ -3,7 +3,8 @@ import type { ColumnDef } from '../../src/declare/column.ts';
 import { kinds } from '../../src/declare/kind.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import type { TableDef } from '../../src/declare/table.ts';
-import type { Cell, Row } from '../../src/decode/object-decoder.ts';
+import type { Cell } from '../../src/decode/read-cell.ts';
+import type { Row } from '../../tools/object-decoder.ts';
 
 type Tree = { [name: string]: unknown };
 
