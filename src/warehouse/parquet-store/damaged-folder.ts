@@ -145,35 +145,41 @@ async function fillFolder(
   path: string,
   network: string,
   lost: readonly LostEntry[],
-  { effects, command }: FillOptions,
+  options: FillOptions,
 ): Promise<void> {
-  const { stage, lock: lockPath } = layoutOf(path);
-  const lock = await takeLock({ path: lockPath, subject: `warehouse ${path}`, command, effects });
-  try {
+  await underLock(path, options, async () => {
+    const { stage } = layoutOf(path);
     const { ledger, broken } = await readLedger(path);
     await makeFolder(stage);
     for (const each of lost.filter(({ isGap, number }) => isGap && broken.has(number))) {
-      const entry = voidEntry(network, each, effects);
+      const entry = voidEntry(network, each, options.effects);
       const to = ledger.entryPath(each.number);
       if (each.isBroken) await rename(to, join(ledger.path, `.broken-${each.number}-${entry.id}.json`));
       await putText(to, `${JSON.stringify(entry)}\n`, stage, entry.id);
     }
-  } finally {
-    await lock.release();
-  }
+  });
 }
 
 /** {@link DamagedStore.restoreDeclarations} of a folder. */
 async function restoreDeclarations(
   path: string,
   lost: readonly LostDeclaration[],
-  { effects, command }: Omit<FillOptions, 'tables'>,
+  options: Omit<FillOptions, 'tables'>,
 ): Promise<void> {
-  const { lock: lockPath } = layoutOf(path);
-  const lock = await takeLock({ path: lockPath, subject: `warehouse ${path}`, command, effects });
-  try {
+  await underLock(path, options, async () => {
     const folder = new DeclarationFolder(path);
     for (const { pipeline, number } of lost) await folder.replace(pipeline, number);
+  });
+}
+
+async function underLock(
+  path: string,
+  { effects, command }: Omit<FillOptions, 'tables'>,
+  change: () => Promise<void>,
+): Promise<void> {
+  const lock = await takeLock({ path: layoutOf(path).lock, subject: `warehouse ${path}`, command, effects });
+  try {
+    await change();
   } finally {
     await lock.release();
   }
