@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { failedWith, ifAny } from './disk.ts';
 
 /** Files after which it is decided how the others are read. */
@@ -17,10 +17,26 @@ export class SmallFiles {
 
   /** The text of a file; undefined when it does not exist. */
   async text(path: string): Promise<string | undefined> {
-    if (this.#read >= PROBE && this.#ms / this.#read > SLOW_MS) return ifAny(readFile(path, 'utf8'));
+    return this.#ask(
+      () => readFileSync(path, 'utf8'),
+      () => readFile(path, 'utf8'),
+    );
+  }
+
+  /** Size and time of change of a file, in bytes and milliseconds; undefined when it does not exist. */
+  async stamp(path: string): Promise<string | undefined> {
+    const stats = await this.#ask(
+      () => statSync(path),
+      () => stat(path),
+    );
+    return stats && `${stats.size} ${Math.floor(stats.mtimeMs)}`;
+  }
+
+  async #ask<T>(now: () => T, later: () => Promise<T>): Promise<T | undefined> {
+    if (this.#read >= PROBE && this.#ms / this.#read > SLOW_MS) return ifAny(later());
     const startedAt = performance.now();
     try {
-      return readFileSync(path, 'utf8');
+      return now();
     } catch (error) {
       if (failedWith(error, 'ENOENT')) return undefined;
       throw error;

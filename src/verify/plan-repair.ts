@@ -68,7 +68,8 @@ export function planRepair(
   const due = all.map((damages) => damages.filter((damage) => !isOver(damage)));
   return {
     isLedgerBroken:
-      held.lost.some(({ isGap, hasRows }) => isGap || hasRows) || findings.some(({ kind }) => kind === 'rows-unknown'),
+      held.lost.some(({ isGap, hasRows }) => isGap || hasRows) ||
+      findings.some(({ kind }) => kind === 'rows-unknown' || kind === 'checkpoint-wrong'),
     damages: due.find((damages) => damages.length > 0) ?? [],
     marts: states.flatMap((state) => (state.entry.mart === undefined || isIntact(state) ? [] : state.entry)),
     setAside: new Set(all.flat().flatMap(({ entries }) => entries.map(({ id }) => id))),

@@ -28,7 +28,14 @@ export type RemovedEntry = Pick<LedgerEntry, 'number' | 'pipeline' | 'span' | 's
 
 /** Something that is wrong with a ledger itself. */
 export interface LedgerFault {
-  readonly kind: 'entry-lost' | 'entry-broken' | 'entry-foreign' | 'schema-broken' | 'file-unknown' | 'rows-unknown';
+  readonly kind:
+    | 'entry-lost'
+    | 'entry-broken'
+    | 'entry-foreign'
+    | 'schema-broken'
+    | 'checkpoint-wrong'
+    | 'file-unknown'
+    | 'rows-unknown';
   /** Empty where it is not known. */
   readonly pipeline: string;
   readonly span?: Span | undefined;
@@ -99,7 +106,7 @@ export interface DamagedStore {
   checkBytes(part: TableEntry, query: Query): Promise<BytesCheck>;
   /**
    * Makes the ledger readable and writable again: fills the numbers of lost entries with entries that are never in force, keeps
-   * broken ones aside, and removes rows that no entry in force names. Takes the lock, looks for the damage again, as another process
+   * broken ones aside, removes rows that no entry in force names, and writes wrong checkpoints anew. Takes the lock, looks for the damage again, as another process
    * may have repaired it meanwhile, and can be called after `close`.
    *
    * @throws {StoreError} `busy`

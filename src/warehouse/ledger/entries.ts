@@ -7,7 +7,7 @@ import { FORGOTTEN } from './done-spans.ts';
 export const FORMAT = 1;
 
 /** The newest format of an entry. 1: one span. 2: several spans in `spans`. */
-const ENTRY_FORMAT = 2;
+export const ENTRY_FORMAT = 2;
 
 const count = z.number().int().nonnegative();
 
@@ -80,7 +80,8 @@ export function parseEntry(text: string, subject: string, number: number): Ledge
     requireFormat(formatField.safeParse(json).data?.format, subject, ENTRY_FORMAT);
     const entry = entrySchema.parse(json);
     requireSpans(entry);
-    if (entry.number === number) return entry;
+    // Not `entry`: what a newer version added to an entry of a known format must reach the checkpoint.
+    if (entry.number === number) return json as LedgerEntry;
     throw new Error(`expected number ${number}, got ${entry.number}`);
   } catch (error) {
     if (isNewer(error)) throw error;
@@ -110,36 +111,65 @@ export function badLedger(problem: string, cause?: unknown, hint?: string): Stor
   });
 }
 
-/** The ledger in memory: all entries in order of commit, and which of them are still in force. */
+/** How long a checkpoint keeps superseded entries, whose files may be in use until the grace period ends. */
+export const CHECKPOINT_GRACE_MS = 86_400_000;
+
+/** The ledger in memory: entries in order of commit, and which of them are still in force. */
 export class Entries {
   readonly #all: LedgerEntry[] = [];
+  #last = 0;
   readonly #ids = new Set<string>();
   readonly #successors = new Map<string, LedgerEntry>();
   readonly #aside = new Set<string>();
   #effective: readonly LedgerEntry[] | undefined;
 
+  /** Without those that a checkpoint left out. */
   get all(): readonly LedgerEntry[] {
     return this.#all;
   }
 
   get nextNumber(): number {
-    return this.#all.length + 1;
+    return this.#last + 1;
   }
 
   /** Entries that are neither superseded, nor set aside, nor of a commit that was cut short, in order of commit. */
   get effective(): readonly LedgerEntry[] {
     this.#effective ??= this.#all.filter(
-      ({ id, commitWith }) =>
-        !this.#successors.has(id) && !this.#aside.has(id) && (commitWith === undefined || this.#ids.has(commitWith)),
+      (entry) => !this.#successors.has(entry.id) && !this.#aside.has(entry.id) && this.#isWhole(entry),
     );
     return this.#effective;
   }
 
   /** Entries that tell of rows which were removed on purpose, in order of commit. */
   get forgotten(): readonly LedgerEntry[] {
-    return this.#all.filter(
-      ({ scope, commitWith }) => scope === FORGOTTEN && (commitWith === undefined || this.#ids.has(commitWith)),
-    );
+    return this.#all.filter((entry) => entry.scope === FORGOTTEN && this.#isWhole(entry));
+  }
+
+  /** What a checkpoint keeps: entries that are in force or aside, that tell of removed rows, or that were superseded lately. */
+  get lasting(): readonly LedgerEntry[] {
+    const since = Date.parse(this.#all.at(-1)?.committedAt ?? '') - CHECKPOINT_GRACE_MS;
+    // By number, so that the successor of an entry that is kept is kept as well, whatever the clocks said.
+    const recent = this.#all.find(({ committedAt }) => Date.parse(committedAt) > since)?.number ?? 0;
+    return this.#all.filter((entry) => {
+      const successor = this.#successors.get(entry.id);
+      const isLate = successor !== undefined && successor.number >= recent;
+      return isLate || (this.#isWhole(entry) && (successor === undefined || entry.scope === FORGOTTEN));
+    });
+  }
+
+  /** Begins with what a checkpoint kept of the entries up to a number. */
+  restore({ number, entries }: { readonly number: number; readonly entries: readonly LedgerEntry[] }): void {
+    for (const entry of entries) {
+      this.add(entry);
+      // The others of its commit may be left out.
+      if (entry.commitWith !== undefined) this.#ids.add(entry.commitWith);
+    }
+    this.#last = number;
+  }
+
+  /** Whether no part of the commit of an entry is missing. */
+  #isWhole({ commitWith }: LedgerEntry): boolean {
+    return commitWith === undefined || this.#ids.has(commitWith);
   }
 
   /** The entry that took the place of another. */
@@ -160,6 +190,7 @@ export class Entries {
 
   add(entry: LedgerEntry): void {
     this.#all.push(entry);
+    this.#last = entry.number;
     this.#ids.add(entry.id);
     for (const id of entry.supersedes) this.#successors.set(id, entry);
     this.#effective = undefined;

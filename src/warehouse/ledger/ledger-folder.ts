@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { StoreError } from '../../core/errors.ts';
 import { ifAny, listFolder, putText } from '../../files/disk.ts';
@@ -8,6 +9,7 @@ import { SmallFiles } from '../../files/small-files.ts';
 import { CATALOG } from '../relations/table-relation.ts';
 import { type Schema, schemaId } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { badLedger, Entries, FORMAT, formatField, isNewer, parseEntry, requireFormat } from './entries.ts';
 
 const identitySchema = z.object({ format: z.literal(FORMAT), network: z.string(), createdAt: z.string() });
@@ -17,6 +19,9 @@ export type Identity = Readonly<z.infer<typeof identitySchema>>;
 
 const schemaSchema = z.array(z.object({ name: z.string(), type: z.string() }));
 
+/** Fewest entries between two checkpoints: reading so many takes about 10 ms. */
+const CHECKPOINT_ENTRIES = 100;
+
 /** Files read at once. */
 const readers = 32;
 
@@ -25,6 +30,7 @@ export function layoutOf(path: string) {
   return {
     identity: join(path, 'tonlake.json'),
     ledger: join(path, '_ledger'),
+    checkpoints: join(path, '_checkpoints'),
     declarations: join(path, '_declarations'),
     stage: join(path, '_stage'),
     lock: join(path, '_lock'),
@@ -46,9 +52,14 @@ export class LedgerFolder {
   readonly entries = new Entries();
   readonly #schemas = new Map<string, Schema>();
   readonly #files = new SmallFiles();
+  readonly #checkpoints: Checkpoints;
+  /** What the newest checkpoint covers and keeps. */
+  #checkpoint = { number: 0, entries: 0 };
 
   constructor(warehouse: string) {
-    this.path = layoutOf(warehouse).ledger;
+    const { ledger, checkpoints } = layoutOf(warehouse);
+    this.path = ledger;
+    this.#checkpoints = new Checkpoints(checkpoints, (number) => this.entryPath(number));
   }
 
   /** The columns of a schema that an entry names. */
@@ -62,9 +73,11 @@ export class LedgerFolder {
    * Reads what was committed since the last time.
    * @param tell is told of an entry or a schema that is missing or broken, which is left out then. Default: throws. The ledger
    * must not be read again afterwards.
-   * @returns the new entries.
+   * @returns the new entries; the first time, those that the newest checkpoint kept and all after it. With `tell`, every entry is read.
    */
   async refresh(tell?: (problem: LedgerProblem) => void): Promise<readonly LedgerEntry[]> {
+    const isFirst = tell === undefined && this.entries.nextNumber === 1;
+    const checkpoint = isFirst ? await this.#checkpoints.newest() : undefined;
     const names = await listFolder(this.path);
     const numbers: number[] = [];
     for (const name of names) {
@@ -72,7 +85,7 @@ export class LedgerFolder {
       else if (!/^(schema-[0-9a-f]+\.json|\..*)$/.test(name)) throw badLedger(`${join(this.path, name)} is foreign`);
     }
     // Every number up to the highest, listed or not: a listing may miss a file that is put while it is made.
-    const first = this.entries.nextNumber;
+    const first = checkpoint === undefined ? this.entries.nextNumber : checkpoint.number + 1;
     const highest = numbers.reduce((most, number) => Math.max(most, number), 0);
     const fresh = Array.from({ length: Math.max(0, highest - first + 1) }, (_, at) => first + at);
     const told = async <T>(read: Promise<T>, number?: number): Promise<T | undefined> => {
@@ -85,13 +98,42 @@ export class LedgerFolder {
     };
     const found = await readEach(fresh, (number) => told(this.#readEntry(number), number));
     const entries = found.filter((entry) => entry !== undefined);
-    const named = entries.flatMap(({ tables }) => Object.values(tables).map(({ schema }) => schema));
+    const all = [...(checkpoint?.entries ?? []), ...entries];
+    const named = all.flatMap(({ tables }) => Object.values(tables).map(({ schema }) => schema));
     const unknown = new Set(named.filter((id) => !this.#schemas.has(id)));
     for (const schema of await readEach([...unknown], (id) => told(this.#readSchema(id)))) {
       if (schema !== undefined) this.#schemas.set(schema.id, schema);
     }
+    if (checkpoint !== undefined) {
+      this.entries.restore(checkpoint);
+      this.#checkpoint = { number: checkpoint.number, entries: checkpoint.entries.length };
+    }
     for (const entry of entries) this.entries.add(entry);
-    return entries;
+    return all;
+  }
+
+  /** Whether so much was committed since the newest checkpoint that another one pays off. */
+  get isCheckpointDue(): boolean {
+    const { number, entries } = this.#checkpoint;
+    // A share of what it holds, so that work per commit does not grow with the ledger.
+    return this.entries.nextNumber - 1 - number >= Math.max(CHECKPOINT_ENTRIES, entries / 10);
+  }
+
+  async writeCheckpoint(staging: string): Promise<void> {
+    const [number, entries] = [this.entries.nextNumber - 1, this.entries.lasting];
+    await this.#checkpoints.write({ number, entries }, staging);
+    this.#checkpoint = { number, entries: entries.length };
+  }
+
+  /** Numbers of checkpoints that opening would use, although the entries say otherwise. Every entry must have been read. */
+  async findWrongCheckpoints(): Promise<readonly number[]> {
+    const wrong: number[] = [];
+    for await (const { number, entries } of this.#checkpoints.list()) {
+      const covered = new Entries();
+      for (const entry of this.entries.all) if (entry.number <= number) covered.add(entry);
+      if (covered.all.length === number && !isDeepStrictEqual(entries, covered.lasting)) wrong.push(number);
+    }
+    return wrong;
   }
 
   /** Writes a schema unless it is there. */

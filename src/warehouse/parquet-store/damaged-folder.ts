@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shortMessage } from '../../core/errors.ts';
 import { greatest, hullOf, type Span, unionSpans } from '../../core/span.ts';
@@ -33,8 +33,12 @@ export async function openDamagedFolder(path: string, database: Database): Promi
   const { ledger, broken, faults } = await readLedger(path);
   const lost = await findLost(ledger, broken, catalog);
   const unknown = lost.length === 0 ? unknownCommits(ledger, catalog) : [];
+  const wrong = (await ledger.findWrongCheckpoints()).map((entry): LedgerFault => {
+    const expected = `a checkpoint of the ledger up to entry ${entry}`;
+    return { kind: 'checkpoint-wrong', pipeline: '', entry, expected, got: 'one that differs from the entries' };
+  });
   return {
-    ...surveyLedger(ledger.entries, network, lost, [...faults, ...unknown]),
+    ...surveyLedger(ledger.entries, network, lost, [...faults, ...unknown, ...wrong]),
     ...{ kind: 'parquet', path, database },
     select: (table, entries) => selectEntries(path, ledger, table, entries),
     selectEach: (table, entries) => {
@@ -148,7 +152,7 @@ async function fillFolder(
   options: FillOptions,
 ): Promise<void> {
   await underLock(path, options, async () => {
-    const { stage } = layoutOf(path);
+    const { stage, checkpoints } = layoutOf(path);
     const { ledger, broken } = await readLedger(path);
     await makeFolder(stage);
     for (const each of lost.filter(({ isGap, number }) => isGap && broken.has(number))) {
@@ -156,6 +160,11 @@ async function fillFolder(
       const to = ledger.entryPath(each.number);
       if (each.isBroken) await rename(to, join(ledger.path, `.broken-${each.number}-${entry.id}.json`));
       await putText(to, `${JSON.stringify(entry)}\n`, stage, entry.id);
+    }
+    const filled = await readLedger(path);
+    if (filled.broken.size === 0 && (await filled.ledger.findWrongCheckpoints()).length > 0) {
+      await rm(checkpoints, { recursive: true });
+      await filled.ledger.writeCheckpoint(stage);
     }
   });
 }

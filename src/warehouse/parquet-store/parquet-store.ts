@@ -221,6 +221,11 @@ class ParquetStore implements Store {
     }
     await step('clear stage');
     await rm(join(stagingPath, staged.id), { recursive: true, force: true });
+    if (commitWith === undefined && this.#ledger.isCheckpointDue) {
+      await step('write checkpoint');
+      // The commit is done: a checkpoint that cannot be written is tried again after the next one.
+      await this.#ledger.writeCheckpoint(stagingPath).catch(() => {});
+    }
     return entry;
   }
 

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { SmallFiles } from '../../files/small-files.ts';
+import type { LedgerEntry } from '../store.ts';
+import { ENTRY_FORMAT } from './entries.ts';
+
+/** The ledger up to an entry: what of it still matters. */
+export interface Checkpoint {
+  /** Number of the last entry that it covers. */
+  readonly number: number;
+  readonly entries: readonly LedgerEntry[];
+}
+
+const headerSchema = z.object({
+  format: z.literal(1),
+  number: z.number().int().positive(),
+  /** Hash of the names, sizes and times of the entry files that it covers. */
+  files: z.string(),
+});
+
+const NAME = /^(\d{8,})\.jsonl$/;
+
+/**
+ * Checkpoints of a ledger, each one file: a checksum of what follows, a header, and one entry per line, as in its own file. A checkpoint
+ * saves time and proves nothing: one that is missing, damaged, or older than a change of the entry files it covers is ignored.
+ */
+export class Checkpoints {
+  readonly #folder: string;
+  readonly #stamps: FileStamps;
+
+  constructor(folder: string, entryPath: (number: number) => string) {
+    this.#folder = folder;
+    this.#stamps = new FileStamps(entryPath);
+  }
+
+  /** Checkpoints that opening would use, newest first. */
+  async *list(): AsyncGenerator<Checkpoint> {
+    const covered = new Map<number, string | undefined>();
+    for (const number of await this.#numbers()) covered.set(number, await this.#stamps.hash(number));
+    for (const [number, files] of [...covered].reverse()) {
+      const bytes = await readFile(this.#pathOf(number)).catch(() => undefined);
+      const checkpoint = bytes === undefined || files === undefined ? undefined : parseCheckpoint(bytes, files);
+      if (checkpoint?.number === number) yield checkpoint;
+    }
+  }
+
+  async newest(): Promise<Checkpoint | undefined> {
+    for await (const checkpoint of this.list()) return checkpoint;
+    return undefined;
+  }
+
+  /** Writes a checkpoint, and removes all others but the one before it. */
+  async write({ number, entries }: Checkpoint, staging: string): Promise<void> {
+    const files = await this.#stamps.hash(number);
+    if (files === undefined) return;
+    const header: z.infer<typeof headerSchema> = { format: 1, number, files };
+    const text = [header, ...entries].map((line) => `${JSON.stringify(line)}\n`).join('');
+    const staged = join(staging, 'checkpoint.jsonl');
+    await mkdir(this.#folder, { recursive: true });
+    await writeFile(staged, `${hashOf(text)}\n${text}`);
+    await rename(staged, this.#pathOf(number));
+    const others = (await this.#numbers()).filter((each) => each !== number);
+    const before = Math.max(...others.filter((each) => each < number));
+    for (const each of others) if (each !== before) await rm(this.#pathOf(each), { force: true });
+  }
+
+  /** Ascending. */
+  async #numbers(): Promise<readonly number[]> {
+    const names = await readdir(this.#folder).catch(() => []);
+    const numbers = names.flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? []);
+    return numbers.sort((a, b) => a - b);
+  }
+
+  #pathOf(number: number): string {
+    return join(this.#folder, `${String(number).padStart(8, '0')}.jsonl`);
+  }
+}
+
+/** @param files hash of the entry files as they are now */
+function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | undefined {
+  const end = bytes.indexOf('\n');
+  if (bytes.toString('latin1', 0, Math.max(end, 0)) !== hashOf(bytes.subarray(end + 1))) return undefined;
+  try {
+    const [first = '', ...lines] = bytes
+      .toString('utf8', end + 1)
+      .trimEnd()
+      .split('\n');
+    const header = headerSchema.parse(JSON.parse(first));
+    // The checksum says that tonlake wrote these lines, which it had checked; a newer one may have.
+    const entries = lines.map((line): LedgerEntry => JSON.parse(line));
+    const isKnown = header.files === files && entries.every(({ format }) => format <= ENTRY_FORMAT);
+    return isKnown ? { number: header.number, entries } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function hashOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Entry files are looked at this many at once. */
+const AT_ONCE = 64;
+
+/**
+ * A running hash of the sizes and times of entry files. tonlake never changes one in place, so whatever replaces one, a repair by an
+ * older version or a copy of another ledger, changes the hash.
+ */
+class FileStamps {
+  readonly #entryPath: (number: number) => string;
+  readonly #files = new SmallFiles();
+  readonly #hash = createHash('sha256');
+  /** Number of the last entry in the hash. */
+  #number = 0;
+
+  constructor(entryPath: (number: number) => string) {
+    this.#entryPath = entryPath;
+  }
+
+  /** The hash of entry 1 to this one, which must not come before that of an earlier call; undefined when one of them is missing. */
+  async hash(number: number): Promise<string | undefined> {
+    while (this.#number < number) {
+      const count = Math.min(AT_ONCE, number - this.#number);
+      const numbers = Array.from({ length: count }, (_, at) => this.#number + 1 + at);
+      const stamps = await Promise.all(numbers.map((each) => this.#files.stamp(this.#entryPath(each))));
+      for (const stamp of stamps) {
+        if (stamp === undefined) return undefined;
+        this.#hash.update(`${stamp}\n`);
+        this.#number++;
+      }
+    }
+    return this.#hash.copy().digest('hex');
+  }
+}

@@ -1,0 +1,385 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { planRepair } from '../../src/verify/plan-repair.ts';
+import type { Inspection } from '../../src/verify/verify.ts';
+import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
+import { openDamaged } from '../../src/warehouse/open-damaged.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
+import type { Store } from '../../src/warehouse/store.ts';
+import { freshFolder } from '../scratch.ts';
+import { items, parts } from './tables.ts';
+import { clockAt, commitItems, countItems, draftOf, freshPath, openTestStore } from './warehouses.ts';
+
+const tables = [items, parts];
+const DAY = 86_400_000;
+const HOUR = DAY / 24;
+const start = Date.parse('2026-11-22T00:00:00Z');
+
+/** Commits entries without rows, which are quick to make. */
+async function commitEmpty(store: Store, count: number, from = 1000): Promise<void> {
+  for (let at = 0; at < count; at++) {
+    const span = { from: from + 2 * at, to: from + 2 * at };
+    await store.commit({ id: realEffects.freshId(), tables: {} }, draftOf(span));
+  }
+}
+
+const entryPath = (path: string, number: number): string =>
+  join(path, '_ledger', `${String(number).padStart(8, '0')}.json`);
+const checkpointsOf = (path: string): string[] =>
+  existsSync(join(path, '_checkpoints')) ? readdirSync(join(path, '_checkpoints')).sort() : [];
+const checkpointPath = (path: string, number = 100): string =>
+  join(path, '_checkpoints', `${String(number).padStart(8, '0')}.jsonl`);
+
+async function readLedger(path: string) {
+  const ledger = new LedgerFolder(path);
+  await ledger.refresh();
+  const { effective, forgotten, nextNumber } = ledger.entries;
+  return { effective, forgotten, nextNumber };
+}
+
+/** The ledger as its entries alone tell it. */
+async function readEntries(path: string) {
+  const copy = copyOf(path);
+  rmSync(join(copy, '_checkpoints'), { recursive: true, force: true });
+  return readLedger(copy);
+}
+
+/** Changes an entry and keeps its size and time, so that nobody who does not read it can know. */
+function spoil(path: string, number: number): void {
+  const file = entryPath(path, number);
+  const { size, mtimeMs } = statSync(file);
+  writeFileSync(file, 'x'.repeat(size));
+  const seconds = (Math.floor(mtimeMs) + 0.5) / 1000;
+  utimesSync(file, seconds, seconds);
+}
+
+/**
+ * 102 entries: 1 and 2 hold rows and are superseded by 3 two days before the rest, 4 holds rows, the others none. The checkpoint
+ * covers 100.
+ */
+let made: string;
+let madeElsewhere: string;
+
+async function makeWarehouse(): Promise<string> {
+  const path = freshPath('parquet');
+  const effects = clockAt(start);
+  const store = await openTestStore(path, { effects });
+  const [one, two] = [await commitItems(store, 0, 9), await commitItems(store, 10, 19)];
+  await commitItems(store, 0, 19, { supersedes: [one.id, two.id] });
+  effects.time += 2 * DAY;
+  await commitItems(store, 20, 29);
+  await commitEmpty(store, 98);
+  await store.close();
+  return path;
+}
+
+function copyOf(path: string): string {
+  const copy = freshPath('parquet');
+  // Node rounds the times of files that it copies.
+  execFileSync('cp', ['-a', path, copy]);
+  return copy;
+}
+
+async function inspect(path: string) {
+  const spill = join(freshFolder(), 'spill');
+  const damaged = await openDamaged(path, {
+    ...{ tables, spill, memoryMb: 256 },
+    ownerOf: () => ({ pipeline: 'items', column: undefined }),
+  });
+  damaged.close();
+  return damaged;
+}
+
+beforeAll(async () => {
+  made = await makeWarehouse();
+  madeElsewhere = await makeWarehouse();
+}, 120_000);
+
+describe('a checkpoint', () => {
+  test('is written every hundred entries, and opening reads it and what came after it', async () => {
+    const path = copyOf(made);
+    expect(checkpointsOf(path)).toEqual(['00000100.jsonl']);
+    const expected = await readEntries(path);
+    for (let number = 1; number <= 100; number++) spoil(path, number);
+    expect(await readLedger(path)).toEqual(expected);
+    const store = await openTestStore(path);
+    expect((await commitItems(store, 30, 39)).number).toBe(103);
+    expect(await countItems(store)).toEqual({ rows: 40, distinct: 40, parts: 80 });
+    await store.close();
+    spoil(path, 101);
+    await expect(readLedger(path)).rejects.toMatchObject({ code: 'bad-ledger' });
+  });
+
+  test('leaves out what was superseded more than a day before', async () => {
+    const lines = readFileSync(checkpointPath(made), 'utf8').trimEnd().split('\n');
+    const numbers = lines.slice(2).map((line) => JSON.parse(line).number);
+    expect(numbers).toEqual(Array.from({ length: 98 }, (_, at) => at + 3));
+    expect(lines.slice(2)).toEqual(numbers.map((number) => readFileSync(entryPath(made, number), 'utf8').trimEnd()));
+  });
+
+  test('keeps what was superseded within the grace period, whose files stay', async () => {
+    const path = freshPath('parquet');
+    const effects = clockAt(start);
+    const store = await openTestStore(path, { effects });
+    const old = await commitItems(store, 0, 9);
+    await commitItems(store, 0, 9, { supersedes: [old.id] });
+    await commitEmpty(store, 98);
+    await store.close();
+    expect(checkpointsOf(path)).toEqual(['00000100.jsonl']);
+    const files = Object.values(old.tables).flatMap((table) => table.files.map((file) => file.path));
+    const stay = () => files.map((file) => existsSync(join(path, file.replace('tables/', 'pinned/'))));
+    effects.time = start + HOUR / 2;
+    await (await openTestStore(path, { effects })).close();
+    expect(stay()).toEqual([true, true]);
+    effects.time = start + 2 * HOUR;
+    await (await openTestStore(path, { effects })).close();
+    expect(stay()).toEqual([false, false]);
+  });
+
+  test('keeps what tells of removed rows, commits of several entries, and fields of newer versions', async () => {
+    const path = freshPath('parquet');
+    const effects = clockAt(start);
+    const store = await openTestStore(path, { effects });
+    const draft = (from: number) => ({
+      staged: { id: realEffects.freshId(), tables: {} },
+      draft: draftOf({ from, to: from }),
+    });
+    const [first, second] = await store.commitTogether([draft(1), draft(2)]);
+    await commitEmpty(store, 1, 5);
+    const gone = realEffects.freshId();
+    await store.commit(
+      { id: gone, tables: {} },
+      draftOf({ from: 2, to: 2 }, { scope: 'forgotten', supersedes: [second?.id ?? '', gone] }),
+    );
+    await store.close();
+    // 1 is in force beside 2, which is left out.
+    const third = JSON.parse(readFileSync(entryPath(path, 3), 'utf8'));
+    writeFileSync(entryPath(path, 3), `${JSON.stringify({ ...third, later: { added: 1 } })}\n`);
+    effects.time += 2 * DAY;
+    const again = await openTestStore(path, { effects });
+    await commitEmpty(again, 97, 101);
+    await again.close();
+    const kept = await readLedger(path);
+    expect(kept).toEqual(await readEntries(path));
+    expect(kept.effective.slice(0, 2)).toEqual([first, { ...third, later: { added: 1 } }]);
+    expect(kept.forgotten.map(({ id }) => id)).toEqual([gone]);
+    const lines = readFileSync(checkpointPath(path), 'utf8').split('\n');
+    expect(lines.filter((line) => line.includes(`"id":"${second?.id}"`))).toEqual([]);
+  });
+
+  test('an entry that it holds can be set aside and superseded', async () => {
+    const path = copyOf(made);
+    const { effective } = await readLedger(path);
+    const id = effective.find(({ number }) => number === 4)?.id ?? '';
+    const store = await openTestStore(path, { setAside: new Set([id]) });
+    expect((await countItems(store)).rows).toBe(20);
+    await commitItems(store, 20, 29, { supersedes: [id] });
+    expect(await countItems(store)).toEqual({ rows: 30, distinct: 30, parts: 60 });
+    await store.close();
+    expect(await readLedger(path)).toEqual(await readEntries(path));
+  });
+
+  test('the newest two stay, and those of a later state of the ledger go', async () => {
+    const path = copyOf(made);
+    const store = await openTestStore(path);
+    writeFileSync(checkpointPath(path, 900), 'of a ledger that was put back');
+    await commitEmpty(store, 98, 5000);
+    expect(checkpointsOf(path)).toEqual(['00000100.jsonl', '00000200.jsonl']);
+    await commitEmpty(store, 100, 6000);
+    await store.close();
+    expect(checkpointsOf(path)).toEqual(['00000200.jsonl', '00000300.jsonl']);
+    rmSync(checkpointPath(path, 300));
+    expect(await readLedger(path)).toEqual(await readEntries(path));
+  });
+});
+
+/** What may happen to a warehouse behind its checkpoint: readers must see what the entries say, or be told that one is missing. */
+const lies: readonly { readonly name: string; readonly apply: (path: string) => void }[] = [
+  { name: 'is lost', apply: (path) => rmSync(checkpointPath(path)) },
+  {
+    name: 'is torn',
+    apply: (path) => writeFileSync(checkpointPath(path), readFileSync(checkpointPath(path)).subarray(0, 9000)),
+  },
+  { name: 'is empty', apply: (path) => writeFileSync(checkpointPath(path), '') },
+  {
+    name: 'has a flipped byte',
+    apply: (path) => {
+      const bytes = readFileSync(checkpointPath(path));
+      bytes[5000] = (bytes[5000] ?? 0) ^ 1;
+      writeFileSync(checkpointPath(path), bytes);
+    },
+  },
+  { name: 'is longer than it was', apply: (path) => appendFileSync(checkpointPath(path), '{}\n') },
+  {
+    name: 'is that of another warehouse',
+    apply: (path) => cpSync(checkpointPath(madeElsewhere), checkpointPath(path)),
+  },
+  {
+    name: 'has the name of another number',
+    apply: (path) => renameSync(checkpointPath(path), checkpointPath(path, 99)),
+  },
+  {
+    name: 'has a number beyond the ledger',
+    apply: (path) => renameSync(checkpointPath(path), checkpointPath(path, 99_999)),
+  },
+  {
+    name: 'is of a newer format',
+    apply: (path) => resign(path, (text) => text.replace('{"format":1,', '{"format":2,')),
+  },
+  {
+    name: 'holds an entry of a newer format',
+    apply: (path) => resign(path, (text) => text.replace('\n{"format":1,"number":50', '\n{"format":9,"number":50')),
+  },
+  {
+    name: 'is older than the entry that took the place of a lost one',
+    apply: (path) => {
+      const lost = JSON.parse(readFileSync(entryPath(path, 4), 'utf8'));
+      const id = realEffects.freshId();
+      writeFileSync(entryPath(path, 4), `${JSON.stringify({ ...lost, id, tables: {}, supersedes: [id] })}\n`);
+    },
+  },
+  {
+    name: 'is older than the entry that took the place of one which superseded others',
+    apply: (path) => {
+      const lost = JSON.parse(readFileSync(entryPath(path, 3), 'utf8'));
+      const id = realEffects.freshId();
+      writeFileSync(entryPath(path, 3), `${JSON.stringify({ ...lost, id, tables: {}, supersedes: [id] })}\n`);
+    },
+  },
+  {
+    name: 'is older than an entry of the same size',
+    apply: (path) => {
+      const text = readFileSync(entryPath(path, 60), 'utf8');
+      const { id } = JSON.parse(text);
+      writeFileSync(entryPath(path, 60), text.replace(id, realEffects.freshId()));
+    },
+  },
+  {
+    name: 'covers entries that were put back to an older state',
+    apply: (path) => {
+      for (const number of [98, 99, 100, 101, 102]) rmSync(entryPath(path, number));
+    },
+  },
+];
+
+/** Changes a checkpoint, and gives it a checksum that is right. */
+function resign(path: string, change: (text: string) => string): void {
+  const [, ...lines] = readFileSync(checkpointPath(path), 'utf8').split('\n');
+  const before = lines.join('\n');
+  const text = change(before);
+  expect(text).not.toBe(before);
+  writeFileSync(checkpointPath(path), `${createHash('sha256').update(text).digest('hex')}\n${text}`);
+}
+
+describe('a checkpoint that', () => {
+  test.each(lies)('$name costs only time, and the next writer replaces it', async ({ apply }) => {
+    const path = copyOf(made);
+    apply(path);
+    expect(await readLedger(path)).toEqual(await readEntries(path));
+    expect((await inspect(path)).faults.filter(({ kind }) => kind === 'checkpoint-wrong')).toEqual([]);
+    const store = await openTestStore(path);
+    await commitEmpty(store, 5, 9001);
+    await store.close();
+    const expected = await readEntries(path);
+    for (let number = 1; number <= 50; number++) spoil(path, number);
+    expect(await readLedger(path)).toEqual(expected);
+  });
+
+  test('covers an entry that was deleted does not hide it', async () => {
+    const path = copyOf(made);
+    rmSync(entryPath(path, 50));
+    await expect(readLedger(path)).rejects.toMatchObject({ code: 'bad-ledger' });
+    const damaged = await inspect(path);
+    expect(damaged.faults).toMatchObject([{ kind: 'entry-lost', entry: 50 }]);
+    await damaged.fillLedger({ tables, effects: realEffects, command: 'tonlake verify --repair' });
+    const ledger = await readLedger(path);
+    expect(ledger).toEqual(await readEntries(path));
+    expect(ledger.effective.map(({ number }) => number)).not.toContain(50);
+  });
+
+  test('is damaged leaves the one before it in use', async () => {
+    const path = copyOf(made);
+    const store = await openTestStore(path);
+    await commitEmpty(store, 100, 5000);
+    await store.close();
+    const expected = await readEntries(path);
+    writeFileSync(checkpointPath(path, 200), readFileSync(checkpointPath(path, 200)).subarray(0, -10));
+    for (let number = 1; number <= 100; number++) spoil(path, number);
+    expect(await readLedger(path)).toEqual(expected);
+  });
+
+  test('differs from the entries is found by verify, and written anew by a repair', async () => {
+    const path = copyOf(made);
+    resign(path, (text) => text.replace('"requests":1,', '"requests":7,'));
+    expect((await readLedger(path)).effective).not.toEqual((await readEntries(path)).effective);
+    const damaged = await inspect(path);
+    expect(damaged.faults).toMatchObject([{ kind: 'checkpoint-wrong', entry: 100 }]);
+    const findings = damaged.faults as Inspection['findings'];
+    const plan = planRepair(
+      { findings, states: [], held: damaged } as unknown as Inspection,
+      await loadRegistry(),
+      () => false,
+    );
+    expect(plan.isLedgerBroken).toBe(true);
+    await damaged.fillLedger({ tables, effects: realEffects, command: 'tonlake verify --repair' });
+    expect(checkpointsOf(path)).toEqual(['00000102.jsonl']);
+    expect(await readLedger(path)).toEqual(await readEntries(path));
+    expect((await inspect(path)).faults).toEqual([]);
+  });
+});
+
+test('a run killed before, or while, it writes a checkpoint has committed, and the next commit writes one', async () => {
+  const path = freshPath('parquet');
+  const copies: string[] = [];
+  const store = await openTestStore(path, {
+    onStep: async (step) => {
+      if (step !== 'write checkpoint') return;
+      const copy = copyOf(path);
+      rmSync(join(copy, '_lock'));
+      copies.push(copy);
+    },
+  });
+  await commitEmpty(store, 100);
+  await store.close();
+  const [before] = copies;
+  if (before === undefined) throw new Error('expected a step before the checkpoint');
+  expect(copies).toHaveLength(1);
+  const during = copyOf(before);
+  writeFileSync(join(during, '_stage', 'checkpoint.jsonl'), 'half of it');
+  for (const copy of [before, during]) {
+    expect(checkpointsOf(copy)).toEqual([]);
+    const next = await openTestStore(copy);
+    expect(next.ledger()).toHaveLength(100);
+    await commitEmpty(next, 1, 5000);
+    await next.close();
+    expect(checkpointsOf(copy)).toEqual(['00000101.jsonl']);
+  }
+});
+
+test('a checkpoint that cannot be written fails no commit', async () => {
+  const path = freshPath('parquet');
+  const store = await openTestStore(path);
+  writeFileSync(join(path, '_checkpoints'), 'a file in its place');
+  await commitEmpty(store, 101);
+  expect(store.ledger()).toHaveLength(101);
+  await store.close();
+  const reader = await openReader(path, tables);
+  expect(await reader.ledger()).toHaveLength(101);
+  await reader.close();
+});
