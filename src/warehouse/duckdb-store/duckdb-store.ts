@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import PQueue from 'p-queue';
 import type { Span } from '../../core/span.ts';
 import { serializePipeline } from '../../declare/stored-declaration.ts';
+import type { TableDef } from '../../declare/table.ts';
 import { clearFolder, makeFolder } from '../../files/disk.ts';
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import { type Lock, takeLock } from '../../files/writer-lock.ts';
@@ -109,11 +110,8 @@ class DuckdbStore implements Store {
       entries.setAside(options.setAside ?? []);
       await declareTables(database, tables, path);
       const readers = await database.connect();
-      await readers.run(
-        roleViews(tables)
-          .map(({ statement }) => statement())
-          .join(';\n'),
-      );
+      const views = [...viewsWithoutAside(tables, entries), ...roleViews(tables).map(({ statement }) => statement())];
+      await readers.run(views.join(';\n'));
       return new DuckdbStore(path, options, lock, database, readers, entries);
     } catch (error) {
       const clear = () => rm(stage, { recursive: true, force: true });
@@ -242,6 +240,20 @@ class DuckdbStore implements Store {
       `INSERT INTO ${rowsOf(name)} BY NAME SELECT *, ${number} AS _entry FROM ${source}${order}`,
     );
   }
+}
+
+/** Views that stand before those of the file: the rows of entries that are set aside are still there, but not in force. */
+function viewsWithoutAside(tables: readonly TableDef[], entries: Entries): readonly string[] {
+  const aside = entries.all.filter(({ id }) => entries.isAside(id));
+  const hidden = tables.filter(({ name }) => aside.some((entry) => entry.tables[name] !== undefined));
+  const numbers = aside.map(({ number }) => number).join(', ');
+  return [
+    ...hidden.map(({ name, columns }) => {
+      const names = columns.map((column) => quoteName(column.name)).join(', ');
+      return { name, sql: `SELECT ${names} FROM ${rowsOf(name)} WHERE _entry NOT IN (${numbers})` };
+    }),
+    ...hidden.flatMap(({ views }) => views),
+  ].map(({ name, sql }) => `CREATE TEMP VIEW ${quoteName(name)} AS ${sql}`);
 }
 
 /** Only compaction makes entries of several spans, and a file has nothing to merge. `_commits` of a file knows the ends alone. */
