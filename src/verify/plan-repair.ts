@@ -8,56 +8,56 @@ import type { EntryState, TableState } from './entry-state.ts';
 import type { FindingKind } from './finding.ts';
 import type { Inspection } from './verify.ts';
 
-/** What must be done about entries of a pipeline that share blocks; mostly about one. */
+/** Damaged entries of a pipeline that share blocks, mostly a single one, and how to repair them. */
 export interface Damage {
   readonly pipeline: PipelineDef;
   readonly entries: readonly LedgerEntry[];
   /** From the first to the last block. */
   readonly span: Span;
-  /** What they cover. */
+  /** All blocks of the entries. */
   readonly spans: readonly Span[];
-  /** The least that must be asked for again. */
+  /** Blocks to fetch again. */
   readonly refetch: readonly Span[];
-  /** Tables to be made again from another table of the same entries. */
+  /** Tables to recompute from another table of the same entries. */
   readonly recompute: ReadonlySet<string>;
-  /** Tables whose other rows are believed only if the whole comes out as the ledger recorded it; else all is asked for again. */
+  /** Tables whose remaining rows are kept only if the repaired table matches the ledger; otherwise everything is fetched again. */
   readonly doubted: ReadonlySet<string>;
-  /** Tables of which nothing can be read. */
+  /** Unreadable tables. */
   readonly unreadable: ReadonlySet<string>;
-  /** Whether rows can be read that are not those that were committed. */
+  /** True if some readable rows are not those that were committed. */
   readonly isSuspect: boolean;
 }
 
-/** What tells damage of one look at a warehouse from that of another. */
+/** Identifies the same damage in several verifications. */
 export function damageKey({ pipeline, refetch, span }: Damage): string {
   return `${pipeline.name} ${formatSpans(refetch.length > 0 ? refetch : [span])}`;
 }
 
-/** What a repair has to do, in order. Nothing when nothing can be done. */
+/** The steps of a repair, in order. */
 export interface RepairPlan {
-  /** Ledger numbers to be filled, and rows of no entry to be removed. */
+  /** True if ledger numbers must be filled, or rows of no entry removed. */
   readonly isLedgerBroken: boolean;
-  /** Of the first pipeline that is damaged; those that are proven by it are looked at again afterwards. */
+  /** What can be repaired now. Pipelines that need a damaged one, or are proven by it, are verified again first. */
   readonly damages: readonly Damage[];
-  /** Marts with damaged rows, to be built again. */
+  /** Marts with damaged rows, to rebuild. */
   readonly marts: readonly LedgerEntry[];
   /** Every damaged entry of any pipeline. */
   readonly setAside: ReadonlySet<string>;
-  /** Blocks that the ledger held once and holds no more, by pipeline. */
+  /** Blocks of lost ledger entries, by pipeline. */
   readonly lost: readonly { readonly pipeline: string; readonly span: Span }[];
 }
 
-/** Findings that name the very blocks to be asked for again. */
+/** Findings that name exactly the blocks to fetch again. */
 const NEAR: ReadonlySet<FindingKind> = new Set<FindingKind>([
   ...(['block-missing', 'block-stray', 'block-twice', 'block-rows', 'transaction-twice'] as const),
   ...(['messages', 'message-twice', 'overlap', 'list'] as const),
 ]);
-/** Findings that accuse neighbours too: believed where nothing nearer accuses anything. */
+/** Findings that also name neighbouring blocks: used only if there are no exact ones. */
 const FAR: ReadonlySet<FindingKind> = new Set<FindingKind>(['account-chain', 'message-ends']);
-/** Findings of tables that follow from others. */
+/** Findings of tables derived from others. */
 const DERIVED: ReadonlySet<FindingKind> = new Set<FindingKind>(['states']);
 
-/** @param isOver damage that was asked for as often as it may be: it stays as it is */
+/** @param isOver true for damage that has been tried often enough: it is left as it is */
 export function planRepair(
   { findings, states, held }: Inspection,
   registry: Registry,
@@ -66,11 +66,20 @@ export function planRepair(
   const ordered = registry.inOrder(registry.pipelines.map(({ name }) => name));
   const all = ordered.map((pipeline) => damagesOf(pipeline, states, findings));
   const due = all.map((damages) => damages.filter((damage) => !isOver(damage)));
+  const waiting = new Set<string>();
+  const damages = ordered.flatMap((pipeline, at) => {
+    const own = due[at] ?? [];
+    const isWaiting = [pipeline.name, ...pipeline.needs, ...pipeline.provenBy].some((name) => waiting.has(name));
+    if (own.length === 0 && !isWaiting) return [];
+    // Headers and transactions are compared with every list.
+    for (const { name } of isMasterchain(pipeline) ? ordered : [pipeline]) waiting.add(name);
+    return isWaiting ? [] : own;
+  });
   return {
     isLedgerBroken:
       held.lost.some(({ isGap, hasRows }) => isGap || hasRows) ||
       findings.some(({ kind }) => kind === 'rows-unknown' || kind === 'checkpoint-wrong'),
-    damages: due.find((damages) => damages.length > 0) ?? [],
+    damages,
     marts: states.flatMap((state) => (state.entry.mart === undefined || isIntact(state) ? [] : state.entry)),
     setAside: new Set(all.flat().flatMap(({ entries }) => entries.map(({ id }) => id))),
     lost: [
@@ -106,7 +115,7 @@ function damagesOf(
   const damages: Damage[] = [];
   for (const group of isMasterchain(pipeline) ? groupOverlapping(own) : own.map((state) => [state])) {
     const damage = damageOf(pipeline, group, bad);
-    // What damaged files accuse in sound ones shows again once they are mended, if it is true.
+    // Findings about sound files may be caused by damaged ones; real ones are found again after the repair.
     if (damage !== undefined && (!isFilesDamaged || group.some((state) => !isIntact(state)))) damages.push(damage);
   }
   return damages;
@@ -119,7 +128,7 @@ interface Accused {
 }
 
 function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accused): Damage | undefined {
-  // What takes the place of an entry has the columns that it had; where several had others, all is asked for again.
+  // The new entry has the columns of the old one; if the old ones differ, everything is fetched again.
   const pipeline = narrowPipeline(declared, commonLeftOut(group.map(({ entry }) => entry.without)));
   const whole = unionSpans(group.flatMap(({ entry }) => spansOf(entry)));
   const refetch: Span[] = [];
@@ -154,7 +163,7 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
   }
   const span = hullOf(whole);
   if (span === undefined || (!isDamaged && refetch.length === 0)) return undefined;
-  // What no block binds is read as a whole.
+  // Rows that belong to no block are fetched completely.
   const isBound = isMasterchain(pipeline) || pipeline.walk.kind === 'block';
   const spans = group.length > 1 || !isBound ? whole : unionSpans(refetch);
   const isWhole = subtractSpans(whole, spans).length === 0;
@@ -179,8 +188,8 @@ function suspicionOf(group: readonly EntryState[]): Pick<Damage, 'unreadable' | 
 }
 
 /**
- * Whether a table has checksums. Nothing but its bytes would tell that the other rows of a damaged file are as they were, and those
- * are not made again the same: another Node compresses otherwise.
+ * True if all files of a table have checksums. Then only the bytes could prove that the other rows of a damaged file are unchanged, and
+ * they cannot be reproduced: another version of Node compresses differently.
  */
 function isSigned({ tables }: LedgerEntry, name: string): boolean {
   const files = tables[name]?.files ?? [];
@@ -195,7 +204,7 @@ function isIntact({ tables }: EntryState): boolean {
   return [...tables.values()].every(isSound);
 }
 
-/** Entries that share blocks, directly or through others, are one group. */
+/** Groups entries that share blocks, directly or through others. */
 function groupOverlapping(states: readonly EntryState[]): readonly (readonly EntryState[])[] {
   const groups = new Map(states.map((state) => [state, [state]]));
   const spans = states.flatMap((state) => spansOf(state.entry).map((span) => ({ state, span })));

@@ -18,14 +18,14 @@ import { type Inspection, inspectWarehouse, type VerifyOptions, type VerifyRepor
 export interface RepairOptions
   extends VerifyOptions,
     Pick<SessionOptions, 'rps' | 'concurrency' | 'waitMs' | 'env' | 'signal' | 'onRetry'> {
-  /** Told of blocks that could not be had again. */
+  /** Called for blocks that could not be fetched again. */
   readonly onProblem?: ((event: Extract<WalkEvent, { readonly event: 'problem' | 'quarantine' }>) => void) | undefined;
 }
 
-/** What a repair is doing, for processes that it keeps waiting. */
+/** Shown to processes that wait for the lock. */
 const REPAIR_COMMAND = 'tonlake verify --repair';
 
-/** How often a repair asks for the same: what comes back as it was stays a finding. */
+/** Attempts for the same damage; what still fails afterwards stays a finding. */
 const TRIES = 2;
 
 type Ready = Omit<RepairOptions, 'effects' | 'registry'> & { readonly effects: Effects; readonly registry: Registry };
@@ -35,7 +35,7 @@ interface Lost {
   readonly span: Span;
 }
 
-/** What a repair has asked for so far. */
+/** Counts the attempts of a repair. */
 class Attempts {
   readonly #counts = new Map<string, number>();
 
@@ -53,18 +53,18 @@ class Attempts {
 }
 
 /**
- * Proves a warehouse, and brings what fails in again: sound rows stay, tables that follow from others are computed, marts are built
- * again, and only what is left is asked of the network that the warehouse is of. A new entry takes the place of a damaged one in one
- * commit, so a repair can be killed at any time; what cannot be had again stays as it is, and a finding.
+ * Verifies a warehouse and repairs the damage: sound rows are kept, derived tables recomputed, marts rebuilt, and only the rest is
+ * fetched from the network. Each damaged entry is replaced in one commit, so a repair can be killed at any time. What cannot be fetched
+ * stays as it is, and remains a finding.
  *
- * @throws {SourceError} {StoreError} when the repair cannot go on; what was repaired stays
+ * @throws {SourceError} {StoreError} if the repair cannot continue; finished repairs are kept
  */
 export async function repairWarehouse(options: RepairOptions): Promise<VerifyReport> {
   const { effects = realEffects, onEvent } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry, () => {});
   const all: Ready = { ...options, effects, registry };
   const attempts = new Attempts();
-  /** What no entry held, and must be back in the end. */
+  /** Blocks of lost entries, which must be done at the end. */
   const left: Lost[] = [];
   const told = new Set<string>();
   let requests = 0;
@@ -124,7 +124,7 @@ function notBack(pipeline: string, span: Span): Finding {
   return { kind: 'not-done', pipeline, span, expected, got: 'none; tonlake run fetches it' };
 }
 
-/** Mends what is damaged in one pipeline. @returns requests made */
+/** Repairs the planned damages. @returns requests made */
 async function repairOnce(options: Ready, { held }: Inspection, plan: RepairPlan, attempts: Attempts): Promise<number> {
   const { effects, registry, concurrency, waitMs } = options;
   const session = await openSession({ ...options, effects, network: held.network, command: REPAIR_COMMAND });
@@ -145,7 +145,7 @@ async function repairOnce(options: Ready, { held }: Inspection, plan: RepairPlan
         const { pipeline, span } = damage;
         const before = source.counts.requests;
         const fetch = async (spans: readonly Span[]) => refetch(work, damage, spans);
-        const { refetched, failed, isChanged } = await mendUnlessGone(
+        const { refetched, failed, isChanged } = await repairUnlessGone(
           () => applyRepair({ store, tables, fetch, freshId: effects.freshId }, damage),
           options,
           damage,
@@ -165,8 +165,8 @@ async function repairOnce(options: Ready, { held }: Inspection, plan: RepairPlan
   }
 }
 
-/** Rows of a moment cannot be asked for again: they stay as they are. */
-async function mendUnlessGone(work: () => ReturnType<typeof applyRepair>, options: Ready, { pipeline, span }: Damage) {
+/** Rows of a past moment cannot be fetched again: they stay as they are. */
+async function repairUnlessGone(work: () => ReturnType<typeof applyRepair>, options: Ready, { pipeline, span }: Damage) {
   try {
     return await work();
   } catch (error) {
@@ -183,7 +183,7 @@ function reportTo({ onProblem }: Ready): (event: RunEvent) => void {
   };
 }
 
-/** Builds marts again, in the place of damaged rows; one that cannot be built stays as it is. */
+/** Rebuilds damaged marts; one that cannot be built stays as it is. */
 async function buildAgain(
   { registry, effects, onEvent, onProblem }: Ready,
   { held }: Inspection,
@@ -208,7 +208,7 @@ async function buildAgain(
   }
 }
 
-/** Brings in what was lost, unless other entries hold it. @returns requests made */
+/** Exports lost blocks again, unless other entries have them. @returns requests made */
 async function runAgain(options: Ready, { held }: Inspection, lost: readonly Lost[]): Promise<number> {
   const { registry, onEvent } = options;
   let requests = 0;
