@@ -2,7 +2,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { jobJsonSchema } from '../src/jobs/job-schema.ts';
 import { loadChecks } from '../src/marts/run-checks.ts';
-import { martsMarkdown, sqlMarkdown } from '../src/marts/describe-marts.ts';
 import { loadMarts } from '../src/marts/load-marts.ts';
 import { createProgram, withAllBelow } from '../src/cli/program.ts';
 import { loadRegistry } from '../src/declare/registry.ts';

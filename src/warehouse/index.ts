@@ -42,7 +42,6 @@ export type { TableEvidence } from './store.ts';
 // Relations: what SQL over a warehouse can name.
 
 export { COMMITS, commitColumns } from './relations/commits-view.ts';
-export { macros } from './relations/macros.ts';
 export { roleView } from './relations/role-views.ts';
 
 // Upkeep: fewer and larger files, and the catalog for other programs.

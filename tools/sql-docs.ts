@@ -1,0 +1,157 @@
+import { martSummary } from '../src/marts/describe-marts.ts';
+import type { MartDef } from '../src/marts/load-marts.ts';
+import type { CheckDef } from '../src/marts/run-checks.ts';
+import { macros } from '../src/warehouse/relations/macros.ts';
+
+const MARTS_HEAD = `# Marts
+
+Generated from \`sql/marts/\` by \`npm run docs\`.
+
+A mart is a table built by a SELECT over tables and other marts. \`tonlake mart build\` updates all marts, or the ones you name together
+with the marts they read. Marts are stored in the warehouse next to the tables, with entries in the same ledger.
+
+- **Incremental.** A mart with a day in its grain is built day by day. The ledger records which entries each day was built from, so only
+  days with changed inputs are rebuilt. All other marts are rebuilt in full when any input changes.
+- **Marked as sealed.** Every mart has the column \`_sealed\`. It is true if every masterchain block behind the row is sealed in all
+  pipelines that the mart reads, and the day is complete: the warehouse has the blocks on both sides of midnight. Otherwise \`_sealed\` is
+  false, and queries that read such rows print a warning (with \`--strict\` they are refused). A mart that is rebuilt in full is sealed
+  if no block is missing between the first and last block of the warehouse.
+- **Missing inputs.** A mart is skipped, with the reason, if one of its tables was never exported, or if every export left out a table or
+  column that it reads. If you name such a mart, the command fails. Days whose export lacks a column that the mart reads are not complete.
+- **Forgotten days.** If \`tonlake forget\` or the retention of a job removed inputs of a day, the day keeps its rows and \`_sealed\`, even
+  with \`--full\` or after a change of the SELECT (new columns are null there), until its blocks are exported again. Marts that are not
+  incremental are rebuilt from what is left and say so: \`accounts\` then has only accounts with a transaction in the warehouse.
+- **Deterministic.** Apart from that, the rows of a mart depend only on the data in the warehouse, not on when or how often it was built.
+- **Exact.** No number is converted to a float. A SELECT with a column of type HUGEINT or DOUBLE is refused.
+- **Safe for readers.** In a Parquet warehouse, each build is a commit, and the old files stay for an hour. You can kill a build at any
+  time.
+
+To add your own marts, run \`tonlake mart build --marts folder\`, with files like the ones in \`sql/marts\`. Each file begins with a header:
+
+\`\`\`text
+-- A one-line description.
+-- question: the question that the mart answers
+-- grain: what one row represents
+-- key: columns that identify a row and define the sort order
+-- inputs: tables and marts that it reads
+-- optional: inputs that may be missing
+-- incremental: block_date, if it is built day by day
+-- units: units of its numbers
+-- columns:
+--   name (unit): meaning
+\`\`\`
+`;
+
+/** docs/marts.md: every mart with question, grain, inputs, units and columns. */
+export function martsMarkdown(marts: readonly MartDef[]): string {
+  const parts = [MARTS_HEAD];
+  for (const mart of [...marts].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const { table, question, grain, units, key, inputs, optional, daily, file, columns } = martSummary(mart);
+    const shown = inputs.map((name) => `\`${name}\`${optional.includes(name) ? ' (optional)' : ''}`);
+    parts.push(
+      `## ${table}`,
+      '',
+      `${question}`,
+      '',
+      `- grain: ${grain}`,
+      `- key: ${key.map((name) => `\`${name}\``).join(', ')}`,
+      `- inputs: ${shown.join(', ')}`,
+      `- units: ${units}`,
+      `- built: ${daily ? 'day by day' : 'in full'}, by \`${file}\``,
+      '',
+      '| column | type | unit | meaning |',
+      '|---|---|---|---|',
+      ...columns.map(({ name, type, unit, doc }) => `| \`${name}\` | ${type} | ${unit ?? ''} | ${cell(doc)} |`),
+      '',
+    );
+  }
+  return parts.join('\n');
+}
+
+const SQL_HEAD = `# SQL
+
+Generated from the program and \`sql/checks/\` by \`npm run docs\`.
+
+\`tonlake sql\` runs a DuckDB query over a warehouse. Tables, views and marts are relations. Parameters (\`--param\`) are bound as text and
+never parsed as SQL; cast them if you need a number. Statements before the last one may \`SET\` variables and \`CREATE TEMP\` objects. Only
+the last statement returns rows, and no statement may change the warehouse.
+
+\`\`\`sql
+select block_date, ton(gas_fees) as ton from gas_fees_daily order by block_date
+\`\`\`
+
+\`\`\`sql
+select friendly_address(address) as account, ton(amount::bigint) as balance
+from latest_balances where asset = 'TON' order by amount desc limit 10
+\`\`\`
+
+\`\`\`sql
+select shard_hex(shard_of(account, depth := 2)) as shard, count(*) as transactions from transactions group by all
+\`\`\`
+
+Results are printed as a box, CSV or JSON, or written to a Parquet file (\`--output x.parquet\`). The format follows from the file extension
+of \`--output\`; if you also set \`--format\`, the two must agree. Rows are streamed, so memory does not grow with the result. If a query
+fails halfway, no file is left behind, but standard output may already have rows. A box shows the first 1,000 rows.
+
+\`tonlake sql\`, jobs and \`tonlake fetch\` convert types in the same way. No integer becomes a float.
+
+| type | CSV and JSON | Parquet |
+|---|---|---|
+| integers of any size, DECIMAL | all digits | unchanged, except that 128-bit integers become DECIMAL(38,0). One with 39 digits is an error: cast it to VARCHAR |
+| BIGNUM, BIT, INTERVAL, TIME, UUID | text | text |
+| TIMESTAMP_NS | text | TIMESTAMP, in microseconds |
+| lists, structs, maps | JSON: arrays and objects; CSV: DuckDB's text form | unchanged, with the element types above |
+
+## Gaps in the data
+
+tonlake answers a query with the data that is there. If something is missing, it prints a warning on standard error; with \`--strict\` it
+refuses the query (exit code 1). Jobs, reports and the library report the same gaps:
+
+- A table in the query was never exported.
+- Blocks are missing or in quarantine, between the first and last block of the warehouse.
+- If the query filters by \`block_date\` or \`block_time\`, only the days and times that it asks for are checked. Each must be in the
+  warehouse from beginning to end. tonlake derives them from the whole condition, including parameters, \`WITH\` and views; an open
+  condition (\`block_date >= ...\`) extends to the newest block. Lists and lookups describe the present, so they are checked by blocks only.
+- A mart has rows with \`_sealed\` false, or days for which it was not built.
+
+## Functions
+
+These functions are available in every connection that tonlake opens, and in the catalog \`warehouse.duckdb\`.
+
+| function | value |
+|---|---|
+`;
+
+const CHECKS_HEAD = `
+## Checks
+
+\`tonlake check\` runs the queries in \`sql/checks\`. Each returns the rows that break a rule. If there are any, the exit code is 1. The rows,
+up to 1,000 per check, are in the table \`check_failures\` (\`check_name\`, \`number\`, and \`offender\` as JSON).
+
+\`\`\`sql
+select check_name, count(*) as rows, min(offender) as example from check_failures group by all
+\`\`\`
+
+To add your own checks, use \`tonlake check --checks folder\`. The header of each file has \`rule\`, \`inputs\` and \`optional\` inputs. A
+check is skipped if the warehouse lacks one of its inputs. Besides tables and marts, a check can read \`_commits\`, the ledger, and
+\`_forgotten_days\` (\`pipeline\`, \`block_date\`): days with removed rows, which marts still have.
+
+| check | rule |
+|---|---|
+`;
+
+/** docs/sql.md: functions, parameters, formats and checks. */
+export function sqlMarkdown(checks: readonly CheckDef[]): string {
+  const functions = macros.filter(({ isInner }) => isInner !== true);
+  const rows = [
+    SQL_HEAD,
+    ...functions.map(({ call, doc }) => `| \`${call}\` | ${cell(doc)} |\n`),
+    CHECKS_HEAD,
+    ...checks.map(({ name, rule }) => `| \`${name}\` | ${cell(rule)} |\n`),
+  ];
+  return rows.join('');
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
