@@ -5,6 +5,7 @@ import { loadChecks } from '../src/marts/run-checks.ts';
 import { loadMarts } from '../src/marts/load-marts.ts';
 import { createProgram, withAllBelow } from '../src/cli/program.ts';
 import { loadRegistry } from '../src/declare/registry.ts';
+import { martsMarkdown, sqlMarkdown } from './sql-docs.ts';
 import { endpointsMarkdown, tablesMarkdown } from './reference-docs.ts';
 
 /** docs/cli.md: the help of every command, as the program prints it. */
