@@ -7,9 +7,9 @@ export async function refuseOthers(
   folder: string | undefined,
 ): Promise<void> {
   if (names.length === 0) return;
-  const [{ loadRegistry }, { shippedMartNames }] = await Promise.all([
+  const [{ loadRegistry }, { shippedNames }] = await Promise.all([
     import('../declare/registry.ts'),
-    import('../marts/sql-file.ts'),
+    import('../sql/shipped-queries.ts'),
   ]);
   const { pipelines } = await loadRegistry(folder);
   const others = names.filter((name) => !pipelines.some((pipeline) => pipeline.name === name));
@@ -21,7 +21,7 @@ export async function refuseOthers(
       hint: `ranges need -r: ${[`tonlake ${command}`, ...rest, '-r', range].join(' ')}`,
     });
   }
-  const marts = others.length === 0 ? [] : await shippedMartNames();
+  const marts = others.length === 0 ? [] : await shippedNames('marts');
   const mart = others.find((name) => marts.includes(name));
   if (mart === undefined) return;
   throw new UsageError(`usage: expected a pipeline, got the mart ${mart}`, {

@@ -4,27 +4,27 @@ import { link, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path';
 import { makeFolders } from './make-folders.ts';
 
-/** Whether a failed system call failed with one of these codes. */
+/** True if a system call failed with one of these codes. */
 export function failedWith(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/** Whether a link failed because the file system has no hard links: exFAT, some network shares. */
+/** True if a link failed because the file system has no hard links, such as exFAT and some network shares. */
 export function lacksLinks(error: unknown): boolean {
   return failedWith(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS');
 }
 
-/** `undefined` when `path` does not exist. */
+/** Undefined if `path` does not exist. */
 export async function statIfAny(path: string) {
   return ifAny(stat(path));
 }
 
-/** Names in a folder; none when it does not exist. */
+/** Names in a folder; none if it does not exist. */
 export async function listFolder(path: string): Promise<readonly string[]> {
   return (await ifAny(readdir(path))) ?? [];
 }
 
-/** The value, or `undefined` when the file it is about does not exist. */
+/** The value, or undefined if the file does not exist. */
 export async function ifAny<T>(value: Promise<T>): Promise<T | undefined> {
   try {
     return await value;
@@ -41,20 +41,20 @@ export async function hashFile(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Makes what a file or folder holds safe against loss of power. */
+/** Flushes a file or folder to disk. */
 export async function syncPath(path: string): Promise<void> {
   const file = await open(path, 'r');
   try {
     await file.sync();
   } catch (error) {
-    // Some file systems refuse to sync a folder; there is nothing else one could do.
+    // Some file systems cannot sync folders, and there is no alternative.
     if (!failedWith(error, 'EINVAL', 'EPERM', 'ENOTSUP', 'EISDIR')) throw error;
   } finally {
     await file.close();
   }
 }
 
-/** Writes a file that must not exist, and makes its content safe. Where that fails, there is none. */
+/** Writes a new file and flushes it to disk. If that fails, the file is removed. */
 export async function writeSynced(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx');
   try {
@@ -69,8 +69,8 @@ export async function writeSynced(path: string, text: string): Promise<void> {
 }
 
 /**
- * Gives the complete file at `from` the name `to` if nothing has it yet, in one step. The old name goes.
- * @returns whether the name was free.
+ * Renames a complete file to `to` if that does not exist, atomically.
+ * @returns false if it does
  */
 export async function putIfAbsent(from: string, to: string): Promise<boolean> {
   try {
@@ -78,7 +78,7 @@ export async function putIfAbsent(from: string, to: string): Promise<boolean> {
   } catch (error) {
     if (failedWith(error, 'EEXIST')) return false;
     if (!lacksLinks(error)) throw error;
-    // The writer's lock is what keeps others away.
+    // The writer lock keeps other processes away.
     if ((await statIfAny(to)) !== undefined) return false;
     await rename(from, to);
     return true;
@@ -87,7 +87,7 @@ export async function putIfAbsent(from: string, to: string): Promise<boolean> {
   return true;
 }
 
-/** Writes a file under its final name only when it is complete; `staging` is a folder on the same file system. */
+/** Writes a new file by way of a staged one, so that it appears complete; `staging` is a folder on the same file system. */
 export async function putText(to: string, text: string, staging: string, id: string): Promise<boolean> {
   const staged = join(staging, `put-${id}`);
   await rm(staged, { force: true });
@@ -98,7 +98,7 @@ export async function putText(to: string, text: string, staging: string, id: str
   return isNew;
 }
 
-/** Makes a folder with its parents, each safe in its own parent. */
+/** Creates a folder with its parents, and flushes them to disk. */
 export async function makeFolder(path: string): Promise<void> {
   const first = await makeFolders(path);
   if (first === undefined) return;
@@ -108,12 +108,12 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Removes what a folder holds, but not the folder. */
+/** Empties a folder. */
 export async function clearFolder(path: string): Promise<void> {
   for (const name of await listFolder(path)) await rm(join(path, name), { recursive: true, force: true });
 }
 
-/** Puts a text in place of a file, in one step. */
+/** Replaces a file by a text, atomically. */
 export async function replaceText(path: string, text: string, id: string): Promise<void> {
   const draft = join(dirname(path), `draft-${id}`);
   await writeSynced(draft, text);

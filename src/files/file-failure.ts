@@ -1,13 +1,13 @@
 import { oneLine, StoreError } from '../core/errors.ts';
 
-/** Options that name what is read or written. */
+/** Options with a path to read or write. */
 type Place = '--warehouse' | '--output' | '--log';
 
 interface Cause {
   readonly code: string;
   readonly says: RegExp;
   readonly text: string;
-  /** `PLACE` stands for the option that names the place. */
+  /** `PLACE` is replaced by the option. */
   readonly hint: string;
 }
 
@@ -16,7 +16,7 @@ const causes: readonly Cause[] = [
     code: 'disk-full',
     says: /ENOSPC|EDQUOT|no space left on device|disk quota exceeded|max_temp_directory_size/i,
     text: 'the disk is full',
-    hint: 'free some space and run the same command again; what is committed is safe',
+    hint: 'free some space and run the same command again; committed data is safe',
   },
   {
     code: 'not-writable',
@@ -27,26 +27,26 @@ const causes: readonly Cause[] = [
   {
     code: 'wrong-path',
     says: /ENOTDIR|EISDIR|EEXIST: .*mkdir|is a directory|not a directory/i,
-    text: 'a part of the path is a file where a folder is needed, or the other way round',
+    text: 'a part of the path is a file instead of a folder, or the other way round',
     hint: 'choose another PLACE',
   },
   {
     code: 'wrong-path',
     says: /ENOENT: .*mkdir/i,
-    text: 'no folder can be made there',
+    text: 'the folder cannot be created there',
     hint: 'choose another PLACE',
   },
   {
     code: 'busy',
     says: /could not set lock|conflicting lock/i,
     text: 'another process holds the file',
-    hint: 'wait for it to end; a parquet warehouse can be read while it is written',
+    hint: 'wait until it ends; a Parquet warehouse can be read while it is written',
   },
   {
     code: 'read-only',
     says: /attached in read-only mode|launched in read-only mode|can only (delete from|update) base table|is not an? table/i,
-    text: 'a query only reads a warehouse',
-    hint: 'CREATE TEMP makes tables, views and macros that last as long as the query',
+    text: 'queries cannot change a warehouse',
+    hint: 'use CREATE TEMP for tables, views and macros; they last as long as the query',
   },
   {
     code: 'no-database',
@@ -63,9 +63,9 @@ const causes: readonly Cause[] = [
 ];
 
 /**
- * `error` as a StoreError whose message begins with `store: <subject>: `; a StoreError stays what it is.
+ * Wraps an error in a StoreError whose message starts with `store: <subject>: `; a StoreError is returned as it is.
  *
- * @param place the option that names the subject, for the hint
+ * @param place the option with the path of the subject, for the hint
  */
 export function asStoreError(error: unknown, subject: string, place: Place = '--warehouse'): StoreError {
   if (error instanceof StoreError) return error;
@@ -79,7 +79,7 @@ export function asStoreError(error: unknown, subject: string, place: Place = '--
   });
 }
 
-/** Runs `work`; whatever it throws becomes a StoreError about `subject`. */
+/** Runs `work` and wraps its errors in a StoreError about `subject`. */
 export async function guarded<T>(subject: string, work: () => Promise<T>, place?: Place): Promise<T> {
   try {
     return await work();
@@ -88,7 +88,7 @@ export async function guarded<T>(subject: string, work: () => Promise<T>, place?
   }
 }
 
-/** Takes every step in order, also those after one that failed. @throws the first failure */
+/** Runs all steps in order, even after one has failed. @throws the first error */
 export async function takeAll(steps: readonly (() => unknown)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of steps) {

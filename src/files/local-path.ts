@@ -1,11 +1,11 @@
 import { UsageError } from '../core/errors.ts';
 
-/** What DuckDB, and other tools, take for a place elsewhere; here it would be a folder of that name. */
+/** Paths that DuckDB and other tools treat as remote; Node would create a folder of that name. */
 const ELSEWHERE =
   /^([a-z][a-z0-9+.-]*:\/\/|(s3|s3a|gs|gcs|r2|az|azure|abfss?|https?|hf|file|postgres(ql)?|mysql|sqlite|md|motherduck|ducklake|jdbc):)/i;
 
 /**
- * Demands a path of this machine: a URL would make a folder that is called like it.
+ * Requires a local path: with a URL, a folder of that name would be created.
  *
  * @throws {UsageError} `not-local`
  */
@@ -13,11 +13,9 @@ export function requireLocalPath(path: string, option: '--warehouse' | '--output
   if (isLocalPath(path)) return;
   const [scheme = ''] = path.split(':');
   const isFile = scheme.toLowerCase() === 'file';
-  throw new UsageError(`usage: expected a path of this machine for ${option}, got the URL ${scheme}:...`, {
+  throw new UsageError(`usage: expected a local path for ${option}, got the URL ${scheme}:...`, {
     code: 'not-local',
-    hint: isFile
-      ? 'give the path without file://'
-      : 'write to a folder of this machine, and copy or mount it from there',
+    hint: isFile ? 'use the path without file://' : 'write to a local folder, and copy or mount it from there',
   });
 }
 

@@ -2,12 +2,12 @@ import { mkdirSync, statSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-// Node's own recursive mkdir never returns where a parent exists but takes no folder, as /proc does; signals do nothing then.
+// Node's recursive mkdir hangs, and ignores signals, if a parent exists but cannot contain folders, such as /proc.
 
 /**
- * Makes a folder with its parents.
+ * Creates a folder with its parents.
  *
- * @returns the first folder that was made, undefined when all were there
+ * @returns the first created folder, undefined if all existed
  * @throws an error of the file system
  */
 export async function makeFolders(path: string): Promise<string | undefined> {
@@ -25,7 +25,7 @@ export async function makeFolders(path: string): Promise<string | undefined> {
   }
 }
 
-/** As `makeFolders`, without a pause. Folders that are made have the given mode. */
+/** Synchronous `makeFolders`; new folders get the given mode. */
 export function makeFoldersSync(path: string, mode?: number): void {
   try {
     mkdirSync(path, { mode });
@@ -65,7 +65,7 @@ function isFolderSync(path: string): boolean {
   }
 }
 
-/** Passes an error on unless something holds. */
+/** Rethrows an error unless a condition holds. */
 function unless(holds: () => Promise<boolean>): (error: unknown) => Promise<void> {
   return async (error) => {
     if (!(await holds())) throw error;

@@ -4,39 +4,39 @@ import { hostname, uptime } from 'node:os';
 import { promisify } from 'node:util';
 import { failedWith } from './disk.ts';
 
-/** A process, told apart from a later one that got the same number, and from one that is numbered elsewhere. */
+/** Identifies a process, as opposed to a later one with the same pid or one in another container. */
 export interface ProcessMark {
   readonly pid: number;
-  /** When it started, as the system tells it; only ever compared. Empty where the system does not tell. */
+  /** Start time in the format of the system, only for comparison. Empty if the system does not provide it. */
   readonly startedAt: string;
   readonly host: string;
-  /** Linux: the start of the kernel it runs on. Absent in marks of older versions. */
+  /** Linux: boot id of the kernel. Absent in marks of older versions. */
   readonly bootId?: string | undefined;
-  /** Linux: the namespace that its number is of; each container has its own. Absent in marks of older versions. */
+  /** Linux: PID namespace; each container has its own. Absent in marks of older versions. */
   readonly pidNamespace?: string | undefined;
 }
 
-/** What can be said of a process. `elsewhere`: it is of another machine or container, and cannot be asked. */
+/** State of a process. `elsewhere`: it is on another machine or in another container, so its state is unknown. */
 export type Fate = 'running' | 'gone' | 'elsewhere';
 
-/** What the system tells of itself; tests hand in another one. */
+/** System calls; tests pass their own. */
 export interface System {
   readonly platform: NodeJS.Platform;
   readonly host: () => string;
-  /** How long the kernel runs, in milliseconds. */
+  /** Uptime of the kernel, in milliseconds. */
   readonly uptimeMs: () => number;
   readonly readText: (path: string) => Promise<string>;
   readonly readLink: (path: string) => Promise<string>;
-  /** Number of the kind of file system that a path is on. */
+  /** Type of the file system of a path. */
   readonly fileSystem: (path: string) => Promise<number>;
-  /** Throws what signal 0 to a process fails with. */
+  /** Sends signal 0 to a process. */
   readonly probe: (pid: number) => void;
 }
 
 const realSystem: System = {
   platform: process.platform,
   host: hostname,
-  // A container may be told its own age; the steady clock is the kernel's, but stands still while the machine sleeps.
+  // Containers may see their own uptime; the monotonic clock is the kernel's, but stops while the machine sleeps.
   uptimeMs: () => Math.max(uptime() * 1000, Number(process.hrtime.bigint()) / 1e6),
   readText: (path) => readFile(path, 'utf8'),
   readLink: (path) => readlink(path),
@@ -46,7 +46,7 @@ const realSystem: System = {
   },
 };
 
-/** File systems on a disk of the machine itself: ext, XFS, Btrfs, F2FS, ZFS, bcachefs, and the layers of a container. */
+/** File systems on local disks: ext, XFS, Btrfs, F2FS, ZFS, bcachefs, and overlayfs of containers. */
 const OWN_DISKS: ReadonlySet<number> = new Set([
   ...[0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x794c7630],
 ]);
@@ -57,13 +57,12 @@ export async function readMark(pid = process.pid, system = realSystem): Promise<
 }
 
 /**
- * Whether a process still runs that left its mark in a file.
+ * Finds out whether the process that left its mark in a file is still running.
  *
- * A number says nothing in another container, even of the same machine, nor does its absence. Of another start of the machine
- * nothing runs any more; but two machines can have one name and one shared disk. So that is believed only where the file is on a
- * disk that no other machine writes, and was written before this one started.
+ * A pid means nothing in another container, even on the same machine. Processes from before a reboot are gone; but two machines can have
+ * the same name and share a disk, so that is assumed only if the file is on a local disk and older than the boot.
  *
- * @param since ISO 8601: when the mark was left
+ * @param since ISO 8601: when the mark was written
  */
 export async function readFate(
   mark: ProcessMark,
@@ -84,7 +83,7 @@ export async function readFate(
   return isKnown && startedAt !== mark.startedAt ? 'gone' : 'running';
 }
 
-/** Where numbers of processes mean the same. */
+/** The machine and container in which pids are valid. */
 async function readPlace(system: System): Promise<Pick<ProcessMark, 'host' | 'bootId' | 'pidNamespace'>> {
   const host = system.host();
   if (system.platform !== 'linux') return { host };
@@ -104,11 +103,11 @@ async function isOnOwnDisk(path: string, system: System): Promise<boolean> {
   );
 }
 
-/** When a process started; empty where it runs, or may run, and the system does not tell; undefined when there is none. */
+/** Start time of a process; empty if it may be running but the time is unknown; undefined if it does not exist. */
 async function readStart(pid: number, system: System): Promise<string | undefined> {
   if (system.platform === 'linux') {
     const line = await system.readText(`/proc/${pid}/stat`).catch(() => undefined);
-    // The second field, a name in brackets, may hold anything; those after it are told apart by blanks.
+    // The second field, a name in brackets, may contain anything; the others are separated by spaces.
     const fields = line?.slice(line.lastIndexOf(')') + 2).split(' ');
     if (fields?.[0] === 'Z' || fields?.[0] === 'X') return undefined;
     if (fields?.[19] !== undefined) return fields[19];
@@ -116,13 +115,13 @@ async function readStart(pid: number, system: System): Promise<string | undefine
     const startedAt = await readStartByPs(pid);
     if (startedAt !== '') return startedAt;
   }
-  // Where processes of other users are hidden, a file that is not there is no proof.
+  // If processes of other users are hidden, a missing file proves nothing.
   if (!isThere(pid, system)) return undefined;
   return system.platform === 'win32' ? 'running' : '';
 }
 
 async function readStartByPs(pid: number): Promise<string> {
-  // The same text in every language and zone.
+  // The same text in every locale and time zone.
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC0' };
   const asked = promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)], { env });
   return asked.then(
@@ -131,7 +130,7 @@ async function readStartByPs(pid: number): Promise<string> {
   );
 }
 
-/** Whether there is a process with the number; one that may not be signalled is there as well. */
+/** True if a process with the pid exists, even if it must not be signalled. */
 function isThere(pid: number, system: System): boolean {
   try {
     system.probe(pid);

@@ -7,11 +7,11 @@ import { guarded } from './file-failure.ts';
 import { requireLocalPath } from './local-path.ts';
 
 /**
- * Puts a file that a user named in place as a whole: `write` makes it beside its place, then it is renamed, so that what was there
- * stays until the new one is complete. Its folder is made if need be.
+ * Writes an output file atomically: `write` creates a draft next to it, which is then renamed, so that an existing file stays until the
+ * new one is complete. The folder is created if necessary.
  *
- * @param write is given the path to write to
- * @throws {StoreError} `wrong-path` where a folder stands, or when it cannot be written; nothing is left behind then
+ * @param write gets the path of the draft
+ * @throws {StoreError} `wrong-path` if it is a folder, or if it cannot be written; no draft is left then
  */
 export async function putWhole<T>(path: string, write: (draft: string) => Promise<T>): Promise<T> {
   requireLocalPath(path, '--output');
@@ -32,7 +32,7 @@ export async function putWhole<T>(path: string, write: (draft: string) => Promis
   return guarded(`file ${path}`, work, '--output');
 }
 
-/** As `putWhole`, of a text. */
+/** `putWhole` for a text. */
 export async function putContent(path: string, content: string): Promise<void> {
   await putWhole(path, (draft) => writeFile(draft, content));
 }

@@ -2,20 +2,20 @@ import { readFileSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { failedWith, ifAny } from './disk.ts';
 
-/** Files after which it is decided how the others are read. */
+/** Number of files read before choosing how to read the others. */
 const PROBE = 32;
-/** Mean time of a file above which reading it by itself keeps others waiting, in milliseconds. */
+/** Mean time per file, in milliseconds, above which files are read asynchronously. */
 const SLOW_MS = 0.5;
 
 /**
- * Reads many small files. A file that the system has in memory is read within the call, which takes a tenth of the CPU of a
- * request to the thread pool; on a disk or share that is slow to answer, callers wait for several files side by side.
+ * Reads many small files. Cached files are read synchronously, which takes a tenth of the CPU of the thread pool; on a slow disk or share,
+ * they are read asynchronously, so that callers can wait for several at once.
  */
 export class SmallFiles {
   #read = 0;
   #ms = 0;
 
-  /** The text of a file; undefined when it does not exist. */
+  /** The text of a file; undefined if it does not exist. */
   async text(path: string): Promise<string | undefined> {
     return this.#ask(
       () => readFileSync(path, 'utf8'),

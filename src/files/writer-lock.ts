@@ -7,7 +7,7 @@ import { StoreError } from '../core/errors.ts';
 import { failedWith, ifAny, lacksLinks, listFolder, writeSynced } from './disk.ts';
 import { readFate, readMark } from './process-liveness.ts';
 
-/** How often, and after what pauses, a lock file without a text is read again. */
+/** Attempts and pauses for reading an empty lock file again. */
 const EMPTY_LOOKS = 50;
 const EMPTY_MS = 10;
 
@@ -27,11 +27,11 @@ type LockOwner = Readonly<z.infer<typeof ownerSchema>>;
 
 /** Who holds a lock. */
 export interface LockHolder extends LockOwner {
-  /** Whether it is of another machine or container: it may be gone, but only people can tell. */
+  /** True if it is on another machine or in another container: it may be gone, but this process cannot find out. */
   readonly isElsewhere: boolean;
 }
 
-/** The right to write a warehouse; held until it is released or the process ends. */
+/** A lock on a warehouse, held until it is released or the process ends. */
 export interface Lock {
   release(): Promise<void>;
 }
@@ -39,21 +39,21 @@ export interface Lock {
 export interface LockOptions {
   /** Absolute path of the lock file. */
   readonly path: string;
-  /** Words for the message, for example `warehouse /w`. */
+  /** What is locked, for messages, such as `warehouse /w`. */
   readonly subject: string;
-  /** What this process is doing, for the message that others get. */
+  /** The command of this process, shown to others that want the lock. */
   readonly command: string;
-  /** What the holder does to the subject, for the same message. Default `is being written`. */
+  /** What the holder does, for the same message. Default `is being written`. */
   readonly doing?: string;
   readonly effects: Effects;
 }
 
 /**
- * Takes the lock, also from a process that has ended without releasing it.
+ * Takes the lock, also from a process that ended without releasing it.
  *
- * A dead owner X is succeeded by the one process that manages to create `<lock>.after-X`, and only if X is still the last of
- * the line once that is done; then the successor replaces the lock file by rename. So of two that see X dead, one wins.
- * @throws {StoreError} `busy` when a running process holds it.
+ * The successor of a dead owner X is the process that creates `<lock>.after-X`, if X is then still the last in line; it replaces the
+ * lock file by rename. So if two processes find X dead, only one succeeds.
+ * @throws {StoreError} `busy` if a running process holds it
  */
 export async function takeLock(options: LockOptions): Promise<Lock> {
   const { path, effects } = options;
@@ -81,13 +81,13 @@ export async function takeLock(options: LockOptions): Promise<Lock> {
   return { release };
 }
 
-/** The process that holds the lock; undefined when it is free, or its owner dead. */
+/** The process that holds the lock; undefined if it is free or its owner is dead. */
 export async function readLockHolder(path: string): Promise<LockHolder | undefined> {
   const owner = (await readLine(path)).at(-1);
   return owner === undefined ? undefined : holderOf(owner, path);
 }
 
-/** The error for whoever comes second. */
+/** The error for a second process. */
 export function busyError(subject: string, holder: LockHolder, path: string, doing = 'is being written'): StoreError {
   const { pid, host, command, isElsewhere } = holder;
   const here = pid === process.pid ? ', this one,' : '';
@@ -101,7 +101,7 @@ export function busyError(subject: string, holder: LockHolder, path: string, doi
   });
 }
 
-/** The owner, unless it is gone. */
+/** The owner, unless its process is gone. */
 async function holderOf(owner: LockOwner, path: string): Promise<LockHolder | undefined> {
   const fate = await readFate(owner, { path: dirname(path), since: owner.since });
   return fate === 'gone' ? undefined : { ...owner, isElsewhere: fate === 'elsewhere' };
@@ -128,14 +128,14 @@ async function tryTake(options: LockOptions, owner: LockOwner, draft: string): P
   return true;
 }
 
-/** Removes what those who wanted the lock left beside it. */
+/** Removes leftovers of waiting processes. */
 async function clearLine(path: string): Promise<void> {
   for (const name of await listFolder(dirname(path))) {
     if (name.startsWith(`${basename(path)}.`)) await rm(join(dirname(path), name), { force: true });
   }
 }
 
-/** The owner in the lock file, and whoever came after. */
+/** The owner in the lock file, and its successors. */
 async function readLine(path: string): Promise<readonly LockOwner[]> {
   const line: LockOwner[] = [];
   let owner = await readOwner(path);
@@ -148,7 +148,7 @@ async function readLine(path: string): Promise<readonly LockOwner[]> {
 
 async function readOwner(path: string): Promise<LockOwner | undefined> {
   let text = await ifAny(readFile(path, 'utf8'));
-  // Where there are no hard links, a file is there a moment before its text.
+  // Without hard links, a file exists a moment before its text.
   for (let look = 0; text === '' && look < EMPTY_LOOKS; look++) {
     await delay(EMPTY_MS);
     text = await ifAny(readFile(path, 'utf8'));
@@ -165,13 +165,13 @@ async function readOwner(path: string): Promise<LockOwner | undefined> {
   }
 }
 
-/** Gives the text of a file a second name, if that is free. */
+/** Links a file to a second name, if that is free. */
 async function tryLink(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
     return true;
   } catch (error) {
-    // ENOENT: the draft was cleared away by the process that just won; the next round writes it again.
+    // ENOENT: the process that won has removed the draft; the next attempt writes it again.
     if (failedWith(error, 'EEXIST', 'ENOENT')) return false;
     if (!lacksLinks(error)) throw error;
   }

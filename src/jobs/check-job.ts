@@ -21,18 +21,18 @@ export interface CheckOptions {
   readonly names: JobNames;
   /** Wall clock, milliseconds since 1970. */
   readonly now: number;
-  /** In place of the warehouse that the file names. */
+  /** Overrides the warehouse of the file. */
   readonly warehouse?: string | undefined;
-  /** The warehouse where the file names none. */
+  /** Used if the file names no warehouse. */
   readonly fallbackWarehouse?: string | undefined;
 }
 
-/** Reads a job file and finds every name, range, zone and path in it good. @throws {UsageError} that tells line and column */
+/** Reads a job file and checks every name, range, zone and path in it. @throws {UsageError} with line and column */
 export async function openJob(file: string, options: CheckOptions): Promise<Job> {
   return checkJob(await readJob(file), options);
 }
 
-/** @throws {UsageError} that tells line and column */
+/** @throws {UsageError} with line and column */
 export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promise<Job> {
   const { fields, name, file } = parsed;
   const { names } = options;
@@ -77,7 +77,7 @@ function verifyOf(field: JobFields['verify']): JobVerify | undefined {
   return field === true ? { range: 'all', deep: false, repair: false } : field;
 }
 
-/** Finds every table and column of the selection among those of the job's pipelines. */
+/** Checks that the job's pipelines have every table and column of the selection. */
 async function checkSelection({ fields, yaml }: ParsedJob): Promise<Selection> {
   const { without, columns, without_columns: withoutColumns, pipelines } = fields;
   const selection = { without, columns, withoutColumns };
@@ -158,7 +158,7 @@ function checkSchedule(parsed: ParsedJob, range: JobRange, zone: string, now: nu
   return { cron: schedule.cron, zone: own, catchUp: schedule.catch_up, times };
 }
 
-/** Tells the place of what is wrong with one value. */
+/** Runs `check` and adds the place of the value to its error. */
 function placed<T>({ yaml }: ParsedJob, path: Path, check: () => T): T {
   try {
     return check();

@@ -17,17 +17,17 @@ import { boundIn, faultIn } from './write-rows.ts';
 type QueryTarget = Extract<OutputTarget, { readonly kind: 'query' }>;
 
 /**
- * Finds that DuckDB can read the queries of a job, and that their tables and columns are there: each is planned as the run will ask it,
- * over tables without rows. No network is asked, and nothing is written.
+ * Checks that DuckDB can parse the queries of a job, and that their tables and columns exist: each is planned over empty tables.
+ * There are no network requests, and nothing is written.
  *
- * @throws {UsageError} `bad-job` that tells the file and line of the first one that is wrong
+ * @throws {UsageError} `bad-job` with the file and line of the first wrong query
  */
 export async function checkQueries(job: Job): Promise<void> {
   const queries = job.outputs.filter((output) => output.kind === 'query');
   if (queries.length === 0) return;
   const [registry, { marts }] = await Promise.all([warehouseRegistry(job.warehouse), loadNames()]);
   const isNamed = (name: string): boolean => queries.some(({ sql }) => sql.toLowerCase().includes(name));
-  // To know the columns of marts takes longer than all else.
+  // Finding the columns of marts takes longer than everything else.
   const shipped = marts.some(isNamed) ? (await loadMarts(registry)).map(({ table }) => table) : [];
   const built = job.marts ?? marts;
   const held = await readHeldMarts(job.warehouse, registry, (name) => isNamed(name) && !built.includes(name));
@@ -44,7 +44,7 @@ export async function checkQueries(job: Job): Promise<void> {
   }
 }
 
-/** Marts of a warehouse, with the columns that they have there; undefined where it cannot be read now. */
+/** The marts of a warehouse, with their current columns; undefined if it cannot be read now. */
 async function readHeldMarts(
   warehouse: string,
   registry: Registry,
@@ -76,7 +76,7 @@ async function readHeldMarts(
 interface Known {
   readonly job: Job;
   readonly names: readonly string[];
-  /** False where the warehouse may hold more. */
+  /** False if the warehouse may have more. */
   readonly areAllKnown: boolean;
 }
 
@@ -96,7 +96,7 @@ async function checkParameters(
   known: readonly string[],
 ): Promise<void> {
   const parsed = await parseSql(scratch.query, sql);
-  // DuckDB tells better what is wrong with the statement that the run asks; and it reads more than it can show as a tree.
+  // EXPLAIN gives a better message, and DuckDB parses more than it can serialize.
   if ('fault' in parsed) return;
   const lost = parsed.statements.flatMap(parametersIn).find((name) => !known.includes(name));
   if (lost === undefined) return;
@@ -108,7 +108,7 @@ async function checkParameters(
   );
 }
 
-/** Whether a query can never be answered. A file that it reads may come later, and a value may be another one then. */
+/** True if a query can never succeed. Files that it reads may appear later, and values may differ. */
 function isMistake(text: string, { areAllKnown }: Known): boolean {
   return (areAllKnown ? /^(Parser|Catalog|Binder|Invalid Input|Missing Extension) Error/ : /^Parser Error/).test(text);
 }

@@ -13,7 +13,7 @@ import type { ParsedJob } from './parse-job.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What a job says of the age of rows, with every name found good. @throws {UsageError} that tells line and column */
+/** Checks the retention of a job. @throws {UsageError} with line and column */
 export async function checkRetention(parsed: ParsedJob, names: JobNames): Promise<JobRetention | undefined> {
   const { fields, yaml } = parsed;
   const { retention } = fields;
@@ -27,7 +27,7 @@ export async function checkRetention(parsed: ParsedJob, names: JobNames): Promis
       yaml,
       path,
       'a pipeline that is exported by blocks',
-      'tonlake describe tells how each is exported',
+      'tonlake describe shows how each pipeline is exported',
     );
   });
   const exported = fields.pipelines.length === 0 ? [] : registry.toRun(fields.pipelines);
@@ -51,17 +51,17 @@ export async function checkRetention(parsed: ParsedJob, names: JobNames): Promis
   return { keepDays: retention.keep, pipelines: inOrderOfNeeds(registry, chosen) };
 }
 
-/** What needs others comes before them. */
+/** Dependent pipelines come before those they need. */
 function inOrderOfNeeds(registry: Registry, names: readonly string[]): readonly string[] {
   const ordered = registry.inOrder(names).map(({ name }) => name);
   return ordered.filter((name) => names.includes(name)).reverse();
 }
 
 /**
- * Demands that a job exports nothing that it forgets.
+ * Requires that a job does not export blocks that its own retention removes.
  *
  * @param now milliseconds since 1970
- * @throws {UsageError} that tells line and column
+ * @throws {UsageError} with line and column
  */
 export function requireKeptRange(
   parsed: ParsedJob,
@@ -70,12 +70,12 @@ export function requireKeptRange(
 ) {
   if (job.retention === undefined || !reachesBehind(job, job.retention, now)) return;
   const { keepDays } = job.retention;
-  const hint = `keep more days, or export fewer: what is older than ${keepDays} days would be exported to be forgotten`;
+  const hint = `keep more days, or export fewer: rows older than ${keepDays} days would be exported and then forgotten`;
   throw wrongValue(parsed.yaml, ['range'], `a range within the ${keepDays} days that are kept`, hint);
 }
 
 /**
- * Demands that no job exports, night after night, what another one of the same warehouse forgets.
+ * Requires that no job exports what the retention of another job on the same warehouse removes.
  *
  * @throws {UsageError}
  */
@@ -96,26 +96,26 @@ export function requireKeptRanges(jobs: readonly Job[], now: number): void {
   }
 }
 
-/** Whether a range begins before what is kept. Of ranges in blocks nothing is known before they are fixed. */
+/** True if a range starts before the first kept day. Unknown for ranges in blocks until they are resolved. */
 function reachesBehind(
   { range, zone, clock }: Pick<Job, 'range' | 'zone' | 'clock'>,
   { keepDays }: JobRetention,
   now: number,
 ): boolean {
   const kept = dayStart(firstKeptDay(keepDays, now), 'UTC');
-  return beginnings(range, zone, now, clock === 'wall').some((ms) => ms < kept);
+  return startTimes(range, zone, now, clock === 'wall').some((ms) => ms < kept);
 }
 
 /**
- * Moments in which the parts of a range begin, as far as they can be told. Days of other zones than UTC count as one more: whether a file
- * is right must not depend on the hour. `hasFixed`: also those that do not move with the run.
+ * The start times of the parts of a range, as far as they are known. Days in zones other than UTC count as one day more, so that the check
+ * does not depend on the hour. `hasFixed`: include fixed dates and times, not only those relative to the run.
  */
-function beginnings(range: JobRange, zone: string, now: number, hasFixed: boolean): readonly number[] {
+function startTimes(range: JobRange, zone: string, now: number, hasFixed: boolean): readonly number[] {
   const today = dateAt(now, 'UTC');
   const daysAgo = (days: number): number => dayStart(addDays(today, -days - (zone === 'UTC' ? 0 : 1)), 'UTC');
   if (range.kind === 'days') return [daysAgo(range.count)];
   if (range.kind !== 'parts') return [];
-  return range.parts.flatMap((part) => beginningOf(part, { zone, now, daysAgo, hasFixed }) ?? []);
+  return range.parts.flatMap((part) => startOfPart(part, { zone, now, daysAgo, hasFixed }) ?? []);
 }
 
 interface Moment {
@@ -125,11 +125,11 @@ interface Moment {
   readonly hasFixed: boolean;
 }
 
-function beginningOf({ from, to }: RangePart, moment: Moment): number | undefined {
+function startOfPart({ from, to }: RangePart, moment: Moment): number | undefined {
   if (from.kind !== 'last') return startOf(from, moment);
   if (to.kind === 'open') return moment.now - from.hours * HOUR_MS;
   const end = startOf(to, moment);
-  // The last day of a range belongs to it.
+  // A range includes its last day.
   return end === undefined ? undefined : end + (to.kind === 'time' ? 0 : 24 * HOUR_MS) - from.hours * HOUR_MS;
 }
 

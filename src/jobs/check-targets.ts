@@ -5,14 +5,14 @@ import type { YamlPath as Path } from '../core/yaml.ts';
 import { statIfAny } from '../files/disk.ts';
 import { requireFormatOf } from '../files/output-format.ts';
 import { REPORT_FORMATS } from '../reports/report-format.ts';
-import { EXPORT_FORMATS } from './export-formats.ts';
+import { RELATION_FORMATS } from '../sql/relation-writer.ts';
 import { type OutputTarget, unknownPlaceholders } from './job.ts';
 import { wrongName, wrongValue } from './job-fault.ts';
 import type { ExportTarget, ReportTarget } from './job-schema.ts';
 import type { JobNames } from './known-names.ts';
 import type { ParsedJob } from './parse-job.ts';
 
-/** The files that a job publishes: reports first. @throws {UsageError} that tells line and column */
+/** The files that a job publishes, reports first. @throws {UsageError} with line and column */
 export async function checkTargets(parsed: ParsedJob, names: JobNames): Promise<readonly OutputTarget[]> {
   const { reports, exports } = parsed.fields;
   const outputs = await Promise.all([
@@ -56,7 +56,7 @@ async function exportTarget(
 ): Promise<OutputTarget> {
   const path = ['exports', at];
   requireOne(parsed, path, target, ['table', 'query', 'file']);
-  const format = outputFormat(parsed, path, target, EXPORT_FORMATS);
+  const format = outputFormat(parsed, path, target, RELATION_FORMATS);
   const { output } = target;
   if (target.table !== undefined) {
     const known = [...names.tables, ...names.marts];

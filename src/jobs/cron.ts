@@ -2,17 +2,17 @@ import { Cron } from 'croner';
 import { UsageError } from '../core/errors.ts';
 import { dateAt, daysBetween } from '../core/time-zone.ts';
 
-/** When something comes due. */
+/** The due times of a schedule. */
 export interface CronTimes {
-  /** The first time after a moment; undefined when there is none any more. Milliseconds since 1970. */
+  /** The first due time after a moment; undefined if there are no more. Milliseconds since 1970. */
   after(ms: number): number | undefined;
-  /** Times after `from` and up to `to`, oldest first; the newest `most`, which is at least 1, of them. */
+  /** The newest `most` (at least 1) due times after `from` and up to `to`, oldest first. */
   between(from: number, to: number, most: number): readonly number[];
 }
 
 /**
- * Reads a cron expression of five fields. Where the clock skips a time of day, what is due then comes at the first moment after;
- * where a time of day occurs twice, it comes once.
+ * Parses a cron expression of five fields. When clocks go forward, a skipped time is due at the first moment after; when they go back,
+ * a time that occurs twice is due once.
  *
  * @throws {UsageError} `bad-cron`
  */
@@ -22,7 +22,7 @@ export function openCron(expression: string, zone: string): CronTimes {
   return {
     after,
     between: (from, to, most) => {
-      // A cron of every minute and a downtime of a year: not every time in between is worth counting.
+      // After a year of downtime, a cron of every minute would have too many due times to list.
       for (let window = FIRST_WINDOW_MS; ; window *= 4) {
         const begin = Math.max(from, to - window);
         const times = timesIn(after, begin, to);
@@ -62,8 +62,8 @@ const LOOK_AHEAD_MS = 400 * 86_400_000;
 const LOOK_AHEAD_TIMES = 500;
 
 /**
- * A date on which the days of one zone and the times of another fall out of step, so that `yesterday` would be taken twice, or left
- * out: a time of day near midnight, around a change of the clocks. Undefined when there is none in the coming year.
+ * A date on which a schedule in one zone and days in another get out of step, so that `yesterday` would be repeated or skipped: a time
+ * of day near midnight, around a clock change. Undefined if there is none in the coming year.
  */
 export function outOfStep(
   times: CronTimes,

@@ -7,7 +7,7 @@ import type { JobActions } from './job-actions.ts';
 import { sendNotice } from './webhook.ts';
 import { writeRows } from './write-rows.ts';
 
-/** The program's own steps. */
+/** The steps that the program runs. */
 export const jobActions: JobActions = {
   withChain: async ({ network, zone, rps, effects }, use) => {
     const session = await openSession({ network, rps, effects, command: 'tonlake job run' });

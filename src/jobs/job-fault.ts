@@ -10,7 +10,7 @@ export function wrongValue(yaml: PlacedYaml, path: Path, expected: string, hint:
   return badJob(`expected ${expected}, got ${got} (${yaml.placeOf(path)})`, hint);
 }
 
-/** A name that nothing has; tells the nearest right one. */
+/** An unknown name, with the closest valid one as hint. */
 export function wrongName(yaml: PlacedYaml, path: Path, what: string, choices: readonly string[]): UsageError {
   const hint =
     choices.length === 0
@@ -19,7 +19,7 @@ export function wrongName(yaml: PlacedYaml, path: Path, what: string, choices: r
   return wrongValue(yaml, path, `a ${what}`, hint);
 }
 
-/** What the schema refuses in the file: a key that it does not know, which explains others that are absent, or else the first. */
+/** The error for a file that the schema refuses. An unknown key comes first, because it may explain a missing one. */
 export function faultOf(yaml: PlacedYaml, error: z.ZodError): UsageError {
   const issue = error.issues.find(({ code }) => code === 'unrecognized_keys') ?? error.issues[0];
   if (issue === undefined) return badJob('expected a job', 'see docs/jobs.md');

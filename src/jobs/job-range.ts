@@ -4,34 +4,34 @@ import { UsageError } from '../core/errors.ts';
 import { formatSpans, type Span, unionSpans } from '../core/span.ts';
 import { addDays, dateAt } from '../core/time-zone.ts';
 
-/** The range of a job as it was written. */
+/** The range in a job file. */
 export type JobRange =
   /** The job exports nothing. */
   | { readonly kind: 'none' }
-  /** So many whole days, the last of them the day before the run. */
+  /** A number of whole days up to the day before the run. */
   | { readonly kind: 'days'; readonly count: number }
-  /** From where the last finished run ended up to the head; from `start` before there was one. */
+  /** From the end of the last finished run (from `start` on the first run) to the head. */
   | { readonly kind: 'since'; readonly start: readonly RangePart[] }
   | { readonly kind: 'parts'; readonly parts: readonly RangePart[] };
 
-/** The range of one run, fixed when it begins: a rerun takes the same. */
+/** The range of one run, fixed when it starts: a rerun has the same. */
 export interface FixedRange {
-  /** What `tonlake run --range` takes; undefined when there is nothing to export. */
+  /** A value for `tonlake run --range`; undefined if there is nothing to export. */
   readonly blocks: string | undefined;
-  /** Least and greatest masterchain block; undefined when there is none. */
+  /** First and last masterchain block; undefined if there is none. */
   readonly from: number | undefined;
   readonly to: number | undefined;
-  /** First and last day, where the range begins or ends with one: else they are those of its blocks. */
+  /** First and last day, if the range starts or ends with a day; otherwise they follow from the blocks. */
   readonly firstDay: string | undefined;
   readonly lastDay: string | undefined;
 }
 
-/** What fixes a range: the moment that the run is for, and how far the last one came. */
+/** The moment of a run, and where the last one ended. */
 export interface RangeMoment {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly zone: string;
-  /** Greatest block of the last finished run. */
+  /** Last block of the last finished run. */
   readonly lastTo: number | undefined;
 }
 
@@ -76,9 +76,9 @@ function parseStart(start: string | undefined): readonly RangePart[] {
 }
 
 /**
- * Fixes a range to masterchain blocks.
+ * Resolves a range to masterchain blocks.
  *
- * @throws {UsageError} {WalkError} when the index does not hold it, or not yet
+ * @throws {UsageError} {WalkError} if the index does not have it, or not yet
  */
 export async function fixRange(range: JobRange, moment: RangeMoment, chain: ChainBounds): Promise<FixedRange> {
   const fixed = await fixParts(range, moment, chain);
@@ -91,7 +91,7 @@ export async function fixRange(range: JobRange, moment: RangeMoment, chain: Chai
   };
 }
 
-/** `2026-05-01:2026-05-07`, of a range that names its first and its last day. */
+/** `2026-05-01:2026-05-07`, for a range with a first and last day. */
 export function daysText(
   range: { readonly firstDay?: string | undefined; readonly lastDay?: string | undefined } | undefined,
   between = ':',
@@ -101,7 +101,7 @@ export function daysText(
   return firstDay === lastDay ? lastDay : `${firstDay}${between}${lastDay}`;
 }
 
-/** Blocks of a range, and the days that it names at their ends. */
+/** Blocks of a range, and the days at its ends if it names them. */
 interface FixedPart {
   readonly span: Span;
   readonly first: string | undefined;
@@ -142,7 +142,7 @@ async function fixAll(written: readonly RangePart[], chain: ChainBounds): Promis
   return fixed;
 }
 
-/** Whether a part was written as one end. */
+/** True if a part was written without a colon. */
 function isAlone({ text }: RangePart): boolean {
   return /^[^:]*(T\d\d:\d\d(:\d\d)?Z?)?$/i.test(text);
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { PRIORITIES } from '../rate-limit/priority.ts';
 import { REPORT_FORMATS } from '../reports/report-format.ts';
-import { EXPORT_FORMATS } from './export-formats.ts';
+import { RELATION_FORMATS } from '../sql/relation-writer.ts';
 
-/** What a job file may hold; docs/job.schema.json is made from it. Names are checked apart, by `checkNames`. */
+/** The schema of job files; docs/job.schema.json is generated from it. `checkJob` checks the names. */
 
 const names = (what: string): z.ZodType<'all' | readonly string[]> =>
   z.union([z.literal('all'), z.array(z.string().min(1))]).describe(`Names of ${what}, or \`all\`.`);
@@ -44,7 +44,7 @@ const exported = z
       ),
     file: z.string().min(1).optional().describe('File with such a query.'),
     format: z
-      .enum(EXPORT_FORMATS)
+      .enum(RELATION_FORMATS)
       .optional()
       .describe('Default: from the file extension of `output`. It must match the extension.'),
     output,
@@ -121,16 +121,16 @@ const retention = z
       .string()
       .regex(/^[1-9]\d{0,4} ?d(ays?)?$/)
       .transform((text) => Number.parseInt(text, 10))
-      .describe('Whole UTC days that are kept, counted back from the moment of the run, such as `90d`.'),
+      .describe('Number of whole UTC days to keep, counted back from the moment of the run, such as `90d`.'),
     pipelines: z
       .array(z.string().min(1))
       .min(1)
       .optional()
       .describe(
-        'Pipelines whose older rows are forgotten. Default: those of the job and what they need, as far as they are of blocks.',
+        'Pipelines whose older rows are forgotten. Default: those of the job, and those they depend on, whose rows belong to blocks.',
       ),
   })
-  .describe('Forget older rows when all outputs are published, as `tonlake forget`. Marts by the day keep their days.');
+  .describe('Forget older rows when all outputs are published, like `tonlake forget`. Daily marts keep their days.');
 
 export const jobSchema = z
   .strictObject({
@@ -194,7 +194,7 @@ export const jobSchema = z
   })
   .meta({ title: 'tonlake job', description: 'A job: what to export, build, check and publish, and when.' });
 
-/** A job as its file says, with the defaults filled in. */
+/** The contents of a job file, with defaults. */
 export type JobFields = Readonly<z.output<typeof jobSchema>>;
 export type ReportTarget = Readonly<z.output<typeof report>>;
 export type ExportTarget = Readonly<z.output<typeof exported>>;

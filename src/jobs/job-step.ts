@@ -6,18 +6,18 @@ import type { JobActions } from './job-actions.ts';
 import type { FixedRange } from './job-range.ts';
 import type { StepResult } from './run-record.ts';
 
-/** What the steps of one run share. */
+/** Context of the steps of a run. */
 export interface StepContext {
   readonly job: Job;
   readonly actions: JobActions;
   readonly effects: Effects;
   readonly stop: AbortSignal;
-  /** Told of each step when it is over. */
+  /** Called after each step. */
   readonly onStep: (step: StepResult) => Promise<void>;
   readonly onRunEvent: ((event: RunEvent) => void) | undefined;
 }
 
-/** What is fixed when a run begins, for all its attempts. */
+/** The moment and range of a run, the same for all attempts. */
 export interface Fixed {
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -33,7 +33,7 @@ interface Told<T> {
   readonly message?: string | undefined;
 }
 
-/** Does a step and tells how it went. */
+/** Runs a step and reports its result. */
 export async function timed<T>(context: StepContext, step: StepName, work: () => Promise<Told<T>>): Promise<T> {
   const { effects, onStep } = context;
   const startedAt = effects.monotonic();
@@ -42,7 +42,7 @@ export async function timed<T>(context: StepContext, step: StepName, work: () =>
   return value;
 }
 
-/** Tells of a step only when it fails. */
+/** Runs a step and reports it only if it fails. */
 export async function tellingFailure<T>(
   { effects, onStep }: StepContext,
   step: StepName,

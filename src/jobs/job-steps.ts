@@ -5,7 +5,7 @@ import type { Job } from './job.ts';
 import { daysText, type FixedRange, fixRange } from './job-range.ts';
 import { type Fixed, type StepContext, secondsSince, tellingFailure, timed, told } from './job-step.ts';
 
-/** Finds the moment and the blocks that a run is for. @throws as the network does */
+/** Determines the moment and the blocks of a run. @throws network errors */
 export async function fixRun(context: StepContext, due: number, lastTo: number | undefined): Promise<Fixed> {
   const { job, actions, effects } = context;
   const { network, zone, rps, range } = job;
@@ -21,7 +21,7 @@ export async function fixRun(context: StepContext, due: number, lastTo: number |
   });
 }
 
-/** A range of nothing asks for nothing. */
+/** For a job without range, which needs no network. */
 const noChain = {
   head: () => Promise.resolve(0),
   firstOfDay: () => Promise.resolve(0),
@@ -32,7 +32,7 @@ const noChain = {
   today: () => Promise.resolve('1970-01-01'),
 };
 
-/** Brings the range into the warehouse. @throws {JobError} `incomplete` */
+/** Exports the range into the warehouse. @throws {JobError} `incomplete` */
 export async function exportRange(context: StepContext, fixed: Fixed): Promise<void> {
   const { job, actions, effects, stop, onRunEvent } = context;
   const { blocks } = fixed.range;
@@ -51,13 +51,13 @@ export async function exportRange(context: StepContext, fixed: Fixed): Promise<v
   });
 }
 
-/** Names what was exported and nothing proves. */
+/** Names exported pipelines without proof. */
 export function onlyRead({ unproven = {} }: Partial<Pick<RunReport, 'unproven'>>): string | undefined {
   const names = Object.keys(unproven);
   return names.length === 0 ? undefined : `only read, not proven: ${names.join(', ')}`;
 }
 
-/** Tells why nothing is exported. */
+/** Reports why nothing is exported. */
 export async function skipExport({ job, onStep }: StepContext, message: string): Promise<void> {
   await onStep({ kind: 'export', name: job.pipelines.join(','), status: 'skipped', seconds: 0, message });
 }
@@ -95,7 +95,7 @@ export async function runChecks(context: StepContext): Promise<void> {
   const outcomes = await tellingFailure(context, { kind: 'check', name: job.checks?.join(',') ?? 'all' }, () =>
     actions.runChecks(job.warehouse, job.checks, job.network),
   );
-  // They are not timed one by one.
+  // Checks are not timed individually.
   const seconds = Math.round((1000 * secondsSince(effects, startedAt)) / Math.max(1, outcomes.length)) / 1000;
   for (const { name, status, offenders, reason } of outcomes) {
     const message = reason ?? (status === 'failed' ? `${offenders} offending rows` : undefined);
@@ -107,7 +107,7 @@ export async function runChecks(context: StepContext): Promise<void> {
       ...told(message),
     });
   }
-  // A check that the job names is one that it wants; of all of them, those are skipped whose tables are not exported.
+  // A check named by the job must not be skipped; with `all`, checks of missing tables may be.
   const isWanted = (name: string): boolean => job.checks?.includes(name) === true;
   const failed = outcomes.filter(({ name, status }) => status === 'failed' || (status === 'skipped' && isWanted(name)));
   if (failed.length === 0) return;

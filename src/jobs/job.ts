@@ -2,16 +2,16 @@ import type { TextLines } from '../core/yaml.ts';
 import type { Selection } from '../declare/selection.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import type { ReportFormat } from '../reports/report-format.ts';
+import type { RelationFormat } from '../sql/relation-writer.ts';
 import type { CronTimes } from './cron.ts';
-import type { ExportFormat } from './export-formats.ts';
 import type { JobRange } from './job-range.ts';
 import type { Notice } from './job-schema.ts';
 
-/** A job whose every name, range, zone and path was found good. */
+/** A job whose names, ranges, zones and paths are valid. */
 export interface Job {
   readonly name: string;
   readonly file: string;
-  /** SHA-256 of what the file says, 64 hex digits: a run is taken up again only by the same job. */
+  /** SHA-256 of the contents, 64 hex digits: a run is resumed only if the job has not changed. */
   readonly digest: string;
   readonly doc: string;
   readonly network: string;
@@ -20,19 +20,19 @@ export interface Job {
   readonly rps: number | 'auto' | undefined;
   readonly priority: Priority;
   readonly pipelines: readonly string[];
-  /** Tables and columns of them that are exported. */
+  /** Exported tables and columns. */
   readonly selection: Selection;
   readonly range: JobRange;
   readonly zone: string;
   /** What days are counted from. */
   readonly clock: 'wall' | 'chain';
-  /** How the warehouse is verified after the export; undefined when it is not. */
+  /** How the warehouse is verified after the export; undefined for no verification. */
   readonly verify: JobVerify | undefined;
   /** True if small files are merged after the export. */
   readonly compact: boolean;
-  /** What is forgotten when all else is done; undefined for nothing. */
+  /** Which rows are forgotten at the end; undefined for none. */
   readonly retention: JobRetention | undefined;
-  /** Undefined for all of them. */
+  /** Undefined for all. */
   readonly marts: readonly string[] | undefined;
   readonly checks: readonly string[] | undefined;
   readonly outputs: readonly OutputTarget[];
@@ -41,7 +41,7 @@ export interface Job {
 }
 
 export interface JobVerify {
-  /** `run`: the blocks of the run; everything where the run has none. */
+  /** `run`: the blocks of the run, or everything if the run has none. */
   readonly range: 'all' | 'run';
   readonly deep: boolean;
   readonly repair: boolean;
@@ -49,7 +49,7 @@ export interface JobVerify {
 
 /** How long rows are kept. */
 export interface JobRetention {
-  /** Whole UTC days, counted back from the moment of the run. */
+  /** Number of whole UTC days, counted back from the moment of the run. */
   readonly keepDays: number;
   /** Pipelines whose older rows are forgotten. */
   readonly pipelines: readonly string[];
@@ -58,12 +58,12 @@ export interface JobRetention {
 export interface JobSchedule {
   readonly cron: string;
   readonly zone: string;
-  /** Most missed runs that are made up for. */
+  /** Maximum number of missed runs to catch up on. */
   readonly catchUp: number;
   readonly times: CronTimes;
 }
 
-/** A file that the job publishes. `output` may hold placeholders. */
+/** A file that the job publishes. `output` may contain placeholders. */
 export type OutputTarget =
   | {
       readonly kind: 'report';
@@ -72,18 +72,18 @@ export type OutputTarget =
       readonly format: ReportFormat;
       readonly output: string;
     }
-  | { readonly kind: 'table'; readonly table: string; readonly format: ExportFormat; readonly output: string }
-  | ({ readonly kind: 'query'; readonly format: ExportFormat; readonly output: string } & PlacedQuery);
+  | { readonly kind: 'table'; readonly table: string; readonly format: RelationFormat; readonly output: string }
+  | ({ readonly kind: 'query'; readonly format: RelationFormat; readonly output: string } & PlacedQuery);
 
-/** A select, and where it stands. */
+/** A select, and its place in a file. */
 export interface PlacedQuery {
   readonly sql: string;
   readonly lines: TextLines;
 }
 
-/** What words in braces stand for in one run. */
+/** Values of the placeholders in one run. */
 export interface Placeholders {
-  /** Last day of the range; the day of the run where there is no range. */
+  /** Last day of the range; the day of the run if there is no range. */
   readonly date: string;
   /** First day of the range, or the same. */
   readonly first_date: string;
@@ -93,12 +93,12 @@ export interface Placeholders {
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 
-/** Puts values in place of `{date}`, `{first_date}` and `{job}`. */
+/** Replaces `{date}`, `{first_date}` and `{job}`. */
 export function fillIn(text: string, values: Placeholders): string {
   return text.replace(PLACEHOLDER, (whole, name: string) => (isPlaceholder(name) ? values[name] : whole));
 }
 
-/** Words in braces that stand for nothing. */
+/** Unknown placeholders. */
 export function unknownPlaceholders(text: string): readonly string[] {
   return [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name).filter((name) => !isPlaceholder(name));
 }

@@ -1,8 +1,7 @@
-import { readdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { loadRegistry } from '../declare/registry.ts';
+import { shippedNames } from '../sql/shipped-queries.ts';
 
-/** What a job may name. */
+/** Names that a job may use. */
 export interface JobNames {
   readonly pipelines: readonly string[];
   readonly tables: readonly string[];
@@ -15,27 +14,10 @@ export interface JobNames {
 export async function loadNames(): Promise<JobNames> {
   const [registry, marts, checks, reports] = await Promise.all([
     loadRegistry(),
-    namesIn('marts', '.sql'),
-    namesIn('checks', '.sql'),
-    namesIn('reports', undefined),
+    shippedNames('marts'),
+    shippedNames('checks'),
+    shippedNames('reports'),
   ]);
-  return {
-    pipelines: registry.pipelines.map(({ name }) => name),
-    tables: registry.tables.map(({ name }) => name),
-    marts,
-    checks,
-    reports,
-  };
-}
-
-/** Files with an ending, without it; or folders. `sql/` lies beside `src/`, and above the compiled files. */
-async function namesIn(folder: string, ending: string | undefined): Promise<readonly string[]> {
-  const above = import.meta.url.endsWith('.ts') ? '../../' : '../../../';
-  const found = await readdir(fileURLToPath(new URL(`${above}sql/${folder}`, import.meta.url)), {
-    withFileTypes: true,
-  }).catch(() => []);
-  const right = found.filter((item) =>
-    ending === undefined ? item.isDirectory() : item.isFile() && item.name.endsWith(ending),
-  );
-  return right.map(({ name }) => name.slice(0, name.length - (ending?.length ?? 0))).sort();
+  const pipelines = registry.pipelines.map(({ name }) => name);
+  return { pipelines, tables: registry.tables.map(({ name }) => name), marts, checks, reports };
 }

@@ -4,13 +4,13 @@ import { UsageError } from '../core/errors.ts';
 import { readFate } from '../files/process-liveness.ts';
 import type { JobRecord } from './run-record.ts';
 
-/** Where jobs lie when no place is named. */
+/** Default folders of jobs. */
 const PLACES = ['jobs', 'pipelines/jobs'];
-/** A job that runs as it is, until the user changes it. */
+/** An example that runs without changes. */
 const FIRST_JOB = `{network: sandbox, pipelines: [transactions], range: yesterday, schedule: {cron: "15 3 * * *"}}`;
 const BEGIN = `create one: mkdir -p jobs && echo '${FIRST_JOB}' > jobs/nightly.yaml && tonlake job check jobs`;
 
-/** The folder of the user's jobs, below the working folder. @throws {UsageError} when there is none */
+/** The folder of the user's jobs, below the working folder. @throws {UsageError} if there is none */
 export async function jobsPlace(): Promise<string> {
   for (const path of PLACES) {
     const found = await stat(path).catch(() => undefined);
@@ -19,7 +19,7 @@ export async function jobsPlace(): Promise<string> {
   throw noJobs(PLACES.join(' or '), 'there is no folder', undefined);
 }
 
-/** The job files of a folder, by name; or the file itself. @throws {UsageError} when there is none */
+/** The job files of a folder, by name, or the file itself. @throws {UsageError} if there is none */
 export async function jobFiles(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch((cause: unknown) => {
     throw noJobs(path, 'cannot read', cause);
@@ -38,7 +38,7 @@ function noJobs(path: string, why: string, cause: unknown): UsageError {
   });
 }
 
-/** A record's state as people need it: a run whose process is gone was killed. @param folder where the record lies */
+/** The state of a record to show: a run whose process is gone was killed. @param folder of the record */
 export async function shownState(record: JobRecord, folder: string): Promise<string> {
   if (record.state !== 'running' && record.state !== 'publishing') return record.state;
   const last = record.attempts.at(-1);

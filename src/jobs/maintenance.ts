@@ -8,8 +8,8 @@ import { type Fixed, type StepContext, timed } from './job-step.ts';
 import { onlyRead } from './job-steps.ts';
 
 /**
- * Proves the warehouse from its own files, so that nothing is built or published from damaged rows.
- * @throws {JobError} `not-proven` when damage was found and not repaired
+ * Verifies the warehouse from its own files, so that nothing is built or published from damaged rows.
+ * @throws {JobError} `not-proven` if there is damage that was not repaired
  */
 export async function verifyRows(context: StepContext, { range }: Fixed): Promise<void> {
   const { job, actions, effects, stop } = context;
@@ -27,7 +27,7 @@ export async function verifyRows(context: StepContext, { range }: Fixed): Promis
         if (event.event === 'repaired') repaired.push(`${event.pipeline} ${formatSpans([event.span])}`);
       },
     });
-    // A repair that was stopped tells what is left of the damage.
+    // A stopped repair reports the remaining damage.
     if (!outcome.proven && !stop.aborted)
       throw notProven(job.name, warehouse, outcome, repaired.length === 0 ? findings[0] : undefined);
     return outcome;
@@ -35,8 +35,8 @@ export async function verifyRows(context: StepContext, { range }: Fixed): Promis
   await timed(context, { kind: 'verify', name: blocks ?? 'all' }, async () => {
     const { proven, findings: count, files, requests, unproven } = await work();
     const state = proven ? `${formatCount(files)} files proven` : `interrupted: ${countFindings(count)}`;
-    const mended = repaired.length === 0 ? [] : [`repaired ${nameSome(repaired)}`];
-    const message = [state, ...mended, onlyRead({ unproven }) ?? []].flat().join('; ');
+    const repairs = repaired.length === 0 ? [] : [`repaired ${nameSome(repaired)}`];
+    const message = [state, ...repairs, onlyRead({ unproven }) ?? []].flat().join('; ');
     return { value: undefined, message, ...(requests === undefined ? {} : { requests }) };
   });
 }
@@ -54,7 +54,7 @@ function countFindings(count: number): string {
   return `${formatCount(count)} ${count === 1 ? 'finding' : 'findings'}`;
 }
 
-/** Merges small files, if the job says so. */
+/** Merges small files if the job asks for it. */
 export async function compactFiles(context: StepContext): Promise<void> {
   const { job, actions, effects, stop } = context;
   const { network, warehouse } = job;

@@ -4,7 +4,7 @@ import type { Notice } from './job-schema.ts';
 import { type StepContext, secondsSince, told } from './job-step.ts';
 import { hasNothingNew, type JobRecord } from './run-record.ts';
 
-/** Tells everybody whom the outcome of a run concerns. Who cannot be told does not change the outcome. */
+/** Sends the notifications of a run. A failed notification does not change the result of the run. */
 export async function notifyAll(context: StepContext, record: JobRecord): Promise<void> {
   const { job, actions, onStep, effects } = context;
   const isFailure = record.state === 'failed';
@@ -36,12 +36,12 @@ async function tell(notice: Notice, send: (target: NoticeTarget) => Promise<void
   return undefined;
 }
 
-/** An address may hold a secret: only its host is told. */
+/** A URL may contain a secret: only its host is shown. */
 function nameOf({ command, webhook, webhook_env: variable }: Notice): string {
   return command?.[0] ?? (webhook === undefined ? `webhook of ${variable}` : new URL(webhook).host);
 }
 
-/** The outcome of a run, as a notice tells it. `text` is one line for people. */
+/** The body of a notification. `text` is a one-line summary. */
 export function outcomeOf(record: JobRecord): Readonly<Record<string, unknown>> {
   const { job, id, state, due, range, error, steps, outputs, network, warehouse } = record;
   const what = range?.lastDay ?? range?.blocks ?? (hasNothingNew(record) ? 'nothing new' : due);

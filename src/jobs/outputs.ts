@@ -6,7 +6,7 @@ import { type Fixed, type StepContext, tellingFailure, timed } from './job-step.
 import { type Publication, putInPlace } from './publish.ts';
 import type { StagedOutput } from './run-record.ts';
 
-/** Writes every output beside its place. */
+/** Stages every output next to its final path. */
 export async function stageOutputs(context: StepContext, fixed: Fixed, publication: Publication): Promise<void> {
   const { job } = context;
   if (job.outputs.length === 0) return;
@@ -19,9 +19,9 @@ export async function stageOutputs(context: StepContext, fixed: Fixed, publicati
 }
 
 /**
- * The first and last day of the range: those that it names, else those of its first and last block; without blocks, the day of the run.
- * Blocks keep their days, so every attempt finds the same. They are asked for after the export: a range may end with blocks that were
- * not made when the run began.
+ * The first and last day of the range: those it names, otherwise those of its first and last block; without blocks, the day of the run.
+ * Every attempt finds the same days. They are fetched after the export, because a range may end with blocks that did not exist when the
+ * run started.
  */
 async function fetchDays(context: StepContext, { now, range }: Fixed): Promise<Omit<Placeholders, 'job'>> {
   const { job, actions, effects } = context;
@@ -78,7 +78,7 @@ function emptyReport(job: Job, report: string): JobError {
   });
 }
 
-/** Puts all outputs in place. */
+/** Moves all outputs to their final paths. */
 export async function publish(context: StepContext, outputs: readonly StagedOutput[]): Promise<void> {
   if (outputs.length === 0) return;
   await timed(context, { kind: 'publish', name: String(outputs.length) }, async () => {

@@ -5,7 +5,7 @@ import { type PlacedYaml, parseYaml } from '../core/yaml.ts';
 import { faultOf } from './job-fault.ts';
 import { type JobFields, jobSchema } from './job-schema.ts';
 
-/** A job file that is well formed; whether its names are known is not said yet. */
+/** A well-formed job file, whose names are not checked yet. */
 export interface ParsedJob {
   /** The file's name without its ending. */
   readonly name: string;
@@ -18,7 +18,7 @@ export interface ParsedJob {
  * Parses a job.
  *
  * @param file its path, for messages; the name of the job is taken from it
- * @throws {UsageError} `bad-job` that tells line and column
+ * @throws {UsageError} `bad-job` with line and column
  */
 export function parseJob(text: string, file: string): ParsedJob {
   const name = basename(file).replace(/\.ya?ml$/, '');
@@ -39,7 +39,7 @@ export async function readJob(file: string): Promise<ParsedJob> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`usage: expected a job file, cannot read ${file}`, {
       code: 'no-job',
-      hint: 'tonlake job list shows those that there are',
+      hint: 'tonlake job list shows the existing jobs',
       cause,
     });
   });

@@ -5,7 +5,7 @@ import { formatError, JobError } from '../core/errors.ts';
 import { failedWith, hashFile, lacksLinks, listFolder, makeFolder, statIfAny, syncPath } from '../files/disk.ts';
 import type { StagedOutput } from './run-record.ts';
 
-/** Files of one run on their way: each is written beside its place, and all are put in place together. */
+/** The output files of one run: each is staged next to its final path, and all are moved together. */
 export class Publication {
   readonly outputs: StagedOutput[] = [];
   readonly #staged: string[] = [];
@@ -21,7 +21,7 @@ export class Publication {
     this.#id = id;
   }
 
-  /** Lets `write` make the file that is to stand at `output`; its folder is made if need be. */
+  /** Calls `write` to stage the file for `output`; its folder is created if necessary. */
   async stage(output: string, write: (path: string) => Promise<void>): Promise<void> {
     const path = resolve(output);
     const found = await this.#prepare(path).catch((error: unknown) => {
@@ -36,19 +36,19 @@ export class Publication {
     this.outputs.push({ path, staged, bytes: size, sha256: await hashFile(staged) });
   }
 
-  /** Makes the folder of a file, and clears it. @returns what stands at the path */
+  /** Creates the folder of a file and clears leftovers. @returns what exists at the path */
   async #prepare(path: string) {
     await makeFolder(dirname(path));
     await this.#clear(dirname(path));
     return statIfAny(path);
   }
 
-  /** Removes what was staged, and what is half written. */
+  /** Removes staged and partly written files. */
   async discard(): Promise<void> {
     for (const staged of this.#staged) await rm(staged, { force: true });
   }
 
-  /** Removes what runs that were killed left in a folder, and nothing of this one. */
+  /** Removes files of killed runs from a folder, but not those of this run. */
   async #clear(folder: string): Promise<void> {
     const own = new Set(this.#staged.map((staged) => basename(staged)));
     for (const name of await listFolder(folder)) {
@@ -59,8 +59,7 @@ export class Publication {
 }
 
 /**
- * Puts staged files in place, by rename: all of them, or, when one cannot be put, none. It may be called again after a kill, and
- * goes on from there.
+ * Renames all staged files to their final paths, or none if one fails. It can be called again after a kill, and continues.
  *
  * @throws {JobError} `cannot-publish`; everything is then as it was before
  */
@@ -88,7 +87,7 @@ export async function putInPlace(outputs: readonly StagedOutput[]): Promise<void
   for (const folder of new Set(outputs.map(({ path }) => dirname(path)))) await syncPath(folder);
 }
 
-/** Whether an earlier attempt put the file in place already. */
+/** True if an earlier attempt already moved the file. */
 async function isPut({ staged, path, sha256 }: StagedOutput): Promise<boolean> {
   if ((await statIfAny(staged)) !== undefined) return false;
   const isThere = (await statIfAny(path))?.isFile() === true && (await hashFile(path)) === sha256;

@@ -4,14 +4,14 @@ import type { RetainedRows } from '../verify/plan-retention.ts';
 import type { RetentionOutcome, RetentionRequest } from './job-actions.ts';
 import { type Fixed, type StepContext, timed } from './job-step.ts';
 
-/** What a run of a job asks a retention for; undefined for a job that keeps everything. What the run exports stays, however old. */
+/** The retention of a run; undefined for a job that keeps everything. Blocks exported by the run are kept, however old. */
 export function retentionRequest({ job, effects }: StepContext, { now, range }: Fixed): RetentionRequest | undefined {
   const { retention, warehouse, network } = job;
   if (retention === undefined) return undefined;
   return { warehouse, network, ...retention, keepFrom: range.from, now: Math.min(now, effects.now()), effects };
 }
 
-/** Forgets what is older than the job keeps. */
+/** Forgets rows older than the retention of the job. */
 export async function forgetOldRows(context: StepContext, fixed: Fixed): Promise<void> {
   const { actions, stop, onStep } = context;
   const request = retentionRequest(context, fixed);

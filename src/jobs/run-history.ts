@@ -9,20 +9,20 @@ import { type Lock, takeLock } from '../files/writer-lock.ts';
 import { recordsFolder, warehousePath } from '../warehouse/index.ts';
 import { dueId, isOver, type JobRecord, recordSchema } from './run-record.ts';
 
-/** Records of a job that are kept; the oldest go first. */
-const KEPT = 1000;
+/** Maximum number of records per job; the oldest are removed first. */
+const MAX_RECORDS = 1000;
 const RECORD_NAME = /^\d{8}T\d{6}Z(-\d+)?\.json$/;
 
-/** Where the jobs of a warehouse keep their records: inside a folder, beside a file. */
+/** Folder of the job records of a warehouse: inside a folder, next to a file. */
 export async function jobsFolder(warehouse: string): Promise<string> {
   return recordsFolder(warehousePath(warehouse), 'jobs');
 }
 
 /**
- * The right to run jobs on a warehouse, or to schedule them.
+ * Takes the lock for running or scheduling jobs on a warehouse.
  *
- * @param command what tonlake is doing, for the message that others get
- * @throws {StoreError} `busy` when a running process has it
+ * @param command shown to other processes that want the lock
+ * @throws {StoreError} `busy` if a running process has it
  */
 export async function lockJobs(
   warehouse: string,
@@ -43,7 +43,7 @@ export async function lockJobs(
   });
 }
 
-/** The records of one job on one warehouse: a file each, which is replaced whole. */
+/** The records of one job on one warehouse, one file each. */
 export class JobHistory {
   readonly folder: string;
   readonly #job: string;
@@ -64,7 +64,7 @@ export class JobHistory {
     return records.sort((a, b) => compareIds(a.id, b.id));
   }
 
-  /** Writes a record in place of what it was. */
+  /** Writes or replaces a record. */
   async write(record: JobRecord, effects: Effects): Promise<void> {
     await guarded(`history of ${this.#job}`, async () => {
       await makeFolder(this.folder);
@@ -74,25 +74,25 @@ export class JobHistory {
   }
 
   /**
-   * Removes what a killed process left, and the oldest records above a bound; what is not over and what tells how far the job came stay.
-   * Only for the process that has the lock.
+   * Removes leftovers of killed processes, and the oldest records above the limit, except unfinished ones and those that show how far the
+   * job got. Only for the process that has the lock.
    */
   async tidy(): Promise<void> {
     const names = await listFolder(this.folder);
     const records = names.filter((name) => RECORD_NAME.test(name)).sort();
-    const old = records.slice(0, Math.max(0, records.length - KEPT));
+    const old = records.slice(0, Math.max(0, records.length - MAX_RECORDS));
     const needed = await this.#neededOf(old);
     for (const name of [...names.filter((each) => each.startsWith('draft-')), ...old]) {
       if (!needed.has(name)) await rm(join(this.folder, name), { force: true });
     }
   }
 
-  /** Of some records those that a later run reads: unfinished ones, and the one that came furthest for each list of pipelines. */
+  /** The records that a later run needs: unfinished ones, and the one with the last block for each list of pipelines. */
   async #neededOf(names: readonly string[]): Promise<ReadonlySet<string>> {
     const needed = new Set<string>();
     const furthest = new Map<string, { readonly name: string; readonly to: number }>();
     for (const name of names) {
-      // One that cannot be read tells nothing.
+      // An unreadable record is of no use.
       const record = await this.#readOne(join(this.folder, name)).catch(() => undefined);
       if (record === undefined) continue;
       if (!isOver(record.state)) needed.add(name);
@@ -119,7 +119,7 @@ export class JobHistory {
   }
 }
 
-/** An identifier that no record has. */
+/** An unused record id. */
 export function freshRecordId(due: number, records: readonly JobRecord[]): string {
   const base = dueId(due);
   const taken = new Set(records.map(({ id }) => id));
@@ -128,7 +128,7 @@ export function freshRecordId(due: number, records: readonly JobRecord[]): strin
   return id;
 }
 
-/** The greatest block that a finished run of the same pipelines, or more, came to. */
+/** The last block of finished runs with at least the same pipelines. */
 export function lastBlock(records: readonly JobRecord[], pipelines: readonly string[]): number | undefined {
   const ends = records
     .filter(({ state, pipelines: had }) => state === 'done' && pipelines.every((name) => had.includes(name)))
@@ -136,7 +136,7 @@ export function lastBlock(records: readonly JobRecord[], pipelines: readonly str
   return ends.length === 0 ? undefined : greatest(ends);
 }
 
-/** Records whose run was not brought to an end. */
+/** Records of unfinished runs. */
 export function unfinished(records: readonly JobRecord[]): readonly JobRecord[] {
   return records.filter(({ state }) => !isOver(state));
 }

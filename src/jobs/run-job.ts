@@ -20,10 +20,10 @@ export interface JobRunOptions {
   readonly job: Job;
   readonly actions: JobActions;
   readonly effects: Effects;
-  /** The time that the run is for, milliseconds since 1970. Default: now, and then a run of today that was cut short is taken up. */
+  /** Due time of the run, milliseconds since 1970. Default: now, or an unfinished run of today is resumed. */
   readonly due?: number | undefined;
   readonly trigger?: JobRecord['trigger'] | undefined;
-  /** Aborted to end after the span or step in hand. */
+  /** Aborted to stop after the current span or step. */
   readonly stop?: AbortSignal | undefined;
   readonly onEvent?: ((event: JobEvent) => void) | undefined;
   readonly onRunEvent?: ((event: RunEvent) => void) | undefined;
@@ -47,10 +47,10 @@ export interface JobOutcome {
 }
 
 /**
- * Runs a job: export, verification, compaction, marts, checks, then its outputs, which appear together or not at all, and retention. A run that was cut short is taken up
- * with the range that it had.
+ * Runs a job: export, verification, compaction, marts, checks, outputs (published together or not at all), and retention. An unfinished
+ * run is resumed with the same range.
  *
- * @throws {StoreError} `busy` when another process runs a job on the same warehouse
+ * @throws {StoreError} `busy` if another process runs a job on the same warehouse
  */
 export async function runJob(options: JobRunOptions): Promise<JobOutcome> {
   const { job, effects } = options;
@@ -95,7 +95,7 @@ class JobRun {
     return { record: record.value, error: outcome.error };
   }
 
-  /** Whether a run that was cut short is the one that is asked for now. */
+  /** True if an unfinished run is the requested one. */
   #isSame(record: JobRecord, due: number): boolean {
     const { job, due: asked } = this.#options;
     const had = Date.parse(record.due);
@@ -104,8 +104,7 @@ class JobRun {
   }
 
   /**
-   * Runs that were cut short and are not taken up: what was being put in place is put, the rest is given up. Those of a schedule
-   * wait for their turn.
+   * Ends unfinished runs that are not resumed: publishing is completed, the others are abandoned. Scheduled ones wait for their turn.
    */
   async #settle(records: readonly JobRecord[], resumed: JobRecord | undefined, due: number): Promise<void> {
     for (const record of unfinished(records)) {
@@ -148,12 +147,12 @@ class JobRun {
     }
     await publish(context, record.value.outputs);
     const fixed = fixedBy(record.value);
-    // Last: outputs that are staged again by a later attempt must find the rows that they had.
+    // Last, because a later attempt that stages the outputs again needs the same rows.
     if (fixed !== undefined && !hasNothingNew(record.value)) await forgetOldRows(context, fixed);
     return 'done';
   }
 
-  /** All steps up to the outputs, which wait beside their places. @returns undefined when the run was stopped */
+  /** All steps up to the staged outputs. @returns undefined if the run was stopped */
   async #prepare(context: StepContext, fixed: Fixed, id: string): Promise<readonly StagedOutput[] | undefined> {
     const { job, warehouse } = { job: context.job, warehouse: resolve(context.job.warehouse) };
     const publication = new Publication(job.name, warehouse, id);
@@ -181,13 +180,13 @@ class JobRun {
   }
 }
 
-/** What stands for all steps where no block is new: the outputs of the last run stay as they are. */
+/** Replaces all steps if there are no new blocks: the outputs of the last run stay as they are. */
 async function skipAll(context: StepContext): Promise<readonly StagedOutput[]> {
   await skipExport(context, 'no new blocks; outputs are unchanged');
   return [];
 }
 
-/** What an earlier attempt fixed. */
+/** The moment and range of an earlier attempt. */
 function fixedBy({ now, range }: JobRecord): Fixed | undefined {
   if (now === undefined || range === undefined) return undefined;
   const { blocks, from, to, firstDay, lastDay } = range;

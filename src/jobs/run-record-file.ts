@@ -5,7 +5,7 @@ import { putInPlace } from './publish.ts';
 import type { JobHistory } from './run-history.ts';
 import type { JobRecord, StepResult } from './run-record.ts';
 
-/** The record of a run under way: every change is on disk before anything follows it. */
+/** The record of a running job: every change is written to disk before the run continues. */
 export class RunRecordFile {
   readonly #history: JobHistory;
   readonly #effects: Effects;
@@ -17,7 +17,7 @@ export class RunRecordFile {
     this.#value = value;
   }
 
-  /** Notes that a process begins to work on a run, or to work on it again. */
+  /** Starts or resumes a run. */
   static async begin(
     record: JobRecord,
     owner: ProcessMark,
@@ -25,7 +25,7 @@ export class RunRecordFile {
   ): Promise<RunRecordFile> {
     const kept = new RunRecordFile(keeping.history, keeping.effects, record);
     const attempts = [...record.attempts, { startedAt: kept.#now(), owner }];
-    // What was being put in place has its steps behind it.
+    // A run that was publishing has finished its steps.
     await kept.save(record.state === 'publishing' ? { attempts } : { attempts, state: 'running', steps: [] });
     return kept;
   }
@@ -56,7 +56,7 @@ export class RunRecordFile {
   }
 }
 
-/** What becomes of a run that was cut short and is not taken up: what was being put in place is put, else it is given up. */
+/** Ends an unfinished run that is not resumed: publishing is completed, otherwise the run is abandoned. */
 export async function settle(record: JobRecord): Promise<Partial<JobRecord>> {
   if (record.state !== 'publishing') return { state: 'abandoned' };
   try {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Where a run stands. `abandoned`: cut short, and not taken up again. */
+/** State of a run. `abandoned`: unfinished and not resumed. */
 const stateSchema = z.enum(['running', 'publishing', 'done', 'failed', 'interrupted', 'abandoned']);
 
 const stepSchema = z.object({
@@ -21,17 +21,17 @@ const stepSchema = z.object({
   name: z.string(),
   status: z.enum(['done', 'failed', 'skipped']),
   seconds: z.number(),
-  /** Rows by table that this attempt added, that a mart, check or file has, or that a retention removed. */
+  /** Rows by table: added by this attempt, contained in a mart or file, or removed by a retention. */
   rows: z.record(z.string(), z.number()).optional(),
   requests: z.number().optional(),
-  /** What there is to tell, or why it failed. */
+  /** Details, or why it failed. */
   message: z.string().optional(),
 });
 
 const outputSchema = z.object({
   /** Absolute. */
   path: z.string(),
-  /** Where the file waits until all of them are put in place. */
+  /** Path of the staged file until all are published. */
   staged: z.string(),
   bytes: z.number(),
   sha256: z.string(),
@@ -47,7 +47,7 @@ const rangeSchema = z.object({
 
 export const recordSchema = z.object({
   format: z.literal(1),
-  /** The time that the run is for, and a count where there are several: `20260504T011500Z-2`. Sorts by time. */
+  /** Due time, and a number if there are several: `20260504T011500Z-2`. Sorts by time. */
   id: z.string(),
   job: z.string(),
   file: z.string(),
@@ -57,13 +57,13 @@ export const recordSchema = z.object({
   pipelines: z.array(z.string()),
   zone: z.string(),
   trigger: z.enum(['manual', 'schedule', 'catch-up']),
-  /** ISO 8601, UTC, of the time that the run is for. */
+  /** Due time: ISO 8601, UTC. */
   due: z.string(),
-  /** ISO 8601, UTC, of the moment that days are counted from and that reports tell: the same for every attempt. */
+  /** The moment from which days are counted, also shown in reports: ISO 8601, UTC; the same for every attempt. */
   now: z.string().optional(),
   state: stateSchema,
   range: rangeSchema.optional(),
-  /** When each process that worked on the run began, and when it ended if it could tell. */
+  /** Start and, if known, end of each process that worked on the run. */
   attempts: z.array(
     z.object({
       startedAt: z.string(),
@@ -83,23 +83,23 @@ export const recordSchema = z.object({
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 });
 
-/** One run of a job, with what every step of it did. */
+/** One run of a job, with the results of its steps. */
 export type JobRecord = Readonly<z.output<typeof recordSchema>>;
 export type JobState = z.output<typeof stateSchema>;
 export type StepResult = Readonly<z.output<typeof stepSchema>>;
 export type StagedOutput = Readonly<z.output<typeof outputSchema>>;
 
-/** Whether a run with this state will be worked on no more. */
+/** True if a run in this state will not continue. */
 export function isOver(state: JobState): boolean {
   return state !== 'running' && state !== 'publishing' && state !== 'interrupted';
 }
 
-/** Whether a run was for blocks that came since the last one, and none had come. */
+/** True if a run found no new blocks to export. */
 export function hasNothingNew({ pipelines, range }: Pick<JobRecord, 'pipelines' | 'range'>): boolean {
   return pipelines.length > 0 && range !== undefined && range.blocks === undefined;
 }
 
-/** `20260504T011500Z`: the time that a run is for, as its identifier begins. */
+/** `20260504T011500Z`: the due time as a prefix of record ids. */
 export function dueId(due: number): string {
   return new Date(due).toISOString().replace(/[-:]|\.\d+/g, '');
 }

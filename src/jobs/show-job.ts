@@ -18,7 +18,7 @@ export function describeStep({ kind, name, status, seconds, rows, requests, mess
   return `${kind} ${what}: ${[status, ...facts].join(', ')} (${formatDuration(seconds)})`;
 }
 
-/** What a run came to, for people. */
+/** The result of a run as text. */
 export function describeRecord(record: JobRecord): string {
   const { job, state, range, network, outputs, attempts } = record;
   const named = daysText(range);
@@ -57,7 +57,7 @@ export async function describeHistory(
   return `${table.toString()}\n`;
 }
 
-/** What a job would do, for `job check`. */
+/** The steps of a job, for `job check`. */
 export function describeJob(job: Job, nextRun: number | undefined): string {
   const names = (list: readonly string[] | undefined): string =>
     list === undefined ? 'all' : list.join(', ') || 'none';

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { JobError } from '../core/errors.ts';
 import type { NoticeTarget } from './job-actions.ts';
 
-/** Most time that a notice may take. */
+/** Timeout of a notification. */
 const NOTICE_MS = 30_000;
 
-/** Sends a notice. @throws {JobError} `not-told` */
+/** Sends a notification. @throws {JobError} `not-told` */
 export async function sendNotice(target: NoticeTarget, body: string): Promise<void> {
   return target.kind === 'command' ? runProgram(target.command, body) : post(target.url, body);
 }
@@ -20,7 +20,7 @@ async function post(url: string, body: string): Promise<void> {
     const answer = await fetch(url, { method: 'POST', headers, body, signal, dispatcher, redirect: 'error' });
     if (!answer.ok) throw notTold(`${host} answered ${answer.status}`);
   } catch (error) {
-    // What undici says may repeat the address, which may hold a secret.
+    // undici's message may contain the URL, which may contain a secret.
     throw error instanceof JobError ? error : notTold(`${host} could not be reached`);
   } finally {
     await dispatcher.destroy();
@@ -29,7 +29,7 @@ async function post(url: string, body: string): Promise<void> {
 
 async function runProgram([program = '', ...args]: readonly string[], body: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    // The `timeout` of spawn would keep this process waiting for a program that is not there.
+    // With the `timeout` of spawn, this process would wait for a program that does not exist.
     const signal = AbortSignal.timeout(NOTICE_MS);
     const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'inherit'], signal });
     child.once('error', (cause) => {
@@ -39,7 +39,7 @@ async function runProgram([program = '', ...args]: readonly string[], body: stri
       if (code === 0) resolve();
       else reject(notTold(`${program} exited with ${signal ?? code}`));
     });
-    // A program need not read what it is told.
+    // A program need not read its input.
     child.stdin.on('error', () => undefined);
     child.stdin.end(body);
   });

@@ -12,9 +12,9 @@ import type { PlacedQuery } from './job.ts';
 import type { RowsOutcome, RowsRequest } from './job-actions.ts';
 
 /**
- * Writes the rows of a table or of a select to a file, without holding them in memory.
+ * Writes the rows of a table or a select to a file, without keeping them in memory.
  *
- * @throws {StoreError} when the select is wrong or the file cannot be written
+ * @throws {StoreError} if the select is wrong or the file cannot be written
  */
 export async function writeRows(path: string, to: string, request: RowsRequest): Promise<RowsOutcome> {
   const { source, format, network, parameters } = request;
@@ -36,7 +36,7 @@ export async function writeRows(path: string, to: string, request: RowsRequest):
   }
 }
 
-/** Those of some values that a select names. */
+/** The values that a select uses. */
 export function boundIn(
   select: string,
   values: Readonly<Record<string, unknown>>,
@@ -45,13 +45,13 @@ export function boundIn(
   return used.length === 0 ? undefined : Object.fromEntries(used);
 }
 
-/** What DuckDB says of a query, and the line of the file that it means. */
+/** DuckDB's message about a query, and the line of the file. */
 export function faultIn(
   error: unknown,
   { sql, lines }: PlacedQuery,
 ): { readonly text: string; readonly place: string } {
   const { text, line = 1 } = sqlFault(error);
-  // A text that ends too early is found wrong after its end.
+  // For a text that ends too early, DuckDB reports a line after its end.
   const at = lines.isFolded ? 1 : Math.min(Math.max(line, 1), sql.split('\n').length);
   return { text: text.replace(/^Failed to extract statements: /, ''), place: `${lines.file}:${lines.line + at - 1}` };
 }
@@ -62,7 +62,7 @@ function withPlace(error: unknown, query: PlacedQuery): unknown {
   return new StoreError(`store: query: ${text} (${place})`, { code: error.code, cause: error });
 }
 
-/** The columns of the chain in the order of the key: the same rows make the same file. Lineage columns stay behind. */
+/** The columns without lineage columns, in key order, so that the same rows give the same file. */
 function selectTable(registry: Registry, name: string): string {
   const table = registry.tables.find((each) => each.name === name);
   const order = table === undefined ? 'ALL' : table.key.map(quoteName).join(', ');

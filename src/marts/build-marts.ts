@@ -31,20 +31,20 @@ import {
 } from './mart-inputs.ts';
 import { sqlErrorWithin } from './sql-references.ts';
 
-/** What building a mart came to. */
+/** Result of building a mart. */
 export interface MartBuild {
   readonly name: string;
-  /** `unchanged`: nothing that it reads has changed; `empty`: something that it needs was never exported. */
+  /** `unchanged`: its inputs have not changed; `empty`: an input was never exported. */
   readonly status: 'built' | 'unchanged' | 'empty';
   /** Rows of the whole mart. */
   readonly rows: number;
-  /** Days of it that were built. */
+  /** Days that were built. */
   readonly days: readonly string[];
-  /** Days whose source spans are not all sealed, or that are not whole; their rows say `_sealed` false. */
+  /** Incomplete days, or days with unsealed source spans; their rows have `_sealed` false. */
   readonly marked: readonly string[];
-  /** Days whose inputs were removed on purpose, at least in part: their rows stay as they were built. */
+  /** Days whose inputs were forgotten, at least in part: they keep their rows. */
   readonly kept: readonly string[];
-  /** Why it is empty, or what it reads that was left out or removed. */
+  /** Why it is empty, or which inputs were left out or forgotten. */
   readonly reason?: string;
   readonly seconds: number;
 }
@@ -54,13 +54,13 @@ export type MartEvent =
   | ({ readonly event: 'mart' } & MartBuild);
 
 export interface BuildOptions {
-  /** Marts to be built, with the marts that they read. Default: all. */
+  /** Marts to build, with the marts that they read. Default: all. */
   readonly names?: readonly string[] | undefined;
-  /** When given, the warehouse must hold it. */
+  /** If set, the warehouse must be of this network. */
   readonly network?: string | undefined;
-  /** Builds also what has not changed, but for days whose inputs were removed. */
+  /** Also build unchanged marts, except for days with forgotten inputs. */
   readonly full?: boolean | undefined;
-  /** Entries whose files are damaged: nothing of them is read, and what is built takes their place. */
+  /** Entries with damaged files: they are not read, and are replaced by the build. */
   readonly damaged?: readonly LedgerEntry[] | undefined;
   /** Folder of the user's own marts. */
   readonly folder?: string | undefined;
@@ -72,8 +72,8 @@ export interface BuildOptions {
 }
 
 /**
- * Brings marts up to date with the tables that they read, each day or mart in a commit of its own, so that a build can be killed at
- * any time. Rows depend on what the warehouse holds, and not on how often they were built.
+ * Updates marts from the tables they read. Each day or mart is a commit of its own, so a build can be killed at any time. Rows depend
+ * only on the data in the warehouse, not on how often they were built.
  *
  * @throws {UsageError} `unknown-mart`
  * @throws {MartError} when a select is wrong, with file and line
@@ -160,7 +160,7 @@ interface MartPlan extends Pick<MartBuild, 'marked' | 'kept'> {
   readonly work: readonly Work[];
 }
 
-/** What of a mart has to be built. */
+/** Finds the slices of a mart to build. */
 async function planMart(
   { store, registry, marts, dated, days, forgotten }: Context,
   mart: MartDef,
@@ -193,7 +193,7 @@ async function planMart(
     const inputs = stampOf(mart, slice, sealed);
     if (full === true || before?.mart?.inputs !== inputs) work.push({ slice, day, sealed, inputs, before });
   }
-  // Of a day without anything to read there is nothing to tell any more.
+  // Days without any input left become empty.
   for (const [date, before] of held) {
     const slice = { date, parts: new Map() };
     const inputs = stampOf(mart, slice, true);
@@ -226,12 +226,12 @@ async function buildSlice({ store, network }: Context, mart: MartDef, work: Work
   });
 }
 
-/** Whether the select is at fault, and not the disk or the lock. */
+/** True if the select is at fault, and not the disk or the lock. */
 function isOfQuery(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'failed' && error.message.startsWith('store: query');
 }
 
-/** What of a mart's inputs was never exported or built; undefined when nothing is missing. */
+/** Which input of a mart was never exported or built; undefined if none is missing. */
 function whyEmpty({ store, marts, registry, forgotten }: Context, mart: MartDef): string | undefined {
   const ledger = store.ledger();
   const missing = mart.inputs.filter((name) => !mart.optional.includes(name) && entriesOf(ledger, name).length === 0);

@@ -5,15 +5,15 @@ import { describeForgotten, type ForgottenSpans, type LedgerEntry } from '../war
 import type { MartDef } from './load-marts.ts';
 import { pipelinesBehind } from './mart-inputs.ts';
 
-/** Rows of a day as they were built. */
+/** A day that was built before. */
 export interface BuiltDay {
   readonly date: string;
-  /** Blocks of the day by the headers that are held; undefined where none is. */
+  /** Blocks of the day, if the warehouse has headers of it. */
   readonly day: DaySpan | undefined;
   readonly before: LedgerEntry;
 }
 
-/** Whether inputs of a day were removed, so that building it anew would lose rows. `forgotten`: of the pipelines behind the mart. */
+/** True if inputs of a day were forgotten, so that rebuilding it would lose rows. `forgotten`: of the pipelines behind the mart. */
 export function isForgotten(forgotten: readonly ForgottenSpans[], { date, day, before }: BuiltDay): boolean {
   return forgotten.some(({ spans, days }) => {
     if (day?.isWhole === true) return intersectSpans(spans, [day]).length > 0;
@@ -22,7 +22,7 @@ export function isForgotten(forgotten: readonly ForgottenSpans[], { date, day, b
   });
 }
 
-/** `transactions forgotten 1:4999; built from what is held`; undefined for a mart that keeps its days, and where nothing is missing. */
+/** `transactions forgotten 1:4999; built from what is held`; undefined for a mart that keeps its days, or if nothing is missing. */
 export function forgottenReason(
   forgotten: readonly ForgottenSpans[],
   registry: Registry,
@@ -34,7 +34,7 @@ export function forgottenReason(
   return gone === undefined ? undefined : `${gone}; built from what is held`;
 }
 
-/** `transactions forgotten 1:4999`; undefined where nothing of some pipelines is. */
+/** `transactions forgotten 1:4999`; undefined if nothing of the pipelines is forgotten. */
 export function describeLost(forgotten: readonly ForgottenSpans[], pipelines: readonly string[]): string | undefined {
   const own = forgotten.filter(({ pipeline }) => pipelines.includes(pipeline));
   if (own.length === 0) return undefined;
@@ -42,7 +42,7 @@ export function describeLost(forgotten: readonly ForgottenSpans[], pipelines: re
   return `${names.join(', ')} ${describeForgotten(own)}`;
 }
 
-/** Marts whose own inputs count: the days of others stay when their inputs go. */
+/** Marts without daily ones, which keep their days when inputs are forgotten. */
 function withoutDaily(marts: readonly MartDef[]): readonly MartDef[] {
   return marts.filter(({ isDaily }) => !isDaily);
 }

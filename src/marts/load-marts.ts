@@ -5,26 +5,26 @@ import { kindOfType, type SelectedColumn, selectedTable } from '../declare/selec
 import type { TableDef } from '../declare/table.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type Reads, readsOf } from '../warehouse/query/left-out-gaps.ts';
-import { headerList, headerText, readSqlFiles, type SqlFile, shippedFolder } from './sql-file.ts';
+import { headerList, headerText, readSqlFiles, type SqlFile } from './sql-file.ts';
 import { type Reference, readReferences, requireKnown, sqlError } from './sql-references.ts';
 
-/** A table made by a select over others. */
+/** A table built by a select over others. */
 export interface MartDef {
   readonly name: string;
   readonly file: SqlFile;
   readonly question: string;
   readonly grain: string;
-  /** Units of its numbers, for people. */
+  /** Units of its numbers, as text. */
   readonly units: string;
   /** Tables and marts that it reads. */
   readonly inputs: readonly string[];
-  /** Inputs that it can do without: they are read as empty where they were never exported. */
+  /** Inputs that may be missing: they are read as empty if they were never exported. */
   readonly optional: readonly string[];
   /** Columns of declared tables that it reads. */
   readonly reads: Reads;
-  /** Built by the day of `block_date`: only days whose inputs changed are built again. */
+  /** Built day by day of `block_date`: only days with changed inputs are rebuilt. */
   readonly isDaily: boolean;
-  /** Its columns, those of the select and `_sealed`. */
+  /** The columns of the select, and `_sealed`. */
   readonly table: TableDef;
 }
 
@@ -33,7 +33,7 @@ const keys = {
   optional: ['optional', 'incremental', 'columns'],
 } as const;
 
-/** Added to the columns of every select. */
+/** Added to every mart. */
 export const SEALED: SelectedColumn = {
   name: '_sealed',
   type: 'BOOLEAN',
@@ -41,24 +41,21 @@ export const SEALED: SelectedColumn = {
 };
 
 /**
- * Reads the marts, each after those that it reads.
- * @param folder of a user's own marts; one with the name of a shipped one takes its place
- * @throws {MartError} that names file and line: a header or a select is wrong, a reference is unknown, or marts read each other
+ * Loads the marts, each after those that it reads.
+ * @param folder with the user's own marts; they replace shipped ones of the same name
+ * @throws {MartError} with file and line: a header or a select is wrong, a reference is unknown, or marts read each other
  */
 export async function loadMarts(registry: Registry, folder?: string): Promise<readonly MartDef[]> {
-  const files = new Map<string, SqlFile>();
-  for (const each of [shippedFolder('marts'), ...(folder === undefined ? [] : [folder])]) {
-    for (const file of await readSqlFiles(each, keys)) files.set(file.name, file);
-  }
+  const files = await readSqlFiles('marts', folder, keys);
   const scratch = await EmptyDatabase.open(registry);
   try {
     const references = new Map<string, readonly Reference[]>();
-    for (const file of files.values()) {
+    for (const file of files) {
       requireFreeName(registry, file);
       references.set(file.name, await readReferences(scratch.query, file));
     }
     const marts: MartDef[] = [];
-    for (const file of inOrder([...files.values()], references)) {
+    for (const file of inOrder(files, references)) {
       marts.push(await declareMart(scratch, registry, file, references.get(file.name) ?? [], marts));
     }
     return marts;
@@ -67,7 +64,7 @@ export async function loadMarts(registry: Registry, folder?: string): Promise<re
   }
 }
 
-/** @throws {UsageError} `unknown-mart` that names the nearest right one */
+/** @throws {UsageError} `unknown-mart`, with the closest valid name */
 export function martOf(marts: readonly MartDef[], name: string): MartDef {
   const found = marts.find((mart) => mart.name === name);
   if (found !== undefined) return found;
@@ -78,7 +75,7 @@ export function martOf(marts: readonly MartDef[], name: string): MartDef {
   });
 }
 
-/** The named marts and those that they read, in the order to build them. */
+/** The named marts and those that they read, in build order. */
 export function withInputs(marts: readonly MartDef[], names: readonly string[] | undefined): readonly MartDef[] {
   if (names === undefined || names.length === 0) return marts;
   const wanted = new Set<MartDef>();
@@ -148,7 +145,7 @@ async function declareMart(
   return { name, file, question, grain, units, inputs, optional, reads, isDaily, table };
 }
 
-/** The header is for people, the select for the machine; they must say the same. */
+/** Requires that the header names the inputs of the select. */
 export function requireSame({ path }: SqlFile, told: readonly string[], read: readonly string[]): void {
   const [a, b] = [[...told].sort().join(', '), [...read].sort().join(', ')];
   if (a === b) return;

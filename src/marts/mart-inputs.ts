@@ -6,16 +6,16 @@ import { doneSpans, type LedgerEntry, type Store } from '../warehouse/index.ts';
 import { type LeftOutGap, lacks, leftOutGaps } from '../warehouse/query/left-out-gaps.ts';
 import type { MartDef } from './load-marts.ts';
 
-/** Ids of the entries in force that hold rows of each table: of one day, or at all. */
+/** Ids of the active entries with rows of each table: of one day, or all. */
 export type Parts = ReadonlyMap<string, readonly string[]>;
 
-/** A day of a mart's inputs; `date` is undefined for a mart that is not built by the day. */
+/** A day of a mart's inputs; `date` is undefined for a mart that is not built day by day. */
 export interface Slice {
   readonly date: string | undefined;
   readonly parts: Parts;
 }
 
-/** What the inputs of a mart consist of, slice by slice. */
+/** The inputs of a mart, slice by slice. */
 export async function readSlices(store: Store, mart: MartDef, dated: ReadonlySet<string>): Promise<readonly Slice[]> {
   const all = new Map(mart.inputs.map((table) => [table, entriesOf(store.ledger(), table).map(({ id }) => id)]));
   if (!mart.isDaily) return [{ date: undefined, parts: all }];
@@ -26,7 +26,7 @@ export async function readSlices(store: Store, mart: MartDef, dated: ReadonlySet
       days.set(date, day.set(table, [...(day.get(table) ?? []), entry]));
     }
   }
-  // Inputs without rows make an empty mart, which can be asked all the same.
+  // Inputs without rows make an empty mart, which can still be queried.
   if (days.size === 0) return [{ date: undefined, parts: all }];
   const undated = [...all].filter(([table]) => !dated.has(table));
   return [...days]
@@ -34,19 +34,19 @@ export async function readSlices(store: Store, mart: MartDef, dated: ReadonlySet
     .map(([date, parts]) => ({ date, parts: new Map([...undated, ...parts]) }));
 }
 
-/** Entries in force that name a table. */
+/** Active entries of a table. */
 export function entriesOf(ledger: readonly LedgerEntry[], table: string): readonly LedgerEntry[] {
   return ledger.filter((entry) => entry.tables[table] !== undefined);
 }
 
-/** Stands for the select and everything that it reads: 16 hex digits. */
+/** Hash of the select and everything it reads: 16 hex digits. */
 export function stampOf(mart: MartDef, { parts }: Slice, sealed: boolean): string {
   const told = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, ids]) => [table, [...ids].sort()]);
   const text = JSON.stringify([mart.file.sql, sealed, told]);
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** Whether every span of a mart's rows is sealed in all the pipelines behind it. */
+/** True if every source span is sealed in all pipelines behind a mart. */
 export function isSealed(
   ledger: readonly LedgerEntry[],
   pipelines: readonly string[],
@@ -56,14 +56,14 @@ export function isSealed(
   return wanted.length > 0 && pipelines.every((name) => subtractSpans(wanted, doneSpans(ledger, name)).length === 0);
 }
 
-/** From the first to the last block that a warehouse holds anything of. */
+/** From the first to the last block in the warehouse. */
 function wholeRange(ledger: readonly LedgerEntry[]): readonly Span[] {
   const spans = unionSpans(ledger.filter(({ mart }) => mart === undefined).map(({ span }) => span));
   const [first, last] = [spans[0], spans.at(-1)];
   return first === undefined || last === undefined ? [] : [{ from: first.from, to: last.to }];
 }
 
-/** Columns that a mart reads and that were left out where the warehouse holds their tables, also of the marts that it reads. */
+/** Columns read by a mart, or by the marts it reads, that exports left out. */
 export function leftOutBehind(
   ledger: readonly LedgerEntry[],
   registry: Registry,
@@ -80,7 +80,7 @@ export function leftOutBehind(
   ];
 }
 
-/** The first of some tables that no entry holds with the columns that are read; undefined when there is none. */
+/** The first gap whose table no entry has with the columns that are read; undefined if there is none. */
 export function neverExported(ledger: readonly LedgerEntry[], gaps: readonly LeftOutGap[]): LeftOutGap | undefined {
   return gaps.find(({ table, columns }) =>
     ledger
@@ -89,7 +89,7 @@ export function neverExported(ledger: readonly LedgerEntry[], gaps: readonly Lef
   );
 }
 
-/** The pipelines behind a mart whose rows belong to blocks; lists and lookups tell how things are now. */
+/** The pipelines behind a mart whose rows belong to blocks; snapshots and lookups describe the present. */
 export function pipelinesBehind(registry: Registry, marts: readonly MartDef[], mart: MartDef): readonly string[] {
   const tables = new Set<string>();
   const visit = ({ inputs }: MartDef): void => {
@@ -106,7 +106,7 @@ export function pipelinesBehind(registry: Registry, marts: readonly MartDef[], m
     .map(({ name }) => name);
 }
 
-/** The span of blocks that a mart's rows come from. */
+/** The blocks that a mart's rows come from. */
 export function spanOf(ledger: readonly LedgerEntry[], { parts }: Slice, day: Span | undefined): Span {
   const ids = new Set([...parts.values()].flat());
   const spans = ledger.filter(({ id }) => ids.has(id)).map(({ span }) => span);

@@ -22,15 +22,15 @@ import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { commitSelect, heldEntries } from './commit-mart.ts';
 import { loadMarts, requireSame } from './load-marts.ts';
 import { entriesOf } from './mart-inputs.ts';
-import { headerList, headerText, readSqlFiles, type SqlFile, shippedFolder } from './sql-file.ts';
+import { headerList, headerText, readSqlFiles, type SqlFile } from './sql-file.ts';
 import { readReferences, requireKnown, sqlError, sqlErrorWithin } from './sql-references.ts';
 
-/** What a check came to. */
+/** Result of a check. */
 export interface CheckResult {
   readonly name: string;
   /** The rule, in one sentence. */
   readonly rule: string;
-  /** `skipped`: a table or column that it reads was not exported, or a mart never built. */
+  /** `skipped`: a table or column that it reads was not exported, or a mart was never built. */
   readonly status: 'passed' | 'failed' | 'skipped';
   /** Rows that break the rule. */
   readonly offenders: number;
@@ -39,9 +39,9 @@ export interface CheckResult {
 }
 
 export interface CheckOptions {
-  /** Checks to be run. Default: all. */
+  /** Checks to run. Default: all. */
   readonly names?: readonly string[] | undefined;
-  /** When given, the warehouse must hold it. */
+  /** If set, the warehouse must be of this network. */
   readonly network?: string | undefined;
   /** Folder of the user's own checks. */
   readonly folder?: string | undefined;
@@ -62,14 +62,14 @@ export interface CheckDef {
   readonly name: string;
   readonly file: SqlFile;
   readonly rule: string;
-  /** Tables and marts that must be there; without them the check is skipped. */
+  /** Required tables and marts; without them the check is skipped. */
   readonly inputs: readonly string[];
   /** Columns of declared tables that it reads. */
   readonly reads: Reads;
 }
 
-/** Offending rows of one check that are kept. */
-const KEPT = 1000;
+/** Maximum number of stored offending rows per check. */
+const MAX_OFFENDERS = 1000;
 
 /** The table of offenders. */
 export const failuresTable = selectedTable({
@@ -85,8 +85,8 @@ export const failuresTable = selectedTable({
 });
 
 /**
- * Reads the checks, sorted by name.
- * @throws {MartError} that names file and line when a header or a select is wrong
+ * Loads the checks, sorted by name.
+ * @throws {MartError} with file and line if a header or a select is wrong
  */
 export async function loadChecks(registry: Registry, options: Pick<CheckOptions, 'folder' | 'marts'> = {}) {
   const marts = await loadMarts(registry, options.marts);
@@ -96,15 +96,12 @@ export async function loadChecks(registry: Registry, options: Pick<CheckOptions,
     FORGOTTEN_DAYS,
   ]);
   const keys = { required: ['rule', 'inputs'], optional: ['optional'] };
-  const files = new Map<string, SqlFile>();
-  for (const each of [shippedFolder('checks'), ...(options.folder === undefined ? [] : [options.folder])]) {
-    for (const file of await readSqlFiles(each, keys)) files.set(file.name, file);
-  }
+  const files = await readSqlFiles('checks', options.folder, keys);
   const scratch = await EmptyDatabase.open(registry);
   for (const { table } of marts) scratch.declare(table);
   try {
     const checks: CheckDef[] = [];
-    for (const file of files.values()) {
+    for (const file of files) {
       const references = await readReferences(scratch.query, file);
       requireKnown(file.path, references, known);
       await scratch.query(`DESCRIBE ${file.sql}`).catch((error: unknown) => {
@@ -124,8 +121,7 @@ export async function loadChecks(registry: Registry, options: Pick<CheckOptions,
 }
 
 /**
- * Runs checks over a warehouse, and puts the rows that break their rules into its table `check_failures`, in the place of those
- * that the same checks found before.
+ * Runs checks over a warehouse, and replaces the earlier rows of the same checks in its table `check_failures`.
  *
  * @throws {UsageError} `unknown-check`
  * @throws {MartError} when a select is wrong, with file and line
@@ -174,7 +170,7 @@ function choose(checks: readonly CheckDef[], names: readonly string[] | undefine
 
 async function runCheck(store: Store, registry: Registry, { name, file, rule, inputs, reads }: CheckDef) {
   const ledger = store.ledger();
-  // A null that stands for nothing exported would pass, or fail, for no reason.
+  // Nulls in place of columns that were not exported would make a check pass or fail without reason.
   const isOptional = ({ table, columns }: LeftOutGap): boolean => columns.includes(WHOLE) && !inputs.includes(table);
   const gaps = leftOutGaps(ledger, registry, reads).filter((gap) => !isOptional(gap));
   if (gaps.length > 0) {
@@ -192,7 +188,7 @@ async function runCheck(store: Store, registry: Registry, { name, file, rule, in
     .query(
       `WITH ${FORGOTTEN_DAYS} AS (${forgottenDays(stillForgotten(store.forgotten(), ledger))})
        SELECT count(*) OVER () AS total, to_json(offender)::VARCHAR AS row_json FROM (\n${sql}\n) AS offender
-       ORDER BY row_json LIMIT ${KEPT}`,
+       ORDER BY row_json LIMIT ${MAX_OFFENDERS}`,
     )
     .catch((error: unknown) => {
       throw sqlErrorWithin(file, error);
@@ -219,7 +215,7 @@ async function writeFailures(store: Store, network: string, found: ReadonlyMap<s
   await commitSelect(store, { table: failuresTable, select, span, network, stamp: { inputs, sealed: true }, before });
 }
 
-/** What checks found before that were not run now. */
+/** Earlier rows of checks that were not run now. */
 async function keptFailures(store: Store, before: readonly LedgerEntry[], run: ReadonlyMap<string, unknown>) {
   if (before.length === 0) return [];
   const { rows } = await store.query('SELECT check_name, number, offender FROM check_failures ORDER BY ALL');

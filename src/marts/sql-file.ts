@@ -1,14 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, join } from 'node:path';
 import { MartError } from '../core/errors.ts';
 import { failedWith } from '../files/disk.ts';
+import { shippedFolder, shownPath } from '../sql/shipped-queries.ts';
 
-/** A file of one select with a header of comments. */
+/** A file with one select and a header of comments. */
 export interface SqlFile {
-  /** Of the file, without `.sql`. */
+  /** File name without `.sql`. */
   readonly name: string;
-  /** As it is shown to people. */
+  /** As shown in messages. */
   readonly path: string;
   readonly sql: string;
   /** First line of the header. */
@@ -17,33 +17,31 @@ export interface SqlFile {
   readonly header: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The folder of the selects that come with tonlake. */
-export function shippedFolder(kind: 'marts' | 'checks'): string {
-  const up = import.meta.url.endsWith('.ts') ? '../../' : '../../../';
-  return fileURLToPath(new URL(`${up}sql/${kind}/`, import.meta.url));
+interface HeaderKeys {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
 }
 
 /**
- * Reads the selects of a folder, sorted by name.
+ * Reads the shipped marts or checks and those of a user's folder, each folder sorted by name. A user's file replaces the shipped one
+ * of the same name.
+ *
  * @throws {MartError} `no-folder`; `bad-name`; `bad-header` when a key is not one of `keys` or one of `required` is missing
  */
 export async function readSqlFiles(
-  folder: string,
-  keys: { readonly required: readonly string[]; readonly optional: readonly string[] },
+  kind: 'marts' | 'checks',
+  folder: string | undefined,
+  keys: HeaderKeys,
 ): Promise<readonly SqlFile[]> {
-  const names = (await listSql(folder)).sort();
-  return Promise.all(
-    names.map(async (file) => {
-      const path = join(folder, file);
-      const shown = relative(process.cwd(), path);
-      return parseSqlFile(file, shown.startsWith('..') ? path : shown, await readFile(path, 'utf8'), keys);
-    }),
-  );
-}
-
-/** Names of the marts that come with tonlake; nothing of them is read. */
-export async function shippedMartNames(): Promise<readonly string[]> {
-  return (await listSql(shippedFolder('marts'))).map((file) => basename(file, '.sql'));
+  const files = new Map<string, SqlFile>();
+  for (const each of [shippedFolder(kind), ...(folder === undefined ? [] : [folder])]) {
+    for (const name of (await listSql(each)).sort()) {
+      const path = join(each, name);
+      const file = parseSqlFile(name, shownPath(path), await readFile(path, 'utf8'), keys);
+      files.set(file.name, file);
+    }
+  }
+  return [...files.values()];
 }
 
 async function listSql(folder: string): Promise<string[]> {
@@ -55,12 +53,7 @@ async function listSql(folder: string): Promise<string[]> {
   }
 }
 
-function parseSqlFile(
-  file: string,
-  path: string,
-  sql: string,
-  { required, optional }: Parameters<typeof readSqlFiles>[1],
-): SqlFile {
+function parseSqlFile(file: string, path: string, sql: string, { required, optional }: HeaderKeys): SqlFile {
   const name = basename(file, '.sql');
   if (!/^[a-z][a-z0-9_]*$/.test(name)) {
     throw new MartError(`mart: expected a file name of lower-case letters, digits and _, got ${file} (${path})`, {
@@ -98,12 +91,12 @@ function badHeader(path: string, line: number, expected: string, got: string): M
   });
 }
 
-/** A value of the header as one line; empty where there is none. */
+/** A value of the header as one line; empty if there is none. */
 export function headerText(file: SqlFile, key: string): string {
   return (file.header.get(key) ?? []).join(' ');
 }
 
-/** A value of the header as a list separated by commas. */
+/** A value of the header as a comma-separated list. */
 export function headerList(file: SqlFile, key: string): readonly string[] {
   return headerText(file, key)
     .split(',')

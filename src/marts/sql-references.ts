@@ -5,7 +5,7 @@ import { placeOf, sqlFault } from '../sql/sql-fault.ts';
 import { isNode, lineAt, nodesOf, parseSql, relationsIn, type SqlNode } from '../sql/sql-tree.ts';
 import type { SqlFile } from './sql-file.ts';
 
-/** A relation that a select names. */
+/** A relation read by a select. */
 export interface Reference {
   readonly name: string;
   /** From 1. */
@@ -13,8 +13,8 @@ export interface Reference {
 }
 
 /**
- * The relations that the one select of a file reads, each once, its own `WITH` names apart.
- * @throws {MartError} `bad-sql` with the line when it is no select, or more than one statement
+ * The relations that the select of a file reads, each once, without its own `WITH` names.
+ * @throws {MartError} `bad-sql` with the line if it is not a single select
  */
 export async function readReferences(
   query: Query,
@@ -36,7 +36,7 @@ export async function readReferences(
   return [...names.values()];
 }
 
-/** Demands that every name is one of those that are there. @throws {MartError} `unknown-reference` with the line of the first other one */
+/** @throws {MartError} `unknown-reference` with the line of the first unknown name */
 export function requireKnown(path: string, references: readonly Reference[], known: ReadonlySet<string>): void {
   const lost = references.find(({ name }) => !known.has(name));
   if (lost === undefined) return;
@@ -46,13 +46,13 @@ export function requireKnown(path: string, references: readonly Reference[], kno
   });
 }
 
-/** The names that a node gives to selects of its own. */
+/** The `WITH` names that a node defines. */
 function withNames({ cte_map: withs }: SqlNode): readonly string[] {
   if (!isNode(withs) || !Array.isArray(withs['map'])) return [];
   return withs['map'].filter(isNode).map(({ key }) => String(key));
 }
 
-/** DuckDB's message on one line, with the file and the line that it names. */
+/** DuckDB's message on one line, with file and line. */
 export function sqlError({ path }: Pick<SqlFile, 'path'>, error: unknown): MartError {
   const fault = sqlFault(error);
   return new MartError(`mart: ${fault.text} (${placeOf(path, fault)})`, {
@@ -62,7 +62,7 @@ export function sqlError({ path }: Pick<SqlFile, 'path'>, error: unknown): MartE
   });
 }
 
-/** The same for a statement around the select of a file, whose lines are not those of the file. */
+/** As `sqlError`, without a line: the statement that failed contains the select of the file. */
 export function sqlErrorWithin(file: Pick<SqlFile, 'path'>, error: unknown): MartError {
   return sqlError(file, new Error(sqlFault(error).text));
 }

@@ -5,16 +5,16 @@ import { sqlFault } from '../sql/sql-fault.ts';
 import { lineAt, parametersIn, parseSql, relationsIn } from '../sql/sql-tree.ts';
 import type { ReportDef, SqlBlock } from './report-definition.ts';
 
-/** What a select names. */
+/** Relations and parameters of a select. */
 export interface Analysis {
   readonly relations: readonly string[];
   readonly params: readonly string[];
 }
 
 /**
- * Reads a block without running it.
- * @param params names that may be bound
- * @throws {ReportError} `bad-sql` when it is not one select; {UsageError} `bad-report` when it names an unknown parameter
+ * Analyses a block without running it.
+ * @param params known parameter names
+ * @throws {ReportError} `bad-sql` if it is not a single select; {UsageError} `bad-report` for an unknown parameter
  */
 export async function analyseBlock(
   query: Query,
@@ -44,7 +44,7 @@ export async function analyseBlock(
   return { relations: [...new Set(relationsIn(statements).map(({ name }) => name))], params: named };
 }
 
-/** What DuckDB says of a block, with the file and the line it means. `shift` is how many lines were put before the select. */
+/** DuckDB's message about a block, with file and line. `shift` is the number of lines before the select. */
 export function blockFault(error: unknown, path: string, block: SqlBlock, shift: number): ReportError {
   const { text, line } = sqlFault(error instanceof Error && error.cause instanceof Error ? error.cause : error);
   return badSql(text, path, line === undefined ? block.line : block.line + line - shift, error);
@@ -58,7 +58,7 @@ function badSql(text: string, path: string, line: number, cause?: unknown): Repo
   });
 }
 
-/** The line of the file on which a byte of the select stands. */
+/** The line in the file of a byte offset in the select. */
 function fileLine({ sql, line }: SqlBlock, position: number): number {
   return line + lineAt(sql, position);
 }

@@ -4,19 +4,19 @@ import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import type { ParamDef, ReportDef } from './report-definition.ts';
 
-/** Parameters that every select may name without declaring them. */
+/** Parameters that are always available. */
 export const reservedParams: readonly string[] = ['timezone', 'now'];
 
 const DAY_MS = 86_400_000;
 
-/** Values of a report's parameters, as DuckDB binds them and as people read them. */
+/** Values of a report's parameters: as bound in DuckDB, and as shown. */
 export interface BoundParams {
   readonly values: Readonly<Record<string, unknown>>;
   readonly texts: Readonly<Record<string, string>>;
 }
 
 /**
- * Checks what was given against what the report declares. What is neither given nor has a default is null.
+ * Checks the given parameters against the declared ones. A parameter without value and default is null.
  * @throws {UsageError} `unknown-param`, `missing-param`, `bad-param`
  */
 export function bindParams({ name: report, front }: ReportDef, given: Readonly<Record<string, string>>): BoundParams {

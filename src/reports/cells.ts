@@ -1,11 +1,12 @@
 import { DuckDBDecimalValue } from '@duckdb/node-api';
 import type { QueryResult } from '../sql/query-result.ts';
+import { textOf } from '../sql/row-text.ts';
 import { isNumberType, visible } from '../sql/text-table.ts';
 import { readableDecimals, roundDecimal } from './decimals.ts';
 
 const NOTHING = '–';
 
-/** How the values of a column are shown and ordered. */
+/** Determines how values of a column are shown and sorted. */
 export type CellKind = 'number' | 'time' | 'date' | 'text';
 
 export function cellKind(type: string): CellKind {
@@ -14,18 +15,12 @@ export function cellKind(type: string): CellKind {
   return type === 'DATE' ? 'date' : 'text';
 }
 
-/** A value with all its digits; undefined for null. */
-export function exactText(value: unknown): string | undefined {
-  if (value === null || value === undefined) return undefined;
-  return typeof value === 'string' ? value : String(value);
-}
-
 /**
- * A value for people: digits in groups of three, control characters as escapes, a dash for null. Every digit is kept, but of floats.
- * @param decimals how many a decimal has; all without it
+ * A value as shown: digits in groups of three, control characters as escapes, a dash for null. Only floats are rounded.
+ * @param decimals number of decimals; default: all
  */
 export function shownText(value: unknown, type: string, decimals?: number): string {
-  const text = exactText(value);
+  const text = textOf(value);
   if (text === undefined) return NOTHING;
   if (!isNumberType(type)) return visible(text);
   if (typeof value === 'number') return Number.isFinite(value) ? roundedText(value) : text;
@@ -48,15 +43,15 @@ function groupDigits(text: string): string {
   return join(whole.replace(/\B(?=(\d{3})+$)/g, ','), fraction);
 }
 
-/** A value for geometry alone: floats draw lines, they are never printed. NaN for what is no number. */
+/** A value for drawing; never printed, because it is a float. NaN for anything but numbers. */
 export function drawnNumber(value: unknown): number {
-  const text = exactText(value);
+  const text = textOf(value);
   return text === undefined || text.trim() === '' ? Number.NaN : Number(text);
 }
 
 /**
- * The place of each row in the ascending order of one column, equal values at the same place; null for nulls. It is found with all
- * digits, so that a page need not compare numbers that JavaScript cannot hold.
+ * The rank of each row in ascending order of one column; equal values have the same rank, nulls have none. Ranks are exact, so that a
+ * page need not compare numbers that JavaScript cannot represent.
  */
 export function rankRows(result: QueryResult, column: number): readonly (number | null)[] {
   const type = result.columns[column]?.type ?? '';
@@ -85,25 +80,25 @@ function compare<T extends bigint | number | string>(a: T, b: T): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The columns of a result that are shown, in their order, with their headings. */
+/** A shown column, with its heading. */
 export interface ShownColumn {
   readonly at: number;
   readonly name: string;
   readonly type: string;
   readonly label: string;
-  /** Whether its numbers are names. */
+  /** True if its numbers are identifiers. */
   readonly isId: boolean;
-  /** How many decimals its numbers are shown with; all without it. */
+  /** Number of decimals; undefined for all. */
   readonly decimals: number | undefined;
 }
 
-/** How many decimals a column is shown with; undefined where its numbers have none, or are floats. */
+/** The number of decimals to show for a column; undefined if its numbers have none or are floats. */
 export function decimalsOf({ columns, rows }: QueryResult, at: number): number | undefined {
   if (!/^DECIMAL\(\d+,[1-9]\d*\)$/.test(columns[at]?.type ?? '')) return undefined;
-  return readableDecimals(rows.flatMap((row) => exactText(row[at]) ?? []));
+  return readableDecimals(rows.flatMap((row) => textOf(row[at]) ?? []));
 }
 
-/** The value of a column for people. */
+/** The value of a column as shown. */
 export function cellText(row: readonly unknown[], { at, type, isId, decimals }: ShownColumn): string {
-  return isId ? visible(exactText(row[at]) ?? NOTHING) : shownText(row[at], type, decimals);
+  return isId ? visible(textOf(row[at]) ?? NOTHING) : shownText(row[at], type, decimals);
 }

@@ -2,16 +2,16 @@ import { cellKind, cellText, drawnNumber, type ShownColumn } from './cells.ts';
 import type { Report } from './report.ts';
 import type { Directive } from './report-definition.ts';
 
-/** How a figure differs from that of the period before. */
+/** Change of a figure compared with the previous period. */
 export interface Change {
   readonly direction: 'up' | 'down' | 'same';
-  /** `+4.2 %`, `new` where there was nothing before, `unchanged`. */
+  /** `+4.2 %`, `new` if it was zero before, or `unchanged`. */
   readonly text: string;
-  /** The number before, for people. */
+  /** The previous number, as shown. */
   readonly before: string;
 }
 
-/** The changes of figures by column; none where the select of the period before has no row. */
+/** The changes of figures by column; none if the previous period has no row. */
 export function changesOf(
   { results }: Report,
   { of, def }: Extract<Directive, { kind: 'figures' }>,

@@ -5,8 +5,8 @@ import { coverageTexts } from './provenance.ts';
 import type { Report } from './report.ts';
 
 /**
- * The rows of every block as CSV: a line `# id`, the names of the columns, the rows, and an empty line between blocks. Only one
- * block is CSV without such lines.
+ * The rows of every block as CSV: a line `# id`, the column names, the rows, and an empty line between blocks. A single block is plain
+ * CSV.
  */
 export function csvText({ results }: Report): string {
   const blocks = [...results].map(([id, result]) => {

@@ -1,9 +1,9 @@
-/** Decimals that a fraction has at most before it is rounded for people. */
+/** Maximum number of decimals that are shown unrounded. */
 const PLAIN = 4;
 
 /**
- * How many decimals people need to read the numbers of one column, which then stand below one another: two from 100 on, four from 1
- * on, six from 0.001 on, else all; less where no number has so many.
+ * The number of decimals for the numbers of one column, by the greatest: two from 100, four from 1, six from 0.001, otherwise all; fewer
+ * if no number has that many.
  *
  * @param texts exact decimals of one type, such as `57104.538701896`
  */
@@ -16,7 +16,7 @@ export function readableDecimals(texts: readonly string[]): number {
   return Math.min(needed, used);
 }
 
-/** `57104.54` for `57104.538701896` and 2 decimals; `<0.01` for what is more than nothing, and would be shown as nothing. */
+/** `57104.54` for `57104.538701896` and 2 decimals; `<0.01` for a positive number that would be shown as zero. */
 export function roundDecimal(text: string, decimals: number): string {
   const fraction = fractionOf(text);
   if (fraction.length <= decimals && /[1-9]/.test(text)) return text;

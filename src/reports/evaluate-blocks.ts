@@ -10,21 +10,21 @@ import type { Scan } from '../warehouse/query/sql-scans.ts';
 import { analyseBlock, blockFault } from './analyse-block.ts';
 import type { ReportDef, SqlBlock } from './report-definition.ts';
 
-/** Rows that are shown are held in memory: a report tells of many rows, it does not list them. */
-const MOST_ROWS = 50_000;
+/** Maximum number of rows of a shown block, because they are kept in memory. */
+const MAX_ROWS = 50_000;
 
-/** What the blocks of a report gave. */
+/** Results of the blocks of a report. */
 export interface Evaluation {
-  /** Rows of the blocks that are shown, by id. */
+  /** Rows of shown blocks, by id. */
   readonly results: ReadonlyMap<string, QueryResult>;
-  /** Every relation that a block reads, other blocks apart. */
+  /** Relations read by blocks, without other blocks. */
   readonly relations: readonly string[];
 }
 
 /**
- * Runs the selects of a report from top to bottom. Each becomes a temporary table or view named by its id, which later ones may
+ * Runs the selects of a report from top to bottom. Each becomes a temporary table or view named by its id, which later ones can
  * read.
- * @param values of all parameters that may be bound; `taken`: names that no block may have
+ * @param values of all parameters; `taken`: names that blocks must not have
  * @throws {ReportError} `bad-sql` with file and line; `too-many-rows`
  */
 export async function evaluateBlocks(
@@ -41,7 +41,7 @@ export async function evaluateBlocks(
     const analysis = await analyseBlock(query, report, block, Object.keys(values));
     for (const name of analysis.relations) if (!ids.includes(name)) relations.add(name);
     const bound = Object.fromEntries(analysis.params.map((name) => [name, values[name]]));
-    // A view costs nothing by itself, and filters reach through it down to the files; but it cannot hold parameters.
+    // A view costs nothing, and filters are pushed down through it to the files; but it cannot have parameters.
     const isView = !shown.has(block.id) && !block.isVariables && analysis.params.length === 0;
     const create = `CREATE TEMP ${isView ? 'VIEW' : 'TABLE'} ${quoteName(block.id)} AS\n${withoutEnd(block.sql)}`;
     await query(create, bound).catch((error: unknown) => {
@@ -53,7 +53,7 @@ export async function evaluateBlocks(
   return { results, relations: [...relations] };
 }
 
-/** Selects whose rows are shown, or compared with those that are. */
+/** Selects whose rows are shown, or compared with shown ones. */
 function shownIds({ parts }: ReportDef): ReadonlySet<string> {
   const ids = parts.flatMap((part) =>
     part.kind === 'prose' ? [] : [part.of, part.kind === 'figures' ? part.def.before : undefined],
@@ -78,18 +78,15 @@ async function setVariables(query: Query, { path }: ReportDef, { id, line }: Sql
 }
 
 async function readRows(query: Query, { path }: ReportDef, { id, line }: SqlBlock): Promise<QueryResult> {
-  const result = await query(`SELECT * FROM ${quoteName(id)} LIMIT ${MOST_ROWS + 1}`);
-  if (result.rows.length <= MOST_ROWS) return result;
-  throw new ReportError(
-    `report: expected at most ${formatCount(MOST_ROWS)} rows of ${id}, got more (${path}:${line})`,
-    {
-      code: 'too-many-rows',
-      hint: 'group or limit the rows; tonlake sql --format csv has no limit',
-    },
-  );
+  const result = await query(`SELECT * FROM ${quoteName(id)} LIMIT ${MAX_ROWS + 1}`);
+  if (result.rows.length <= MAX_ROWS) return result;
+  throw new ReportError(`report: expected at most ${formatCount(MAX_ROWS)} rows of ${id}, got more (${path}:${line})`, {
+    code: 'too-many-rows',
+    hint: 'group or limit the rows; tonlake sql --format csv has no limit',
+  });
 }
 
-/** A block named like a table would hide it from those below. */
+/** A block must not have the name of a table, which it would hide. */
 function requireFree({ id, line }: SqlBlock, { path }: ReportDef, taken: readonly string[]): void {
   if (!taken.includes(id)) return;
   throw new UsageError(`usage: expected an id that is not a table name, got ${id} (${path}:${line})`, {
@@ -102,7 +99,7 @@ function withoutEnd(sql: string): string {
   return sql.replace(/[\s;]+$/, '');
 }
 
-/** What the blocks that are shown, or make variables, read of which relations. Others are read through them, within their conditions. */
+/** The parts of relations read by blocks that are shown or set variables. Other blocks are read through these. */
 export async function readPartsOf(
   query: Query,
   registry: Registry,

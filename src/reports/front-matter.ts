@@ -3,14 +3,14 @@ import { type PlacedYaml, readYaml } from '../core/yaml.ts';
 import { reservedParams } from './bind-params.ts';
 import { type FrontMatter, frontSchema } from './report-definition.ts';
 
-/** Front matter and the line on which the Markdown after it begins, from 1. */
+/** Front matter, and the first line of the Markdown after it, from 1. */
 export interface ReadFront {
   readonly front: FrontMatter;
   readonly body: string;
   readonly line: number;
 }
 
-/** Reads what stands between two lines of `---` at the top of a report. @throws {UsageError} `bad-report` */
+/** Reads the front matter of a report, between two lines of `---`. @throws {UsageError} `bad-report` */
 export function readFront(text: string, file: string): ReadFront {
   const [whole, yamlText] = /^---\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m.exec(text) ?? [];
   if (whole === undefined || yamlText === undefined || !text.startsWith(whole)) {

@@ -1,26 +1,27 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Query, QueryResult } from '../sql/query-result.ts';
-import { cellKind, exactText } from './cells.ts';
+import { textOf } from '../sql/row-text.ts';
+import { cellKind } from './cells.ts';
 import type { ReportDef } from './report-definition.ts';
 
-/** What stands above a report: of what it is, from where, and of which time. */
+/** Heading of a report: subject, source and period. */
 export interface Heading {
   readonly title: string;
-  /** What the report is about; null where it is about the whole network. */
+  /** Subject of the report; null if it is the whole network. */
   readonly subject: Subject | null;
   readonly network: string;
-  /** As it was given. */
+  /** As given. */
   readonly warehouse: string;
-  /** In the time zone of the report, such as `2026-05-01 23:33:19`; null where nothing was found. */
+  /** In the time zone of the report, such as `2026-05-01 23:33:19`; null if there is no data. */
   readonly period: { readonly from: string; readonly to: string } | null;
 }
 
 export interface Subject {
-  /** Of the parameter. */
+  /** Name of the parameter. */
   readonly name: string;
   readonly value: string;
-  /** User-friendly form of an address; null for all else. */
+  /** User-friendly form of an address; null for other values. */
   readonly friendly: string | null;
 }
 
@@ -32,7 +33,7 @@ export interface HeadingOptions {
   readonly warehouse: string;
 }
 
-/** Gathers the head of a report; its selects have run. @throws {UsageError} `bad-report` when it names what is not there */
+/** Reads the heading of a report after its selects have run. @throws {UsageError} `bad-report` for unknown names */
 export async function readHeading({ def, texts, query, network, warehouse }: HeadingOptions): Promise<Heading> {
   return {
     ...{ title: def.front.title, network, warehouse },
@@ -41,7 +42,7 @@ export async function readHeading({ def, texts, query, network, warehouse }: Hea
   };
 }
 
-/** `One account: EQC...`: the title in one line. */
+/** `One account: EQC...`: title and subject in one line. */
 export function fullTitle({ title, subject }: Heading): string {
   return subject === null ? title : `${title}: ${subject.friendly ?? subject.value}`;
 }
@@ -63,10 +64,10 @@ async function readSubject(
     value,
     isTestnet: network === 'testnet',
   });
-  return { name: subject, value, friendly: exactText(rows[0]?.[0]) ?? null };
+  return { name: subject, value, friendly: textOf(rows[0]?.[0]) ?? null };
 }
 
-/** The columns of the select that a report names, else the first and the last block of the warehouse. */
+/** The period from the select that the report names, otherwise the first and last block of the warehouse. */
 async function readPeriod({ front, blocks, path }: ReportDef, query: Query): Promise<Heading['period']> {
   const { period } = front;
   const ids = blocks.map(({ id }) => id);
@@ -80,7 +81,7 @@ async function readPeriod({ front, blocks, path }: ReportDef, query: Query): Pro
 }
 
 function timesOf({ columns, rows }: QueryResult): readonly (string | undefined)[] {
-  return columns.map(({ type }, at) => (cellKind(type) === 'time' ? exactText(rows[0]?.[at]) : undefined));
+  return columns.map(({ type }, at) => (cellKind(type) === 'time' ? textOf(rows[0]?.[at]) : undefined));
 }
 
 function bad(expected: string, got: string, path: string, names: readonly string[]): UsageError {

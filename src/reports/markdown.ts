@@ -25,7 +25,7 @@ export function markdownText(report: Report): string {
   return outlineText(report, markdown);
 }
 
-/** Text of the chain stays text: no markup, no links, no HTML, no new cell. */
+/** Escapes text from the chain: no markup, links, HTML or table cells. */
 export function escapeMarkdown(text: string): string {
   return text
     .replace(/[\r\n]+/g, ' ')

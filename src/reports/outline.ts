@@ -10,30 +10,30 @@ import { type Report, resultOf } from './report.ts';
 import type { Directive } from './report-definition.ts';
 import { columnsOfChart, shownColumns } from './shown-columns.ts';
 
-/** How the parts of a report look as text. */
+/** Text format of the parts of a report. */
 export interface OutlineStyle {
   readonly title: (text: string) => string;
   /** Above a table, a chart or figures. */
   readonly caption: (text: string) => string;
-  /** Makes text of the chain harmless. */
+  /** Escapes text from the chain. */
   readonly escape: (text: string) => string;
   readonly gaps: (title: string, gaps: readonly string[]) => string;
   readonly table: (table: OutlineTable) => string;
   readonly empty: string;
   readonly rule: string;
-  /** Rows of a chart shown at most. */
+  /** Maximum number of rows of a chart. */
   readonly chartRows: number;
 }
 
 export interface OutlineTable {
   readonly columns: readonly ShownColumn[];
-  /** Cells as people read them, not yet escaped. */
+  /** Cells as shown, not yet escaped. */
   readonly rows: readonly (readonly string[])[];
-  /** Numbers of the bars of a chart; undefined where there are none. */
+  /** Numbers of the bars of a chart; undefined if there are none. */
   readonly bars: readonly unknown[] | undefined;
 }
 
-/** A report as text from top to bottom: prose as it was written, charts as tables of their numbers. */
+/** A report as text: prose as written, charts as tables of numbers. */
 export function outlineText(report: Report, style: OutlineStyle): string {
   const { def, heading, params, provenance } = report;
   const harmless = style.escape;

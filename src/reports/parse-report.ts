@@ -16,7 +16,7 @@ interface Fence {
   readonly id: string;
   readonly more: string;
   readonly text: string;
-  /** Lines of the body that it takes, from 0; the end is not part of it. */
+  /** Its lines in the body, from 0; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
 }
@@ -26,7 +26,7 @@ const words = ['sql', 'chart', 'table', 'figures'];
 /**
  * Reads a report.
  * @param path of the file, for messages
- * @throws {UsageError} `bad-report` that tells file and line
+ * @throws {UsageError} `bad-report` with file and line
  */
 export async function parseReport(text: string, name: string, path: string): Promise<ReportDef> {
   const { front, body, line } = readFront(text, path);
@@ -55,7 +55,7 @@ export async function parseReport(text: string, name: string, path: string): Pro
   return { name, path, front, blocks, parts };
 }
 
-/** Fences of ours; others, such as examples, are prose. */
+/** Fences of report blocks; others, such as examples, are prose. */
 async function findFences(body: string): Promise<readonly Fence[]> {
   const { default: MarkdownIt } = await import('markdown-it');
   return new MarkdownIt({ html: false }).parse(body, {}).flatMap(({ type, info, content, map, level }) => {

@@ -4,7 +4,7 @@ import { isIdentifier } from './identifiers.ts';
 import { type OutlineStyle, type OutlineTable, outlineText } from './outline.ts';
 import type { Report } from './report.ts';
 
-/** Letters of a cell at most, and of the bars of a chart. */
+/** Maximum width of a cell, and of the bars of a chart. */
 const CELL = 48;
 const BAR = 24;
 
@@ -56,7 +56,7 @@ function barsOf(values: readonly unknown[]): readonly string[] {
   return numbers.map((number) => '█'.repeat(most === 0 ? 0 : Math.ceil((BAR * number) / most)));
 }
 
-/** Addresses and hashes keep both ends. */
+/** Shortens long texts; addresses and hashes keep both ends. */
 function shortened(cell: string): string {
   if (isIdentifier(cell)) return `${cell.slice(0, 10)}…${cell.slice(-6)}`;
   return cell.length > CELL ? `${cell.slice(0, CELL - 1)}…` : cell;

@@ -1,7 +1,6 @@
 import { contentHash } from '../audit/content-hash.ts';
 import { type Span, subtractSpans } from '../core/span.ts';
 import { proofOf } from '../declare/pipeline.ts';
-import type { Registry } from '../declare/registry.ts';
 import {
   addEvidence,
   doneSpans,
@@ -10,25 +9,23 @@ import {
   type Reader,
   unprovenSpans,
 } from '../warehouse/index.ts';
-import type { ReadPart } from '../warehouse/query/coverage-gaps.ts';
-import type { Reads } from '../warehouse/query/left-out-gaps.ts';
-import { findGaps } from './report-gaps.ts';
+import { findGaps, type GapOptions } from './report-gaps.ts';
 import { exportedEntries, ledgerRelations, walkedPipelines, wholeSpan } from './report-relations.ts';
 
-/** Hashing the content of a table reads every value of it: about five seconds for so many rows. */
-const MOST_HASHED_ROWS = 500_000;
+/** Maximum number of rows to hash, which takes about five seconds. */
+const MAX_HASHED_ROWS = 500_000;
 
-/** What a report rests on. */
+/** The data behind a report. */
 export interface Provenance {
   readonly network: string;
   /** ISO 8601, UTC. */
   readonly madeAt: string;
   readonly timezone: string;
-  /** The newest masterchain block that the warehouse holds; its time as `2026-05-01 23:39:59`, in the report's time zone. */
+  /** The newest masterchain block in the warehouse; its time as `2026-05-01 23:39:59`, in the report's time zone. */
   readonly head: { readonly seqno: number; readonly time: string | null } | null;
   readonly coverage: readonly PipelineCoverage[];
   readonly tables: readonly TableProof[];
-  /** What the data lacks, one sentence each. */
+  /** Gaps in the data, one sentence each. */
   readonly gaps: readonly string[];
 }
 
@@ -38,9 +35,9 @@ export interface PipelineCoverage {
   readonly sealed: readonly Span[];
   readonly missing: readonly Span[];
   readonly quarantined: readonly Span[];
-  /** `block headers` or `transactions` where rows were compared with them; undefined where nothing proves any. */
+  /** `block headers` or `transactions` if rows were compared with them; undefined without proof. */
   readonly proof: string | undefined;
-  /** What the source alone vouches for, of a pipeline that is proven elsewhere. */
+  /** Spans without proof, of a pipeline that is otherwise proven. */
   readonly unproven: readonly Span[];
 }
 
@@ -49,26 +46,16 @@ export interface TableProof {
   readonly rows: number;
   /** Sum of hashes of the rows' keys, from the ledger; decimal. */
   readonly keyHash: string;
-  /** Hash of every chain column of every row, 32 hex digits; null where the table is too large to read for a report. */
+  /** Hash of every chain column of every row, 32 hex digits; null if the table is too large to hash. */
   readonly contentHash: string | null;
 }
 
-export interface ProvenanceOptions {
-  readonly reader: Reader;
-  readonly registry: Registry;
-  /** Relations that the report's selects read. */
-  readonly relations: readonly string[];
-  /** Columns of tables that they read. */
-  readonly reads: Reads;
-  /** What its selects read of them. */
-  readonly parts: readonly ReadPart[];
-  /** Tables that the report can do without. */
-  readonly optional: readonly string[];
+export interface ProvenanceOptions extends Omit<GapOptions, 'isOfLedger'> {
   readonly timezone: string;
   readonly now: Date;
 }
 
-/** Gathers what a report rests on: coverage, proof and hashes of the tables it read, and the head. */
+/** Collects coverage, proof and hashes of the tables that a report read, and the newest block. */
 export async function readProvenance(options: ProvenanceOptions): Promise<Provenance> {
   const { reader, registry, relations } = options;
   const held = await reader.ledger();
@@ -89,7 +76,7 @@ export async function readProvenance(options: ProvenanceOptions): Promise<Proven
       ledger.flatMap((entry) => entry.tables[table.name] ?? []),
       table,
     );
-    const hash = evidence.rows <= MOST_HASHED_ROWS ? (await contentHash(reader.query, table)).hash : null;
+    const hash = evidence.rows <= MAX_HASHED_ROWS ? (await contentHash(reader.query, table)).hash : null;
     proofs.push({ table: table.name, rows: evidence.rows, keyHash: evidence.keyHash, contentHash: hash });
   }
   return {
@@ -105,7 +92,7 @@ export async function readProvenance(options: ProvenanceOptions): Promise<Proven
   };
 }
 
-/** Marts tell their own rows and keys; they can be made again from the tables. */
+/** Rows and key hashes of marts, from their ledger entries. */
 function martProofs(ledger: readonly LedgerEntry[], relations: readonly string[]): readonly TableProof[] {
   return relations.flatMap((name) => {
     const parts = ledger.flatMap(({ mart, tables }) => (mart === undefined ? [] : (tables[name] ?? [])));
@@ -142,7 +129,7 @@ function coverageOf(ledger: readonly LedgerEntry[], pipeline: string, isCounted:
   };
 }
 
-/** Coverage in words; `format` writes lists of spans, whole or in short. */
+/** Coverage as text; `format` formats lists of spans. */
 export function coverageTexts(coverage: readonly PipelineCoverage[], format: (spans: readonly Span[]) => string) {
   return coverage.map(({ pipeline, sealed, missing, quarantined, proof, unproven }) => {
     const alone = unproven.length === 0 ? '' : `; only read: ${format(unproven)}`;

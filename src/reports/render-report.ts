@@ -16,39 +16,39 @@ import type { ReportFormat } from './report-format.ts';
 import { addRelations, exportedEntries } from './report-relations.ts';
 
 export interface RenderOptions {
-  /** Values by name, as the report declares them; they are bound, never pasted. */
+  /** Parameter values by name; they are bound, never inserted into SQL. */
   readonly params?: Readonly<Record<string, string>> | undefined;
   /** Default `html`. */
   readonly format?: ReportFormat | undefined;
-  /** When given, the warehouse must hold it. */
+  /** If set, the warehouse must be of this network. */
   readonly network?: string | undefined;
-  /** Name of the IANA database, in which days and hours are counted. Default `UTC`. */
+  /** IANA time zone for days and hours. Default `UTC`. */
   readonly timezone?: string | undefined;
-  /** Default: the clock. */
+  /** Default: the current time. */
   readonly now?: Date | undefined;
 }
 
-/** A report in one form. */
+/** A rendered report. */
 export interface RenderedReport {
   readonly name: string;
-  /** With what the report is about: `One account: EQC...`. */
+  /** With the subject: `One account: EQC...`. */
   readonly title: string;
   readonly format: ReportFormat;
   readonly content: string;
-  /** What the data lacks, one sentence each; shown in red. */
+  /** Gaps in the data, one sentence each; shown in red. */
   readonly gaps: readonly string[];
-  /** Whether no block of it found a row. */
+  /** True if no block has rows. */
   readonly isEmpty: boolean;
 }
 
 /**
- * Makes a report from what a warehouse holds at one moment; it writes nothing.
+ * Renders a report from the current data of a warehouse; writes nothing.
  *
  * @param warehouse folder of Parquet files, or a DuckDB file
- * @param report name of a report that comes with tonlake, or the path of a folder with a `report.md`, or of a `.md` file
+ * @param report name of a shipped report, or path of a folder with a `report.md`, or of a `.md` file
  * @throws {UsageError} `unknown-report`, `bad-report` (with file and line), `unknown-param`, `missing-param`, `bad-param`, `bad-timezone`
  * @throws {ReportError} `bad-sql` with file and line; `too-many-rows`
- * @throws {StoreError} when there is no warehouse, or it holds another network
+ * @throws {StoreError} if there is no warehouse, or it is of another network
  */
 export async function renderReport(
   warehouse: string,

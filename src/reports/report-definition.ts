@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Kinds of values that a report takes. `address` is raw or user-friendly, and becomes raw. */
+/** Types of parameters. `address` is raw or user-friendly, and converted to raw. */
 export const paramTypes = ['text', 'integer', 'date', 'address', 'choice'] as const;
 
 const paramSchema = z.strictObject({
@@ -15,9 +15,9 @@ export const frontSchema = z.strictObject({
   title: z.string().min(1),
   doc: z.string().min(1),
   params: z.record(z.string(), paramSchema).optional(),
-  /** Tables that the report can do without: no notice where they were not exported. */
+  /** Tables that may be missing, without a notice in the report. */
   optional: z.array(z.string()).optional(),
-  /** Parameter that says what the report is about; its value stands beside the title. */
+  /** Parameter with the subject of the report, whose value is shown next to the title. */
   subject: z.string().optional(),
   /** Select whose one row has `first_time` and `last_time`, which the head shows; without it those of the blocks that are held. */
   period: z.string().optional(),
@@ -36,9 +36,9 @@ const chartSchema = z
     xLabel: label.optional(),
     yLabel: label.optional(),
     scale: z.enum(['linear', 'log']).optional(),
-    /** Whether the axis of a line or of dots begins at zero. */
+    /** True if the axis of a line or of dots starts at zero. */
     zero: z.boolean().optional(),
-    /** Column that is true where a bar or point stands for less than it says: drawn pale or hollow. */
+    /** Column that is true for incomplete bars or points, which are drawn pale or hollow. */
     partial: label.optional(),
     height: z.number().int().min(80).max(1200).optional(),
   })
@@ -52,7 +52,7 @@ const tableSchema = z.strictObject({
   doc: label.optional(),
   columns: z.array(label).min(1).optional(),
   labels: z.record(z.string(), label).optional(),
-  /** Columns whose numbers are names, such as seqnos: shown without groups of three. */
+  /** Columns whose numbers are identifiers, such as seqnos: shown without digit groups. */
   ids: z.array(label).min(1).optional(),
   limit: z.number().int().min(1).max(10_000).optional(),
   empty: label.optional(),
@@ -63,7 +63,7 @@ const figuresSchema = z.strictObject({
   doc: label.optional(),
   columns: z.array(label).min(1).optional(),
   labels: z.record(z.string(), label).optional(),
-  /** Select whose one row has the same columns for the period before: each number tells its change. */
+  /** Select with the same columns for the previous period, to show changes. */
   before: label.optional(),
 });
 
@@ -76,30 +76,30 @@ export type ChartDef = Readonly<z.infer<typeof chartSchema>>;
 export type TableView = Readonly<z.infer<typeof tableSchema>>;
 export type FiguresDef = Readonly<z.infer<typeof figuresSchema>>;
 
-/** A select of a report; later blocks may read its rows by its id. */
+/** A select of a report; later blocks can read its rows by id. */
 export interface SqlBlock {
   readonly id: string;
-  /** Whether its single row becomes the variables, which blocks below read as getvariable('name'). */
+  /** True if its single row sets variables, which later blocks read with getvariable('name'). */
   readonly isVariables: boolean;
   readonly sql: string;
-  /** Line of the fence, from 1; the select begins on the next. */
+  /** Line of the fence, from 1; the select starts on the next. */
   readonly line: number;
 }
 
-/** Shows the rows of a block. */
+/** A chart, table or figures with the rows of a block. */
 export type Directive =
   | { readonly kind: 'chart'; readonly of: string; readonly line: number; readonly def: ChartDef }
   | { readonly kind: 'table'; readonly of: string; readonly line: number; readonly def: TableView }
   | { readonly kind: 'figures'; readonly of: string; readonly line: number; readonly def: FiguresDef };
 
-/** What stands in a report from top to bottom, its selects apart. */
+/** The shown parts of a report, from top to bottom. */
 export type ReportPart = { readonly kind: 'prose'; readonly text: string } | Directive;
 
-/** A report as its file tells it. */
+/** A parsed report file. */
 export interface ReportDef {
-  /** Of its folder, or of its file without `.md`. */
+  /** Name of its folder, or of its file without `.md`. */
   readonly name: string;
-  /** As it is shown to people. */
+  /** As shown in messages. */
   readonly path: string;
   readonly front: FrontMatter;
   readonly blocks: readonly SqlBlock[];

@@ -23,15 +23,15 @@ export interface GapOptions {
   readonly relations: readonly string[];
   /** Columns of tables that it reads. */
   readonly reads: Reads;
-  /** What its selects read of them. */
+  /** The parts of them that its selects read. */
   readonly parts: readonly ReadPart[];
-  /** Tables that it can do without. */
+  /** Tables that may be missing. */
   readonly optional: readonly string[];
-  /** Whether it tells of the ledger as a whole, and so of every table. */
+  /** True if it reads the ledger, and so describes every table. */
   readonly isOfLedger: boolean;
 }
 
-/** What the data of a report lacks, one sentence each. */
+/** Gaps in the data of a report, one sentence each. */
 export async function findGaps(options: GapOptions, held: readonly LedgerEntry[]): Promise<readonly string[]> {
   const { reader, registry, relations, reads, optional, isOfLedger } = options;
   const isOptional = ({ table, columns }: LeftOutGap): boolean => columns.includes(WHOLE) && optional.includes(table);
@@ -69,7 +69,7 @@ export async function findGaps(options: GapOptions, held: readonly LedgerEntry[]
   ];
 }
 
-/** Tables whose holes matter: of one that the report can do without, holes in its history, but not in its readings. */
+/** Tables whose gaps matter. Of optional tables, only those with a history count, not those of readings. */
 function askedTables({ registry, relations, optional, isOfLedger }: GapOptions, ledger: readonly LedgerEntry[]) {
   const walked = walkedPipelines(ledger);
   return registry.pipelines

@@ -29,13 +29,13 @@ const coverageColumns = {
   blocks: 'BIGINT',
 } as const;
 
-/** Relations that tell of the ledger as a whole. */
+/** Relations that describe the ledger. */
 export const ledgerRelations: readonly string[] = ['_entries', '_coverage', '_commits'];
 
 /**
- * Makes what the selects of a report find besides tables, in this connection alone: `_entries` (one row a ledger entry in force),
- * `_coverage` (one row a span of a pipeline that is sealed, missing or quarantined), `_held` and
- * `is_held()`, `local_time(t)` of a UTC time and `utc_time(t)` of a local one.
+ * Creates temporary relations and macros for the selects of a report: `_entries` (one row per active ledger entry), `_coverage` (one row
+ * per sealed, missing or quarantined span of a pipeline), `_held` and `is_held()`, `local_time(t)` of a UTC time, and `utc_time(t)` of a
+ * local time.
  */
 export async function addRelations(
   query: Query,
@@ -60,9 +60,9 @@ export async function addRelations(
 }
 
 /**
- * `_held`: from when to when each pipeline has every block, in UTC. A view, so that only a report that asks for it reads headers.
- * `is_held(pipeline, begins, ends)` is true where a period lies in one of these; the first and the last block stand some block times
- * within it, which a twentieth of the period, or two seconds, limits.
+ * `_held`: the UTC periods for which each pipeline has every block. It is a view, so that headers are read only if a report needs it.
+ * `is_held(pipeline, begins, ends)` is true for a period within one of these. The first and last block may be up to a twentieth of the
+ * period, but at least two seconds, inside of it.
  */
 async function addHeldTimes(query: Query): Promise<void> {
   await query(`CREATE TEMP VIEW _held AS
@@ -77,7 +77,7 @@ async function addHeldTimes(query: Query): Promise<void> {
       AND epoch(h.last_time) >= epoch(ends) - least(h.slack_seconds, greatest(2, (epoch(ends) - epoch(begins)) / 20)))`);
 }
 
-/** Values enter as one JSON text that is bound. */
+/** Values are passed as one bound JSON text. */
 async function addRelation(
   query: Query,
   name: string,
@@ -127,7 +127,7 @@ function coverageRows(ledger: readonly LedgerEntry[]) {
   });
 }
 
-/** From the first to the last block of which the warehouse holds something. */
+/** From the first to the last block in the warehouse. */
 export function wholeSpan(ledger: readonly LedgerEntry[]): readonly Span[] {
   const all = unionSpans(ledger.map(({ span }) => span));
   const [first] = all;
@@ -135,7 +135,7 @@ export function wholeSpan(ledger: readonly LedgerEntry[]): readonly Span[] {
   return first === undefined || last === undefined ? [] : [{ from: first.from, to: last.to }];
 }
 
-/** Entries of what was exported from blocks: not those of marts, which are made from it, nor those of a moment. */
+/** Entries of exported pipelines, without marts and pending data. */
 export function exportedEntries(ledger: readonly LedgerEntry[], registry: Registry): readonly LedgerEntry[] {
   const passing = registry.pipelines.filter(isEphemeral).map(({ name }) => name);
   return ledger.filter(({ mart, pipeline }) => mart === undefined && !passing.includes(pipeline));

@@ -4,17 +4,17 @@ import type { Heading } from './heading.ts';
 import type { Provenance } from './provenance.ts';
 import type { Directive, ReportDef } from './report-definition.ts';
 
-/** A report with everything that it shows, before it takes a form. */
+/** A report with its results, before rendering. */
 export interface Report {
   readonly def: ReportDef;
   readonly heading: Heading;
-  /** Parameters that have a value, as they are shown. */
+  /** Parameters with a value, as shown. */
   readonly params: Readonly<Record<string, string>>;
   readonly results: ReadonlyMap<string, QueryResult>;
   readonly provenance: Provenance;
 }
 
-/** The rows that a directive shows. */
+/** The rows of a directive. */
 export function resultOf({ def, results }: Report, { of, line }: Directive): QueryResult {
   const result = results.get(of);
   if (result !== undefined) return result;

@@ -4,7 +4,7 @@ import type { QueryResult } from '../sql/query-result.ts';
 import { decimalsOf, type ShownColumn } from './cells.ts';
 import type { Directive } from './report-definition.ts';
 
-/** Finds the columns that a table or figures show. @throws {UsageError} `bad-report` when the select gives no such column */
+/** The columns of a table or of figures. @throws {UsageError} `bad-report` if the select has no such column */
 export function shownColumns(
   result: QueryResult,
   directive: Extract<Directive, { kind: 'table' | 'figures' }>,
@@ -27,7 +27,7 @@ export function shownColumns(
   });
 }
 
-/** The position of a column that a directive names. @throws {UsageError} `bad-report` */
+/** The index of a column named in a directive. @throws {UsageError} `bad-report` */
 export function findColumn(result: QueryResult, name: string, directive: Directive, path: string): number {
   const names = result.columns.map((column) => column.name);
   const at = names.indexOf(name);
@@ -38,7 +38,7 @@ export function findColumn(result: QueryResult, name: string, directive: Directi
   });
 }
 
-/** The columns that a chart draws. @throws {UsageError} `bad-report` */
+/** The columns of a chart. @throws {UsageError} `bad-report` */
 export function columnsOfChart(
   result: QueryResult,
   directive: Extract<Directive, { kind: 'chart' }>,

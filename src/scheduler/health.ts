@@ -1,22 +1,22 @@
 import type { ScheduleEvent } from './warehouse-queue.ts';
 
-/** How a job of the schedule does. Times are ISO 8601, UTC. */
+/** State of a scheduled job. Times are ISO 8601, UTC. */
 export interface JobHealth {
   readonly job: string;
   readonly running: boolean;
   readonly next: string | undefined;
-  /** How its last run ended, of those that this process saw. */
+  /** Result of the last run in this process. */
   readonly last: string | undefined;
   readonly lastDue: string | undefined;
 }
 
 export interface HealthState {
-  /** `draining`: no further run begins. */
+  /** `draining`: no further runs start. */
   readonly status: 'ok' | 'draining';
   readonly jobs: readonly JobHealth[];
 }
 
-/** What `/healthz` answers, gathered from the events of a schedule. A job that fails does not make the schedule ill. */
+/** The response of `/healthz`, collected from the events of a schedule. A failed job does not make the schedule unhealthy. */
 export class Health {
   readonly #jobs = new Map<string, JobHealth>();
   #status: HealthState['status'] = 'ok';

@@ -14,28 +14,28 @@ export type ScheduledJob = Job & { readonly schedule: JobSchedule };
 /** A run that is due. */
 export interface DueRun {
   readonly due: number;
-  /** `catch-up`: it came due while no schedule ran. */
+  /** `catch-up`: it was due while the scheduler was not running. */
   readonly trigger: 'schedule' | 'catch-up';
 }
 
 const watchSchema = z.object({ since: z.iso.datetime() });
 
-/** Runs that came due while nobody could run them: how many are made up for, and whether older ones are given up. */
+/** Missed runs: how many are caught up, and whether older ones are dropped. */
 export interface Missed {
   readonly count: number;
   readonly givenUp: boolean;
 }
 
-/** The runs of one job that are due and not done, oldest first. What was done is read from its records, so a restart goes on. */
+/** The due runs of one job, oldest first. Finished runs are read from its records, so it continues after a restart. */
 export class JobQueue {
   readonly job: ScheduledJob;
   readonly #history: JobHistory;
   readonly #effects: Effects;
   readonly #onMissed: (missed: Missed) => void;
   readonly #waiting: DueRun[] = [];
-  /** Times up to here are done, waiting, or given up. */
+  /** Runs due up to here are done, waiting, or dropped. */
   #seen: number;
-  /** The first time after that; found once, because it is asked for at every look at the clock. */
+  /** The next due time after that, cached because it is needed at every look at the clock. */
   #upcoming: number | undefined;
 
   private constructor(job: ScheduledJob, history: JobHistory, effects: Effects, onMissed: (missed: Missed) => void) {
@@ -53,12 +53,12 @@ export class JobQueue {
     return queue;
   }
 
-  /** The oldest run that is due by now. */
+  /** The oldest due run. */
   next(): DueRun | undefined {
     const now = this.#effects.now();
     if (now > this.#seen && now >= (this.nextTime() ?? Number.POSITIVE_INFINITY)) {
       this.#upcoming = undefined;
-      // A run that comes due while the one before is under way waits, whatever is made up for.
+      // A run that comes due during the previous one waits, even without catch-up.
       const most = Math.max(1, this.job.schedule.catchUp);
       const times = this.job.schedule.times.between(this.#seen, now, most + 1);
       this.#waiting.push(...times.map((due) => ({ due, trigger: 'schedule' as const })));
@@ -69,18 +69,18 @@ export class JobQueue {
     return this.#waiting[0];
   }
 
-  /** The oldest run is over. */
+  /** Removes the oldest run, which has ended. */
   shift(): void {
     this.#waiting.shift();
   }
 
-  /** When the next run comes due, of those that are neither done nor waiting. */
+  /** Due time of the next run that is neither done nor waiting. */
   nextTime(): number | undefined {
     this.#upcoming ??= this.job.schedule.times.after(this.#seen);
     return this.#upcoming;
   }
 
-  /** Takes what came due since the last run that is over, or since the job was first scheduled; and every run that was cut short. */
+  /** Queues runs that came due since the last finished one, or since the job was first scheduled, and unfinished runs. */
   async #catchUp(records: readonly JobRecord[]): Promise<void> {
     const { times, catchUp } = this.job.schedule;
     const since = await readSince(this.#history);
@@ -99,7 +99,7 @@ export class JobQueue {
     const due = [...new Set([...begun, ...kept])].sort((a, b) => a - b);
     this.#waiting.push(...due.map((time) => ({ due: time, trigger: 'catch-up' as const })));
     const givenUp = missed.length > kept.length;
-    // What is given up does not come back with the next start.
+    // Dropped runs stay dropped after a restart.
     if (since === undefined || givenUp) await this.#watchSince((kept[0] ?? now + 1) - 1);
     if (due.length > 0 || givenUp) this.#onMissed({ count: due.length, givenUp });
   }
@@ -113,14 +113,14 @@ export class JobQueue {
   }
 }
 
-/** Since when the job has been scheduled, or when the last missed run was given up. */
+/** When the job was first scheduled, or when the last missed run was dropped. */
 async function readSince(history: JobHistory): Promise<number | undefined> {
   const text = await ifAny(readFile(join(history.folder, 'schedule.json'), 'utf8'));
   if (text === undefined) return undefined;
   try {
     return Date.parse(watchSchema.parse(JSON.parse(text)).since);
   } catch {
-    // Half a file cannot be: somebody else wrote it. It is as if the job had never been scheduled.
+    // The file was not written by tonlake, which never leaves a partial one: treated as never scheduled.
     return undefined;
   }
 }

@@ -3,15 +3,15 @@ import { UsageError } from '../core/errors.ts';
 import type { Health } from './health.ts';
 import type { ScheduleMetrics } from './metrics.ts';
 
-/** Where metrics are served. */
+/** Address of the metrics server. */
 export interface MetricsAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** A server that can be ended. */
+/** A running server. */
 export interface MetricsServer {
-  /** The port that was taken, where any was asked for. */
+  /** The actual port, if port 0 was requested. */
   readonly port: number;
   close(): Promise<void>;
 }
@@ -19,8 +19,8 @@ export interface MetricsServer {
 /**
  * Parses `127.0.0.1:9464`, `localhost:9464`, `[::1]:9464` or `:9464`.
  *
- * @param isPublic whether others may reach it: any address is taken then, such as `0.0.0.0:9464`
- * @throws {UsageError} `bad-address` when it is another form, or no address of this machine alone and not meant to be public
+ * @param isPublic true to allow addresses that other machines can reach, such as `0.0.0.0:9464`
+ * @throws {UsageError} `bad-address` for another form, or for a public address if `isPublic` is false
  */
 export function parseMetricsAddress(text: string, isPublic = false): MetricsAddress {
   const [, host = '', digits = ''] = /^(.*):(\d{1,5})$/.exec(text) ?? [];

@@ -2,18 +2,18 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { JobRecord } from '../jobs/run-record.ts';
 import type { ScheduleEvent } from './warehouse-queue.ts';
 
-/** What a schedule tells Prometheus. */
+/** Prometheus metrics of a schedule. */
 export interface ScheduleMetrics {
   readonly contentType: string;
   readonly see: (event: ScheduleEvent) => void;
-  /** Takes what an earlier process did: the last success of a job. */
+  /** Restores the last success of a job from an earlier process. */
   recall(record: JobRecord): void;
   text(): Promise<string>;
 }
 
 const SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14_400];
 
-/** Opens metrics of their own registry. */
+/** Creates metrics in their own registry. */
 export function openMetrics(): ScheduleMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

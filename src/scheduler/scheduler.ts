@@ -15,20 +15,19 @@ export interface ScheduleOptions {
   readonly jobs: readonly Job[];
   readonly actions: JobActions;
   readonly effects: Effects;
-  /** Aborted to begin no further run and to return when the runs under way are over. */
+  /** Aborted to start no further runs, and to return when the current ones have ended. */
   readonly drain: AbortSignal;
-  /** How long runs under way may go on then before they are stopped after the span or step in hand. */
+  /** How long current runs may continue then, before they are stopped after the current span or step. */
   readonly drainMs: number;
   readonly onEvent: (event: ScheduleEvent) => void;
   readonly onRunEvent?: ((job: string, event: RunEvent) => void) | undefined;
 }
 
 /**
- * Runs jobs when they come due: those of one warehouse one after the other, those of several side by side. Returns when it is
- * drained.
+ * Runs jobs when they are due: jobs on the same warehouse one after the other, others in parallel. Returns after draining.
  *
- * @throws {UsageError} when no job has a schedule
- * @throws {StoreError} `busy` when another schedule serves one of the warehouses
+ * @throws {UsageError} if no job has a schedule
+ * @throws {StoreError} `busy` if another scheduler uses one of the warehouses
  */
 export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const { effects, actions, drain, onEvent } = options;
@@ -64,7 +63,7 @@ async function openQueue(job: ScheduledJob, { effects, onEvent }: ScheduleOption
   return queue;
 }
 
-/** The jobs that have a schedule, by warehouse. */
+/** The jobs with a schedule, by warehouse. */
 function jobsByWarehouse(jobs: readonly Job[]): readonly (readonly ScheduledJob[])[] {
   const groups = new Map<string, ScheduledJob[]>();
   for (const job of jobs) {
@@ -93,7 +92,7 @@ function isScheduled(job: Job): job is ScheduledJob {
   return job.schedule !== undefined;
 }
 
-/** A signal for the runs under way, which comes so long after the one to drain. */
+/** A signal that stops the current runs `drainMs` after draining starts. */
 function stopAfterDrain({ effects, drain, drainMs, onEvent }: ScheduleOptions): {
   readonly signal: AbortSignal;
   close(): void;

@@ -4,14 +4,14 @@ import type { JobOutcome } from '../jobs/run-job.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
 import type { DueRun, JobQueue, ScheduledJob } from './job-queue.ts';
 
-/** What happens in a schedule. */
+/** Events of a schedule. */
 export type ScheduleEvent =
   | { readonly event: 'watching'; readonly job: string; readonly next: string | undefined }
-  /** Runs came due while nobody was there; `givenUp` when there were more than are made up for. */
+  /** Runs were missed; `givenUp` if there were more than are caught up. */
   | { readonly event: 'missed'; readonly job: string; readonly count: number; readonly givenUp: boolean }
   | { readonly event: 'begin'; readonly job: string; readonly due: string; readonly trigger: DueRun['trigger'] }
   | { readonly event: 'end'; readonly job: string; readonly seconds: number; readonly record: JobRecord }
-  /** A run could not begin or failed, and is tried again after a while. */
+  /** A run could not start or failed, and will be retried. */
   | {
       readonly event: 'retry';
       readonly job: string;
@@ -26,18 +26,18 @@ export interface WarehouseQueueOptions {
   readonly effects: Effects;
   /** Runs one job. */
   readonly runDue: (job: ScheduledJob, run: DueRun) => Promise<JobOutcome>;
-  /** Aborted when no further run may begin. */
+  /** Aborted to start no further runs. */
   readonly stop: AbortSignal;
   readonly onEvent: (event: ScheduleEvent) => void;
 }
 
-/** Most time between two looks at the clock: it may have been set, or the machine may have slept. */
+/** Maximum time between two looks at the clock, which may be changed while the machine runs or sleeps. */
 const LOOK_MS = 30_000;
-/** What may pass by itself, such as a day that the index has not passed, is tried so often, and so long apart. */
+/** Attempts and delay for transient failures, such as a day that the index has not reached yet. */
 const TRIES = 4;
 const RETRY_MS = 300_000;
 
-/** Runs the jobs of one warehouse, one after the other, oldest first, until it is stopped. */
+/** Runs the jobs of one warehouse one after the other, oldest first, until stopped. */
 export async function serveWarehouse(queues: readonly JobQueue[], options: WarehouseQueueOptions): Promise<void> {
   const { stop, effects, onEvent } = options;
   while (!stop.aborted) {
@@ -54,7 +54,7 @@ export async function serveWarehouse(queues: readonly JobQueue[], options: Wareh
   }
 }
 
-/** Says when a job comes due next. */
+/** The event with the next due time of a job. */
 export function watching(queue: JobQueue): ScheduleEvent {
   const next = queue.nextTime();
   return {
@@ -75,18 +75,18 @@ async function runOne(job: ScheduledJob, run: DueRun, options: WarehouseQueueOpt
     const { record, error } = outcome;
     if (record !== undefined) onEvent({ event: 'end', job: job.name, seconds, record });
     else onEvent({ event: 'problem', job: job.name, due, message: formatError(error) });
-    if (error === undefined || stop.aborted || attempt === TRIES || !mayPass(error)) return;
+    if (error === undefined || stop.aborted || attempt === TRIES || !isTransient(error)) return;
     onEvent({ event: 'retry', job: job.name, due, seconds: RETRY_MS / 1000, message: formatError(error) });
     await pause(effects, RETRY_MS, stop);
     if (stop.aborted) return;
   }
 }
 
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return error instanceof TonlakeError && (error.retryable || error.code === 'busy');
 }
 
-/** The queue whose next run came due first; the first by name of several. */
+/** The queue with the oldest due run. */
 function oldest(queues: readonly JobQueue[]): JobQueue | undefined {
   let found: JobQueue | undefined;
   for (const queue of queues) {

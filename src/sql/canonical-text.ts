@@ -20,7 +20,7 @@ export function columnOf(table: TableDef, name: string): ColumnDef {
 
 /**
  * SQL for the first and the last 8 bytes of the md5 of a text, each read as a little-endian number: HUGEINT, so that sums do not
- * overflow. DuckDB's `md5_number_upper` and `md5_number_lower` give the same by way of a text of 128 digits, in twice the time.
+ * overflow. DuckDB's `md5_number_upper` and `md5_number_lower` give the same, but take twice as long.
  */
 export function md5Halves(text: string): { readonly first: string; readonly last: string } {
   const number = `md5_number(${text})`;
@@ -28,9 +28,8 @@ export function md5Halves(text: string): { readonly first: string; readonly last
 }
 
 /**
- * SQL for the text that stands for a row's values, the same wherever the rows live. Each value ends with `|`; nothing
- * before it is null. Numbers and dates are integers in decimal, truth values `t` or `f`, texts their length in bytes,
- * `:` and the text, bytes the same in upper-case hex.
+ * SQL for the canonical text of a row, the same in every store. Each value ends with `|`; an empty value is null. Numbers and dates are
+ * decimal integers, booleans `t` or `f`; texts are their length in bytes, `:` and the text; bytes are the same in upper-case hex.
  */
 export function canonicalText(columns: readonly ColumnDef[]): string {
   return `concat(${columns.map((column) => `${canonicalValue(column)}, '|'`).join(', ')})`;
@@ -56,8 +55,8 @@ function canonicalValue(column: ColumnDef): string {
 }
 
 /**
- * Arguments of `concat`, which leaves out what is null. A column that may be null makes one argument, so that its colon is left out,
- * too; the others are joined once and not twice.
+ * Arguments of `concat`, which skips nulls. A nullable column is one argument, so that its colon is skipped too; others are joined only
+ * once.
  */
 function withLength(length: string, text: string, isNullable: boolean): string {
   return isNullable ? `${length} || ':' || ${text}` : `${length}, ':', ${text}`;

@@ -9,10 +9,10 @@ type DuckDBInstance = duckdb.DuckDBInstance;
 type DuckDBPreparedStatement = duckdb.DuckDBPreparedStatement;
 type DuckDBValue = duckdb.DuckDBValue;
 
-/** Nothing is fetched from a network: a query that needs an extension that is not there fails. */
+/** No network access: a query fails if it needs an extension that is not installed. */
 const offline = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' } as const;
 
-/** The name of an attached file; its own could be anything. */
+/** The name of an attached file, whatever its file name. */
 const ATTACHED = 'warehouse';
 
 /** A DuckDB instance with one connection. */
@@ -73,7 +73,7 @@ export class Database {
     };
   };
 
-  /** As `query`, of which rows are given as DuckDB makes them: none are kept here. The last of several statements gives them. */
+  /** As `query`, but hands rows over as DuckDB produces them and keeps none. Of several statements, the last returns the rows. */
   readonly stream: Stream = async (sql, parameters, use) => {
     const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
     const result = last === undefined ? await this.#connection.stream(sql, bindable(parameters)) : await last.stream();
@@ -95,7 +95,7 @@ export class Database {
     });
   };
 
-  /** The tables that a statement names; none where DuckDB cannot read it. */
+  /** The tables that a statement names; none if DuckDB cannot parse it. */
   tablesIn(statement: string): readonly string[] {
     try {
       return this.#connection.getTableNames(statement, false);
@@ -104,7 +104,7 @@ export class Database {
     }
   }
 
-  /** DuckDB would give the rows of the first statement of several; those of the last are wanted. @returns it, if there are several */
+  /** DuckDB would return the rows of the first statement. @returns the last one, if there are several */
   async #runAllButLast(sql: string): Promise<DuckDBPreparedStatement | undefined> {
     if (!/;\s*\S/.test(sql)) return undefined;
     const statements = await this.#connection.extractStatements(sql);
@@ -117,7 +117,7 @@ export class Database {
     return statements.prepare(statements.count - 1);
   }
 
-  /** Everything in `work` becomes visible together, or not at all; where it only reads, temporary things alone can be made. */
+  /** Everything in `work` becomes visible together, or not at all. A read-only one can still create temporary objects. */
   async transaction<T>(work: () => Promise<T>, how: 'READ WRITE' | 'READ ONLY' = 'READ WRITE'): Promise<T> {
     await this.run(`BEGIN TRANSACTION ${how}`);
     try {
@@ -125,26 +125,15 @@ export class Database {
       await this.run('COMMIT');
       return result;
     } catch (error) {
-      // Where COMMIT failed there is nothing to roll back any more; the first error is the one to tell.
+      // After a failed COMMIT there is nothing to roll back; the first error is the one to report.
       await this.run('ROLLBACK').catch(() => {});
       throw error;
     }
   }
 
-  /** Does `work`, and once more with a wider bound of memory where DuckDB's was too tight: a large span is not lost by it. */
-  async withMemory<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof Error && error.message.includes('Out of Memory Error'))) throw error;
-      const { rows } = await this.query("SELECT current_setting('memory_limit')");
-      await this.run("SET memory_limit = '2GB'");
-      try {
-        return await work();
-      } finally {
-        await this.run(setMemory(String(rows[0]?.[0])));
-      }
-    }
+  /** {@link withMemory} of this database. */
+  withMemory<T>(work: () => Promise<T>): Promise<T> {
+    return withMemory(this.query, work);
   }
 
   /** Closes this connection only. */
@@ -160,12 +149,25 @@ export class Database {
   }
 }
 
-/** SQL that sets a limit of memory back to what `current_setting` told of it: a text cut off after the tenths, which would shrink each time. */
-export function setMemory(told: string): string {
-  return `SET memory_limit = ${quoteText(told.replace(/(\.\d)(?= )/, '$15'))}`;
+/** Does `work`; if it exceeds DuckDB's memory limit, does it once more with a limit of 2 GB, so that a large span does not fail. */
+export async function withMemory<T>(query: Query, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes('Out of Memory Error'))) throw error;
+    const { rows } = await query("SELECT current_setting('memory_limit')");
+    await query("SET memory_limit = '2GB'");
+    try {
+      return await work();
+    } finally {
+      // DuckDB cuts the text off after the tenths: the limit would shrink each time.
+      const limit = String(rows[0]?.[0]).replace(/(\.\d)(?= )/, '$15');
+      await query(`SET memory_limit = ${quoteText(limit)}`);
+    }
+  }
 }
 
-/** Whether a statement is there for its rows. */
+/** True if a statement returns rows. */
 function isAnswering({ statementType }: DuckDBPreparedStatement): boolean {
   const { SELECT, EXPLAIN, EXECUTE } = duckdbApi().StatementType;
   return [SELECT, EXPLAIN, EXECUTE].includes(statementType);
@@ -178,7 +180,7 @@ function severalResults(number: number, count: number): StoreError {
   );
 }
 
-/** DuckDB itself checks what can be bound, and says so. */
+/** DuckDB checks the values itself. */
 function bindable(parameters: Readonly<Record<string, unknown>> | undefined): Record<string, DuckDBValue> | undefined {
   return parameters === undefined ? undefined : (parameters as Record<string, DuckDBValue>);
 }

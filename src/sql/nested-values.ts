@@ -1,16 +1,16 @@
 import { duckdbApi } from './duckdb-api.ts';
 
-/** What a value of a result is made of. */
+/** The parts of a result value. */
 export type Parts =
   /** A list or an array. */
   | { readonly kind: 'items'; readonly items: readonly unknown[] }
-  /** A struct, a map, or the one member of a union that is there; the keys of a map may be of any type. */
+  /** A struct, a map (keys of any type), or the active member of a union. */
   | { readonly kind: 'fields'; readonly fields: readonly (readonly [unknown, unknown])[] }
   /** Integers, decimals and floats. */
   | { readonly kind: 'number' }
   | { readonly kind: 'other' };
 
-/** Takes a value of a result apart, by one level. */
+/** Splits a result value by one level. */
 export function partsOf(value: unknown): Parts {
   if (typeof value === 'number' || typeof value === 'bigint') return { kind: 'number' };
   if (typeof value !== 'object') return { kind: 'other' };

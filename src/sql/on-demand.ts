@@ -1,27 +1,27 @@
 import type { Database } from './database.ts';
 
-/** A macro or a view that can be made. */
+/** A macro or view that can be created. */
 export interface Declared {
   readonly name: string;
-  /** SQL of what it stands on: names of others are looked for in it. */
+  /** Its SQL, which is searched for the names of others. */
   readonly body: string;
-  /** The statement that makes it, or makes it anew. */
+  /** The statement that creates or replaces it. */
   readonly statement: () => string;
-  /** Whether only tonlake itself names it: a statement that lists what there is does not show it. */
+  /** True if only tonlake uses it: listings do not show it. */
   readonly isInner?: boolean;
 }
 
-/** Statements that may list what there is, or name it by a text that is made while they run. */
+/** Statements that may list objects, or name them by a text computed at run time. */
 const LISTING =
   /\b(show|pragma|information_schema|pg_catalog|duckdb_\w+|sqlite_\w+|query|query_table)\b|\bdesc(ribe)?\s*(;|--|\/\*|$)/;
 
 /**
- * Makes macros and views in a database when a statement first names them: making all of them takes longer than most queries.
- * A name is looked for as a text, so more may be made than is meant.
+ * Creates macros and views when a statement first names them: creating all of them takes longer than most queries. Names are searched
+ * as text, so some may be created needlessly.
  */
 export class OnDemand {
   readonly #database: Database;
-  /** By name in lower case, as DuckDB compares names; each stands on earlier ones only. */
+  /** By lower-case name, as DuckDB compares names; each depends on earlier ones only. */
   readonly #known = new Map<string, Declared>();
   readonly #made = new Set<string>();
 
@@ -30,18 +30,18 @@ export class OnDemand {
     this.add(declared);
   }
 
-  /** Later ones; one whose name is known takes the place of that. */
+  /** Adds declarations; a known name is replaced. */
   add(declared: readonly Declared[]): void {
     for (const each of declared) this.#known.set(each.name.toLowerCase(), each);
   }
 
-  /** The answer to a statement, of which everything that it names is made before. */
+  /** Creates everything that a statement names, then runs it. */
   async answer<T>(statement: string, ask: () => Promise<T>): Promise<T> {
     await this.#run(this.#named(statement));
     try {
       return await ask();
     } catch (error) {
-      // With everything made DuckDB knows which name is the nearest. The first of several statements must not be run again.
+      // With everything created, DuckDB can suggest the closest name. The first of several statements must not run again.
       const isUnknown =
         error instanceof Error && error.message.startsWith('Catalog Error') && !/;\s*\S/.test(statement);
       const missing = [...this.#known]
@@ -53,12 +53,12 @@ export class OnDemand {
     }
   }
 
-  /** Makes those anew of these names that were made before: what stood for them is not true any more. */
+  /** Recreates those of the names that exist, because they are outdated. */
   async remake(names: Iterable<string>): Promise<void> {
     await this.#run([...names].map((name) => name.toLowerCase()).filter((name) => this.#made.has(name)));
   }
 
-  /** What a statement, and what that stands on, names and is not made yet; all for one that may list it. */
+  /** Names to create before a statement, with dependencies; all of them for a listing. */
   #named(statement: string): readonly string[] {
     let text = statement.toLowerCase();
     const isListing = LISTING.test(text);

@@ -7,16 +7,16 @@ export interface QueryResult {
 /** Runs one statement and reads its rows. Parameters are `$name` in the statement. */
 export type Query = (sql: string, parameters?: Readonly<Record<string, unknown>>) => Promise<QueryResult>;
 
-/** The rows of a statement, as they are made. */
+/** The rows of a statement, as they are produced. */
 export interface RowStream {
   readonly columns: QueryResult['columns'];
-  /** Rows in lots of about two thousand. */
+  /** Rows in batches of about two thousand. */
   lots(): AsyncIterable<QueryResult['rows']>;
-  /** Counts the rows that were not read, without making values of them. */
+  /** Counts the unread rows without creating their values. */
   countRest(): Promise<number>;
 }
 
-/** Runs one statement and hands over its rows as they are made. */
+/** Runs one statement and hands its rows over as they are produced. */
 export type Stream = <T>(
   sql: string,
   parameters: Readonly<Record<string, unknown>> | undefined,

@@ -10,26 +10,26 @@ import { splitStatements } from './statements.ts';
 export const RELATION_FORMATS = ['csv', 'json', 'parquet'] as const;
 export type RelationFormat = (typeof RELATION_FORMATS)[number];
 
-/** What answers selects: a warehouse opened for reading, or a database. */
+/** Runs selects: a warehouse opened for reading, or a database. */
 export interface RelationSource {
   readonly query: Query;
   readonly stream: Stream;
 }
 
-/** A select, after statements that make what it reads; the names of parameters without `$`. */
+/** A select, possibly after statements that create what it reads; parameter names without `$`. */
 export interface Selection {
   readonly sql: string;
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Where rows go: a file that is not there yet, or a stream of text. */
+/** Where rows go: a new file, or a text stream. */
 export type RelationTarget =
   | { readonly file: string; readonly format: RelationFormat }
   | { readonly out: Writable; readonly format: Exclude<RelationFormat, 'parquet'> };
 
 /**
- * Writes the rows of a select: the only way from SQL to a file. Rows are written as DuckDB makes them, so memory does not grow with their
- * number. Lines that an error names are those of `sql`.
+ * Writes the rows of a select: the only way from SQL to a file. Rows are written as DuckDB produces them, so memory does not grow with
+ * their number. Line numbers in errors refer to `sql`.
  *
  * @returns how many rows
  * @throws as `source` does, and what writing throws
@@ -61,7 +61,7 @@ async function writeText(
       count += more;
     });
     for await (const piece of text) {
-      // What fails here is no fault of the query.
+      // A failure here is not the fault of the query.
       failure = await write(out, piece).then(
         () => undefined,
         (error: unknown) => ({ error }),
@@ -81,11 +81,11 @@ async function writeParquet({ query }: RelationSource, selection: Selection, fil
   const { parameters } = selection;
   const statements = parameters === undefined ? splitStatements(selection.sql) : [selection.sql];
   const select = (statements.at(-1) ?? '').replace(/[\s;]+$/, '');
-  // The statement after them lets DuckDB refuse those that have rows.
+  // With a statement after them, those that return rows are refused.
   if (statements.length > 1) await query([...statements.slice(0, -1), 'SELECT 1'].join(';\n'));
   const described = await query(`DESCRIBE ${select}`, parameters);
   const names = new Set(described.rows.map(([name]) => String(name).toLowerCase()));
-  // Names that come twice are told apart by DuckDB.
+  // DuckDB makes duplicate names distinct.
   const isDistinct = names.size === described.rows.length;
   const columns = isDistinct ? described.rows : (await query(`DESCRIBE SELECT * FROM (${select}\n)`, parameters)).rows;
   const casts = columns.flatMap(([column, type]) => {
@@ -100,7 +100,7 @@ async function writeParquet({ query }: RelationSource, selection: Selection, fil
   return Number(rows[0]?.[0] ?? 0);
 }
 
-/** Types that Parquet lacks: DuckDB would write them as floats, cut them, or refuse them. */
+/** Types that Parquet lacks: DuckDB would write them as floats, truncate them, or refuse them. */
 const PORTABLE: Readonly<Record<string, string>> = {
   HUGEINT: 'DECIMAL(38,0)',
   UHUGEINT: 'DECIMAL(38,0)',
@@ -114,7 +114,7 @@ const PORTABLE: Readonly<Record<string, string>> = {
   UUID: 'VARCHAR',
 };
 
-/** The type that a column of some type has in Parquet, also within lists, structs and maps. No number becomes a float. */
+/** The type of a column in Parquet, also within lists, structs and maps. No number becomes a float. */
 export function portableType(type: string): string {
   return type.replace(
     /"(?:[^"]|"")*"|'(?:[^']|'')*'|\b(TIMESTAMP WITH TIME ZONE|TIME WITH TIME ZONE|\w+)\b/g,

@@ -1,8 +1,8 @@
 import { partsOf } from './nested-values.ts';
 import type { QueryResult, RowStream } from './query-result.ts';
 
-/** The text of a stream of rows, in pieces: CSV (RFC 4180), or one JSON array of objects. Integers keep all their digits; nested values are
- * nested in JSON, and DuckDB's text elsewhere. */
+/** The text of a stream of rows, in pieces: CSV (RFC 4180), or one JSON array of objects. Integers keep all digits; nested values are
+ * nested in JSON, and DuckDB's text in CSV. */
 export async function* textOfRows(
   { columns, lots }: RowStream,
   format: 'csv' | 'json',
@@ -26,7 +26,7 @@ export function* csvRows(result: QueryResult): Generator<string> {
   for (const row of result.rows) yield csvLine(row.map(textOf));
 }
 
-/** A null is nothing between two commas, an empty text is `""`. */
+/** Null is an empty field, an empty text is `""`. */
 export function csvLine(cells: readonly (string | undefined)[]): string {
   return cells
     .map((cell) => (cell === '' || /[",\r\n]/.test(cell ?? '') ? `"${cell?.replaceAll('"', '""')}"` : cell))
@@ -41,8 +41,8 @@ export function* jsonRows(result: QueryResult): Generator<string> {
 }
 
 /**
- * Lists as arrays, structs and maps as objects. Integers and decimals as bare digits, inside them too: JSON has no bound for them,
- * and a reader that has one is not ours to guess.
+ * Lists as arrays, structs and maps as objects. Integers and decimals are plain digits, also inside of them: JSON does not limit
+ * numbers.
  */
 function jsonOf(value: unknown): string {
   if (value === null || value === undefined) return 'null';
@@ -60,6 +60,7 @@ function jsonOf(value: unknown): string {
   }
 }
 
+/** A value with all its digits; undefined for null. */
 export function textOf(value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
   return typeof value === 'string' ? value : String(value);

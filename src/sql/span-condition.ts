@@ -1,10 +1,10 @@
 import type { Span } from '../core/span.ts';
 
-/** Spans that a condition compares one after the other; more are joined, which takes longer to begin. */
+/** Maximum number of spans compared one by one; more are joined, which takes longer to start. */
 const MOST_COMPARED = 8;
 
 /**
- * SQL: whether a column holds a block of one of some spans. Null where the column is, or false.
+ * SQL condition: true if a column is within one of the spans; null or false if the column is null.
  *
  * @param column quoted
  */

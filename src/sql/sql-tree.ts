@@ -1,12 +1,12 @@
 import type { Query } from './query-result.ts';
 
-/** What DuckDB makes of a text: the trees of its selects, or why it cannot read it. */
+/** The trees of selects parsed by DuckDB, or why it cannot parse them. */
 export type ParsedSql =
   | { readonly statements: readonly unknown[] }
   /** `position` counts bytes from the start of the text. */
   | { readonly fault: string; readonly position: number };
 
-/** Reads selects without running them; DuckDB serializes nothing else. */
+/** Parses selects without running them; DuckDB does not serialize other statements. */
 export async function parseSql(query: Query, sql: string): Promise<ParsedSql> {
   const { rows } = await query('SELECT json_serialize_sql($sql::VARCHAR)::VARCHAR', { sql });
   const tree: unknown = JSON.parse(String(rows[0]?.[0]));
@@ -26,18 +26,18 @@ export function nodesOf(tree: unknown): readonly SqlNode[] {
   return isNode(tree) ? [tree, ...Object.values(tree).flatMap(nodesOf)] : [];
 }
 
-/** The relations that a tree names, in the order of the tree, with the byte at which each stands; `WITH` names are among them. */
+/** The relations named in a tree, in tree order, with the byte offset of each; including `WITH` names. */
 export function relationsIn(tree: unknown): readonly { readonly name: string; readonly at: number }[] {
   return nodesOf(tree).flatMap(({ type, table_name: name, query_location: at }) =>
     type === 'BASE_TABLE' && typeof name === 'string' ? [{ name, at: Number(at ?? 0) }] : [],
   );
 }
 
-/** Columns that a tree reads. */
+/** Columns named in a tree. */
 export interface NamedColumns {
-  /** Those that it names, in lower case. */
+  /** In lower case. */
   readonly names: ReadonlySet<string>;
-  /** Whether a star, a pattern, or a row as a whole stands for others. */
+  /** True if a star, a pattern or a whole row stands for further columns. */
   readonly hasStar: boolean;
 }
 
@@ -52,7 +52,7 @@ export function columnsIn(tree: unknown): NamedColumns {
       for (const name of [node['table_name'], node['alias']]) rows.add(String(name ?? '').toLowerCase());
     }
     const path = textsIn(node['column_names']);
-    // Of `t.column.field` each may be the column; a qualifier by itself stands for a row as a whole.
+    // In `t.column.field` any part may be the column; a table name alone stands for the whole row.
     for (const name of path) names.add(name);
     if (path.length === 1) single.add(path[0] ?? '');
     for (const name of textsIn(node['using_columns'])) names.add(name);
@@ -64,14 +64,14 @@ function textsIn(list: unknown): readonly string[] {
   return Array.isArray(list) ? list.map((text) => String(text).toLowerCase()) : [];
 }
 
-/** The parameters that a statement names, without `$`; a number for one without a name. */
+/** The parameters of a statement, without `$`; unnamed ones as numbers. */
 export function parametersIn(statement: unknown): readonly string[] {
   const node = isNode(statement) && isNode(statement['node']) ? statement['node'] : {};
   const map = node['named_param_map'] ?? (isNode(statement) ? statement['named_param_map'] : undefined);
   return Array.isArray(map) ? map.filter(isNode).map(({ key }) => String(key)) : [];
 }
 
-/** The line of a byte of a text, from 1. */
+/** The line of a byte offset, from 1. */
 export function lineAt(text: string, position: number): number {
   return Buffer.from(text).subarray(0, position).toString().split('\n').length;
 }

@@ -1,4 +1,4 @@
-/** The statements of a text, without what parts them. A semicolon within quotes or a comment parts nothing. */
+/** Splits a text into statements. Semicolons in quotes or comments do not count. */
 export function splitStatements(sql: string): readonly string[] {
   const statements: string[] = [];
   let from = 0;
@@ -11,13 +11,13 @@ export function splitStatements(sql: string): readonly string[] {
   return [...statements, sql.slice(from)].filter((statement) => withoutComments(statement) !== '');
 }
 
-/** The select within a statement that is more than one, and the name that the statement gives to it. */
+/** The select inside a statement, and the name that the statement gives to it. */
 export interface SelectWithin {
   readonly select: string;
   readonly name: string | undefined;
 }
 
-/** `EXPLAIN`, `COPY (...) TO` and `CREATE TEMP TABLE ... AS` around a select; any other statement is taken for one. */
+/** Unwraps `EXPLAIN`, `COPY (...) TO` and `CREATE TEMP TABLE ... AS`; any other statement is taken for a select. */
 export function selectWithin(statement: string): SelectWithin {
   const text = withoutComments(statement);
   const [explain] = /^explain(\s+analyze)?(\s*\([^)]*\))?\s+/i.exec(text) ?? [];
@@ -32,7 +32,7 @@ export function selectWithin(statement: string): SelectWithin {
   return { select: text.slice(create.length), name: name?.replaceAll('"', '') };
 }
 
-/** Without the comments that a statement begins with. */
+/** Removes leading comments. */
 function withoutComments(statement: string): string {
   return statement.replace(/^(\s+|--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/)+/, '').trim();
 }

@@ -8,7 +8,7 @@ export function isNumberType(type: string): boolean {
   return NUMBER.test(type);
 }
 
-/** A box for people with the first rows, and how many there are. */
+/** A text box with the first rows, and the number of all rows. */
 export async function boxOf({ columns, lots, countRest }: RowStream): Promise<string> {
   const { default: Table } = await import('cli-table3');
   const isNumber = columns.map(({ type }) => isNumberType(type));
@@ -28,7 +28,7 @@ export async function boxOf({ columns, lots, countRest }: RowStream): Promise<st
   return `${table.toString()}\n${count} ${count === 1 ? 'row' : 'rows'}${more}\n`;
 }
 
-/** Comments of the chain may hold anything, also what a terminal obeys: control characters are shown as escapes. */
+/** Shows control characters as escapes: comments on the chain may contain terminal sequences. */
 export function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_C}]/gu, (character) =>
     JSON.stringify(character)

@@ -4,14 +4,14 @@ import type { Span } from '../core/span.ts';
 import { greatest, haveCommon, least, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { kinds } from '../declare/kind.ts';
 import { narrowTable } from '../declare/left-out.ts';
-import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
+import { isMasterchain } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { StagedPart } from '../export/collect-parts.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import { type CommitDraft, covering, PARTIAL, type StagedSpan, type Store, selectStaged } from '../warehouse/index.ts';
 import { projectionOf } from './audit-transactions.ts';
-import { seqnoColumn } from './bound-column.ts';
+import { blockColumn } from './bound-column.ts';
 import { describeEvidence } from './entry-state.ts';
 import type { Damage } from './plan-repair.ts';
 
@@ -19,27 +19,27 @@ export interface ApplyRepairOptions {
   readonly store: Store;
   /** All tables that entries of the pipeline can have rows of. */
   readonly tables: readonly TableDef[];
-  /** Asks the source for spans; what comes is staged, and nothing is committed. @throws when the source is away */
+  /** Fetches spans again and stages the rows; commits nothing. @throws if the source is unavailable */
   readonly fetch: (spans: readonly Span[]) => Promise<readonly StagedPart[]>;
   readonly freshId: () => string;
 }
 
-/** What became of damaged entries. */
+/** Result of repairing damaged entries. */
 export interface RepairOutcome {
   readonly refetched: readonly Span[];
   readonly failed: readonly Span[];
   readonly isChanged: boolean;
 }
 
-/** Most blocks that could not be had and are kept aside from sound ones; of more, nothing is changed. */
-const MOST_ASIDE = 100;
+/** Maximum number of failed blocks whose old rows get entries of their own; with more, nothing is changed. */
+const MAX_FAILED_BLOCKS = 100;
 
 /**
- * Puts a new entry in the place of damaged ones: sound rows are copied from their files, the others asked for again. Rows go only in
- * the commit that brings the new ones: what could not be had keeps the rows that it has, in an entry that counts as not done, or
- * everything stays as it is.
+ * Replaces damaged entries: sound rows are copied from their files, the others fetched again. Old rows are removed only by the commit
+ * that adds the new ones. Blocks that could not be fetched keep their old rows, in an entry that counts as not done; if that is not
+ * possible, nothing changes.
  *
- * @returns what was asked for again, and what of it could not be had
+ * @returns what was fetched again, and what of it failed
  */
 export async function applyRepair(options: ApplyRepairOptions, damage: Damage): Promise<RepairOutcome> {
   const fetched = await fetchAgain(options, damage.refetch);
@@ -64,7 +64,7 @@ export async function applyRepair(options: ApplyRepairOptions, damage: Damage): 
   };
 }
 
-/** The entries that take the place of damaged ones, by their spans: merged spans stay one entry. */
+/** The spans of each new entry: those of a merged entry stay together. */
 function groupSpans({ entries }: Damage, spans: readonly Span[]): readonly (readonly Span[])[] {
   const isMerged = entries.some((entry) => entry.spans !== undefined);
   return isMerged && spans.length > 0 ? [spans] : spans.map((span) => [span]);
@@ -74,7 +74,7 @@ async function fetchAgain({ fetch }: ApplyRepairOptions, spans: readonly Span[])
   return spans.length === 0 ? [] : fetch(spans);
 }
 
-/** Whether a part has everything that its span has of what the damaged entry asked for. */
+/** True if a part is complete for the scope of the damaged entry. */
 function isWhole({ entries }: Damage, { draft }: StagedPart): boolean {
   const scope = entries[0]?.scope === PARTIAL ? undefined : entries[0]?.scope;
   return draft.verdict === 'sealed' && draft.scope === scope;
@@ -83,19 +83,13 @@ function isWhole({ entries }: Damage, { draft }: StagedPart): boolean {
 function failedOf(damage: Damage, asked: readonly Span[], fetched: readonly StagedPart[]): readonly Span[] {
   const had = fetched.filter((part) => isWhole(damage, part)).map(({ draft }) => draft.span);
   const failed = subtractSpans(asked, unionSpans(had));
-  // Rows that no block binds come all together, or not at all.
-  return failed.length > 0 && damage.pipeline.tables.some((table) => columnOf(damage.pipeline, table) === undefined)
+  // Rows that belong to no block are replaced all together or not at all.
+  return failed.length > 0 && damage.pipeline.tables.some((table) => blockColumn(damage.pipeline, table) === undefined)
     ? damage.spans
     : failed;
 }
 
-/** The column that binds a row to a masterchain block of its span; undefined where rows are bound to none. */
-function columnOf(pipeline: PipelineDef, table: TableDef): string | undefined {
-  if (isMasterchain(pipeline)) return seqnoColumn(table);
-  return pipeline.walk.kind === 'block' ? pipeline.walk.column : undefined;
-}
-
-/** Stages the rows of each group of spans: copies of what is sound, and what was fetched. */
+/** Stages the rows of each group of spans: copies of sound rows, and fetched ones. */
 async function stageAll(
   options: ApplyRepairOptions,
   damage: Damage,
@@ -112,20 +106,19 @@ async function stageAll(
     const kept = subtractSpans(spans, refetched);
     const parts = fetched.filter((part) => isWhole(damage, part) && haveCommon([part.draft.span], spans));
     const named = new Set([...damage.pipeline.tables.map(({ name }) => name), ...parts.flatMap(tablesOf)]);
+    const adopt = async (table: TableDef, select: string, name: string): Promise<void> => {
+      const path = join(folder, `${name}.parquet`);
+      await store.query(`COPY (${select}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
+      await stage.adopt(table, path);
+    };
     for (const declared of options.tables.filter(({ name }) => named.has(name))) {
       const table = narrowTable(declared, damage.pipeline.leftOut);
       if (totalSize(kept) > 0 && damage.pipeline.tables.some(({ name }) => name === table.name)) {
-        const path = join(folder, `${table.name}.parquet`);
-        await store.query(`COPY (${soundRows(options, damage, table, kept)}) TO ${quoteText(path)}
-          (FORMAT parquet, COMPRESSION uncompressed)`);
-        await stage.adopt(table, path);
+        await adopt(table, soundRows(options, damage, table, kept), table.name);
       }
       for (const { staged: part } of parts) {
         if ((part.tables[table.name]?.rows ?? 0) === 0) continue;
-        const path = join(folder, `${table.name}-${part.id}.parquet`);
-        await store.query(`COPY (${selectStaged(table, part)}) TO ${quoteText(path)}
-          (FORMAT parquet, COMPRESSION uncompressed)`);
-        await stage.adopt(table, path);
+        await adopt(table, selectStaged(table, part), `${table.name}-${part.id}`);
       }
     }
     staged.push(await stage.finish());
@@ -142,7 +135,7 @@ function columnsOf(table: TableDef): string {
 }
 
 function soundRows({ store }: ApplyRepairOptions, damage: Damage, table: TableDef, kept: readonly Span[]): string {
-  const column = columnOf(damage.pipeline, table);
+  const column = blockColumn(damage.pipeline, table);
   const within = column === undefined ? 'true' : spanCondition(quoteName(column), kept);
   const projection = damage.recompute.has(table.name) ? projectionOf(damage.pipeline, table) : undefined;
   if (projection === undefined)
@@ -157,7 +150,7 @@ function soundRows({ store }: ApplyRepairOptions, damage: Damage, table: TableDe
   return `SELECT ${columns.join(', ')} FROM (${store.rows.select(projection.parent, damage.entries)}) WHERE ${projection.condition} AND (${within})`;
 }
 
-/** Whether the tables that were doubted, or made again, have come out as they were recorded. */
+/** True if the doubted and recomputed tables now match what the ledger recorded. */
 function isBelieved({ entries, recompute, doubted }: Damage, staged: StagedSpan | undefined): boolean {
   const [entry] = entries;
   if (entry === undefined || staged === undefined) return false;
@@ -177,16 +170,16 @@ interface Outcome {
   readonly fetched: readonly StagedPart[];
 }
 
-/** The first commit takes the place of the damaged entries. */
+/** The first commit supersedes the damaged entries. */
 async function commitAll(options: ApplyRepairOptions, damage: Damage, outcome: Outcome): Promise<boolean> {
   const { store } = options;
   const { good, failed, staged, fetched } = outcome;
   const [before] = damage.entries;
-  const isPoor = damage.entries.every(({ verdict }) => verdict === 'quarantined');
-  if (before === undefined || (failed.length > 0 && !isPoor && !canKeep(damage, failed))) return false;
-  const kept = isPoor ? [] : await keepAside(options, damage, failed);
+  const isQuarantined = damage.entries.every(({ verdict }) => verdict === 'quarantined');
+  if (before === undefined || (failed.length > 0 && !isQuarantined && !canKeep(damage, failed))) return false;
+  const kept = isQuarantined ? [] : await stageFailed(options, damage, failed);
   let requests = fetched.reduce((sum, { draft }) => sum + draft.requests, 0);
-  let supersedes = [...damage.entries.map(({ id }) => id), ...givingWay(fetched, damage)];
+  let supersedes = [...damage.entries.map(({ id }) => id), ...supersededByParts(fetched, damage)];
   const put = async (
     part: StagedSpan,
     draft: Pick<CommitDraft, 'span' | 'spans' | 'scope' | 'asOf'>,
@@ -213,20 +206,20 @@ async function commitAll(options: ApplyRepairOptions, damage: Damage, outcome: O
   }
   for (const { span, part } of kept) await put(part, { span, scope: PARTIAL, asOf: before.asOf });
   for (const { staged: part, draft } of fetched.filter((each) => each.draft.verdict === 'quarantined')) {
-    if (!isPoor && !kept.some(({ span }) => haveCommon([span], [draft.span]))) continue;
+    if (!isQuarantined && !kept.some(({ span }) => haveCommon([span], [draft.span]))) continue;
     await store.commit(part, { ...draft, supersedes });
     supersedes = [];
   }
   return supersedes.length === 0;
 }
 
-/** Entries of the quarantine that the new rows take the place of, beside the damaged entries. */
-function givingWay(fetched: readonly StagedPart[], { entries }: Damage): readonly string[] {
+/** Quarantined entries that the new rows supersede, besides the damaged ones. */
+function supersededByParts(fetched: readonly StagedPart[], { entries }: Damage): readonly string[] {
   const own = new Set(entries.map(({ id }) => id));
   return [...new Set(fetched.flatMap(({ draft }) => draft.supersedes))].filter((id) => !own.has(id));
 }
 
-/** When the rows of some spans were read, and what was asked for. */
+/** The read times and scope of the rows of some spans. */
 function readAt(
   { entries }: Damage,
   { fetched }: Outcome,
@@ -247,16 +240,16 @@ function readAt(
 }
 
 /**
- * Whether what could not be had can be told from the rest, in entries of their own, and still shows as damaged there: rows that only
- * a checksum accuses would look sound in a new file.
+ * True if failed blocks can get entries of their own and still be recognised as damaged. Rows that only a checksum shows to be
+ * damaged would look sound in a new file.
  */
 function canKeep({ isSuspect, entries, pipeline }: Damage, failed: readonly Span[]): boolean {
   if (isSuspect || entries.length > 1) return false;
-  return pipeline.walk.kind === 'lt' || pipeline.walk.kind === 'block' || totalSize(failed) <= MOST_ASIDE;
+  return pipeline.walk.kind === 'lt' || pipeline.walk.kind === 'block' || totalSize(failed) <= MAX_FAILED_BLOCKS;
 }
 
-/** The rows that failed spans have: a run reads those of lists again as they are, and others block by block. */
-async function keepAside(options: ApplyRepairOptions, damage: Damage, failed: readonly Span[]) {
+/** Stages the old rows of failed spans: one entry per block for pipelines proven by headers, one per span for lists. */
+async function stageFailed(options: ApplyRepairOptions, damage: Damage, failed: readonly Span[]) {
   const readable = {
     ...damage.pipeline,
     tables: damage.pipeline.tables.filter(({ name }) => !damage.unreadable.has(name)),

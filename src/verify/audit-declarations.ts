@@ -5,7 +5,7 @@ import type { LedgerEntry, LostDeclaration } from '../warehouse/index.ts';
 import type { Held } from './damaged-warehouse.ts';
 import type { Finding } from './finding.ts';
 
-/** Finds that the declaration of every entry in force is there, and is the one that made its rows. */
+/** Checks that the declaration of every active entry exists and is the one that its rows were written with. */
 export async function auditDeclarations({ entries, declarations }: Held): Promise<readonly Finding[]> {
   const places = new Map((await declarations.list()).map((place) => [place.id, place]));
   const findings: Finding[] = [];
@@ -31,7 +31,7 @@ function firstUses(entries: readonly LedgerEntry[]): readonly (LedgerEntry & { r
   });
 }
 
-/** Declarations that are missing or damaged, and can be written again: the pipeline that is loaded is declared the same. */
+/** Missing or damaged declarations that can be restored, because the loaded pipeline has the same declaration. */
 export function restorable(held: Held, findings: readonly Finding[], registry: Registry): readonly LostDeclaration[] {
   const broken = findings.filter(({ kind }) => kind === 'declaration-broken').map(({ entry }) => entry);
   return held.entries.flatMap(({ number, pipeline: name, declaration }) => {

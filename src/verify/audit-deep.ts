@@ -3,24 +3,24 @@ import { findBad } from './audit-scope.ts';
 import type { Held } from './damaged-warehouse.ts';
 import { type Finding, groupBad } from './finding.ts';
 
-/** What crosses the edges of the ranges that a warehouse holds, and can therefore not be proven here. */
+/** Links that cross the edges of the exported ranges, so that this warehouse cannot prove them. */
 export interface DeepEdges {
-  /** First transactions of accounts whose transaction before lies outside. */
+  /** Transactions whose predecessor on the account is outside the ranges. */
   readonly transactionsBefore: number;
-  /** Internal messages received inside that were sent before, or in a hole. */
+  /** Internal messages received inside the ranges and sent outside. */
   readonly messagesBefore: number;
-  /** Internal messages sent inside that are received later, or in a hole. */
+  /** Internal messages sent inside the ranges and received outside. */
   readonly messagesAfter: number;
-  /** Internal messages that the protocol makes itself: nobody sends them. */
+  /** Internal messages created by the protocol, which have no sender. */
   readonly messagesMinted: number;
 }
 
 const MADE_INSIDE = `EXISTS (FROM sure s WHERE s.workchain = mail.workchain AND mail.created_lt BETWEEN s.lt_from AND s.lt_to)`;
 
 /**
- * Proves the chain of every account in `t` (each transaction names the one before, and begins with the state that it left), and
- * that each internal message in `m` was sent once and received at most once, and sent inside if it was made inside. Findings name
- * the pipeline, and the tables of transactions and of ends of messages.
+ * Proves the chain of every account in `t`: each transaction names the previous one and starts with the state it left. Proves that
+ * each internal message in `m` was sent exactly once and received at most once; those created inside the ranges must have been sent
+ * inside. Findings name the pipeline and the tables of transactions and messages.
  */
 export async function auditDeep(
   held: Held,
@@ -53,7 +53,7 @@ export async function auditDeep(
       SELECT h, count(*) FILTER (NOT is_in) AS sent, count(*) FILTER (is_in) AS received, min(created_lt) AS created_lt,
         min(mc) AS mc_from, max(mc) AS mc_to, any_value(workchain) AS workchain, any_value(sender) AS sender,
         bool_or(is_minted) AS is_minted FROM m WHERE is_internal GROUP BY h) WHERE sent <> 1 OR received <> 1`);
-  // Who should have sent a message is the last transaction of its sender before the message was made.
+  // A message should have been sent by the last transaction of its sender before it was created.
   const mail = await findBad(
     held,
     `SELECT CASE WHEN sent = 0 THEN [coalesce(t.mc, mc_from)] ELSE [mc_from, mc_to] END AS blame,

@@ -3,12 +3,12 @@ import type { Held } from './damaged-warehouse.ts';
 import { type Finding, groupBad } from './finding.ts';
 
 /**
- * Proves the headers of the runs: masterchain blocks without a gap, no block twice, every link inside a run leads to a listed
- * block, and no block stands outside the chains. A link may leave a run only at the start of a shard's chain: where no listed
- * block of the same addresses comes before it.
+ * Proves the headers of the runs: no gaps between masterchain blocks, no duplicates, every link inside a run leads to a listed
+ * block, and no block is outside the chains. A link may leave a run only at the start of a shard's chain, where no earlier listed
+ * block covers the same addresses.
  *
- * @param what the table of headers and its pipeline, for findings
- * @returns what is wrong, and how many links leave the runs
+ * @param what the pipeline and table of the headers, for findings
+ * @returns the findings, and how many links leave the runs
  */
 export async function auditHeaders(
   held: Held,
@@ -65,7 +65,7 @@ export async function auditHeaders(
   };
 }
 
-/** Makes `sure`: for each run and workchain the logical times of which every transaction lies inside the run. */
+/** Creates `sure`: for each run and workchain, the range of logical times whose transactions are all inside the run. */
 export async function setSureTimes(held: Held): Promise<void> {
   const whole = 'sum(hi - lo + 1) = 18446744073709551616';
   await held.database.run(`CREATE OR REPLACE TEMP TABLE sure AS

@@ -5,12 +5,12 @@ import { findBad, setHeaders, setRuns, TIPS } from './audit-scope.ts';
 import type { Held } from './damaged-warehouse.ts';
 import { type Finding, groupBad } from './finding.ts';
 
-/** Blocks of a list, and from where on their transactions, and all after, are held. */
+/** Blocks of a list that can be compared, and the first block from which the warehouse has all transactions. */
 export interface JudgedRun extends Span {
   readonly heldFrom: number;
 }
 
-/** Compares a list with the transactions of the blocks that both hold. The views of all tables are set. */
+/** Compares a list with the transactions of the blocks that both have. The views of all tables exist. */
 export async function auditList(
   held: Held,
   { pipeline, faults }: ListComparison,
@@ -29,8 +29,8 @@ export async function auditList(
 }
 
 /**
- * Makes `judged`: the runs, and of each the logical times whose rows a walk by windows must have, and no block outside can have: from
- * the start of its first masterchain block to the least end of the newest blocks, where those cover every address; else none.
+ * Creates `judged`: the runs, each with the logical times that a window walk must have covered completely: from the start of its first
+ * masterchain block to the smallest end of the newest blocks. Null if those blocks do not cover every address.
  */
 async function setWindows({ database }: Held, runs: readonly JudgedRun[]): Promise<void> {
   const since = runs.map(({ from, heldFrom }) => `(${from}, ${heldFrom})`).join(', ');

@@ -25,26 +25,26 @@ import type { Held } from './damaged-warehouse.ts';
 import type { EntryState } from './entry-state.ts';
 import type { Finding } from './finding.ts';
 
-/** What leaves the ranges that a warehouse holds, and is therefore no finding. */
+/** Links that leave the exported ranges; they are not findings. */
 export type Edges = { readonly linksBefore: number } & Partial<DeepEdges>;
 
 export interface AuditOptions {
   readonly held: Held;
   readonly registry: Registry;
   readonly states: readonly EntryState[];
-  /** Masterchain blocks to look at. */
+  /** Masterchain blocks to verify. */
   readonly limits: readonly Span[];
   readonly isDeep: boolean;
   readonly report: (finding: Finding) => void;
-  /** Told of what cannot be compared, because a selection left it out. */
+  /** Called for what cannot be compared because a selection left out the columns. */
   readonly skip: (unchecked: Unchecked) => void;
 }
 
-/** What could not be proven, because columns were left out that it takes. It is neither right nor wrong. */
+/** An audit that was not possible, because the columns it reads were left out. */
 export interface Unchecked {
   readonly audit: string;
   readonly pipeline: string;
-  /** `transactions.prev_trans_hash`, or tables. */
+  /** Columns such as `transactions.prev_trans_hash`, or tables. */
   readonly without: readonly string[];
   readonly missing: readonly Span[];
 }
@@ -56,7 +56,7 @@ export interface Audited {
   readonly unchecked: readonly Unchecked[];
 }
 
-/** Compares the tables with each other, where they can be read. */
+/** Compares the readable tables with each other. */
 export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audited> {
   const unchecked: Unchecked[] = [];
   const options: AuditOptions = { ...given, skip: (each) => void (each.missing.length > 0 && unchecked.push(each)) };
@@ -85,7 +85,7 @@ export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audi
   return { edges, compared, unchecked };
 }
 
-/** Proves states of the shards by themselves, and by the headers where the warehouse holds them. */
+/** Proves shard states by themselves, and against headers where the warehouse has them. */
 async function auditShards(options: AuditOptions, { name, tables }: PipelineDef): Promise<void> {
   const { held, registry, report } = options;
   const [main] = tables;
@@ -96,7 +96,7 @@ async function auditShards(options: AuditOptions, { name, tables }: PipelineDef)
   for (const finding of await auditStates(held, what, runs, headedRuns(options))) report(finding);
 }
 
-/** Compares a list with transactions, where the warehouse holds both. @returns the blocks that were compared */
+/** Compares a list with transactions where the warehouse has both. @returns the compared blocks */
 async function auditOne(options: AuditOptions, comparison: ListComparison, own: TableDef): Promise<readonly Span[]> {
   const { held, registry, report } = options;
   const { pipeline } = comparison;
@@ -134,7 +134,7 @@ function headedRuns(options: AuditOptions): readonly Span[] {
   return runsOf(options, pipeline.name, [table.name]);
 }
 
-/** The part of some runs whose rows have all columns that an audit takes; tells of the rest. */
+/** The part of some runs whose rows have all columns that an audit reads; reports the rest as unchecked. */
 function withColumns(
   { held, registry, skip }: AuditOptions,
   pipeline: string,
@@ -151,12 +151,12 @@ function withColumns(
   return subtractSpans(runs, missing);
 }
 
-/** Blocks where something that an audit takes was left out. */
+/** Blocks where columns that an audit reads were left out. */
 function spansWithout({ held, registry }: AuditOptions, reads: Reads): readonly Span[] {
   return unionSpans(leftOutGaps(held.entries, registry, reads).flatMap((gap) => gap.missing));
 }
 
-/** Damaged files can hold anything: what the audits cannot digest is a finding, not the end. */
+/** Damaged files can contain anything: an audit that fails on them is a finding, and the others continue. */
 async function guard({ report }: AuditOptions, { name }: PipelineDef, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -194,7 +194,7 @@ async function auditCounted(
   };
   for (const table of [registry.playing('headers').table, ...pipeline.tables]) await setViewOf(options, table);
   const runs = runsOf(options, pipeline.name, [main.name]);
-  tellHeadless(options, pipeline, runs);
+  reportMissingHeaders(options, pipeline, runs);
   const proven = intersectSpans(runs, headedRuns(options));
   await setRows(proven);
   tell(await auditTransactions(held, pipeline.name, main));
@@ -221,8 +221,8 @@ async function auditCounted(
   return edges;
 }
 
-/** Tells of blocks whose headers the warehouse never had. */
-function tellHeadless(
+/** Reports blocks whose headers were never exported. */
+function reportMissingHeaders(
   { held, registry, report, limits }: AuditOptions,
   { name }: PipelineDef,
   runs: readonly Span[],
@@ -235,7 +235,7 @@ function tellHeadless(
   }
 }
 
-/** Compares projected rows with their records, selection by selection: each has other columns in common. */
+/** Compares projected rows with their records, for each selection separately: they have different columns in common. */
 async function auditProjected(
   options: AuditOptions,
   pipeline: PipelineDef,
@@ -269,7 +269,7 @@ async function auditProjected(
   return findings;
 }
 
-/** Blocks of a pipeline where all the named tables can be read. */
+/** Blocks of a pipeline where all named tables are readable. */
 function runsOf({ states, limits }: AuditOptions, pipeline: string, tables: readonly string[]): readonly Span[] {
   const readable = states.filter(
     ({ entry, tables: found }) =>

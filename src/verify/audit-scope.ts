@@ -7,10 +7,10 @@ import { seqnoColumn } from './bound-column.ts';
 import type { Held } from './damaged-warehouse.ts';
 import type { BadRow } from './finding.ts';
 
-/** Most masterchain blocks that one query accuses; what is more shows once these are mended. */
+/** Maximum number of masterchain blocks found by one query; further ones are found once these are repaired. */
 const MOST_BAD = 100_000;
 
-/** Runs a query that gives `blame` (a list of masterchain blocks), `expected` and `got` for each fault. */
+/** Runs a query that returns `blame` (a list of masterchain blocks), `expected` and `got` for each fault. */
 export async function findBad(held: Held, sql: string): Promise<readonly BadRow[]> {
   const { rows } = await held.database.query(
     `SELECT unnest(list_distinct(blame))::INTEGER AS seqno, expected::VARCHAR, got::VARCHAR FROM (${sql})
@@ -19,7 +19,7 @@ export async function findBad(held: Held, sql: string): Promise<readonly BadRow[
   return rows.map(([seqno, expected, got]): BadRow => [Number(seqno), String(expected), String(got)]);
 }
 
-/** Makes a table of runs of neighbouring blocks, which the audits are about. */
+/** Creates the table `runs` of consecutive blocks to audit. */
 export async function setRuns({ database }: Held, runs: readonly Span[]): Promise<void> {
   await database.run('CREATE OR REPLACE TEMP TABLE runs (run INTEGER, run_from INTEGER, run_to INTEGER)');
   for (let at = 0; at < runs.length; at += 1000) {
@@ -28,14 +28,14 @@ export async function setRuns({ database }: Held, runs: readonly Span[]): Promis
   }
 }
 
-/** Makes a view of a table's rows of some entries, under the table's name and that of its role. */
+/** Creates a view of a table's rows in some entries, under the names of the table and of its role. */
 export async function setView(held: Held, table: TableDef, entries: readonly LedgerEntry[]): Promise<void> {
   await held.database.run(`CREATE OR REPLACE TEMP VIEW ${quoteName(table.name)} AS ${held.select(table, entries)}`);
   const role = table.plays === undefined ? undefined : roleView(table.plays, table);
   if (role !== undefined) await held.database.run(role.statement());
 }
 
-/** A relation of a table's rows inside the runs, with `mc` and `run`. */
+/** SQL for a table's rows inside the runs, with `mc` and `run`. */
 export function inRuns(table: TableDef): string {
   return relationInRuns(quoteName(table.name), seqnoColumn(table));
 }
@@ -46,8 +46,8 @@ function relationInRuns(relation: string, seqno: string): string {
 }
 
 /**
- * Makes `headers` (a block each, with the range of addresses `lo` to `hi` that its shard covers) and `links` (a block and one
- * that it follows) of the runs. The view of the headers is set.
+ * Creates `headers` (one row per block, with the addresses `lo` to `hi` that its shard covers) and `links` (a block and a block that it
+ * follows) of the runs. The view of the headers exists.
  */
 export async function setHeaders({ database }: Held): Promise<void> {
   const rows = relationInRuns(ROLES.headers.relation, 'mc_block_seqno');
@@ -67,11 +67,11 @@ export async function setHeaders({ database }: Held): Promise<void> {
       FROM ${rows}))`);
 }
 
-/** Blocks that no other block of their run follows: the newest of each shard. */
+/** Blocks without a successor in their run: the newest of each shard. */
 export const TIPS = `(SELECT * FROM headers h WHERE NOT EXISTS (FROM links l WHERE l.run = h.run
   AND l.prev_workchain = h.workchain AND l.prev_shard = h.shard AND l.prev_seqno = h.seqno))`;
 
-/** Blocks that follow none of their run: the oldest of each shard. */
+/** Blocks without a predecessor in their run: the oldest of each shard. */
 export const FIRSTS = `(SELECT * FROM headers h WHERE NOT EXISTS (FROM links l JOIN headers p ON l.run = p.run
   AND l.prev_workchain = p.workchain AND l.prev_shard = p.shard AND l.prev_seqno = p.seqno
   WHERE l.run = h.run AND l.workchain = h.workchain AND l.shard = h.shard AND l.seqno = h.seqno))`;

@@ -5,16 +5,16 @@ import { LOOK_BACK, readStateHeaders } from '../export/state-proof.ts';
 import type { Held } from './damaged-warehouse.ts';
 import { type BadRow, type Finding, groupBad } from './finding.ts';
 
-/** Masterchain blocks whose states are read at once. */
+/** Number of masterchain blocks whose states are read at once. */
 const CHUNK = 1_000;
 
 /**
- * Proves states of the shards as their walk does: every shard at each block, and the newest blocks that the headers tell. The
- * views of both roles are set.
+ * Proves shard states as their walk does: every shard at each block, and the newest blocks according to the headers. The views of
+ * both roles exist.
  *
- * @param what the table of states and its pipeline, for findings
- * @param runs blocks whose states are held
- * @param headed blocks whose headers are held
+ * @param what the pipeline and table of the states, for findings
+ * @param runs blocks with states
+ * @param headed blocks with headers
  */
 export async function auditStates(
   { database }: Held,
@@ -37,7 +37,7 @@ export async function auditStates(
   return groupBad({ ...what, kind: 'list' }, bad);
 }
 
-/** The index begins with the first header unless a state names a block that is older. */
+/** The first block of the index: that of the first header, unless a state names an older block. */
 async function firstOfIndex({ database }: Pick<Held, 'database'>, headed: readonly Span[]): Promise<number> {
   const first = headed[0]?.from ?? -1;
   const { rows } = await database.query(`SELECT count(*)::INTEGER FROM _shard_states WHERE mc_block_seqno < ${first}`);

@@ -6,13 +6,13 @@ import { findBad, inRuns } from './audit-scope.ts';
 import type { Held } from './damaged-warehouse.ts';
 import { type Finding, groupBad } from './finding.ts';
 
-/** Messages that an ordinary transaction or a tick-tock sent, as it says itself; `expectedMessages` is the same rule over a page. */
+/** Number of messages sent by an ordinary or tick-tock transaction, by its own fields; `expectedMessages` is the same rule for a page. */
 const SENT = `CASE WHEN action_success THEN coalesce(action_msgs_created, 0) ELSE 0 END
   + CASE WHEN bounce = 'ok' THEN 1 ELSE 0 END`;
 
 /**
- * Makes `t`: each transaction of the runs in a form that is small and quick to join. Texts are told by 64 bits of a hash:
- * what that accuses is looked up before it is believed, or takes two such hashes to be alike.
+ * Creates `t`: the transactions of the runs in a compact form that joins quickly. Texts are replaced by 64-bit hashes; a fault found
+ * that way is either confirmed with the texts, or needs two hashes to collide.
  */
 export async function setTransactions({ database }: Held, transactions: TableDef, isDeep: boolean): Promise<void> {
   const deep = `, prev_trans_lt AS prev_lt, hash(prev_trans_hash) AS prev, hash(account_state_hash_before) AS state_before,
@@ -24,7 +24,7 @@ export async function setTransactions({ database }: Held, transactions: TableDef
     FROM ${inRuns(transactions)}`);
 }
 
-/** Makes `m`: each end of a message in the runs, in such a form. */
+/** Creates `m`: each end of a message in the runs, in the same form. */
 export async function setMessages({ database }: Held, messages: TableDef, isDeep: boolean): Promise<void> {
   const deep = `, value IS NOT NULL AND created_lt IS NOT NULL AS is_internal, created_lt, hash(source) AS sender,
     TRY_CAST(split_part(source, ':', 1) AS INTEGER) AS workchain, source = '-1:${'0'.repeat(64)}' AS is_minted`;
@@ -33,7 +33,7 @@ export async function setMessages({ database }: Held, messages: TableDef, isDeep
     FROM ${inRuns(messages)}`);
 }
 
-/** Compares `t` with `headers`: rows of each block, their logical times, and that none is there twice. */
+/** Compares `t` with `headers`: number of rows and logical times of each block, and duplicates. */
 export async function auditTransactions(held: Held, pipeline: string, main: TableDef): Promise<readonly Finding[]> {
   const what = { pipeline, table: main.name };
   const rows = quoteName(main.name);
@@ -73,8 +73,8 @@ export async function auditTransactions(held: Held, pipeline: string, main: Tabl
 }
 
 /**
- * Compares `m` with `t`: each row belongs to a transaction of the same block and time, each transaction received and sent as many
- * messages as it says itself, and no row is there twice.
+ * Compares `m` with `t`: each row belongs to a transaction of the same block and time, each transaction has the number of messages
+ * that its own fields say, and there are no duplicates.
  */
 export async function auditMessages(
   held: Held,
@@ -104,7 +104,7 @@ export async function auditMessages(
   return [...groupBad({ ...what, kind: 'messages' }, ends), ...groupBad({ ...what, kind: 'message-twice' }, twice)];
 }
 
-/** Compares a table of projected records, such as account states, with the records it is made of, value by value. */
+/** Compares a table of projected records, such as account states, with the source records, value by value. */
 export async function auditProjection(held: Held, pipeline: PipelineDef, table: TableDef): Promise<readonly Finding[]> {
   const projection = projectionOf(pipeline, table);
   if (projection === undefined) return [];
@@ -125,13 +125,13 @@ export async function auditProjection(held: Held, pipeline: PipelineDef, table: 
 
 export interface Projection {
   readonly parent: TableDef;
-  /** Columns of the parent, and the names they have in the projection. */
+  /** Columns of the parent and their names in the projection. */
   readonly columns: readonly { readonly from: string; readonly to: string }[];
-  /** SQL: whether a row of the parent has one in the projection. */
+  /** SQL condition: true for rows of the parent that are in the projection. */
   readonly condition: string;
 }
 
-/** How a table follows from another one of its pipeline; undefined when it does not, or when a selection left out what tells. */
+/** How a table is derived from another one of its pipeline; undefined if it is not, or if the selection left out needed columns. */
 export function projectionOf(pipeline: PipelineDef, table: TableDef): Projection | undefined {
   const { rows } = table;
   if (rows.kind !== 'projection') return undefined;
@@ -149,7 +149,7 @@ export function projectionOf(pipeline: PipelineDef, table: TableDef): Projection
   });
   const { unwritten = [] } = table;
   const sources = [...table.columns, ...unwritten].filter(({ name }) => rows.anyOf.includes(name)).map(sourceOf);
-  // Without one of them it cannot be told which records have a row.
+  // Without one of them it is unknown which records have a row.
   if (sources.includes(undefined)) return undefined;
   const set = sources.flatMap((from) => (from === undefined ? [] : [`${quoteName(from)} IS NOT NULL`]));
   return { parent, columns, condition: `(${set.join(' OR ') || 'false'})` };

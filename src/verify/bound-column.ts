@@ -1,10 +1,10 @@
-import { isMasterchain } from '../declare/pipeline.ts';
+import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 
 /**
- * The column that tells to which masterchain block of its span a row belongs; undefined for tables of lists and lookups, whose rows
- * are not bound to the blocks of a span.
+ * The column with the masterchain block of a row that is proven by headers; undefined for lists and lookups, whose rows may belong to
+ * blocks outside their span.
  */
 export function boundColumn(registry: Registry, table: TableDef): string | undefined {
   const isBound = registry.pipelines.some(
@@ -13,8 +13,18 @@ export function boundColumn(registry: Registry, table: TableDef): string | undef
   return isBound || table.name === 'quarantine' ? seqnoColumn(table) : undefined;
 }
 
-/** The column of a row's masterchain block, in a table of a pipeline that walks them. */
+/** The column with the masterchain block of a row, in tables of pipelines that walk blocks. */
 export function seqnoColumn(table: TableDef): string {
   const inherited = table.columns.find(({ origin }) => origin.kind === 'parent' && origin.column === 'mc_block_seqno');
   return inherited?.name ?? 'mc_block_seqno';
+}
+
+/** The column that binds a row to a masterchain block of its entry; undefined for rows that belong to no block. */
+export function blockColumn(pipeline: PipelineDef, table: TableDef): string | undefined {
+  if (isMasterchain(pipeline) || table.name === 'quarantine') return seqnoColumn(table);
+  if (pipeline.walk.kind !== 'block') return undefined;
+  const { column } = pipeline.walk;
+  return table.columns.find(
+    ({ name, origin }) => name === column || (origin.kind === 'parent' && origin.column === column),
+  )?.name;
 }

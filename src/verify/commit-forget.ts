@@ -25,12 +25,12 @@ export interface Forgetting {
   readonly tables: readonly TableDef[];
   readonly effects: Effects;
   readonly by: ForgottenRows['by'];
-  /** First and last day of the rows that go, by pipeline. */
+  /** First and last day of the removed rows, by pipeline. */
   readonly days: ReadonlyMap<string, NonNullable<ForgottenRows['days']>>;
 }
 
 /**
- * Commits what is planned, in one step: entries without rows that tell what was removed, and what is kept of entries that are cut.
+ * Commits a plan in one step: entries without rows that record what was removed, and the remaining rows of entries that lose only a part.
  *
  * @throws {StoreError} `busy` when the ledger has changed since it was planned; `damaged`, `not-the-same` when the rows are not what was
  * committed

@@ -2,19 +2,19 @@ import type { Registry } from '../declare/registry.ts';
 import { type DamagedStore, openDamaged } from '../warehouse/index.ts';
 import { boundColumn } from './bound-column.ts';
 
-/** A warehouse that is looked at. */
+/** A warehouse open for verification. */
 export type Held = DamagedStore;
 
 export interface HeldOptions {
   readonly path: string;
   readonly registry: Registry;
-  /** Folder that DuckDB may spill to. */
+  /** Folder for DuckDB's temporary files. */
   readonly spill: string;
-  /** Bound of DuckDB's memory in megabytes. */
+  /** DuckDB's memory limit, in megabytes. */
   readonly memoryMb: number;
 }
 
-/** @throws {StoreError} `no-warehouse`, `busy`, or `bad-ledger` when it does not even say which network it holds */
+/** @throws {StoreError} `no-warehouse`, `busy`, or `bad-ledger` if it does not say which network it holds */
 export async function openHeld({ path, registry, spill, memoryMb }: HeldOptions): Promise<Held> {
   return openDamaged(path, {
     tables: registry.tables,

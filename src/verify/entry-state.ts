@@ -20,7 +20,7 @@ import type { Held } from './damaged-warehouse.ts';
 import type { Finding, FindingKind } from './finding.ts';
 import { measureParts } from './measure-entries.ts';
 
-/** What the files of one entry tell. */
+/** State of the rows of one entry. */
 export interface EntryState {
   readonly entry: LedgerEntry;
   readonly tables: ReadonlyMap<string, TableState>;
@@ -28,30 +28,30 @@ export interface EntryState {
 
 export interface TableState {
   readonly trust: Trust;
-  /** Whether rows, hash of keys and sums are those of the ledger. */
+  /** True if row count, key hash and sums match the ledger. */
   readonly isAsRecorded: boolean;
 }
 
-/** A table of an entry, its files looked at. */
-interface Looked {
+/** A table of an entry whose files were checked. */
+interface CheckedTable {
   readonly entry: LedgerEntry;
   readonly name: string;
   readonly part: TableEntry;
   readonly table: TableDef | undefined;
   readonly files: Trust;
-  /** Whether its rows can be read together with those of other entries. */
+  /** True if its rows can be read together with those of other entries. */
   readonly isShareable: boolean;
   readonly findings: Finding[];
 }
 
-/** Reads everything that some entries name, and compares it with the entries; tells of them in their order. */
+/** Reads the rows of some entries, compares them with the ledger, and reports findings in order of the entries. */
 export async function readEntryStates(
   held: Held,
   registry: Registry,
   entries: readonly LedgerEntry[],
   report: (finding: Finding) => void,
 ): Promise<readonly EntryState[]> {
-  const looked: Looked[] = [];
+  const looked: CheckedTable[] = [];
   for (const entry of entries) {
     for (const [name, part] of Object.entries(entry.tables)) {
       const findings: Finding[] = [];
@@ -63,7 +63,7 @@ export async function readEntryStates(
       looked.push({ entry, name, part, table, files: trust, isShareable, findings });
     }
   }
-  const measured: ReadonlyMap<Looked, TableEvidence> = await measureParts(held, registry, measurable(looked));
+  const measured: ReadonlyMap<CheckedTable, TableEvidence> = await measureParts(held, registry, measurable(looked));
   const states: EntryState[] = [];
   for (const entry of entries) {
     const tables = new Map<string, TableState>();
@@ -80,17 +80,17 @@ export async function readEntryStates(
   return states;
 }
 
-/** What can be read together with others: each file by one entry. */
-function measurable(looked: readonly Looked[]): readonly (Looked & { readonly table: TableDef })[] {
+/** Tables that can be read together: each of their files belongs to one entry only. */
+function measurable(looked: readonly CheckedTable[]): readonly (CheckedTable & { readonly table: TableDef })[] {
   const owners = new Map<string, number>();
   for (const { path } of looked.flatMap(({ part }) => part.files)) owners.set(path, (owners.get(path) ?? 0) + 1);
   return looked.filter(
-    (each): each is Looked & { readonly table: TableDef } =>
+    (each): each is CheckedTable & { readonly table: TableDef } =>
       each.table !== undefined && each.isShareable && each.part.files.every(({ path }) => owners.get(path) === 1),
   );
 }
 
-/** Tables that an entry must name, and does not. */
+/** Tables that an entry should have but does not. */
 function lacking(registry: Registry, entry: LedgerEntry): readonly string[] {
   if (entry.verdict !== 'sealed') return [];
   const pipeline = registry.pipelines.filter(isMasterchain).find(({ name }) => name === entry.pipeline);
@@ -102,7 +102,7 @@ function lacking(registry: Registry, entry: LedgerEntry): readonly string[] {
 async function readTableState(
   held: Held,
   registry: Registry,
-  { entry, name, part, table, files }: Looked,
+  { entry, name, part, table, files }: CheckedTable,
   measured: TableEvidence | undefined,
   report: (finding: Finding) => void,
 ): Promise<TableState> {
@@ -122,7 +122,7 @@ function tellerOf(entry: LedgerEntry, table: string, report: (finding: Finding) 
 
 type Tell = (kind: FindingKind, expected: string, got: string, file?: string) => void;
 
-/** Evidence of the rows as they are; undefined when they cannot be read or are another span's. */
+/** Evidence of the rows as they are; undefined if they cannot be read or lie outside the entry's spans. */
 async function readRows(
   held: Held,
   registry: Registry,
@@ -153,12 +153,12 @@ async function readRows(
   return undefined;
 }
 
-/** The rows of a select with `_is_outside`: whether a row belongs to no block of these spans; what follows FROM. */
+/** SQL after FROM: the rows of a select with `_is_outside`, true for a row outside these spans. */
 function markOutside(select: string, seqno: string, spans: readonly Span[]): string {
   return `(SELECT *, (${spanCondition(seqno, spans)}) IS NOT TRUE AS _is_outside FROM (${select}))`;
 }
 
-/** Count, first and last of what lies outside, in SQL. */
+/** SQL for the count, first and last block of the rows outside. */
 function aggregatesOutside(seqno: string): readonly string[] {
   return ['count(*)', `min(${seqno})`, `max(${seqno})`].map((each) => `${each} FILTER (_is_outside)`);
 }

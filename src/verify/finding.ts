@@ -1,7 +1,7 @@
 import { formatSpan, type Span } from '../core/span.ts';
 import type { FaultKind } from '../warehouse/index.ts';
 
-/** What can be wrong with a warehouse. */
+/** Kinds of damage. */
 export type FindingKind =
   | FaultKind
   | 'declaration-broken'
@@ -22,32 +22,32 @@ export type FindingKind =
   | 'message-ends'
   | 'list';
 
-/** One thing that a warehouse does not prove. */
+/** Something in a warehouse that is damaged or not proven. */
 export interface Finding {
   readonly kind: FindingKind;
   readonly pipeline: string;
   readonly table?: string | undefined;
   /** Relative to the warehouse. */
   readonly file?: string | undefined;
-  /** Masterchain blocks concerned. */
+  /** Affected masterchain blocks. */
   readonly span?: Span | undefined;
-  /** Number of the ledger entry concerned. */
+  /** Number of the affected ledger entry. */
   readonly entry?: number | undefined;
   readonly expected: string;
   readonly got: string;
 }
 
-/** A finding in one line, for people. */
+/** A finding as one line of text. */
 export function formatFinding({ pipeline, span, table, file, expected, got }: Finding): string {
   const where = [pipeline, ...(span === undefined ? [] : [formatSpan(span)])].filter((word) => word !== '').join(' ');
   const place = file ?? table;
   return `audit ${where}: expected ${expected}, got ${got}${place === undefined ? '' : ` (${place})`}`;
 }
 
-/** What a query found: a masterchain block at fault, and why. */
+/** A fault found by a query: masterchain block, and why. */
 export type BadRow = readonly [seqno: number, expected: string, got: string];
 
-/** Findings of one kind, one for each run of neighbouring blocks. */
+/** Findings of one kind, one for each run of consecutive blocks. */
 export function groupBad(
   what: Pick<Finding, 'kind' | 'pipeline' | 'table'>,
   rows: readonly BadRow[],

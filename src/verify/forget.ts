@@ -6,6 +6,7 @@ import { type Span, unionSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { loadMarts, type MartDef } from '../marts/load-marts.ts';
+import { textOf } from '../sql/row-text.ts';
 import { type ForgottenRows, openStore } from '../warehouse/index.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
@@ -17,12 +18,12 @@ import { type ForgetPlan, type ForgottenEntry, inSpans, planForget } from './pla
 export interface ForgetOptions {
   /** Folder of Parquet files, or a DuckDB file. */
   readonly warehouse: string;
-  /** When given, the warehouse must hold it. */
+  /** If set, the warehouse must be of this network. */
   readonly network?: string | undefined;
   readonly pipelines: readonly string[];
   /** Masterchain blocks or UTC days, as for `verify`. */
   readonly range: string;
-  /** Only tells what would go. Default false. */
+  /** Only report what would be removed. Default false. */
   readonly isDry?: boolean | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
@@ -30,27 +31,27 @@ export interface ForgetOptions {
   readonly onStep?: ((step: string) => Promise<void>) | undefined;
 }
 
-/** What is forgotten, or would be. */
+/** What was forgotten, or would be in a dry run. */
 export interface ForgetReport {
   readonly event: 'forgotten' | 'planned';
   readonly network: string;
   readonly warehouse: string;
-  /** Blocks that count as not done any more, by pipeline. */
+  /** Blocks that no longer count as done, by pipeline. */
   readonly spans: Readonly<Record<string, readonly Span[]>>;
-  /** Rows that go, by table. */
+  /** Number of removed rows, by table. */
   readonly rows: Readonly<Record<string, number>>;
-  /** Pipelines whose rows were looked up by, or compared with, those that go. They stay. */
+  /** Pipelines whose rows were looked up by, or compared with, removed rows. They are kept. */
   readonly staying: readonly string[];
-  /** Marts that were built from rows that go. Their rows of those days stay; those that have no days are built from what is left. */
+  /** Marts built from removed rows. Daily marts keep their rows; the others are rebuilt from the remaining rows. */
   readonly marts: readonly string[];
 }
 
 /**
- * Removes the rows of some blocks, and the fact that they are done, in one commit: a kill leaves everything or nothing. Of an entry that is cut,
- * the kept rows are written anew; kept and removed rows together must be what the ledger recorded.
+ * Removes the rows of some blocks and marks the blocks as not done, in one commit. If only part of an entry is removed, the remaining
+ * rows are rewritten; kept and removed rows together must match the ledger.
  *
- * @throws {UsageError} when other rows need those that go, or nothing tells the rows of the range from others
- * @throws {StoreError} `damaged`, `not-the-same` when the rows are not what was committed; `busy`; nothing is changed then
+ * @throws {UsageError} if other rows need the removed ones, or an entry's rows cannot be assigned to blocks
+ * @throws {StoreError} `damaged`, `not-the-same` if the rows are not those that were committed; `busy`; nothing is changed then
  */
 export async function forgetRange(options: ForgetOptions): Promise<ForgetReport> {
   const { pipelines: names, range } = options;
@@ -60,14 +61,14 @@ export async function forgetRange(options: ForgetOptions): Promise<ForgetReport>
   });
 }
 
-/** What a plan is made from. */
+/** Input of a plan. */
 export interface PlanContext {
   readonly held: Held;
   readonly registry: Registry;
   readonly marts: readonly MartDef[];
 }
 
-/** Carries out what is planned over a warehouse. @throws as `forgetRange` */
+/** Plans and carries out a removal. @throws as `forgetRange` */
 export async function forgetPlanned(
   options: Omit<ForgetOptions, 'range' | 'pipelines'>,
   by: ForgottenRows['by'],
@@ -107,11 +108,11 @@ export async function forgetPlanned(
 }
 
 interface Counted extends Pick<ForgetReport, 'spans' | 'rows'> {
-  /** First and last day of the rows that go, by pipeline. */
+  /** First and last day of the removed rows, by pipeline. */
   readonly days: ReadonlyMap<string, NonNullable<ForgottenRows['days']>>;
 }
 
-/** What a plan comes to. Rows of entries that are cut are counted. */
+/** Spans, rows and days of a plan. */
 async function countPlan(held: Held, plan: ForgetPlan, tables: readonly TableDef[]): Promise<Counted> {
   const spans: Record<string, readonly Span[]> = {};
   const rows: Record<string, number> = {};
@@ -136,7 +137,7 @@ interface Gone {
   readonly to: string | undefined;
 }
 
-/** Rows that go, and their first and last day. Of an entry that goes as a whole no file is read: it may be damaged. */
+/** Number of removed rows, and their first and last day. Files of an entry that is removed completely are not read: they may be damaged. */
 async function measureGone(
   held: Held,
   { pipeline, entry, gone, kept }: ForgottenEntry,
@@ -154,8 +155,4 @@ async function measureGone(
   );
   const [found, from, to] = rows[0] ?? [];
   return { count: Number(found), from: textOf(from), to: textOf(to) };
-}
-
-function textOf(value: unknown): string | undefined {
-  return value === null || value === undefined ? undefined : String(value);
 }

@@ -11,8 +11,8 @@ import type { Held } from './damaged-warehouse.ts';
 import type { Finding } from './finding.ts';
 
 /**
- * The masterchain blocks that a verification is about. What is asked by a range and not done is a finding; without a range there is
- * nothing that could be missing. A day that begins or ends outside of what is held is a finding, too.
+ * The masterchain blocks to verify. Blocks of a requested range that are not done are findings; without a range nothing can be missing.
+ * A day that is only partly in the warehouse is a finding, too.
  *
  * @throws {UsageError}
  */
@@ -72,12 +72,12 @@ export async function limitTo(
   return asked;
 }
 
-/** The days that the headers of a warehouse tell of. */
+/** The days of the headers in a warehouse. */
 async function daysOf(held: Held, registry: Registry): Promise<ReadonlyMap<string, DaySpan>> {
   return readDaySpans((sql) => held.database.query(sql), headersOf(held, registry));
 }
 
-/** SQL after FROM for the headers that a warehouse holds. */
+/** SQL after FROM for the headers in a warehouse. */
 export function headersOf(held: Held, registry: Registry): string {
   const { pipeline, table } = registry.playing('headers');
   const entries = held.entries.filter((entry) => entry.pipeline === pipeline.name);

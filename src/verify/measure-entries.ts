@@ -5,16 +5,16 @@ import { addEvidence, type LedgerEntry, type Measured, measureBy, type TableEvid
 import { boundColumn } from './bound-column.ts';
 import type { Held } from './damaged-warehouse.ts';
 
-/** A table of one entry, whose rows are to be measured. */
+/** A table of one entry to measure. */
 export interface Part {
   readonly entry: LedgerEntry;
-  /** As the entry's selection left it. */
+  /** With the columns of the entry's selection. */
   readonly table: TableDef;
 }
 
 /**
- * Evidence of the rows of many entries, by one statement for each table. Left out is every part that a look at it alone must tell
- * more of: one that cannot be read, or with rows outside of its span.
+ * Evidence of the rows of many entries, with one statement per table. Parts that cannot be read or have rows outside their span are
+ * left out: the caller reads each of them by itself, to report the details.
  */
 export async function measureParts<P extends Part>(
   held: Held,
@@ -23,7 +23,7 @@ export async function measureParts<P extends Part>(
 ): Promise<ReadonlyMap<P, TableEvidence>> {
   const alike = new Map<string, P[]>();
   for (const part of parts) {
-    // Rows that lie between its spans are told by a look at it alone.
+    // Rows between its spans are only found when it is read by itself.
     if (part.entry.spans !== undefined) continue;
     const key = JSON.stringify([part.table.name, part.entry.without ?? {}]);
     const group = alike.get(key) ?? [];
@@ -39,9 +39,9 @@ export async function measureParts<P extends Part>(
 
 type Sound<P extends Part> = readonly (readonly [P, TableEvidence])[];
 
-/** A statement fails as a whole where one file cannot be read: halves find the sound ones. */
+/** A statement fails if one file cannot be read; reading in halves finds the sound ones. */
 async function measureAlike<P extends Part>(held: Held, registry: Registry, parts: readonly P[]): Promise<Sound<P>> {
-  // One alone is read by whoever tells what is wrong with it.
+  // The caller reads a single part by itself and reports what is wrong with it.
   if (parts.length < 2) return [];
   try {
     return await measureTogether(held, registry, parts);
@@ -64,7 +64,7 @@ async function measureTogether<P extends Part>(held: Held, registry: Registry, p
   const groups = new Map<number, Measured[]>(entries.map(({ number }) => [number, []]));
   for (const measured of await measureBy(held.database.query, table, { relation: `(${sql})`, by, more })) {
     const own = groups.get(entryOf(measured.by) ?? Number.NaN);
-    if (own === undefined) throw new Error(`expected rows of entries that were asked for, got ${String(measured.by)}`);
+    if (own === undefined) throw new Error(`expected rows of the requested entries, got ${String(measured.by)}`);
     own.push(measured);
   }
   return parts.flatMap((part) => {

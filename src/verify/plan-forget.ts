@@ -8,7 +8,7 @@ import {
   subtractSpans,
   unionSpans,
 } from '../core/span.ts';
-import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { martPipeline } from '../marts/commit-mart.ts';
@@ -17,27 +17,27 @@ import { pipelinesBehind } from '../marts/mart-inputs.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
-import { seqnoColumn } from './bound-column.ts';
+import { blockColumn } from './bound-column.ts';
 
-/** What of an entry goes, and what stays. */
+/** Which part of an entry is removed. */
 export interface ForgottenEntry {
   readonly pipeline: PipelineDef;
   readonly entry: LedgerEntry;
   readonly gone: readonly Span[];
-  /** Empty where the whole entry goes. */
+  /** Empty if the whole entry is removed. */
   readonly kept: readonly Span[];
 }
 
 export interface ForgetPlan {
   readonly entries: readonly ForgottenEntry[];
-  /** Pipelines whose rows were looked up by, or compared with, rows that go. They stay. */
+  /** Pipelines whose rows were looked up by, or compared with, removed rows. They are kept. */
   readonly staying: readonly string[];
-  /** Marts that were built from rows that go. */
+  /** Marts built from removed rows. */
   readonly marts: readonly string[];
 }
 
 export interface ForgetPlanOptions {
-  /** Entries in force. */
+  /** Active entries. */
   readonly ledger: readonly LedgerEntry[];
   readonly registry: Registry;
   readonly marts: readonly MartDef[];
@@ -46,8 +46,8 @@ export interface ForgetPlanOptions {
 }
 
 /**
- * Which entries a range is taken out of.
- * @throws {UsageError} where that would leave rows without others that they need, or rows of the range cannot be told from others
+ * Plans the removal of a range.
+ * @throws {UsageError} if remaining rows need the removed ones, or an entry's rows cannot be assigned to blocks
  */
 export function planForget(options: ForgetPlanOptions): ForgetPlan {
   const { ledger, registry, names, spans } = options;
@@ -76,7 +76,7 @@ export function planForget(options: ForgetPlanOptions): ForgetPlan {
   return { entries, staying: holders.map(({ name }) => name), marts: marts.map(({ name }) => name) };
 }
 
-/** Whether rows of a pipeline belong to masterchain blocks. */
+/** True if rows of a pipeline belong to masterchain blocks. */
 export function bindsRows({ walk }: PipelineDef): boolean {
   return walk.kind === 'masterchain' || walk.kind === 'block' || walk.kind === 'lt';
 }
@@ -89,7 +89,7 @@ function requireBlocks(pipeline: PipelineDef): PipelineDef {
   });
 }
 
-/** The rows of lookups stand by themselves; those of blocks are proven by what they need. */
+/** Rows of blocks are proven by those they need, so these must stay. Lookups need nothing once they are read. */
 function requireNoneNeeds(
   holders: readonly PipelineDef[],
   going: ReadonlySet<string>,
@@ -105,35 +105,24 @@ function requireNoneNeeds(
   );
 }
 
-/** Whether some blocks can be taken out of an entry: all of its own, or its rows tell their blocks. */
+/** True if some blocks can be removed from an entry: all of them, or its rows can be assigned to blocks. */
 export function isCuttable(pipeline: PipelineDef, entry: LedgerEntry, spans: readonly Span[]): boolean {
   if (subtractSpans(spansOf(entry), spans).length === 0) return true;
   return pipeline.tables.every((table) => blockColumn(pipeline, table) !== undefined);
 }
 
-/** The rows of an entry that is cut must be bound to blocks, so that those that go can be told from those that stay. */
 function requireCuttable(pipeline: PipelineDef, entry: LedgerEntry, spans: readonly Span[]): void {
   if (isCuttable(pipeline, entry, spans)) return;
   throw new UsageError(
-    `usage: expected a range that takes or leaves ${pipeline.name} ${shortSpans(spansOf(entry))} as a whole, got a part of it`,
+    `usage: expected a range that includes all or none of ${pipeline.name} ${shortSpans(spansOf(entry))}, got a part of it`,
     {
       code: 'cut-entry',
-      hint: `nothing binds its rows to blocks: take ${shortSpans(spansOf(entry))} as well, or leave it out`,
+      hint: `its rows cannot be assigned to blocks: include all of ${shortSpans(spansOf(entry))}, or none of it`,
     },
   );
 }
 
-/** The column that binds rows to the masterchain blocks of their entry; undefined where nothing does. */
-export function blockColumn(pipeline: PipelineDef, table: TableDef): string | undefined {
-  if (isMasterchain(pipeline) || table.name === 'quarantine') return seqnoColumn(table);
-  if (pipeline.walk.kind !== 'block') return undefined;
-  const { column } = pipeline.walk;
-  return table.columns.find(
-    ({ name, origin }) => name === column || (origin.kind === 'parent' && origin.column === column),
-  )?.name;
-}
-
-/** Condition in SQL for the rows of some blocks. */
+/** SQL condition for the rows of some blocks. */
 export function inSpans(pipeline: PipelineDef, table: TableDef, spans: readonly Span[]): string {
   const column = blockColumn(pipeline, table);
   if (column === undefined) return 'true';

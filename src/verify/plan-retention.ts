@@ -3,29 +3,29 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { bindsRows, type ForgetPlan, type ForgetPlanOptions, isCuttable, planForget } from './plan-forget.ts';
 
-/** Rows that are older than they are kept, and stay all the same. */
+/** Old rows that cannot be removed yet. */
 export interface RetainedRows {
   readonly pipeline: string;
-  /** `crossing`: entries that go as a whole are not wholly too old; `needed`: other pipelines need the rows. */
+  /** `crossing`: the entry also has newer rows and can only be removed completely; `needed`: other pipelines need the rows. */
   readonly why: 'crossing' | 'needed';
   readonly spans: readonly Span[];
-  /** Of `needed`: the pipelines that need them. */
+  /** For `needed`: the pipelines that need the rows. */
   readonly by?: readonly string[];
 }
 
 export interface RetentionPlan extends ForgetPlan {
   readonly retained: readonly RetainedRows[];
-  /** Pipelines whose rows belong to no blocks: nothing of them is forgotten. */
+  /** Pipelines whose rows belong to no block; they are kept. */
   readonly withoutBlocks: readonly string[];
 }
 
 export interface RetentionPlanOptions extends Omit<ForgetPlanOptions, 'spans'> {
-  /** Last masterchain block whose rows are too old; undefined where there is none. */
+  /** Last masterchain block that is too old; undefined if there is none. */
   readonly upTo: number | undefined;
 }
 
 /**
- * What of some pipelines is too old. Nothing is refused that a warehouse can come to by itself: what cannot go yet stays, and is told.
+ * Plans the removal of old rows. Rows that cannot be removed yet are reported, not refused.
  *
  * @throws {UsageError} for an unknown pipeline
  */
@@ -65,7 +65,7 @@ export function planRetention(options: RetentionPlanOptions): RetentionPlan {
   return { ...plan, retained: [...retainedBy(crossing), ...needed], withoutBlocks };
 }
 
-/** Entries that reach beyond what is too old, and whose rows cannot be told apart. */
+/** Entries with both old and newer rows that cannot be separated. */
 function crossingEntries(pipeline: PipelineDef, old: readonly LedgerEntry[], spans: readonly Span[]) {
   return old.filter((entry) => entry.pipeline === pipeline.name && !isCuttable(pipeline, entry, spans));
 }

@@ -28,9 +28,9 @@ export interface RefetchOptions {
 }
 
 /**
- * Asks the source for spans again as their pipeline does it, and commits nothing.
+ * Fetches spans again with the walk of their pipeline; commits nothing.
  *
- * @throws {SourceError} when the source is away
+ * @throws {SourceError} if the source is unavailable
  */
 export async function refetch(
   options: RefetchOptions,
@@ -61,18 +61,18 @@ async function contextOf(
       source,
       asked,
     },
-    // Rows that may be damaged prove no headers.
+    // Headers are not proven by rows that may be damaged.
     sink: isMasterchain(pipeline) ? { ...sink, ledger: () => [] } : sink,
     ...{ effects, stop, report, mode: 'auto', history: false, requestsPerSpan: Number.MAX_SAFE_INTEGER },
     ends: isAfterFirst(store, pipeline, asked) ? { first: 0, last: 0 } : await fetchEnds(source),
     asks: new PageQueue(2 * concurrency),
     loaders: threadLoaders((of, span) => store.stage(of, span)),
-    // Keys that were given are those of the same query.
+    // The scope of an entry with given keys is their query.
     from: scope === PARTIAL ? undefined : scope,
   };
 }
 
-/** Whether no walk asks where the index begins, or ends: rows that headers count, and headers after others that are done. */
+/** True if the walk does not need the ends of the index: rows counted by headers, and headers that follow others. */
 function isAfterFirst(store: Store, pipeline: PipelineDef, asked: readonly Span[]): boolean {
   const proof = proofOf(pipeline);
   const from = asked[0]?.from ?? 0;
@@ -82,6 +82,6 @@ function isAfterFirst(store: Store, pipeline: PipelineDef, asked: readonly Span[
 }
 
 function gone({ name }: PipelineDef, { span }: Damage): WalkError {
-  const message = `walk ${name} ${span.from}:${span.to}: expected rows that can be asked for again, got those of a moment`;
+  const message = `walk ${name} ${span.from}:${span.to}: expected rows that can be fetched again, got those of a past moment`;
   return new WalkError(message, { code: 'gone' });
 }

@@ -166,7 +166,11 @@ async function repairOnce(options: Ready, { held }: Inspection, plan: RepairPlan
 }
 
 /** Rows of a past moment cannot be fetched again: they stay as they are. */
-async function repairUnlessGone(work: () => ReturnType<typeof applyRepair>, options: Ready, { pipeline, span }: Damage) {
+async function repairUnlessGone(
+  work: () => ReturnType<typeof applyRepair>,
+  options: Ready,
+  { pipeline, span }: Damage,
+) {
   try {
     return await work();
   } catch (error) {

@@ -7,25 +7,25 @@ import { headersOf } from './limit-range.ts';
 import { planRetention, type RetentionPlan } from './plan-retention.ts';
 
 export interface RetentionOptions extends Omit<ForgetOptions, 'range'> {
-  /** Whole days that are kept, counted back from `now`; at least 1. */
+  /** Number of whole days to keep, counted back from `now`; at least 1. */
   readonly keepDays: number;
-  /** Milliseconds since 1970. A clock that is ahead empties no warehouse: the newest block that is held counts where it is older. */
+  /** Milliseconds since 1970. If the newest block is older, its time counts instead, so that a wrong clock cannot empty a warehouse. */
   readonly now: number;
-  /** First masterchain block that stays whatever its age; undefined for none. */
+  /** First masterchain block that is kept whatever its age; undefined for none. */
   readonly keepFrom?: number | undefined;
 }
 
-/** What a retention has forgotten, or would. */
+/** What a retention removed, or would remove in a dry run. */
 export interface RetentionReport extends ForgetReport, Pick<RetentionPlan, 'retained' | 'withoutBlocks'> {
-  /** First UTC day that is kept; undefined where the warehouse holds no headers to tell days by. */
+  /** First UTC day that is kept; undefined if the warehouse has no headers. */
   readonly firstDay: string | undefined;
-  /** Last masterchain block that was old enough; undefined where there is none. */
+  /** Last masterchain block that was old enough; undefined if there is none. */
   readonly upTo: number | undefined;
 }
 
 /**
- * Forgets whole UTC days that are older than they are kept, as `forgetRange` does, all pipelines in one commit. Lists by logical time go
- * by whole entries: one that reaches into days that are kept stays as a whole. Nothing goes that rows which stay need.
+ * Removes old rows by whole UTC days, all pipelines in one commit, as `forgetRange` does. Lists by logical time are removed by whole
+ * entries: one that also has newer rows is kept. Rows that others need are kept, too.
  *
  * @throws {UsageError} `wrong-retention`
  * @throws {StoreError} as `forgetRange`
@@ -50,12 +50,12 @@ export async function forgetOld(options: RetentionOptions): Promise<RetentionRep
   return { ...report, firstDay: undefined, upTo: undefined, retained: [], withoutBlocks: [], ...found };
 }
 
-/** The first UTC day that is kept when so many days are kept at some moment: the one that the moment so many days before lies in. */
+/** The first UTC day to keep: the day of the moment `keepDays` days before `now`. */
 export function firstKeptDay(keepDays: number, now: number): string {
   return addDays(dateAt(now, 'UTC'), -keepDays);
 }
 
-/** The last masterchain block from before a time, in seconds, by the headers that are held: whatever is held up to there is older. */
+/** The last masterchain block before a time in seconds, among the headers in the warehouse. */
 function lastBefore(held: Held, headers: string, seconds: number): Promise<number | undefined> {
   return numberOf(held, `SELECT max(seqno) FROM ${headers} WHERE workchain = -1 AND gen_utime < ${seconds}`);
 }

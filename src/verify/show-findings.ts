@@ -5,7 +5,7 @@ import { formatFinding } from './finding.ts';
 import type { RepairOptions } from './repair.ts';
 import type { VerifyEvent, VerifyReport } from './verify.ts';
 
-/** Prints what a verification tells: JSON lines, or a line each for people. */
+/** Prints the events of a verification, as JSON lines or as text. */
 export function showVerify(isJson: boolean): Required<Pick<RepairOptions, 'onEvent' | 'onProblem'>> {
   const write = (text: string): void => {
     process.stdout.write(text);

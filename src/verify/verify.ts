@@ -23,15 +23,15 @@ import { limitTo } from './limit-range.ts';
 export interface VerifyOptions {
   /** Folder of Parquet files, or a DuckDB file. */
   readonly warehouse: string;
-  /** When given, the warehouse must hold it. */
+  /** If set, the warehouse must be of this network. */
   readonly network?: string | undefined;
-  /** Masterchain blocks to be proven, as for `run`; open ends and days are those of the warehouse. Default: all that are done. */
+  /** Masterchain blocks to verify, as for `run`; open ends and days are those of the warehouse. Default: all exported blocks. */
   readonly range?: string | undefined;
-  /** Also the chain of every account, and both ends of every internal message. */
+  /** Also verify the chain of every account and both ends of every internal message. */
   readonly deep?: boolean | undefined;
-  /** Also the content hash of every table over the range, to be compared with another warehouse. */
+  /** Also compute the content hash of every table over the range, to compare warehouses. */
   readonly content?: boolean | undefined;
-  /** Bound of DuckDB's memory in megabytes; what does not fit goes to the temporary folder. Default 512. */
+  /** DuckDB's memory limit in megabytes; the rest goes to the temporary folder. Default 512. */
   readonly memoryMb?: number | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
@@ -45,30 +45,30 @@ export type VerifyEvent =
       readonly event: 'repaired';
       readonly pipeline: string;
       readonly span: Span;
-      /** Masterchain blocks that were asked for again. */
+      /** Masterchain blocks that were fetched again. */
       readonly refetched: readonly Span[];
       readonly requests: number;
     }
   | VerifyReport;
 
-/** What a verification came to; also the last line of `--json`. */
+/** Result of a verification; also the last line of `--json`. */
 export interface VerifyReport {
   readonly event: 'verified';
   readonly network: string;
   readonly warehouse: string;
-  /** Whether every done span of the range is proven. */
+  /** True if there are no findings. */
   readonly proven: boolean;
   readonly findings: number;
-  /** Done spans that were looked at, by pipeline. */
+  /** Verified spans, by pipeline. */
   readonly spans: Readonly<Record<string, readonly Span[]>>;
-  /** What of them nothing proves: no transactions of the same blocks are held, or nothing counts such rows. */
+  /** Spans without proof: the warehouse has no transactions of the same blocks, or nothing counts such rows. */
   readonly unproven: Readonly<Record<string, readonly Span[]>>;
   readonly entries: number;
   readonly files: number;
   /** Files without a checksum in the ledger: a changed value outside of keys, logical times and fees would go unnoticed. */
   readonly unsigned: number;
   readonly edges: Edges;
-  /** What could not be compared, because a selection left out the columns that it takes. */
+  /** Audits that were not possible, because a selection left out columns that they read. */
   readonly unchecked: readonly Unchecked[];
   readonly content?: Readonly<Record<string, ContentHash>> | undefined;
   /** Requests that a repair made. */
@@ -76,7 +76,7 @@ export interface VerifyReport {
   readonly seconds: number;
 }
 
-/** What a verification found, in a form that a repair can work with. */
+/** Result of a verification, with what a repair needs. */
 export interface Inspection {
   readonly report: VerifyReport;
   readonly findings: readonly Finding[];
@@ -85,10 +85,10 @@ export interface Inspection {
 }
 
 /**
- * Proves a warehouse from its own files, without a network.
+ * Verifies a warehouse from its own files, without network access.
  *
- * @throws {UsageError} for a range that it cannot hold
- * @throws {StoreError} when there is no warehouse, or it is being written (a DuckDB file only)
+ * @throws {UsageError} for an invalid range
+ * @throws {StoreError} if there is no warehouse, or a DuckDB file is being written
  */
 export async function verifyWarehouse(options: VerifyOptions): Promise<VerifyReport> {
   const report = await inspectWarehouse(options, async (inspection) => inspection.report);
@@ -96,7 +96,7 @@ export async function verifyWarehouse(options: VerifyOptions): Promise<VerifyRep
   return report;
 }
 
-/** As `verifyWarehouse`; what was found is handed to `use` while the warehouse is still open for reading. */
+/** As `verifyWarehouse`, and calls `use` with the result while the warehouse is still open. */
 export async function inspectWarehouse<T>(
   options: VerifyOptions,
   use: (inspection: Inspection) => Promise<T>,
@@ -161,7 +161,7 @@ export async function inspectWarehouse<T>(
   }
 }
 
-/** What lost entries held, and no other one holds since. */
+/** Blocks of lost entries that have not been exported again. */
 function findLost(held: Held, registry: Registry): readonly Finding[] {
   const lasting = new Set(registry.lasting);
   return held.filled
@@ -188,10 +188,10 @@ function forgottenSince({ forgotten }: Held, pipeline: string, number: number): 
   return forgotten.filter((each) => each.pipeline === pipeline && each.number > number).flatMap(spansOf);
 }
 
-/** One query over small files does not keep two cores busy: two batches are read at once. */
+/** Batches read at once: one query over small files does not use two cores. */
 const READERS = 2;
 
-/** Bounds of a batch of entries that one statement for each table reads. */
+/** Maximum size of a batch of entries that is read with one statement per table. */
 const BATCH = { entries: 250, rows: 200_000 };
 
 async function readStates(
@@ -247,7 +247,7 @@ function doneByPipeline(entries: readonly LedgerEntry[]): Readonly<Record<string
   return Object.fromEntries(Object.entries(done).map(([pipeline, spans]) => [pipeline, unionSpans(spans)]));
 }
 
-/** Done spans of lists that neither this look nor the one before their commit could compare with anything. */
+/** Spans of lists that were compared with nothing, neither now nor before their commit. */
 function unprovenByPipeline(
   entries: readonly LedgerEntry[],
   registry: Registry,
@@ -261,7 +261,7 @@ function unprovenByPipeline(
   return Object.fromEntries(found.filter(([, spans]) => spans.length > 0));
 }
 
-/** Entries in force of one pipeline must not share blocks: their rows would be there twice. Lists may be read again and again. */
+/** Active entries of a pipeline must not share blocks, or their rows would be there twice. Lists may be read repeatedly. */
 function findOverlaps(registry: Registry, entries: readonly LedgerEntry[]): readonly Finding[] {
   const findings: Finding[] = [];
   const last = new Map<string, { readonly entry: LedgerEntry; readonly span: Span }>();
@@ -298,7 +298,7 @@ async function hashContent(
     const entries = held.entries.filter(({ tables }) => tables[table.name] !== undefined);
     if (entries.length === 0) continue;
     const column = boundColumn(registry, table);
-    // Of a list there is no part that a range would stand for.
+    // A list has no part that corresponds to a range.
     if (column === undefined && range !== undefined) continue;
     const parts = limits.map(({ from, to }) => `${column ?? ''} BETWEEN ${from} AND ${to}`);
     const where = column === undefined ? 'true' : parts.join(' OR ');
@@ -306,7 +306,7 @@ async function hashContent(
       await setView(held, table, entries);
       hashes[table.name] = await contentHash(held.database.query, table, where === '' ? 'false' : where);
     } catch {
-      // What cannot be read is a finding already, and has no hash.
+      // Unreadable tables are findings already, and have no hash.
     }
   }
   return hashes;

@@ -7,7 +7,7 @@ import type { SourceRequest } from '../http/request.ts';
 import type { Source } from '../http/source.ts';
 import { objectsIn, type PendingRole, type Polled, pendingRole } from './sightings.ts';
 
-/** What a watch looks at. */
+/** Accounts and messages to watch. */
 export interface Watched {
   /** Accounts in any form. */
   readonly accounts: readonly string[];
@@ -15,16 +15,16 @@ export interface Watched {
   readonly messages: readonly string[];
 }
 
-/** A pipeline that a watch reads. */
+/** A pipeline of pending data. */
 export type EphemeralPipeline = PipelineDef & { readonly walk: EphemeralWalk };
 
-/** Accounts or hashes of one request: what fits a request line everywhere. */
+/** Maximum number of accounts or hashes per request, so that the URL is not too long. */
 const BATCH = 100;
 
 /**
  * The requests of one poll.
  *
- * @throws {UsageError} for an account or a hash that is none
+ * @throws {UsageError} for an invalid account or hash
  */
 export function planPoll(
   pipelines: readonly EphemeralPipeline[],
@@ -47,7 +47,7 @@ function endpointFor({ endpoint }: PipelineDef) {
   return endpointOf(endpointByPath(endpoint.replace(/^GET /, ''), 'GET'));
 }
 
-/** Values of a parameter, in lists where it takes them. */
+/** Values of a parameter, in batches if it takes lists. */
 function valuesOf(pipeline: PipelineDef, name: string, values: readonly string[]): readonly (string | string[])[] {
   if (endpointFor(pipeline).parameters[name]?.many !== true) return values;
   const batches: string[][] = [];
@@ -55,7 +55,7 @@ function valuesOf(pipeline: PipelineDef, name: string, values: readonly string[]
   return batches;
 }
 
-/** Asks everything once. Transactions and actions inside traces count as well: only there are those that are no prediction. */
+/** Makes all requests of one poll. Includes transactions and actions inside traces, because only there are finished ones. */
 export async function fetchPoll(source: Source, asks: ReturnType<typeof planPoll>): Promise<Polled> {
   const found: Record<PendingRole, SentObject[]> = {
     pendingTransactions: [],

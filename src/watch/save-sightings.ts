@@ -8,38 +8,38 @@ import type { Store } from '../warehouse/index.ts';
 import type { EphemeralPipeline } from './poll.ts';
 import { type PendingRole, pendingRole, type Sighting, type Sightings } from './sightings.ts';
 
-/** Rows of a lot. */
+/** Number of rows in a batch. */
 const LOT_ROWS = 5_000;
 
 /** A warehouse that is open for one save. */
 export interface SaveContext {
   readonly store: Store;
   readonly network: string;
-  /** Newest masterchain block when the watch began, and now. */
+  /** Newest masterchain block at the start of the watch, and now. */
   readonly span: Span;
-  /** Unix milliseconds: when the watch began, and now. */
+  /** Unix milliseconds: start of the watch, and now. */
   readonly watchAt: number;
   readonly now: number;
 }
 
-/** Rows that were new at about the same time, and are saved together until all of them are over. */
+/** Rows that appeared at about the same time, and are saved together until all have ended. */
 interface Lot {
   readonly rows: Set<Sighting>;
-  /** Entries that the next save takes the place of, by pipeline. */
+  /** Entries that the next save replaces, by pipeline. */
   readonly entries: Map<string, string>;
 }
 
 /**
- * Where the rows of a watch lie: in one entry of each pipeline for each lot. A row stays in its lot, and a save replaces an entry by
- * one that has its rows and maybe more. So a row that was committed is in force from then on, whatever ends the process.
+ * Saves the rows of a watch: one entry per pipeline and batch. A row stays in its batch, and a save replaces an entry by one with at least
+ * its rows. So a committed row stays in the warehouse, however the process ends.
  */
 export class Saver {
   private readonly pipelines: readonly EphemeralPipeline[];
   private readonly lotRows: number;
-  /** Lots with rows that may still change, and the one that new rows come into, which is the last. */
+  /** Batches with rows that may still change; new rows go into the last one. */
   private lots: readonly Lot[] = [];
   private readonly placed = new WeakSet<Sighting>();
-  /** Rows put away for good, by role. */
+  /** Number of rows in closed batches, by role. */
   private readonly kept = { pendingTransactions: 0, pendingTraces: 0, pendingActions: 0 };
 
   constructor(pipelines: readonly EphemeralPipeline[], lotRows = LOT_ROWS) {
@@ -47,7 +47,7 @@ export class Saver {
     this.lotRows = lotRows;
   }
 
-  /** Stores everything as it is now. @returns rows of this watch that the warehouse holds, by role */
+  /** Saves the current rows. @returns number of rows of this watch in the warehouse, by role */
   async save(sightings: Sightings, context: SaveContext): Promise<Readonly<Record<PendingRole, number>>> {
     const { open, closed } = sightings.rows();
     this.lots = this.place([...open, ...closed]);
@@ -69,7 +69,7 @@ export class Saver {
     return rows.size >= this.lotRows;
   }
 
-  /** All lots, with a place for each row that has none yet. */
+  /** Assigns new rows to batches, and returns all batches. */
   private place(rows: readonly Sighting[]): readonly Lot[] {
     const lots = [...this.lots];
     for (const row of rows) {

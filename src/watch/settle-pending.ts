@@ -5,7 +5,7 @@ import type { Given } from '../decode/table-rows.ts';
 import type { Source } from '../http/source.ts';
 import { type Ending, objectsIn, type Sighting, type Sightings } from './sightings.ts';
 
-/** Messages of one request; each trace comes with all its transactions. */
+/** Number of messages per request; each trace is returned with all its transactions. */
 const BATCH = 20;
 
 /** A trace that is complete on chain. */
@@ -15,7 +15,7 @@ export interface Settled {
   readonly seqno: number;
 }
 
-/** Looks for the complete traces of messages, and tells the rows of each how they ended. */
+/** Looks for complete traces of messages, and sets how their rows ended. */
 export async function settle(
   source: Source,
   sightings: Sightings,
@@ -52,8 +52,8 @@ function endRows(sightings: Sightings, externalHash: string, trace: SentObject):
 }
 
 /**
- * Finds the transaction on chain for each that was seen: the one with its hash; else the one that consumed the same message; else
- * the only one of the same sender, receiver and opcode that none was found for. A message may have been predicted more than once.
+ * Finds the final transaction for each pending one: the one with the same hash, else the one that consumed the same message, else the
+ * only unmatched one with the same account, sender and opcode. A message may have been predicted more than once.
  */
 function endTransactions(seen: readonly Sighting[], finals: readonly SentObject[]): void {
   const byHash = new Map(finals.map((one) => [cellOf(one['hash']), one]));

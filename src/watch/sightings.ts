@@ -6,12 +6,12 @@ import type { Given } from '../decode/table-rows.ts';
 export const PENDING_ROLES = ['pendingTransactions', 'pendingTraces', 'pendingActions'] as const;
 export type PendingRole = (typeof PENDING_ROLES)[number];
 
-/** What the rows of a pipeline are for a watch; undefined for one that it does not read. */
+/** The role of a pipeline in a watch; undefined for others. */
 export function pendingRole({ tables }: PipelineDef): PendingRole | undefined {
   return PENDING_ROLES.find((role) => tables[0]?.plays === role);
 }
 
-/** What became of a row, once its trace is complete on chain. */
+/** What happened to a row when its trace was completed on chain. */
 export type Outcome = 'on_chain' | 'replaced' | 'dropped';
 
 /** One row of a watch. Times are Unix milliseconds. */
@@ -19,14 +19,14 @@ export interface Sighting {
   readonly role: PendingRole;
   /** Hash of the external message that started its trace. */
   readonly externalHash: string;
-  /** As it was sent last. */
+  /** Last received record. */
   record: SentObject;
   readonly firstSeen: number;
   lastSeen: number;
   end: Ending | undefined;
 }
 
-/** How a row ended, and the columns that say so. */
+/** How a row ended, and the columns with the details. */
 export interface Ending {
   readonly outcome: Outcome;
   readonly columns: Given;
@@ -35,23 +35,23 @@ export interface Ending {
 /** Records of one poll. */
 export type Polled = Readonly<Record<PendingRole, readonly SentObject[]>>;
 
-/** How long a trace that is neither pending nor on chain is looked for, in milliseconds. */
+/** How long to look for a trace that is neither pending nor on chain, in milliseconds. */
 const LOST_MS = 600_000;
-/** Traces that are remembered as over, so that a late listing does not open them again. */
+/** Maximum number of ended traces to remember, so that a late listing does not reopen them. */
 const MOST_OVER = 10_000;
 
-/** Everything that a watch has seen and not put away yet. */
+/** The pending rows of a watch, and ended ones that are not stored yet. */
 export class Sightings {
   private readonly open = new Map<string, Sighting>();
   private closed: Sighting[] = [];
   private readonly over = new Set<string>();
-  /** Whether a row is new or says something new, its time of last sight apart. */
+  /** True if a row is new or changed, except for its time of last sight. */
   isChanged = false;
 
   /**
-   * Takes in what a poll found.
+   * Adds the records of a poll.
    *
-   * @returns the external hashes of traces that were not seen before
+   * @returns external hashes of new traces
    */
   see(polled: Polled, now: number): readonly string[] {
     const known = new Set([...this.open.values()].map(({ externalHash }) => externalHash));
@@ -67,7 +67,7 @@ export class Sightings {
     return [...fresh];
   }
 
-  /** Traces that have open rows and that this poll did not list. */
+  /** Traces with open rows that the last poll did not list. */
   vanished(now: number): readonly string[] {
     const seen = new Set<string>();
     const all = new Set<string>();
@@ -78,12 +78,12 @@ export class Sightings {
     return [...all].filter((hash) => !seen.has(hash));
   }
 
-  /** Rows of one role that belong to a trace and are open. */
+  /** Open rows of a trace, of one role. */
   of(externalHash: string, role: PendingRole): readonly Sighting[] {
     return [...this.open.values()].filter((one) => one.externalHash === externalHash && one.role === role);
   }
 
-  /** Closes the rows of a trace: it is complete, and each row was told how it ended. */
+  /** Closes the rows of a complete trace. */
   close(externalHash: string): void {
     for (const [key, sighting] of this.open) {
       if (sighting.externalHash !== externalHash) continue;
@@ -96,7 +96,7 @@ export class Sightings {
     if (this.over.size > MOST_OVER && oldest !== undefined) this.over.delete(oldest);
   }
 
-  /** Closes rows that were lost sight of long ago: an answer without them proves nothing, so they have no outcome. */
+  /** Closes rows not seen for a long time. They get no outcome, because an answer without them proves nothing. */
   forget(now: number): void {
     for (const [key, sighting] of this.open) {
       if (now - sighting.lastSeen < LOST_MS) continue;
@@ -105,12 +105,12 @@ export class Sightings {
     }
   }
 
-  /** Rows that may still change, and rows that are over. */
+  /** Rows that may still change, and ended rows. */
   rows(): { readonly open: readonly Sighting[]; readonly closed: readonly Sighting[] } {
     return { open: [...this.open.values()], closed: this.closed };
   }
 
-  /** Drops rows that are over; they are stored for good. */
+  /** Drops ended rows that are stored. */
   putAway(rows: readonly Sighting[]): void {
     const stored = new Set(rows);
     this.closed = this.closed.filter((row) => !stored.has(row));

@@ -15,18 +15,18 @@ import { PENDING_ROLES, type PendingRole, type Polled, pendingRole, Sightings } 
 export interface WatchOptions
   extends Omit<SessionOptions, 'effects' | 'priority' | 'names' | 'waitMs' | 'command'>,
     Partial<Watched> {
-  /** Folder of Parquet files, or a file that ends in `.duckdb`. Made if it does not exist; held only while rows are saved. */
+  /** Folder of Parquet files, or a file that ends in `.duckdb`. Created if it does not exist; locked only while rows are saved. */
   readonly warehouse: string;
   readonly store?: Store['kind'] | undefined;
   /** From the start of one poll to the start of the next, in milliseconds. Default 2000. */
   readonly everyMs?: number | undefined;
-  /** Ends after so many milliseconds. Default: not before `stop`. */
+  /** Duration of the watch, in milliseconds. Default: until `stop`. */
   readonly forMs?: number | undefined;
-  /** Ends after so many polls. */
+  /** Number of polls. Default: unlimited. */
   readonly polls?: number | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
-  /** Aborted to end after the poll in flight; what was seen is saved. */
+  /** Aborted to end after the current poll; pending rows are saved. */
   readonly stop?: AbortSignal | undefined;
   readonly onEvent?: ((event: WatchEvent) => void) | undefined;
 }
@@ -34,7 +34,7 @@ export interface WatchOptions
 /** Rows by the name of their table. */
 export type CountsByTable = Readonly<Record<string, number>>;
 
-/** What happens during a watch. */
+/** Events of a watch. */
 export type WatchEvent =
   | { readonly event: 'poll'; readonly poll: number; readonly seen: CountsByTable }
   /** A trace was listed for the first time. */
@@ -50,7 +50,7 @@ export interface WatchReport {
   readonly polls: number;
   /** Rows stored by this watch, by table. */
   readonly rows: CountsByTable;
-  /** Traces that were seen, and those of them that came on chain meanwhile. */
+  /** Number of traces seen, and of those completed on chain. */
   readonly traces: number;
   readonly settled: number;
   readonly requests: number;
@@ -59,19 +59,18 @@ export interface WatchReport {
 }
 
 const EVERY_MS = 2_000;
-/** Rows are saved after a twentieth of the time that the watch has lasted, within these bounds: saves stay rare in a long one. */
+/** Time between saves: a twentieth of the duration so far, within these limits, so that a long watch saves rarely. */
 const SAVE_SHARE = 20;
 const LEAST_SAVE_MS = 10_000;
 const MOST_SAVE_MS = 300_000;
-/** How long the last save waits for another program that writes the warehouse. */
+/** How long the last save waits for another writer. */
 const BUSY_MS = 60_000;
 
 /**
- * Looks at what is pending of some accounts and messages again and again, and stores what it sees: transactions, traces
- * and actions. An answer without rows proves nothing.
+ * Polls pending transactions, traces and actions of some accounts and messages, and stores them. An answer without rows proves nothing.
  *
- * @throws {UsageError} for nothing to watch, and for an account or hash that is none, before the first request
- * @throws {SourceError} {StoreError} when it cannot go on; what was seen is saved before, where that is possible
+ * @throws {UsageError} for nothing to watch, or an invalid account or hash, before the first request
+ * @throws {SourceError} {StoreError} if it cannot continue; pending rows are saved before, if possible
  */
 export async function watch(options: WatchOptions): Promise<WatchReport> {
   const { effects = realEffects, accounts = [], messages = [] } = options;
@@ -151,7 +150,7 @@ class Watch {
     return report;
   }
 
-  /** Says before the first request what is wrong with the warehouse; one that is being written now will be free later. */
+  /** Finds problems of the warehouse before the first request; one that is being written will be free later. */
   private async requireStore(): Promise<void> {
     await this.inStore(async () => {}).catch((error: unknown) => {
       if (!isBusy(error)) throw error;
@@ -174,7 +173,7 @@ class Watch {
     this.sightings.forget(now);
   }
 
-  /** A fault that passes is told and survived. */
+  /** Reports a transient error; returns any other. */
   private judge(error: unknown): { readonly error: unknown } | undefined {
     if (!(error instanceof TonlakeError && error.retryable)) return { error };
     this.context.onEvent?.({ event: 'problem', code: error.code, message: error.message });
@@ -197,7 +196,7 @@ class Watch {
     return this.sightings.isChanged && now - this.savedAt >= pauseMs;
   }
 
-  /** Stores everything; while another program writes the warehouse it is tried again, and later for a save in between. */
+  /** Saves all rows. If another process is writing the warehouse, retries for `busyMs`; without it, leaves them to the next save. */
   private async save(busyMs: number): Promise<void> {
     const { effects, source } = this.context;
     const until = effects.monotonic() + busyMs;
@@ -222,7 +221,7 @@ class Watch {
     this.rows = await this.saver.save(this.sightings, { store, network, span, watchAt, now: effects.now() });
   }
 
-  /** The warehouse is held only for a moment, so that runs and other watches can write it as well. */
+  /** Locks the warehouse only briefly, so that runs and other watches can write it as well. */
   private async inStore(work: (store: Store) => Promise<void>): Promise<void> {
     const { warehouse, network, registry, effects, store: kind } = this.context;
     const { tables } = registry;

@@ -216,7 +216,7 @@ describe('a warehouse that cannot be used', () => {
     const folder = freshFolder();
     const file = join(folder, 'file');
     writeFileSync(file, '');
-    expectOneLine(await tonlake(runArgs(sandbox.url, join(file, 'w'))), 1, /file where a folder is needed/);
+    expectOneLine(await tonlake(runArgs(sandbox.url, join(file, 'w'))), 1, /file instead of a folder/);
     expectOneLine(await tonlake(['status', '--warehouse', join(folder, 'none')]), 1, /store: no warehouse at/);
     expect(readdirSync(folder)).toEqual(['file']);
   });

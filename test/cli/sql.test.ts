@@ -132,7 +132,7 @@ describe('the result of tonlake sql', () => {
     ],
     [
       ['-o', 'r.xlsx'],
-      /expected a path that ends in .*, got r\.xlsx; hint: choose another path, or say the format as well/,
+      /expected a path that ends in .*, got r\.xlsx; hint: choose another path, or set the format as well/,
     ],
     [['-o', 'r.txt', '--format', 'csv'], /expected a path that fits the format csv, got r\.txt/],
   ] as const)('is refused where its path says another form: %j', async (args, message) => {

@@ -47,7 +47,7 @@ describe.skipIf(!existsSync('/proc/self'))('a place that takes no folder', () =>
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        /^error: store: warehouse \/proc\/tonlake\/w.*: no folder can be made there \(ENOENT.*\); hint: choose another --warehouse\n$/,
+        /^error: store: warehouse \/proc\/tonlake\/w.*: the folder cannot be created there \(ENOENT.*\); hint: choose another --warehouse\n$/,
       ),
     });
   });

@@ -66,9 +66,9 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['mart', 'biuld'], says: /unknown command 'biuld'; hint: did you mean build\?/ },
     {
       args: [...RUN, '-w', 's3://bucket/lake'],
-      says: /expected a path of this machine for --warehouse, got the URL s3:/,
+      says: /expected a local path for --warehouse, got the URL s3:/,
     },
-    { args: [...RUN, '-w', 'file:///tmp/x'], says: /got the URL file:\.\.\.; hint: give the path without file:\/\// },
+    { args: [...RUN, '-w', 'file:///tmp/x'], says: /got the URL file:\.\.\.; hint: use the path without file:\/\// },
     { args: [...RUN, '--log', 's3://bucket/log'], says: /for --log, got the URL s3:/ },
     {
       args: ['sql', 'select 1', '-w', 'postgres://u:secret@h/db'],

@@ -112,7 +112,7 @@ describe('tonlake sql', () => {
     const { code, stdout, stderr } = await tonlake(['sql', 'create table x as select 1', '--warehouse', warehouse]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
-      /^error: store: query: a query only reads a warehouse \([^\n]*\); hint: CREATE TEMP [^\n]*\n$/,
+      /^error: store: query: queries cannot change a warehouse \([^\n]*\); hint: use CREATE TEMP [^\n]*\n$/,
     );
     expect(await hashTables(warehouse)).toEqual(before);
   });

@@ -170,7 +170,7 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'an ending',
       text: `${HEAD}reports: [{report: account, output: a.pdf}]`,
-      says: 'expected a path that ends in .html, .md, .csv, .json, .txt, got a.pdf (jobs/nightly.yaml:4:37); hint: choose another path, or say the format as well',
+      says: 'expected a path that ends in .html, .md, .csv, .json, .txt, got a.pdf (jobs/nightly.yaml:4:37); hint: choose another path, or set the format as well',
     },
     {
       name: 'an ending of another format',

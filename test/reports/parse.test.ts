@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { openReport, shippedReports } from '../../src/reports/find-report.ts';
+import { openReport } from '../../src/reports/find-report.ts';
 import { parseReport } from '../../src/reports/parse-report.ts';
+import { shippedNames } from '../../src/sql/shipped-queries.ts';
 import { FRONT } from './support.ts';
 
 const SQL = '```sql busy\nselect 1 as one\n```\n';
@@ -26,7 +27,7 @@ test('a fence of another language is prose', async () => {
 });
 
 test('every report that comes with tonlake can be read, and says what its parameters are', async () => {
-  const names = await shippedReports();
+  const names = await shippedNames('reports');
   expect(names).toEqual(['account', 'export-health', 'jetton', 'network-daily']);
   for (const name of names) expect((await openReport(name)).name).toBe(name);
 });

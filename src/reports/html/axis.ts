@@ -4,7 +4,7 @@ const SECOND = 1000;
 export const DAY_MS = 86_400_000;
 const units = [1, 60, 3600, 86_400].map((seconds) => seconds * SECOND);
 
-/** The time that one bar stands for: the least distance of two, or the unit that a single one is a whole number of. */
+/** The period of one bar: the smallest distance between two, or for a single one, the largest unit that divides it. */
 export function timeStep(times: readonly number[]): number {
   const sorted = [...new Set(times)].sort((a, b) => a - b);
   const steps = sorted.slice(1).map((time, at) => time - (sorted[at] ?? 0));
@@ -13,7 +13,7 @@ export function timeStep(times: readonly number[]): number {
   return units.filter((unit) => only % unit === 0).at(-1) ?? SECOND;
 }
 
-/** Labels of the ticks of one time axis, asked for from left to right: a date at midnight, else a time of day, with the date below it where that is new. */
+/** Labels of the ticks of a time axis, from left to right: a date at midnight, otherwise a time of day, with the date below it if it changed. */
 export function timeLabel(): (tick: Date, at: number) => string {
   let before = '';
   return (tick, at) => {
@@ -32,7 +32,7 @@ export function shortNumber(value: number): string {
   return new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 }).format(value);
 }
 
-/** Labels of an axis of numbers; undefined where they are short by themselves. Where it begins far from zero, short ones would be alike. */
+/** Labels of a number axis; undefined if the numbers are short. On an axis that starts far from zero, shortened labels would be equal. */
 export function numberLabel(least: number, most: number): ((value: number) => string) | undefined {
   if (most < 10_000) return undefined;
   const isNarrow = most < 1e9 && most - least < most / 50;

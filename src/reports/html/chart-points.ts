@@ -1,26 +1,27 @@
 import { UsageError } from '../../core/errors.ts';
 import type { QueryResult } from '../../sql/query-result.ts';
+import { textOf } from '../../sql/row-text.ts';
 import { isNumberType } from '../../sql/text-table.ts';
-import { cellKind, drawnNumber, exactText, shownText } from '../cells.ts';
+import { cellKind, drawnNumber, shownText } from '../cells.ts';
 import type { Directive } from '../report-definition.ts';
 import { findColumn } from '../shown-columns.ts';
 
 export type ChartDirective = Extract<Directive, { kind: 'chart' }>;
 
-/** What stands along the axis that is not the value's. */
+/** Type of the axis that does not show the value. */
 export type AxisKind = 'time' | 'number' | 'band';
 
-/** One mark of a chart: where it is drawn, and what it tells exactly. */
+/** One mark of a chart: its position, and its exact value. */
 export interface Point {
   readonly position: Date | number | string;
   readonly value: number;
   readonly series: string;
-  /** Whether it stands for less than it says. */
+  /** True if part of its period is missing. */
   readonly isPartial: boolean;
   readonly positionText: string;
-  /** All digits, for programs. */
+  /** The value with all digits. */
   readonly exact: string;
-  /** For people. */
+  /** The value as shown. */
   readonly valueText: string;
 }
 
@@ -34,8 +35,8 @@ export interface Points {
 }
 
 /**
- * Makes the points of a chart from rows; rows without a value or a place are left out.
- * @throws {UsageError} `bad-report` when a column is not there, or the value is no number
+ * Converts rows to the points of a chart; rows without a value or position are left out.
+ * @throws {UsageError} `bad-report` if a column does not exist, or the value is not a number
  */
 export function pointsOf(result: QueryResult, directive: ChartDirective, path: string): Points {
   const { mark, x, y, color, partial } = directive.def;
@@ -59,10 +60,10 @@ export function pointsOf(result: QueryResult, directive: ChartDirective, path: s
     const point = {
       position: placeOf(row[positionAt], axis),
       value: drawnNumber(row[valueAt]),
-      series: colorAt < 0 ? '' : (exactText(row[colorAt]) ?? 'none'),
+      series: colorAt < 0 ? '' : (textOf(row[colorAt]) ?? 'none'),
       isPartial: row[partialAt] === true,
       positionText: row[positionAt] === null ? 'none' : shownText(row[positionAt], typeOf(positionAt)),
-      exact: exactText(row[valueAt]) ?? '',
+      exact: textOf(row[valueAt]) ?? '',
       valueText: shownText(row[valueAt], typeOf(valueAt)),
     };
     return Number.isFinite(point.value) && isPlace(point.position) ? [point] : [];
@@ -78,7 +79,7 @@ function axisOf(mark: string, type: string): AxisKind {
 }
 
 function placeOf(value: unknown, axis: AxisKind): Point['position'] {
-  const text = exactText(value);
+  const text = textOf(value);
   if (axis === 'time')
     return new Date(`${(text ?? '').replace(' ', 'T').replace(/^(\d{4}-\d{2}-\d{2})$/, '$1T00:00:00')}Z`);
   return axis === 'number' ? drawnNumber(value) : (text ?? 'none');

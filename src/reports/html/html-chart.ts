@@ -11,7 +11,7 @@ const WIDTHS = { wide: 840, narrow: 330 } as const;
 const DATA_ROWS = 500;
 const LEGEND_LETTERS = 40;
 
-/** A chart as pictures for a wide and a narrow page, with its numbers in a table that opens. */
+/** A chart as pictures for wide and narrow pages, with its numbers in a collapsed table. */
 export function htmlChart(result: QueryResult, directive: ChartDirective, path: string, plotter: Plotter): Html {
   const { def } = directive;
   const points = pointsOf(result, directive, path);
@@ -37,14 +37,14 @@ function legend({ series }: Points): Html {
   return html`<ul class="legend">${items}</ul>\n`;
 }
 
-/** How those that are not whole are told apart; nothing where all are. */
+/** A note about incomplete marks, if there are any. */
 function partialNote({ points }: Points, mark: string): Html | undefined {
   if (!points.some(({ isPartial }) => isPartial)) return undefined;
   const what = mark === 'bar' || mark === 'barX' ? 'Pale bars' : 'Hollow points';
   return html`<p class="note partial">${what} are incomplete: part of their period is missing.</p>\n`;
 }
 
-/** What a chart shows, for those who do not see it. */
+/** A text description of a chart, for screen readers. */
 function summaryOf({ points, position, value }: Points, mark: string): string {
   const kind = { bar: 'Bar chart', barX: 'Bar chart', line: 'Line chart', area: 'Area chart', dot: 'Dot chart' }[mark];
   const sorted = [...points].sort((a, b) => a.value - b.value);

@@ -6,7 +6,7 @@ import type { Report } from '../report.ts';
 import type { Directive } from '../report-definition.ts';
 import { type Html, html, trusted } from './html.ts';
 
-/** The first row of a result as numbers to see at a glance. */
+/** The first row of a result as large numbers. */
 export function htmlFigures(
   report: Report,
   result: QueryResult,

@@ -5,7 +5,7 @@ import { coverageTexts, type Provenance } from '../provenance.ts';
 import { type Html, html } from './html.ts';
 import { textHtml } from './html-table.ts';
 
-/** What the report rests on, below it. */
+/** The data behind the report, below it. */
 export function htmlFooter(provenance: Provenance): Html {
   const coverage = coverageTexts(provenance.coverage, shortSpans).map(
     ({ pipeline, sealed, missing, quarantined, proof }) =>

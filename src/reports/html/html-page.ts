@@ -14,10 +14,10 @@ import { pageScript } from './page-script.ts';
 import { pageStyle } from './page-style.ts';
 import { openPlotter, type Plotter } from './plot.ts';
 
-/** The report as one file that asks for nothing: its policy forbids every request and every script but its own. */
+/** The report as one self-contained file: its policy forbids all requests, and all scripts except its own. */
 export async function htmlPage(report: Report): Promise<string> {
   const [{ default: MarkdownIt }, plotter] = await Promise.all([import('markdown-it'), openPlotter()]);
-  // No HTML, and no images: they would be asked for.
+  // No HTML, and no images, which would cause requests.
   const markdown = new MarkdownIt({ html: false }).disable('image');
   try {
     const parts = report.def.parts.map((part) =>
@@ -83,7 +83,7 @@ ${chosen.length === 0 ? undefined : html`<dl class="params">${chosen}</dl>\n`}${
 `;
 }
 
-/** What the report is about, whole: an address in both forms. */
+/** The full subject of the report: an address in both forms. */
 function subjectHtml({ subject }: Heading): Html | undefined {
   if (subject === null) return undefined;
   const forms = [subject.friendly, subject.value].filter((form) => form !== null);

@@ -1,21 +1,22 @@
 import { formatCount } from '../../core/format.ts';
 import type { QueryResult } from '../../sql/query-result.ts';
-import { cellKind, cellText, exactText, rankRows, type ShownColumn, shownText } from '../cells.ts';
+import { textOf } from '../../sql/row-text.ts';
+import { cellKind, cellText, rankRows, type ShownColumn, shownText } from '../cells.ts';
 import { isIdentifier } from '../identifiers.ts';
 import { type Html, html } from './html.ts';
 
 export interface TableOptions {
   readonly title: string;
   readonly columns: readonly ShownColumn[];
-  /** Rows shown at most. */
+  /** Maximum number of rows. */
   readonly limit: number;
 }
 
-/** Texts beyond so many letters may break, and beyond so many more open with a click. */
+/** Text lengths above which a text is wrapped, or collapsed. */
 const LINE = 40;
 const PARAGRAPH = 160;
 
-/** A table that the page's script sorts; its box scrolls sideways, the page never does. */
+/** A sortable table. It scrolls sideways in its box, so that the page never does. */
 export function htmlTable(result: QueryResult, { title, columns, limit }: TableOptions): Html {
   const shown = { columns: result.columns, rows: result.rows.slice(0, limit) };
   const ranks = columns.map(({ at }) => rankRows(shown, at));
@@ -38,7 +39,7 @@ export function htmlTable(result: QueryResult, { title, columns, limit }: TableO
 function cell(row: readonly unknown[], column: ShownColumn, rank: number | null | undefined): Html {
   const text = cellText(row, column);
   const kind = cellKind(column.type);
-  const isLong = kind === 'text' && isIdentifier(exactText(row[column.at]) ?? '');
+  const isLong = kind === 'text' && isIdentifier(textOf(row[column.at]) ?? '');
   const look = kind === 'text' && !isLong && text.length > LINE ? 'text free' : kind;
   const exact = kind === 'number' && !column.isId ? shownText(row[column.at], column.type) : text;
   const title = exact === text ? undefined : html` title="${exact}"`;
@@ -46,7 +47,7 @@ function cell(row: readonly unknown[], column: ShownColumn, rank: number | null 
   return html`<td class="${look}" data-rank="${rank ?? ''}"${title}>${content}</td>`;
 }
 
-/** A text; of a long one the beginning, and all of it when it is opened. */
+/** A text; a long one is collapsed to its beginning. */
 export function textHtml(text: string): string | Html {
   if (text.length <= PARAGRAPH) return text;
   const letters = [...text.slice(0, PARAGRAPH)].slice(0, PARAGRAPH / 2).join('');

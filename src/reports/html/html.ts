@@ -1,4 +1,4 @@
-/** Text that is HTML already. Only `html` and `trusted` make it, so that everything else is escaped. */
+/** Escaped HTML. Only `html` and `trusted` create it, so everything else is escaped. */
 export class Html {
   readonly text: string;
 
@@ -9,13 +9,13 @@ export class Html {
 
 type Part = string | number | Html | undefined | readonly (string | number | Html | undefined)[];
 
-/** A template whose values are escaped unless they are `Html`; lists are joined, undefined is nothing. */
+/** A template tag that escapes values unless they are `Html`; lists are joined, undefined is empty. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const text = strings.map((part, at) => part + (at < parts.length ? textOf(parts[at]) : '')).join('');
   return new Html(text);
 }
 
-/** Marks text as HTML that was escaped by whoever made it. */
+/** Marks text that is already safe HTML. */
 export function trusted(text: string): Html {
   return new Html(text);
 }

@@ -1,4 +1,4 @@
-/** Sorts a table by the ranks in its cells, ascending first, then descending; rows without value stay last. */
+/** Sorts a table by the ranks of its cells, first ascending, then descending; rows without a value stay last. */
 const sorting = `
 for (const table of document.querySelectorAll('table.sortable')) {
   const heads = [...table.tHead.rows[0].cells];
@@ -18,7 +18,7 @@ for (const table of document.querySelectorAll('table.sortable')) {
 }
 `;
 
-/** A button beside each address and hash. Pages that are not secure have no clipboard, so the text is selected there and copied as before. */
+/** Adds a copy button to each address and hash. Insecure pages have no clipboard API, so the text is selected and copied there. */
 const copying = `
 for (const text of document.querySelectorAll('.copied')) {
   const button = document.createElement('button');
@@ -43,7 +43,7 @@ for (const text of document.querySelectorAll('.copied')) {
 }
 `;
 
-/** Says below a box how many columns stand outside of it. */
+/** Shows below a table how many columns are hidden. */
 const hinting = `
 const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => target.tell()));
 for (const box of document.querySelectorAll('.scroll')) {
@@ -61,5 +61,5 @@ for (const box of document.querySelectorAll('.scroll')) {
 }
 `;
 
-/** What the page does by itself. The buttons of the headings work by keyboard; without scripts the page is whole all the same. */
+/** The script of the page. Sort buttons work by keyboard; without scripts, the page is still complete. */
 export const pageScript = sorting + copying + hinting;

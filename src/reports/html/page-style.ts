@@ -1,4 +1,4 @@
-/** Colours of series, in order: each at least three times as bright, or dark, as the page. */
+/** Colours of series, in order, each with a contrast of at least 3:1 to the page. */
 export const palette = {
   light: ['#2f62c9', '#b85400', '#1f7d4c', '#b0307a', '#6a51c7', '#7d6400', '#007a85', '#c0362c'],
   dark: ['#82a8ff', '#ffa45c', '#63d196', '#f58ac6', '#b9a6ff', '#dcc04f', '#53d0da', '#ff8f84'],

@@ -4,22 +4,22 @@ import { visible } from '../../sql/text-table.ts';
 import { DAY_MS, numberLabel, shorten, shortNumber, timeLabel, timeStep } from './axis.ts';
 import type { ChartDirective, Point, Points } from './chart-points.ts';
 
-/** Colours that a page defines, light and dark; further series are drawn in one more. */
+/** Colours defined by the page, light and dark; further series share one more. */
 export const SERIES_COLORS = 8;
 
-/** Marks beyond so many are drawn without a title each. */
+/** Maximum number of marks with titles. */
 const MOST_TITLES = 1000;
 const MOST_VISIBLE_DOTS = 60;
 const LETTER = 7;
 
 /** Draws charts without a browser. */
 export interface Plotter {
-  /** @returns SVG of that width in pixels */
+  /** @returns SVG of the given width in pixels */
   draw(points: Points, directive: ChartDirective, width: number): string;
   close(): Promise<void>;
 }
 
-/** Loads what draws; it is large, so only reports in HTML ask for it. */
+/** Loads the plotting library; it is large, so only HTML reports load it. */
 export async function openPlotter(): Promise<Plotter> {
   const [Plot, { Window: PageWindow }] = await Promise.all([import('@observablehq/plot'), import('happy-dom')]);
   const window = new PageWindow();
@@ -63,7 +63,7 @@ function draw(
   return finish(window, points);
 }
 
-/** Gives each mark its exact numbers, in place of the row's number that stood as its title. Texts of the chain stand in titles only, never in attributes. */
+/** Replaces the row numbers in the titles of marks by exact values. Texts from the chain are only in titles, never in attributes. */
 function finish(window: Window, { points, value }: Points): string {
   const { body } = window.document;
   for (const title of body.querySelectorAll('title')) {
@@ -172,7 +172,7 @@ interface Row extends Point {
   readonly color: string;
 }
 
-/** Bars that are not whole are pale; points are hollow. */
+/** Incomplete bars are pale, incomplete points hollow. */
 function paleness({ isPartial }: Row): number {
   return isPartial ? 0.35 : 1;
 }
@@ -181,7 +181,7 @@ function fillOf({ isPartial, color }: Row): string {
   return isPartial ? 'var(--page)' : color;
 }
 
-/** Points on a line, to tell their numbers; too many to be seen are there for the pointer only. */
+/** Points on a line with their values; if there are too many, they are invisible and only react to the pointer. */
 function dots(Plot: typeof PlotModule, rows: readonly Row[], title: { readonly title?: string }) {
   if (rows.length > MOST_TITLES) return [];
   const isSeen = rows.length <= MOST_VISIBLE_DOTS;

@@ -1,0 +1,24 @@
+import { readdir } from 'node:fs/promises';
+import { basename, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+type Kind = 'marts' | 'checks' | 'reports';
+
+/** The folder of the marts, checks or reports that come with tonlake: `sql/` lies beside `src/`, and above the compiled files. */
+export function shippedFolder(kind: Kind): string {
+  const above = import.meta.url.endsWith('.ts') ? '../../' : '../../../';
+  return fileURLToPath(new URL(`${above}sql/${kind}/`, import.meta.url));
+}
+
+/** Their names, sorted. Reports are folders, the others `.sql` files. */
+export async function shippedNames(kind: Kind): Promise<readonly string[]> {
+  const found = await readdir(shippedFolder(kind), { withFileTypes: true });
+  const right = found.filter((entry) => (kind === 'reports' ? entry.isDirectory() : entry.name.endsWith('.sql')));
+  return right.map(({ name }) => basename(name, '.sql')).sort();
+}
+
+/** A path for messages: relative to the working folder if it is inside. */
+export function shownPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') ? path : short;
+}
