@@ -1,17 +1,20 @@
 import { mixOf } from './chain/mix.ts';
 import type { SandboxFaults } from './faults.ts';
 
-/** A fault that spoils one answer. */
-export type Spoiler =
-  | 'http429'
-  | 'http500Timeout'
-  | 'http502Html'
-  | 'dropConnection'
-  | 'cutBody'
-  | 'brokenGzip'
-  | 'truncatedJson'
-  | 'shortBlocks'
-  | 'shortTransactions';
+const SPOILERS = [
+  'http429',
+  'http500Timeout',
+  'http502Html',
+  'dropConnection',
+  'cutBody',
+  'brokenGzip',
+  'truncatedJson',
+  'shortBlocks',
+  'shortTransactions',
+] as const;
+
+/** A fault that spoils one response. */
+export type Spoiler = (typeof SPOILERS)[number];
 
 /** What happens to one request. */
 export interface Fate {
@@ -24,23 +27,11 @@ export interface Fate {
   readonly roll: number;
 }
 
-const SPOILERS: readonly Spoiler[] = [
-  'http429',
-  'http500Timeout',
-  'http502Html',
-  'dropConnection',
-  'cutBody',
-  'brokenGzip',
-  'truncatedJson',
-  'shortBlocks',
-  'shortTransactions',
-];
-
-/** Failures that one URL may have in a row. */
+/** Maximum failures of one URL in a row. */
 const MOST_IN_A_ROW = 2;
 const KEPT_URLS = 10_000;
 
-/** Decides by seed and number of the request what goes wrong with it. */
+/** Decides from the seed and the number of a request what goes wrong with it. */
 export class Chance {
   readonly #seed: number;
   readonly #failures = new Map<string, number>();
@@ -50,7 +41,7 @@ export class Chance {
     this.#seed = seed;
   }
 
-  /** The fate of the next request. `possible` says which spoilers can act on it. */
+  /** The fate of the next request; `possible` says which spoilers apply to it. */
   next(faults: SandboxFaults, url: string, possible: (spoiler: Spoiler) => boolean): Fate {
     this.#count += 1;
     const hit = (rate: number, salt: number): boolean => mixOf(this.#seed, this.#count, salt) < rate * 4294967296;
@@ -59,7 +50,9 @@ export class Chance {
       before >= MOST_IN_A_ROW
         ? undefined
         : SPOILERS.find((name, index) => hit(faults[name], index + 1) && possible(name));
-    this.#remember(url, spoiler === undefined ? 0 : before + 1);
+    if (spoiler === undefined) this.#failures.delete(url);
+    else this.#failures.set(url, before + 1);
+    if (this.#failures.size > KEPT_URLS) this.#failures.clear();
     const roll = mixOf(this.#seed, this.#count, 77);
     return {
       spoiler,
@@ -70,15 +63,9 @@ export class Chance {
       roll,
     };
   }
-
-  #remember(url: string, failures: number): void {
-    if (failures === 0) this.#failures.delete(url);
-    else this.#failures.set(url, failures);
-    if (this.#failures.size > KEPT_URLS) this.#failures.clear();
-  }
 }
 
-/** Masterchain blocks that are missing for a while. */
+/** Masterchain blocks that are missing at first. */
 export class Holes {
   readonly #seed: number;
   readonly #asks = new Map<number, number>();
@@ -101,18 +88,18 @@ export class Holes {
     return chosen && nowMs - this.#since < faults.holeMs && (this.#asks.get(seqno) ?? 0) < faults.holeAsks;
   }
 
-  /** Counts that a seqno was asked for. */
+  /** Counts a request for a seqno. */
   asked(faults: SandboxFaults, seqno: number): void {
     if (faults.holes.length > 0 || faults.holeRate > 0) this.#asks.set(seqno, (this.#asks.get(seqno) ?? 0) + 1);
   }
 }
 
-/** A bucket that holds one second's worth of requests. */
+/** A token bucket that holds the requests of one second. */
 export class Bucket {
   #tokens = 0;
   #filledAt = Number.NEGATIVE_INFINITY;
 
-  /** Whether a request may pass now. */
+  /** Takes a token if there is one. */
   take(rps: number, nowMs: number): boolean {
     if (rps <= 0) return true;
     this.#tokens = Math.min(Math.max(1, rps), this.#tokens + ((nowMs - this.#filledAt) / 1000) * rps);

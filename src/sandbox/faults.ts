@@ -1,104 +1,84 @@
+import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { LIE_KINDS, type Lie } from './lies/kinds.ts';
 
-/** A record that no decoder can take: its kind says which field is wrong. */
+/** A record with an invalid field. */
 export interface BrokenRecord {
   /** Masterchain block. */
   readonly seqno: number;
-  /** Position from 0, among the block's transactions by lt and account, or its headers as they are listed. */
+  /** Position from 0, in the block's transactions by lt and account, or in its headers as listed. */
   readonly index: number;
-  /** Of a transaction, `lt`: not a number; `now`: a string; `overflow`: fees beyond 64 bits. Of a header, `root_hash`: no hash. */
+  /** In a transaction: `lt` is not a number, `now` is a string, `overflow`: fees exceed 64 bits. In a header: `root_hash` is not a hash. */
   readonly kind: (typeof BROKEN_KINDS)[number];
 }
 
 const BROKEN_KINDS = ['lt', 'now', 'overflow', 'root_hash'] as const;
 
-/** Records that a list lacks, with status 200. */
+/** Records missing from a list, with status 200. */
 export interface Omission {
   /** Path of the list, such as `traces` or `jetton/transfers`. */
   readonly path: string;
-  /** Share of its records. */
+  /** Share of missing records, from 0 to 1. */
   readonly rate: number;
-  /** Always the same records, however they are asked for; otherwise others in each answer. */
+  /** Whether the same records are missing from every response; otherwise they differ. */
   readonly lasting: boolean;
 }
 
-/** What can go wrong. Rates are from 0 to 1 per request; no URL fails more than twice in a row. */
-export interface SandboxFaults {
+/** Faults that are a number or a switch, all off. Rates are from 0 to 1 per request; no URL fails more than twice in a row. */
+const OFF = {
   /** 429 with the gateway's body. */
-  readonly http429: number;
-  /** Seconds named in `Retry-After` of a 429; 0 sends none. */
-  readonly retryAfter: number;
-  /** 500 that speaks of a timeout; 422 on `/accountStates`, `/walletStates` and `/dns/records`. */
-  readonly http500Timeout: number;
-  /** 502 with a page of HTML. */
-  readonly http502Html: number;
-  /** How often an answer takes `slowMs` longer. */
-  readonly slow: number;
-  readonly slowMs: number;
+  http429: 0,
+  /** Seconds in the `Retry-After` of a 429; 0 sends none. */
+  retryAfter: 0,
+  /** 500 with a timeout message; 422 on `/accountStates`, `/walletStates` and `/dns/records`. */
+  http500Timeout: 0,
+  /** 502 with an HTML page. */
+  http502Html: 0,
+  /** Share of responses that take `slowMs` longer. */
+  slow: 0,
+  slowMs: 30,
   /** The connection ends in the middle of the body. */
-  readonly cutBody: number;
-  /** The compressed body is damaged; only where the answer is compressed. */
-  readonly brokenGzip: number;
-  /** 200 with JSON that ends too early, framed as if it were whole. */
-  readonly truncatedJson: number;
-  /** The connection is closed without an answer. */
-  readonly dropConnection: number;
+  cutBody: 0,
+  /** The compressed body is damaged; only compressed responses. */
+  brokenGzip: 0,
+  /** 200 with JSON that ends too early, although the length of the body is correct. */
+  truncatedJson: 0,
+  /** The connection is closed without a response. */
+  dropConnection: 0,
   /** A list of blocks with status 200 that is short or empty. */
-  readonly shortBlocks: number;
+  shortBlocks: 0,
   /** A list of transactions with status 200 that is short. */
-  readonly shortTransactions: number;
-  /** `masterchainInfo.last` goes back a little. */
-  readonly headLags: number;
-  /** Control characters inside comments stand raw instead of escaped. */
-  readonly rawControls: number;
-  /** Blocks, transactions and messages carry fields that nobody declared. */
-  readonly extraField: number;
+  shortTransactions: 0,
+  /** `masterchainInfo.last` is up to three blocks behind the head. */
+  headLags: 0,
+  /** Control characters in comments are not escaped. */
+  rawControls: 0,
+  /** Blocks, transactions and messages have undocumented fields. */
+  extraField: 0,
   /** Compress for clients that accept it. */
-  readonly gzip: boolean;
-  /** Requests per second, a bucket of one second; 0 is no limit. */
-  readonly rps: number;
-  /** Masterchain seqnos that are not there at first. */
+  gzip: false,
+  /** Requests per second, with a burst of one second; 0 is no limit. */
+  rps: 0,
+  /** Share of all seqnos that are missing at first. */
+  holeRate: 0,
+  /** A hole closes after this many requests for it, or after `holeMs`. */
+  holeAsks: 2,
+  holeMs: 2000,
+};
+
+/** What can go wrong. */
+export interface SandboxFaults extends Readonly<typeof OFF> {
+  /** Masterchain seqnos that are missing at first. */
   readonly holes: readonly number[];
-  /** Share of all seqnos that are not there at first. */
-  readonly holeRate: number;
-  /** A hole closes once it was asked for so many times, or after `holeMs`. */
-  readonly holeAsks: number;
-  readonly holeMs: number;
   readonly broken: readonly BrokenRecord[];
-  /** Contradictions that stay; see `LIES`. */
+  /** Lasting contradictions; see `LIES`. */
   readonly lies: readonly Lie[];
   readonly omits: readonly Omission[];
 }
 
-export const NO_FAULTS: SandboxFaults = {
-  http429: 0,
-  retryAfter: 0,
-  http500Timeout: 0,
-  http502Html: 0,
-  slow: 0,
-  slowMs: 30,
-  cutBody: 0,
-  brokenGzip: 0,
-  truncatedJson: 0,
-  dropConnection: 0,
-  shortBlocks: 0,
-  shortTransactions: 0,
-  headLags: 0,
-  rawControls: 0,
-  extraField: 0,
-  gzip: false,
-  rps: 0,
-  holes: [],
-  holeRate: 0,
-  holeAsks: 2,
-  holeMs: 2000,
-  broken: [],
-  lies: [],
-  omits: [],
-};
+export const NO_FAULTS: SandboxFaults = { ...OFF, holes: [], broken: [], lies: [], omits: [] };
 
-/** Every fault that a client can recover from without losing or changing a row. */
+/** All faults that a client can recover from without losing or changing a row. */
 export const ALL_FAULTS: SandboxFaults = {
   ...NO_FAULTS,
   http429: 0.03,
@@ -116,12 +96,11 @@ export const ALL_FAULTS: SandboxFaults = {
   holeRate: 0.01,
 };
 
-type FaultName = keyof SandboxFaults;
-const NAMES: readonly string[] = Object.keys(NO_FAULTS);
+const NAMES: readonly string[] = ['all', ...Object.keys(NO_FAULTS)];
 
 /**
- * Reads switches such as `http429=0.1,holes=1005;1010,gzip`. A name alone takes the value it has among all faults, `all` takes them all.
- * @throws {UsageError} when a name or a value is unknown; the nearest right name is in the hint.
+ * Parses a list such as `http429=0.1,holes=1005;1010,gzip`. A name without a value has the value of `ALL_FAULTS`; `all` is all of them.
+ * @throws {UsageError} when a name or a value is unknown
  */
 export function parseFaults(spec: string): Partial<SandboxFaults> {
   let faults: Partial<SandboxFaults> = {};
@@ -133,14 +112,12 @@ export function parseFaults(spec: string): Partial<SandboxFaults> {
   return faults;
 }
 
-/** Reads one switch; `all` is a switch of its own: 1 turns every recoverable fault on, 0 all of them off. */
+/** Parses one fault. `all` enables every recoverable fault, `all=0` disables all faults. */
 export function parseFault(name: string, value: string | undefined): Partial<SandboxFaults> {
   if (name === 'all') return value === '0' ? NO_FAULTS : ALL_FAULTS;
   if (!isFaultName(name)) {
-    throw new UsageError(`usage faults: no fault is named ${name}`, {
-      code: 'unknown-fault',
-      hint: `did you mean ${nearest(name)}?`,
-    });
+    const hint = `${didYouMean(name, NAMES)}there are: ${NAMES.join(', ')}`;
+    throw new UsageError(`usage faults: unknown fault ${name}`, { code: 'unknown-fault', hint });
   }
   switch (name) {
     case 'gzip':
@@ -158,8 +135,8 @@ export function parseFault(name: string, value: string | undefined): Partial<San
   }
 }
 
-function isFaultName(name: string): name is FaultName {
-  return NAMES.includes(name);
+function isFaultName(name: string): name is keyof SandboxFaults {
+  return Object.hasOwn(NO_FAULTS, name);
 }
 
 function listOf(value: string | undefined): readonly string[] {
@@ -200,25 +177,4 @@ function oneOf<T extends string>(name: string, kinds: readonly T[], given: strin
   throw new UsageError(`usage faults: expected one of ${kinds.join(', ')} for ${name}, got ${given}`, {
     code: 'bad-fault',
   });
-}
-
-function nearest(name: string): string {
-  const scored = [...NAMES, 'all'].map((known) => ({
-    known,
-    distance: editDistance(name.toLowerCase(), known.toLowerCase()),
-  }));
-  return scored.reduce((best, one) => (one.distance < best.distance ? one : best)).known;
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

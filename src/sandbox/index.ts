@@ -1,6 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { UsageError } from '../core/errors.ts';
 import { ADMIN_PATH, administer } from './admin.ts';
 import { View } from './api/view.ts';
@@ -14,34 +12,34 @@ export { ALL_FAULTS, NO_FAULTS, parseFaults, type SandboxFaults } from './faults
 export { DEEP_LIES, LIE_KINDS, LIES, type Lie, type LieKind, MESSAGE_LIES } from './lies/kinds.ts';
 export type { RequestLog } from './stats.ts';
 
-/** Actions come at least a second after their block. */
+/** Default of `actionLag`, in blocks: actions come at least a second after their block. */
 const ACTION_LAG = 3;
-/** More would not fit between the logical times of two blocks. */
+/** More transactions do not fit between the logical times of two blocks. */
 const MAX_ACTIVITY = 8;
 
 export interface SandboxOptions {
   /** Port on 127.0.0.1; 0, the default, takes a free one. */
-  readonly port?: number;
-  /** Decides everything that the network holds. Default 1. */
-  readonly seed?: number;
+  readonly port?: number | undefined;
+  /** Seed from which all data is generated. Default 1. */
+  readonly seed?: number | undefined;
   /** Masterchain seqno of the head at the start; the first is 1. Default 10,000, at most 10,000,000. */
-  readonly blocks?: number;
-  /** The head grows by one each so many milliseconds. Without it the head is fixed. */
-  readonly blockMs?: number;
-  /** Requests per second, a bucket of one second; more are answered 429. Default no limit. */
-  readonly rps?: number;
+  readonly blocks?: number | undefined;
+  /** Interval at which the head grows by one, in milliseconds. Default: the head is fixed. */
+  readonly blockMs?: number | undefined;
+  /** Requests per second, with a burst of one second; more get status 429. Default: no limit. */
+  readonly rps?: number | undefined;
   /** Compress for clients that accept gzip or brotli. Default false. */
-  readonly gzip?: boolean;
-  /** Requests without this key are answered 401. */
-  readonly apiKey?: string;
-  /** Blocks behind the head until the actions of a block are there. Default 3 when the head grows, else 0. */
-  readonly actionLag?: number;
+  readonly gzip?: boolean | undefined;
+  /** Requests without this key get status 401. */
+  readonly apiKey?: string | undefined;
+  /** How many blocks actions are behind the head. Default 3 if the head grows, else 0. */
+  readonly actionLag?: number | undefined;
   readonly faults?: Partial<SandboxFaults>;
-  /** A masterchain block with more than 3,000 jetton transfers at one lt; it, or the next with a shard block. Default none. */
-  readonly tieSeqno?: number;
-  /** How many transactions, as a multiple of the usual 16 or so a block: 0 to 8. Default 1. */
-  readonly activity?: number;
-  /** Milliseconds of a clock that never goes back; decides growth, rate and holes. Default the real one. */
+  /** Adds more than 3,000 jetton transfers at one lt to this masterchain block, or the next one with a shard block. Default: none. */
+  readonly tieSeqno?: number | undefined;
+  /** Multiplier for the number of transactions, normally about 16 per block: 0 to 8. Default 1. */
+  readonly activity?: number | undefined;
+  /** Monotonic clock in milliseconds, for growth, rate limit and holes. Default: the real one. */
   readonly nowMs?: () => number;
 }
 
@@ -52,10 +50,10 @@ export interface Sandbox {
   readonly port: number;
   /** Masterchain seqno of the newest block. */
   readonly head: () => number;
-  /** What was asked so far; can be reset. */
+  /** The requests so far; can be reset. */
   readonly requests: RequestLog;
   readonly faults: () => SandboxFaults;
-  /** Changes the given switches and leaves the others as they are. Holes open anew when their switches change. */
+  /** Changes these faults and keeps the others. Changing the faults of holes opens all holes again. */
   setFaults(faults: Partial<SandboxFaults>): void;
   /** Ends all connections. */
   close(): Promise<void>;
@@ -63,7 +61,7 @@ export interface Sandbox {
 
 /**
  * Starts a network that imitates the API over HTTP on the loopback interface. Same seed, same bytes.
- * @throws {UsageError} when the number of blocks is out of range or the port is taken.
+ * @throws {UsageError} when an option is out of range or the port is taken
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { seed = 1, blocks = 10_000, blockMs, activity = 1 } = options;
@@ -102,7 +100,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     bucket: new Bucket(),
     log,
     nowMs,
-    sleep: (ms) => delay(ms),
   };
   const server = createServer({ maxHeaderSize: 1 << 20, keepAliveTimeout: 60_000 }, (request, response) => {
     const path = request.url ?? '/';
@@ -134,8 +131,8 @@ function listen(server: ReturnType<typeof createServer>, port: number): Promise<
       reject(new UsageError(`usage sandbox: cannot listen on port ${port}`, { code: 'port-taken', hint, cause }));
     });
     server.listen(port, '127.0.0.1', () => {
-      const address: AddressInfo | string | null = server.address();
-      resolve(address !== null && typeof address === 'object' ? address.port : port);
+      const address = server.address();
+      resolve(typeof address === 'object' ? (address?.port ?? port) : port);
     });
   });
 }

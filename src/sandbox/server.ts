@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { ApiError, Params } from './api/params.ts';
@@ -19,16 +21,16 @@ const RATE_BODY = '{"ok": false, "result": "Ratelimit exceed", "code": 429}';
 const KEY_BODY = '{"ok": false, "code": 401, "error": "API key does not exist"}';
 const HTML_BODY =
   '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n';
-const JSON_TYPE = 'application/json';
-/** Endpoints that answer every failure with 422, also a timeout. */
+/** Endpoints whose failures all have status 422, even timeouts. */
 const ALWAYS_422 = new Set(['accountStates', 'walletStates', 'dns/records']);
-/** Answers smaller than this are sent as they are. */
+/** Smaller bodies are not compressed. */
 const LEAST_COMPRESSED = 256;
 
 const compressGzip = promisify(gzip);
 const compressBrotli = promisify(brotliCompress);
 
-/** All that answering needs. */
+type Encoding = 'gzip' | 'br' | undefined;
+
 export interface Service {
   readonly view: View;
   readonly faults: () => SandboxFaults;
@@ -38,27 +40,25 @@ export interface Service {
   readonly bucket: Bucket;
   readonly log: RequestLog;
   readonly nowMs: () => number;
-  readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** One request, read. */
+/** A request with its body. */
 interface Asked {
+  readonly request: IncomingMessage;
   readonly method: string;
   readonly path: string;
   readonly url: URL;
   readonly started: number;
-  /** The body of a POST. */
   readonly posted: string;
 }
 
 interface Answer {
   readonly status: number;
-  readonly type: string;
   readonly body: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Answers one request below the base path. */
+/** Responds to a request below the base path. */
 export async function serve(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { log, nowMs } = service;
   const started = nowMs();
@@ -68,54 +68,49 @@ export async function serve(service: Service, request: IncomingMessage, response
   const path = url.pathname.slice(BASE_PATH.length).replace(/^\//, '');
   let status = 0;
   try {
-    const posted = method === 'POST' ? await textOf(request) : '';
+    const posted = method === 'POST' ? await text(request) : '';
     request.resume();
-    status = await respond(service, request, response, { method, path, url, started, posted });
+    status = await respond(service, response, { request, method, path, url, started, posted });
   } finally {
     log.end({ method, path, query: url.search, status });
   }
 }
 
-async function respond(
-  service: Service,
-  request: IncomingMessage,
-  response: ServerResponse,
-  asked: Asked,
-): Promise<number> {
-  const { path, url, started } = asked;
+/** Responds; returns the status, 0 for none. */
+async function respond(service: Service, response: ServerResponse, asked: Asked): Promise<number> {
+  const { request, path, url } = asked;
   const faults = service.faults();
-  const refused = refusal(service, request, url, started);
-  if (refused !== undefined) return send(response, refused, undefined, undefined, started, service);
+  const refused = refusal(service, asked);
+  if (refused !== undefined) return send(service, response, asked, refused);
   const encoding = faults.gzip ? accepted(request.headers['accept-encoding']) : undefined;
   const fate = service.chance.next(faults, url.pathname + url.search, (spoiler) => canAct(spoiler, path, encoding));
-  if (fate.slow) await service.sleep(faults.slowMs);
+  if (fate.slow) await delay(faults.slowMs);
   if (fate.spoiler === 'dropConnection') {
     request.socket.destroy();
     return 0;
   }
-  const answered = spoiled(fate.spoiler, faults, path) ?? make(service, request, asked, fate);
-  return send(response, answered, encoding, fate, started, service);
+  return send(
+    service,
+    response,
+    asked,
+    spoiled(fate.spoiler, faults, path) ?? make(service, asked, fate),
+    fate,
+    encoding,
+  );
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}
-
-function refusal(service: Service, request: IncomingMessage, url: URL, started: number): Answer | undefined {
+function refusal(service: Service, { request, url, started }: Asked): Answer | undefined {
   const key = request.headers['x-api-key'] ?? url.searchParams.get('api_key');
-  if (service.apiKey !== undefined && key !== service.apiKey) return { status: 401, type: JSON_TYPE, body: KEY_BODY };
+  if (service.apiKey !== undefined && key !== service.apiKey) return { status: 401, body: KEY_BODY };
   const faults = service.faults();
   return service.bucket.take(faults.rps, started) ? undefined : rateLimited(faults);
 }
 
-function rateLimited(faults: SandboxFaults): Answer {
-  const headers: Record<string, string> = faults.retryAfter > 0 ? { 'retry-after': String(faults.retryAfter) } : {};
-  return { status: 429, type: JSON_TYPE, body: RATE_BODY, headers };
+function rateLimited({ retryAfter }: SandboxFaults): Answer {
+  return { status: 429, body: RATE_BODY, headers: retryAfter > 0 ? { 'retry-after': String(retryAfter) } : {} };
 }
 
-function canAct(spoiler: Spoiler, path: string, encoding: 'gzip' | 'br' | undefined): boolean {
+function canAct(spoiler: Spoiler, path: string, encoding: Encoding): boolean {
   switch (spoiler) {
     case 'brokenGzip':
       return encoding !== undefined;
@@ -133,42 +128,34 @@ function spoiled(spoiler: Spoiler | undefined, faults: SandboxFaults, path: stri
     case 'http429':
       return rateLimited(faults);
     case 'http500Timeout':
-      return {
-        status: ALWAYS_422.has(path) ? 422 : 500,
-        type: JSON_TYPE,
-        body: '{"error":"timeout: context deadline exceeded"}',
-      };
+      return { status: ALWAYS_422.has(path) ? 422 : 500, body: '{"error":"timeout: context deadline exceeded"}' };
     case 'http502Html':
-      return { status: 502, type: 'text/html', body: HTML_BODY };
+      return { status: 502, body: HTML_BODY, headers: { 'content-type': 'text/html' } };
     default:
       return undefined;
   }
 }
 
-function make(service: Service, request: IncomingMessage, asked: Asked, fate: Fate): Answer {
-  const { method, path, url } = asked;
-  const params = new Params(url.searchParams, request.headers);
-  for (const name of ['seqno', 'mc_seqno']) {
-    if (name === 'mc_seqno' || path !== 'blocks')
-      service.holes.asked(service.faults(), Number(url.searchParams.get(name) ?? Number.NaN));
-  }
+function make({ view, holes, faults }: Service, asked: Asked, fate: Fate): Answer {
+  const { request, method, path, url } = asked;
+  for (const name of path === 'blocks' ? ['mc_seqno'] : ['seqno', 'mc_seqno'])
+    holes.asked(faults(), Number(url.searchParams.get(name) ?? Number.NaN));
   try {
-    const body = answer(service.view, method, path, params, {
+    const body = answer(view, method, path, new Params(url.searchParams, request.headers), {
       shuffle: fate.roll,
       lag: fate.lag,
       body: asked.posted,
       contentType: request.headers['content-type'],
     });
-    return { status: 200, type: JSON_TYPE, body: tamper(withOmissions(service.faults(), path, body, fate), fate) };
+    return { status: 200, body: tamper(withOmissions(faults(), path, body, fate), fate) };
   } catch (error) {
-    if (error instanceof ApiError)
-      return { status: error.status, type: JSON_TYPE, body: `{"error":${jsonText(error.message)}}` };
-    const text = error instanceof Error ? error.message : String(error);
-    return { status: 500, type: JSON_TYPE, body: `{"error":${jsonText(`internal server error: ${text}`)}}` };
+    if (error instanceof ApiError) return { status: error.status, body: `{"error":${jsonText(error.message)}}` };
+    const message = error instanceof Error ? error.message : String(error);
+    return { status: 500, body: `{"error":${jsonText(`internal server error: ${message}`)}}` };
   }
 }
 
-/** A list without some of its records. */
+/** A list without the records that a fault omits. */
 function withOmissions(faults: SandboxFaults, path: string, body: string | Buffer, fate: Fate): string | Buffer {
   const omission = faults.omits.find((each) => each.path === path);
   if (omission === undefined) return body;
@@ -179,18 +166,17 @@ function withOmissions(faults: SandboxFaults, path: string, body: string | Buffe
   });
 }
 
-function tamper(body: string | Buffer, fate: Fate): string | Buffer {
-  const short =
-    fate.spoiler === 'shortBlocks' ? 'blocks' : fate.spoiler === 'shortTransactions' ? 'transactions' : undefined;
-  if (short === undefined && !fate.rawControls && !fate.extraField) return body;
-  let text = body.toString();
-  if (short !== undefined) text = shorten(text, short, fate.roll % 3);
-  if (fate.extraField) text = addExtraFields(text);
-  return fate.rawControls ? rawControls(text) : text;
+function tamper(body: string | Buffer, { spoiler, roll, ...fate }: Fate): string | Buffer {
+  const isShort = spoiler === 'shortBlocks' || spoiler === 'shortTransactions';
+  if (!isShort && !fate.rawControls && !fate.extraField) return body;
+  let json = body.toString();
+  if (isShort) json = shorten(json, spoiler === 'shortBlocks' ? 'blocks' : 'transactions', roll % 3);
+  if (fate.extraField) json = addExtraFields(json);
+  return fate.rawControls ? rawControls(json) : json;
 }
 
-/** What to compress with: brotli where it is offered alone, or first. */
-function accepted(header: string | string[] | undefined): 'gzip' | 'br' | undefined {
+/** The first encoding offered that the sandbox knows. */
+function accepted(header: string | string[] | undefined): Encoding {
   const offered = String(header ?? '')
     .split(',')
     .map((part) => part.split(';')[0]?.trim());
@@ -198,32 +184,30 @@ function accepted(header: string | string[] | undefined): 'gzip' | 'br' | undefi
 }
 
 async function send(
+  { nowMs }: Service,
   response: ServerResponse,
+  { started }: Asked,
   answered: Answer,
-  encoding: 'gzip' | 'br' | undefined,
-  fate: Fate | undefined,
-  started: number,
-  service: Service,
+  fate?: Fate,
+  encoding?: Encoding,
 ): Promise<number> {
   let body: Buffer = Buffer.from(answered.body);
-  if (fate?.spoiler === 'truncatedJson' && answered.status === 200)
-    body = body.subarray(0, Math.floor(body.length * 0.6));
-  const compressed = encoding !== undefined && answered.status === 200 && body.length >= LEAST_COMPRESSED;
+  const isGood = answered.status === 200;
+  if (fate?.spoiler === 'truncatedJson' && isGood) body = body.subarray(0, Math.floor(body.length * 0.6));
+  const compressed = encoding !== undefined && isGood && body.length >= LEAST_COMPRESSED;
   if (compressed) body = await compress(body, encoding);
   if (compressed && fate?.spoiler === 'brokenGzip') body = damage(body, fate.roll);
   response.writeHead(answered.status, {
-    'content-type': answered.type,
+    'content-type': 'application/json',
     'content-length': body.length,
     'x-api-version': '1.2.10',
-    'server-timing': `app;dur=${(service.nowMs() - started).toFixed(3)}`,
+    'server-timing': `app;dur=${(nowMs() - started).toFixed(3)}`,
     ...(compressed ? { 'content-encoding': encoding, vary: 'accept-encoding' } : {}),
     ...answered.headers,
   });
-  if (fate?.spoiler === 'cutBody') {
+  if (fate?.spoiler === 'cutBody')
     response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
-    return answered.status;
-  }
-  response.end(body);
+  else response.end(body);
   return answered.status;
 }
 
@@ -232,7 +216,7 @@ async function compress(body: Buffer, encoding: 'gzip' | 'br'): Promise<Buffer> 
   return compressBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
 }
 
-/** Half of the time the end is missing, else bytes in the middle are wrong. */
+/** Cuts off the end, or changes bytes in the middle. */
 function damage(body: Buffer, roll: number): Buffer {
   if (roll % 2 === 0) return body.subarray(0, Math.floor(body.length * 0.7));
   const middle = Math.floor(body.length / 2);

@@ -1,10 +1,10 @@
-/** One request as it was answered. */
+/** A request and the status of its response. */
 export interface RequestEntry {
   readonly method: string;
-  /** Path under the base, without query. */
+  /** Path below the base path, without query. */
   readonly path: string;
   readonly query: string;
-  /** 0 when the connection was closed without a status. */
+  /** 0 if the connection was closed without a response. */
   readonly status: number;
 }
 
@@ -12,16 +12,16 @@ export interface SandboxStats {
   readonly requests: number;
   /** Counts by path, then by status. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** Most requests within any second, refused ones included. */
+  /** Most requests in any second, including refused ones. */
   readonly maxPerSecond: number;
-  /** Most requests under way at one time. */
+  /** Most concurrent requests. */
   readonly maxConcurrent: number;
 }
 
-/** Requests kept one by one; counts go on beyond it. */
+/** Maximum number of entries; further requests are only counted. */
 const KEPT_ENTRIES = 100_000;
 
-/** What was asked since the start or the last reset. */
+/** The requests since the start or the last reset. */
 export class RequestLog {
   #entries: RequestEntry[] = [];
   #paths = new Map<string, Map<string, number>>();
@@ -54,7 +54,7 @@ export class RequestLog {
     this.#paths.set(entry.path, statuses);
   }
 
-  /** The first requests one by one, in the order they were answered. */
+  /** The first requests, in the order of their responses. */
   entries(): readonly RequestEntry[] {
     return this.#entries;
   }
