@@ -37,6 +37,7 @@ describe('a quote from a sample is within 15 % of what the run asks for', () => 
       walk,
       warehouse: join(freshFolder(), 'w'),
       rps: 1_000_000,
+      workers: 0,
     };
     try {
       const plan = await planRun(options);
