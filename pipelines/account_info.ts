@@ -16,7 +16,6 @@ export default pipeline({
       record: 'V2AddressInformation',
       rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['address', '_read_at'],
-      sort: ['address'],
       columns: {
         address: fromAsk('raw-address', 'address', 'account'),
         balance: field('/balance', 'balance'),

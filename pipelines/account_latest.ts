@@ -17,7 +17,6 @@ export default pipeline({
       record: 'AccountStateFull',
       rows: { kind: 'records', path: '/accounts' },
       key: ['address', '_read_at'],
-      sort: ['address'],
       columns: {
         address: field('/address', 'account').bloomFilter().required(),
         account_state_hash: field('/account_state_hash', 'hash of the state'),

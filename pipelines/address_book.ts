@@ -17,7 +17,6 @@ export default pipeline({
       record: 'AddressBookRow',
       rows: { kind: 'records', path: '/rows', shape: 'map' },
       key: ['address', '_read_at'],
-      sort: ['address'],
       columns: {
         address: rawAddress('/key', 'account, as requested').bloomFilter(),
         user_friendly: field('/value/user_friendly', 'user-friendly address, base64url'),

@@ -17,7 +17,6 @@ export default pipeline({
       grain: 'one body at one reading',
       rows: { kind: 'records', path: '/rows', shape: 'bodies' },
       key: ['body_hash', '_read_at'],
-      sort: ['body_hash'],
       columns: {
         body_hash: fromAsk('base64-hash', 'body_hash', 'hash of the body'),
         decoded: json('/value', 'body decoded by the server').decoration().nullable(),

@@ -16,7 +16,6 @@ export default pipeline({
       record: 'DNSRecord',
       rows: { kind: 'records', path: '/records' },
       key: ['nft_item_address', '_read_at'],
-      sort: ['nft_item_address'],
       columns: {
         nft_item_address: field('/nft_item_address', 'NFT of the domain'),
         nft_item_owner: field('/nft_item_owner', 'owner of the NFT'),

@@ -19,7 +19,6 @@ export default pipeline({
       record: 'V2EstimateFeeResult',
       rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['msg_hash', '_read_at'],
-      sort: ['msg_hash'],
       columns: {
         msg_hash: fromAsk('base64-hash', 'msg_hash', 'message'),
         address: fromAsk('raw-address', 'address', 'account that receives it'),

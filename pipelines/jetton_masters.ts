@@ -11,7 +11,6 @@ export default pipeline({
       record: 'JettonMaster',
       rows: { kind: 'records', path: '/jetton_masters' },
       key: ['address', '_read_at'],
-      sort: ['address'],
       columns: {
         address: field('/address', 'jetton master').bloomFilter(),
         ...wideInteger('total_supply', '/total_supply', 'supply reported by the contract, in the smallest unit'),

@@ -18,7 +18,6 @@ export default pipeline({
       record: 'MultisigOrder',
       rows: { kind: 'records', path: '/orders' },
       key: ['address', '_read_at'],
-      sort: ['address'],
       columns: {
         address: field('/address', 'contract of the order').bloomFilter(),
         multisig_address: field('/multisig_address', 'multisig contract'),

@@ -19,7 +19,6 @@ export default pipeline({
       record: 'Multisig',
       rows: { kind: 'records', path: '/multisigs' },
       key: ['address', '_read_at'],
-      sort: ['address'],
       columns: {
         address: field('/address', 'multisig contract').bloomFilter(),
         next_order_seqno: text('/next_order_seqno', 'number of the next order, decimal').nullable(),

@@ -11,7 +11,6 @@ export default pipeline({
       record: 'NFTCollection',
       rows: { kind: 'records', path: '/nft_collections' },
       key: ['address', '_read_at'],
-      sort: ['address'],
       columns: {
         address: field('/address', 'collection').bloomFilter(),
         owner_address: field('/owner_address', 'owner'),

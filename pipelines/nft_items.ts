@@ -20,7 +20,6 @@ export default pipeline({
       record: 'NFTItem',
       rows: { kind: 'records', path: '/nft_items' },
       key: ['address', '_read_at'],
-      sort: ['address'],
       without: { '/collection': 'a copy of the row of nft_collections, joined by collection_address' },
       columns: {
         address: field('/address', 'NFT item').bloomFilter(),

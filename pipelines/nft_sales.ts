@@ -17,7 +17,6 @@ export default pipeline({
       record: 'NFTSale',
       rows: { kind: 'records', path: '/nft_sales' },
       key: ['address', '_read_at'],
-      sort: ['address'],
       columns: {
         address: field('/address', 'sale contract').bloomFilter(),
         type: field('/type', 'getgems_sale, getgems_auction, telemint'),

@@ -14,7 +14,6 @@ export default pipeline({
       record: 'Block',
       rows: { kind: 'records', path: '/blocks' },
       key: ['mc_seqno', 'workchain', 'shard', 'seqno'],
-      sort: ['mc_seqno', 'workchain', 'shard', 'seqno'],
       time: 'gen_utime',
       columns: {
         mc_seqno: fromAsk('int32', 'seqno', 'masterchain block whose shard state this is'),

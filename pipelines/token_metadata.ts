@@ -17,7 +17,6 @@ export default pipeline({
       record: 'AddressMetadata',
       rows: { kind: 'records', path: '/rows', shape: 'map' },
       key: ['address', '_read_at'],
-      sort: ['address'],
       columns: {
         address: rawAddress('/key', 'token contract; may be one that was not requested').bloomFilter(),
         is_indexed: field('/value/is_indexed', 'true if its metadata was fetched'),
@@ -30,7 +29,6 @@ export default pipeline({
       record: 'TokenInfo',
       rows: { kind: 'nested', of: 'token_metadata', places: [{ path: '/value/token_info', count: 'many', label: '' }] },
       key: ['address', 'type', '_read_at'],
-      sort: ['address', 'type'],
       columns: {
         address: fromParent('raw-address', 'address', 'token contract').bloomFilter(),
         type: field('/type', 'nft_items, nft_collections, jetton_masters, jetton_wallets'),

@@ -11,7 +11,6 @@ export default pipeline({
       record: 'AccountBalance',
       rows: { kind: 'records', path: '/rows', shape: 'list' },
       key: ['account', '_read_at'],
-      sort: ['account'],
       columns: {
         account: field('/account', 'account').bloomFilter(),
         balance: field('/balance', 'balance'),

@@ -18,7 +18,6 @@ export default pipeline({
       record: 'VestingInfo',
       rows: { kind: 'records', path: '/vesting_contracts' },
       key: ['address', '_read_at'],
-      sort: ['address'],
       columns: {
         address: field('/address', 'vesting contract').bloomFilter().required(),
         start_time: field('/start_time', 'start of the vesting'),

@@ -17,7 +17,6 @@ export default pipeline({
       record: 'V2WalletInformation',
       rows: { kind: 'records', path: '/rows', shape: 'one' },
       key: ['address', '_read_at'],
-      sort: ['address'],
       columns: {
         address: fromAsk('raw-address', 'address', 'wallet'),
         balance: field('/balance', 'balance'),

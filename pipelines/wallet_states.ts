@@ -17,7 +17,6 @@ export default pipeline({
       record: 'WalletState',
       rows: { kind: 'records', path: '/wallets' },
       key: ['address', '_read_at'],
-      sort: ['address'],
       columns: {
         address: field('/address', 'account').bloomFilter(),
         is_wallet: field('/is_wallet', 'true if its code is that of a known wallet'),

@@ -71,7 +71,8 @@ export interface TableOptions {
   readonly record?: RecordName;
   readonly rows: RowsFrom;
   readonly key: readonly string[];
-  readonly sort: readonly string[];
+  /** Default: the key without `_read_at`. */
+  readonly sort?: readonly string[];
   readonly time?: string;
   readonly without?: Readonly<Record<string, string>>;
   readonly columns: Readonly<Record<string, ColumnDraft>>;
@@ -91,7 +92,7 @@ export function table(name: string, options: TableOptions): TableDef {
     grain: options.grain,
     rows: options.rows,
     key: options.key,
-    sort: options.sort,
+    sort: options.sort ?? options.key.filter((column) => column !== '_read_at'),
     time: options.time,
     without: options.without ?? {},
     columns,

@@ -23,7 +23,6 @@ export const lookupsTable = table('lookups', {
   grain: 'one reading of one key by one lookup, even if it returned no rows',
   rows: { kind: 'records', path: '/lookups' },
   key: ['pipeline', 'key', '_read_at'],
-  sort: ['pipeline', 'key'],
   columns: {
     pipeline: text('/pipeline', 'pipeline that looked it up'),
     key: text(

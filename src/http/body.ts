@@ -4,17 +4,17 @@ import type { Fault } from './retryable-failure.ts';
 
 const SMALLEST_CHUNK = 65_536;
 const LARGEST_CHUNK = 16_777_216;
-/** JSON pages shrink to a quarter or less; a wrong guess costs another chunk. */
+/** JSON pages are compressed to a quarter or less; a wrong guess costs another chunk. */
 const GUESSED_RATIO = 6;
 
 const unpackGzip = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 const unpackDeflate = promisify<Buffer, ZlibOptions, Buffer>(inflate);
 const unpackBrotli = promisify<Buffer, ZlibOptions, Buffer>(brotliDecompress);
 
-/** What this program can read; the value of the `accept-encoding` header. */
+/** The value of the `accept-encoding` header. */
 export const ACCEPT_ENCODING = 'gzip, br';
 
-/** A body that could not be decompressed, put into words. */
+/** A body that could not be decompressed. */
 export class BodyFailure extends Error {
   readonly fault: Fault;
 
@@ -25,10 +25,10 @@ export class BodyFailure extends Error {
 }
 
 /**
- * Undoes the `content-encoding` of a body in zlib's own threads.
+ * Decompresses a body in the threads of zlib.
  *
- * @param maxBytes The largest body that is made; a bomb ends there.
- * @throws {BodyFailure} when the body is cut, broken, too large or of an unknown encoding.
+ * @param maxBytes maximum decompressed size
+ * @throws {BodyFailure} if the body is truncated, corrupt, too large or of an unknown encoding
  */
 export async function decompress(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   let plain = body;
@@ -69,7 +69,7 @@ async function unpack(body: Buffer, layer: string, maxBytes: number): Promise<Bu
   });
 }
 
-/** One chunk for the whole page where possible: each further one is another hop between threads and a copy. */
+/** One chunk for the whole page if possible: each further chunk costs a thread switch and a copy. */
 function chunkSize(body: Buffer, layer: string): number {
   const guess =
     layer.endsWith('gzip') && body.length >= 18 ? body.readUInt32LE(body.length - 4) + 64 : body.length * GUESSED_RATIO;

@@ -1,10 +1,10 @@
 import type { Fault, Pause } from './retryable-failure.ts';
 import { isApiError, looksLikeHtml, readServerText } from './server-text.ts';
 
-/** What came back, as far as the reaction depends on it. */
+/** The parts of a response that the reaction depends on. */
 export interface Reply {
   readonly status: number;
-  /** The header, or an empty text. */
+  /** The header, or an empty string. */
   readonly contentType: string;
   readonly retryAfter: string | undefined;
   readonly location: string | undefined;
@@ -12,36 +12,36 @@ export interface Reply {
   readonly body: Buffer;
 }
 
-/** What was asked, as far as the reaction depends on it. */
+/** The parts of the request that the reaction depends on. */
 export interface Situation {
   readonly path: string;
   readonly missing: 'wait' | 'answer' | undefined;
-  /** Whether a key was sent. */
+  /** True if a key was sent. */
   readonly keyed: boolean;
-  /** Whether this source has given a usable answer before; undefined counts as yes. */
+  /** True if this source has given a usable response before. Default true. */
   readonly answered?: boolean;
   /** Wall clock, milliseconds since 1970, for a Retry-After that is a date. */
   readonly now: number;
 }
 
-/** What to do with a reply: hand it out, or treat it as a fault that passes or stays. */
+/** What to do with a response: return it, or handle a fault. */
 export type Reaction = { readonly kind: 'answer' } | { readonly kind: 'fault'; readonly fault: Fault };
 
 const ADDRESS_HINT = 'is this the base URL of a TON Index v3 API? it ends in /api/v3';
 const LEFT_OUT_HINT = 'this server does not offer this part of the API; use another server, or leave out the pipeline';
 const OUTAGE_HINT = 'the source has problems; try again later, or lower --concurrency';
 
-/** Endpoints that answer 422 to every failure, also to a database timeout (api/README.md section 3). */
+/** Endpoints that return 422 for every failure, including database timeouts (api/README.md section 3). */
 const PATHS_WITH_422_FOR_ALL: ReadonlySet<string> = new Set(['/accountStates', '/walletStates', '/dns/records']);
 const PASSING_422 = /timeout|timed out|deadline|connection|cancel/i;
-/** Mistakes of the client that the server wraps as 500 (api/README.md section 3). */
+/** Client errors that the server returns as 500 (api/README.md section 3). */
 const MISTAKES_AS_500 = /limit is not allowed|wrong value for sort|index parameter is not allowed/i;
 const UNKNOWN_PATH_AS_500 = /Cannot (GET|POST|HEAD|PUT|DELETE)\b|Method Not Allowed/i;
 
-/** A part of the server that its operator left out: it does not come by itself, but behind a gateway another server may have it. */
+/** A part of the API that is not configured; behind a gateway, another server may have it. */
 const LEFT_OUT_AS_500 = /(is not|not been|not) (specified|configured|set up|enabled)/i;
 
-/** The reaction to every status and body the API and its gateways are known to send. */
+/** The reaction to all known statuses and bodies of the API and its gateways. */
 export function reactTo(reply: Reply, situation: Situation): Reaction {
   const { status } = reply;
   if (status >= 200 && status < 300) return reactToSuccess(reply, situation);
@@ -49,7 +49,7 @@ export function reactTo(reply: Reply, situation: Situation): Reaction {
   return fault(reply, describeFailure(reply, situation));
 }
 
-/** Milliseconds that a Retry-After header asks for, given in seconds or as an HTTP date; undefined when it says neither. */
+/** The pause of a Retry-After header in milliseconds, from seconds or an HTTP date; undefined if invalid. */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
@@ -59,7 +59,7 @@ export function parseRetryAfter(header: string | undefined, now: number): number
 }
 
 function reactToSuccess(reply: Reply, situation: Situation): Reaction {
-  // Where no answer ever came from, the address is more likely wrong than out of order.
+  // Without any response so far, the address is probably wrong.
   const pause: Pause = { kind: situation.answered === false ? 'brief' : 'backoff' };
   if (looksLikeHtml(reply.body) || /html/i.test(reply.contentType)) {
     const what = `expected JSON, got HTML with status ${reply.status}`;
@@ -72,7 +72,7 @@ function reactToSuccess(reply: Reply, situation: Situation): Reaction {
   return { kind: 'answer' };
 }
 
-/** Whether a body holds nothing but what JSON takes for blanks, which a server writes before it fails to write an answer. */
+/** True for a body of whitespace only, which servers send if they fail to write the response. */
 function isBlank(body: Buffer): boolean {
   return body.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
 }

@@ -6,11 +6,11 @@ import { UsageError } from '../core/errors.ts';
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The way a request takes: directly, or through a proxy. */
+/** A direct connection, or one through a proxy. */
 export interface Route {
   readonly dispatcher: Dispatcher;
   readonly origin: string;
-  /** Stands before the path of every request. */
+  /** Prefix of the path of every request. */
   readonly prefix: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Host and port of the proxy, without its password. */
@@ -22,13 +22,13 @@ export interface RouteOptions {
   readonly connections: number;
   readonly connectTimeoutMs: number;
   readonly maxBytes: number;
-  /** PEM file with further certificate authorities; those of the system and of NODE_EXTRA_CA_CERTS stay valid. */
+  /** PEM file with additional certificate authorities; those of the system and NODE_EXTRA_CA_CERTS stay valid. */
   readonly caFile: string | undefined;
-  /** Where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked up. */
+  /** Environment with HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
   readonly env: Environment;
 }
 
-/** Opens the keep-alive connections to a source, through the proxy that the environment names for it. */
+/** Opens keep-alive connections to a source, through a proxy if the environment sets one. */
 export function openRoute(options: RouteOptions): Route {
   const url = new URL(options.baseUrl);
   const path = url.pathname.replace(/\/$/, '');
@@ -50,7 +50,7 @@ export function openRoute(options: RouteOptions): Route {
     const dispatcher = new ProxyAgent({ ...limits, uri: proxy.href, requestTls: connect, proxyTls: connect });
     return { dispatcher, origin: url.origin, prefix: path, headers: {}, proxy: proxy.host };
   }
-  // A plain request names its whole address to the proxy: many proxies allow tunnels to port 443 only.
+  // Plain HTTP is not tunneled: many proxies allow tunnels to port 443 only.
   const dispatcher = new Pool(proxy.origin, { ...limits, connect });
   const headers = { host: url.host, ...proxyAuthorization(proxy) };
   return { dispatcher, origin: proxy.origin, prefix: `${url.origin}${path}`, headers, proxy: proxy.host };
@@ -59,7 +59,7 @@ export function openRoute(options: RouteOptions): Route {
 /**
  * The proxy for an address: HTTPS_PROXY for https, HTTP_PROXY for http (lower case first), unless NO_PROXY lists the host.
  *
- * @throws {UsageError} when the variable is no http(s) address.
+ * @throws {UsageError} if the variable is not an http(s) URL
  */
 export function resolveProxy(url: URL, env: Environment): URL | undefined {
   const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
@@ -97,7 +97,7 @@ function proxyAuthorization(proxy: URL): Readonly<Record<string, string>> {
   return { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` };
 }
 
-/** A list given to TLS replaces the built-in one, so it has to hold everything that was trusted before. */
+/** The `ca` option of TLS replaces the built-in list, so include everything that was trusted before. */
 function readAuthorities(file: string, env: Environment): string[] {
   const extra = env['NODE_EXTRA_CA_CERTS'];
   const inherited = extra === undefined || extra === '' ? [] : [readOptional(extra)];

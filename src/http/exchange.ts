@@ -13,14 +13,13 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 export interface ExchangeOptions {
   readonly baseUrl: string;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly concurrency: number;
   readonly key: Secret | undefined;
-  readonly noAddressBook: boolean | undefined;
-  readonly noMetadata: boolean | undefined;
-  /** From the request to the last byte. */
+  readonly names: boolean;
+  /** Up to the last byte of the response. */
   readonly timeoutMs: number;
-  /** Largest body, on the wire and decompressed. */
+  /** Maximum size of a body, compressed and decompressed. */
   readonly maxBytes: number;
   readonly caFile: string | undefined;
   readonly env: Environment;
@@ -32,10 +31,10 @@ export class Exchange {
   readonly #route: Route;
   readonly #headers: Readonly<Record<string, string>>;
   #bytes = 0;
-  /** Whether anything ever came from there. */
+  /** True after the first response. */
   #isReached = false;
 
-  /** @throws {UsageError} when a proxy or certificate setting is unusable */
+  /** @throws {UsageError} for an invalid proxy or certificate setting */
   constructor(options: ExchangeOptions) {
     const { baseUrl, concurrency, timeoutMs, maxBytes, caFile, env } = options;
     const connectTimeoutMs = Math.min(CONNECT_TIMEOUT_MS, timeoutMs);
@@ -44,7 +43,7 @@ export class Exchange {
     this.#headers = { ...headersOf(options), ...this.#route.headers };
   }
 
-  /** Bytes of bodies so far, over the wire. */
+  /** Bytes of bodies so far, compressed. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -75,7 +74,7 @@ export class Exchange {
     }
   }
 
-  /** What the retry loop and people are told of a failed attempt; no text in it holds the key. */
+  /** The error of a failed attempt; never contains the key. */
   failure(request: SourceRequest, fault: Fault, cause?: unknown): RetryableFailure {
     const redact = (text: string): string => this.#options.key?.redact(text) ?? text;
     const detail = fault.detail === undefined ? undefined : quoteText(fault.detail, redact);
@@ -117,13 +116,12 @@ export class Exchange {
   }
 }
 
-function headersOf({ key, noAddressBook, noMetadata }: ExchangeOptions): Readonly<Record<string, string>> {
+function headersOf({ key, names }: ExchangeOptions): Readonly<Record<string, string>> {
   return {
     accept: 'application/json',
     'accept-encoding': ACCEPT_ENCODING,
     'user-agent': userAgent(),
-    ...(noAddressBook === true ? { 'x-no-address-book': 'true' } : {}),
-    ...(noMetadata === true ? { 'x-no-metadata': 'true' } : {}),
+    ...(names ? {} : { 'x-no-address-book': 'true', 'x-no-metadata': 'true' }),
     ...(key === undefined ? {} : { 'x-api-key': key.reveal() }),
   };
 }

@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 
-/** A signal that ends with any of others, and lets go of them when it is no longer needed. */
+/** A signal that is aborted with any of several others, until it is released. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
   abort(reason: unknown): void;
-  /** Must be called: a long-lived signal would keep every linked one otherwise (AbortSignal.any does on Node 20). */
+  /** Must be called: otherwise a long-lived signal keeps all linked ones in memory, as AbortSignal.any does on Node 20. */
   release(): void;
 }
 
@@ -14,7 +14,7 @@ export function linkSignals(signals: readonly (AbortSignal | undefined)[]): Link
   for (const signal of signals) {
     if (signal === undefined) continue;
     const follow = (): void => controller.abort(signal.reason);
-    // Many requests share one signal on purpose: no warning about a leak.
+    // Many requests share one signal, so disable the leak warning.
     setMaxListeners(0, signal);
     if (signal.aborted) follow();
     signal.addEventListener('abort', follow, { once: true });

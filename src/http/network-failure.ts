@@ -1,12 +1,12 @@
 import type { Fault } from './retryable-failure.ts';
 
-/** Where a request was going, for messages. */
+/** The target of a request, for messages. */
 export interface Target {
   /** Scheme, host and port of the source; no path, no key. */
   readonly origin: string;
-  /** Host and port of the proxy in between; no password. */
+  /** Host and port of the proxy; no password. */
   readonly proxy?: string | undefined;
-  /** Whether this source has answered before: then an address that stops listening is given time to come back. */
+  /** True if this source has responded before: then it gets time to recover. */
   readonly reached: boolean;
 }
 
@@ -23,7 +23,7 @@ const CERTIFICATE_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_PRX_TLS',
 ]);
 
-/** What an exchange that ended without a whole answer means. */
+/** The fault of a request without a complete response. */
 export function describeNetworkFailure(error: unknown, target: Target): Fault {
   const code = codeOf(error);
   const detail = code ?? messageOf(error);
@@ -70,8 +70,8 @@ export function describeNetworkFailure(error: unknown, target: Target): Fault {
 }
 
 /**
- * The error with nothing but its words, for a cause chain: errors of the HTTP client can carry sockets, headers and raw
- * bytes of the exchange, which nobody should find in a log.
+ * A copy of an error with only its message and code: errors of the HTTP client can contain sockets, headers and raw bytes, which
+ * must not be logged.
  */
 export function strip(error: unknown, redact: (text: string) => string): Error | undefined {
   if (!(error instanceof Error)) return undefined;

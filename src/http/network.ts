@@ -15,9 +15,9 @@ export interface Network {
   /** `mainnet`, `testnet`, `sandbox`, or the base URL; names the network in warehouses and messages. */
   readonly name: string;
   readonly kind: 'mainnet' | 'testnet' | 'sandbox' | 'address';
-  /** Without a trailing slash; undefined for the sandbox, which the caller starts in its own process. */
+  /** Without trailing slash; undefined for the sandbox, which runs in the process of the caller. */
   readonly baseUrl: string | undefined;
-  /** Undefined when the source has no limit: the sandbox and addresses of this machine. */
+  /** Undefined for no limit: the sandbox and local servers. */
   readonly defaultRps: DefaultRps | undefined;
 }
 
@@ -33,9 +33,9 @@ const NAMED: readonly Network[] = [
 const CHOICES = 'mainnet, testnet, sandbox or a base URL such as http://127.0.0.1:8081/api/v3';
 
 /**
- * The network that a name or a base URL stands for. The base URL of a named network is that network.
+ * The network of a name or base URL. The base URL of a named network is that network.
  *
- * @throws {UsageError} when it is neither, or when the address carries a password, a key or a query.
+ * @throws {UsageError} if it is neither, or if the URL has a password, key or query
  */
 export function resolveNetwork(name: string): Network {
   const named = NAMED.find((network) => network.name === name);
@@ -48,7 +48,7 @@ export function resolveNetwork(name: string): Network {
   return same ?? { name: baseUrl, kind: 'address', baseUrl, defaultRps: isLoopback(url) ? undefined : PUBLIC_RPS };
 }
 
-/** The warehouse of a network where none is named: `data/<network>`. @throws {UsageError} */
+/** The default warehouse of a network: `data/<network>`. @throws {UsageError} */
 export function defaultWarehouse(network: string): string {
   return `data/${resolveNetwork(network)
     .name.replace(/^https?:\/\//, '')
@@ -59,7 +59,7 @@ export function defaultWarehouse(network: string): string {
  * The API key: `TONLAKE_API_KEY`, else the first line of the file that `TONLAKE_API_KEY_FILE` names. Undefined when
  * neither is set.
  *
- * @throws {UsageError} when it is empty, has characters no header can carry, or the file cannot be read.
+ * @throws {UsageError} if it is empty, has characters that are invalid in a header, or the file cannot be read
  */
 export function readApiKey(env: Environment): Secret | undefined {
   const value = env['TONLAKE_API_KEY'];
@@ -76,7 +76,7 @@ function readKeyFile(file: string): string {
     throw new UsageError('usage: expected a readable file in TONLAKE_API_KEY_FILE, got one that cannot be read', {
       code: 'bad-api-key',
       hint: 'set TONLAKE_API_KEY_FILE to a file whose first line is the key',
-      // The path could be the key itself, put into the wrong variable.
+      // The path could be the key itself, if set in the wrong variable.
       cause: cause instanceof Error && 'code' in cause ? new Error(String(cause.code)) : undefined,
     });
   }
@@ -97,7 +97,7 @@ function parseAddress(text: string): URL | undefined {
   return new URL(text);
 }
 
-/** The message does not repeat the address: what is refused here may be a secret. */
+/** The message does not repeat the URL, which may contain a secret. */
 function refuseSecrets(url: URL): void {
   if (url.username === '' && url.password === '' && url.search === '' && url.hash === '') return;
   const got = url.username === '' && url.password === '' ? 'a query' : 'a user name or password';

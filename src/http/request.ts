@@ -1,39 +1,39 @@
 import { SourceError } from '../core/errors.ts';
 
-/** One question to the source. */
+/** A request to the source. */
 export interface SourceRequest {
   /** Default `GET`. */
   readonly method?: 'GET' | 'POST' | undefined;
   /** Path below the base URL, with a leading slash: `/blocks`. */
   readonly path: string;
-  /** Parameters in the order they are sent; a list repeats its name. No value may be empty. */
+  /** Parameters in the order in which they are sent; a list repeats its name. No value may be empty. */
   readonly query: readonly (readonly [name: string, value: string])[];
   /** JSON text of a POST. */
   readonly body?: string | undefined;
   /**
-   * What a 404 means. `wait`: not indexed yet, or a hole, so ask again until the wait time is over. `answer`: no rows,
-   * handed out with status 404. By default it is an error. A 404 that is not the API's own is always an error.
+   * Meaning of a 404. `wait`: not indexed yet, so poll until the wait time is over. `answer`: no rows, returned with status 404.
+   * Default: an error. A 404 that is not from the API itself is always an error.
    */
   readonly missing?: 'wait' | 'answer' | undefined;
-  /** Who asks for what, for messages: `transactions 1005`. Default: the path. */
+  /** For messages: `transactions 1005`. Default: the path. */
   readonly label?: string | undefined;
 }
 
-/** What the source said. */
+/** A response. */
 export interface Answer {
   readonly status: number;
   /** Decompressed. */
   readonly body: Buffer;
-  /** Size of the body as it came over the wire, before decompression. */
+  /** Compressed size of the body. */
   readonly wireBytes: number;
-  /** `GET /blocks?mc_seqno=5&limit=1000`: no host and no key, so it may be stored and printed. */
+  /** `GET /blocks?mc_seqno=5&limit=1000`, without host and key: safe to store and print. */
   readonly request: string;
 }
 
 /**
- * Path and query as they stand in the request line.
+ * Path and query of the request line.
  *
- * @throws {SourceError} when a value is empty: the server drops such a filter without a word.
+ * @throws {SourceError} for an empty value: the server silently ignores such a filter.
  */
 export function formatTarget(request: SourceRequest): string {
   const pairs = request.query.map(([name, value]) => {

@@ -6,39 +6,39 @@ const BACKOFF_MS = { base: 500, cap: 30_000 };
 const BRIEF = { attempts: 3, baseMs: 200 };
 const POLL_MS = { base: 400, growth: 1.5, cap: 2_000 };
 
-/** The longest pause a source may ask for; beyond it the call fails instead of sleeping on. */
+/** Maximum pause that a source may ask for; the request fails if it is longer. */
 export const MAX_PAUSE_MS = 300_000;
 
-/** One failed attempt that will be repeated. */
+/** A failed attempt that will be retried. */
 export interface Retry {
-  /** How many attempts have failed so far, from 1. */
+  /** Failed attempts so far, from 1. */
   readonly attempt: number;
-  /** How long the loop sleeps before the next one. */
+  /** Pause before the next attempt. */
   readonly sleepMs: number;
   readonly error: TonlakeError;
 }
 
 export interface RetryOptions {
-  /** How many times a failure is taken before it is final; waiting for a block to be indexed does not count. */
+  /** Maximum attempts; polls for a block that is not indexed do not count. */
   readonly attempts: number;
-  /** How long a missing block is waited for, from the first time it was missing. */
+  /** How long to wait for a block that is not indexed. */
   readonly waitMs: number;
   readonly effects: Effects;
   readonly signal: AbortSignal;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
-/** What the loop remembers between attempts. */
+/** The state of the retry loop. */
 export interface Tally {
-  /** Attempts that failed, without polls. */
+  /** Failed attempts, without polls. */
   readonly failures: number;
-  /** Attempts that found nothing indexed yet. */
+  /** Attempts that found the block not indexed. */
   readonly polls: number;
-  /** Time since the first of those polls. */
+  /** Time since the first poll. */
   readonly missingForMs: number;
 }
 
-/** How long to sleep before the next attempt, in milliseconds; undefined when it is time to give up. */
+/** Pause before the next attempt, in milliseconds; undefined to give up. */
 export function planPause(
   pause: Pause,
   tally: Tally,
@@ -61,8 +61,8 @@ export function planPause(
 }
 
 /**
- * Runs `attempt` until it succeeds, fails for good, or has failed too often. The only retry loop of the program; it asks
- * nothing of an error but whether it is retryable, and how long to pause.
+ * Runs `attempt` until it succeeds, fails with an error that is not retryable, or has failed too often. The only retry loop of the
+ * program.
  */
 export async function retry<T>(attempt: (tried: number) => Promise<T>, options: RetryOptions): Promise<T> {
   const { effects, signal } = options;
@@ -100,19 +100,15 @@ export async function retry<T>(attempt: (tried: number) => Promise<T>, options: 
 
 function giveUp(error: TonlakeError, pause: Pause, tried: number, elapsedMs: number): TonlakeError {
   if (!(error instanceof RetryableFailure)) return error;
+  const { label, fault, cause } = error;
   const seconds = formatSeconds(elapsedMs);
-  if (pause.kind === 'poll')
-    return new RetryableFailure(error.label, error.fault, { tries: ` after ${seconds}`, cause: error.cause });
+  if (pause.kind === 'poll') return new RetryableFailure(label, fault, { tries: ` after ${seconds}`, cause });
   if (pause.kind === 'after' && pause.ms > MAX_PAUSE_MS) {
     const tries = `, and asked to wait ${formatSeconds(pause.ms)}`;
-    return new RetryableFailure(
-      error.label,
-      { ...error.fault, hint: 'try again after that time' },
-      { tries, cause: error.cause },
-    );
+    return new RetryableFailure(label, { ...fault, hint: 'try again after that time' }, { tries, cause });
   }
   const tries = tried === 1 ? '' : ` after ${tried} attempts in ${seconds}`;
-  return new RetryableFailure(error.label, error.fault, { tries, cause: error.cause });
+  return new RetryableFailure(label, fault, { tries, cause });
 }
 
 function formatSeconds(ms: number): string {

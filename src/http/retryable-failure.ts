@@ -1,32 +1,32 @@
 import { SourceError } from '../core/errors.ts';
 
-/** How to go on after a failure that can pass by itself. */
+/** How to continue after a transient failure. */
 export type Pause =
-  /** Exponential back-off with jitter. */
+  /** Exponential backoff with jitter. */
   | { readonly kind: 'backoff' }
-  /** The source named the time to wait. */
+  /** The source gave the time to wait. */
   | { readonly kind: 'after'; readonly ms: number }
-  /** Nothing has ever answered there: few attempts in short order. */
+  /** The source has never answered: a few quick attempts. */
   | { readonly kind: 'brief' }
-  /** Not indexed yet: look again every now and then until the wait time is over. */
+  /** Not indexed yet: poll until the wait time is over. */
   | { readonly kind: 'poll' };
 
-/** What went wrong with one attempt, before it is put into words. */
+/** What went wrong with one attempt. */
 export interface Fault {
   /** Stable identifier, for example `rate-limited`. */
   readonly code: string;
-  /** The fault in a few words: `429`, `nothing listens at http://127.0.0.1:1`. */
+  /** In a few words: `429`, `nothing is listening at http://127.0.0.1:1`. */
   readonly what: string;
   readonly hint?: string | undefined;
-  /** Absent when asking again cannot help. */
+  /** Undefined if a retry is useless. */
   readonly pause?: Pause | undefined;
-  /** HTTP status, when there was an answer. */
+  /** HTTP status, if there was a response. */
   readonly status?: number | undefined;
-  /** What the server said, on one line; or the system's word for the failure. */
+  /** Text of the server on one line, or the error code of the system. */
   readonly detail?: string | undefined;
 }
 
-/** One attempt that failed: a SourceError that knows how the retry loop may go on. */
+/** A failed attempt, with how to continue. */
 export class RetryableFailure extends SourceError {
   readonly label: string;
   readonly fault: Fault;

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const REDACTED = '[redacted]';
 
-/** A value that must reach the source and nobody else: it prints as `[redacted]` wherever it turns up. */
+/** A value that is only sent to the source; it prints as `[redacted]`. */
 export class Secret {
   readonly #value: string;
 
@@ -15,7 +15,7 @@ export class Secret {
     return this.#value;
   }
 
-  /** The text with every occurrence of the value replaced, also where it stands percent-encoded. */
+  /** Replaces every occurrence of the value, also percent-encoded. */
   redact(text: string): string {
     return text.replaceAll(this.#value, REDACTED).replaceAll(encodeURIComponent(this.#value), REDACTED);
   }
@@ -33,7 +33,7 @@ export class Secret {
   }
 }
 
-/** Takes a secret out of everything an error and its causes say; the error stays the same object. */
+/** Removes a secret from all strings of an error and its causes, in place. */
 export function scrubError(error: unknown, secret: Secret): void {
   const seen = new Set<unknown>();
   for (let link = error; link instanceof Error && !seen.has(link); link = link.cause) {

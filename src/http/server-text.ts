@@ -1,7 +1,7 @@
 const LONGEST = 200;
 const MOST_READ = 65_536;
 
-/** What a body that is not an answer says: the text of an API or gateway error, the words of an HTML page, or the body. */
+/** The message in an error response: that of the API or gateway, the text of an HTML page, or the body. */
 export function readServerText(body: Buffer): string {
   const text = body.subarray(0, MOST_READ).toString('utf8');
   const record = parseObject(text);
@@ -14,17 +14,17 @@ export function readServerText(body: Buffer): string {
   return title ?? text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
 }
 
-/** Whether a body is an error of the API itself: `{"error": "..."}`. */
+/** True for an error of the API itself: `{"error": "..."}`. */
 export function isApiError(body: Buffer): boolean {
   return typeof parseObject(body.subarray(0, MOST_READ).toString('utf8'))?.['error'] === 'string';
 }
 
-/** Whether the first byte that is no blank opens a tag. */
+/** True if the first character after whitespace opens a tag. */
 export function looksLikeHtml(body: Buffer): boolean {
   return body.subarray(0, 256).toString('latin1').replace(/^ï»¿/, '').trimStart().startsWith('<');
 }
 
-/** Foreign text for a message: one line, no control characters, at most 200 characters, the key taken out first. */
+/** Server text for a message: one line, without key and control characters, at most 200 characters. */
 export function quoteText(text: string, redact: (text: string) => string): string {
   const line = redact(text)
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
@@ -35,7 +35,7 @@ export function quoteText(text: string, redact: (text: string) => string): strin
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    // An object of JSON.parse has string keys; what stands in them is checked by the caller.
+    // The caller checks the values.
     return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
   } catch {
     return undefined;

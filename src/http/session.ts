@@ -6,26 +6,26 @@ import type { RetryEvent, Source } from './source.ts';
 export interface SessionOptions {
   /** `mainnet`, `testnet`, `sandbox`, or a base URL. */
   readonly network: string;
-  /** Cap on requests per second, or `auto`; default 1 without a key, 10 with one, none for the sandbox and this machine. */
+  /** Maximum requests per second, or `auto`. Default 1 without a key, 10 with one, unlimited for the sandbox and local servers. */
   readonly rps?: number | 'auto' | undefined;
   /** Priority among processes that share the rate limit of a network. Default backfill. */
   readonly priority?: Priority | undefined;
-  /** Requests under way at once; default 8. */
+  /** Maximum concurrent requests. Default 8. */
   readonly concurrency?: number | undefined;
-  /** How long a block that is not indexed is waited for, in milliseconds; default 60 s. */
+  /** How long to wait for a block that is not indexed, in milliseconds. Default 60 s. */
   readonly waitMs?: number | undefined;
-  /** Whether answers shall come with their address book and metadata; default false, which saves the server work. */
+  /** Request the address book and metadata of responses. Default false, which saves work for the server. */
   readonly names?: boolean | undefined;
-  /** What tonlake is doing, for `status --budget`; others may read it. Default `tonlake`. */
+  /** Shown by `status --budget`, also to other users. Default `tonlake`. */
   readonly command?: string | undefined;
   readonly effects: Effects;
-  /** Where the key, proxies and certificates are looked up; default `process.env`. */
+  /** Environment with the key, proxies and certificates. Default `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
 
-/** A network that is ready to be asked. */
+/** An open network. */
 export interface Session {
   readonly network: string;
   readonly source: Source;
@@ -33,9 +33,9 @@ export interface Session {
 }
 
 /**
- * Opens a network; for `sandbox` a server is started in this process. No request is sent yet.
+ * Opens a network; for `sandbox` it starts a server in this process. Sends no request yet.
  *
- * @throws {UsageError} for an unknown network, or an unusable key or proxy
+ * @throws {UsageError} for an unknown network, or an invalid key or proxy
  */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const network = resolveNetwork(options.network);
@@ -44,22 +44,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { openSource } = await import('./source.ts');
   const sandbox = network.kind === 'sandbox' ? await startLocalSandbox() : undefined;
   try {
-    const source = openSource({
-      network,
-      baseUrl: sandbox?.url,
-      apiKey,
-      rps: options.rps,
-      priority: options.priority ?? 'backfill',
-      command: options.command,
-      concurrency: options.concurrency,
-      waitMs: options.waitMs,
-      noAddressBook: options.names !== true,
-      noMetadata: options.names !== true,
-      effects: options.effects,
-      signal: options.signal,
-      env,
-      onRetry: options.onRetry,
-    });
+    const { priority = 'backfill', names = false } = options;
+    const source = openSource({ ...options, network, baseUrl: sandbox?.url, apiKey, priority, names, env });
     return {
       network: network.name,
       source,

@@ -15,7 +15,7 @@ import { type Answer, formatTarget, labelOf, nameRequest, type SourceRequest } f
 import { MAX_PAUSE_MS, retry } from './retry.ts';
 import { type Secret, scrubError } from './secret.ts';
 
-/** One attempt that will be repeated; nothing in it holds the key. */
+/** A failed attempt that will be retried; never contains the key. */
 export interface RetryEvent {
   readonly label: string;
   readonly request: string;
@@ -29,50 +29,48 @@ export interface RetryEvent {
 
 export interface SourceOptions {
   readonly network: Network;
-  /** Default: that of the network; needed for the sandbox. */
+  /** Default: that of the network; required for the sandbox. */
   readonly baseUrl?: string | undefined;
   /** Sent in the X-Api-Key header; never to the sandbox. */
   readonly apiKey?: Secret | undefined;
-  /** Cap on requests per second; `auto` finds the limit, Infinity for none. Default: the network's, by whether there is a key. */
+  /** Maximum requests per second; `auto` finds the limit, Infinity for none. Default: that of the network, with or without key. */
   readonly rps?: number | 'auto' | undefined;
   /** Shares the rate limit of the network with other processes of this machine, with this priority. Default: not shared. */
   readonly priority?: Priority | undefined;
-  /** What tonlake is doing, for `status --budget`. Default `tonlake`. */
+  /** Shown by `status --budget`. Default `tonlake`. */
   readonly command?: string | undefined;
-  /** Default: one of its own. Sources of the same network should share one. */
+  /** Default: a new one. Sources of the same network should share one. */
   readonly budget?: RateLimiter | undefined;
-  /** Requests under way at once, default 8. */
+  /** Maximum concurrent requests. Default 8. */
   readonly concurrency?: number | undefined;
-  /** How long a block that is not indexed is waited for, default 60 s. */
+  /** How long to wait for a block that is not indexed. Default 60 s. */
   readonly waitMs?: number | undefined;
-  /** How many times a failing request is sent, default 8. */
+  /** Attempts per request. Default 8. */
   readonly attempts?: number | undefined;
-  /** Limit for one exchange, from the request to the last byte, default 30 s. */
+  /** Timeout of one attempt, up to the last byte. Default 30 s. */
   readonly timeoutMs?: number | undefined;
-  /** Largest body, on the wire and decompressed, default 512 MiB. */
+  /** Maximum size of a body, compressed and decompressed. Default 512 MiB. */
   readonly maxBytes?: number | undefined;
-  /** Leaves `address_book` empty and saves the server work. Default false. */
-  readonly noAddressBook?: boolean | undefined;
-  /** Leaves `metadata` empty and saves the server work. Default false. */
-  readonly noMetadata?: boolean | undefined;
+  /** False asks the server to leave `address_book` and `metadata` empty, which saves work. Default true. */
+  readonly names?: boolean | undefined;
   readonly effects: Effects;
   /** Ends all requests of this source. */
   readonly signal?: AbortSignal | undefined;
-  /** PEM file with further certificate authorities. Default: the environment's TONLAKE_CA_FILE. */
+  /** PEM file with additional certificate authorities. Default TONLAKE_CA_FILE. */
   readonly caFile?: string | undefined;
-  /** Where the proxy variables and TONLAKE_CA_FILE are looked up, default `process.env`. */
+  /** Environment with the proxy variables and TONLAKE_CA_FILE. Default `process.env`. */
   readonly env?: Environment | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
 
 export interface SourceCounts {
-  /** Attempts sent. */
+  /** Attempts, including retries. */
   readonly requests: number;
-  /** Attempts sent after the first of their question. */
+  /** Attempts after the first of each request. */
   readonly retries: number;
-  /** Bytes of bodies over the wire. */
+  /** Bytes of bodies, compressed. */
   readonly bytes: number;
-  /** Attempts sent, by path. */
+  /** Attempts by path. */
   readonly byPath: Readonly<Record<string, number>>;
 }
 
@@ -82,27 +80,27 @@ export interface FetchOptions {
   readonly attempts?: number | undefined;
 }
 
-/** A TON Index v3 API: one budget, one retry loop, bytes out. */
+/** A TON Index v3 API, with rate limit and retries. */
 export interface Source {
   /**
-   * Asks, and asks again as long as the failure is retryable. `accept` runs inside the loop, so what it rejects with a
-   * retryable error (a body that is not JSON, a list that came back short) is asked again too.
+   * Sends a request, with retries. `accept` runs inside the retry loop, so its retryable errors (a body that is not JSON, an
+   * incomplete list) are retried, too.
    *
-   * @throws {SourceError} when the source gives no usable answer. Errors of `accept` and reasons of signals pass unchanged.
+   * @throws {SourceError} without a usable response. Errors of `accept` and reasons of signals are passed on.
    */
-  fetch<T>(ask: SourceRequest, accept: (answer: Answer) => T | Promise<T>, options?: FetchOptions): Promise<T>;
-  /** Requests per second that are allowed at the moment; undefined for no limit. */
+  fetch<T>(request: SourceRequest, accept: (answer: Answer) => T | Promise<T>, options?: FetchOptions): Promise<T>;
+  /** Current maximum of requests per second; undefined for no limit. */
   readonly rps: number | undefined;
-  /** A snapshot of what was sent and received so far. */
+  /** Requests and bytes so far. */
   readonly counts: SourceCounts;
-  /** Ends what is under way and closes all connections. */
+  /** Aborts pending requests and closes all connections. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a source; no request is sent yet.
+ * Opens a source; sends no request yet.
  *
- * @throws {UsageError} when an option is out of range, or a proxy or certificate setting is unusable.
+ * @throws {UsageError} for an option out of range, or an invalid proxy or certificate setting
  */
 export function openSource(options: SourceOptions): Source {
   return new HttpSource(options);
@@ -110,7 +108,6 @@ export function openSource(options: SourceOptions): Source {
 
 class HttpSource implements Source {
   readonly #options: SourceOptions;
-  /** Never sent to the sandbox. */
   readonly #key: Secret | undefined;
   readonly #attempts: number;
   readonly #waitMs: number;
@@ -134,7 +131,7 @@ class HttpSource implements Source {
     this.#attempts = atLeast('attempts', options.attempts ?? 8, 1);
     this.#waitMs = atLeast('wait', options.waitMs ?? 60_000, 0);
     this.#exchange = new Exchange({
-      ...{ baseUrl, concurrency, key, noAddressBook: options.noAddressBook, noMetadata: options.noMetadata },
+      ...{ baseUrl, concurrency, key, names: options.names ?? true },
       timeoutMs: atLeast('timeout', options.timeoutMs ?? 30_000, 1),
       maxBytes: options.maxBytes ?? 512 * 1024 * 1024,
       caFile: options.caFile ?? env['TONLAKE_CA_FILE'],
@@ -158,21 +155,21 @@ class HttpSource implements Source {
   }
 
   async fetch<T>(
-    question: SourceRequest,
+    request: SourceRequest,
     accept: (answer: Answer) => T | Promise<T>,
     { signal, attempts = this.#attempts }: FetchOptions = {},
   ): Promise<T> {
     const { effects, onRetry } = this.#options;
-    const target = formatTarget(question);
+    const target = formatTarget(request);
     const link = signal === undefined ? undefined : linkSignals([this.#life.signal, signal]);
     const end = link?.signal ?? this.#life.signal;
     try {
-      return await retry(async (tried) => accept(await this.#send(question, target, tried, end)), {
+      return await retry(async (tried) => accept(await this.#send(request, target, tried, end)), {
         ...{ attempts, effects, waitMs: this.#waitMs, signal: end },
         onRetry: ({ attempt, sleepMs, error }) => {
           const message = this.#key?.redact(error.message) ?? error.message;
-          const request = nameRequest(question, target);
-          onRetry?.({ label: labelOf(question), request, attempt, sleepMs, code: error.code, message });
+          const text = nameRequest(request, target);
+          onRetry?.({ label: labelOf(request), request: text, attempt, sleepMs, code: error.code, message });
         },
       });
     } catch (error) {
@@ -191,36 +188,36 @@ class HttpSource implements Source {
   }
 
   /** One attempt, when it is its turn. */
-  async #send(question: SourceRequest, target: string, tried: number, signal: AbortSignal): Promise<Answer> {
+  async #send(request: SourceRequest, target: string, tried: number, signal: AbortSignal): Promise<Answer> {
     return this.#queue.add(
       async () => {
         const permit = await this.#limiter.take(signal);
         const { byPath } = this.#counts;
         this.#counts.requests++;
         if (tried > 1) this.#counts.retries++;
-        byPath.set(question.path, (byPath.get(question.path) ?? 0) + 1);
-        const { reply, wireBytes } = await this.#exchange.send(question, target, signal);
-        this.#judge(question, permit, reply);
-        return { status: reply.status, body: reply.body, wireBytes, request: nameRequest(question, target) };
+        byPath.set(request.path, (byPath.get(request.path) ?? 0) + 1);
+        const { reply, wireBytes } = await this.#exchange.send(request, target, signal);
+        this.#judge(request, permit, reply);
+        return { status: reply.status, body: reply.body, wireBytes, request: nameRequest(request, target) };
       },
       { signal, priority: tried },
     );
   }
 
-  /** @throws {RetryableFailure} when the reply is no usable answer */
-  #judge(question: SourceRequest, permit: Permit, reply: Reply): void {
+  /** @throws {RetryableFailure} for a response that is not usable */
+  #judge(request: SourceRequest, permit: Permit, reply: Reply): void {
     const now = this.#options.effects.now();
     if (reply.status === 429) {
       const holdMs = parseRetryAfter(reply.retryAfter, now);
       this.#limiter.slow(permit, holdMs === undefined ? undefined : Math.min(holdMs, MAX_PAUSE_MS));
     }
-    const { path, missing } = question;
+    const { path, missing } = request;
     const reaction = reactTo(reply, {
       ...{ path, missing, now },
       keyed: this.#key !== undefined,
       answered: this.#hasAnswered,
     });
-    if (reaction.kind === 'fault') throw this.#exchange.failure(question, reaction.fault);
+    if (reaction.kind === 'fault') throw this.#exchange.failure(request, reaction.fault);
     this.#hasAnswered = true;
   }
 }

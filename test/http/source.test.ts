@@ -35,7 +35,7 @@ describe('a request', () => {
 
   test('carries a user agent, the key as a header, and the switches that save the server work', async () => {
     const server = await serveSteps(OK);
-    await fetchText(open(server.baseUrl, { apiKey: new Secret(KEY), noAddressBook: true, noMetadata: true }));
+    await fetchText(open(server.baseUrl, { apiKey: new Secret(KEY), names: false }));
     expect(server.headers[0]).toMatchObject({
       'user-agent': expect.stringMatching(/^tonlake\/\d+\.\d+\.\d+/),
       'x-api-key': KEY,
