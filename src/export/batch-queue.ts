@@ -13,7 +13,7 @@ export interface BatchOf {
   readonly batch: RecordBatch;
 }
 
-/** Hands the batches of committed spans from a walk to a consumer, one span at a time: the walk waits until all are taken. */
+/** Hands the batches of committed spans to a consumer, one span at a time: the walk waits until all are taken. */
 export class BatchQueue {
   private readonly staged = new Map<string, BatchOf[]>();
   private readonly known = new Map<number, readonly Header[]>();
@@ -28,13 +28,13 @@ export class BatchQueue {
   private readonly now: () => number;
   private readonly query: Query;
 
-  /** @param query what walks read, as of a warehouse without rows */
+  /** @param query queries an empty warehouse */
   constructor(now: () => number, query: Query) {
     this.now = now;
     this.query = query;
   }
 
-  /** A sink whose rows go to the consumer, or, for headers that only prove others, nowhere. */
+  /** A sink for the consumer, or for headers that only prove other rows. */
   sink(isHandedOut: boolean): SpanSink {
     return {
       stage: () => this.stage(isHandedOut),
@@ -52,7 +52,7 @@ export class BatchQueue {
     };
   }
 
-  /** The next batch; undefined at the end. @throws what the walk threw */
+  /** The next batch; undefined at the end. @throws the error of the walk */
   async take(): Promise<BatchOf | undefined> {
     for (;;) {
       const next = this.waiting.shift();
@@ -66,7 +66,7 @@ export class BatchQueue {
     }
   }
 
-  /** The part of a span whose headers are known. */
+  /** The blocks of a span with known headers. */
   spansOf({ from, to }: Span): readonly Span[] {
     const seqnos = [...this.known.keys()].filter((seqno) => seqno >= from && seqno <= to);
     return unionSpans(seqnos.map((seqno) => ({ from: seqno, to: seqno })));
@@ -77,7 +77,7 @@ export class BatchQueue {
     this.wake?.();
   }
 
-  /** The consumer wants no more. */
+  /** Called when the consumer stops. */
   close(): void {
     this.isClosed = true;
     this.waiting = [];
@@ -121,7 +121,7 @@ export class BatchQueue {
     });
   }
 
-  /** What lies before is not asked for again. */
+  /** Forgets the headers before the span, which is never followed by an earlier one. */
   private headers(span: Span): ReadonlyMap<number, readonly Header[]> {
     for (const seqno of this.known.keys()) if (seqno < span.from) this.known.delete(seqno);
     return new Map([...this.known].filter(([seqno]) => seqno <= span.to));

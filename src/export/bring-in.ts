@@ -2,7 +2,7 @@ import { fetchEnds, type IndexEnds } from '../chain/index-ends.ts';
 import { haveCommon, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { coversBlocks, isFinal, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import { type LedgerEntry, narrowerEntries, PARTIAL, requireSpace, spansOf } from '../warehouse/index.ts';
-import { requireColumnsOfSources, requireKeys } from './lookup-keys.ts';
+import { queryOf, requireColumnsOfSources, requireKeys } from './lookup-keys.ts';
 import { missingSpans, tellSkipped } from './missing-spans.ts';
 import { splitReachable } from './reachable-blocks.ts';
 import { countPromised } from './store-sink.ts';
@@ -16,11 +16,11 @@ export interface PipelineRun extends Omit<EngineContext, 'declared' | 'ends'> {
   readonly waitMs: number | undefined;
 }
 
-/** Brings in what is asked of one pipeline and not done, and reads again what was not final. */
+/** Exports the missing blocks of one pipeline, and reads again those that were not final. */
 export async function bringIn(run: PipelineRun): Promise<void> {
   const { pipeline, registry, report, asked, sink, stop } = run;
   const partial = sink.ledger().filter((entry) => isPartial(pipeline, entry));
-  // What is read again as a whole is left to that.
+  // Partial entries are read again completely.
   const missing = subtractSpans(missingSpans(run), partial.flatMap(spansOf));
   const isLive = isReadAgain(run);
   if (missing.length === 0 && !isLive && partial.length === 0) return tellSkipped(run, report);
@@ -41,21 +41,21 @@ export async function bringIn(run: PipelineRun): Promise<void> {
   await walkAndRepair({ ...context, asked }, { missing: rest, again });
 }
 
-/** Whether a done range may be read again: rows that change, or keys that somebody gives. */
+/** True if a done range may be read again: its rows change, or the user gave the keys. */
 function isReadAgain({ pipeline: { walk }, from }: PipelineRun): boolean {
   return walk.kind === 'snapshot' || ('lookBack' in walk && walk.lookBack > 0) || from !== undefined;
 }
 
-/** Refuses keys, or parents, that cannot be found. @throws {UsageError} */
+/** @throws {UsageError} if the keys, or parents, cannot be found */
 async function requireSources(run: PipelineRun): Promise<void> {
   const { walk } = run.pipeline;
-  if (walk.kind === 'lookup') await requireKeys(run, walk, run.from ?? walk.query);
-  if (walk.kind === 'snapshot' && walk.parents !== undefined) {
-    await requireColumnsOfSources(run, run.from ?? walk.parents.query);
-  }
+  const query = run.from ?? queryOf(run.pipeline);
+  if (query === undefined) return;
+  if (walk.kind === 'lookup') await requireKeys(run, walk, query);
+  else await requireColumnsOfSources(run, query);
 }
 
-/** Tells what begins. @throws {StoreError} when there is no room for it */
+/** Reports the start. @throws {StoreError} if there is no room for the rows */
 async function announce(run: PipelineRun, missing: readonly Span[]): Promise<void> {
   const { pipeline, sink, asked, report, warehouse } = run;
   const isCounted = proofOf(pipeline) === 'tx_count';
@@ -65,16 +65,13 @@ async function announce(run: PipelineRun, missing: readonly Span[]): Promise<voi
   await requireSpace(warehouse, pipeline, records ?? seqnos);
 }
 
-/**
- * Whether an entry of a list of blocks is to be read again as a whole, because its rows are known to be wrong. Rows that headers count
- * are brought in like missing ones, and take its place.
- */
+/** True for an entry whose rows are known to be wrong, so that it is read again completely. Headers replace such rows block by block. */
 function isPartial(own: PipelineDef, { pipeline, verdict, scope }: LedgerEntry): boolean {
   const isList = coversBlocks(own) && !isMasterchain(own);
   return isList && pipeline === own.name && verdict === 'sealed' && scope === PARTIAL;
 }
 
-/** Entries in the asked range whose rows may be others now, or are known to be wrong. */
+/** Entries in the range whose rows may have changed, or are known to be wrong. */
 function outdated({ pipeline, sink, asked }: PipelineRun, head: number): readonly LedgerEntry[] {
   const { walk, name } = pipeline;
   return sink.ledger().filter((entry) => {

@@ -7,7 +7,7 @@ import type { RequestMeter } from './request-meter.ts';
 import type { EntryTerms } from './span-walk.ts';
 import { spanEvent, type WalkContext } from './walk-context.ts';
 
-/** Makes staged rows visible, and tells of it. What could not be had of the same blocks before gives way. */
+/** Commits staged rows and reports them. Quarantined and partial entries of the same blocks are replaced. */
 export async function commitSpan(
   context: WalkContext,
   meter: RequestMeter,
@@ -20,7 +20,7 @@ export async function commitSpan(
   const poor = sink.ledger().filter(
     (entry) =>
       entry.pipeline === pipeline.name &&
-      // Keys that a lookup has read stay, whatever else it lacked.
+      // The keys that a partial lookup has read stay.
       (entry.verdict === 'quarantined' || coversBlocks(pipeline)) &&
       !supersedes.includes(entry.id) &&
       givesWay(entry, span),
@@ -34,10 +34,7 @@ export async function commitSpan(
   if (verdict === 'sealed') report(spanEvent(entry));
 }
 
-/**
- * Puts records of a span that could not be decoded into the quarantine, and tells of them. It takes the place of the quarantine
- * before, and the next whole commit of the span takes its place.
- */
+/** Commits and reports records that could not be decoded. The next complete commit of the span replaces them. */
 export async function quarantineSpan(
   context: WalkContext,
   meter: RequestMeter,
@@ -54,7 +51,7 @@ export async function quarantineSpan(
   for (const { pointer, reason } of refused) report({ event: 'quarantine', pipeline: name, seqno, pointer, reason });
 }
 
-/** Tells that a span is over, whatever became of it. */
+/** Reports that a span has ended, with or without success. */
 export function tellProgress({ report, pipeline }: WalkContext, span: Span): void {
   report({ event: 'progress', pipeline: pipeline.name, seqnos: spanSize(span), records: 0 });
 }

@@ -1,9 +1,9 @@
 import { TonlakeError } from '../core/errors.ts';
 
-/** Codes of failures that a block, or a span, can have by itself. */
+/** Codes of failures of a single block or span. */
 const LOCAL: ReadonlySet<string> = new Set(['not-indexed', 'no-horizon', 'wrong-block']);
 
-/** A failure of single blocks, not of the source as a whole: the rest is brought in all the same. */
+/** True for a failure of single blocks, not of the source: the run continues with the others. */
 export function isLocalFailure(error: unknown): error is TonlakeError {
   if (!(error instanceof TonlakeError)) return false;
   return LOCAL.has(error.code) || (error.stage === 'decode' && error.retryable);

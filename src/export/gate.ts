@@ -1,11 +1,11 @@
-/** What others wait for; it opens once, and for good. */
+/** Something to wait for. It opens once and stays open. */
 export class Gate {
   readonly opened: Promise<void>;
   private readonly stop: AbortSignal;
   private resolve: () => void = () => undefined;
   private readonly onStop = (): void => this.open();
 
-  /** @param stop opens it, too, so that nobody waits for what will not come */
+  /** @param stop opens it too, so that nobody waits forever */
   constructor(stop: AbortSignal) {
     this.stop = stop;
     this.opened = new Promise((resolve) => {

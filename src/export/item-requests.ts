@@ -2,41 +2,41 @@ import * as z from 'zod';
 import type { FaultKind } from '../audit/list-faults.ts';
 import { parseAnswer } from '../chain/index-ends.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
-import { fixedGiven, fixedQuery, PAGE_ROWS } from './page-request.ts';
+import { fixedGiven, fixedQuery, PAGE_ROWS, pathOf } from './page-request.ts';
 import type { PageReport } from './span-loader.ts';
 import type { WalkContext } from './walk-context.ts';
 import type { WalkRequest } from './walk-request.ts';
 
-/** Something that transactions say of a list, and the list does not. */
+/** A contradiction between transactions and a list. */
 export interface Fault {
   readonly seqno: number;
-  /** What the list can be asked by: a trace, a message, an account. */
+  /** Trace, message or account to request the list by. */
   readonly item: string;
   readonly lt: bigint | undefined;
   readonly kind: FaultKind;
   readonly reason: string;
 }
 
-/** Accounts of one request: what fits a request line everywhere. */
-const ACCOUNTS = 100;
+/** Accounts of one request: they fit in a request line everywhere. */
+export const ACCOUNTS = 100;
 
-/** One page of some things that are asked for by themselves. */
+/** One page of some traces, messages or accounts. */
 export interface ItemRequest extends WalkRequest {
   readonly items: readonly string[];
   readonly window: readonly (readonly [string, string])[];
   readonly offset: number;
 }
 
-/** Asks a list for what is missing in it by itself: by id, or by the accounts that it is about. */
+/** Requests what a list lacks: by id, or by account. */
 export function itemRequests(context: WalkContext, faults: readonly Fault[]): readonly ItemRequest[] {
   const { batch } = waysOf(context.pipeline);
   const items = [...new Set(faults.map(({ item }) => item))].sort();
   const window = windowOf(faults);
-  const requests: ItemRequest[] = [];
-  for (let at = 0; at < items.length; at += batch) {
-    requests.push(itemRequest(context, items.slice(at, at + batch), window, 0));
-  }
-  return requests;
+  return inBatches(items, batch).map((some) => itemRequest(context, some, window, 0));
+}
+
+export function inBatches<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 }
 
 /** The page after a full one. */
@@ -48,7 +48,7 @@ export function nextItems(
   return page.records < PAGE_ROWS ? [] : [itemRequest(context, items, window, offset + PAGE_ROWS)];
 }
 
-/** Which of some accounts the index lists as verified. */
+/** The accounts among these that the index lists as verified. */
 export async function fetchVerified(
   { source, pipeline, report }: WalkContext,
   accounts: readonly string[],
@@ -57,12 +57,12 @@ export async function fetchVerified(
   const { crossCheck } = pipeline;
   if (crossCheck?.kind !== 'orders' || accounts.length === 0) return verified;
   const way = crossCheck.contracts;
-  report({ event: 'planned', pipeline: pipeline.name, requests: Math.ceil(accounts.length / ACCOUNTS) });
+  const batches = inBatches(accounts, ACCOUNTS);
+  report({ event: 'planned', pipeline: pipeline.name, requests: batches.length });
   const answers = z.record(z.string(), z.unknown());
   const listed = z.array(z.object({ address: z.string() }));
-  for (let at = 0; at < accounts.length; at += ACCOUNTS) {
-    const some = accounts.slice(at, at + ACCOUNTS).map((account) => ['address', account] as const);
-    const query = [...some, ['limit', String(PAGE_ROWS)] as const];
+  for (const batch of batches) {
+    const query = [...batch.map((account) => ['address', account] as const), ['limit', String(PAGE_ROWS)] as const];
     const label = `${pipeline.name} by ${way.list}`;
     const rows = await source.fetch({ path: way.path, query, label }, (answer) =>
       listed.parse(parseAnswer(answers, answer)[way.list] ?? []),
@@ -72,7 +72,7 @@ export async function fetchVerified(
   return verified;
 }
 
-/** How a list is asked for single things; `isByAccount`: for what accounts received. */
+/** How to request single records of a list; `isByAccount`: those that an account received. */
 function waysOf({ walk, crossCheck }: PipelineDef): {
   readonly parameter: string;
   readonly batch: number;
@@ -85,7 +85,7 @@ function waysOf({ walk, crossCheck }: PipelineDef): {
   return { ...crossCheck.items, isByAccount: false };
 }
 
-/** Of accounts only the rows of these logical times are wanted; ids are enough for themselves. */
+/** The logical times of the faults, for requests by account. */
 function windowOf(faults: readonly Fault[]): readonly (readonly [string, string])[] {
   const lts = faults.flatMap(({ lt }) => lt ?? []);
   const [first] = lts;
@@ -109,7 +109,7 @@ function itemRequest(
   return {
     ...{ items, window, offset },
     ask: {
-      path: pipeline.endpoint.replace(/^GET /, ''),
+      path: pathOf(pipeline),
       query: [
         ...items.map((item) => [parameter, item] as const),
         ...(isByAccount ? window : []),

@@ -1,33 +1,33 @@
 import { SourceError, type TonlakeError } from '../core/errors.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 
-/** Different keys that fail alike, one after the other, until the endpoint is given up: before its first answer, and after. */
+/** Successive keys with the same failure after which a run gives up an endpoint: before its first answer, and after. */
 const KEYS = { unanswered: 3, answered: 20 } as const;
 
-/** Notices an endpoint that fails alike whatever it is asked, so that a run does not ask it for every key in vain. */
+/** Detects an endpoint that fails in the same way for every key, so that a run gives it up. */
 export class LastingFailure {
   private readonly giveUp = new AbortController();
   private cause: string | undefined;
   private keys = 0;
   private hasAnswered = false;
 
-  /** Aborted as soon as the endpoint is given up; ends what is being asked. */
+  /** Aborted when the endpoint is given up; ends current requests. */
   get signal(): AbortSignal {
     return this.giveUp.signal;
   }
 
-  /** Different keys that failed alike, up to now. */
+  /** Successive keys with the same failure. */
   get failedKeys(): number {
     return this.keys;
   }
 
-  /** An answer came, or a refusal that is about its key. */
+  /** Notes an answer, or a refusal of a key. */
   noteAnswer(): void {
     this.hasAnswered = true;
     this.keys = 0;
   }
 
-  /** A single key could not be had, however often it was asked for. */
+  /** Notes a key that failed in every attempt. */
   noteFailure(error: TonlakeError): void {
     if (this.signal.aborted) return;
     const cause = causeOf(error);
@@ -38,13 +38,13 @@ export class LastingFailure {
   }
 }
 
-/** What a server says, without what differs from key to key. */
+/** The message of a server without the parts that differ by key. */
 function causeOf(error: TonlakeError): string {
   const said = error instanceof RetryableFailure ? `${error.fault.status} ${error.fault.detail ?? ''}` : error.message;
   return `${error.code} ${said.replace(/[0-9A-Za-z+/_=-]{24,}|\d+/g, '#')}`;
 }
 
-/** What went wrong, in the words of the server where there are some. */
+/** The reason of a failure, with the words of the server if there are any. */
 export function describeCause(error: TonlakeError): string {
   if (!(error instanceof RetryableFailure)) return error.message;
   const { what, detail } = error.fault;

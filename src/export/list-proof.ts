@@ -10,23 +10,23 @@ import type { Comparison, ProvableRows } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
 import type { StagedRows } from './workers/loader-port.ts';
 
-/** Masterchain blocks before a span whose transactions are looked at: a trace that began earlier is asked for by its id instead. */
+/** Masterchain blocks before a span whose transactions are read: a trace that began earlier is requested by its id. */
 const LOOK_BACK = 2_000;
-/** How often what is missing is asked for by itself; what that brings can tell of more. */
+/** Attempts to request missing records by themselves. Each can reveal further ones. */
 const ROUNDS = 2;
 
-/** Code of the error about rows that lack what transactions tell. */
+/** Code of the error for rows that contradict the transactions. */
 const UNPROVEN = 'unproven';
 
 const KINDS: readonly FaultKind[] = ['missing', 'unverified', 'unsure', 'wrong'];
 
-/** Rows of a part of a span, staged, and what is still missing or wrong in them. */
+/** Staged rows of a part of a span, and what is still missing or wrong. */
 interface Compared {
   readonly rows: StagedRows;
   readonly faults: readonly Fault[];
 }
 
-/** Compares the rows of a list with the transactions that the warehouse holds, and asks again for what is missing. */
+/** Compares the rows of a list with the transactions in the warehouse, and requests missing ones again. */
 export class ListProof {
   private readonly context: WalkContext;
   private readonly comparison: ListComparison | undefined;
@@ -36,8 +36,8 @@ export class ListProof {
     this.comparison = comparisonOf(context.pipeline);
   }
 
-  /** Blocks of which everything is held that the list is compared with. */
-  private held(): readonly Span[] {
+  /** Blocks for which the warehouse has everything that the list is compared with. */
+  private comparable(): readonly Span[] {
     const { sink, registry } = this.context;
     const { comparison } = this;
     if (comparison === undefined) return [];
@@ -50,25 +50,25 @@ export class ListProof {
     return [doneSpans(ledger, registry.playing('headers').pipeline.name), ...ofTables].reduce(intersectSpans);
   }
 
-  /** Cuts spans where what they are compared with begins or ends. */
+  /** Cuts spans at the ends of the comparable blocks. */
   cut(spans: readonly Span[]): readonly Span[] {
-    const held = this.held();
+    const comparable = this.comparable();
     return spans
-      .flatMap((span) => [...intersectSpans([span], held), ...subtractSpans([span], held)])
+      .flatMap((span) => [...intersectSpans([span], comparable), ...subtractSpans([span], comparable)])
       .sort((a, b) => a.from - b.from);
   }
 
-  /** Whether everything is held that the rows of a span are compared with. */
-  isHeld(span: Span): boolean {
+  /** True if all rows of a span can be compared. */
+  isComparable(span: Span): boolean {
     return this.runOf(span) !== undefined;
   }
 
-  /** The run of held blocks that a span lies in. */
+  /** The comparable blocks around a span. */
   private runOf(span: Span): Span | undefined {
-    return this.held().find(({ from, to }) => from <= span.from && to >= span.to);
+    return this.comparable().find(({ from, to }) => from <= span.from && to >= span.to);
   }
 
-  /** Logical times of a window that lie before everything that is held: no transaction tells of their rows. */
+  /** The part of a window before the first comparable block: no transaction proves its rows. */
   async edgeOf(span: Span, range: LtWindow): Promise<LtWindow | undefined> {
     const run = this.runOf(span);
     if (run === undefined) return undefined;
@@ -78,7 +78,7 @@ export class ListProof {
       : undefined;
   }
 
-  /** Compares sound parts of a span, whose rows tell their blocks; what is missing is asked for and added. */
+  /** Compares the good parts of a span whose rows have blocks; requests and adds missing rows. */
   async compareBlocks(rows: ProvableRows, parts: readonly Span[]): Promise<Comparison> {
     const bad: BadBlock[] = [];
     const staged: StagedRows[] = [];
@@ -97,7 +97,7 @@ export class ListProof {
     return { bad: bad.sort((a, b) => a.seqno - b.seqno), staged };
   }
 
-  /** Compares a span as a whole, whose rows belong to a range of logical time. */
+  /** Compares all of a span whose rows belong to a range of logical time. */
   async compareSpan(rows: ProvableRows, span: Span, range: LtWindow): Promise<Comparison> {
     const { rows: own, faults } = await this.settle(rows, span, range);
     if (faults.length === 0) return { bad: [], staged: [own] };
@@ -126,7 +126,7 @@ export class ListProof {
     }
   }
 
-  /** Faults that are none of doubt: of contracts that no row names the index is asked whether it has verified them. */
+  /** Drops doubtful faults: asks the index whether it has verified the contracts that no row names. */
   private async certain(faults: readonly Fault[]): Promise<readonly Fault[]> {
     const unknown = faults.filter(({ kind }) => kind === 'unverified').map(({ item }) => item);
     const verified = await fetchVerified(this.context, [...new Set(unknown)]);
@@ -157,7 +157,7 @@ export class ListProof {
     }));
   }
 
-  /** Start of the first masterchain block of a run: what belongs to blocks before it is earlier. */
+  /** Start of the first of some masterchain blocks: rows of blocks before are earlier. */
   private async lowOf({ from }: Span): Promise<bigint> {
     const { rows } = await this.context.sink.query(
       'SELECT min(start_lt) FROM _headers WHERE workchain = -1 AND mc_block_seqno = $from',
@@ -176,7 +176,6 @@ export class ListProof {
   }
 }
 
-/** What a span, or a block, lacks. */
 function reasonOf(faults: readonly Fault[]): string {
   const more = faults.length > 1 ? `, and ${faults.length - 1} more like it` : '';
   return `${faults[0]?.reason}${more}`;

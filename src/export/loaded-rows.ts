@@ -3,22 +3,22 @@ import type { Decoder } from '../decode/decoder.ts';
 import { keyOf } from '../decode/row-keys.ts';
 import { WordsColumn } from '../decode/typed-columns.ts';
 
-/** The rows of a page: from one, to before another. */
+/** The rows of a page; `to` is the first row after it. */
 export interface PageRows {
-  /** Masterchain block, or lot of keys, that was asked for by itself. */
+  /** The only masterchain block, or batch of keys, in the page. */
   readonly unit: number | undefined;
   readonly from: number;
   readonly to: number;
 }
 
-/** Which rows of a decoder count: all but those that were dropped, cut, or there before. */
+/** The valid rows of a decoder: all but those dropped, cut, or present before. */
 export class LoadedRows {
   private readonly decoder: Decoder;
   private readonly key: readonly string[];
   private span: Span = { from: 0, to: -1 };
   private block: string | undefined;
   private pages: PageRows[] = [];
-  /** Rows before this one are dead if they belong to a masterchain block, or lot, that was dropped then. */
+  /** By block or batch: its rows before this one were dropped. */
   private dropped = new Map<number, number>();
   private deadRows = new Set<number>();
   private keys: Set<string> | undefined;
@@ -28,7 +28,7 @@ export class LoadedRows {
     this.key = key;
   }
 
-  /** @param block column of the masterchain block that a row belongs to; undefined where rows do not tell it */
+  /** @param block column with the masterchain block of a row; undefined if there is none */
   open(span: Span, block: string | undefined): void {
     this.span = span;
     this.block = block;
@@ -43,10 +43,10 @@ export class LoadedRows {
     this.decoder.clear();
   }
 
-  /** @returns how many rows of the page count; of a supplement those of the span that are new */
+  /** @returns the number of valid rows; in a supplement, those of the span with new keys */
   add(page: PageRows, isSupplement: boolean): number {
     this.pages.push(page);
-    if (isSupplement) return this.killKnown(page);
+    if (isSupplement) return this.dropKnown(page);
     this.keys = undefined;
     return page.to - page.from;
   }
@@ -56,15 +56,15 @@ export class LoadedRows {
     this.keys = undefined;
   }
 
-  /** Kills the rows at the last logical time of a page. @returns that time */
+  /** Drops the rows at the last logical time of a page. @returns that time */
   cutLast(from: number, to: number): string {
     const last = this.ltOf(to - 1);
     for (let row = to - 1; row >= from && this.ltOf(row) === last; row--) this.deadRows.add(row);
     return last.toString();
   }
 
-  /** Kills rows of other spans, and those whose key is there already. @returns how many stay */
-  private killKnown({ from, to }: PageRows): number {
+  /** Drops rows of other spans and of known keys. @returns the number of rows left */
+  private dropKnown({ from, to }: PageRows): number {
     const textOf = keyOf(this.decoder, this.key);
     if (this.keys === undefined) {
       const rows = this.of(this.span);
@@ -85,7 +85,7 @@ export class LoadedRows {
     return added;
   }
 
-  /** A block that was not asked for: a server that does not know the parameter of a block would answer the whole list. */
+  /** A block that was not requested: a server that ignores the parameter would return the whole list. */
   strangerIn({ unit, from, to }: PageRows): number | undefined {
     const seqnoOf = this.seqnos();
     if (seqnoOf === undefined) return undefined;
@@ -93,7 +93,7 @@ export class LoadedRows {
     return undefined;
   }
 
-  /** Rows of each block or lot that was asked for by itself, also of those without any. */
+  /** Rows of each block or batch that was requested by itself, also if it has none. */
   byUnit(): ReadonlyMap<number, readonly number[]> {
     const units = new Map<number, number[]>();
     for (const { unit, from, to } of this.pages) {
@@ -105,7 +105,7 @@ export class LoadedRows {
     return units;
   }
 
-  /** The rows of a span that count. */
+  /** The valid rows of a span. */
   of(span: Span): Int32Array {
     const rows = new Int32Array(this.decoder.records);
     let found = 0;
@@ -131,7 +131,7 @@ export class LoadedRows {
     return seqno === undefined || row >= (this.dropped.get(seqno) ?? 0);
   }
 
-  /** The masterchain block of a row; undefined where rows do not tell it. */
+  /** Gives the masterchain block of a row; undefined if rows have none. */
   seqnos(): ((row: number) => number) | undefined {
     const { block } = this;
     const column = block === undefined ? undefined : this.decoder.column(block);

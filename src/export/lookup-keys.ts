@@ -14,15 +14,15 @@ import type { SpanSink, WalkContext } from './walk-context.ts';
 
 /** One key that is looked up. */
 export interface Key {
-  /** Tells it from all others; a long one is shortened to its hash. */
+  /** Unique text; a long one is replaced by its hash. */
   readonly text: string;
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** Longest key that is kept as it is. */
+/** Maximum length of a key that is not hashed. */
 const LONG_KEY = 300;
 
-/** The keys that a query finds and that were not read since they changed. */
+/** The keys of a query that were not read since they changed. */
 export async function findKeys(
   { sink, pipeline }: WalkContext,
   walk: LookupWalk,
@@ -55,7 +55,7 @@ export async function findKeys(
   return [...keys.values()];
 }
 
-/** How many of the keys that a query finds were read or refused, counted by the last time; with the reason of one refusal. */
+/** Counts the keys of a query that were read, and those that were refused the last time, with the reason of one. */
 export async function countRefused(
   { sink, pipeline }: WalkContext,
   walk: LookupWalk,
@@ -73,7 +73,7 @@ export async function countRefused(
   return { keys: Number(keys), refused: Number(refused), message: message === null ? undefined : String(message) };
 }
 
-/** SQL list of what earlier readings left out and this one leaves out, too: their keys need no other reading. */
+/** SQL list of the selections of earlier readings with all columns of this one: their keys need no new reading. */
 async function sufficientReadings({ query }: Pick<SpanSink, 'query'>, { name, leftOut }: PipelineDef): Promise<string> {
   const { rows } = await query(
     'SELECT DISTINCT left_out FROM lookups WHERE pipeline = $pipeline AND left_out IS NOT NULL ORDER BY ALL',
@@ -87,7 +87,7 @@ async function sufficientReadings({ query }: Pick<SpanSink, 'query'>, { name, le
 
 const leftOutSchema = z.record(z.string(), z.array(z.string()));
 
-/** SQL for what `keyText` gives. */
+/** The same as `keyText`, in SQL. */
 function keySql({ keys }: LookupWalk): string {
   const text = `concat_ws(' ', ${keys.map((name) => `wanted.${quoteName(name)}::VARCHAR`).join(', ')})`;
   return `CASE WHEN length(${text}) <= ${LONG_KEY} THEN ${text} ELSE sha256(${text}) END`;
@@ -97,7 +97,7 @@ function bare(query: string): string {
   return query.replace(/;\s*$/, '');
 }
 
-/** The ends of the range, as far as a query names them. */
+/** The ends of a range as parameters, if a query uses them. */
 export function boundOf(query: string, { from, to }: Span): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries({ from, to }).filter(([name]) => query.includes(`$${name}`)));
 }
@@ -121,25 +121,23 @@ function requireColumns(pipeline: string, { keys, carried }: LookupWalk, names: 
 }
 
 /**
- * Refuses keys that cannot be before anything is asked: for a pipeline that takes none, over tables that hold nothing and that no
- * pipeline of the run brings, of other columns, or none at all.
+ * Checks the query of `from` before the first request.
  *
- * @param coming pipelines that the run brings in before
- * @throws {UsageError}
+ * @param coming pipelines that the run exports before
+ * @throws {UsageError} if the pipeline takes no keys, the tables of the query are empty, or it has other columns or no rows
  */
 export async function requireGivenKeys(run: Sources, query: string, coming: readonly string[]): Promise<void> {
   const { pipeline, sink, asked } = run;
   const { walk } = pipeline;
-  const isListed = walk.kind === 'snapshot' && walk.parents !== undefined;
-  if (walk.kind !== 'lookup' && !isListed) {
-    const lookups = run.registry.pipelines.filter(takesKeys).map(({ name }) => name);
+  if (queryOf(pipeline) === undefined) {
+    const lookups = run.registry.pipelines.filter((each) => queryOf(each) !== undefined).map(({ name }) => name);
     throw new UsageError(`usage ${pipeline.name}: expected a lookup for --from, got ${pipeline.name}`, {
       code: 'no-lookup',
       hint: `${didYouMean(pipeline.name, lookups)}There are: ${lookups.join(', ')}`,
     });
   }
   if (walk.kind === 'lookup') await requireKeys(run, walk, query, coming);
-  else await requireParents(run, walk.parents, query, coming);
+  else if (walk.kind === 'snapshot') await requireParents(run, walk.parents, query, coming);
   if (await readsComing(run, query, coming)) return;
   const range = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
   const { rows } = await sink.query(`SELECT 1 FROM (${bare(query)}) LIMIT 1`, boundOf(query, range));
@@ -150,11 +148,7 @@ export async function requireGivenKeys(run: Sources, query: string, coming: read
   });
 }
 
-function takesKeys({ walk }: PipelineDef): boolean {
-  return walk.kind === 'lookup' || (walk.kind === 'snapshot' && walk.parents !== undefined);
-}
-
-/** Refuses a query that does not give parents of lists in one column, named like the parameter. @throws {UsageError} */
+/** @throws {UsageError} unless a query gives parents of lists in one column, named like the parameter */
 async function requireParents(
   run: Sources,
   parents: ParentsDef | undefined,
@@ -186,7 +180,7 @@ function sourceOf(registry: Registry, relation: string): PipelineDef | undefined
   return registry.pipelines.find(({ tables }) => tables.some((table) => table.name === held));
 }
 
-/** Refuses a query over tables that hold nothing yet, or of other columns. @throws {UsageError} */
+/** @throws {UsageError} if the tables of a query are empty, or it has other columns */
 export async function requireKeys(
   run: Sources,
   walk: LookupWalk,
@@ -218,7 +212,7 @@ async function requireSources(run: Sources, query: string, coming: readonly stri
   await requireColumnsOfSources(run, query);
 }
 
-/** Refuses a selection that leaves out what the keys, or parents, of another pipeline of the run are taken from. @throws {UsageError} */
+/** @throws {UsageError} if the selection leaves out columns with the keys, or parents, of another pipeline of the run */
 export async function requireKeyColumns(run: Omit<Sources, 'pipeline'>): Promise<void> {
   for (const pipeline of run.pipelines) {
     const query = queryOf(pipeline);
@@ -236,13 +230,13 @@ export async function requireKeyColumns(run: Omit<Sources, 'pipeline'>): Promise
   }
 }
 
-/** The declared select of keys or parents. */
-function queryOf({ walk }: PipelineDef): string | undefined {
+/** The declared query of keys or parents; undefined for pipelines without. */
+export function queryOf({ walk }: PipelineDef): string | undefined {
   if (walk.kind === 'lookup') return walk.query;
   return walk.kind === 'snapshot' ? walk.parents?.query : undefined;
 }
 
-/** Refuses keys, or parents, that a selection left out of the range: null would be taken for none. @throws {UsageError} */
+/** @throws {UsageError} if rows of the range lack columns with keys, or parents: they would look like rows without keys */
 export async function requireColumnsOfSources(
   { sink, registry, pipeline, pipelines, asked }: Sources,
   query: string,
@@ -267,7 +261,7 @@ export async function requireColumnsOfSources(
   );
 }
 
-/** Where keys are looked for. */
+/** Where keys come from. */
 type Sources = Pick<WalkContext, 'registry' | 'pipeline' | 'pipelines' | 'asked'> & {
   readonly sink: Pick<SpanSink, 'query' | 'ledger'>;
 };

@@ -1,6 +1,6 @@
 import { planRequest } from '../api/client/build-request.ts';
 import type { Endpoint } from '../api/endpoint.ts';
-import type { PipelineDef } from '../declare/pipeline.ts';
+import type { PipelineOf } from '../declare/pipeline.ts';
 import type { LookupWalk } from '../declare/walk.ts';
 import type { SourceRequest } from '../http/request.ts';
 import type { Key } from './lookup-keys.ts';
@@ -8,7 +8,7 @@ import type { Key } from './lookup-keys.ts';
 /** The request for one page of some keys. */
 export function lookupRequest(
   endpoint: Endpoint,
-  { name: pipeline, parameters, walk }: PipelineDef & { readonly walk: LookupWalk },
+  { name: pipeline, parameters, walk }: PipelineOf<LookupWalk>,
   keys: readonly Key[],
   offset: number,
 ): SourceRequest {
@@ -32,11 +32,4 @@ function typedValue(endpoint: Endpoint, name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (kind === 'bool') return value === 'true';
   return kind === 'int32' ? Number(value) : value;
-}
-
-/** Keys in the lots that one request takes. */
-export function batchesOf(keys: readonly Key[], { batch }: LookupWalk): readonly (readonly Key[])[] {
-  const batches: Key[][] = [];
-  for (let at = 0; at < keys.length; at += batch) batches.push(keys.slice(at, at + batch));
-  return batches;
 }

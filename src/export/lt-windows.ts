@@ -7,17 +7,17 @@ export interface LtWindow {
   readonly to: bigint;
 }
 
-/** Rows that a window is planned for where its end cuts through blocks: enough below a full page that few overflow. */
+/** Planned rows of a window that ends inside of blocks: far enough below a full page that few overflow. */
 export const TARGET_ROWS = 955;
-/** Rows that a window is planned for where it ends between blocks, so that their headers tell them exactly. */
+/** Planned rows of a window that ends between blocks, so that the headers give their exact number. */
 const EXACT_ROWS = 995;
-/** How full a window must be to end at the last gap between blocks instead of cutting through the next one. */
+/** Minimum share of a window that ends at the last gap between blocks. */
 const ENOUGH = 0.9;
 
 /**
- * Cuts the logical time of some blocks into windows of about `target` transactions each, between blocks where that is possible. A
- * block's transactions are taken as spread evenly over its range; blocks that overlap in time add up, also `neighbours` that are
- * not asked for but fall into the same time. The windows are disjoint and cover every asked block whole.
+ * Cuts the logical time of some blocks into windows of about `target` transactions each, between blocks if possible. Assumes that a
+ * block's transactions are spread evenly over its range. Blocks that overlap add up, also the `neighbours` outside of the span. The
+ * windows are disjoint and cover every block completely.
  */
 export function planLtWindows(
   headers: readonly Header[],
@@ -64,10 +64,10 @@ export function planLtWindows(
   return windows;
 }
 
-/** Less than one transaction in a second of logical time is what rounding leaves of none. */
+/** A rate below this is a rounding error. */
 const NOTHING = 1e-12;
 
-/** Transactions per unit of logical time from a moment on. */
+/** Transactions per unit of logical time, from `lt` on. */
 interface Slope {
   readonly lt: bigint;
   readonly rate: number;
@@ -96,7 +96,7 @@ function slopesOf(headers: readonly Header[], neighbours: readonly Header[]): re
   });
 }
 
-/** The logical time that some blocks span; undefined for none. */
+/** The range of logical time of some blocks; undefined for none. */
 export function rangeOf(headers: readonly Header[]): LtWindow | undefined {
   const [first] = headers;
   if (first === undefined) return undefined;
@@ -108,10 +108,10 @@ export function rangeOf(headers: readonly Header[]): LtWindow | undefined {
   return { from, to };
 }
 
-/** Headers that a window is planned for: they come evenly. */
+/** Planned headers of a window: they come evenly. */
 export const HEADER_ROWS = 965;
 
-/** Cuts a range of logical time into equal windows, so many that each holds about `target` of `rows` rows. */
+/** Cuts a range of logical time into equal windows of about `target` rows each. */
 export function planEvenWindows(range: LtWindow, rows: number, target: number = HEADER_ROWS): readonly LtWindow[] {
   const count = BigInt(Math.max(1, Math.ceil(rows / target)));
   const width = range.to - range.from + 1n;
@@ -131,13 +131,13 @@ export function halve({ from, to }: LtWindow): readonly [LtWindow, LtWindow] | u
   ];
 }
 
-/** What bounds the size of a span. */
+/** Maximum size of a span. */
 export interface SpanLimits {
   readonly records: number;
   readonly seqnos: number;
 }
 
-/** Cuts spans into pieces of about the given size, by the records that the headers promise for each masterchain block. */
+/** Cuts spans into pieces within the limits, by the records that the headers promise for each masterchain block. */
 export function planSpans(
   spans: readonly Span[],
   recordsOf: (seqno: number) => number,

@@ -3,7 +3,7 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import { doneFor, doneSpans } from '../warehouse/index.ts';
 import type { SpanSink, WalkEvent } from './walk-context.ts';
 
-/** A pipeline among those of a run. */
+/** One pipeline of a run. */
 export interface Needing {
   readonly pipeline: PipelineDef;
   /** All pipelines of the run. */
@@ -12,7 +12,7 @@ export interface Needing {
   readonly asked: readonly Span[];
 }
 
-/** What is asked and not done; for a pipeline that needs others, only where those are done. */
+/** Requested blocks that are not done; if a pipeline needs others, only blocks that those have. */
 export function missingSpans(run: Needing): readonly Span[] {
   const { pipeline, sink, asked } = run;
   const ledger = sink.ledger();
@@ -20,7 +20,7 @@ export function missingSpans(run: Needing): readonly Span[] {
   return neededBy(run).reduce((spans, { name }) => intersectSpans(spans, doneSpans(ledger, name)), missing);
 }
 
-/** Tells that nothing of a pipeline can be read, because what it needs is done nowhere in what is missing. */
+/** Reports that no missing block can be read, because the pipelines that this one needs lack them. */
 export function tellSkipped(run: Needing, report: (event: WalkEvent) => void): void {
   const { pipeline, sink, asked } = run;
   const ledger = sink.ledger();

@@ -12,27 +12,27 @@ export interface RefusedRecord extends RefusedReport {
   readonly request: string;
 }
 
-/** A request that brought nothing, and why. */
+/** A failed request. */
 export interface Failure {
   readonly ask: SourceRequest;
   readonly error: TonlakeError;
 }
 
-/** Asks for the pages of one span and hands them to its loader; remembers what could not be had, and why. */
+/** Fetches the pages of a span into its loader, and records what failed. */
 export class PageLoading {
-  /** Why single blocks could not be had. */
+  /** Failures by block. */
   readonly failures = new Map<number, Failure>();
-  /** Records of single blocks, or of the span as a whole, that could not be decoded. */
+  /** Records that could not be decoded, by block; undefined for the whole span. */
   readonly refusals = new Map<number | undefined, readonly RefusedRecord[]>();
-  /** Blocks of which a window held a record that could not be decoded. */
+  /** Blocks with a record in a window that could not be decoded. */
   readonly suspects = new Set<number>();
-  /** Blocks, or lots of keys, of which everything came. */
+  /** Blocks, or batches of keys, that came completely. */
   readonly answered = new Set<number>();
-  /** Those of which something was asked for. */
+  /** Those that were requested. */
   private readonly begun = new Set<number>();
-  /** Why the span as a whole could not be had. */
+  /** Failure of the whole span. */
   failure: TonlakeError | undefined;
-  /** Why no block of the span can be trusted. */
+  /** Reason to trust no block of the span. */
   distrust: DecodeError | undefined;
   /** What made the source unusable. */
   fatal: { readonly error: unknown } | undefined;
@@ -51,7 +51,7 @@ export class PageLoading {
     return this.fatal !== undefined || this.context.stop.aborted;
   }
 
-  /** Asks for everything that the walk plans. */
+  /** Sends all requests that the walk plans. */
   async askPlanned(): Promise<void> {
     try {
       for await (const round of this.walk.plan()) {
@@ -64,7 +64,7 @@ export class PageLoading {
     }
   }
 
-  /** Asks for some pages, and for all that they leave to ask for. @returns how many rows they brought */
+  /** Sends requests, and those that follow from their pages. @returns the number of rows */
   async askRound({ requests, count }: Round): Promise<number> {
     const { context } = this;
     context.report({ event: 'planned', pipeline: context.pipeline.name, requests: count });
@@ -93,7 +93,7 @@ export class PageLoading {
     return added;
   }
 
-  /** Forgets what came of a block, to ask for it again. */
+  /** Forgets a block, to request it again. */
   async forget(seqno: number): Promise<void> {
     await this.loader.drop(seqno);
     this.failures.delete(seqno);
@@ -102,19 +102,18 @@ export class PageLoading {
     this.answered.delete(seqno);
   }
 
-  /** Forgets the rows of lots that did not come whole: their keys are asked for again. */
-  async forgetTorn(): Promise<void> {
+  /** Forgets the rows of incomplete batches: the next run requests their keys again. */
+  async forgetIncomplete(): Promise<void> {
     for (const unit of this.begun) {
       if (!this.answered.has(unit) || this.refusals.has(unit)) await this.loader.drop(unit);
     }
   }
 
-  /** All records that could not be decoded. */
   get refused(): readonly RefusedRecord[] {
     return [...this.refusals.values()].flat();
   }
 
-  /** @returns what the page leaves to ask for */
+  /** @returns requests that follow from the page */
   private async ask(request: WalkRequest, onAdded: (rows: number) => void): Promise<readonly WalkRequest[]> {
     if (this.isOver) return [];
     const { context } = this;
@@ -129,7 +128,7 @@ export class PageLoading {
       if (unit !== undefined && more.length === 0) this.answered.add(unit);
       return more;
     } catch (error) {
-      return this.judge(request, error);
+      return this.handleFailure(request, error);
     }
   }
 
@@ -142,7 +141,7 @@ export class PageLoading {
         walk.see?.(request, answer);
         asked = answer.request;
         context.asks.learn(answer.body.length);
-        // A key that the source does not know has no rows.
+        // The source does not know the key.
         return answer.status === 404 ? NO_ROWS : loader.add(answer.body, request.page);
       },
       request.fetch,
@@ -161,17 +160,17 @@ export class PageLoading {
     const pipeline = context.pipeline.name;
     for (const [field, count] of unknown) context.report({ event: 'unknown-field', pipeline, field, count });
     context.report({ event: 'progress', pipeline, seqnos: 0, records });
-    // What is missing for it is told of the row that it would be.
+    // The comparison finds that its row is missing.
     if (refused.length === 0 || isSupplement) return;
     if (unit !== undefined || walk.unit !== 'block') {
       const before = this.refusals.get(unit) ?? [];
       this.refusals.set(unit, [...before, ...refused.map((record) => ({ request, ...record }))]);
       return;
     }
-    // Their blocks are asked for by themselves.
+    // Their blocks are requested one by one.
     for (const { seqno, pointer, reason } of refused) {
       if (seqno !== undefined) this.suspects.add(seqno);
-      // Counts tell which block lacks a transaction; links may not.
+      // Counts show which block lacks a transaction; links may not.
       else if (walk.rows.audit.kind !== 'counts') {
         const message = `decode ${pipeline}: ${reason} at ${pointer} of ${request}, which tells no masterchain block`;
         this.distrust ??= new DecodeError(message, { code: 'wrong-shape' });
@@ -179,7 +178,7 @@ export class PageLoading {
     }
   }
 
-  private async judge(request: WalkRequest, error: unknown): Promise<readonly WalkRequest[]> {
+  private async handleFailure(request: WalkRequest, error: unknown): Promise<readonly WalkRequest[]> {
     const { unit } = request.page;
     const more = this.walk.failed?.(request, error);
     if (more !== undefined) {
@@ -191,7 +190,7 @@ export class PageLoading {
       this.failures.set(unit, { ask: request.ask, error });
       await this.loader.drop(unit);
     } else if (this.walk.unit === 'span') this.failure ??= error;
-    // What a window lacks is found by the audit.
+    // The audit finds what a window lacks.
     return [];
   }
 

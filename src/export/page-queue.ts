@@ -1,36 +1,36 @@
 import PQueue from 'p-queue';
 
-/** Bytes of pages that may be under way, from the request until they are decoded. */
+/** Maximum bytes of pages, from the request until they are decoded. */
 const BYTES = 32 * 2 ** 20;
-/** What a page is taken for before one was seen. */
+/** Assumed size of the first page. */
 const GUESS = 8 * 2 ** 20;
 const LEAST_PAGES = 2;
-/** How slowly a large page is forgotten. */
+/** Decay of the size of a large page, by page. */
 const MEMORY = 0.95;
 
-/** Bounds the pages under way: by number, and by bytes as far as the pages so far tell. */
+/** Limits the pages in progress by number, and by bytes, estimated from earlier pages. */
 export class PageQueue {
   private readonly queue: PQueue;
   private readonly most: number;
   private typical = GUESS;
 
-  /** @param most pages under way at once, whatever their size */
+  /** @param most maximum of pages in progress */
   constructor(most: number) {
     this.most = most;
     this.queue = new PQueue({ concurrency: this.fitting() });
   }
 
-  /** @param isMore whether it goes on with what is under way: that comes first */
+  /** @param isMore true for a request that follows from another page: those come first */
   add<T>(work: () => Promise<T>, isMore = false): Promise<T> {
     return this.queue.add(work, { priority: isMore ? 1 : 0 });
   }
 
-  /** Waits until there is not much to do before what is added next. */
+  /** Waits until few pages are queued. */
   room(): Promise<void> {
     return this.queue.onSizeLessThan(this.most);
   }
 
-  /** Takes note of the size of a page. */
+  /** Notes the size of a page. */
   learn(bytes: number): void {
     this.typical = Math.max(bytes, this.typical * MEMORY);
     this.queue.concurrency = this.fitting();

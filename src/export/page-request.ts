@@ -3,17 +3,17 @@ import type { Given } from '../decode/table-rows.ts';
 import type { SourceRequest } from '../http/request.ts';
 import type { LtWindow } from './lt-windows.ts';
 
-/** Rows in a page; the most that the API gives. */
+/** Maximum rows of a page of the API. */
 export const PAGE_ROWS = 1000;
 
-/** One page that a walk asks for. */
+/** A page of a window, or of a block. */
 export type PageRequest =
   | { readonly kind: 'window'; readonly window: LtWindow }
   | { readonly kind: 'block'; readonly seqno: number; readonly offset: number };
 
-/** The request for a page. A block that is not indexed is waited for. */
+/** The request for a page. Waits for a block that is not indexed. */
 export function requestOf(pipeline: MasterchainPipeline, ask: PageRequest): SourceRequest {
-  const { walk, endpoint, name } = pipeline;
+  const { walk, name } = pipeline;
   const rest = fixedQuery(pipeline);
   if (ask.kind === 'window') {
     const { from, to } = ask.window;
@@ -25,26 +25,31 @@ export function requestOf(pipeline: MasterchainPipeline, ask: PageRequest): Sour
   }
   const offset: readonly (readonly [string, string])[] = ask.offset === 0 ? [] : [['offset', String(ask.offset)]];
   return {
-    path: endpoint.replace(/^GET /, ''),
+    path: pathOf(pipeline),
     query: [[walk.seqno, String(ask.seqno)], ['limit', String(PAGE_ROWS)], ...offset, ...rest],
     missing: 'wait',
     label: `${name} ${ask.seqno}`,
   };
 }
 
-/** The parameters that every request of a pipeline has. */
+/** The path of a pipeline's endpoint. */
+export function pathOf({ endpoint }: PipelineDef): string {
+  return endpoint.replace(/^[A-Z]+ /, '');
+}
+
+/** Parameters of every request of a pipeline. */
 export function fixedQuery({ parameters }: PipelineDef): readonly (readonly [name: string, value: string])[] {
   return Object.entries(parameters).flatMap(([name, value]) =>
     (typeof value === 'string' ? [value] : value).map((one) => [name, one] as const),
   );
 }
 
-/** What the decoder is told of every request of a pipeline: its parameters. */
+/** The same for the decoder. */
 export function fixedGiven({ parameters }: PipelineDef): Given {
   return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
 }
 
-/** The pages of one masterchain block with so many rows, the last of them being short. */
+/** The pages of a masterchain block with so many rows; the last page is not full. */
 export function pagesOfBlock(seqno: number, rows: number): readonly PageRequest[] {
   const pages = Math.floor(rows / PAGE_ROWS) + 1;
   return Array.from({ length: pages }, (_, page) => ({ kind: 'block', seqno, offset: page * PAGE_ROWS }));

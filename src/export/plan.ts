@@ -17,14 +17,21 @@ import {
 } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { NOTHING } from './quote/measure-pages.ts';
-import { type ListBasis, type Quote, type QuoteMemo, type Quoting, quoteFromHistory } from './quote/quote.ts';
+import {
+  type ListBasis,
+  type Planner,
+  type Quote,
+  type QuoteMemo,
+  type Quoting,
+  quoteFromHistory,
+} from './quote/quote.ts';
 import { quotePlanned } from './quote/quote-planned.ts';
 import { selectedShare, type Weight, weigh } from './quote/weight.ts';
 import { type RunOptions, requestsPerSpan } from './run.ts';
 import type { WalkContext } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
 
-/** A plan with what is added up over all. */
+/** A plan, and the figures that only the total shows. */
 type Planned = PipelinePlan & Weight & Pick<Quote, 'isSampled'>;
 
 const RATES = [1, 10, 25, 100];
@@ -39,11 +46,11 @@ export interface PipelinePlan {
   readonly rows: number;
   /** Requests by path. */
   readonly requests: Readonly<Record<string, number>>;
-  /** How many more or fewer requests it may be. */
+  /** Uncertainty of the number of requests, plus or minus. */
   readonly band: number;
   /** Bytes of Parquet. */
   readonly bytes: number;
-  /** Where the figures come from, for a pipeline whose rows no header counts. */
+  /** Where the figures come from; undefined if headers count the rows. */
   readonly basis?: ListBasis | undefined;
 }
 
@@ -51,24 +58,24 @@ export interface RunPlan {
   readonly event: 'plan';
   readonly network: string;
   readonly asked: readonly Span[];
-  /** What of it the index does not hold now: below its first block, or above its head. No figure counts it. */
+  /** Blocks below the first block of the index, or above its head. No figure counts them. */
   readonly absent: readonly Span[];
-  /** First and newest masterchain block of the index; undefined where it need not be asked, because all headers are known. */
+  /** First and last masterchain block of the index; undefined if all headers are known, so that it was not asked. */
   readonly index: Span | undefined;
   readonly pipelines: readonly PipelinePlan[];
-  /** All requests, and how many more or fewer it may be. */
+  /** All requests, and their uncertainty, plus or minus. */
   readonly requests: number;
   readonly band: number;
-  /** Pipelines of which nothing is known but what they take at least: `requests` may be far less than a run needs. */
+  /** Pipelines with only a lower bound: `requests` may be far less than a run needs. */
   readonly unknown: readonly string[];
-  /** `headers` where all headers of what is missing are known. */
+  /** `headers` if all headers of the missing blocks are known. */
   readonly basis: 'headers' | 'sample';
-  /** Bytes of Parquet, and how many more or fewer it may be. */
+  /** Bytes of Parquet, and their uncertainty, plus or minus. */
   readonly bytes: number;
   readonly bytesBand: number;
-  /** Minutes that this machine needs to process the rows, however fast the source is. */
+  /** Minutes that this machine needs to process the rows. */
   readonly machineMinutes: number;
-  /** Minutes at some rates, by requests per second: what the source or this machine needs, whichever is more. */
+  /** Minutes by requests per second: those of the source or of this machine, whichever is more. */
   readonly minutes: Readonly<Record<string, number>>;
 }
 
@@ -150,11 +157,11 @@ async function quotePipeline(quoting: Quoting, missing: readonly Span[]): Promis
   }
   const known = isCounted || pipeline.walk.kind === 'lookup' ? undefined : quoteFromHistory(quoting, missing);
   if (known !== undefined) return known;
-  if (kind.quote !== undefined) return kind.quote(quoting, missing);
-  return quotePlanned(quoting, missing, (context, spans) => kind.plan(context, spans));
+  const plan: Planner<PipelineDef> = (context, spans) => kind.plan(context, spans);
+  return kind.quote?.(quoting, missing, plan) ?? quotePlanned(quoting, missing, plan);
 }
 
-/** What is asked and not done, and all of the entries that are read again for columns that they lack. */
+/** Requested blocks that are not done, and all blocks of entries that are read again for missing columns. */
 function missingOf(ledger: readonly LedgerEntry[], pipeline: PipelineDef, asked: readonly Span[]): readonly Span[] {
   const missing = subtractSpans(asked, doneFor(ledger, pipeline));
   return unionSpans([...missing, ...narrowerEntries(ledger, pipeline, missing).flatMap(spansOf)]);

@@ -4,13 +4,12 @@ import { formatSpans, type Span, subtractSpans } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { WalkEvent } from './walk-context.ts';
 
-/** Masterchain blocks come at most this often. */
+/** Minimum time between masterchain blocks. */
 const BLOCK_MS = 200;
 const DEFAULT_WAIT_MS = 60_000;
 
 /**
- * The part of some spans that the index holds, or will hold within the time that a missing block is waited for. The rest is
- * reported at once: no waiting could bring it.
+ * The blocks that the index has, or can have within the wait time. Others are reported at once.
  */
 export function splitReachable(
   pipeline: PipelineDef,

@@ -11,7 +11,7 @@ import { selectFrom } from '../declare/selection.ts';
 import { openSession, type Session } from '../http/session.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type BatchOf, BatchQueue } from './batch-queue.ts';
-import { requireGivenKeys } from './lookup-keys.ts';
+import { queryOf, requireGivenKeys } from './lookup-keys.ts';
 import { planSpans } from './lt-windows.ts';
 import { PageQueue } from './page-queue.ts';
 import { splitReachable } from './reachable-blocks.ts';
@@ -39,7 +39,7 @@ export type BatchOptions = Pick<
   | 'columns'
   | 'withoutColumns'
 > & {
-  /** Any pipeline but those that are pending at a moment only. Default `transactions`. */
+  /** Any pipeline except those of pending data. Default `transactions`. */
   readonly pipeline?: string;
   /**
    * Select of the keys of a lookup, or of the parents of a list that is read parent by parent: there is no warehouse to take them from.
@@ -49,13 +49,12 @@ export type BatchOptions = Pick<
 };
 
 /**
- * Walks a range and hands out its rows as Arrow batches, without a warehouse. The rows of a span come only after they were proven:
- * headers by their links, transactions by the headers, states of shards by what they cover, no key twice. What only a warehouse tells
- * is not compared: lists with transactions, states of shards with headers. The walk waits while the consumer is busy, and stops when
- * it stops.
+ * Reads a range as Arrow batches, without a warehouse. The rows of a span come after they were proven: headers by their links,
+ * transactions by the headers, shard states by what they cover; keys are unique. Comparisons that need a warehouse are not made: lists
+ * with transactions, shard states with headers. The walk waits while the consumer is busy, and ends when it stops.
  *
- * @throws {UsageError} {SourceError} {DecodeError}, as `run`; {WalkError} `incomplete` at the end, after all sound rows, when others
- * could not be had
+ * @throws {UsageError} {SourceError} {DecodeError}, as `run`; {WalkError} `incomplete` after all good rows, if others could not be
+ * fetched
  */
 export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchOf> {
   const { effects = realEffects, registry = await loadRegistry() } = options;
@@ -103,7 +102,7 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
   }
 }
 
-/** Everything that a reading works with. */
+/** Everything that a reading needs. */
 interface BatchReading {
   readonly options: BatchOptions;
   readonly effects: Effects;
@@ -112,12 +111,12 @@ interface BatchReading {
   readonly queue: BatchQueue;
   readonly stop: AbortSignal;
   readonly report: (event: WalkEvent) => void;
-  /** The pipeline whose rows are handed out, and those of the headers that count them. */
+  /** The pipeline that is read, and those of the headers that count its rows. */
   readonly own: PipelineDef;
   readonly before: readonly PipelineDef[];
 }
 
-/** The pipeline that is read, the last; before it those that headers need. Others that it needs are for a warehouse. */
+/** The pipeline that is read, last, after those of its headers. Other pipelines that it needs are for a warehouse. */
 function pipelinesOf(registry: Registry, name: string, options: BatchOptions): readonly PipelineDef[] {
   const all = registry.toRun([name]);
   const own = all.at(-1);
@@ -125,17 +124,16 @@ function pipelinesOf(registry: Registry, name: string, options: BatchOptions): r
   return selectFrom(wanted, options);
 }
 
-/** @throws {UsageError} when keys or parents would have to come from a warehouse */
-function requireGiven({ name, walk }: PipelineDef, from: string | undefined): void {
-  const isKeyed = walk.kind === 'lookup' || (walk.kind === 'snapshot' && walk.parents !== undefined);
-  if (!isKeyed || from !== undefined) return;
-  throw new UsageError(`usage ${name}: expected the option from, a select of its keys, got none`, {
+/** @throws {UsageError} if keys or parents would have to come from a warehouse */
+function requireGiven(own: PipelineDef, from: string | undefined): void {
+  if (queryOf(own) === undefined || from !== undefined) return;
+  throw new UsageError(`usage ${own.name}: expected the option from, a select of its keys, got none`, {
     code: 'no-keys',
     hint: 'there is no warehouse to take keys from; tonlake run takes them from its tables',
   });
 }
 
-/** @returns the blocks that were asked for */
+/** @returns the requested blocks */
 async function walkAsked(reading: BatchReading, parts: readonly RangePart[]): Promise<readonly Span[]> {
   const { options, effects, session, stop, report, own, queue, registry } = reading;
   const chain = sessionBounds(session, effects);
@@ -161,7 +159,7 @@ async function walkAsked(reading: BatchReading, parts: readonly RangePart[]): Pr
   return asked;
 }
 
-/** Piece by piece, so that headers do not pile up, and rows come soon. */
+/** Walks in pieces, so that few headers are in memory and rows come soon. */
 async function walkPieces(reading: BatchReading, reachable: readonly Span[], ends: IndexEnds): Promise<void> {
   const { stop, own, before, queue } = reading;
   const contexts = [...before, own].map((pipeline) => contextOf(reading, pipeline, reachable, ends));
@@ -186,7 +184,7 @@ function contextOf(
     ...{ pipeline, declared: registry.pipeline(pipeline.name), pipelines: [pipeline], registry },
     ...{ network, source, effects, stop, report, sink, ends, asked, history: false, from: options.from },
     ...{ mode: options.walk ?? 'auto', requestsPerSpan: 20, asks: new PageQueue(2 * (options.concurrency ?? 8)) },
-    // Rows are held here until they are handed out, so that writing them aside would save nothing.
+    // Rows stay in memory until they are handed out, so flushing them would save nothing.
     loaders: threadLoaders((of, span) => sink.stage(of, span), Number.POSITIVE_INFINITY),
   };
 }

@@ -1,6 +1,6 @@
 import type { Source } from '../http/source.ts';
 
-/** Shares out the requests of a source among commits: each is given those since the one before. */
+/** Counts the requests of a source between commits. */
 export class RequestMeter {
   private readonly source: Source;
   private requests: number;

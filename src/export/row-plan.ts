@@ -7,9 +7,9 @@ import type { WalkMode } from './walk-context.ts';
 
 type Headers = ReadonlyMap<number, readonly Header[]>;
 
-/** Most records of a span: bounds memory and the size of files. What just fits ten windows, so that the last is not a small one. */
+/** Maximum records of a span: bounds memory and file size. They just fit into ten windows, so that the last is not small. */
 const SPAN_RECORDS = 9_800;
-/** Most masterchain blocks of a span. */
+/** Maximum masterchain blocks of a span. */
 const SPAN_SEQNOS = 5_000;
 
 /** The headers of a span's masterchain blocks. */
@@ -19,7 +19,7 @@ export function headersOf(span: Span, headers: Headers): readonly Header[] {
   return own;
 }
 
-/** Cuts a range into spans, each committed by itself. */
+/** Cuts a range into spans. */
 export function planRowSpans(
   { mode, requestsPerSpan }: { readonly mode: WalkMode; readonly requestsPerSpan: number },
   range: Span,
@@ -30,7 +30,7 @@ export function planRowSpans(
   return planSpans([range], (seqno) => promisedRows(headers.get(seqno) ?? []), { records, seqnos });
 }
 
-/** The pages to ask for, to have all rows of a span. */
+/** The pages with all rows of a span. */
 export function planRowAsks(mode: WalkMode, span: Span, headers: Headers): readonly PageRequest[] {
   const blocks: PageRequest[] = [];
   for (let seqno = span.from; seqno <= span.to; seqno++) {

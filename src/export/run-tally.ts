@@ -4,7 +4,7 @@ import type { SourceCounts } from '../http/source.ts';
 import { doneFor, type LedgerEntry, type Store, spansOf, unprovenSpans } from '../warehouse/index.ts';
 import type { WalkEvent } from './walk-context.ts';
 
-/** Adds up what happens during a run, and passes it on. */
+/** Counts the events of a run, and passes them on. */
 export class RunTally {
   readonly report: (event: WalkEvent) => void;
   private readonly store: Store;
@@ -27,7 +27,7 @@ export class RunTally {
     };
   }
 
-  /** Whether a field without a column is met for the first time in this run. */
+  /** True for the first occurrence of a field in this run. */
   private isNews(field: string): boolean {
     const isKnown = this.unknown.has(field);
     this.unknown.add(field);
@@ -35,9 +35,9 @@ export class RunTally {
   }
 
   /**
-   * The figures of the run's last line.
+   * The figures of the last event of a run.
    *
-   * @param free pipelines whose keys were given, so that no block tells whether they are done
+   * @param free pipelines whose keys the user gave, so that blocks do not show whether they are done
    */
   totals(
     pipelines: readonly PipelineDef[],
@@ -47,7 +47,6 @@ export class RunTally {
   ) {
     const ledger = this.store.ledger();
     const rows = new Map(pipelines.flatMap(({ tables }) => tables.map(({ name }) => [name, 0])));
-    // Of rows that were committed again, the last commit counts.
     for (const { number, verdict, tables } of ledger) {
       if (number <= this.before || verdict !== 'sealed') continue;
       for (const [name, part] of Object.entries(tables)) rows.set(name, (rows.get(name) ?? 0) + part.rows);
@@ -72,7 +71,7 @@ export class RunTally {
   }
 }
 
-/** What of the asked range is done, and was compared with nothing, by pipeline; of given keys all of it. */
+/** Done blocks of the range whose rows were compared with nothing, by pipeline; for given keys, the whole range. */
 function unprovenOf(
   ledger: readonly LedgerEntry[],
   pipelines: readonly PipelineDef[],

@@ -21,28 +21,28 @@ import type { LoaderPool } from './workers/loader-port.ts';
 import { openLoaders } from './workers/worker-pool.ts';
 
 export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry' | 'names' | 'command'>, Selection {
-  /** Names of pipelines; what they need runs before them. */
+  /** Names of pipelines; those that they need run first. */
   readonly pipelines: readonly string[];
   /** Masterchain blocks, both ends inclusive: `47670000:47671000`, `-1000:`, `2026-05-01`; see `parseRange`. */
   readonly range: string;
-  /** Folder of Parquet files, or a file that ends in `.duckdb`. Made if it does not exist. */
+  /** Folder of Parquet files, or a file that ends in `.duckdb`. Created if missing. */
   readonly warehouse: string;
   readonly store?: Store['kind'] | undefined;
-  /** How rows are asked for; all ways give the same rows. Default `auto`, the way with the fewest requests. */
+  /** How rows are requested; all ways give the same rows. Default `auto`: the way with the fewest requests. */
   readonly walk?: WalkMode | undefined;
-  /** Threads that decode pages; 0 for none beside this one. Default: one less than cores, at least one and at most two. */
+  /** Threads that decode pages; 0 decodes in this thread. Default: one less than there are cores, at least 1 and at most 2. */
   readonly workers?: number | undefined;
-  /** Select of the keys that a lookup is for, instead of the declared one; its columns are named like the parameters. */
+  /** Query of the keys of a lookup, instead of the declared one; its columns are named like the parameters. */
   readonly from?: string | undefined;
-  /** Keep earlier readings of lists that change, instead of replacing them. Default false. */
+  /** Keeps earlier readings of changing lists instead of replacing them. Default false. */
   readonly history?: boolean | undefined;
-  /** Takes a day that is not over as far as it came: the run is complete then. Default false. */
+  /** Accepts a day that is not over: the run is complete at the head. Default false. */
   readonly soFar?: boolean | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
-  /** Aborted to end after the span in flight; nothing that was committed is lost. */
+  /** Aborted to stop after the current spans; committed rows stay. */
   readonly stop?: AbortSignal | undefined;
-  /** Told of everything that happens; the report comes last, also when the run fails half-way. */
+  /** Called for every event. The report comes last, even if the run fails. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined;
   readonly onRetry?: SessionOptions['onRetry'];
 }
@@ -50,20 +50,20 @@ export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry' |
 /** What happens during a run. */
 export type RunEvent = RunStages | WalkEvent | RunReport;
 
-/** What a run is about to do; its first event. */
+/** The first event of a run. */
 export interface RunStages {
   readonly event: 'stages';
-  /** In their order, with the blocks that are missing. */
+  /** Pipelines in the order of the run, with their number of missing blocks. */
   readonly stages: readonly { readonly pipeline: string; readonly blocks: number }[];
 }
 
-/** What a run did; also the last line of `--json`. */
+/** The result of a run; also the last line of `--json`. */
 export interface RunReport {
   readonly event: 'done';
   readonly network: string;
-  /** The pipelines that were asked for, separated by commas. */
+  /** The requested pipelines, separated by commas. */
   readonly pipeline: string;
-  /** Least and greatest masterchain seqno that was asked for. */
+  /** First and last requested masterchain seqno. */
   readonly from: number;
   readonly to: number;
   /** Rows committed by this run, by table. */
@@ -74,28 +74,25 @@ export interface RunReport {
   readonly planned: number;
   /** Spans committed by this run. */
   readonly spans: number;
-  /** Records in quarantine inside the range after this run. */
+  /** Records of the range in quarantine after this run. */
   readonly quarantined: number;
-  /**
-   * Blocks that are done, of lists whose rows were compared with nothing: they are what the source answered. By pipeline; empty when
-   * everything is proven.
-   */
+  /** Done blocks of lists whose rows were compared with nothing, by pipeline; empty if all rows are proven. */
   readonly unproven: Readonly<Record<string, readonly Span[]>>;
-  /** Whether every asked block is done for every asked pipeline, and every day that was asked for is over. */
+  /** True if every block of the range is done in every pipeline, and every requested day is over. */
   readonly complete: boolean;
-  /** UTC days, and times, that were asked for and are not over: they were taken up to the head. */
+  /** Requested UTC days and times that are not over: they end at the head. */
   readonly openDays: readonly string[];
   readonly seconds: number;
 }
 
-/** Time that the requests of one span may take, so that a slow source does not keep much uncommitted. */
+/** Maximum time for the requests of a span, so that little is uncommitted if the source is slow. */
 const SPAN_SECONDS = 60;
 const LEAST_SPAN_ASKS = 20;
 
 /**
- * Brings the asked range into the warehouse: for each pipeline, what is asked minus what is done.
+ * Exports a range to the warehouse: for each pipeline, the blocks that are not done yet.
  *
- * @throws {UsageError} {SourceError} {StoreError} {DecodeError} when the run cannot go on; what was committed stays
+ * @throws {UsageError} {SourceError} {StoreError} {DecodeError} when the run cannot continue; committed rows stay
  */
 export async function run(options: RunOptions): Promise<RunReport> {
   const { effects = realEffects } = options;
@@ -117,18 +114,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
     });
     const tally = new RunTally(store, options.onEvent);
     const loaders = openLoaders({ workers: options.workers, stage: (name, span) => store.stage(name, span) });
-    const exporting: Exporting = {
-      options,
-      effects,
-      registry,
-      pipelines,
-      session,
-      chain,
-      asked,
-      store,
-      tally,
-      loaders,
-    };
+    const exporting = { options, effects, registry, pipelines, session, chain, asked, store, tally, loaders };
     try {
       const failure = await failureOf(() => bringAll(exporting, isComing(parts)));
       const report = reportOf(exporting, Math.round(effects.monotonic() - startedAt) / 1000);
@@ -161,7 +147,7 @@ interface Exporting {
 /** What all pipelines of a run have in common. */
 type CommonRun = Omit<PipelineRun, 'pipeline'>;
 
-/** Brings all pipelines in, one after the other; of blocks that are still to come piece by piece, as the head passes them. */
+/** Exports all pipelines, one after the other. Blocks that do not exist yet follow in pieces, as the head passes them. */
 async function bringAll(exporting: Exporting, isAwaited: boolean): Promise<void> {
   const { options, effects, pipelines, asked, session } = exporting;
   const common = commonRun(exporting);
@@ -175,7 +161,7 @@ async function bringAll(exporting: Exporting, isAwaited: boolean): Promise<void>
     }
   };
   if (!isAwaited) return bringEach(pipelines, {});
-  // Other lists are read once, when all blocks have come.
+  // Lists that belong to no block are read once, after the last piece.
   const ofBlocks = pipelines.filter(coversBlocks);
   const coming = { asked, source: session.source, effects, stop, waitMs: options.waitMs };
   for await (const { spans, ends } of reachedPieces(coming)) {
@@ -196,7 +182,7 @@ function commonRun(exporting: Exporting): CommonRun {
   };
 }
 
-/** Refuses what cannot be, and tells what is about to be done. @throws {UsageError} */
+/** Checks keys and reports the stages. @throws {UsageError} */
 async function prepare({ options, registry, pipelines, asked, store }: Exporting, common: CommonRun): Promise<void> {
   await requireKeyColumns(common);
   options.onEvent?.({ event: 'stages', stages: stagesOf(store, pipelines, asked) });
@@ -242,7 +228,7 @@ function stagesOf(store: Store, pipelines: readonly PipelineDef[], asked: readon
   }));
 }
 
-/** Most requests of one span at the source's rate. */
+/** Maximum of requests per span, at the source's rate. */
 export function requestsPerSpan({ rps }: Source): number {
   return rps === undefined ? Number.MAX_SAFE_INTEGER : Math.max(LEAST_SPAN_ASKS, Math.round(rps * SPAN_SECONDS));
 }

@@ -4,7 +4,7 @@ import { WalkError } from '../core/errors.ts';
 import type { LtWindow } from './lt-windows.ts';
 import type { WalkContext } from './walk-context.ts';
 
-/** The range of logical time that belongs to spans of masterchain blocks. */
+/** Finds the range of logical time of spans of masterchain blocks. */
 export class Horizon {
   private readonly context: WalkContext;
   private readonly known = new Map<number, Promise<bigint>>();
@@ -13,17 +13,17 @@ export class Horizon {
     this.context = context;
   }
 
-  /** Logical times of a span: from the safe horizon of the block before it to that of its last block. */
+  /** From the safe horizon of the block before a span to that of its last block. */
   async rangeOf(from: number, to: number): Promise<LtWindow> {
     const start = from <= this.context.ends.first ? await this.firstLt() : await this.at(from - 1);
     return { from: start, to: (await this.at(to)) - 1n };
   }
 
-  /** Every transaction below belongs to this masterchain block or an earlier one. */
+  /** The safe horizon: every transaction below it belongs to this masterchain block or an earlier one. */
   private at(seqno: number): Promise<bigint> {
     const known = this.known.get(seqno) ?? this.fetch(seqno);
     if (!this.known.has(seqno)) {
-      // The end of one span is the start of the next; more is not asked for again.
+      // The end of one span is the start of the next; others are not needed again.
       if (this.known.size > 8) this.known.clear();
       this.known.set(seqno, known);
     }
@@ -43,7 +43,7 @@ export class Horizon {
     return shards.reduce((least, { endLt }) => (endLt < least ? endLt : least), shards[0]?.endLt ?? 0n);
   }
 
-  /** First logical time of what the first indexed block includes. */
+  /** First logical time of the first indexed block. */
   private async firstLt(): Promise<bigint> {
     const { source, ends } = this.context;
     const { first } = ends.first === 0 ? await fetchEnds(source) : ends;

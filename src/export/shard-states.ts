@@ -5,18 +5,18 @@ import type { Span } from '../core/span.ts';
 import type { BlockProblem } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
 
-/** What an answer can lack for one block only: others are asked for all the same. */
+/** Codes of failures that concern one block only. */
 const HOLES: ReadonlySet<string> = new Set(['not-indexed', 'short-list']);
 
-/** A span of headers with the states that it is proven by. */
+/** A span of headers, with the shard states at its ends that prove it. */
 export interface HeaderEnds {
   readonly span: Span;
-  /** Undefined where the index begins. */
+  /** Undefined at the beginning of the index. */
   readonly before: readonly NamedHeader[] | undefined;
   readonly after: readonly NamedHeader[];
 }
 
-/** As much of a span as there are states for: a masterchain block that is a hole, or above the head, cannot be an end. */
+/** The longest part of a span with states at both ends: a masterchain block that is not indexed cannot be an end. */
 export async function provableEnds(
   { from, to }: Span,
   first: number,
@@ -34,20 +34,20 @@ export async function provableEnds(
   }
 }
 
-/** The states of the shards at masterchain blocks. Each block that is not indexed is waited for once, and asked for once more. */
+/** Shard states at masterchain blocks. Waits once for a block that is not indexed, and requests it once more. */
 export class ShardStates {
   private readonly context: WalkContext;
   /** The state at the end of one span is the state before the next. */
   private last: { readonly seqno: number; readonly state: readonly NamedHeader[] } | undefined;
   private readonly holes = new Map<number, TonlakeError>();
-  /** Holes that are asked for once more, without waiting. */
+  /** Holes to request once more, without waiting. */
   private again = new Map<number, TonlakeError>();
 
   constructor(context: WalkContext) {
     this.context = context;
   }
 
-  /** The state at a block; the error of one that is not indexed, however long it is waited for. */
+  /** The state at a block; the error for a block that is still not indexed after the wait time. */
   async at(seqno: number): Promise<readonly NamedHeader[] | TonlakeError> {
     if (this.last?.seqno === seqno) return this.last.state;
     const hole = this.holes.get(seqno);
@@ -70,13 +70,13 @@ export class ShardStates {
     }
   }
 
-  /** Asks for each hole once more when it is met again: much may have been indexed since. */
+  /** Lets each hole be requested once more: it may be indexed by now. */
   askAgain(): void {
     this.again = new Map(this.holes);
     this.holes.clear();
   }
 
-  /** The newest block of the index, as it is now. */
+  /** The current head. */
   async head(): Promise<number> {
     return (await fetchEnds(this.context.source)).last;
   }

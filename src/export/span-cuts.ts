@@ -1,6 +1,6 @@
 import { intersectSpans, type Span, unionSpans } from '../core/span.ts';
 
-/** Cuts spans where the rows stop being final, so that only the last part is read again. */
+/** Cuts spans at the last final block, so that only the rest is read again. */
 export function cutAtFinal(spans: readonly Span[], lookBack: number, head: number): readonly Span[] {
   const final = head - lookBack;
   const isCut = lookBack > 0 && spans.some(({ from, to }) => from <= final && to > final);

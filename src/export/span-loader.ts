@@ -14,17 +14,17 @@ import { LoadedRows } from './loaded-rows.ts';
 import type { RowRules } from './row-rules.ts';
 import type { PageRules } from './walk-request.ts';
 
-/** Bounds of what is handed over at once, which becomes a row group of each table: records, and bytes of all tables together. */
+/** Size of a chunk, which becomes a row group of each table: records, and bytes of all tables. */
 const CHUNK = { least: 2048, most: 122_880, bytes: 32 * 2 ** 20 } as const;
 
-/** Code of the error about rows that have one key. */
+/** Code of the error for rows with one key. */
 const DOUBLE_KEY = 'double-key';
 
 /** Where the sorted rows of a span go. */
 export interface RowSink<T> {
-  /** Waits until there is nothing before the next rows, so that no two lots of them are in memory. */
+  /** Waits until the rows before are written, so that only one chunk is in memory. */
   ready(): Promise<void>;
-  /** Takes rows of each table; the batches' memory is used again afterwards. */
+  /** Writes rows of each table. The caller reuses the memory of the batches afterwards. */
   write(batches: readonly Batch[]): Promise<void>;
   finish(): Promise<T>;
   discard(): Promise<void>;
@@ -38,34 +38,31 @@ export interface RefusedReport {
 }
 
 export interface PlacedReport extends RefusedReport {
-  /** Masterchain block that the record says it belongs to, if that can be read. */
+  /** Masterchain block in the record, if it can be read. */
   readonly seqno: number | undefined;
 }
 
-/** What a page held. Plain data, so that a worker thread can hand it over. */
+/** The content of a page. Plain data, for a worker thread. */
 export interface PageReport {
   readonly records: number;
-  /** Whether its rows stay; otherwise it is asked for in smaller parts. */
+  /** False if its rows were dropped, to be requested in smaller parts. */
   readonly isTaken: boolean;
   readonly refused: readonly PlacedReport[];
-  /** Fields without a column, and how often they were met. */
+  /** Fields without a column, and their number. */
   readonly unknown: readonly (readonly [string, number])[];
   /** Logical time, decimal, at which a full page was cut. */
   readonly lastLt: string | undefined;
-  /** Rows that were taken. */
+  /** Rows that were kept. */
   readonly added: number;
-  /** Records that the loader holds by now. */
+  /** Records in the loader. */
   readonly held: number;
-  /** A block that was not asked for, and has a row in the page: nothing of it was taken. */
+  /** A block in the page that was not requested: all rows of the page were dropped. */
   readonly stranger: number | undefined;
 }
 
 const NO_RULES: RowRules = { block: undefined, audit: { kind: 'none' } };
 
-/**
- * Takes the pages of one span in any order, and writes the rows that proved sound, sorted. It can be opened again and again; its
- * memory stays as large as the largest span so far.
- */
+/** Decodes the pages of a span in any order, and writes its good rows sorted. It is reused, and keeps the memory of the largest span. */
 export class SpanLoader<T> {
   private readonly pipeline: PipelineDef;
   private readonly decoder: Decoder;
@@ -83,7 +80,7 @@ export class SpanLoader<T> {
     this.rows = new LoadedRows(this.decoder, pipeline.tables[0]?.key ?? []);
   }
 
-  /** Begins a span; what was loaded before is forgotten. */
+  /** Begins a span and drops the rows before. */
   async open(span: Span, rules: RowRules): Promise<void> {
     this.span = span;
     this.rules = rules;
@@ -94,7 +91,7 @@ export class SpanLoader<T> {
   /**
    * Adds a page.
    *
-   * @throws {DecodeError} when the page is no JSON (retryable) or of another shape; nothing of it is kept
+   * @throws {DecodeError} if the page is not JSON (retryable) or has another shape; its rows are dropped
    */
   async add(page: Uint8Array, rules: PageRules): Promise<PageReport> {
     const { unit, given, full = Number.POSITIVE_INFINITY, overflow = 'keep', isSupplement = false } = rules;
@@ -119,7 +116,7 @@ export class SpanLoader<T> {
     };
   }
 
-  /** Holds the rows so far against what the span was opened with. */
+  /** Checks the rows so far by the rules of the span. */
   async audit(): Promise<readonly BadBlock[]> {
     const { audit } = this.rules;
     switch (audit.kind) {
@@ -133,7 +130,7 @@ export class SpanLoader<T> {
     }
   }
 
-  /** Follows the links between the headers so far, from one end of the span to the other, and holds them against committed rows. */
+  /** Follows the links between the headers so far, and compares the headers with committed rows. */
   async links(ends: LinkEnds): Promise<LinkReport> {
     this.linkRows ??= new LinkRows(this.decoder);
     const blocks = this.linkRows.read(this.span, this.isRowAlive);
@@ -141,19 +138,19 @@ export class SpanLoader<T> {
     return { ...findLinkGaps(blocks, this.span, ends), blocks: blocks.length, contradicted };
   }
 
-  /** Forgets the rows of a masterchain block, or of a lot of keys; they will be loaded again. */
+  /** Drops the rows of a masterchain block, or of a batch of keys, to load them again. */
   async drop(unit: number): Promise<void> {
     this.rows.drop(unit);
   }
 
-  /** Writes the rows so far, and forgets them, so that memory does not grow with a long list. What was written stays in the span. */
+  /** Writes the rows so far and frees their memory. They stay in the span. */
   async flush(open: (span: Span) => RowSink<T>): Promise<void> {
     this.flushed ??= open(this.span);
     await this.writeRows(this.span, this.flushed);
     this.rows.clear();
   }
 
-  /** Writes the rows of each given span, sorted; they stay. */
+  /** Writes the rows of each given span, sorted, and keeps them in memory. */
   async write(spans: readonly Span[], open: (span: Span, at: number) => RowSink<T>): Promise<readonly T[]> {
     const written: T[] = [];
     for (const [at, span] of spans.entries()) {
@@ -170,7 +167,7 @@ export class SpanLoader<T> {
     return written;
   }
 
-  /** Forgets the rows. What was flushed and not finished goes, too. */
+  /** Drops all rows, also flushed ones that are not finished. */
   async clear(): Promise<void> {
     const { flushed } = this;
     this.flushed = undefined;
@@ -178,7 +175,7 @@ export class SpanLoader<T> {
     await flushed?.discard();
   }
 
-  /** Memory of batches that a sink has taken over, to be used again. */
+  /** Returns the memory of batches that a sink took. */
   giveBack(memory: readonly ArrayBuffer[]): void {
     this.decoder.giveBack(memory);
   }
@@ -200,7 +197,7 @@ export class SpanLoader<T> {
     return Math.max(CHUNK.least, Math.min(CHUNK.most, Math.floor((CHUNK.bytes * records) / Math.max(byteSize, 1))));
   }
 
-  /** Loads what explains only when there is something to explain: it takes longer than all the rest. */
+  /** Imports on demand: loading the explanations takes longer than everything else. */
   private async explain(refused: readonly RefusedRecord[]): Promise<readonly PlacedReport[]> {
     const { explainRefusal, masterchainSeqnoOf } = await import('../decode/explain-refusal.ts');
     const { pipeline } = this;

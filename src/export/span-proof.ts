@@ -8,7 +8,7 @@ import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { Source } from '../http/source.ts';
 import type { ProvableRows } from './span-walk.ts';
 
-/** Transactions that some headers promise. */
+/** Number of transactions by some headers. */
 export function promisedRows(headers: readonly Header[]): number {
   return headers.reduce((sum, header) => sum + header.txCount, 0);
 }
@@ -18,21 +18,21 @@ export interface LinkProofOptions {
   readonly ends: LinkEnds;
   readonly source: Source;
   readonly pipeline: string;
-  /** Told how many headers the span has, as far as is known. */
+  /** Called with the number of headers so far. */
   readonly onCount?: (headers: number) => void;
 }
 
 /** How the headers of a span are proven whole. */
 export interface LinkProof {
-  /** Sees the list of a block before it is loaded. @throws retryable errors for one that is plainly short */
+  /** Checks the list of a block before it is loaded. @throws a retryable error if it is incomplete */
   see(seqno: number, answer: Answer): void;
-  /** Masterchain blocks of the span that are not proven. */
+  /** Masterchain blocks of the span without proof. */
   audit(rows: Pick<ProvableRows, 'links'>): Promise<readonly BadBlock[]>;
 }
 
-/** Headers are proven by their links: from the states at both ends of the span, through every block between. */
+/** Proves headers by their links, between the states at both ends of the span. */
 export function linkProof({ span, ends, source, pipeline, onCount }: LinkProofOptions): LinkProof {
-  /** Blocks that a missing masterchain block parts from their successors: the states right before such blocks name them. */
+  /** Blocks whose successors are in a missing masterchain block: the states right before such blocks name them. */
   const newestBeforeHoles = async ({ missing, stray }: LinkGaps): Promise<ReadonlySet<string>> => {
     const newest = new Set<string>();
     for (const seqno of stray.length === 0 ? [] : absentSeqnos(missing)) {
@@ -42,7 +42,7 @@ export function linkProof({ span, ends, source, pipeline, onCount }: LinkProofOp
     return newest;
   };
 
-  /** Blocks that the first ones of the index refer to, and that belong to the span all the same. */
+  /** Blocks of the span that only the first blocks of the index refer to. */
   const unlisted = async ({ older }: LinkGaps): Promise<LinkGaps['missing']> => {
     const found: MissingBlock[] = [];
     for (const block of older) {
@@ -70,7 +70,7 @@ export function linkProof({ span, ends, source, pipeline, onCount }: LinkProofOp
   };
 }
 
-/** An empty list is a block that is not indexed yet; a list without its own masterchain block came back short. */
+/** A list without its own masterchain block is incomplete, or the block is not indexed yet. */
 function requireMasterBlock(headers: readonly Header[], seqno: number, pipeline: string): void {
   if (headers.some((header) => header.workchain === -1 && header.seqno === seqno)) return;
   throw new RetryableFailure(`${pipeline} ${seqno}`, {
@@ -82,9 +82,8 @@ function requireMasterBlock(headers: readonly Header[], seqno: number, pipeline:
 }
 
 /**
- * The masterchain blocks whose lists are at fault: those of blocks that come twice or lead nowhere, and those that a missing block
- * belongs to. What nobody knows belongs to the nearest masterchain block before that is missing itself, or else to the one that
- * refers to it.
+ * The masterchain blocks with wrong lists: those of blocks that come twice or have wrong links, and those of missing blocks. A missing
+ * block that the source does not know belongs to the nearest missing masterchain block before, or else to the block that refers to it.
  */
 async function blame(
   { missing, stray, unlinked, twice }: LinkGaps,
@@ -107,7 +106,7 @@ async function blame(
   return [...bad].map(([seqno, reason]) => ({ seqno, reason }));
 }
 
-/** Masterchain blocks that are missing themselves. */
+/** Missing masterchain blocks. */
 function absentSeqnos(missing: LinkGaps['missing']): readonly number[] {
   return missing.filter(({ id }) => id.startsWith('-1:')).map(({ id }) => Number(id.split(':')[2]));
 }

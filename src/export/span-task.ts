@@ -4,17 +4,20 @@ import { type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
 import { formatTarget } from '../http/request.ts';
 import { commitSpan, quarantineSpan, tellProgress } from './commit-span.ts';
 import { PageLoading, type RefusedRecord } from './page-loading.ts';
-import { REPAIR_PAUSE_MS, REPAIRS } from './repair-rounds.ts';
 import type { RequestMeter } from './request-meter.ts';
 import type { BlockProblem, Comparison, ProvableRows, Reading, SpanWalk } from './span-walk.ts';
 import type { EngineContext } from './walk-context.ts';
 import type { SpanLoaderPort, StagedRows } from './workers/loader-port.ts';
 
+/** Attempts to fetch an incomplete block again, and the delay between them. */
+const REPAIRS = 2;
+const REPAIR_PAUSE_MS = 500;
+
 /**
- * Brings one span of a walk in: asks, proves, repairs and commits. What cannot be proven is left out; the rest of the span stays.
+ * Fetches, proves, repairs and commits one span of a walk. Blocks that cannot be proven are left out.
  *
- * @returns what could not be had
- * @throws what made the source unusable, after everything that was proven by then is committed
+ * @returns what could not be fetched
+ * @throws what made the source unusable, after committing what was proven by then
  */
 export async function runSpan(
   context: EngineContext,
@@ -86,12 +89,12 @@ class SpanTask {
     }
   }
 
-  /** Commits the blocks that are sound, after those that are not were asked for again. */
+  /** Commits the good blocks, after requesting the others again. */
   private async settleBlocks(): Promise<readonly BlockProblem[]> {
     const { context, loading, walk } = this;
     let { bad, staged } = await this.prove(0);
     for (let round = 1; round <= REPAIRS && bad.length > 0 && !loading.isOver; round++) {
-      // A block that is not indexed has been waited for already.
+      // The request already waited for a block that is not indexed.
       const again = bad.filter(({ seqno }) => loading.failures.get(seqno)?.error.code !== 'not-indexed');
       if (again.length === 0) break;
       for (const rows of staged) await rows.discard();
@@ -102,7 +105,7 @@ class SpanTask {
       ({ bad, staged } = await this.prove(round));
     }
     await this.commitParts(this.goodParts(bad), staged);
-    return context.stop.aborted ? [] : this.tellBlocks(bad);
+    return context.stop.aborted ? [] : this.problemsOf(bad);
   }
 
   private goodParts(bad: readonly BadBlock[]): readonly Span[] {
@@ -112,7 +115,7 @@ class SpanTask {
     );
   }
 
-  /** What is wrong by itself, and only when nothing more is to be repaired or asked for, what a comparison finds. */
+  /** Audits the rows; compares them only if nothing is left to repair. */
   private async prove(round: number): Promise<Comparison> {
     const bad = await this.audit();
     if (this.walk.compare === undefined) return { bad, staged: [] };
@@ -121,7 +124,7 @@ class SpanTask {
     return { bad: [...bad, ...more], staged };
   }
 
-  /** What the proof finds, and every block that did not come, or with a record that could not be decoded, whatever the proof says. */
+  /** Blocks that fail the audit, did not come, or have a record that cannot be decoded. */
   private async audit(): Promise<readonly BadBlock[]> {
     const { loading, walk, loader } = this;
     const found = [...(await loader.audit()), ...((await walk.audit?.(this.rows)) ?? [])];
@@ -133,7 +136,7 @@ class SpanTask {
     for (const seqno of [...loading.suspects, ...loading.refusals.keys()]) {
       if (seqno !== undefined) accuse(seqno, 'expected records that can be decoded');
     }
-    // Nothing else tells that such a block is not there.
+    // Unique keys do not show that a block is missing.
     if (walk.rows.audit.kind === 'keys') {
       for (let seqno = walk.span.from; seqno <= walk.span.to; seqno++) {
         if (!loading.answered.has(seqno)) accuse(seqno, 'expected its rows, got no answer');
@@ -142,11 +145,11 @@ class SpanTask {
     return [...bad.values()];
   }
 
-  /** @param ready rows that are staged already, of some or all parts */
+  /** @param ready staged rows of some or all parts */
   private async commitParts(parts: readonly Span[], ready: readonly StagedRows[]): Promise<void> {
     const { walk, loader } = this;
     const isReplacing = walk.replaces !== undefined && walk.replaces.length > 0;
-    // Half a replacement would leave the other half twice.
+    // After half a replacement, the rows of the other half would be there twice.
     const isWhole = totalSize(parts) === spanSize(walk.span);
     const wanted = isReplacing && !isWhole ? [] : parts;
     const isIn = ({ from, to }: Span, spans: readonly Span[]): boolean =>
@@ -177,8 +180,8 @@ class SpanTask {
     return { refused: this.loading.refused.length, isStopped: this.context.stop.aborted };
   }
 
-  /** Refused records go to the quarantine; every other block that is not in is a problem, for the caller to tell. */
-  private async tellBlocks(bad: readonly BadBlock[]): Promise<readonly BlockProblem[]> {
+  /** Quarantines refused records. Every other bad block is a problem, which the caller reports. */
+  private async problemsOf(bad: readonly BadBlock[]): Promise<readonly BlockProblem[]> {
     const { context, meter, loading } = this;
     const problems: BlockProblem[] = [];
     for (const { seqno, reason, code = 'unbalanced' } of bad) {
@@ -193,7 +196,7 @@ class SpanTask {
     return problems;
   }
 
-  /** A page that was no JSON, however often it was asked for. */
+  /** The page of a block that was not JSON in any attempt. */
   private brokenPage(seqno: number): readonly RefusedRecord[] | undefined {
     const failure = this.loading.failures.get(seqno);
     if (!(failure?.error instanceof DecodeError)) return undefined;
@@ -202,7 +205,7 @@ class SpanTask {
     return [{ request, pointer: '', reason: error.message, raw: String(error.cause ?? '') }];
   }
 
-  /** Commits the span as a whole, or has it read in halves; of a single block it says what is wrong. */
+  /** Commits the whole span, or splits it; a single block becomes a problem or goes to the quarantine. */
   private async settleSpan(): Promise<readonly BlockProblem[] | 'halve'> {
     const { context, meter, walk, loading } = this;
     if (loading.isOver) return [];
@@ -213,12 +216,12 @@ class SpanTask {
     const isReplacing = walk.replaces !== undefined && walk.replaces.length > 0;
     if (spanSize(walk.span) > 1 && !isReplacing) return 'halve';
     if (error !== undefined) return [{ span: walk.span, error }];
-    // What takes the place of an entry covers it as a whole.
+    // A replacement covers all of the entry.
     if (!isReplacing) await quarantineSpan(context, meter, walk.span, refused);
     return [];
   }
 
-  /** Commits the rows of the span if they are sound. @returns what is wrong with them */
+  /** Commits the rows of the span if they are good. @returns what is wrong with them */
   private async commitSound(): Promise<TonlakeError | undefined> {
     const { walk, loader, loading, context } = this;
     let [bad] = await loader.audit();
@@ -243,14 +246,14 @@ class SpanTask {
     return undefined;
   }
 
-  /** Commits what was read, and says of a part that it is one. */
+  /** Commits what was read, complete or not. */
   private async settleReading(): Promise<readonly BlockProblem[]> {
     const { context, meter, walk, loader, loading } = this;
     if (loading.fatal !== undefined) return [];
     const reading = this.reading();
     const terms = await walk.entry(walk.span, reading);
     if (terms !== undefined) {
-      await loading.forgetTorn();
+      await loading.forgetIncomplete();
       const [rows] = await loader.finish([walk.span], walk.more?.());
       try {
         if (rows !== undefined) await commitSpan(context, meter, rows.staged, terms);

@@ -9,88 +9,88 @@ import type { PageReport } from './span-loader.ts';
 import type { WalkRequest } from './walk-request.ts';
 import type { SpanLoaderPort, StagedRows } from './workers/loader-port.ts';
 
-/** Requests that may be asked side by side. */
+/** Requests that may be sent side by side. */
 export interface Round<Request extends WalkRequest = WalkRequest> {
   readonly requests: Iterable<Request>;
-  /** How many they are, without those that their pages leave to ask for. */
+  /** Their number, without the requests that follow from their pages. */
   readonly count: number;
 }
 
-/** What the ledger is told of rows, beside where they come from. */
+/** What a ledger entry says of its rows. */
 export interface EntryTerms {
   readonly span: Span;
-  /** Newest block before the rows were read, and after; undefined for rows that are final. */
+  /** Newest block before and after the rows were read; undefined for final rows. */
   readonly asOf?: Span | undefined;
-  /** What was asked for, where it was not everything in the span. */
+  /** What was requested, if it was not all of the span. */
   readonly scope?: string | undefined;
-  /** Undefined for rows that headers prove. */
+  /** Undefined if headers prove the rows. */
   readonly proof?: ListProofKind | undefined;
   readonly planned?: number | undefined;
-  /** Entries that this one takes the place of, beside those that any whole commit of the span replaces. */
+  /** Entries that this one replaces, besides those that any complete commit of the span replaces. */
   readonly supersedes?: readonly string[] | undefined;
 }
 
-/** The rows that came so far, for a walk that compares them with more than the loader can. */
+/** The rows so far, for a walk that checks them itself. */
 export interface ProvableRows extends Pick<SpanLoaderPort, 'links' | 'stage'> {
-  /** Asks for more pages. @returns how many rows they brought */
+  /** Requests more pages. @returns the number of new rows */
   ask(requests: readonly WalkRequest[]): Promise<number>;
 }
 
-/** What a comparison found, and the rows of each part that nothing speaks against, staged. */
+/** Blocks with wrong rows, and the staged rows of the other parts. */
 export interface Comparison {
   readonly bad: readonly BadBlock[];
   readonly staged: readonly StagedRows[];
 }
 
-/** How a span that was read came out. */
+/** How the reading of a span ended. */
 export interface Reading {
   /** Records that could not be decoded. */
   readonly refused: number;
-  /** The run ends: the rest was not asked for. */
+  /** The run was stopped: the rest was not requested. */
   readonly isStopped: boolean;
 }
 
 /**
- * One span of a walk, from its requests to what its ledger entry says: data and functions without effects. The engine asks, decodes,
- * repairs, quarantines, commits and tells.
+ * One span of a walk, from its requests to its ledger entry: data, and functions without effects. The engine sends the requests,
+ * decodes, repairs, quarantines, commits and reports.
  */
 export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   readonly span: Span;
-  /** For the loader: how rows tell their block, and what they are held against. */
+  /** How the loader assigns rows to blocks and checks them. */
   readonly rows: RowRules;
   /**
-   * What stays out when something is wrong. `block`: that masterchain block alone, after it was asked for again. `span`: the span is
-   * read anew in halves, down to the block. `reading`: nothing; the entry says that it is a part.
+   * What is not committed if something is wrong. `block`: the wrong masterchain blocks, after they were requested again. `span`: the
+   * span, which is read again in halves, down to the block. `reading`: nothing; the entry says that it is partial.
    */
   readonly unit: 'block' | 'span' | 'reading';
-  /** Entries in whose place the rows come: all of the span is committed, or nothing. */
+  /** Entries that the rows replace: all of the span is committed, or nothing. */
   readonly replaces?: readonly string[] | undefined;
-  /** The requests of the span; each round begins when the one before it is answered with all that its pages left to ask for. */
+  /** The requests of the span. A round begins when the one before has ended, with all requests that followed from its pages. */
   plan(): AsyncIterable<Round<Request>>;
-  /** Refuses a page that is plainly short before it is decoded. @throws retryable errors */
+  /** Checks a response before it is decoded. @throws a retryable error if it is incomplete */
   see?(request: Request, answer: Answer): void;
-  /** What a page leaves to ask for. Default: nothing. */
+  /** Requests that follow from a page. Default: none. */
   next?(request: Request, page: PageReport): readonly Request[] | Promise<readonly Request[]>;
-  /** What a request that failed leaves to ask for. Undefined: the engine judges the failure. */
+  /** Requests that replace a failed one. Undefined: the engine handles the failure. */
   failed?(request: Request, error: unknown): readonly Request[] | undefined;
-  /** Blocks that are wrong, beside those that the loader finds. */
+  /** Wrong blocks, besides those that the loader finds. */
   audit?(rows: ProvableRows): Promise<readonly BadBlock[]>;
-  /** How to ask for one block by itself. */
+  /** Requests for a single block. */
   repair?(seqno: number): readonly Request[];
-  /** Compares sound parts of the span with what the warehouse holds; asks for what is missing. */
+  /** Compares the good parts of the span with the warehouse, and requests what they lack. */
   compare?(rows: ProvableRows, parts: readonly Span[]): Promise<Comparison>;
-  /** What the ledger is told of a part of the span, or of a reading; undefined: nothing is committed. */
+  /** The ledger entry of a part of the span, or of a reading. Undefined: nothing is committed. */
   entry(part: Span, reading: Reading): EntryTerms | undefined | Promise<EntryTerms | undefined>;
-  /** Rows of further tables that a reading brings. */
+  /** Rows of other tables that belong to a reading. */
   more?(): readonly Batch[];
-  /** The same for a part of the span. Needed where `unit` is `span`. */
+  /** The walk of a part of the span; required if `unit` is `span`. */
   part?(span: Span): SpanWalk<Request>;
-  /** When a reading is committed: tells what people should know of it. */
+  /** Called after the commit of a reading, to report on it. */
   onCommitted?(reading: Reading): Promise<void>;
   onEnd?(): void;
 }
 
-/** Masterchain blocks that are not in, and why. */
+/** Masterchain blocks that could not be exported, and why. */
 export interface BlockProblem {
   readonly span: Span;
   readonly error: TonlakeError;

@@ -4,19 +4,17 @@ import type { Span } from '../core/span.ts';
 import { intersectSpans, totalSize } from '../core/span.ts';
 import type { TiesDef } from '../declare/walk.ts';
 import { doneSpans } from '../warehouse/index.ts';
-import { PAGE_ROWS } from './page-request.ts';
+import { ACCOUNTS, inBatches } from './item-requests.ts';
+import { PAGE_ROWS, pathOf } from './page-request.ts';
 import type { WalkContext } from './walk-context.ts';
-
-/** Accounts of one request: what fits a request line everywhere. */
-const BATCH = 100;
 
 type Parameters = readonly (readonly [name: string, value: string])[];
 
 /**
- * The parameters of requests that together bring the rows of one logical time, each of them less than a page.
+ * Parameters of requests that together fetch the rows of one logical time, each less than a page.
  *
- * A list in a total order is paged: rows of one logical time below the horizon do not change. Otherwise the accounts that can
- * have rows are asked for, in batches: an account has one transaction at a logical time.
+ * A list in a total order is paged: rows of one logical time below the horizon do not change. Otherwise the accounts that can have
+ * rows are requested in batches: an account has one transaction at a logical time.
  */
 export async function splitOfTies(
   context: WalkContext,
@@ -26,15 +24,10 @@ export async function splitOfTies(
 ): Promise<readonly Parameters[]> {
   if (ties.kind === 'total') return pageByPage(context, lt);
   const accounts =
-    (await heldAccounts(context, ties.opcode, span, lt)) ?? (await listedAccounts(context, ties.opcode, lt));
-  const batches: Parameters[] = [];
-  for (let at = 0; at < accounts.length; at += BATCH) {
-    batches.push(accounts.slice(at, at + BATCH).map((account) => [ties.parameter, account] as const));
-  }
-  return batches;
+    (await storedAccounts(context, ties.opcode, span, lt)) ?? (await listedAccounts(context, ties.opcode, lt));
+  return inBatches(accounts, ACCOUNTS).map((batch) => batch.map((account) => [ties.parameter, account] as const));
 }
 
-/** As many pages as there are, and each of them whole. */
 async function pageByPage({ source, pipeline }: WalkContext, lt: bigint): Promise<readonly Parameters[]> {
   const pages: Parameters[] = [];
   const [table] = pipeline.tables;
@@ -45,16 +38,15 @@ async function pageByPage({ source, pipeline }: WalkContext, lt: bigint): Promis
       ...[['start_lt', String(lt)] as const, ['end_lt', String(lt)] as const],
       ...[['limit', '1'] as const, ['offset', String(offset + PAGE_ROWS)] as const, ['sort', 'asc'] as const],
     ];
-    const path = pipeline.endpoint.replace(/^GET /, '');
-    const more = await source.fetch({ path, query, label: `${pipeline.name} lt ${lt}` }, (answer) => {
+    const more = await source.fetch({ path: pathOf(pipeline), query, label: `${pipeline.name} lt ${lt}` }, (answer) => {
       return parseAnswer(z.record(z.string(), z.unknown()), answer)[list];
     });
     if (!Array.isArray(more) || more.length === 0) return pages;
   }
 }
 
-/** Accounts from the transactions that the warehouse holds; undefined where it may not hold all of that time. */
-async function heldAccounts(
+/** Accounts from the transactions in the warehouse; undefined if it may lack some of that time. */
+async function storedAccounts(
   { sink, registry }: WalkContext,
   opcode: number,
   { to }: Span,
@@ -88,8 +80,7 @@ const listed = z.object({
 type Listed = z.infer<typeof listed>['transactions'];
 
 /**
- * Accounts as the source lists them in their total order: from the front, from the back, and only where a single logical time has
- * more than two pages of transactions, page by page.
+ * Accounts from the source's list of transactions, in total order: its first page, its last, and page by page only if there are more.
  */
 async function listedAccounts(
   { source, pipeline }: WalkContext,

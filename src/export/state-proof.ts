@@ -5,10 +5,10 @@ import type { Query } from '../sql/query-result.ts';
 import { doneSpans } from '../warehouse/index.ts';
 import type { WalkContext } from './walk-context.ts';
 
-/** Masterchain blocks before a span whose headers are read: within so many, every shard has a new block. */
+/** Masterchain blocks before a span whose headers are read: among so many, every shard has a new block. */
 export const LOOK_BACK = 200;
 
-/** The headers in the warehouse that prove the states of the shards in a span. */
+/** The headers in the warehouse that prove the shard states of a span. */
 export async function stateHeaders({ sink, ends, registry }: WalkContext, span: Span): Promise<HeldHeaders> {
   const near = [{ from: span.from - LOOK_BACK, to: span.to }];
   const runs = intersectSpans(near, doneSpans(sink.ledger(), registry.playing('headers').pipeline.name));
@@ -16,7 +16,7 @@ export async function stateHeaders({ sink, ends, registry }: WalkContext, span: 
   return { runs, headers, first: ends.first };
 }
 
-/** The headers of some masterchain blocks, as far as states of the shards are proven by them. */
+/** The columns of headers that prove shard states. */
 export async function readStateHeaders(query: Query, { from, to }: Span): Promise<readonly StateHeader[]> {
   const { rows } = await query(
     `SELECT mc_block_seqno, workchain, shard::VARCHAR, seqno, root_hash, prev_blocks

@@ -5,7 +5,7 @@ import type { Query } from '../sql/query-result.ts';
 import type { Store } from '../warehouse/index.ts';
 import type { SpanSink } from './walk-context.ts';
 
-/** A store as walks use it. */
+/** A store as the sink of walks. */
 export function storeSink(store: Store): SpanSink {
   return {
     stage: (pipeline, span) => store.stage(pipeline, span),
@@ -36,7 +36,7 @@ export async function readHeaders(query: Query, span: Span): Promise<ReadonlyMap
   return headers;
 }
 
-/** The blocks of some masterchain blocks that have committed transactions. */
+/** Blocks with committed transactions. */
 async function readTransactions(query: Query, spans: readonly Span[]): Promise<readonly SealedBlock[]> {
   const blocks: SealedBlock[] = [];
   for (const { from, to } of spans) {
@@ -54,7 +54,7 @@ async function readTransactions(query: Query, spans: readonly Span[]): Promise<r
   return blocks;
 }
 
-/** Transactions that the headers of some spans promise. */
+/** Number of transactions in some spans, by their headers. */
 export async function countPromised(query: Query, spans: readonly Span[]): Promise<number> {
   let records = 0;
   for (const { from, to } of spans) {

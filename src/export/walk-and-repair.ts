@@ -10,10 +10,7 @@ import { type EngineContext, spanEvent } from './walk-context.ts';
 import { type Due, walkDue } from './walk-engine.ts';
 import { joinDrafts, joinParts, replaceWithWider, widenedContext } from './widen-entry.ts';
 
-/**
- * Brings in what is due. Where rows do not balance because the committed headers are outdated, the headers are read again and the
- * rows once more; what is left is told.
- */
+/** Fetches what is due. If rows contradict outdated headers, reads both again. Reports the problems that remain. */
 export async function walkAndRepair(context: EngineContext, due: Due): Promise<void> {
   let problems = await walkDue(context, due);
   for (const headers of neededHeaders(context)) {
@@ -30,7 +27,7 @@ export async function walkAndRepair(context: EngineContext, due: Due): Promise<v
   }
 }
 
-/** Contexts of the pipelines whose headers count the rows of this one. */
+/** Contexts of the pipelines with the headers that count these rows. */
 function neededHeaders(context: EngineContext): readonly EngineContext<MasterchainPipeline>[] {
   const { pipeline, pipelines, registry } = context;
   if (!isMasterchain(pipeline)) return [];
@@ -49,7 +46,7 @@ export function readAnew(context: EngineContext, spans: readonly Span[]): Promis
   return collectParts({ ...context, asked: spans }, (own) => walkAndRepair(own, { missing: spans, again: [] }));
 }
 
-/** Reads the span of an entry again for columns that it lacks, and puts it in its place. */
+/** Replaces an entry by one with the columns that it lacks. */
 export async function widenEntry(context: EngineContext, entry: LedgerEntry): Promise<void> {
   const own = widenedContext(context, entry);
   const parts = await readAnew(own, spansOf(entry));
@@ -59,11 +56,10 @@ export async function widenEntry(context: EngineContext, entry: LedgerEntry): Pr
 }
 
 /**
- * Looks whether the committed headers of blocks that do not balance are still what the source says, and reads them again where
- * they are not: a new entry takes the place of the one that holds them.
+ * Replaces the committed headers of unbalanced blocks if the source has other ones now.
  *
- * @param context that of the pipeline of headers
- * @returns seqnos whose headers are others now
+ * @param context of the pipeline of headers
+ * @returns seqnos with new headers
  */
 async function repairHeaders(
   context: EngineContext<MasterchainPipeline>,
@@ -84,10 +80,10 @@ async function repairHeaders(
 }
 
 /**
- * Reads the blocks of an entry again. What comes may be cut otherwise: nothing is committed until all its parts are there, because
- * half a replacement would leave the other half twice.
+ * Reads the blocks of an entry again. They may come in other spans, and half a replacement would leave the other half twice, so all
+ * are fetched before the first commit.
  *
- * @returns whether the entry was replaced
+ * @returns true if the entry was replaced
  */
 async function replaceEntry(context: EngineContext<MasterchainPipeline>, entry: LedgerEntry): Promise<boolean> {
   const own = widenedContext(context, entry);
@@ -99,7 +95,7 @@ async function replaceEntry(context: EngineContext<MasterchainPipeline>, entry: 
     context.report(spanEvent(joined));
     return true;
   }
-  // The first takes the entry's place: after a kill the rest is missing, and never there twice.
+  // The first part replaces the entry: after a kill the others are missing, never there twice.
   let superseded = [entry.id];
   for (const { staged, draft } of parts) {
     const supersedes = [...draft.supersedes, ...superseded];
@@ -124,7 +120,7 @@ async function isOutdated(context: EngineContext<MasterchainPipeline>, seqno: nu
   }
 }
 
-/** What the audits use of some headers, in one text. */
+/** What the audits use of headers, as one text. */
 function describe(headers: readonly Header[]): string {
   return headers
     .map(({ workchain, shard, seqno, txCount, startLt, endLt }) => {

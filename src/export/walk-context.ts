@@ -11,8 +11,13 @@ import type { CommitDraft, LedgerEntry, Stage, StagedSpan } from '../warehouse/i
 import type { PageQueue } from './page-queue.ts';
 import type { LoaderPool } from './workers/loader-port.ts';
 
-/** How rows are asked for: each masterchain block by itself, many at once by windows of logical time, or what is cheaper. */
+/** How rows are requested: by masterchain block, by windows of logical time, or whichever takes fewer requests. */
 export type WalkMode = 'masterchain' | 'window' | 'auto';
+
+/** Blocks of a pipeline that an event is about, both ends inclusive. */
+interface OfBlocks extends Span {
+  readonly pipeline: string;
+}
 
 /** What happens during a walk, in the order it happens. */
 export type WalkEvent =
@@ -22,46 +27,22 @@ export type WalkEvent =
       readonly asked: readonly Span[];
       readonly missing: readonly Span[];
       readonly seqnos: number;
-      /** Records that the headers promise; undefined where no headers are known. */
+      /** Records that the headers promise; undefined if no headers are known. */
       readonly records: number | undefined;
     }
   | { readonly event: 'planned'; readonly pipeline: string; readonly requests: number }
   | { readonly event: 'progress'; readonly pipeline: string; readonly seqnos: number; readonly records: number }
-  | {
-      readonly event: 'span';
-      readonly pipeline: string;
-      readonly from: number;
-      readonly to: number;
-      readonly rows: Readonly<Record<string, number>>;
-    }
-  /** The chain grew while a list was read: so many of its rows are newer than the block that the reading began at. */
-  | {
-      readonly event: 'skew';
-      readonly pipeline: string;
-      readonly from: number;
-      readonly to: number;
-      readonly rows: number;
-    }
-  /** Keys given for a lookup that the source refused; the table `lookups` says why, key by key. */
-  | {
+  | (OfBlocks & { readonly event: 'span'; readonly rows: Readonly<Record<string, number>> })
+  /** The chain grew while a list was read: `rows` are newer than the block at which the reading began. */
+  | (OfBlocks & { readonly event: 'skew'; readonly rows: number })
+  /** Of `keys` given for a lookup, the source refused some: the table `lookups` says why. `message` is the first reason. */
+  | (OfBlocks & {
       readonly event: 'refused-keys';
-      readonly pipeline: string;
-      readonly from: number;
-      readonly to: number;
-      /** Keys that were asked for. */
       readonly keys: number;
       readonly refused: number;
-      /** Why the first of them was refused. */
       readonly message: string;
-    }
-  | {
-      readonly event: 'problem';
-      readonly pipeline: string;
-      readonly from: number;
-      readonly to: number;
-      readonly code: string;
-      readonly message: string;
-    }
+    })
+  | (OfBlocks & { readonly event: 'problem'; readonly code: string; readonly message: string })
   | {
       readonly event: 'quarantine';
       readonly pipeline: string;
@@ -69,39 +50,34 @@ export type WalkEvent =
       readonly pointer: string;
       readonly reason: string;
     }
-  | {
-      readonly event: 'unknown-field';
-      readonly pipeline: string;
-      /** Table and JSON pointer. */
-      readonly field: string;
-      readonly count: number;
-    };
+  /** `field` is a table and a JSON pointer. */
+  | { readonly event: 'unknown-field'; readonly pipeline: string; readonly field: string; readonly count: number };
 
-/** What a commit brought. */
+/** The event of a commit. */
 export function spanEvent({ pipeline, span: { from, to }, tables }: LedgerEntry): WalkEvent {
   const rows = Object.fromEntries(Object.entries(tables).map(([table, part]) => [table, part.rows]));
   return { event: 'span', pipeline, from, to, rows };
 }
 
-/** Where a walk puts its spans, and where it finds the headers that it proves them by. */
+/** Where a walk writes its spans and reads what it compares them with. */
 export interface SpanSink {
   stage(pipeline: string, span: Span): Stage;
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
   ledger(): readonly LedgerEntry[];
-  /** Reads over the committed rows. */
+  /** Queries the committed rows. */
   readonly query: Query;
-  /** Whether rows that were committed can be read. */
+  /** True if committed rows can be queried. */
   readonly isKept: boolean;
   /** Committed headers, by masterchain seqno. */
   headers(span: Span): Promise<ReadonlyMap<number, readonly Header[]>>;
-  /** Transactions that are committed already in some spans. */
+  /** Blocks in some spans whose transactions are committed. */
   transactions(spans: readonly Span[]): Promise<SealedRows['blocks']>;
 }
 
 /** What a walk may use. */
 export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
   readonly pipeline: Pipeline;
-  /** The same with everything that a selection leaves out. */
+  /** The same without a selection. */
   readonly declared: PipelineDef;
   /** All pipelines of the run. */
   readonly pipelines: readonly PipelineDef[];
@@ -111,16 +87,16 @@ export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
   readonly sink: SpanSink;
   readonly effects: Effects;
   readonly mode: WalkMode;
-  /** Most requests of one span: bounds what a kill can cost. */
+  /** Maximum of requests per span: a killed run fetches its last spans again. */
   readonly requestsPerSpan: number;
   /** First and newest block of the index when the walk began. */
   readonly ends: IndexEnds;
   readonly asked: readonly Span[];
-  /** A query of keys, or of parents, instead of the declared one. */
+  /** Query of keys, or of parents, that replaces the declared one. */
   readonly from?: string | undefined;
-  /** Whether readings of lists that change are kept. */
+  /** True if earlier readings of changing lists stay. */
   readonly history: boolean;
-  /** Aborted when the run shall end soon: what is whole by then is committed. */
+  /** Aborted to end the run: complete spans are still committed. */
   readonly stop: AbortSignal;
   readonly report: (event: WalkEvent) => void;
 }

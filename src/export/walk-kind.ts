@@ -4,7 +4,7 @@ import type { Span } from '../core/span.ts';
 import type { PipelineDef, PipelineOf } from '../declare/pipeline.ts';
 import type { CustomWalk, WalkCode, WalkDef } from '../declare/walk.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
-import type { Quote, Quoting } from './quote/quote.ts';
+import type { Planner, Quote, Quoting } from './quote/quote.ts';
 import type { BlockProblem, Prepare, SpanWalk } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
 
@@ -23,7 +23,7 @@ export interface WalkKind<Walk extends WalkDef = WalkDef> {
    */
   replace?(context: WalkContext<PipelineOf<Walk>>, entry: LedgerEntry): SpanWalk | Promise<SpanWalk>;
   /** Estimates missing blocks. Default: some of them are planned, a few requests are sent, and the figures are scaled. */
-  quote?(quoting: Quoting<PipelineOf<Walk>>, missing: readonly Span[]): Promise<Quote>;
+  quote?(quoting: Quoting<PipelineOf<Walk>>, missing: readonly Span[], plan: Planner<PipelineOf<Walk>>): Promise<Quote>;
   /** The pipeline with every column of the entries that a reading replaces. Default: as selected. */
   widen?(context: WalkContext<PipelineOf<Walk>>): PipelineDef;
 }

@@ -3,27 +3,27 @@ import type { SourceRequest } from '../http/request.ts';
 import type { FetchOptions } from '../http/source.ts';
 
 /**
- * What becomes of a full page. `keep`: its rows stay, and the next page follows. `cut`: the rows at its last logical time go, because
- * they come again with the rest of the window. `refuse`: all its rows go, because they are asked for in smaller parts. `divide`: as
- * `refuse`, and so is a page with a record that cannot be decoded.
+ * What to do with a full page. `keep`: its rows stay. `cut`: the rows at its last logical time are dropped, because they come again with
+ * the rest of the window. `refuse`: all its rows are dropped, and requested in smaller parts. `divide`: as `refuse`, also for a page with a
+ * record that cannot be decoded.
  */
 export type Overflow = 'keep' | 'cut' | 'refuse' | 'divide';
 
 /** How a page is loaded. Plain data, for a worker thread. */
 export interface PageRules {
-  /** Masterchain block, or lot of keys, whose rows the page brings; undefined where it brings rows of many. */
+  /** The only masterchain block, or batch of keys, in the page; undefined for a page with several. */
   readonly unit?: number | undefined;
-  /** What the decoder is told of the request: for all records, or for each by its position. */
+  /** Values of the request for columns: for all records, or for each by its position. */
   readonly given?: Given | readonly Given[] | undefined;
   /** Records of a full page. Default: no page is full. */
   readonly full?: number | undefined;
   /** Default `keep`. */
   readonly overflow?: Overflow | undefined;
-  /** Takes only rows of the span whose keys are not there yet. Default false. */
+  /** Keeps only rows of the span with new keys. Default false. */
   readonly isSupplement?: boolean | undefined;
 }
 
-/** One page that a walk asks for. */
+/** The request of one page. */
 export interface WalkRequest {
   readonly ask: SourceRequest;
   readonly page: PageRules;

@@ -12,7 +12,7 @@ import {
 import type { StagedPart } from './collect-parts.ts';
 import { spanEvent, type WalkContext, type WalkEvent } from './walk-context.ts';
 
-/** What reads an entry again: its pipeline leaves out only what both the run and the entry leave out, so that nothing is lost. */
+/** The context that reads an entry again. It leaves out only what the run and the entry both leave out, so no column is lost. */
 export function widenedContext<Context extends Pick<WalkContext, 'declared' | 'pipeline'>>(
   context: Context,
   { without }: LedgerEntry,
@@ -25,16 +25,13 @@ export interface WidenOptions {
   /** As {@link widenedContext} makes it. */
   readonly pipeline: PipelineDef;
   readonly entry: LedgerEntry;
-  /** What was read for the span of the entry, not committed yet. */
+  /** Rows for the span of the entry, not committed yet. */
   readonly parts: readonly StagedPart[];
   readonly commit: (staged: StagedSpan, draft: CommitDraft) => Promise<LedgerEntry>;
   readonly report: (event: WalkEvent) => void;
 }
 
-/**
- * Puts one entry with more columns in the place of another, in one commit. Where a part of the span could not be had, the old entry
- * stays: its rows would be there twice, or not at all.
- */
+/** Replaces an entry by one with more columns, in one commit. If a part of the span could not be fetched, the old entry stays. */
 export async function replaceWithWider(options: WidenOptions): Promise<void> {
   const { pipeline, entry, parts, commit, report } = options;
   const { name } = pipeline;
@@ -51,7 +48,7 @@ export async function replaceWithWider(options: WidenOptions): Promise<void> {
   report(spanEvent(committed));
 }
 
-/** The draft of one entry in the place of another, of several parts. */
+/** The draft of one entry that replaces another, from several parts. */
 export function joinDrafts(entry: LedgerEntry, parts: readonly StagedPart[]): CommitDraft {
   const [first] = parts as readonly [StagedPart, ...StagedPart[]];
   const drafts = parts.map(({ draft }) => draft);
@@ -60,7 +57,7 @@ export function joinDrafts(entry: LedgerEntry, parts: readonly StagedPart[]): Co
     ...first.draft,
     span: entry.span,
     spans: entry.spans,
-    // The whole is proven as its least proven part.
+    // An entry is only as proven as its least proven part.
     proof: drafts.every(({ proof }) => proof === first.draft.proof) ? first.draft.proof : 'none',
     requests: sum(({ requests }) => requests),
     retries: sum(({ retries }) => retries),

@@ -2,7 +2,7 @@ import { type Span, spanSize } from '../../core/span.ts';
 import type { LtWindow } from '../lt-windows.ts';
 import { bandOfMean, mean } from './figure.ts';
 
-/** How dense the rows of some blocks are, at a few places. */
+/** The density of rows, known at a few places of a span. */
 export interface Density {
   readonly span: Span;
   /** Logical times of the span. */
@@ -10,13 +10,13 @@ export interface Density {
   readonly places: readonly { readonly seqno: number; readonly rowsPerBlock: number }[];
 }
 
-/** Logical time at which a block ends, or the nearest one that is known: blocks come evenly. */
+/** Logical time at the end of a block, interpolated: blocks come evenly. */
 export function ltAt(all: readonly Density[], seqno: number): bigint {
   const { span, range } = nearest(all, ({ span: { from, to } }) => Math.max(0, from - 1 - seqno, seqno - to));
   return range.from + ((range.to - range.from) * BigInt(seqno + 1 - span.from)) / BigInt(spanSize(span));
 }
 
-/** Rows of a window: as many as at the places in it, or at the nearest. */
+/** Rows of a window, by the places in it, or by the nearest place. */
 export function rowsIn(all: readonly Density[], { from, to }: LtWindow): number {
   const { span, range, places } = nearest(all, (each) =>
     Math.max(0, Number(each.range.from - from), Number(to - each.range.to)),
@@ -34,7 +34,7 @@ function nearest<T>(all: readonly T[], distanceOf: (one: T) => number): T {
   return all.reduce((best, each) => (distanceOf(each) < distanceOf(best) ? each : best));
 }
 
-/** How far the mean of the places may be from that of all blocks, as a part of it; at most a half. */
+/** Relative uncertainty of the mean density, at most a half. */
 export function doubtOf(all: readonly Density[]): number {
   const rates = all.flatMap(({ places }) => places.map(({ rowsPerBlock }) => rowsPerBlock));
   return Math.min(0.5, bandOfMean(rates) / Math.max(mean(rates), Number.MIN_VALUE));

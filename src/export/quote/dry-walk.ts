@@ -20,13 +20,13 @@ export class RequestCounts {
   }
 }
 
-/** Records of the page that a request would bring. */
+/** Number of records in the page of a request. */
 export type RecordsOf = (request: WalkRequest) => number;
 
 /**
- * Walks as a run does, with the walk's own code, and sends nothing: the pages have as many records as they are said to have.
+ * Runs the code of a walk without sending its requests: `recordsOf` says how full the pages are.
  *
- * @returns the records of all pages that a run would keep
+ * @returns the number of records
  */
 export async function dryWalk(
   spans: Iterable<Prepare> | AsyncIterable<Prepare>,
@@ -51,7 +51,7 @@ export async function dryWalk(
   return all;
 }
 
-/** Tells the walk how many records its span has: the next spans are planned by that. */
+/** Ends a span; the walk plans the next ones by its number of records. */
 async function finish(walk: SpanWalk, blocks: number): Promise<void> {
   const nothing = { missing: [], stray: [], unlinked: [], twice: [], older: [], contradicted: [] };
   await walk.audit?.({ links: async () => ({ ...nothing, blocks }), stage: async () => [], ask: async () => 0 });
@@ -67,7 +67,7 @@ function pageOf({ page: { full = Number.POSITIVE_INFINITY, overflow } }: WalkReq
   };
 }
 
-/** Where a source that is only thought of has its blocks. */
+/** The chain that a simulated source answers from. */
 export interface DryChain {
   readonly ends: IndexEnds;
   /** Blocks in the state of the shards. */
@@ -76,7 +76,7 @@ export interface DryChain {
   readonly ltAt: (seqno: number) => bigint;
 }
 
-/** A source that answers what walks ask while they plan, without a request: the head, and states of the shards. */
+/** A source for planning, which sends nothing: it answers with the head and with shard states. */
 export function drySource(real: Source, { ends, shards, ltAt }: DryChain, counts: RequestCounts): Source {
   const blockAt = (seqno: number, workchain: number) => ({
     ...{ workchain, shard: '8000000000000000', seqno, masterchain_block_ref: { seqno }, tx_count: 0 },
@@ -100,13 +100,13 @@ export function drySource(real: Source, { ends, shards, ltAt }: DryChain, counts
   };
 }
 
-/** A page that was really requested. */
+/** A page of the real source. */
 export interface SamplePage {
   readonly body: Buffer;
   readonly records: number;
 }
 
-/** Requests a page as a run does, and counts its records. */
+/** Requests a page and counts its records. */
 export function readPage({ source, pipeline }: Pick<WalkContext, 'source' | 'pipeline'>, ask: SourceRequest) {
   return source.fetch({ ...ask, label: `plan ${pipeline.name}` }, ({ body }): SamplePage => {
     const { records } = new Decoder(pipeline).decode(body, { read_at: 0n, as_of: 0n, seqno: 0n });
@@ -114,7 +114,7 @@ export function readPage({ source, pipeline }: Pick<WalkContext, 'source' | 'pip
   });
 }
 
-/** Requests a page, and what it leaves to request, as a run does. */
+/** Requests a page, and those that follow from it. */
 export async function readWhole(
   context: WalkContext,
   walk: SpanWalk,

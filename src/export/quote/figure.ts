@@ -9,14 +9,14 @@ export function bandOfMean(values: readonly number[]): number {
   return 1.96 * Math.sqrt(variance / Math.max(1, values.length));
 }
 
-/** How far the rows of a single window may be from what a sample tells. */
+/** Relative uncertainty of the rows of a single window. */
 const ROUGHLY = 0.06;
 
 /**
- * A number of requests that depends on how many rows there are, which a sample tells roughly.
+ * A number of requests that depends on an uncertain number of rows.
  *
- * @param requestsAt requests if there are so many times the rows of the sample
- * @param doubt how far all rows may be from the sample, as a part of them
+ * @param requestsAt number of requests if the rows are those of the sample times a factor
+ * @param doubt relative uncertainty of all rows
  */
 export async function roughly(requestsAt: (factor: number) => Promise<number>, doubt: number) {
   const nearby: number[] = [];

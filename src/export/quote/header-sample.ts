@@ -6,7 +6,7 @@ import { halve, type LtWindow, rangeOf } from '../lt-windows.ts';
 import { PAGE_ROWS } from '../page-request.ts';
 import { bandOfMean } from './figure.ts';
 
-/** Windows that a sample is taken from; each tells of about 200 masterchain blocks. */
+/** Windows of a sample; each has about 200 masterchain blocks. */
 const SAMPLE_WINDOWS = 12;
 const BLOCKS_A_WINDOW = 200;
 /** Pages that are kept for measuring. */
@@ -16,15 +16,15 @@ const MEASURED_PAGES = 4;
 export interface HeaderSample {
   /** By masterchain seqno. */
   readonly headers: ReadonlyMap<number, readonly NamedHeader[]>;
-  /** Masterchain blocks that the sample holds whole. */
+  /** Masterchain blocks whose headers are all in the sample. */
   readonly stretches: readonly Span[];
-  /** Whether these are all headers of the range. */
+  /** True if the sample has all headers of the range. */
   readonly isWhole: boolean;
   /** Transactions of a masterchain block: mean over the sample, and half the width of its 95 % band, by stretches. */
   readonly rowsPerBlock: number;
   readonly rowsBand: number;
   readonly headersPerBlock: number;
-  /** Headers of one of the first masterchain blocks; undefined where the sample is whole. */
+  /** Headers per masterchain block at the beginning; undefined if the sample is whole. */
   readonly headersAtStart: number | undefined;
   /** Logical times from the state before the range to the one at its end. */
   readonly range: LtWindow;
@@ -35,7 +35,7 @@ export interface HeaderSample {
 }
 
 /**
- * Samples the headers of a range in about 15 requests; a range that is short enough is read whole.
+ * Samples the headers of a range in about 15 requests; a short range is read completely.
  *
  * @param first first masterchain block of the index
  */
@@ -48,7 +48,7 @@ export async function sampleHeaders(source: Source, span: Span, first: number): 
   const range = { from: before?.from ?? 0n, to: after?.to ?? 0n };
   const size = spanSize(span);
   const isWhole = size <= SAMPLE_WINDOWS * BLOCKS_A_WINDOW;
-  // A walk plans its windows by the first blocks.
+  // The walk plans its windows by the first blocks.
   const start = isWhole ? [] : await listHeaders(source, startOf(range, size), pages);
   const atStart = wholeBlocks(start, span, false);
   const stretches = await Promise.all(stretchesOf(range, size).map((window) => listHeaders(source, window, pages)));
@@ -105,7 +105,7 @@ async function listHeaders(source: Source, window: LtWindow, pages: Uint8Array[]
   return parts.flat();
 }
 
-/** The headers of a stretch; unless all are wanted, without the masterchain blocks at its ends, which are not whole. */
+/** The headers of a stretch, without those of the incomplete masterchain blocks at its ends. */
 function wholeBlocks(headers: readonly NamedHeader[], span: Span, isAll: boolean) {
   const seqnos = headers.filter((header) => header.workchain === -1).map((header) => header.seqno);
   const margin = isAll ? 0 : 2;

@@ -6,23 +6,23 @@ import type { PipelineDef } from '../../declare/pipeline.ts';
 import { Decoder } from '../../decode/decoder.ts';
 import { RowFolder } from '../../warehouse/staging/row-folder.ts';
 
-/** What some pages became. */
+/** Size and time of sample pages. */
 export interface Measured {
   readonly rows: number;
-  /** Bytes of Parquet that each further row takes in all tables. */
+  /** Bytes of Parquet for each further row, in all tables. */
   readonly bytesPerRow: number;
   /** Bytes of files without rows. */
   readonly fixedBytes: number;
-  /** Seconds that this machine needs for them, in one thread. */
+  /** Seconds of this machine, in one thread. */
   readonly seconds: number;
 }
 
 export const NOTHING: Measured = { rows: 0, bytesPerRow: 0, fixedBytes: 0, seconds: 0 };
 
-/** What the walk knows of a request; its values make no difference to size or time. */
+/** Values of requests; they do not affect size or time. */
 const GIVEN = { read_at: 0n, as_of: 0n, seqno: 0n };
 
-/** Decodes some pages and writes them as a run would, into a folder that is gone afterwards. The first time warms the code up. */
+/** Decodes pages and writes them like a run, to a temporary folder. The first pass warms up the code. */
 export async function measurePages(
   pipeline: PipelineDef,
   bodies: readonly Uint8Array[],
@@ -34,7 +34,7 @@ export async function measurePages(
   const whole = await writePages(pipeline, bodies, 1);
   const seconds = (effects.monotonic() - startedAt) / 1000;
   const { rows } = whole;
-  // Large files compress better than small ones: the second half tells more than the first.
+  // Large files compress better than small ones, so only the second half counts.
   const bytesPerRow = rows === half.rows ? 0 : (whole.bytes - half.bytes) / (rows - half.rows);
   return { rows, bytesPerRow, fixedBytes: Math.max(0, whole.bytes - bytesPerRow * rows), seconds };
 }

@@ -1,18 +1,19 @@
 import { type Span, spanSize } from '../../core/span.ts';
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
 import type { LtWindow } from '../lt-windows.ts';
+import { pathOf } from '../page-request.ts';
 import type { WalkRequest } from '../walk-request.ts';
 import { type Density, doubtOf, ltAt, rowsIn } from './density.ts';
 import { drySource, dryWalk, RequestCounts } from './dry-walk.ts';
 import { roughly } from './figure.ts';
 import { type HeaderSample, sampleHeaders } from './header-sample.ts';
 import { type Measured, measurePages, NOTHING } from './measure-pages.ts';
-import { type Planner, pathOf, planningContext, type Quote, type Quoting } from './quote.ts';
+import { type Planner, planningContext, type Quote, type Quoting } from './quote.ts';
 
-/** How far a number of windows may be off beside what the sample tells: of a range whose headers are all known, and of others. */
+/** Further uncertainty of a number of windows: if the sample has all headers, and otherwise. */
 const DOUBT = { whole: 0.05, sample: 0.1 } as const;
 
-/** Walks over the headers of missing blocks in thought, by a sample of them. */
+/** Estimates headers: simulates the walk, by a sample of the headers. */
 export async function quoteHeaders(
   quoting: Quoting<MasterchainPipeline>,
   missing: readonly Span[],
@@ -54,7 +55,7 @@ export async function quoteHeaders(
   return { rows: Math.round(rows), requests, band: Math.ceil(band), isSampled, measured };
 }
 
-/** The sample of a span; headers and the rows that they count use the same one. */
+/** The sample of a span, which the quotes of headers and of rows share. */
 export async function headerSample({ context, ends, memo }: Quoting, span: Span): Promise<HeaderSample> {
   const key = `${span.from}:${span.to}`;
   const { first } = await ends();
@@ -73,7 +74,7 @@ function densityOf({ headers, stretches, headersAtStart, headersPerBlock, range 
   return { span, range, places: headersAtStart === undefined && places.length > 0 ? places : [start, ...places] };
 }
 
-/** The window of a request that asks for one. */
+/** The window of logical time of a request, if it has one. */
 export function windowOf({ ask }: WalkRequest): LtWindow | undefined {
   const parameters = new Map(ask.query);
   const [from, to] = [parameters.get('start_lt'), parameters.get('end_lt')];
@@ -90,7 +91,7 @@ function countWithin(sorted: readonly bigint[], { from, to }: LtWindow): number 
   return position(sorted, to + 1n) - position(sorted, from);
 }
 
-/** How many of some sorted logical times are before one. */
+/** Number of sorted logical times before `lt`. */
 function position(sorted: readonly bigint[], lt: bigint): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

@@ -3,10 +3,11 @@ import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { LookupWalk } from '../../declare/walk.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
 import { boundOf } from '../lookup-keys.ts';
+import { pathOf } from '../page-request.ts';
 import { NOTHING } from './measure-pages.ts';
-import { HISTORY_DOUBT, hasNeeds, pathOf, type Quote, type Quoting } from './quote.ts';
+import { HISTORY_DOUBT, hasNeeds, type Quote, type Quoting } from './quote.ts';
 
-/** Counts the keys that the declared query finds, in SQL: there may be more of them than fit in memory. */
+/** Estimates a lookup: counts its keys in SQL, because they may not fit in memory. */
 export async function quoteLookup(quoting: Quoting<PipelineOf<LookupWalk>>, missing: readonly Span[]): Promise<Quote> {
   const { context, reader } = quoting;
   const path = pathOf(context.pipeline);

@@ -3,24 +3,24 @@ import { type Span, spanSize } from '../../core/span.ts';
 import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { LtWalk } from '../../declare/walk.ts';
 import type { LtWindow } from '../lt-windows.ts';
-import { fixedQuery, PAGE_ROWS } from '../page-request.ts';
+import { fixedQuery, PAGE_ROWS, pathOf } from '../page-request.ts';
 import { cutAtFinal } from '../span-cuts.ts';
 import { type Density, doubtOf, ltAt, rowsIn } from './density.ts';
 import { drySource, dryWalk, RequestCounts, readPage } from './dry-walk.ts';
 import { mean, roughly } from './figure.ts';
 import { measurePages } from './measure-pages.ts';
-import { type Planner, pathOf, planningContext, type Quote, type Quoting } from './quote.ts';
+import { type Planner, planningContext, type Quote, type Quoting } from './quote.ts';
 import { windowOf } from './quote-headers.ts';
 
-/** Stretches of logical time that are read, and about how many blocks each has. */
+/** Stretches of logical time to read, and about how many blocks each has. */
 const SAMPLES = 6;
 const STRETCH_BLOCKS = 20;
-/** How often a stretch is narrowed until it fits a page. */
+/** Attempts to narrow a stretch until it fits into a page. */
 const NARROWINGS = 6;
-/** How far a figure may be off beside what the sample tells. */
+/** Further uncertainty of the number of requests. */
 const DOUBT = 0.1;
 
-/** Walks over a list by logical time in thought: some stretches of it are read. */
+/** Estimates a list by logical time: reads some stretches and simulates the walk. */
 export async function quoteLt(
   quoting: Quoting<PipelineOf<LtWalk>>,
   missing: readonly Span[],
@@ -61,7 +61,7 @@ export async function quoteLt(
   };
 }
 
-/** Reads some stretches of a span; the first is where it begins. */
+/** Reads some stretches of a span, the first at its beginning. */
 async function sampleDensity(quoting: Quoting, span: Span, pages: Uint8Array[]): Promise<Density> {
   const { first } = await quoting.ends();
   const blocks = spanSize(span);
@@ -84,7 +84,7 @@ async function sampleDensity(quoting: Quoting, span: Span, pages: Uint8Array[]):
   return { span, range, places };
 }
 
-/** Rows of a unit of logical time; a stretch that fills a page is narrowed. */
+/** Rows per unit of logical time; a stretch that fills a page is narrowed. */
 async function rowsPerLt({ context }: Quoting, window: LtWindow, pages: Uint8Array[]): Promise<number> {
   const { pipeline } = context;
   let { to } = window;

@@ -7,15 +7,15 @@ import { bandOfMean, mean } from './figure.ts';
 import { measurePages } from './measure-pages.ts';
 import { type Planner, planningContext, type Quote, type Quoting } from './quote.ts';
 
-/** Missing blocks that are planned as a whole; of more, so many stretches with so many blocks each. */
+/** Maximum of blocks to plan completely; of more, stretches are planned. */
 const WHOLE_BLOCKS = 10_000;
 const STRETCHES = { count: 10, blocks: 1000 } as const;
-/** Planned requests that are sent. */
+/** Planned requests to send. */
 const SAMPLES = 6;
-/** How far a figure may be off beside what the sample tells. */
+/** Further uncertainty of the number of requests. */
 const DOUBT = 0.1;
 
-/** Plans missing blocks, or stretches of them, and sends a few of the planned requests to see what they leave to request. */
+/** Estimates any walk: plans the missing blocks, or stretches of them, sends a few of the requests, and scales. */
 export async function quotePlanned<P extends PipelineDef>(
   quoting: Quoting<P>,
   missing: readonly Span[],

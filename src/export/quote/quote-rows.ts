@@ -1,7 +1,7 @@
 import { intersectSpans, type Span, spanSize, subtractSpans } from '../../core/span.ts';
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
 import { doneSpans } from '../../warehouse/index.ts';
-import { PAGE_ROWS } from '../page-request.ts';
+import { PAGE_ROWS, pathOf } from '../page-request.ts';
 import { headersOf } from '../row-plan.ts';
 import { promisedRows } from '../span-proof.ts';
 import { countPromised, readHeaders } from '../store-sink.ts';
@@ -9,22 +9,22 @@ import type { WalkRequest } from '../walk-request.ts';
 import { dryWalk, RequestCounts, readPage } from './dry-walk.ts';
 import type { HeaderSample } from './header-sample.ts';
 import { measurePages, NOTHING } from './measure-pages.ts';
-import { type Planner, pathOf, planningContext, type Quote, type Quoting } from './quote.ts';
+import { type Planner, planningContext, type Quote, type Quoting } from './quote.ts';
 import { headerSample } from './quote-headers.ts';
 import { overflowOf } from './weight.ts';
 
 /** Rows that a window brings in practice. */
 const ROWS_A_REQUEST = 945;
-/** Rows of a stretch that fill enough windows to tell how full they are. */
+/** Minimum rows of a stretch to infer how full windows are. */
 const ENOUGH_ROWS = 5000;
-/** How far a number of windows may be off beside what the sample tells: planned from all headers, and from some. */
+/** Further uncertainty of a number of windows: planned from all headers, and from a sample. */
 const DOUBT = { headers: 0.05, sample: 0.1 } as const;
-/** Pages that are read to see how full they are: at most, and one of so many. */
+/** Pages to read: their maximum, and one of how many. */
 const SAMPLE = { most: 8, oneOf: 6 } as const;
 /** Share of windows that fill their page although they are planned to fit; `ROWS_A_REQUEST` counts it already. */
 const PLANNED_OVERFLOW = 0.05;
 
-/** Plans the requests for rows that headers count: from all headers where they are known, else from a sample of them. */
+/** Estimates rows that headers count: plans the walk from the known headers, or from a sample of them. */
 export async function quoteRows(
   quoting: Quoting<MasterchainPipeline>,
   missing: readonly Span[],
@@ -84,7 +84,6 @@ export async function quoteRows(
   return { rows: Math.round(rows), requests, band: Math.ceil(band), isSampled, measured };
 }
 
-/** Some of the planned requests, spread evenly over them. */
 function sampleOf(planned: readonly WalkRequest[]): readonly WalkRequest[] {
   const count = Math.min(SAMPLE.most, Math.ceil(planned.length / SAMPLE.oneOf));
   return Array.from(
@@ -93,7 +92,7 @@ function sampleOf(planned: readonly WalkRequest[]): readonly WalkRequest[] {
   ).flatMap((request) => request ?? []);
 }
 
-/** Windows bring less where blocks are so full that windows cut through them: the requests of the stretches show it. */
+/** Rows per request in the stretches: fewer than usual if blocks are so full that windows cut through them. */
 function rowsARequest({ stretches, headers }: HeaderSample, requests: readonly number[]): number {
   let [rows, asked] = [0, 0];
   for (const [at, stretch] of stretches.entries()) {

@@ -2,12 +2,12 @@ import type { Span } from '../../core/span.ts';
 import type { PipelineDef, PipelineOf } from '../../declare/pipeline.ts';
 import type { SnapshotWalk } from '../../declare/walk.ts';
 import { boundOf } from '../lookup-keys.ts';
-import { fixedQuery } from '../page-request.ts';
+import { fixedQuery, pathOf } from '../page-request.ts';
 import { drySource, dryWalk, RequestCounts, readPage } from './dry-walk.ts';
 import { measurePages } from './measure-pages.ts';
-import { hasNeeds, type Planner, pathOf, planningContext, type Quote, type Quoting } from './quote.ts';
+import { hasNeeds, type Planner, planningContext, type Quote, type Quoting } from './quote.ts';
 
-/** Reads a list that changes in thought: where it ends is found by halving. */
+/** Estimates a changing list: finds its length by bisection and simulates the walk. */
 export async function quoteSnapshot(
   quoting: Quoting<PipelineOf<SnapshotWalk>>,
   missing: readonly Span[],
@@ -21,7 +21,7 @@ export async function quoteSnapshot(
   const lists = parents === undefined ? 0 : await countParents(quoting, missing);
   const query = async () => ({ columns: [], rows: Array.from({ length: lists }, (_, at) => [String(at)]) });
   const counts = new RequestCounts();
-  // The newest block is asked for before the walk, too.
+  // A run also requests the head before the walk.
   counts.add('/masterchainInfo');
   const source = drySource(context.source, { ends, shards: 2, ltAt: () => 0n }, counts);
   await dryWalk(plan({ ...context, source, sink: { ...sink, query } }, missing), counts, ({ ask }) => {
@@ -29,7 +29,7 @@ export async function quoteSnapshot(
     const isOfParent = parents !== undefined && asked.has(parents.parameter);
     return isOfParent ? 0 : Math.min(limit, Math.max(0, rows - Number(asked.get('offset') ?? 0)));
   });
-  // Rows of more than a page belong to one parent, or to several.
+  // Further pages depend on how many parents share the rows.
   const extra = parents === undefined ? 0 : Math.floor(rows / limit) / 2;
   counts.add(pathOf(pipeline), Math.round(extra));
   return {
@@ -52,7 +52,7 @@ async function countParents(quoting: Quoting<PipelineOf<SnapshotWalk>>, missing:
   return (await lengthOf(quoting, list, list.walk.kind === 'snapshot' ? list.walk.limit : 1000)).rows;
 }
 
-/** Where a list without a filter ends, and its first page; looked for once. */
+/** The length of an unfiltered list, and its first page. */
 function lengthOf(quoting: Quoting, pipeline: PipelineDef, limit: number) {
   const { lengths } = quoting.memo;
   const length = lengths.get(pipeline.name) ?? findLength(quoting, pipeline, limit);

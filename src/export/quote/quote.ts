@@ -2,6 +2,7 @@ import type { fetchShardState, IndexEnds } from '../../chain/index-ends.ts';
 import { intersectSpans, type Span, totalSize } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import { doneSpans, type LedgerEntry, type Reader, spansOf } from '../../warehouse/index.ts';
+import { pathOf } from '../page-request.ts';
 import type { Prepare } from '../span-walk.ts';
 import type { WalkContext } from '../walk-context.ts';
 import type { HeaderSample } from './header-sample.ts';
@@ -28,16 +29,16 @@ export interface Quote {
 
 /** What a quote is made from. */
 export interface Quoting<Pipeline extends PipelineDef = PipelineDef> {
-  /** Plans the walk. Its ledger is empty, so that a walk compares with nothing. */
+  /** For planning the walk. Its ledger is empty, so that nothing is compared. */
   readonly context: Omit<WalkContext<Pipeline>, 'ends'>;
   readonly ledger: readonly LedgerEntry[];
   readonly reader: Reader | undefined;
-  /** Costs a request if nothing asked before. */
+  /** Sends a request the first time. */
   readonly ends: () => Promise<IndexEnds>;
   readonly memo: QuoteMemo;
 }
 
-/** What several quotes of one plan use. */
+/** Samples that the quotes of one plan share. */
 export interface QuoteMemo {
   /** By block. */
   readonly states: Map<number, ReturnType<typeof fetchShardState>>;
@@ -53,19 +54,15 @@ export type Planner<Pipeline extends PipelineDef> = (
   missing: readonly Span[],
 ) => Iterable<Prepare> | AsyncIterable<Prepare>;
 
-export function pathOf({ endpoint }: PipelineDef): string {
-  return endpoint.replace(/^[A-Z]+ /, '');
-}
-
 /** The context of a walk that is planned and not run. */
 export async function planningContext<P extends PipelineDef>({ context, ends }: Quoting<P>): Promise<WalkContext<P>> {
   return { ...context, ends: await ends() };
 }
 
-/** How far the figures of earlier runs may be off for other blocks. */
+/** Uncertainty of the figures of earlier runs for other blocks. */
 export const HISTORY_DOUBT = 0.15;
 
-/** What missing blocks take by the requests of earlier runs; undefined if there were none. */
+/** Estimates missing blocks by the requests of earlier runs; undefined if there were none. */
 export function quoteFromHistory({ context, ledger }: Quoting, missing: readonly Span[]): Quote | undefined {
   const { pipeline } = context;
   const own = ledger.filter((entry) => entry.pipeline === pipeline.name && entry.scope === undefined);
@@ -83,7 +80,7 @@ export function quoteFromHistory({ context, ledger }: Quoting, missing: readonly
   };
 }
 
-/** Whether what a pipeline needs is done in all of the missing blocks. */
+/** True if the pipelines that this one needs are done in all missing blocks. */
 export function hasNeeds({ context, ledger }: Quoting, missing: readonly Span[]): boolean {
   return context.pipeline.needs.every(
     (need) => totalSize(intersectSpans(missing, doneSpans(ledger, need))) === totalSize(missing),

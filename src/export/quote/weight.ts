@@ -7,32 +7,32 @@ import type { Measured } from './measure-pages.ts';
 
 /** Bytes and time of some rows. */
 export interface Weight {
-  /** Bytes of Parquet, and how many more or fewer it may be. */
+  /** Bytes of Parquet, and their uncertainty, plus or minus. */
   readonly bytes: number;
   readonly bytesBand: number;
-  /** Seconds of this machine; 0 where nothing was measured. */
+  /** Seconds of this machine. */
   readonly seconds: number;
 }
 
-/** Bytes of a row of the first table with everything that hangs on it, where nothing tells them, by how rows are proven. */
+/** Default bytes per row of the first table, with its nested rows, by the proof of rows. */
 const USUAL_BYTES = { tx_count: 450, links: 120, other: 150 } as const;
-/** Seconds that a row takes where nothing was measured. */
+/** Default seconds per row. */
 const USUAL_SECONDS = { tx_count: 60e-6, links: 15e-6, other: 15e-6 } as const;
 /** Rows of a commit. */
 const ROWS_A_FILE = 10_000;
-/** Rows that tell the bytes of others. */
+/** Minimum rows to infer the bytes of others from. */
 const ENOUGH_ROWS = 2000;
-/** How far bytes may be off, by where they are from. */
+/** Uncertainty of bytes, by where they come from. */
 const DOUBT = { history: 0.2, sample: 0.35, usual: 0.6 } as const;
 
 export interface WeighingOptions {
   readonly ledger: readonly LedgerEntry[];
   readonly measured: Measured;
-  /** Part of a row's bytes that the selected tables and columns hold, at most 1. */
+  /** Share of the selected tables and columns in the bytes of a row, at most 1. */
   readonly share: number;
 }
 
-/** What some rows of a pipeline weigh: by what the warehouse holds of it, by pages that were read, or as usual. */
+/** Bytes and time of rows: by the rows in the warehouse, by the sample pages, or by default. */
 export function weigh(declared: PipelineDef, rows: number, { ledger, measured, share }: WeighingOptions): Weight {
   const { name, tables, leftOut } = declared;
   const usual = proofOf(declared) ?? 'other';
@@ -63,7 +63,7 @@ function bytesOf(usual: keyof typeof USUAL_BYTES, rows: number, { held, heldByte
   return { bytes, doubt: measured.rows >= ENOUGH_ROWS ? DOUBT.sample : DOUBT.usual };
 }
 
-/** Further requests for each planned one, by earlier runs of a pipeline; 0 where there were too few. */
+/** Further requests per planned one in earlier runs; 0 if there were too few. */
 export function overflowOf(name: string, ledger: readonly LedgerEntry[]): number {
   const own = ledger.filter(({ pipeline, planned }) => pipeline === name && planned !== undefined);
   const planned = own.reduce((sum, entry) => sum + (entry.planned ?? 0), 0);
@@ -71,7 +71,7 @@ export function overflowOf(name: string, ledger: readonly LedgerEntry[]): number
   return planned < 50 ? 0 : Math.max(0, requests / planned - 1);
 }
 
-/** Bytes that a value takes in Parquet, about; texts and addresses repeat, hashes do not. */
+/** Approximate bytes of a value in Parquet: texts and addresses repeat, hashes do not. */
 function weightOf({ kind }: ColumnDef): number {
   if (kinds[kind].wire === 'hash-string') return 33;
   const { physical } = kinds[kind];
@@ -79,7 +79,7 @@ function weightOf({ kind }: ColumnDef): number {
   return physical === 'utf8' ? 8 : physical === 'bool' ? 0.2 : 2;
 }
 
-/** The part of a pipeline's bytes that a selection keeps. */
+/** Share of a pipeline's bytes that a selection keeps. */
 export function selectedShare(declared: PipelineDef, selected: PipelineDef): number {
   const weightOfRow = ({ tables }: PipelineDef): number =>
     tables.flatMap(({ columns }) => columns).reduce((sum, column) => sum + weightOf(column), 0);

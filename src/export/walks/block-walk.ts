@@ -4,7 +4,7 @@ import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { BlockWalk } from '../../declare/walk.ts';
 import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
-import { fixedGiven, fixedQuery } from '../page-request.ts';
+import { fixedGiven, fixedQuery, pathOf } from '../page-request.ts';
 import { cutAtFinal } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { SpanWalk } from '../span-walk.ts';
@@ -13,7 +13,7 @@ import type { WalkContext } from '../walk-context.ts';
 import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
-/** Blocks of a span: bounds memory, and what a kill costs. */
+/** Maximum blocks of a span: bounds memory, and what a killed run fetches again. */
 const SPAN_BLOCKS = 500;
 
 /** A page of one block. */
@@ -41,7 +41,7 @@ function* planBlocks(context: Context, missing: readonly Span[]): Generator<Prep
   }
 }
 
-/** @param replaces entries in whose place the rows of the span come */
+/** @param replaces entries that the span replaces */
 async function blockSpan(
   context: Context,
   span: Span,
@@ -51,7 +51,7 @@ async function blockSpan(
   const { walk } = pipeline;
   const isState = walk.limit === undefined;
   const proof = new ListProof(context);
-  const isCompared = proof.isHeld(span);
+  const isCompared = proof.isComparable(span);
   const states = isState ? await stateHeaders(context, span) : undefined;
   const isProven = isCompared && pipeline.crossCheck !== undefined && isProving(pipeline.crossCheck);
   const byTransactions = isProven ? 'transactions' : 'none';
@@ -82,7 +82,7 @@ function pageOf({ pipeline }: Context, seqno: number, offset: number): BlockRequ
   return {
     ...{ seqno, offset },
     ask: {
-      path: pipeline.endpoint.replace(/^GET /, ''),
+      path: pathOf(pipeline),
       query: [[walk.seqno, String(seqno)], ...limit, ...skip, ...fixedQuery(pipeline)],
       missing: 'wait',
       label: `${pipeline.name} ${seqno}`,

@@ -5,7 +5,7 @@ import { Gate } from '../gate.ts';
 import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
 import { halve, type LtWindow, planEvenWindows } from '../lt-windows.ts';
-import { fixedQuery, PAGE_ROWS } from '../page-request.ts';
+import { fixedQuery, PAGE_ROWS, pathOf } from '../page-request.ts';
 import { quoteLt } from '../quote/quote-lt.ts';
 import { Horizon } from '../safe-horizon.ts';
 import { cutAtFinal } from '../span-cuts.ts';
@@ -16,15 +16,15 @@ import type { WalkContext } from '../walk-context.ts';
 import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
-/** Masterchain blocks of the first span, which tells how dense the rows are. */
+/** Masterchain blocks of the first span, which shows how dense the rows are. */
 const LIST_PROBE_BLOCKS = 20;
 const LIST_SPAN_BLOCKS = 5_000;
-/** Rows that a span is planned for. */
+/** Planned rows of a span. */
 const LIST_SPAN_ROWS = 15_000;
-/** Rows that a window is planned for: enough below a full page that few must be halved. */
+/** Planned rows of a window: far enough below a full page that few are halved. */
 const LIST_WINDOW_ROWS = 700;
 
-/** A window, or a part of the rows of its only logical time. */
+/** A window, or a part of the rows of a single logical time. */
 interface WindowRequest extends WalkRequest {
   readonly window: LtWindow;
 }
@@ -35,7 +35,7 @@ type Context = WalkContext<PipelineOf<LtWalk>>;
 export const ltWalk: WalkKind<LtWalk> = {
   plan: planLt,
   replace: (context, { id, span }) => ltSpan(openWork(context), span, [id]),
-  quote: (quoting, missing) => quoteLt(quoting, missing, planLt),
+  quote: quoteLt,
 };
 
 /** What the spans of a walk share. */
@@ -43,11 +43,11 @@ interface Work {
   readonly context: Context;
   readonly horizon: Horizon;
   readonly proof: ListProof;
-  /** Rows seen so far, for planning. */
+  /** Rows so far, for planning. */
   readonly density: { rows: number; blocks: number };
 }
 
-/** The first span is small, and tells how large the others may be. */
+/** The first span is small, and shows how large the others may be. */
 async function* planLt(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
   const work = openWork(context);
   for (const whole of work.proof.cut(cutAtFinal(missing, context.pipeline.walk.lookBack, context.ends.last))) {
@@ -84,7 +84,7 @@ function ltSpan(
 ): SpanWalk<WindowRequest | ItemRequest> {
   const { context, horizon, density, proof } = work;
   const { ends, pipeline } = context;
-  const isCompared = proof.isHeld(span);
+  const isCompared = proof.isComparable(span);
   const asOf = pipeline.walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
   let range: LtWindow = { from: 0n, to: -1n };
   let rows = 0;
@@ -96,7 +96,7 @@ function ltSpan(
       const expected = density.blocks === 0 ? 0 : (density.rows * spanSize(span)) / density.blocks;
       yield roundOf(context, range.from > range.to ? [] : planEvenWindows(range, expected, LIST_WINDOW_ROWS), false);
       const edge = await proof.edgeOf(span, range);
-      // Rows before everything that transactions tell of are read twice, the second time by windows that are cut otherwise.
+      // Rows that no transaction proves are read twice, the second time by other windows.
       if (edge !== undefined) yield roundOf(context, halve(edge) ?? [edge], true);
     },
     next(request, page) {
@@ -119,7 +119,7 @@ function roundOf(context: WalkContext, windows: readonly LtWindow[], isSupplemen
   return { requests, count: requests.length };
 }
 
-/** A full window is halved, never paged; one of a single logical time is split by what its rows are about. */
+/** A full window is halved, never paged; one of a single logical time is split by accounts. */
 async function remainder(
   { context }: Work,
   span: Span,
@@ -134,7 +134,7 @@ async function remainder(
   return parts.map((part) => windowRequest(context, window, isSupplement, part));
 }
 
-/** @param part parameters that leave less than a page of the window */
+/** @param part parameters that select less than a page of the window */
 function windowRequest(
   { pipeline }: WalkContext,
   window: LtWindow,
@@ -145,7 +145,7 @@ function windowRequest(
   return {
     window,
     ask: {
-      path: pipeline.endpoint.replace(/^GET /, ''),
+      path: pathOf(pipeline),
       query: [
         ...[
           ['start_lt', String(from)] as const,

@@ -19,11 +19,11 @@ import type { WalkContext } from '../walk-context.ts';
 import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
-/** Masterchain blocks whose headers are read from the store at once. */
+/** Masterchain blocks whose headers are queried together. */
 const CHUNK = 5_000;
-/** Most masterchain blocks of a span of headers; each span costs a request for the state at its end. */
+/** Maximum masterchain blocks of a span of headers; each span costs a request for the state at its end. */
 export const HEADER_SPAN = 5_000;
-/** Masterchain blocks of the first span of headers, which tells how dense they are. */
+/** Masterchain blocks of the first span of headers, which shows how dense they are. */
 export const PROBE_BLOCKS = 200;
 /** Column of the masterchain block, in the tables of both. */
 const BLOCK = 'mc_block_seqno';
@@ -41,10 +41,8 @@ type Context = WalkContext<MasterchainPipeline>;
 export const masterchainWalk: WalkKind<MasterchainWalk> = {
   plan: (context, missing) =>
     context.pipeline.walk.proof === 'links' ? headerSpans(context, missing) : rowSpans(context, missing),
-  quote: (quoting, missing) =>
-    quoting.context.pipeline.walk.proof === 'links'
-      ? quoteHeaders(quoting, missing, headerSpans)
-      : quoteRows(quoting, missing, rowSpans),
+  quote: (quoting, missing, plan) =>
+    (quoting.context.pipeline.walk.proof === 'links' ? quoteHeaders : quoteRows)(quoting, missing, plan),
 };
 
 async function* rowSpans(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
@@ -64,7 +62,7 @@ async function* rowSpans(context: Context, missing: readonly Span[]): AsyncGener
   }
 }
 
-/** Headers come first, so that what is missing here was lost since. */
+/** Headers were exported before, so missing ones were lost since. */
 function requireHeaders({ pipeline }: WalkContext, span: Span, headers: ReadonlyMap<number, unknown>): void {
   for (let seqno = span.from; seqno <= span.to; seqno++) {
     if (headers.has(seqno)) continue;
@@ -88,7 +86,7 @@ function rowSpan(
   };
 }
 
-/** What spans of rows and of headers have in common. */
+/** The common parts of spans of rows and of headers. */
 function pagedSpan(
   { pipeline }: Context,
   span: Span,
@@ -114,7 +112,7 @@ function pagedRequest(pipeline: MasterchainPipeline, of: PageRequest): PagedRequ
   return { of, ask, page: { full: PAGE_ROWS, overflow } };
 }
 
-/** What a full page leaves to ask for. Nothing when its rows share one logical time: its blocks are then asked for singly. */
+/** The requests after a full page. None if its rows share one logical time: its blocks are then requested one by one. */
 function remainder({ walk }: MasterchainPipeline, ask: PageRequest, page: PageReport): readonly PageRequest[] {
   if (ask.kind === 'block' || page.records < PAGE_ROWS) return [];
   const { window } = ask;
@@ -123,7 +121,7 @@ function remainder({ walk }: MasterchainPipeline, ask: PageRequest, page: PageRe
   return last > window.from ? [{ kind: 'window', window: { from: last, to: window.to } }] : [];
 }
 
-/** Spans that end before a hole in the states of shards, or begin after one, are asked for once more when all others are planned. */
+/** Spans next to a block without a shard state are tried once more after all others. */
 async function* headerSpans(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
   const density = new Density(context.stop);
   const states = new ShardStates(context);
@@ -154,14 +152,14 @@ async function* headerEnds(
       if (ends === undefined) return;
       yield ends;
       if (context.stop.aborted) return;
-      // The first windows tell how dense the headers are; the next ones are planned by that.
+      // The first span shows how dense the headers are; the next ones are planned by that.
       if (!('error' in ends) && context.mode !== 'masterchain') await density.known;
       from = ends.span.to + 1;
     }
   }
 }
 
-/** Undefined when the run shall end meanwhile. */
+/** Undefined if the run was stopped. */
 async function unlessStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -172,13 +170,13 @@ async function unlessStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T 
 }
 
 function headerSpanSize({ mode, ends, requestsPerSpan }: Context, from: number, density: Density): number {
-  // Where the index begins there is no state before: its first block is asked for by itself.
+  // There is no state before the first block of the index, which is requested by itself.
   if (from === ends.first) return 1;
   if (mode === 'masterchain') return Math.min(HEADER_SPAN, requestsPerSpan);
   return density.headersPerBlock === undefined ? PROBE_BLOCKS : HEADER_SPAN;
 }
 
-/** How many headers a masterchain block brings, learnt from the spans so far. */
+/** Headers per masterchain block, learnt from the spans so far. */
 class Density {
   headersPerBlock: number | undefined;
   private readonly gate: Gate;
@@ -187,7 +185,7 @@ class Density {
     this.gate = new Gate(stop);
   }
 
-  /** When a first span told, or none will. */
+  /** Resolves when the first span has ended. */
   get known(): Promise<void> {
     return this.gate.opened;
   }
@@ -197,7 +195,7 @@ class Density {
     this.gate.open();
   }
 
-  /** Ends the waiting for a first span that failed. */
+  /** Called when the first span has failed. */
   giveUp(): void {
     this.gate.open();
   }
@@ -212,7 +210,7 @@ async function headerSpan(
   const { source, pipeline } = context;
   const blocks = spanSize(span);
   const sealed = await sealedRows(context, span);
-  // Where the index begins, a state may name blocks that are older than it.
+  // At the beginning of the index, a state may name older blocks.
   const newest = before === undefined ? after.filter(({ mcSeqno }) => mcSeqno >= span.from) : after;
   const ends = { before: before?.map(({ id }) => id), after: newest.map(({ id }) => id), sealed };
   const onCount = (count: number) => density.learn(count, blocks);
@@ -239,7 +237,7 @@ function headerPages({ mode }: Context, { span, before, after }: HeaderEnds, den
   return planEvenWindows(range, headers).map((window) => ({ kind: 'window', window }));
 }
 
-/** Transactions of a span that are committed already; undefined for none. */
+/** Committed transactions of a span; undefined for none. */
 async function sealedRows({ sink, registry }: WalkContext, span: Span): Promise<SealedRows | undefined> {
   const spans = intersectSpans([span], doneSpans(sink.ledger(), registry.playing('counted').pipeline.name));
   return spans.length === 0 ? undefined : { spans, blocks: await sink.transactions(spans) };

@@ -12,7 +12,7 @@ type Reply =
   | { readonly id: number; readonly kind: 'value'; readonly value: unknown }
   | { readonly id: number; readonly kind: 'error'; readonly error: WireError };
 
-/** What a worker makes beside columns is small and short-lived. */
+/** Objects of a worker other than columns are small and short-lived. */
 const YOUNG = { maxYoungGenerationSizeMb: 3 };
 
 /** Bytes at which calls go out without waiting for more, so that no thread idles and no answer waits behind much work. */
@@ -74,7 +74,7 @@ export class CallThread {
     this.worker.on('exit', (code) => this.fail(new Error(`exit code ${code}`)));
   }
 
-  /** @throws what the thread threw, and {@link WalkError} `worker-ended` when it ends by itself */
+  /** @throws the error of the thread, or {@link WalkError} `worker-ended` if it ends by itself */
   ask(call: unknown, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
     if (this.failure !== undefined) return Promise.reject(this.failure);
     const id = ++this.calls;
@@ -108,13 +108,13 @@ export class CallThread {
   }
 }
 
-/** What a thread answers a call with, and the memory in it that goes over. */
+/** The result of a call, and the memory in it to transfer. */
 export interface Answer {
   readonly value: unknown;
   readonly transfer?: readonly ArrayBuffer[];
 }
 
-/** Answers the calls of the thread that started this one. They run side by side; order is up to `perform`. */
+/** Answers calls of the parent thread. They run concurrently; `perform` may order them. */
 export function answerCalls(perform: (call: unknown) => Promise<Answer>): void {
   const outbox = new Outbox<Reply>((lot, transfer) => parentPort?.postMessage(lot, transfer));
   const answer = async ({ id, call }: Request): Promise<void> => {

@@ -5,19 +5,18 @@ import type { RowSink } from '../span-loader.ts';
 import { CallThread } from './call-thread.ts';
 import { type EncoderCall, memoryOf, wireBatch } from './encoder-messages.ts';
 
-/** The files of a span, when they are written. In an object, so that nobody waits for them by accident. */
+/** The files of a span, in an object, so that `await` does not wait for them. */
 export interface Written {
   readonly files: Promise<readonly RowFile[]>;
 }
 
 /**
- * The encoder thread of a worker. One chunk of rows is under way at most; its memory goes over, and comes back to `giveBack` when
- * the rows are written.
+ * The encoder thread of a worker. It writes one chunk of rows at a time, whose memory is transferred, and returned to `giveBack`.
  */
 export class Encoder {
   private readonly thread: CallThread;
   private readonly giveBack: (memory: readonly ArrayBuffer[]) => void;
-  /** Settles when the encoder has nothing to do. */
+  /** Settles when the encoder is idle. */
   private busy: Promise<void> = Promise.resolve();
 
   constructor(file: URL, giveBack: (memory: readonly ArrayBuffer[]) => void) {
@@ -29,7 +28,7 @@ export class Encoder {
     this.track(this.ask({ kind: 'declare', pipeline }));
   }
 
-  /** Takes the rows of a span, which go to files in a folder. */
+  /** A sink that writes the rows of a span to files in a folder. */
   sink(folder: string, form: FileForm): RowSink<Written> {
     let written: Promise<unknown> = Promise.resolve();
     const discard = (): Promise<void> => this.ask({ kind: 'discard', folder });
@@ -58,7 +57,7 @@ export class Encoder {
     this.giveBack(await this.ask<readonly ArrayBuffer[]>(call, memory));
   }
 
-  /** Remembers what the encoder is doing; whoever asked for it hears of its errors. */
+  /** Notes the work of the encoder. The caller gets its errors. */
   private track<T>(work: Promise<T>): Promise<T> {
     this.busy = work.then(ignore, ignore);
     return work;

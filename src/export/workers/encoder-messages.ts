@@ -2,17 +2,17 @@ import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { Batch, Vector } from '../../decode/batch.ts';
 import type { FileForm } from '../../warehouse/staging/row-folder.ts';
 
-/** A batch on its way between threads; the columns are those of the declared table. */
+/** A batch as a message between threads; its columns are those of the declared table. */
 export interface WireBatch {
   readonly table: string;
   readonly rows: number;
   readonly vectors: readonly Omit<Vector, 'column'>[];
 }
 
-/** What a worker asks of its encoder. */
+/** A call of a worker to its encoder. */
 export type EncoderCall =
   | { readonly kind: 'declare'; readonly pipeline: PipelineDef }
-  /** Answered with `memory`, in which the batches lie, when they are written. */
+  /** Answered with `memory`, that of the batches, when they are written. */
   | {
       readonly kind: 'write';
       readonly folder: string;
@@ -32,7 +32,7 @@ export function wireBatch({ table, rows, vectors }: Batch): WireBatch {
   };
 }
 
-/** The memory that batches lie in. */
+/** The memory of batches. */
 export function memoryOf(batches: readonly Batch[]): readonly ArrayBuffer[] {
   const memory = new Set<ArrayBufferLike>();
   for (const { vectors } of batches) {

@@ -4,7 +4,7 @@ import { RowFolder } from '../../warehouse/staging/row-folder.ts';
 import { answerCalls } from './call-thread.ts';
 import type { EncoderCall, WireBatch } from './encoder-messages.ts';
 
-// The entry of a thread that writes the rows which a worker decoded, so that the worker can go on with the next span.
+// Entry of a thread that writes the rows of a worker, which decodes the next span meanwhile.
 
 let tables: readonly TableDef[] = [];
 const folders = new Map<string, RowFolder>();

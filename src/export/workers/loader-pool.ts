@@ -6,20 +6,20 @@ import type { RowRules } from '../row-rules.ts';
 import { type RowSink, SpanLoader } from '../span-loader.ts';
 import { FLUSH_RECORDS, type LoaderPool, newestRule, type SpanLoaderPort, type StagedRows } from './loader-port.ts';
 
-/** Things that can be lent to one at a time. */
+/** A pool of things that one user has at a time. */
 export class SlotPool<T> {
   private readonly make: () => T;
   private readonly free: T[] = [];
   private readonly waiting: ((thing: T) => void)[] = [];
   private left: number;
 
-  /** @param most how many are made at most, each when it is first needed */
+  /** @param most maximum number; each is made when it is first needed */
   constructor(most: number, make: () => T) {
     this.left = most;
     this.make = make;
   }
 
-  /** One that nobody else has; waits until there is one. */
+  /** Waits for a free one. */
   async take(): Promise<T> {
     const known = this.free.pop();
     if (known !== undefined) return known;
@@ -39,7 +39,7 @@ export class SlotPool<T> {
   }
 }
 
-/** Spans under way at once in one thread: one is encoded and committed while the next is fetched. */
+/** Spans in progress in one thread: one is encoded and committed while the next is fetched. */
 const SPANS = 2;
 
 /** Loaders in this thread. */
@@ -73,7 +73,7 @@ function portOf(
   giveBack: () => void,
 ): SpanLoaderPort {
   let rules: RowRules | undefined;
-  /** Lots of rows that were written aside. */
+  /** Number of flushes of the span. */
   let flushes = 0;
   const sink = (span: Span, more: readonly Batch[] = []): RowSink<StagedRows> =>
     sinkOf(span, stage(span), more, () => (rules === undefined ? {} : newestRule(pipeline, rules, flushes + 1)));
@@ -123,7 +123,7 @@ function sinkOf(
   };
 }
 
-/** Does something the first time it is called; later calls do nothing. */
+/** A function that works once; later calls do nothing. */
 function once<T>(work: () => T): () => T | undefined {
   let isDone = false;
   return () => {

@@ -16,47 +16,47 @@ export interface StagedRows {
   discard(): Promise<void>;
 }
 
-/** A loader, wherever it runs. It belongs to one span at a time. */
+/** A loader in this thread or in another. It serves one span at a time. */
 export interface SpanLoaderPort {
-  /** Begins a span; what was loaded before is forgotten. */
+  /** Begins a span and drops the rows before. */
   open(span: Span, rules: RowRules): Promise<void>;
-  /** Adds a page and takes its memory over. @throws {DecodeError} as `SpanLoader.add` */
+  /** Adds a page, whose memory it keeps. @throws {DecodeError} as `SpanLoader.add` */
   add(page: Uint8Array, rules: PageRules): Promise<PageReport>;
-  /** Holds the rows so far against what the span was opened with. */
+  /** Checks the rows so far by the rules of the span. */
   audit(): Promise<readonly BadBlock[]>;
-  /** Follows the links between the headers so far, from one end of the span to the other. */
+  /** Follows the links between the headers so far. */
   links(ends: LinkEnds): Promise<LinkReport>;
-  /** Forgets the rows of a masterchain block, or of a lot of keys; they will be loaded again. */
+  /** Drops the rows of a masterchain block, or of a batch of keys, to load them again. */
   drop(unit: number): Promise<void>;
-  /** Writes the rows so far aside, so that they take no memory; `finish` brings them as well. */
+  /** Writes the rows so far and frees their memory; `finish` includes them. */
   flush(): Promise<void>;
-  /** Stages the rows of each given span; they stay in the loader. */
+  /** Stages the rows of each given span and keeps them in the loader. */
   stage(spans: readonly Span[]): Promise<readonly StagedRows[]>;
   /**
-   * Stages the rows of each given span; other rows are forgotten, and the loader goes back to its pool.
+   * Stages the rows of each given span, drops the others, and returns the loader to its pool.
    *
    * @param more rows of other tables that belong to the first span
    */
   finish(spans: readonly Span[], more?: readonly Batch[]): Promise<readonly StagedRows[]>;
-  /** Forgets what was not staged, and gives the loader back to its pool, if it is not there yet. */
+  /** Drops rows that are not staged, and returns the loader to its pool, unless that is done. */
   release(): Promise<void>;
 }
 
-/** Records of a long list that lie in memory at once. */
+/** Maximum records of a long list in memory. */
 export const FLUSH_RECORDS = 50_000;
 
-/** Loaders for spans, of which so many can be under way at once as there are loaders, and one more that is encoded. */
+/** Loaders for spans. */
 export interface LoaderPool {
-  /** Spans that may be under way at once. */
+  /** Maximum of spans in progress. */
   readonly spans: number;
-  /** Records of a long list that a loader holds before they are written aside. */
+  /** Records of a long list after which a loader flushes. */
   readonly flushRecords: number;
-  /** A loader that nobody else uses; waits until one is free. */
+  /** Waits for a free loader. */
   take(pipeline: PipelineDef): Promise<SpanLoaderPort>;
   close(): Promise<void>;
 }
 
-/** Which rows stay of a list that was written in several parts: the newest of each key, where the span was opened so. */
+/** Which rows of a list in several parts to keep: the newest of each key, if the rules say so. */
 export function newestRule(
   { tables }: PipelineDef,
   { copies }: RowRules,

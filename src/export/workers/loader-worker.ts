@@ -5,18 +5,16 @@ import { answerCalls } from './call-thread.ts';
 import { Encoder, type Written } from './encoder-client.ts';
 import type { Call, LoaderCall } from './worker-messages.ts';
 
-// The entry of a worker thread: one loader, called from the main thread, and the thread that writes its rows. Calls of the loader
-// are answered in their order.
+// Entry of a worker thread: a loader that the main thread calls, and the thread that writes its rows. Calls are answered in order.
 
 let loader: SpanLoader<Written> | undefined;
 let encoder: Encoder | undefined;
 let last: Promise<unknown> = Promise.resolve();
-/** Files that are being written, by the number of the call that began it. */
+/** Files in progress, by the number of the call. */
 const writing = new Map<number, Promise<readonly (readonly RowFile[])[]>>();
 let writings = 0;
 
 function declare(pipeline: PipelineDef): void {
-  // The memory of the loader before goes with it.
   const own = new SpanLoader<Written>(pipeline);
   loader = own;
   encoder ??= new Encoder(new URL('./encoder-worker.js', import.meta.url), (memory) => loader?.giveBack(memory));
@@ -42,7 +40,7 @@ async function perform(call: LoaderCall): Promise<unknown> {
     case 'write': {
       const written = await own.write(call.spans, (_, at) => writer().sink(call.folders[at] ?? '', call.form));
       const files = Promise.all(written.map((one) => one.files));
-      // Whoever asks for the files hears of it.
+      // The call `written` gets the error.
       files.catch(() => {});
       writing.set(++writings, files);
       return writings;

@@ -14,16 +14,16 @@ import type { FileForm } from '../../warehouse/staging/row-folder.ts';
 import type { RowRules } from '../row-rules.ts';
 import type { PageRules } from '../walk-request.ts';
 
-/** A method of the loader as data. */
+/** A call of a loader's method. */
 export type LoaderCall =
   | { readonly kind: 'open'; readonly span: Span; readonly rules: RowRules }
   | { readonly kind: 'add'; readonly page: Uint8Array<ArrayBuffer>; readonly rules: PageRules }
   | { readonly kind: 'audit' }
   | { readonly kind: 'links'; readonly ends: LinkEnds }
   | { readonly kind: 'drop'; readonly unit: number }
-  /** `folder` tells where the files of the span go, those of the last `write`, too. */
+  /** `folder` is that of all files of the span, also of those that `write` adds. */
   | { readonly kind: 'flush'; readonly folder: string; readonly form: FileForm }
-  /** `folders` tells for each span where its files go. Answered with a number to ask for the files by. */
+  /** `folders` has one folder for each span. Answered with a number for the call `written`. */
   | {
       readonly kind: 'write';
       readonly spans: readonly Span[];
@@ -32,20 +32,20 @@ export type LoaderCall =
     }
   | { readonly kind: 'clear' };
 
-/** What the main thread asks of a worker. */
+/** A call of the main thread to a worker. */
 export interface Call {
-  /** `written`: the lists of files, when they are; it waits for nothing else. */
+  /** `written` is answered with the lists of files as soon as they are complete. */
   readonly call: LoaderCall | { readonly kind: 'written'; readonly number: number };
-  /** With the first call for another pipeline than before. */
+  /** With the first call for another pipeline. */
   readonly pipeline?: PipelineDef;
 }
 
-/** An error on its way between threads. */
+/** An error as a message between threads. */
 export interface WireError {
   readonly name: string;
   readonly message: string;
   readonly stack: string | undefined;
-  /** What a TonlakeError has beside. */
+  /** Of a TonlakeError. */
   readonly code: string | undefined;
   readonly retryable: boolean;
   readonly hint: string | undefined;
@@ -62,7 +62,7 @@ export function encodeError(error: unknown): WireError {
   return { name, message, stack, code, retryable, hint, cause: cause === undefined ? undefined : textOf(cause) };
 }
 
-/** The error as it was thrown: of the same class, with code, hint and stack. */
+/** The error with its class, code, hint and stack. */
 export function decodeError(wire: WireError): Error {
   const { name, message, code, retryable, hint, stack } = wire;
   const cause = wire.cause === undefined ? undefined : new Error(wire.cause);

@@ -18,22 +18,22 @@ import { SlotPool, threadLoaders } from './loader-pool.ts';
 import { FLUSH_RECORDS, type LoaderPool, newestRule, type SpanLoaderPort, type StagedRows } from './loader-port.ts';
 import type { Call } from './worker-messages.ts';
 
-/** Two decode more than the largest plan of the source gives; more would only take memory. */
+/** Two workers decode more than the source delivers; more would only take memory. */
 const MOST_BY_DEFAULT = 2;
 
 /**
- * Workers without an option: one core is left to fetching and encoding, which take as much time as decoding. None where only
- * sources are there, which no worker can load.
+ * Default number of workers: one core is left for fetching and encoding, which take as much time as decoding. None without compiled
+ * files, because workers cannot load sources.
  */
 function defaultWorkers(): number {
   return import.meta.url.endsWith('.ts') ? 0 : Math.min(MOST_BY_DEFAULT, Math.max(1, availableParallelism() - 1));
 }
 
 export interface LoaderOptions {
-  /** Threads; 0 for none beside this one. Default as {@link defaultWorkers} says. */
+  /** Threads; 0 uses this one. Default: {@link defaultWorkers}. */
   readonly workers: number | undefined;
   readonly stage: (pipeline: string, span: Span) => FileStage;
-  /** What the threads run; for tests. */
+  /** File that the threads run; for tests. */
   readonly file?: URL;
 }
 
@@ -43,9 +43,8 @@ export function openLoaders({ workers = defaultWorkers(), stage, file }: LoaderO
 }
 
 /**
- * Loaders in worker threads, started when they are needed. A worker decodes the pages of a span and puts its rows in order; its
- * encoder, a thread of its own, writes them into files while the worker decodes the next span; DuckDB's threads measure those, one
- * span at a time, which bounds the memory of it.
+ * Loaders in worker threads, started on demand. A worker decodes and sorts the rows of a span. Its encoder, another thread, writes
+ * them to files while the worker decodes the next span. DuckDB measures the files of one span at a time, which bounds its memory.
  */
 function workerLoaders(count: number, stage: LoaderOptions['stage'], file: URL): LoaderPool {
   const workers = new Set<LoaderWorker>();
@@ -77,12 +76,12 @@ interface PortOptions {
   readonly encoding: PQueue;
 }
 
-/** A loader in a worker. What the worker answers is what the loader's method of the same name gives. */
+/** A loader in a worker, which answers each call with the result of the loader's method of that name. */
 class WorkerPort implements SpanLoaderPort {
   private readonly options: PortOptions;
   private span: Span = { from: 0, to: -1 };
   private rules: RowRules = { block: undefined, audit: { kind: 'none' } };
-  /** Where rows were written aside, and in how many lots. */
+  /** Where rows were flushed to, and the number of flushes. */
   private aside: { readonly stage: FileStage; lots: number } | undefined;
   private isFree = false;
 
@@ -125,7 +124,7 @@ class WorkerPort implements SpanLoaderPort {
   }
 
   finish(spans: readonly Span[], more: readonly Batch[] = []): Promise<readonly StagedRows[]> {
-    // The worker is free when its rows are in order, before they are files.
+    // The worker is free when its rows are sorted, before they are in files.
     return this.write(spans, more, () => void this.giveBack());
   }
 
@@ -184,7 +183,7 @@ class WorkerPort implements SpanLoaderPort {
   }
 }
 
-/** A page in memory that can be given away: its own, and not much more than it needs. */
+/** The page in memory of its own, which can be transferred. */
 function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = bytes;
   // Node shares memory of at most 64 KiB between small buffers.
@@ -203,7 +202,7 @@ class LoaderWorker {
   }
 
   ask(pipeline: PipelineDef, call: Call['call'], transfer: readonly ArrayBuffer[]): Promise<unknown> {
-    // What was written is asked for when another pipeline may have the worker.
+    // When the files are done, the worker may already serve another pipeline.
     const isOther = call.kind !== 'written' && this.pipeline !== pipeline;
     if (isOther) this.pipeline = pipeline;
     const own: Call = isOther ? { call, pipeline } : { call };
@@ -215,7 +214,7 @@ class LoaderWorker {
   }
 }
 
-/** Workers run compiled files; sources, as in tests, use those of the last build. */
+/** The compiled file of a worker; tests run sources, and use the last build. */
 function workerFile(): URL {
   const own = new URL('./loader-worker.js', import.meta.url);
   if (!import.meta.url.endsWith('.ts')) return own;
