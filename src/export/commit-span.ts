@@ -28,7 +28,7 @@ export async function commitSpan(
   const entry = await sink.commit(staged, {
     ...{ network, pipeline: pipeline.name, version: pipeline.version, span, verdict, without: pipeline.leftOut },
     ...more,
-    ...meter.take(),
+    ...meter(),
     supersedes: [...supersedes, ...poor.map(({ id }) => id)],
   });
   if (verdict === 'sealed') report(spanEvent(entry));

@@ -1,22 +1,19 @@
 /** Something to wait for. It opens once and stays open. */
-export class Gate {
+export interface Gate {
   readonly opened: Promise<void>;
-  private readonly stop: AbortSignal;
-  private resolve: () => void = () => undefined;
-  private readonly onStop = (): void => this.open();
+  readonly open: () => void;
+}
 
-  /** @param stop opens it too, so that nobody waits forever */
-  constructor(stop: AbortSignal) {
-    this.stop = stop;
-    this.opened = new Promise((resolve) => {
-      this.resolve = resolve;
-    });
-    if (stop.aborted) this.open();
-    else stop.addEventListener('abort', this.onStop, { once: true });
-  }
-
-  open(): void {
-    this.stop.removeEventListener('abort', this.onStop);
-    this.resolve();
-  }
+/** @param stop opens the gate too, so that nobody waits forever */
+export function closedGate(stop: AbortSignal): Gate {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = () => {
+      stop.removeEventListener('abort', open);
+      resolve();
+    };
+  });
+  if (stop.aborted) open();
+  else stop.addEventListener('abort', open, { once: true });
+  return { opened, open };
 }

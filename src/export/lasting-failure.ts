@@ -8,32 +8,26 @@ const KEYS = { unanswered: 3, answered: 20 } as const;
 export class LastingFailure {
   private readonly giveUp = new AbortController();
   private cause: string | undefined;
-  private keys = 0;
+  /** Successive keys with the same failure. */
+  failedKeys = 0;
   private hasAnswered = false;
 
   /** Aborted when the endpoint is given up; ends current requests. */
-  get signal(): AbortSignal {
-    return this.giveUp.signal;
-  }
-
-  /** Successive keys with the same failure. */
-  get failedKeys(): number {
-    return this.keys;
-  }
+  readonly signal: AbortSignal = this.giveUp.signal;
 
   /** Notes an answer, or a refusal of a key. */
   noteAnswer(): void {
     this.hasAnswered = true;
-    this.keys = 0;
+    this.failedKeys = 0;
   }
 
   /** Notes a key that failed in every attempt. */
   noteFailure(error: TonlakeError): void {
     if (this.signal.aborted) return;
     const cause = causeOf(error);
-    this.keys = cause === this.cause ? this.keys + 1 : 1;
+    this.failedKeys = cause === this.cause ? this.failedKeys + 1 : 1;
     this.cause = cause;
-    if (this.keys < (this.hasAnswered ? KEYS.answered : KEYS.unanswered)) return;
+    if (this.failedKeys < (this.hasAnswered ? KEYS.answered : KEYS.unanswered)) return;
     this.giveUp.abort(new SourceError('source: the endpoint was given up', { code: 'given-up' }));
   }
 }

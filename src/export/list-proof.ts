@@ -159,20 +159,17 @@ export class ListProof {
 
   /** Start of the first of some masterchain blocks: rows of blocks before are earlier. */
   private async lowOf({ from }: Span): Promise<bigint> {
-    const { rows } = await this.context.sink.query(
-      'SELECT min(start_lt) FROM _headers WHERE workchain = -1 AND mc_block_seqno = $from',
-      { from },
-    );
-    return BigInt(String(rows[0]?.[0] ?? 0));
+    return BigInt(await this.minimum('start_lt', 'mc_block_seqno = $from', { from }));
   }
 
   /** The first masterchain block that can include a message of a logical time. */
   private async firstBlockAt(lt: bigint): Promise<number> {
-    const { rows } = await this.context.sink.query(
-      'SELECT min(mc_block_seqno) FROM _headers WHERE workchain = -1 AND end_lt >= $lt',
-      { lt },
-    );
-    return Number(rows[0]?.[0] ?? 0);
+    return Number(await this.minimum('mc_block_seqno', 'end_lt >= $lt', { lt }));
+  }
+
+  private async minimum(column: string, where: string, parameters: Readonly<Record<string, unknown>>): Promise<string> {
+    const select = `SELECT min(${column}) FROM _headers WHERE workchain = -1 AND ${where}`;
+    return String((await this.context.sink.query(select, parameters)).rows[0]?.[0] ?? 0);
   }
 }
 

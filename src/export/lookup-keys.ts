@@ -116,7 +116,7 @@ function requireColumns(pipeline: string, { keys, carried }: LookupWalk, names: 
   const hint = wrong === undefined ? '' : didYouMean(wrong, known);
   throw new UsageError(
     `usage ${pipeline}: expected a query with the columns ${known.slice(0, -1).join(', ')}, got ${names.join(', ')}`,
-    { code: 'wrong-keys', hint: `${hint}a further column seqno tells when a key changed last` },
+    { code: 'wrong-keys', hint: `${hint}an optional column seqno has the block of the last change of a key` },
   );
 }
 
@@ -204,7 +204,7 @@ async function requireSources(run: Sources, query: string, coming: readonly stri
     const source = sourceOf(registry, name);
     if (source === undefined || coming.includes(source.name)) continue;
     if (ledger.some((entry) => entry.pipeline === source.name)) continue;
-    throw new UsageError(`usage ${pipeline.name}: expected table ${name} to be exported before, got nothing of it`, {
+    throw new UsageError(`usage ${pipeline.name}: expected rows in table ${name}, got none`, {
       code: 'no-source',
       hint: `tonlake run ${source.name} with the same range`,
     });
@@ -222,9 +222,9 @@ export async function requireKeyColumns(run: Omit<Sources, 'pipeline'>): Promise
       const lost = lacks(source?.leftOut, table, columns);
       if (source === undefined || lost.length === 0) continue;
       const what = lost.includes(WHOLE) ? table : lost.map((column) => `${table}.${column}`).join(', ');
-      throw new UsageError(`usage ${pipeline.name}: expected ${what} to be exported, got it left out`, {
+      throw new UsageError(`usage ${pipeline.name}: expected ${what} in the selection, got it left out`, {
         code: 'left-out',
-        hint: `the keys of ${pipeline.name} are taken from it`,
+        hint: `${pipeline.name} takes its keys from there`,
       });
     }
   }
@@ -253,7 +253,7 @@ export async function requireColumnsOfSources(
   const what = columns.includes(WHOLE) ? table : columns.map((column) => `${table}.${column}`).join(', ');
   const isOwn = pipelines.some(({ name, leftOut }) => name === gap.pipeline && leftOut !== undefined);
   throw new UsageError(
-    `usage ${pipeline.name}: expected ${what} in ${shortSpans(missing)}, where its keys come from, got rows without it`,
+    `usage ${pipeline.name}: expected ${what} in ${shortSpans(missing)} to take keys from, got rows without it`,
     {
       code: 'left-out',
       hint: `${isOwn ? 'select it, or ' : ''}tonlake run ${gap.pipeline} --range ${formatSpans(missing)} adds it`,

@@ -172,7 +172,7 @@ export class PageLoading {
       if (seqno !== undefined) this.suspects.add(seqno);
       // Counts show which block lacks a transaction; links may not.
       else if (walk.rows.audit.kind !== 'counts') {
-        const message = `decode ${pipeline}: ${reason} at ${pointer} of ${request}, which tells no masterchain block`;
+        const message = `decode ${pipeline}: ${reason} at ${pointer} of ${request}, without a masterchain block`;
         this.distrust ??= new DecodeError(message, { code: 'wrong-shape' });
       }
     }

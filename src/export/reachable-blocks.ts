@@ -27,8 +27,8 @@ export function splitReachable(
     }
   };
   const old = subtractSpans(spans, [{ from: ends.first, to: Number.MAX_SAFE_INTEGER }]);
-  tell(old, 'below-first', `the index begins at block ${ends.first}`, `ask from ${ends.first} on`);
+  tell(old, 'below-first', `the index begins at block ${ends.first}`, `start the range at ${ends.first}`);
   const late = subtractSpans(spans, [{ from: 0, to: horizon }]);
-  tell(late, 'above-head', `the head is ${ends.last}, too far below to be waited for`, 'ask again later');
+  tell(late, 'above-head', `the head is ${ends.last}, too far below to wait`, 'run it again later');
   return subtractSpans(spans, [...old, ...late]);
 }

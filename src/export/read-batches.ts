@@ -81,10 +81,10 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
     const asked = await walkAsked(reading, parts);
     if (missing.length === 0) return;
     const more = missing.length === 1 ? '' : `, and ${missing.length - 1} more like it`;
-    throw new WalkError(`walk ${name}: expected all of ${shortSpans(asked)}, got a part: ${missing[0]}${more}`, {
+    throw new WalkError(`walk ${name}: expected all of ${shortSpans(asked)}, got only a part: ${missing[0]}${more}`, {
       code: 'incomplete',
       retryable: true,
-      hint: 'the batches before are sound; onEvent tells what is missing',
+      hint: 'the batches so far are complete; onEvent reports what is missing',
     });
   })();
   walking.then(
@@ -127,7 +127,7 @@ function pipelinesOf(registry: Registry, name: string, options: BatchOptions): r
 /** @throws {UsageError} if keys or parents would have to come from a warehouse */
 function requireGiven(own: PipelineDef, from: string | undefined): void {
   if (queryOf(own) === undefined || from !== undefined) return;
-  throw new UsageError(`usage ${own.name}: expected the option from, a select of its keys, got none`, {
+  throw new UsageError(`usage ${own.name}: expected the option from, a query of its keys, got none`, {
     code: 'no-keys',
     hint: 'there is no warehouse to take keys from; tonlake run takes them from its tables',
   });

@@ -1,23 +1,14 @@
 import type { Source } from '../http/source.ts';
 
-/** Counts the requests of a source between commits. */
-export class RequestMeter {
-  private readonly source: Source;
-  private requests: number;
-  private retries: number;
+/** Gives the requests of a source since the last call. */
+export type RequestMeter = () => { readonly requests: number; readonly retries: number };
 
-  constructor(source: Source) {
-    this.source = source;
-    const { requests, retries } = source.counts;
-    this.requests = requests;
-    this.retries = retries;
-  }
-
-  take(): { readonly requests: number; readonly retries: number } {
-    const { requests, retries } = this.source.counts;
-    const taken = { requests: requests - this.requests, retries: retries - this.retries };
-    this.requests = requests;
-    this.retries = retries;
+export function requestMeter(source: Source): RequestMeter {
+  let before = source.counts;
+  return () => {
+    const { counts } = source;
+    const taken = { requests: counts.requests - before.requests, retries: counts.retries - before.retries };
+    before = counts;
     return taken;
-  }
+  };
 }

@@ -39,9 +39,9 @@ export class ShardStates {
   private readonly context: WalkContext;
   /** The state at the end of one span is the state before the next. */
   private last: { readonly seqno: number; readonly state: readonly NamedHeader[] } | undefined;
-  private readonly holes = new Map<number, TonlakeError>();
+  private holes = new Map<number, TonlakeError>();
   /** Holes to request once more, without waiting. */
-  private again = new Map<number, TonlakeError>();
+  private again: ReadonlyMap<number, TonlakeError> = new Map();
 
   constructor(context: WalkContext) {
     this.context = context;
@@ -61,19 +61,17 @@ export class ShardStates {
       this.last = { seqno, state };
       return state;
     } catch (error) {
-      const isHole =
-        error instanceof TonlakeError &&
-        (HOLES.has(error.code) || (before !== undefined && error.code === 'not-found'));
-      if (!isHole) throw error;
+      if (!(error instanceof TonlakeError)) throw error;
+      if (!HOLES.has(error.code) && (before === undefined || error.code !== 'not-found')) throw error;
       this.holes.set(seqno, before ?? error);
       return before ?? error;
     }
   }
 
   /** Lets each hole be requested once more: it may be indexed by now. */
-  askAgain(): void {
-    this.again = new Map(this.holes);
-    this.holes.clear();
+  retryHoles(): void {
+    this.again = this.holes;
+    this.holes = new Map();
   }
 
   /** The current head. */

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { Span } from '../core/span.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
-import { RequestMeter } from './request-meter.ts';
+import { requestMeter } from './request-meter.ts';
 import { runSpan } from './span-task.ts';
 import type { BlockProblem } from './span-walk.ts';
 import type { EngineContext } from './walk-context.ts';
@@ -51,7 +51,7 @@ async function runWalk(
   // A failure of the source in one span ends all: nothing more is planned or requested, and complete spans are committed.
   const context = { ...given, stop: AbortSignal.any([given.stop, failed.signal]) };
   const tasks = new PQueue({ concurrency: context.loaders.spans });
-  const meter = new RequestMeter(context.source);
+  const meter = requestMeter(context.source);
   let failure: { readonly error: unknown } | undefined;
   const run = async (prepare: Prepare): Promise<void> => {
     try {

@@ -40,7 +40,7 @@ export async function replaceWithWider(options: WidenOptions): Promise<void> {
   if (totalSize(missing) > 0) {
     const { from, to } = entry.span;
     const lacking = formatLeftOut(entry.without ?? {});
-    const message = `walk ${name} ${from}:${to}: expected all of it to add ${lacking}, got none of ${shortSpans(missing)}; what was exported stays`;
+    const message = `walk ${name} ${from}:${to}: expected all of it again to add ${lacking}, got nothing of ${shortSpans(missing)}; the old rows stay`;
     report({ event: 'problem', pipeline: name, from, to, code: 'incomplete', message });
     return;
   }

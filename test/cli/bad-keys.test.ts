@@ -30,13 +30,13 @@ describe('keys of a lookup', () => {
       'a table that nothing was exported of',
       'account_latest',
       'select owner as address from jetton_wallets',
-      'expected table jetton_wallets to be exported before, got nothing of it; hint: tonlake run --warehouse',
+      'expected rows in table jetton_wallets, got none; hint: tonlake run --warehouse',
     ],
     [
       'a view of such a table',
       'account_latest',
       'select owner as address from jetton_wallets_now',
-      'expected table jetton_wallets_now to be exported before',
+      'expected rows in table jetton_wallets_now, got none',
     ],
     [
       'no rows',

@@ -130,7 +130,7 @@ describe('running again', () => {
     sandbox.setFaults(NO_FAULTS);
     expect(report.complete).toBe(false);
     expect(events.at(-1)).toMatch(
-      /^walk transactions 100:119: expected all of it to add .*, got none of 110; what was exported stays$/,
+      /^walk transactions 100:119: expected all of it again to add .*, got nothing of 110; the old rows stay$/,
     );
     expect(await contentOf(warehouse)).toEqual(before);
     expect(await exportTo(warehouse, '100:119')).toMatchObject({ complete: true });
@@ -331,7 +331,7 @@ describe('on the command line', () => {
   test('a lookup whose keys are left out is refused before anything is asked', async () => {
     const flags = ['--without-column', 'messages.body_boc'];
     const { code, stderr } = await attempt('decoded_messages', ...flags);
-    expect(stderr).toContain('usage decoded_messages: expected messages.body_boc to be exported, got it left out');
+    expect(stderr).toContain('usage decoded_messages: expected messages.body_boc in the selection, got it left out');
     expect(code).toBe(2);
     const warehouse = freshWarehouse();
     await exportTo(warehouse, '100:104', { withoutColumns: ['messages.body_boc'] });

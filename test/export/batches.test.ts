@@ -152,7 +152,7 @@ describe('readBatches', () => {
       await expect(reading).rejects.toMatchObject({
         ...{ stage: 'walk', code: 'incomplete', retryable: true },
         message: expect.stringMatching(
-          /^walk transactions: expected all of 60:72, got a part: audit transactions 66: expected/,
+          /^walk transactions: expected all of 60:72, got only a part: audit transactions 66: expected/,
         ),
       });
       sandbox.setFaults(NO_FAULTS);

@@ -101,7 +101,7 @@ describe('an endpoint that fails', () => {
     expect(report.complete).toBe(false);
     expect(problems).toHaveLength(1);
     const { error } = JSON.parse(fault.body) as { readonly error: string };
-    const said = `gave up after 3 keys failed alike, ${keys} of ${keys} keys not read: 500 (${error})`;
+    const said = `gave up after 3 keys failed in the same way, ${keys} of ${keys} keys not read: 500 (${error})`;
     expect(problems[0]).toMatchObject({ message: `source fee_estimates 1000:1019: ${said}` });
   });
 

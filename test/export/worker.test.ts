@@ -170,7 +170,7 @@ describe('a loader in a worker', () => {
 
   test('that throws outside a call is a clear error', async () => {
     const loader = await open(new URL('data:text/javascript,throw new Error("out of luck")')).pool.take(transactions);
-    await expect(loader.open(span, rules)).rejects.toThrow('walk: a worker ended by itself: out of luck');
+    await expect(loader.open(span, rules)).rejects.toThrow('walk: a worker thread ended: out of luck');
   });
 });
 

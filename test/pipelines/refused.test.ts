@@ -114,11 +114,11 @@ describe.sequential('a record that cannot be decoded', () => {
   });
 });
 
-test('a header that tells no masterchain block ends the run before its span is committed', async () => {
+test('a header without a masterchain block ends the run before its span is committed', async () => {
   const path = join(freshFolder(), 'w');
   damage = new Damage(registry.pipeline('blocks'), 'masterchain_block_ref');
   await expect(go(['blocks'], path)).rejects.toThrow(
-    /^decode blocks: .* at \/blocks\/\d+\/masterchain_block_ref.* of GET \/blocks\?.*, which tells no masterchain block$/,
+    /^decode blocks: .* at \/blocks\/\d+\/masterchain_block_ref.* of GET \/blocks\?.*, without a masterchain block$/,
   );
   damage = undefined;
   expect(await query(path, 'SELECT count(*) FROM blocks')).toEqual([['0']]);

@@ -1,9 +1,10 @@
-import { intersectSpans, type Span, totalSize } from '../../core/span.ts';
+import { type Span, totalSize } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
+import { planSpans } from '../lt-windows.ts';
 import type { SpanWalk } from '../span-walk.ts';
 import type { WalkRequest } from '../walk-request.ts';
 import { RequestCounts, readWhole } from './dry-walk.ts';
-import { bandOfMean, mean } from './figure.ts';
+import { bandOfMean, mean, spread } from './figure.ts';
 import { measurePages } from './measure-pages.ts';
 import { type Planner, planningContext, type Quote, type Quoting } from './quote.ts';
 
@@ -38,14 +39,8 @@ export async function quotePlanned<P extends PipelineDef>(
     }
     own.onEnd?.();
   }
-  const count = Math.min(SAMPLES, Math.ceil(planned.length / 10));
-  const chosen = Array.from(
-    { length: count },
-    (_, i) => planned[Math.floor((planned.length * (2 * i + 1)) / (2 * count))],
-  );
-  const read = await Promise.all(
-    chosen.flatMap((one) => (one === undefined ? [] : readWhole(context, one.walk, one.request))),
-  );
+  const chosen = spread(planned, Math.min(SAMPLES, Math.ceil(planned.length / 10)));
+  const read = await Promise.all(chosen.map((one) => readWhole(context, one.walk, one.request)));
   const asked = read.map((pages) => pages.length);
   const isSure = planned.every((each) => each.walk.next === undefined);
   const value = planned.length * scale;
@@ -66,19 +61,7 @@ export async function quotePlanned<P extends PipelineDef>(
 }
 
 function stretchesOf(missing: readonly Span[]): readonly Span[] {
-  const total = totalSize(missing);
-  if (total <= WHOLE_BLOCKS) return missing;
-  const { count, blocks } = STRETCHES;
-  return Array.from({ length: count }, (_, i) => nth(missing, Math.floor((total * (2 * i + 1)) / (2 * count)))).flatMap(
-    (from) => intersectSpans(missing, [{ from, to: from + blocks - 1 }]),
-  );
-}
-
-function nth(spans: readonly Span[], at: number): number {
-  let left = at;
-  for (const { from, to } of spans) {
-    if (left <= to - from) return from + left;
-    left -= to - from + 1;
-  }
-  return spans.at(-1)?.to ?? 0;
+  if (totalSize(missing) <= WHOLE_BLOCKS) return missing;
+  const pieces = planSpans(missing, () => 0, { records: Number.POSITIVE_INFINITY, seqnos: STRETCHES.blocks });
+  return spread(pieces, STRETCHES.count);
 }

@@ -7,6 +7,7 @@ import { promisedRows } from '../span-proof.ts';
 import { countPromised, readHeaders } from '../store-sink.ts';
 import type { WalkRequest } from '../walk-request.ts';
 import { dryWalk, RequestCounts, readPage } from './dry-walk.ts';
+import { spread } from './figure.ts';
 import type { HeaderSample } from './header-sample.ts';
 import { measurePages, NOTHING } from './measure-pages.ts';
 import { type Planner, planningContext, type Quote, type Quoting } from './quote.ts';
@@ -73,7 +74,8 @@ export async function quoteRows(
     }
   }
   const windows = counts.byPath.get(path) ?? 0;
-  const pages = await Promise.all(sampleOf(planned).map(({ ask }) => readPage(context, ask)));
+  const chosen = spread(planned, Math.min(SAMPLE.most, Math.ceil(planned.length / SAMPLE.oneOf)));
+  const pages = await Promise.all(chosen.map(({ ask }) => readPage(context, ask)));
   const full = pages.filter(({ records }) => records >= PAGE_ROWS).length / (pages.length + 2);
   const overflow = planned.length === 0 ? overflowOf(pipeline.name, ledger) : Math.max(0, full - PLANNED_OVERFLOW);
   if (windows > 0) counts.add(path, Math.round(windows * overflow));
@@ -82,14 +84,6 @@ export async function quoteRows(
   const measured = pages.length === 0 ? NOTHING : await measurePages(pipeline, bodies, effects);
   const requests = Object.fromEntries(counts.byPath);
   return { rows: Math.round(rows), requests, band: Math.ceil(band), isSampled, measured };
-}
-
-function sampleOf(planned: readonly WalkRequest[]): readonly WalkRequest[] {
-  const count = Math.min(SAMPLE.most, Math.ceil(planned.length / SAMPLE.oneOf));
-  return Array.from(
-    { length: count },
-    (_, i) => planned[Math.floor((planned.length * (2 * i + 1)) / (2 * count))],
-  ).flatMap((request) => request ?? []);
 }
 
 /** Rows per request in the stretches: fewer than usual if blocks are so full that windows cut through them. */

@@ -7,7 +7,7 @@ import type { LookupWalk } from '../../declare/walk.ts';
 import { lookupsBatch } from '../../decode/lookups-table.ts';
 import type { Given } from '../../decode/table-rows.ts';
 import { PARTIAL } from '../../warehouse/index.ts';
-import { Gate } from '../gate.ts';
+import { closedGate } from '../gate.ts';
 import { inBatches } from '../item-requests.ts';
 import { describeCause, LastingFailure } from '../lasting-failure.ts';
 import { countRefused, findKeys, type Key } from '../lookup-keys.ts';
@@ -51,9 +51,9 @@ async function* planLookups(context: Context, missing: readonly Span[]): AsyncGe
   const size = Math.min(SPAN_BLOCKS, Math.max(1, context.requestsPerSpan));
   for (const whole of missing) {
     for (let from = whole.from; from <= whole.to && !stop.aborted && !lasting.signal.aborted; from += size) {
-      const gate = new Gate(stop);
+      const gate = closedGate(stop);
       const span = { from, to: Math.min(whole.to, from + size - 1) };
-      yield () => lookupSpan(context, lasting, span, () => gate.open());
+      yield () => lookupSpan(context, lasting, span, gate.open);
       // The next span skips the keys that this one reads.
       await gate.opened;
     }
@@ -195,7 +195,7 @@ function reportFailures(
   if (failure === undefined) return;
   const more = failures.length === 1 ? '' : `; ${failures.length} of ${found} keys failed`;
   const message = lasting.signal.aborted
-    ? `source ${name} ${span.from}:${span.to}: gave up after ${lasting.failedKeys} keys failed alike, ${left} of ${found} keys not read: ${describeCause(failures.at(-1) ?? failure)}`
+    ? `source ${name} ${span.from}:${span.to}: gave up after ${lasting.failedKeys} keys failed in the same way, ${left} of ${found} keys not read: ${describeCause(failures.at(-1) ?? failure)}`
     : `${failure.message}${more}`;
   report({ event: 'problem', pipeline: name, ...span, code: failure.code, message });
 }

@@ -1,13 +1,13 @@
 import { type Span, spanSize } from '../../core/span.ts';
 import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { LtWalk } from '../../declare/walk.ts';
-import { Gate } from '../gate.ts';
+import { closedGate } from '../gate.ts';
 import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
 import { halve, type LtWindow, planEvenWindows } from '../lt-windows.ts';
 import { fixedQuery, PAGE_ROWS, pathOf } from '../page-request.ts';
 import { quoteLt } from '../quote/quote-lt.ts';
-import { Horizon } from '../safe-horizon.ts';
+import { horizonRanges } from '../safe-horizon.ts';
 import { cutAtFinal } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { Round, SpanWalk } from '../span-walk.ts';
@@ -41,7 +41,7 @@ export const ltWalk: WalkKind<LtWalk> = {
 /** What the spans of a walk share. */
 interface Work {
   readonly context: Context;
-  readonly horizon: Horizon;
+  readonly rangeOf: (span: Span) => Promise<LtWindow>;
   readonly proof: ListProof;
   /** Rows so far, for planning. */
   readonly density: { rows: number; blocks: number };
@@ -56,8 +56,8 @@ async function* planLt(context: Context, missing: readonly Span[]): AsyncGenerat
       const size = Math.min(sizeOf(work.density), Math.max(1, context.requestsPerSpan * 2));
       const span = { from, to: Math.min(whole.to, from + size - 1) };
       const isFirst = work.density.blocks === 0;
-      const gate = new Gate(context.stop);
-      yield () => ltSpan(work, span, [], () => gate.open());
+      const gate = closedGate(context.stop);
+      yield () => ltSpan(work, span, [], gate.open);
       if (isFirst) await gate.opened;
       from = span.to + 1;
     }
@@ -66,7 +66,7 @@ async function* planLt(context: Context, missing: readonly Span[]): AsyncGenerat
 
 function openWork(context: Context): Work {
   return {
-    ...{ context, horizon: new Horizon(context) },
+    ...{ context, rangeOf: horizonRanges(context) },
     ...{ proof: new ListProof(context), density: { rows: 0, blocks: 0 } },
   };
 }
@@ -82,7 +82,7 @@ function ltSpan(
   replaces: readonly string[],
   onEnd: () => void = () => undefined,
 ): SpanWalk<WindowRequest | ItemRequest> {
-  const { context, horizon, density, proof } = work;
+  const { context, density, proof } = work;
   const { ends, pipeline } = context;
   const isCompared = proof.isComparable(span);
   const asOf = pipeline.walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
@@ -92,7 +92,7 @@ function ltSpan(
     ...{ span, unit: 'span', replaces, onEnd },
     rows: { block: undefined, audit: { kind: 'keys' } },
     async *plan() {
-      range = await horizon.rangeOf(span.from, span.to);
+      range = await work.rangeOf(span);
       const expected = density.blocks === 0 ? 0 : (density.rows * spanSize(span)) / density.blocks;
       yield roundOf(context, range.from > range.to ? [] : planEvenWindows(range, expected, LIST_WINDOW_ROWS), false);
       const edge = await proof.edgeOf(span, range);

@@ -5,7 +5,7 @@ import { intersectSpans, type Span, spanSize, unionSpans } from '../../core/span
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
 import type { MasterchainWalk } from '../../declare/walk.ts';
 import { doneSpans } from '../../warehouse/index.ts';
-import { Gate } from '../gate.ts';
+import { closedGate, type Gate } from '../gate.ts';
 import { halve, planEvenWindows, rangeOf } from '../lt-windows.ts';
 import { PAGE_ROWS, type PageRequest, pagesOfBlock, requestOf } from '../page-request.ts';
 import { quoteHeaders } from '../quote/quote-headers.ts';
@@ -123,14 +123,14 @@ function remainder({ walk }: MasterchainPipeline, ask: PageRequest, page: PageRe
 
 /** Spans next to a block without a shard state are tried once more after all others. */
 async function* headerSpans(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
-  const density = new Density(context.stop);
+  const density: Density = { headersPerBlock: undefined, known: closedGate(context.stop) };
   const states = new ShardStates(context);
   const left: Span[] = [];
   for await (const planned of headerEnds(context, missing, density, states)) {
     if ('error' in planned) left.push(planned.span);
     else yield () => headerSpan(context, planned, density);
   }
-  states.askAgain();
+  states.retryHoles();
   for await (const planned of headerEnds(context, unionSpans(left), density, states)) {
     if ('error' in planned) yield () => planned;
     else yield () => headerSpan(context, planned, density);
@@ -153,7 +153,7 @@ async function* headerEnds(
       yield ends;
       if (context.stop.aborted) return;
       // The first span shows how dense the headers are; the next ones are planned by that.
-      if (!('error' in ends) && context.mode !== 'masterchain') await density.known;
+      if (!('error' in ends) && context.mode !== 'masterchain') await density.known.opened;
       from = ends.span.to + 1;
     }
   }
@@ -177,28 +177,10 @@ function headerSpanSize({ mode, ends, requestsPerSpan }: Context, from: number, 
 }
 
 /** Headers per masterchain block, learnt from the spans so far. */
-class Density {
+interface Density {
   headersPerBlock: number | undefined;
-  private readonly gate: Gate;
-
-  constructor(stop: AbortSignal) {
-    this.gate = new Gate(stop);
-  }
-
-  /** Resolves when the first span has ended. */
-  get known(): Promise<void> {
-    return this.gate.opened;
-  }
-
-  learn(headers: number, blocks: number): void {
-    if (blocks >= PROBE_BLOCKS / 2) this.headersPerBlock = headers / blocks;
-    this.gate.open();
-  }
-
-  /** Called when the first span has failed. */
-  giveUp(): void {
-    this.gate.open();
-  }
+  /** Opens when the first span has ended. */
+  readonly known: Gate;
 }
 
 /** Headers are proven by their links. */
@@ -213,7 +195,10 @@ async function headerSpan(
   // At the beginning of the index, a state may name older blocks.
   const newest = before === undefined ? after.filter(({ mcSeqno }) => mcSeqno >= span.from) : after;
   const ends = { before: before?.map(({ id }) => id), after: newest.map(({ id }) => id), sealed };
-  const onCount = (count: number) => density.learn(count, blocks);
+  const onCount = (count: number): void => {
+    if (blocks >= PROBE_BLOCKS / 2) density.headersPerBlock = count / blocks;
+    density.known.open();
+  };
   const proof = linkProof({ span, ends, source, pipeline: pipeline.name, onCount });
   const asks = headerPages(context, { span, before, after }, density);
   return {
@@ -223,7 +208,7 @@ async function headerSpan(
       if (of.kind === 'block') proof.see(of.seqno, answer);
     },
     audit: (rows) => proof.audit(rows),
-    onEnd: () => density.giveUp(),
+    onEnd: density.known.open,
   };
 }
 

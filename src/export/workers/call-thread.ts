@@ -98,9 +98,9 @@ export class CallThread {
   }
 
   private fail(cause: Error): void {
-    this.failure ??= new WalkError(`walk: a worker ended by itself: ${cause.message}`, {
+    this.failure ??= new WalkError(`walk: a worker thread ended: ${cause.message}`, {
       code: 'worker-ended',
-      hint: 'the same command goes on from the last commit; --workers 0 does without workers',
+      hint: 'the same command continues after the last commit; --workers 0 runs without threads',
       cause,
     });
     for (const { reject } of this.waiting.values()) reject(this.failure);
