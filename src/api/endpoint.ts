@@ -76,20 +76,21 @@ export function parametersOf({ parameters, answer, fixedMaps }: Endpoint): Reado
   return Object.assign({}, parameters, ...answer.maps.map((map) => switches[map]));
 }
 
-type Parts = Omit<Endpoint, 'method' | 'path' | 'rules'> & { readonly rules?: readonly Rule[] };
+type Parts = Omit<Endpoint, 'method' | 'group' | 'path' | 'rules'> & { readonly rules?: readonly Rule[] };
 
 type Known<Method, Given> = {
   readonly method: Method;
+  readonly group: Group;
   readonly path: string;
   readonly rules: readonly Rule[];
 } & Given;
 
-export function get<const Given extends Parts>(path: string, parts: Given): Known<'GET', Given> {
-  return { method: 'GET', path, rules: [], ...parts };
+export function get<const Given extends Parts>(group: Group, path: string, parts: Given): Known<'GET', Given> {
+  return { method: 'GET', group, path, rules: [], ...parts };
 }
 
-export function post<const Given extends Parts>(path: string, parts: Given): Known<'POST', Given> {
-  return { method: 'POST', path, rules: [], ...parts };
+export function post<const Given extends Parts>(group: Group, path: string, parts: Given): Known<'POST', Given> {
+  return { method: 'POST', group, path, rules: [], ...parts };
 }
 
 /** A list of records with address book and metadata. */

@@ -5,8 +5,7 @@ const useV2 = one('bool', 'use the API v2 service instead; default false');
 
 /** Accounts, wallets, address book, domains, multisig and vesting contracts. */
 export const accountEndpoints = {
-  accountStates: get('/accountStates', {
-    group: 'Accounts',
+  accountStates: get('Accounts', '/accountStates', {
     doc: 'Latest states of accounts, at most 1000; unknown accounts are omitted.',
     parameters: {
       address: needMany('address', 'at most 1000', { most: 1000 }),
@@ -15,8 +14,7 @@ export const accountEndpoints = {
     },
     answer: rows('accounts', 'AccountStateFull'),
   }),
-  walletStates: get('/walletStates', {
-    group: 'Accounts',
+  walletStates: get('Accounts', '/walletStates', {
     doc: 'Latest states of accounts parsed as wallets, at most 1000; unknown accounts are omitted.',
     parameters: {
       address: needMany('address', 'at most 1000', { most: 1000 }),
@@ -24,45 +22,38 @@ export const accountEndpoints = {
     },
     answer: rows('wallets', 'WalletState'),
   }),
-  addressBook: get('/addressBook', {
-    group: 'Accounts',
+  addressBook: get('Accounts', '/addressBook', {
     doc: 'User-friendly addresses, domains and interfaces, keyed by the requested text.',
     parameters: { address: needMany('text', 'invalid addresses are returned without a user-friendly form') },
     answer: { kind: 'map', record: 'AddressBookRow', key: 'the address as requested' },
   }),
-  metadata: get('/metadata', {
-    group: 'Accounts',
+  metadata: get('Accounts', '/metadata', {
     doc: 'Metadata of token contracts, keyed by raw address; other accounts are omitted.',
     parameters: { address: needMany('address') },
     answer: { kind: 'map', record: 'AddressMetadata', key: 'the raw address' },
   }),
-  topAccountsByBalance: get('/topAccountsByBalance', {
-    group: 'Stats',
+  topAccountsByBalance: get('Stats', '/topAccountsByBalance', {
     doc: 'Accounts by balance, highest first; the ranking can change between pages.',
     parameters: { ...page },
     answer: { kind: 'list', record: 'AccountBalance' },
   }),
-  addressInformation: get('/addressInformation', {
-    group: 'Legacy (v2)',
+  addressInformation: get('Legacy (v2)', '/addressInformation', {
     doc: 'Latest state of one account; an unknown account is uninit. accountStates has more fields.',
     parameters: { address: need('address'), use_v2: useV2 },
     answer: record('V2AddressInformation'),
   }),
-  walletInformation: get('/walletInformation', {
-    group: 'Legacy (v2)',
+  walletInformation: get('Legacy (v2)', '/walletInformation', {
     doc: 'Latest state of one wallet; 409 for other contracts. walletStates has more fields.',
     parameters: { address: need('address'), use_v2: useV2 },
     answer: record('V2WalletInformation'),
   }),
-  dnsRecords: get('/dns/records', {
-    group: 'Dns',
+  dnsRecords: get('Dns', '/dns/records', {
     doc: 'Domains by name, or by the wallet that they resolve to.',
     parameters: { wallet: one('address'), domain: one('text', 'exact name'), ...page },
     rules: [exactlyOne('wallet', 'domain')],
     answer: rowsWithNames('records', 'DNSRecord'),
   }),
-  multisigWallets: get('/multisig/wallets', {
-    group: 'Multisig',
+  multisigWallets: get('Multisig', '/multisig/wallets', {
     doc: 'Multisig contracts with their orders, in the order the index discovered them.',
     parameters: {
       address: many('address', 'of the contract'),
@@ -74,8 +65,7 @@ export const accountEndpoints = {
     rules: [atLeastOne('address', 'wallet_address')],
     answer: rowsWithNames('multisigs', 'Multisig'),
   }),
-  multisigOrders: get('/multisig/orders', {
-    group: 'Multisig',
+  multisigOrders: get('Multisig', '/multisig/orders', {
     doc: 'Orders of multisig contracts, in the order the index discovered them.',
     parameters: {
       address: many('address', 'of the order'),
@@ -87,8 +77,7 @@ export const accountEndpoints = {
     rules: [atLeastOne('address', 'multisig_address')],
     answer: rowsWithNames('orders', 'MultisigOrder'),
   }),
-  vesting: get('/vesting', {
-    group: 'Vesting',
+  vesting: get('Vesting', '/vesting', {
     doc: 'Vesting contracts.',
     parameters: {
       contract_address: many('address'),

@@ -5,14 +5,12 @@ const direction = choice(['in', 'out']);
 
 /** Blocks, transactions and messages. */
 export const chainEndpoints = {
-  masterchainInfo: get('/masterchainInfo', {
-    group: 'Blockchain Data',
+  masterchainInfo: get('Blockchain Data', '/masterchainInfo', {
     doc: 'The first and the last masterchain block of the index.',
     parameters: {},
     answer: record('MasterchainInfo'),
   }),
-  blocks: get('/blocks', {
-    group: 'Blockchain Data',
+  blocks: get('Blockchain Data', '/blocks', {
     doc: 'Block headers; the list is empty for an unknown block.',
     parameters: {
       workchain: one('int32'),
@@ -27,8 +25,7 @@ export const chainEndpoints = {
     },
     answer: bareRows('blocks', 'Block'),
   }),
-  masterchainBlockShards: get('/masterchainBlockShards', {
-    group: 'Blockchain Data',
+  masterchainBlockShards: get('Blockchain Data', '/masterchainBlockShards', {
     doc: 'All blocks of a masterchain block.',
     parameters: {
       seqno: need('int32', 'of the masterchain block'),
@@ -38,15 +35,13 @@ export const chainEndpoints = {
     answer: bareRows('blocks', 'Block'),
     missing: 'wait',
   }),
-  masterchainBlockShardState: get('/masterchainBlockShardState', {
-    group: 'Blockchain Data',
+  masterchainBlockShardState: get('Blockchain Data', '/masterchainBlockShardState', {
     doc: 'The latest block of every shard at a masterchain block, and the masterchain block itself.',
     parameters: { seqno: need('int32', 'of the masterchain block') },
     answer: bareRows('blocks', 'Block'),
     missing: 'wait',
   }),
-  transactions: get('/transactions', {
-    group: 'Blockchain Data',
+  transactions: get('Blockchain Data', '/transactions', {
     doc: 'Transactions, in the total order of lt and account.',
     parameters: {
       workchain: one('int32'),
@@ -64,15 +59,13 @@ export const chainEndpoints = {
     answer: rowsWithNames('transactions', 'Transaction'),
     missing: 'wait',
   }),
-  transactionsByMasterchainBlock: get('/transactionsByMasterchainBlock', {
-    group: 'Blockchain Data',
+  transactionsByMasterchainBlock: get('Blockchain Data', '/transactionsByMasterchainBlock', {
     doc: 'All transactions of a masterchain block and of the shard blocks that it includes.',
     parameters: { seqno: need('int32', 'of the masterchain block'), ...page, sort },
     answer: rowsWithNames('transactions', 'Transaction'),
     missing: 'wait',
   }),
-  transactionsByMessage: get('/transactionsByMessage', {
-    group: 'Blockchain Data',
+  transactionsByMessage: get('Blockchain Data', '/transactionsByMessage', {
     doc: 'Transactions by message; one that matches twice is listed twice, and only the last copy has messages.',
     parameters: {
       msg_hash: many('hash', 'plain or normalized'),
@@ -87,15 +80,13 @@ export const chainEndpoints = {
     rules: [atLeastOne('msg_hash', 'body_hash', 'opcode')],
     answer: rowsWithNames('transactions', 'Transaction'),
   }),
-  adjacentTransactions: get('/adjacentTransactions', {
-    group: 'Blockchain Data',
+  adjacentTransactions: get('Blockchain Data', '/adjacentTransactions', {
     doc: 'The parent and the children of a transaction, by the messages between them.',
     parameters: { hash: need('hash'), direction: choice(['in', 'out'], 'in: the parent; out: the children') },
     answer: rowsWithNames('transactions', 'Transaction'),
     missing: 'no rows',
   }),
-  messages: get('/messages', {
-    group: 'Blockchain Data',
+  messages: get('Blockchain Data', '/messages', {
     doc: 'Messages with the transactions that sent and consumed them; with desc, inbound externals come first.',
     parameters: {
       msg_hash: many('hash', 'plain or normalized'),
@@ -117,8 +108,7 @@ export const chainEndpoints = {
     ],
     answer: rows('messages', 'Message'),
   }),
-  pendingTransactions: get('/pendingTransactions', {
-    group: 'Blockchain Data',
+  pendingTransactions: get('Blockchain Data', '/pendingTransactions', {
     doc: 'Emulated transactions of pending messages; they may never reach the chain.',
     parameters: {
       account: needMany('address'),

@@ -6,8 +6,7 @@ const windows = ['mc_seqno', 'start_utime', 'end_utime', 'start_lt', 'end_lt'];
 
 /** Actions and traces. */
 export const operationEndpoints = {
-  actions: get('/actions', {
-    group: 'Actions and traces',
+  actions: get('Actions and traces', '/actions', {
     doc: 'Actions, in the order of their traces; they become available some seconds after the block.',
     parameters: {
       account: one('address'),
@@ -35,8 +34,7 @@ export const operationEndpoints = {
     answer: rows('actions', 'Action'),
     missing: 'wait',
   }),
-  traces: get('/traces', {
-    group: 'Actions and traces',
+  traces: get('Actions and traces', '/traces', {
     doc: 'Complete traces with all their transactions, in the total order of end_lt and trace_id.',
     parameters: {
       account: one('address'),
@@ -54,8 +52,7 @@ export const operationEndpoints = {
     answer: rows('traces', 'Trace'),
     missing: 'wait',
   }),
-  pendingActions: get('/pendingActions', {
-    group: 'Actions and traces',
+  pendingActions: get('Actions and traces', '/pendingActions', {
     doc: 'Actions of pending traces; an empty list does not prove that there are none.',
     parameters: {
       account: one('address'),
@@ -66,8 +63,7 @@ export const operationEndpoints = {
     rules: [exactlyOne('account', 'ext_msg_hash')],
     answer: rows('actions', 'Action'),
   }),
-  pendingTraces: get('/pendingTraces', {
-    group: 'Actions and traces',
+  pendingTraces: get('Actions and traces', '/pendingTraces', {
     doc: 'Pending traces, in no order.',
     parameters: {
       account: one('address'),

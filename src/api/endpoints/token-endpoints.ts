@@ -10,14 +10,12 @@ function severalNeedOneOwner(name: string): Rule {
 
 /** Jettons and NFTs. */
 export const tokenEndpoints = {
-  jettonMasters: get('/jetton/masters', {
-    group: 'Jettons',
+  jettonMasters: get('Jettons', '/jetton/masters', {
     doc: 'Jettons, in the order the index discovered them; in no order with address.',
     parameters: { address: many('address'), admin_address: many('address'), ...page },
     answer: rows('jetton_masters', 'JettonMaster'),
   }),
-  jettonWallets: get('/jetton/wallets', {
-    group: 'Jettons',
+  jettonWallets: get('Jettons', '/jetton/wallets', {
     doc: 'Jetton wallets with their balances.',
     parameters: {
       address: many('address', 'of the jetton wallet'),
@@ -30,8 +28,7 @@ export const tokenEndpoints = {
     rules: [severalNeedOneOwner('jetton_address')],
     answer: rows('jetton_wallets', 'JettonWallet'),
   }),
-  jettonTransfers: get('/jetton/transfers', {
-    group: 'Jettons',
+  jettonTransfers: get('Jettons', '/jetton/transfers', {
     doc: 'Jetton transfers by their transaction on the wallet of the sender; aborted ones are omitted.',
     parameters: {
       owner_address: many('address', 'sender or receiver'),
@@ -46,8 +43,7 @@ export const tokenEndpoints = {
     rules: [atMostOne('owner_address', 'address'), needs('direction', 'owner_address', 'address')],
     answer: rows('jetton_transfers', 'JettonTransfer'),
   }),
-  jettonBurns: get('/jetton/burns', {
-    group: 'Jettons',
+  jettonBurns: get('Jettons', '/jetton/burns', {
     doc: 'Jetton burns by their transaction on the jetton wallet; aborted ones are included.',
     parameters: {
       owner_address: many('address'),
@@ -61,14 +57,12 @@ export const tokenEndpoints = {
     rules: [atMostOne('owner_address', 'address')],
     answer: rows('jetton_burns', 'JettonBurn'),
   }),
-  nftCollections: get('/nft/collections', {
-    group: 'NFTs',
+  nftCollections: get('NFTs', '/nft/collections', {
     doc: 'NFT collections, in the order the index discovered them; in no order with a filter.',
     parameters: { collection_address: many('address'), owner_address: many('address'), ...page },
     answer: rows('nft_collections', 'NFTCollection'),
   }),
-  nftItems: get('/nft/items', {
-    group: 'NFTs',
+  nftItems: get('NFTs', '/nft/items', {
     doc: 'NFT items; those of one collection are ordered by index.',
     parameters: {
       address: many('address'),
@@ -82,8 +76,7 @@ export const tokenEndpoints = {
     rules: [severalNeedOneOwner('collection_address'), needs('index', 'collection_address')],
     answer: rows('nft_items', 'NFTItem'),
   }),
-  nftTransfers: get('/nft/transfers', {
-    group: 'NFTs',
+  nftTransfers: get('NFTs', '/nft/transfers', {
     doc: 'NFT transfers; aborted ones are included.',
     parameters: {
       owner_address: many('address', 'previous or new owner'),
@@ -98,8 +91,7 @@ export const tokenEndpoints = {
     rules: [atMostOne('owner_address', 'address'), needs('direction', 'owner_address', 'address')],
     answer: rows('nft_transfers', 'NFTTransfer'),
   }),
-  nftSales: get('/nft/sales', {
-    group: 'NFTs',
+  nftSales: get('NFTs', '/nft/sales', {
     doc: 'Sales and auctions by contract address.',
     parameters: { address: needMany('address', 'sale, auction or telemint item; at most 1000', { most: 1000 }) },
     answer: rows('nft_sales', 'NFTSale'),
