@@ -5,10 +5,10 @@ import { copyBytes } from './bytes.ts';
 import { Column, START_ROWS } from './column-buffer.ts';
 import { viewOf } from './page-buffer.ts';
 
-/** Bytes kept free behind the used ones: short copies go by whole words and may write a little too much. */
+/** Free bytes after the used ones: short copies write whole words and may exceed the value. */
 const SLACK = 8;
 
-/** Bytes of varying length: text, or binary. */
+/** Values of variable length: text or binary. */
 export class BytesColumn extends Column {
   offsets = new Int32Array(START_ROWS + 1);
   bytes = Buffer.allocUnsafeSlow(START_ROWS * 32);
@@ -24,7 +24,7 @@ export class BytesColumn extends Column {
     this.offsets = offsets;
   }
 
-  /** Makes room for `length` more bytes. */
+  /** Reserves `length` more bytes. */
   reserve(length: number): void {
     if (this.end + length + SLACK > this.bytes.length) this.enlarge(length);
   }
@@ -36,7 +36,7 @@ export class BytesColumn extends Column {
     this.view = viewOf(bytes);
   }
 
-  /** Ends the bytes of a claimed row; they began where the row before ended. */
+  /** Ends the value of a claimed row; it began where the previous row ended. */
   close(row: number, end: number): void {
     this.end = end;
     this.offsets[row + 1] = end;
@@ -86,11 +86,6 @@ export class BytesColumn extends Column {
 
   byteSize(): number {
     return this.end + this.next * 4;
-  }
-
-  vector(rows: number): Vector {
-    const nullity = this.nullity(rows);
-    return makeVector(nullity, this.offsets.subarray(0, rows + 1), this.bytes.subarray(0, this.end));
   }
 
   gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {

@@ -5,32 +5,30 @@ import type { Nullity, Vector } from './batch.ts';
 export const START_ROWS = 1024;
 
 /**
- * A growing column in Arrow's layout. Rows are written in ascending order, each at most once; a row that is passed over is
- * null. Every bit of `validity` is set until a row is passed over, so that writing a value costs no access to it.
+ * A growing column in Arrow's layout. Rows are written in ascending order, each at most once; a skipped row is null. All bits of
+ * `validity` are set until a row is skipped, so that writing a value does not touch them.
  */
 export abstract class Column {
   readonly def: ColumnDef;
   validity = new Uint8Array(START_ROWS >> 3).fill(255);
   capacity = START_ROWS;
-  /** The row after the last one written or passed over. */
+  /** The row after the last one written or skipped. */
   next = 0;
-  /** How many rows before `next` are null. */
+  /** Number of null rows before `next`. */
   nulls = 0;
 
   constructor(def: ColumnDef) {
     this.def = def;
   }
 
-  /** Makes room for at least this row. */
+  /** Grows to at least this row. */
   abstract grow(row: number): void;
-  /** The first `rows` rows; a view that is valid until the column is changed. */
-  abstract vector(rows: number): Vector;
-  /** The given rows, in the given order, as a vector of column `def` in the arena's memory. */
+  /** The given rows, in that order, as a vector of column `def` in memory of the arena. */
   abstract gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector;
-  /** Bytes that the values take. */
+  /** Size of the values in bytes. */
   abstract byteSize(): number;
 
-  /** Claims a row for a value. False when it was written already, or a later one was. */
+  /** Claims a row for a value. False if it or a later row was already written. */
   claim(row: number): boolean {
     if (row !== this.next && !this.passTo(row)) return false;
     if (row >= this.capacity) this.grow(row);
@@ -38,7 +36,7 @@ export abstract class Column {
     return true;
   }
 
-  /** Leaves the rows before `row` null. False when `row` was written already. */
+  /** Sets the rows before `row` to null. False if `row` was already written. */
   passTo(row: number): boolean {
     if (row < this.next) return false;
     if (row > this.capacity) this.grow(row - 1);
@@ -53,7 +51,7 @@ export abstract class Column {
     return row < this.next && (((this.validity[row >> 3] as number) >> (row & 7)) & 1) === 1;
   }
 
-  /** Forgets all rows from `rows` on. */
+  /** Removes all rows from `rows` on. */
   truncate(rows: number): void {
     const { validity } = this;
     for (let row = rows; row < this.next; row++) {
@@ -63,7 +61,7 @@ export abstract class Column {
     if (this.next > rows) this.next = rows;
   }
 
-  /** Forgets everything but keeps the memory. */
+  /** Removes all rows but keeps the memory. */
   clear(): void {
     this.validity.fill(255, 0, (this.next + 7) >> 3);
     this.next = 0;
@@ -77,11 +75,6 @@ export abstract class Column {
     validity.set(this.validity);
     this.validity = validity;
     this.capacity = capacity;
-  }
-
-  protected nullity(rows: number): Nullity {
-    this.passTo(rows);
-    return { column: this.def, nullCount: this.nulls, validity: this.validity.subarray(0, (rows + 7) >> 3) };
   }
 
   protected gatherNullity(rows: Int32Array, column: ColumnDef, arena: Arena): Nullity {

@@ -6,7 +6,7 @@ import type { Shape, TableDef } from '../declare/table.ts';
 import { decodedColumns, ProjectedRows, TableRows } from './table-rows.ts';
 import { type BoolColumn, BytesColumn, WordsColumn } from './typed-columns.ts';
 
-/** What the scanner does with a value. */
+/** How the scanner reads a value. */
 export const Op = {
   skip: 0,
   string: 1,
@@ -27,33 +27,33 @@ export const Op = {
   many: 16,
 } as const;
 
-/** One key of an object, compiled. All keys share this one hidden class: different shapes made the scanner twice as slow. */
+/** A compiled key of an object. All keys share one hidden class: different shapes made the scanner twice as slow. */
 export class Key {
   /** The words of `"name":` but the last one. */
   readonly words: Int32Array;
-  /** The last word, and the bits of it that count. */
+  /** The last word, and the mask of its relevant bits. */
   readonly lastWord: number;
   readonly lastMask: number;
   /** Bytes of `"name":`. */
   readonly length: number;
   /** JSON pointer relative to the row. */
   readonly pointer: string;
-  /** The key that came after this one the last time: servers write keys in constant order. */
+  /** The key that followed this one last time: servers write keys in constant order. */
   next: Key | null = null;
-  /** The object, by its number, that this key was last met in. */
+  /** Number of the object in which this key occurred last. */
   metIn = 0;
   op: number = Op.skip;
   /** What `lenient` does with a value of the expected JSON type. */
   inner: number = Op.skip;
   expected = 'a JSON value';
-  /** 1 where null or nothing is an error. */
+  /** 1 if the value is required. */
   required = 0;
   bytes: BytesColumn | null = null;
   numbers: WordsColumn | null = null;
   flags: BoolColumn | null = null;
-  /** Takes the value's JSON text, beside what `op` does. */
+  /** Column for the JSON text of the value, in addition to `op`. */
   raw: BytesColumn | null = null;
-  /** The value's text would be kept, but a selection leaves it out. */
+  /** The JSON text would be stored, but a selection leaves it out. */
   isKnownWhole = false;
   min = 0;
   max = 0;
@@ -81,11 +81,11 @@ export class Node {
   readonly byName = new Map<string, Key>();
   readonly pointer: string;
   readonly rows: TableRows;
-  /** The object's JSON text is kept as a whole, so that fields without a column are kept with it. */
+  /** The JSON text of the object is stored, including fields without a column. */
   isKept = false;
-  /** The key that came first the last time. */
+  /** The key that came first last time. */
   first: Key | null = null;
-  /** How many objects were read, to tell a key that comes twice. */
+  /** Number of objects read, to detect duplicate keys. */
   objects = 0;
 
   constructor(pointer: string, rows: TableRows) {
@@ -113,15 +113,15 @@ export class Node {
   }
 }
 
-/** Beyond 2^31 an integer is no longer a machine word. */
+/** Above 2^31 an integer is no longer a machine word. */
 const MOST_OBJECTS = 2 ** 30;
 
-/** A declaration, ready for the scanner: where the records are, and what becomes of each of their fields. */
+/** A declaration compiled for the scanner. */
 export interface Plan {
   readonly pipeline: PipelineDef;
-  /** Key of the envelope that holds the records. */
+  /** Key of the response that has the records. */
   readonly recordsKey: string;
-  /** What the answer is made into before it is read. */
+  /** How the response is reshaped first. */
   readonly shape: Shape | undefined;
   readonly ignored: ReadonlySet<string>;
   readonly root: Node;
@@ -185,7 +185,8 @@ function addColumns(root: Node, rows: TableRows, columns: readonly ColumnDef[], 
       key.raw = column as BytesColumn;
       continue;
     }
-    key.op = opOf(wire, physical === 'decimal128');
+    const { op, wideOp = op } = WIRES[wire];
+    key.op = physical === 'decimal128' ? wideOp : op;
     key.expected = expectation(wire, def.kind);
     if (column instanceof BytesColumn) key.bytes = column;
     else if (column instanceof WordsColumn) key.numbers = column;
@@ -208,8 +209,8 @@ function addSkipped(root: Node, { skipped = [] }: TableDef): void {
 }
 
 /**
- * Marks the objects inside values whose text is kept. A field inside that is of another JSON type than its column (details of
- * actions share names, not types) leaves the column null, because nothing is lost.
+ * Marks objects inside values whose JSON text is stored. If a field inside has another JSON type than its column (details of actions
+ * share names, but not types), the column is null: nothing is lost.
  */
 function markKept(node: Node, isInside = false): void {
   node.isKept = isInside;
@@ -236,59 +237,27 @@ function walkTo(root: Node, path: string): Key {
   return node.key(names.at(-1) as string);
 }
 
-function opOf(wire: Exclude<Wire, 'json'>, wide: boolean): number {
-  switch (wire) {
-    case 'string':
-      return Op.string;
-    case 'hash-string':
-      return Op.hash;
-    case 'decimal-string':
-      return wide ? Op.decimal128 : Op.decimal64;
-    case 'wide-decimal':
-      return Op.wide;
-    case 'integer':
-      return wide ? Op.integer128 : Op.integer;
-    case 'boolean':
-      return Op.boolean;
-    case 'hex-shard':
-      return Op.shard;
-    case 'hex-opcode':
-      return Op.opcode;
-    case 'base64':
-      return Op.base64;
-    case 'comment':
-      return Op.comment;
-  }
-}
+/** How each JSON form is read: as a number of 128 bits, by `wideOp`. */
+const WIRES: Readonly<Record<Wire, { readonly op: number; readonly wideOp?: number; readonly expected: string }>> = {
+  string: { op: Op.string, expected: 'a string' },
+  'hash-string': { op: Op.hash, expected: 'a base64 hash of 44 characters' },
+  'decimal-string': { op: Op.decimal64, wideOp: Op.decimal128, expected: 'a decimal string (KIND)' },
+  'wide-decimal': { op: Op.wide, expected: 'a decimal string' },
+  integer: { op: Op.integer, wideOp: Op.integer128, expected: 'an integer (KIND)' },
+  boolean: { op: Op.boolean, expected: 'true or false' },
+  'hex-shard': { op: Op.shard, expected: 'a shard in upper-case hex' },
+  'hex-opcode': { op: Op.opcode, expected: 'an opcode of 0x and 8 hex digits' },
+  base64: { op: Op.base64, expected: 'a base64 string' },
+  comment: { op: Op.comment, expected: 'a JSON value' },
+  json: { op: Op.skip, expected: 'a JSON value' },
+};
 
-/** What a value of this wire form has to be, in the words of error messages. */
+/** Expected value of a JSON form, for error messages. */
 export function expectation(wire: Wire, kind: string): string {
-  switch (wire) {
-    case 'string':
-      return 'a string';
-    case 'hash-string':
-      return 'a base64 hash of 44 characters';
-    case 'decimal-string':
-      return `a decimal string (${kind})`;
-    case 'wide-decimal':
-      return 'a decimal string';
-    case 'integer':
-      return `an integer (${kind})`;
-    case 'boolean':
-      return 'true or false';
-    case 'hex-shard':
-      return 'a shard in upper-case hex';
-    case 'hex-opcode':
-      return 'an opcode of 0x and 8 hex digits';
-    case 'base64':
-      return 'a base64 string';
-    case 'comment':
-    case 'json':
-      return 'a JSON value';
-  }
+  return WIRES[wire].expected.replace('KIND', kind);
 }
 
-/** A field name as a part of a JSON pointer. */
+/** Escapes a field name for a JSON pointer. */
 export function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

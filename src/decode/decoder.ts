@@ -8,14 +8,14 @@ import { type ScannedPage, scanPage } from './scan-page.ts';
 import type { Given, TableRows } from './table-rows.ts';
 import type { AnyColumn } from './typed-columns.ts';
 
-/** How many rows each table held at a moment. */
+/** Number of rows of each table at some time. */
 export type Mark = readonly number[];
 
-/** Turns pages of one pipeline into batches of its tables. Rows pile up until `clear`. */
+/** Decodes pages of one pipeline into batches of its tables. Rows accumulate until `clear`. */
 export class Decoder {
   readonly pipeline: PipelineDef;
   private readonly plan: Plan;
-  /** Memory of the records chosen last. */
+  /** Memory of the last result of `choose`. */
   private readonly arena = new Arena();
 
   constructor(pipeline: PipelineDef) {
@@ -24,10 +24,10 @@ export class Decoder {
   }
 
   /**
-   * Adds the records of a page (UTF-8 JSON). A record that does not fit the declaration adds nothing and is reported.
+   * Adds the records of a page (UTF-8 JSON). A record that does not match the declaration adds nothing and is reported.
    *
-   * @param given what the walk knows of the request: for all records, or for each by its position
-   * @throws {DecodeError} when the page as a whole is no JSON (retryable) or of another shape; nothing is added then.
+   * @param given properties of the request: for all records, or for each by position
+   * @throws {DecodeError} if the page is not JSON (retryable) or has another shape; then nothing is added
    */
   decode(page: Uint8Array, given?: Given | readonly Given[]): ScannedPage {
     const { shape, root, pipeline } = this.plan;
@@ -41,59 +41,58 @@ export class Decoder {
     return this.plan.tables.map((rows) => rows.count);
   }
 
-  /** Takes back everything since a mark. */
+  /** Removes everything since a mark. */
   rollback(mark: Mark): void {
     for (const [i, rows] of this.plan.tables.entries()) rows.truncate(mark[i] as number);
   }
 
-  /** Records so far. */
+  /** Number of records so far. */
   get records(): number {
     return this.plan.root.rows.count;
   }
 
-  /** Bytes that the rows so far take. */
+  /** Size of the rows so far in bytes. */
   get byteSize(): number {
     return this.plan.tables.reduce((sum, rows) => sum + rows.byteSize(), 0);
   }
 
-  /** The rows so far, in the order of the declaration's tables. The memory is the decoder's: valid until its next change. */
+  /** All rows so far, in the order of the declaration's tables; nested rows are not sorted. */
   batches(): readonly Batch[] {
-    return this.batchesOf(undefined);
+    const all = Int32Array.from({ length: this.records }, (_, row) => row);
+    return this.batchesOf(all, new Arena(), (rows) => rows.nestedIn(all));
   }
 
-  /** Records in the order that their table is sorted by. */
+  /** Records in the sort order of their table. */
   sorted(records: Int32Array): Int32Array {
     return this.plan.root.rows.sorted(records);
   }
 
-  /** Copies of chosen records, in the order given, and of the rows nested in them, sorted. Valid until the next call. */
+  /** Copies of the given records, in that order, and of their nested rows, sorted. Valid until the next call. */
   choose(records: Int32Array): readonly Batch[] {
     this.arena.reset();
-    return this.batchesOf(records);
+    return this.batchesOf(records, this.arena, (rows) => rows.sorted(rows.nestedIn(records)));
   }
 
-  /** Memory of chosen records that was given to another thread, and comes back. */
+  /** Returns memory of `choose` that was transferred to another thread. */
   giveBack(memory: readonly ArrayBuffer[]): void {
     this.arena.giveBack(memory);
   }
 
-  private batchesOf(records: Int32Array | undefined): readonly Batch[] {
+  private batchesOf(records: Int32Array, arena: Arena, nestedIn: (rows: TableRows) => Int32Array): readonly Batch[] {
     const made = new Map<string, Batch>();
-    const arena = records === undefined ? new Arena() : this.arena;
     for (const rows of this.plan.tables) {
-      const isNested = records !== undefined && rows.parent !== undefined;
-      made.set(rows.table.name, rows.batch(isNested ? rows.sorted(rows.nestedIn(records)) : records, arena));
+      made.set(rows.table.name, rows.batch(rows.parent === undefined ? records : nestedIn(rows), arena));
     }
     for (const rows of this.plan.projections) made.set(rows.table.name, rows.batch(records, arena));
     return this.pipeline.tables.map((table) => made.get(table.name) as Batch);
   }
 
-  /** A column of the records, for checks that need no copy. Its memory moves as rows are added. */
+  /** A column of the records, for checks without a copy. Its memory moves as rows are added. */
   column(name: string): AnyColumn {
     return this.plan.root.rows.named(name);
   }
 
-  /** The rows nested in the records whose table plays a role; undefined where the pipeline has none. For checks that need no copy. */
+  /** The nested rows whose table plays a role, if any; for checks without a copy. */
   nested(role: RoleName): TableRows | undefined {
     return this.plan.tables.find((rows) => rows.table.plays === role && rows.parent !== undefined);
   }

@@ -1,13 +1,13 @@
 import { DecodeError } from '../core/errors.ts';
 import type { ColumnDef } from '../declare/column.ts';
 import type { TableDef } from '../declare/table.ts';
-import { Arena } from './arena.ts';
+import type { Arena } from './arena.ts';
 import { type Batch, makeVector, type Vector } from './batch.ts';
 import { bytesOf } from './bytes.ts';
 import { RowOrder, type SortColumn } from './row-order.ts';
 import { type AnyColumn, BytesColumn, createColumn, WordsColumn } from './typed-columns.ts';
 
-/** What the walk knows of a request, by name; a number as bigint, an absent or null value is NULL. */
+/** Properties of a request, by name; numbers as bigint, absent or null is NULL. */
 export type Given = Readonly<Record<string, string | bigint | null>>;
 
 function putGiven(column: AnyColumn, row: number, value: string | bigint): void {
@@ -15,31 +15,31 @@ function putGiven(column: AnyColumn, row: number, value: string | bigint): void 
   else if (typeof value === 'bigint' && column instanceof WordsColumn) column.putBigInt(row, value);
 }
 
-/** The columns of a table that are read from answers, whether they are written or not. */
+/** The columns of a table that are decoded, including those that are not written. */
 export function decodedColumns({ columns, unwritten = [] }: TableDef): readonly ColumnDef[] {
   return [...columns, ...unwritten];
 }
 
-/** A field without a column, on the row nearest to it. */
+/** A field without a column. */
 interface Extra {
   readonly row: number;
   readonly pointer: string;
   readonly json: string;
 }
 
-/** The growing rows of one table that is fed by records or by objects nested in them. */
+/** The growing rows of a table of records, or of objects nested in them. */
 export class TableRows {
   readonly table: TableDef;
   readonly parent: TableRows | undefined;
-  /** How many values a row must have. */
+  /** Number of required values per row. */
   readonly required: number;
-  /** How many rows are complete. */
+  /** Number of complete rows. */
   count = 0;
   /** Row of the parent that each row is nested in. */
   parentRows = new Int32Array(1024);
   private readonly byPath = new Map<string, AnyColumn>();
   private readonly byName = new Map<string, AnyColumn>();
-  /** Where in its parent each row stood; undefined for a table without a column of places. */
+  /** Label of each row's place in its parent; undefined for a table without that column. */
   readonly place: BytesColumn | undefined;
   private readonly order: RowOrder;
   private extras: Extra[] = [];
@@ -90,7 +90,7 @@ export class TableRows {
     return column;
   }
 
-  /** Starts a nested row and returns its number; `label` tells its place. */
+  /** Starts a nested row and returns its number; `label` is its place in the parent. */
   openNested(label: Uint8Array): number {
     const row = this.count;
     if (row >= this.parentRows.length) {
@@ -103,7 +103,7 @@ export class TableRows {
     return row;
   }
 
-  /** Keeps a field of the row in hand. False when it has the same field already. */
+  /** Stores an extra field of the current row. False for a duplicate. */
   addExtra(pointer: string, json: string): boolean {
     const row = this.count;
     for (let i = this.extras.length - 1; i >= 0 && this.extras[i]?.row === row; i--) {
@@ -135,15 +135,15 @@ export class TableRows {
     return bytes;
   }
 
-  /** The rows so far, as views that are valid until the next change; or chosen rows, in the order given and the arena's memory. */
-  batch(chosen?: Int32Array, arena = new Arena()): Batch {
+  /** The given rows, in that order, in memory of the arena. */
+  batch(rows: Int32Array, arena: Arena): Batch {
     const vectors = new Map<string, Vector>();
-    const parents = this.parent === undefined ? undefined : this.parentsOf(chosen);
-    for (const def of this.table.columns) vectors.set(def.name, this.vectorOf(def, chosen, parents, vectors, arena));
-    return { table: this.table, rows: chosen?.length ?? this.count, vectors: [...vectors.values()] };
+    const parents = this.parent === undefined ? rows : rows.map((row) => this.parentRows[row] as number);
+    for (const def of this.table.columns) vectors.set(def.name, this.vectorOf(def, rows, parents, vectors, arena));
+    return { table: this.table, rows: rows.length, vectors: [...vectors.values()] };
   }
 
-  /** Rows in the order that the table is sorted by, as far as its columns are known here. */
+  /** Rows in the sort order of the table. */
   sorted(rows: Int32Array): Int32Array {
     return this.order.sort(rows);
   }
@@ -198,8 +198,8 @@ export class TableRows {
 
   private vectorOf(
     def: ColumnDef,
-    chosen: Int32Array | undefined,
-    parents: Int32Array | undefined,
+    rows: Int32Array,
+    parents: Int32Array,
     before: ReadonlyMap<string, Vector>,
     arena: Arena,
   ): Vector {
@@ -207,29 +207,16 @@ export class TableRows {
     switch (origin.kind) {
       case 'path':
       case 'ask':
-        return chosen === undefined
-          ? this.named(def.name).vector(this.count)
-          : this.named(def.name).gather(chosen, def, arena);
-      case 'place': {
-        const place = this.place as BytesColumn;
-        return chosen === undefined ? place.vector(this.count) : place.gather(chosen, def, arena);
-      }
+        return this.named(def.name).gather(rows, def, arena);
+      case 'place':
+        return (this.place as BytesColumn).gather(rows, def, arena);
       case 'parent':
-        return (this.parent as TableRows).named(origin.column).gather(parents as Int32Array, def, arena);
+        return (this.parent as TableRows).named(origin.column).gather(parents, def, arena);
       case 'time':
-        return timeVector(def, before.get(origin.column) as Vector, chosen?.length ?? this.count, arena);
-      case 'extra': {
-        const column = this.extraColumn(def);
-        return chosen === undefined ? column.vector(this.count) : column.gather(chosen, def, arena);
-      }
+        return timeVector(def, before.get(origin.column) as Vector, rows.length, arena);
+      case 'extra':
+        return this.extraColumn(def).gather(rows, def, arena);
     }
-  }
-
-  private parentsOf(chosen: Int32Array | undefined): Int32Array {
-    if (chosen === undefined) return this.parentRows.subarray(0, this.count);
-    const parents = new Int32Array(chosen.length);
-    for (let i = 0; i < chosen.length; i++) parents[i] = this.parentRows[chosen[i] as number] as number;
-    return parents;
   }
 
   private extraColumn(def: ColumnDef): BytesColumn {
@@ -245,16 +232,14 @@ export class TableRows {
   }
 }
 
-/** A table over the same records as another one, restricted to those that have at least one of some columns. */
+/** A table over the records of another one that have at least one of some columns. */
 export class ProjectedRows {
   readonly table: TableDef;
-  private readonly base: TableRows;
   private readonly columns: ReadonlyMap<string, AnyColumn>;
   private readonly anyOf: readonly AnyColumn[];
 
   constructor(table: TableDef, base: TableRows, anyOf: readonly string[]) {
     this.table = table;
-    this.base = base;
     const columns = new Map<string, AnyColumn>();
     for (const def of decodedColumns(table)) {
       if (def.origin.kind === 'path') columns.set(def.name, base.columnAt(def.origin.path, def));
@@ -263,9 +248,9 @@ export class ProjectedRows {
     this.anyOf = anyOf.map((name) => columns.get(name) as AnyColumn);
   }
 
-  /** The matching rows so far; or of chosen rows of the base, in the order given. All in the arena's memory. */
-  batch(chosen?: Int32Array, arena = new Arena()): Batch {
-    const rows = this.matching(chosen);
+  /** Those of the given rows of the base that match, in that order, in memory of the arena. */
+  batch(chosen: Int32Array, arena: Arena): Batch {
+    const rows = chosen.filter((row) => this.hasAny(row));
     const vectors = new Map<string, Vector>();
     for (const def of this.table.columns) {
       const vector =
@@ -275,17 +260,6 @@ export class ProjectedRows {
       vectors.set(def.name, vector);
     }
     return { table: this.table, rows: rows.length, vectors: [...vectors.values()] };
-  }
-
-  private matching(chosen: Int32Array | undefined): Int32Array {
-    const count = chosen?.length ?? this.base.count;
-    const rows = new Int32Array(count);
-    let found = 0;
-    for (let i = 0; i < count; i++) {
-      const row = chosen === undefined ? i : (chosen[i] as number);
-      if (this.hasAny(row)) rows[found++] = row;
-    }
-    return rows.subarray(0, found);
   }
 
   private hasAny(row: number): boolean {

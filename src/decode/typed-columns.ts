@@ -49,7 +49,7 @@ export class WordsColumn extends Column {
     return true;
   }
 
-  /** Writes a signed value in two's complement; the caller has checked that it fits. */
+  /** Writes a signed value in two's complement; the caller checks that it fits. */
   putBigInt(row: number, value: bigint): boolean {
     if (!this.claim(row)) return false;
     let rest = BigInt.asUintN(this.width * 32, value);
@@ -60,23 +60,18 @@ export class WordsColumn extends Column {
     return true;
   }
 
-  /** The value of a row of 64 bits, as a number from 0 on. */
+  /** The unsigned value of a 64-bit row. */
   unsigned64(row: number): bigint {
     return (BigInt(this.words[2 * row + 1] as number) << 32n) | BigInt(this.words[2 * row] as number);
   }
 
-  /** The value of a row of 64 bits in two's complement. */
+  /** The signed value of a 64-bit row. */
   signed64(row: number): bigint {
     return BigInt.asIntN(64, this.unsigned64(row));
   }
 
   byteSize(): number {
     return this.next * this.width * 4;
-  }
-
-  vector(rows: number): Vector {
-    const nullity = this.nullity(rows);
-    return makeVector(nullity, undefined, new Uint8Array(this.words.buffer, 0, rows * this.width * 4));
   }
 
   gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
@@ -93,7 +88,7 @@ export class WordsColumn extends Column {
   }
 }
 
-/** One bit a row. */
+/** One bit per row. */
 export class BoolColumn extends Column {
   bits = new Uint8Array(START_ROWS >> 3);
 
@@ -121,11 +116,6 @@ export class BoolColumn extends Column {
     return this.next >> 3;
   }
 
-  vector(rows: number): Vector {
-    const nullity = this.nullity(rows);
-    return makeVector(nullity, undefined, this.bits.subarray(0, (rows + 7) >> 3));
-  }
-
   gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
     const values = arena.take((rows.length + 7) >> 3).fill(0);
     for (let i = 0; i < rows.length; i++) {
@@ -150,7 +140,7 @@ const WORDS: Readonly<Record<Exclude<Physical, 'utf8' | 'binary' | 'bool'>, numb
   decimal128: 4,
 };
 
-/** An empty column of the layout that the definition's kind asks for. */
+/** An empty column with the layout of its kind. */
 export function createColumn(def: ColumnDef): BytesColumn | WordsColumn | BoolColumn {
   const { physical } = kinds[def.kind];
   switch (physical) {
