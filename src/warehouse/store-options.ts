@@ -16,7 +16,7 @@ export interface StoreOptions {
   /** Tables made by selects that may be committed. What the warehouse holds of them may have been made by older selects. */
   readonly marts?: readonly TableDef[];
   readonly effects: Effects;
-  /** How long superseded files stay for readers that still hold them. Default one hour. */
+  /** How long superseded files stay for readers that still hold them: at most a day, as checkpoints forget them then. Default one hour. */
   readonly graceMs?: number;
   /** What tonlake is doing, for the message that a second writer gets; others may read it. Default `tonlake`. */
   readonly command?: string;

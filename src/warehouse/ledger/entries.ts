@@ -121,6 +121,8 @@ export class Entries {
   readonly #ids = new Set<string>();
   readonly #successors = new Map<string, LedgerEntry>();
   readonly #aside = new Set<string>();
+  /** Last entries of commits of several. */
+  readonly #awaited = new Set<string>();
   #effective: readonly LedgerEntry[] | undefined;
 
   /** Without those that a checkpoint left out. */
@@ -147,24 +149,34 @@ export class Entries {
 
   /** What a checkpoint keeps: entries that are in force or aside, that tell of removed rows, or that were superseded lately. */
   get lasting(): readonly LedgerEntry[] {
-    const since = Date.parse(this.#all.at(-1)?.committedAt ?? '') - CHECKPOINT_GRACE_MS;
-    // By number, so that the successor of an entry that is kept is kept as well, whatever the clocks said.
-    const recent = this.#all.find(({ committedAt }) => Date.parse(committedAt) > since)?.number ?? 0;
+    const recent = this.#recent();
     return this.#all.filter((entry) => {
       const successor = this.#successors.get(entry.id);
-      const isLate = successor !== undefined && successor.number >= recent;
-      return isLate || (this.#isWhole(entry) && (successor === undefined || entry.scope === FORGOTTEN));
+      if ((successor ?? entry).number >= recent) return true;
+      return this.#isWhole(entry) && (successor === undefined || entry.scope === FORGOTTEN);
     });
   }
 
   /** Begins with what a checkpoint kept of the entries up to a number. */
   restore({ number, entries }: { readonly number: number; readonly entries: readonly LedgerEntry[] }): void {
-    for (const entry of entries) {
-      this.add(entry);
-      // The others of its commit may be left out.
-      if (entry.commitWith !== undefined) this.#ids.add(entry.commitWith);
+    for (const entry of entries) this.add(entry);
+    const recent = this.#recent();
+    // Of older commits of several only whole ones were kept, maybe without their last entry.
+    for (const { number, commitWith } of entries) {
+      if (commitWith !== undefined && number < recent) this.#ids.add(commitWith);
     }
     this.#last = number;
+    this.#effective = undefined;
+  }
+
+  /**
+   * Number of the first entry of the last day. By number, not by time: clocks go back, and the entry that took the place of one that
+   * is kept must be kept as well.
+   */
+  #recent(): number {
+    const times = this.#all.map(({ committedAt }) => Date.parse(committedAt));
+    const since = times.reduce((most, time) => Math.max(most, time), 0) - CHECKPOINT_GRACE_MS;
+    return this.#all[times.findIndex((time) => time > since)]?.number ?? 0;
   }
 
   /** Whether no part of the commit of an entry is missing. */
@@ -193,19 +205,28 @@ export class Entries {
     this.#last = entry.number;
     this.#ids.add(entry.id);
     for (const id of entry.supersedes) this.#successors.set(id, entry);
-    this.#effective = undefined;
+    if (entry.commitWith !== undefined) this.#awaited.add(entry.commitWith);
+    const changesOthers = entry.supersedes.length > 0 || this.#awaited.has(entry.id);
+    const isEffective = this.#isWhole(entry) && !this.#successors.has(entry.id);
+    this.#effective =
+      this.#effective === undefined || changesOthers || !isEffective ? undefined : [...this.#effective, entry];
   }
 
   /** Tables whose rows in force differ from those of the first `count` entries. */
   tablesSince(count: number): ReadonlySet<string> {
     const fresh = this.#all.slice(count);
     const superseded = new Set(fresh.flatMap(({ supersedes }) => supersedes));
-    const changed = [...fresh, ...this.#all.filter(({ id }) => superseded.has(id))];
-    return new Set(changed.flatMap(({ tables }) => Object.keys(tables)));
+    const tables = new Set<string>();
+    for (const [at, entry] of this.#all.entries()) {
+      if (at < count && !superseded.has(entry.id)) continue;
+      for (const table in entry.tables) tables.add(table);
+    }
+    return tables;
   }
 
   /** @throws {StoreError} when an entry cannot take the place of one of these. */
   requireEffective(ids: readonly string[]): void {
+    if (ids.length === 0) return;
     const effective = new Set(this.effective.map(({ id }) => id));
     for (const id of ids) {
       if (effective.has(id) || this.isAside(id)) continue;
