@@ -4,6 +4,7 @@ import {
   appendFileSync,
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -42,7 +43,9 @@ async function commitEmpty(store: Store, count: number, from = 1000): Promise<vo
 const entryPath = (path: string, number: number): string =>
   join(path, '_ledger', `${String(number).padStart(8, '0')}.json`);
 const checkpointsOf = (path: string): string[] =>
-  existsSync(join(path, '_checkpoints')) ? readdirSync(join(path, '_checkpoints')).sort() : [];
+  readdirSync(join(path, '_checkpoints'))
+    .filter((name) => name.endsWith('.jsonl'))
+    .sort();
 const checkpointPath = (path: string, number = 100): string =>
   join(path, '_checkpoints', `${String(number).padStart(8, '0')}.jsonl`);
 
@@ -375,11 +378,83 @@ test('a run killed before, or while, it writes a checkpoint has committed, and t
 test('a checkpoint that cannot be written fails no commit', async () => {
   const path = freshPath('parquet');
   const store = await openTestStore(path);
-  writeFileSync(join(path, '_checkpoints'), 'a file in its place');
+  for (const number of [100, 101]) mkdirSync(checkpointPath(path, number), { recursive: true });
   await commitEmpty(store, 101);
   expect(store.ledger()).toHaveLength(101);
   await store.close();
   const reader = await openReader(path, tables);
   expect(await reader.ledger()).toHaveLength(101);
   await reader.close();
+});
+
+describe('opening', () => {
+  /** How often a writer that commits nothing writes the catalog. */
+  async function catalogsOf(path: string, more: Parameters<typeof openTestStore>[1] = {}): Promise<number> {
+    let count = 0;
+    const onStep = async (step: string) => {
+      if (step === 'write catalog') count++;
+    };
+    await (await openTestStore(path, { ...more, onStep })).close();
+    return count;
+  }
+
+  async function makeItems(): Promise<string> {
+    const path = freshPath('parquet');
+    const store = await openTestStore(path);
+    await commitItems(store, 0, 9);
+    await store.close();
+    return path;
+  }
+
+  test('leaves a catalog as it is that shows what is committed', async () => {
+    const path = await makeItems();
+    expect(await catalogsOf(path)).toBe(0);
+    const store = await openTestStore(path);
+    await commitItems(store, 10, 19);
+    await store.close();
+    expect(await catalogsOf(path)).toBe(0);
+  });
+
+  const changes: Readonly<Record<string, (path: string) => void>> = {
+    'is lost': (path) => rmSync(join(path, 'warehouse.duckdb')),
+    'is torn': (path) => writeFileSync(join(path, 'warehouse.duckdb'), 'torn'),
+    'is another one': (path) => cpSync(join(made, 'warehouse.duckdb'), join(path, 'warehouse.duckdb')),
+    'has a foreign log': (path) => writeFileSync(join(path, 'warehouse.duckdb.wal'), 'of somebody else'),
+    'is older than the last entry': (path) => {
+      const { id, ...entry } = JSON.parse(readFileSync(entryPath(path, 1), 'utf8'));
+      const next = { ...entry, id: realEffects.freshId(), number: 2, tables: {}, supersedes: [id] };
+      writeFileSync(entryPath(path, 2), `${JSON.stringify(next)}\n`);
+    },
+  };
+
+  test.each(Object.keys(changes))('makes a catalog anew that %s', async (name) => {
+    const path = await makeItems();
+    changes[name]?.(path);
+    expect(await catalogsOf(path)).toBe(1);
+    expect(await catalogsOf(path)).toBe(0);
+  });
+
+  test('makes a catalog anew for other tables, entries set aside, and a warehouse that was moved', async () => {
+    const path = await makeItems();
+    expect(await catalogsOf(path, { tables: [items] })).toBe(1);
+    expect(await catalogsOf(path)).toBe(1);
+    const { effective } = await readLedger(path);
+    expect(await catalogsOf(path, { setAside: new Set(effective.map(({ id }) => id)) })).toBe(1);
+    expect(await catalogsOf(path)).toBe(1);
+    expect(await catalogsOf(copyOf(path))).toBe(1);
+  });
+});
+
+test('a catalog that took long to write is written less often', async () => {
+  const waits: number[] = [];
+  let now = 0;
+  const store = await openTestStore(freshPath('parquet'), {
+    effects: { ...realEffects, monotonic: () => now, sleep: async (ms) => void waits.push(ms) },
+    onStep: async (step) => {
+      if (step === 'write catalog') now += 500;
+    },
+  });
+  await commitEmpty(store, 1);
+  await store.close();
+  expect(waits).toEqual([10_000]);
 });

@@ -266,6 +266,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
       kind === 'duckdb'
         ? ['w.duckdb']
         : [
+            'w/_checkpoints/catalog.sha256',
             'w/_ledger/00000001.json',
             'w/_ledger/schema-ID.json',
             'w/_ledger/schema-ID.json',

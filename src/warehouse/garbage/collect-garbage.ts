@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import type { StoreError } from '../../core/errors.ts';
 import { clearFolder, ifAny } from '../../files/disk.ts';
 import { badLedger } from '../ledger/entries.ts';
@@ -44,7 +44,7 @@ export async function clearFiles(
     for (const path of filesOf(entry)) superseded.add(path);
   }
   const { tables, pinned } = layoutOf(warehouse);
-  const [shown, steady] = [await listFiles(warehouse, tables), await listFiles(warehouse, pinned)];
+  const [shown, steady] = [new Set(await listFiles(tables)), new Set(await listFiles(pinned))];
   for (const path of superseded) if (shown.has(path)) await retireFile(warehouse, path);
   const found = [...new Set([...shown, ...steady])];
   const unnamed = found.filter((path) => !needed.has(path) && !superseded.has(path) && !aside.has(path));
@@ -82,10 +82,12 @@ export function filesOf(entry: LedgerEntry): string[] {
 }
 
 /** Our files below `tables/` or `pinned/`, as the ledger names them. */
-async function listFiles(warehouse: string, folder: string): Promise<ReadonlySet<string>> {
-  const found = (await ifAny(readdir(folder, { recursive: true, withFileTypes: true }))) ?? [];
-  const names = found
-    .filter((item) => item.isFile() && ownName.test(item.name))
-    .map((item) => relative(warehouse, join(item.parentPath, item.name)).split(sep).join('/'));
-  return new Set(names.map((name) => name.replace(/^pinned\//, 'tables/')));
+async function listFiles(folder: string, name = 'tables'): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const item of (await ifAny(readdir(folder, { withFileTypes: true }))) ?? []) {
+    const path = `${name}/${item.name}`;
+    if (item.isDirectory()) found.push(...(await listFiles(join(folder, item.name), path)));
+    else if (item.isFile() && ownName.test(item.name)) found.push(path);
+  }
+  return found;
 }

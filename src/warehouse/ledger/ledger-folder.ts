@@ -37,6 +37,7 @@ export function layoutOf(path: string) {
     tables: join(path, 'tables'),
     pinned: join(path, 'pinned'),
     catalog: join(path, CATALOG),
+    catalogStamp: join(path, '_checkpoints', 'catalog.sha256'),
   } as const;
 }
 
@@ -144,7 +145,7 @@ export class LedgerFolder {
   }
 
   entryPath(number: number): string {
-    return join(this.path, `${String(number).padStart(8, '0')}.json`);
+    return `${this.path}/${String(number).padStart(8, '0')}.json`;
   }
 
   async #readEntry(number: number): Promise<LedgerEntry> {

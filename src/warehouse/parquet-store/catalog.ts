@@ -1,13 +1,15 @@
-import { copyFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { TableDef } from '../../declare/table.ts';
-import { syncPath } from '../../files/disk.ts';
+import { statIfAny, syncPath } from '../../files/disk.ts';
 import { Database } from '../../sql/database.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { commitsView } from '../relations/commits-view.ts';
 import { declaredMacros } from '../relations/macros.ts';
 import { heldMarts } from '../relations/mart-views.ts';
 import { declaredViews, emptyView, readBeside, readFiles, selectFiles, viewOf } from '../relations/table-relation.ts';
+import { schemaOf } from '../relations/table-schema.ts';
 import { groupFiles } from './entry-files.ts';
 
 /** SQL of the view of a table, or of a mart, over its files in force. */
@@ -36,6 +38,13 @@ export class Catalog {
     this.#tables = tables;
   }
 
+  /** Whether the catalog shows what is committed, so that opening need not make it again. */
+  async isCurrent(): Promise<boolean> {
+    const { catalog, catalogStamp } = layoutOf(this.#warehouse);
+    if ((await statIfAny(`${catalog}.wal`)) !== undefined) return false;
+    return (await readFile(catalogStamp, 'utf8').catch(() => '')) === (await this.#stamp());
+  }
+
   /** Puts the catalog of what is committed now in place of the old one, in one step; an open reader keeps the old one. */
   async write(): Promise<void> {
     const { stage, catalog } = layoutOf(this.#warehouse);
@@ -58,6 +67,8 @@ export class Catalog {
       await rm(`${catalog}.wal`, { force: true });
       await rename(staged, catalog);
       await syncPath(this.#warehouse);
+      // What cannot be written costs a catalog that is made again.
+      await this.#writeStamp().catch(() => {});
     } catch (error) {
       await this.#discard(draft);
       throw error;
@@ -67,6 +78,27 @@ export class Catalog {
   close(): void {
     this.#draft?.close();
     this.#draft = undefined;
+  }
+
+  /** A hash of what the catalog is made of, and of the size and time of its file. */
+  async #stamp(): Promise<string> {
+    const file = await statIfAny(layoutOf(this.#warehouse).catalog);
+    const read = readBeside(this.#warehouse);
+    const sql = [
+      ...declaredMacros().map(({ statement }) => statement()),
+      ...declaredViews(this.#tables).map(({ statement }) => statement()),
+      ...this.#tables.map((table) => selectFiles(table, [{ columns: schemaOf(table).columns, paths: ['/'] }], read)),
+      commitsView([]),
+    ];
+    const ids = this.#ledger.entries.effective.map(({ id }) => id);
+    const parts = [...sql, ...ids, file?.size, file?.mtimeMs];
+    return createHash('sha256').update(parts.join('\n')).digest('hex');
+  }
+
+  async #writeStamp(): Promise<void> {
+    const { catalogStamp } = layoutOf(this.#warehouse);
+    await mkdir(dirname(catalogStamp), { recursive: true });
+    await writeFile(catalogStamp, await this.#stamp());
   }
 
   /** What it holds is not known any more: the next one begins anew. */

@@ -18,6 +18,7 @@ export async function openParquetReader(
   if (identity === undefined) throw noWarehouse(path);
   const { network } = identity;
   const ledger = new LedgerFolder(path);
+  const declared = new Map(tables.map((table) => [table.name, table]));
   const checked = new Set<string>();
   // One refresh after the other: two at once would add the same entries twice.
   let last: Promise<void> = Promise.resolve();
@@ -25,13 +26,13 @@ export async function openParquetReader(
     const next = last.then(async () => {
       const fresh = await ledger.refresh();
       requireOwnEntries(path, network, fresh);
-      for (const table of tables) {
-        for (const entry of fresh) {
-          const id = entry.tables[table.name]?.schema;
-          const isOver = ledger.entries.successorOf(entry.id) !== undefined;
-          if (id === undefined || isOver || checked.has(`${table.name} ${id}`)) continue;
-          requireReadable(table, ledger.schema(id).columns, path);
-          checked.add(`${table.name} ${id}`);
+      for (const entry of fresh) {
+        if (ledger.entries.successorOf(entry.id) !== undefined) continue;
+        for (const [name, { schema }] of Object.entries(entry.tables)) {
+          const table = declared.get(name);
+          if (table === undefined || checked.has(`${name} ${schema}`)) continue;
+          requireReadable(table, ledger.schema(schema).columns, path);
+          checked.add(`${name} ${schema}`);
         }
       }
     });

@@ -30,6 +30,9 @@ import { Catalog } from './catalog.ts';
 import { folderRows } from './entry-files.ts';
 import { pinFile, pinnedPath, retireFile } from './pinned-files.ts';
 
+/** Least time between two catalogs, in times of writing one: a catalog of many files takes longer, and is written less often. */
+const CATALOG_PAUSE = 20;
+
 /**
  * Opens a folder of Parquet files for writing, and clears what a killed run left.
  * @throws {StoreError} when another process writes it, it is of another network, it cannot be read or written, or its
@@ -55,7 +58,9 @@ class ParquetStore implements Store {
   readonly #commits = new PQueue({ concurrency: 1 });
   readonly #catalogs = new PQueue({ concurrency: 1 });
   readonly #closing = new AbortController();
+  /** When the last catalog was written, and how long that took. */
   #catalogAt = Number.NEGATIVE_INFINITY;
+  #catalogTookMs = 0;
   #isCatalogStale = true;
   #isCatalogWaiting = false;
 
@@ -107,7 +112,8 @@ class ParquetStore implements Store {
       }
       await clearLeftovers(path, ledger, { now: effects.now(), ms: graceMs });
       const store = new ParquetStore(path, options, lock, ledger);
-      await store.#writeCatalog();
+      if (await store.#catalog.isCurrent()) store.#isCatalogStale = false;
+      else await store.#writeCatalog();
       return store;
     } catch (error) {
       await lock.release();
@@ -216,9 +222,8 @@ class ParquetStore implements Store {
     await syncPath(this.#ledger.path);
     await step('retire files');
     const superseded = new Set(entry.supersedes);
-    for (const old of entries.all.filter(({ id }) => superseded.has(id))) {
-      for (const path of filesOf(old)) await retireFile(this.path, path);
-    }
+    const retired = superseded.size === 0 ? [] : entries.all.filter(({ id }) => superseded.has(id));
+    for (const path of retired.flatMap(filesOf)) await retireFile(this.path, path);
     await step('clear stage');
     await rm(join(stagingPath, staged.id), { recursive: true, force: true });
     if (commitWith === undefined && this.#ledger.isCheckpointDue) {
@@ -235,7 +240,8 @@ class ParquetStore implements Store {
     if (this.#isCatalogWaiting) return;
     this.#isCatalogWaiting = true;
     const work = async () => {
-      const waitMs = Math.max(0, this.#catalogAt + catalogMs - effects.monotonic());
+      const pauseMs = Math.max(catalogMs, CATALOG_PAUSE * this.#catalogTookMs);
+      const waitMs = Math.max(0, this.#catalogAt + pauseMs - effects.monotonic());
       if (waitMs > 0) await effects.sleep(waitMs, this.#closing.signal);
       this.#isCatalogWaiting = false;
       await this.#writeCatalog();
@@ -245,6 +251,8 @@ class ParquetStore implements Store {
   }
 
   async #writeCatalog(): Promise<void> {
+    const { effects } = this.#options;
+    const startedAt = effects.monotonic();
     this.#isCatalogStale = false;
     try {
       await this.#options.onStep?.('write catalog');
@@ -253,8 +261,8 @@ class ParquetStore implements Store {
       this.#isCatalogStale = true;
       throw error;
     } finally {
-      // From its end, so that building a large one takes a small part of the time.
-      this.#catalogAt = this.#options.effects.monotonic();
+      this.#catalogAt = effects.monotonic();
+      this.#catalogTookMs = this.#catalogAt - startedAt;
     }
   }
 }

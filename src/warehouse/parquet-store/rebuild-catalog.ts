@@ -1,6 +1,7 @@
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { realEffects } from '../../core/effects.ts';
 import type { TableDef } from '../../declare/table.ts';
+import { layoutOf } from '../ledger/ledger-folder.ts';
 import { openReader, openStore } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
 
@@ -21,7 +22,9 @@ export async function rebuildCatalog(
   await reader.close();
   accept(reader);
   if (kind === 'duckdb') return path;
+  // What is wrong inside of the file cannot be seen from outside.
+  await rm(layoutOf(path).catalogStamp, { force: true });
   const store = await openStore({ path, network, tables, effects: realEffects, kind, command: 'tonlake catalog' });
   await store.close();
-  return join(path, 'warehouse.duckdb');
+  return layoutOf(path).catalog;
 }

@@ -1,4 +1,4 @@
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import type { TableDef } from '../../declare/table.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import type { Declared } from '../../sql/on-demand.ts';
@@ -40,7 +40,7 @@ export function readBeside(warehouse: string): typeof readFiles {
   const escaped = `regexp_replace(${base}, '([[*?])', '[\\1]', 'g')`;
   return (paths, options = PLAIN) => {
     // No path holds a question mark: neither ours, nor one that DuckDB opens.
-    const names = paths.map((path) => `@${relative(warehouse, path).split(sep).join('/')}`).join('?');
+    const names = paths.map((path) => `@${path.slice(warehouse.length + 1)}`).join('?');
     return `read_parquet(string_split(replace(${quoteText(names)}, '@', ${escaped}), '?'), ${options})`;
   };
 }
