@@ -40,7 +40,7 @@ describe('what a job keeps', () => {
     [
       'a number without a unit',
       'keep: 90',
-      /expected .*, got 90 \(jobs\/nightly.yaml:4:19\); hint: retention.keep: whole UTC days/,
+      /expected .*, got 90 \(jobs\/nightly.yaml:4:19\); hint: retention.keep: number of whole UTC days/,
     ],
     ['no day', 'keep: 0d', /got "?0d"? \(jobs\/nightly.yaml:4:19\)/],
     ['hours', 'keep: 12h', /got "?12h"? \(jobs\/nightly.yaml:4:19\)/],
