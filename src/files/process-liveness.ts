@@ -2,19 +2,21 @@ import { execFile } from 'node:child_process';
 import { readFile, readlink, statfs } from 'node:fs/promises';
 import { hostname, uptime } from 'node:os';
 import { promisify } from 'node:util';
+import * as z from 'zod';
 import { failedWith } from './disk.ts';
 
 /** Identifies a process, as opposed to a later one with the same pid or one in another container. */
-export interface ProcessMark {
-  readonly pid: number;
+export const markSchema = z.object({
+  pid: z.number(),
   /** Start time in the format of the system, only for comparison. Empty if the system does not provide it. */
-  readonly startedAt: string;
-  readonly host: string;
+  startedAt: z.string(),
+  host: z.string(),
   /** Linux: boot id of the kernel. Absent in marks of older versions. */
-  readonly bootId?: string | undefined;
+  bootId: z.string().optional(),
   /** Linux: PID namespace; each container has its own. Absent in marks of older versions. */
-  readonly pidNamespace?: string | undefined;
-}
+  pidNamespace: z.string().optional(),
+});
+export type ProcessMark = Readonly<z.output<typeof markSchema>>;
 
 /** State of a process. `elsewhere`: it is on another machine or in another container, so its state is unknown. */
 export type Fate = 'running' | 'gone' | 'elsewhere';

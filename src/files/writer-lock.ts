@@ -5,22 +5,13 @@ import { z } from 'zod';
 import type { Effects } from '../core/effects.ts';
 import { StoreError } from '../core/errors.ts';
 import { failedWith, ifAny, lacksLinks, listFolder, writeSynced } from './disk.ts';
-import { readFate, readMark } from './process-liveness.ts';
+import { markSchema, readFate, readMark } from './process-liveness.ts';
 
 /** Attempts and pauses for reading an empty lock file again. */
 const EMPTY_LOOKS = 50;
 const EMPTY_MS = 10;
 
-const ownerSchema = z.object({
-  id: z.string(),
-  pid: z.number(),
-  startedAt: z.string(),
-  host: z.string(),
-  bootId: z.string().optional(),
-  pidNamespace: z.string().optional(),
-  since: z.string(),
-  command: z.string(),
-});
+const ownerSchema = markSchema.extend({ id: z.string(), since: z.string(), command: z.string() });
 
 /** Who wrote a lock file. */
 type LockOwner = Readonly<z.infer<typeof ownerSchema>>;

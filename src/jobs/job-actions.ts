@@ -3,7 +3,7 @@ import type { Effects } from '../core/effects.ts';
 import type { RunOptions, RunReport } from '../export/run.ts';
 import type { MartBuild } from '../marts/build-marts.ts';
 import type { CheckResult } from '../marts/run-checks.ts';
-import type { ReportFormat } from '../reports/report-format.ts';
+import type { RenderedReport, RenderOptions } from '../reports/render-report.ts';
 import type { RelationFormat } from '../sql/relation-writer.ts';
 import type { RepairOptions } from '../verify/repair.ts';
 import type { RetentionOptions, RetentionReport } from '../verify/retention.ts';
@@ -43,19 +43,8 @@ export type RetentionOutcome = Pick<
   'event' | 'firstDay' | 'spans' | 'rows' | 'retained' | 'withoutBlocks' | 'marts'
 >;
 
-export interface ReportOutcome {
-  readonly content: string;
-  readonly gaps: readonly string[];
-  readonly isEmpty: boolean;
-}
-
-export interface ReportRequest {
-  readonly params: Readonly<Record<string, string>>;
-  readonly format: ReportFormat;
-  readonly network: string;
-  readonly timezone: string;
-  readonly now: Date;
-}
+export type ReportRequest = Required<RenderOptions>;
+export type ReportOutcome = Pick<RenderedReport, 'content' | 'gaps' | 'isEmpty'>;
 
 /** Rows to write to a file: a table in key order, or a select. */
 export interface RowsRequest {

@@ -3,6 +3,7 @@ import type { ChainBounds, RangePart } from '../chain/range-part.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatSpans, type Span, unionSpans } from '../core/span.ts';
 import { addDays, dateAt } from '../core/time-zone.ts';
+import type { FixedRange } from './run-record.ts';
 
 /** The range in a job file. */
 export type JobRange =
@@ -13,18 +14,6 @@ export type JobRange =
   /** From the end of the last finished run (from `start` on the first run) to the head. */
   | { readonly kind: 'since'; readonly start: readonly RangePart[] }
   | { readonly kind: 'parts'; readonly parts: readonly RangePart[] };
-
-/** The range of one run, fixed when it starts: a rerun has the same. */
-export interface FixedRange {
-  /** A value for `tonlake run --range`; undefined if there is nothing to export. */
-  readonly blocks: string | undefined;
-  /** First and last masterchain block; undefined if there is none. */
-  readonly from: number | undefined;
-  readonly to: number | undefined;
-  /** First and last day, if the range starts or ends with a day; otherwise they follow from the blocks. */
-  readonly firstDay: string | undefined;
-  readonly lastDay: string | undefined;
-}
 
 /** The moment of a run, and where the last one ended. */
 export interface RangeMoment {
@@ -92,10 +81,7 @@ export async function fixRange(range: JobRange, moment: RangeMoment, chain: Chai
 }
 
 /** `2026-05-01:2026-05-07`, for a range with a first and last day. */
-export function daysText(
-  range: { readonly firstDay?: string | undefined; readonly lastDay?: string | undefined } | undefined,
-  between = ':',
-): string | undefined {
+export function daysText(range: FixedRange | undefined, between = ':'): string | undefined {
   const { firstDay, lastDay } = range ?? {};
   if (firstDay === undefined || lastDay === undefined) return undefined;
   return firstDay === lastDay ? lastDay : `${firstDay}${between}${lastDay}`;

@@ -3,8 +3,7 @@ import { formatError } from '../core/errors.ts';
 import type { RunEvent } from '../export/run.ts';
 import type { Job } from './job.ts';
 import type { JobActions } from './job-actions.ts';
-import type { FixedRange } from './job-range.ts';
-import type { StepResult } from './run-record.ts';
+import type { FixedRange, StepResult } from './run-record.ts';
 
 /** Context of the steps of a run. */
 export interface StepContext {

@@ -2,8 +2,9 @@ import { JobError } from '../core/errors.ts';
 import { formatCount } from '../core/format.ts';
 import type { RunReport } from '../export/run.ts';
 import type { Job } from './job.ts';
-import { daysText, type FixedRange, fixRange } from './job-range.ts';
+import { daysText, fixRange } from './job-range.ts';
 import { type Fixed, type StepContext, secondsSince, tellingFailure, timed, told } from './job-step.ts';
+import type { FixedRange } from './run-record.ts';
 
 /** Determines the moment and the blocks of a run. @throws network errors */
 export async function fixRun(context: StepContext, due: number, lastTo: number | undefined): Promise<Fixed> {

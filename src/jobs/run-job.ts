@@ -188,7 +188,5 @@ async function skipAll(context: StepContext): Promise<readonly StagedOutput[]> {
 
 /** The moment and range of an earlier attempt. */
 function fixedBy({ now, range }: JobRecord): Fixed | undefined {
-  if (now === undefined || range === undefined) return undefined;
-  const { blocks, from, to, firstDay, lastDay } = range;
-  return { now: Date.parse(now), range: { blocks, from, to, firstDay, lastDay } };
+  return now === undefined || range === undefined ? undefined : { now: Date.parse(now), range };
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { markSchema } from '../files/process-liveness.ts';
 
 /** State of a run. `abandoned`: unfinished and not resumed. */
 const stateSchema = z.enum(['running', 'publishing', 'done', 'failed', 'interrupted', 'abandoned']);
@@ -37,13 +38,18 @@ const outputSchema = z.object({
   sha256: z.string(),
 });
 
+/** The range of one run, fixed when it starts: a rerun has the same. */
 const rangeSchema = z.object({
+  /** A value for `tonlake run --range`; undefined if there is nothing to export. */
   blocks: z.string().optional(),
+  /** First and last masterchain block; undefined if there is none. */
   from: z.number().optional(),
   to: z.number().optional(),
+  /** First and last day, if the range starts or ends with a day; otherwise they follow from the blocks. */
   firstDay: z.string().optional(),
   lastDay: z.string().optional(),
 });
+export type FixedRange = Readonly<z.output<typeof rangeSchema>>;
 
 export const recordSchema = z.object({
   format: z.literal(1),
@@ -68,13 +74,7 @@ export const recordSchema = z.object({
     z.object({
       startedAt: z.string(),
       endedAt: z.string().optional(),
-      owner: z.object({
-        pid: z.number(),
-        startedAt: z.string(),
-        host: z.string(),
-        bootId: z.string().optional(),
-        pidNamespace: z.string().optional(),
-      }),
+      owner: markSchema,
     }),
   ),
   /** Steps of the last attempt. */

@@ -105,10 +105,11 @@ async function auditOne(options: AuditOptions, comparison: ListComparison, own: 
   const reads = readsOf(registry, comparison.columns);
   const listed = runsOf(options, pipeline, [own.name]);
   const headed = headedRuns(options);
-  withColumns(options, pipeline, `${pipeline} with ${names.join(' and ')}`, reads, intersectSpans(headed, listed));
+  const title = `${pipeline} with ${names.join(' and ')}`;
+  const lacking = blocksWithout(options, pipeline, title, reads, intersectSpans(headed, listed));
   const ofOthers = others.map(({ pipeline: { name }, table }) => runsOf(options, name, [table.name]));
   const all = [headed, ...ofOthers].reduce(intersectSpans);
-  const since = subtractSpans(all, spansWithout(options, reads));
+  const since = subtractSpans(all, lacking);
   const runs = intersectSpans(since, listed).map((run) => {
     const whole = since.find(({ from, to }) => from <= run.from && to >= run.to);
     return { ...run, heldFrom: whole?.from ?? run.from };
@@ -134,8 +135,8 @@ function headedRuns(options: AuditOptions): readonly Span[] {
   return runsOf(options, pipeline.name, [table.name]);
 }
 
-/** The part of some runs whose rows have all columns that an audit reads; reports the rest as unchecked. */
-function withColumns(
+/** Blocks whose rows lack columns that an audit reads; those of the runs are reported as unchecked. */
+function blocksWithout(
   { held, registry, skip }: AuditOptions,
   pipeline: string,
   audit: string,
@@ -146,14 +147,9 @@ function withColumns(
   const without = gaps.flatMap(({ table, columns }) =>
     columns.map((column) => (column === WHOLE ? table : `${table}.${column}`)),
   );
-  const missing = intersectSpans(runs, unionSpans(gaps.flatMap((gap) => gap.missing)));
-  skip({ audit, pipeline, without: [...new Set(without)], missing });
-  return subtractSpans(runs, missing);
-}
-
-/** Blocks where columns that an audit reads were left out. */
-function spansWithout({ held, registry }: AuditOptions, reads: Reads): readonly Span[] {
-  return unionSpans(leftOutGaps(held.entries, registry, reads).flatMap((gap) => gap.missing));
+  const lacking = unionSpans(gaps.flatMap((gap) => gap.missing));
+  skip({ audit, pipeline, without: [...new Set(without)], missing: intersectSpans(runs, lacking) });
+  return lacking;
 }
 
 /** Damaged files can contain anything: an audit that fails on them is a finding, and the others continue. */
@@ -210,8 +206,10 @@ async function auditCounted(
   tell(await auditMessages(held, { pipeline: pipeline.name, table: ends.name }));
   if (!isDeep) return {};
   const what = 'chains of accounts and ends of messages';
-  const readable = withColumns(options, pipeline.name, what, readsOf(registry, CHAIN_COLUMNS), proven);
-  const followed = intersectSpans(both, readable);
+  const followed = subtractSpans(
+    both,
+    blocksWithout(options, pipeline.name, what, readsOf(registry, CHAIN_COLUMNS), proven),
+  );
   if (formatSpans(followed) !== formatSpans(both)) {
     await setRows(followed);
     await setMessages(held, ends, isDeep);

@@ -1,3 +1,7 @@
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Effects, realEffects } from '../core/effects.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type DamagedStore, openDamaged } from '../warehouse/index.ts';
 import { boundColumn } from './bound-column.ts';
@@ -8,21 +12,28 @@ export type Held = DamagedStore;
 export interface HeldOptions {
   readonly path: string;
   readonly registry: Registry;
-  /** Folder for DuckDB's temporary files. */
-  readonly spill: string;
-  /** DuckDB's memory limit, in megabytes. */
-  readonly memoryMb: number;
+  readonly effects?: Effects | undefined;
+  /** DuckDB's memory limit, in megabytes. Default 512. */
+  readonly memoryMb?: number | undefined;
 }
 
-/** @throws {StoreError} `no-warehouse`, `busy`, or `bad-ledger` if it does not say which network it holds */
-export async function openHeld({ path, registry, spill, memoryMb }: HeldOptions): Promise<Held> {
-  return openDamaged(path, {
-    tables: registry.tables,
-    ownerOf: (table) => ({
-      pipeline: registry.pipelines.find((each) => each.tables.includes(table))?.name ?? '',
-      column: boundColumn(registry, table),
-    }),
-    spill,
-    memoryMb,
+/**
+ * Opens a warehouse that may be damaged, and closes it after `use`.
+ *
+ * @throws {StoreError} `no-warehouse`, `busy`, or `bad-ledger` if it does not say which network it holds
+ */
+export async function withHeld<T>(options: HeldOptions, use: (held: Held) => Promise<T>): Promise<T> {
+  const { path, registry, effects = realEffects, memoryMb = 512 } = options;
+  const spill = join(tmpdir(), `tonlake-verify-${process.pid}-${effects.freshId()}`);
+  const ownerOf: Parameters<typeof openDamaged>[1]['ownerOf'] = (table) => ({
+    pipeline: registry.pipelines.find((each) => each.tables.includes(table))?.name ?? '',
+    column: boundColumn(registry, table),
   });
+  const held = await openDamaged(path, { tables: registry.tables, ownerOf, spill, memoryMb });
+  try {
+    return await use(held);
+  } finally {
+    held.close();
+    await rm(spill, { recursive: true, force: true });
+  }
 }

@@ -1,6 +1,3 @@
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { type Span, unionSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -11,7 +8,7 @@ import { type ForgottenRows, openStore } from '../warehouse/index.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { forgetEntries, tablesOf } from './commit-forget.ts';
-import { type Held, openHeld } from './damaged-warehouse.ts';
+import { type Held, withHeld } from './damaged-warehouse.ts';
 import { limitTo } from './limit-range.ts';
 import { type ForgetPlan, type ForgottenEntry, inSpans, planForget } from './plan-forget.ts';
 
@@ -76,20 +73,14 @@ export async function forgetPlanned(
 ): Promise<ForgetReport> {
   const { effects = realEffects, onStep } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry);
-  const spill = join(tmpdir(), `tonlake-forget-${process.pid}-${effects.freshId()}`);
-  const held = await openHeld({ path: options.warehouse, registry, spill, memoryMb: 512 });
-  const { kind, path, network } = held;
   const { tables } = registry;
-  let plan: ForgetPlan;
-  let counted: Counted;
-  try {
-    requireSameNetwork(path, network, options.network);
-    plan = await planOf({ held, registry, marts: await loadMarts(registry) });
-    counted = await countPlan(held, plan, tables);
-  } finally {
-    held.close();
-    await rm(spill, { recursive: true, force: true });
-  }
+  const opened = { path: options.warehouse, registry, effects };
+  const { kind, path, network, plan, counted } = await withHeld(opened, async (held) => {
+    requireSameNetwork(held.path, held.network, options.network);
+    const plan = await planOf({ held, registry, marts: await loadMarts(registry) });
+    const { kind, path, network } = held;
+    return { kind, path, network, plan, counted: await countPlan(held, plan, tables) };
+  });
   const { spans, rows, days } = counted;
   const { staying, marts } = plan;
   const report = { network, warehouse: path, spans, rows, staying, marts };

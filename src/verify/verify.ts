@@ -1,6 +1,3 @@
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { type ContentHash, contentHash } from '../audit/content-hash.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
@@ -15,7 +12,7 @@ import { auditDeclarations } from './audit-declarations.ts';
 import { auditRows, type Edges, type Unchecked } from './audit-rows.ts';
 import { setView } from './audit-scope.ts';
 import { boundColumn } from './bound-column.ts';
-import { type Held, openHeld } from './damaged-warehouse.ts';
+import { type Held, withHeld } from './damaged-warehouse.ts';
 import { type EntryState, readEntryStates } from './entry-state.ts';
 import type { Finding } from './finding.ts';
 import { limitTo } from './limit-range.ts';
@@ -104,14 +101,8 @@ export async function inspectWarehouse<T>(
   const { effects = realEffects } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry, () => {});
   const startedAt = effects.monotonic();
-  const spill = join(tmpdir(), `tonlake-verify-${process.pid}-${effects.freshId()}`);
-  const held = await openHeld({
-    path: options.warehouse,
-    registry,
-    spill,
-    memoryMb: options.memoryMb ?? 512,
-  });
-  try {
+  const { warehouse: path, memoryMb } = options;
+  return withHeld({ path, registry, effects, memoryMb }, async (held) => {
     requireSameNetwork(held.path, held.network, options.network);
     const findings: Finding[] = [];
     const report = (finding: Finding): void => {
@@ -134,7 +125,7 @@ export async function inspectWarehouse<T>(
     });
     const content = options.content === true ? await hashContent(held, registry, limits, options.range) : undefined;
     const files = chosen.flatMap(({ tables }) => Object.values(tables)).flatMap((table) => table.files);
-    return await use({
+    return use({
       held,
       states,
       findings,
@@ -155,10 +146,7 @@ export async function inspectWarehouse<T>(
         seconds: Math.round(effects.monotonic() - startedAt) / 1000,
       },
     });
-  } finally {
-    held.close();
-    await rm(spill, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Blocks of lost entries that have not been exported again. */

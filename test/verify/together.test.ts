@@ -6,7 +6,7 @@ import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import type { Database } from '../../src/sql/database.ts';
-import { type Held, openHeld } from '../../src/verify/damaged-warehouse.ts';
+import { type Held, withHeld } from '../../src/verify/damaged-warehouse.ts';
 import { type EntryState, readEntryStates } from '../../src/verify/entry-state.ts';
 import { type Finding, formatFinding } from '../../src/verify/finding.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
@@ -36,15 +36,6 @@ async function exportScattered(name: string): Promise<string> {
   return warehouse;
 }
 
-async function withHeld<T>(path: string, use: (held: Held) => Promise<T>): Promise<T> {
-  const held = await openHeld({ path, registry, spill: join(freshFolder(), 'spill'), memoryMb: 256 });
-  try {
-    return await use(held);
-  } finally {
-    held.close();
-  }
-}
-
 interface Read {
   readonly states: readonly EntryState[];
   readonly findings: readonly Finding[];
@@ -69,7 +60,7 @@ async function readBatches(held: Held, batches: readonly (readonly LedgerEntry[]
 
 /** Reads all entries at once and one after the other; both must tell the same. */
 async function expectAlike(path: string): Promise<Read> {
-  return withHeld(path, async (held) => {
+  return withHeld({ path, registry, memoryMb: 256 }, async (held) => {
     const together = await readBatches(held, [held.entries]);
     const alone = await readBatches(
       held,
