@@ -1,10 +1,18 @@
 import { type Account, addressOf } from '../chain/accounts.ts';
 import type { Chain } from '../chain/chain.ts';
-import { EPOCH_BLOCKS, ltOf, utimeOf } from '../chain/clock.ts';
-import type { Message, Transaction } from '../chain/model.ts';
+import { utimeOf } from '../chain/clock.ts';
+import { remembered } from '../chain/mix.ts';
+import { nowOf, type Template, type Transaction } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import { memberEpoch, type TracePlan, type TraceRow } from '../chain/trace-index.ts';
-import { type OrderedRecord, orderedJson, Verbatim } from '../page/json.ts';
+import {
+  endSeqno,
+  endSlot,
+  memberEpoch,
+  type TraceIndex,
+  type TracePlan,
+  type TraceRow,
+} from '../chain/trace-index.ts';
+import { type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
 import { type ActionPlan, planActions } from './plans.ts';
 import { RAW_FIELDS } from './raw.ts';
 
@@ -20,53 +28,52 @@ export interface ActionRow {
   readonly endUtime: number;
 }
 
-/** What an action is written with besides itself. */
+/** What an action is written with. */
 export interface ActionSurroundings {
+  /** Adds an account to the address book; returns its raw address. */
   readonly meet: (account: Account, epoch: number) => string;
-  readonly traceEndUtime: number;
-  readonly traceEndSeqno: number;
-  readonly accounts: boolean;
-  /** JSON of whole transactions by hash; undefined when not asked for. */
-  readonly transactions: ReadonlyMap<string, string> | undefined;
+  /** Seqno shown as that of the end of the trace; default: the real one. */
+  readonly endSeqno?: number;
+  /** Whether to list the accounts. */
+  readonly accounts?: boolean;
+  /** JSON of transactions by hash, to list them. */
+  readonly transactions?: ReadonlyMap<string, string> | undefined;
   readonly finality?: string;
-  /** Hash that a transaction is shown with, where that is not its own. */
+  /** Hash shown for a transaction; default: the real one. */
   readonly hashOf?: (member: Transaction) => string;
-  /** Hides the trace's id while its root is not on chain. */
+  /** Whether to hide the id of the trace, because its root is not on chain yet. */
   readonly hideTraceId?: boolean;
 }
 
 /** The actions of all traces. */
 export class Actions {
   readonly #chain: Chain;
-  readonly #plans = new Map<number, ReadonlyMap<TracePlan, readonly ActionPlan[]>>();
+  readonly #traces: TraceIndex;
+  readonly #plans = new Map<Template, ReadonlyMap<TracePlan, readonly ActionPlan[]>>();
 
-  constructor(chain: Chain) {
+  constructor(chain: Chain, traces: TraceIndex) {
     this.#chain = chain;
+    this.#traces = traces;
   }
 
   of(trace: TraceRow): readonly ActionRow[] {
-    return (this.#planned(trace.plan.template.family).get(trace.plan) ?? []).map((plan) => this.#row(trace, plan));
+    return (this.#planned(trace.plan.template).get(trace.plan) ?? []).map((plan) => this.#row(trace, plan));
   }
 
-  #planned(family: number): ReadonlyMap<TracePlan, readonly ActionPlan[]> {
-    const known = this.#plans.get(family);
-    if (known !== undefined) return known;
-    const made = planActions(this.#chain.traces.plans(family), this.#chain.epoch.cast, this.#chain.seed);
-    this.#plans.set(family, made);
-    return made;
+  #planned(template: Template): ReadonlyMap<TracePlan, readonly ActionPlan[]> {
+    const { epoch, seed } = this.#chain;
+    return remembered(this.#plans, template, () => planActions(this.#traces.plans(template), epoch.cast, seed));
   }
 
-  /** The trace an action hash names. */
+  /** The trace of an action id. */
   traceOfAction(hash: Buffer): TraceRow | undefined {
     const root = this.#chain.transactionByHash(hash);
-    if (root !== undefined) return this.#chain.traces.of(root);
+    if (root !== undefined) return this.#traces.of(root);
     const tag = this.#chain.codec.decode(hash);
-    if (tag?.kind !== HASH_KIND.action) return undefined;
-    for (const [trace, plans] of this.#planned(tag.family)) {
-      if (!plans.some((plan) => plan.id === tag.id)) continue;
-      return this.#chain.traces.of(this.#chain.row(trace.template, trace.root, tag.epoch));
-    }
-    return undefined;
+    const template = tag?.kind === HASH_KIND.action ? this.#chain.template(tag.family) : undefined;
+    if (tag === undefined || template === undefined) return undefined;
+    const named = [...this.#planned(template)].find(([, plans]) => plans.some((plan) => plan.id === tag.id));
+    return named && this.#traces.of(this.#chain.row(template, named[0].root, tag.epoch));
   }
 
   hashOf(trace: TraceRow, member: Transaction): string {
@@ -77,14 +84,9 @@ export class Actions {
   #row(trace: TraceRow, plan: ActionPlan): ActionRow {
     const { template } = trace.plan;
     const traceId = this.hashOf(trace, trace.plan.root);
-    const slotOf = (member: Transaction): number =>
-      template.phase +
-      template.period * memberEpoch(trace, member) +
-      (template.period === EPOCH_BLOCKS ? member.slot : 0);
-    const lts = plan.members.map(
-      (member) => ltOf(template.phase + template.period * memberEpoch(trace, member)) + member.lt,
-    );
-    const times = plan.members.map((member) => utimeOf(slotOf(member)));
+    const rows = plan.members.map((member) => this.#chain.row(template, member, memberEpoch(trace, member)));
+    const lts = rows.map(({ lt }) => lt);
+    const times = rows.map(nowOf);
     return {
       trace,
       plan,
@@ -103,12 +105,11 @@ export class Actions {
   /** The JSON of an action. */
   text(row: ActionRow, around: ActionSurroundings): string {
     const { trace, plan } = row;
+    const { meet, finality = 'finalized', transactions } = around;
     const hashes = plan.members.map(around.hashOf ?? ((member) => this.hashOf(trace, member))).reverse();
-    const accounts = [
-      ...new Set(plan.members.map((member) => around.meet(member.account, memberEpoch(trace, member)))),
-    ];
-    const external = this.externalHashes(trace);
-    const record: OrderedRecord = {
+    const accounts = [...new Set(plan.members.map((member) => meet(member.account, memberEpoch(trace, member))))];
+    const details = plan.details?.((account) => (account ? meet(account, trace.epoch) : null), trace.epoch);
+    const record = {
       trace_id: around.hideTraceId === true ? null : row.traceId,
       action_id: row.actionId,
       start_lt: String(row.startLt),
@@ -116,33 +117,26 @@ export class Actions {
       start_utime: row.startUtime,
       end_utime: row.endUtime,
       trace_end_lt: String(trace.endLt),
-      trace_end_utime: around.traceEndUtime,
-      trace_mc_seqno_end: around.traceEndSeqno,
+      trace_end_utime: utimeOf(endSlot(trace)),
+      trace_mc_seqno_end: around.endSeqno ?? endSeqno(trace),
       transactions: hashes,
       success: plan.success,
       type: plan.shownType,
-      details:
-        plan.details === undefined
-          ? { error: 'details are not supported' }
-          : plan.details((account) => (account === undefined ? null : around.meet(account, trace.epoch)), trace.epoch),
-      raw_action: plan.details === undefined ? this.#raw(row, hashes, accounts, around) : undefined,
-      ...external,
-      accounts: around.accounts ? accounts : undefined,
-      transactions_full:
-        around.transactions === undefined
-          ? undefined
-          : hashes.flatMap((hash) => {
-              const text = around.transactions?.get(hash);
-              return text === undefined ? [] : [new Verbatim(text)];
-            }),
-      finality: around.finality ?? 'finalized',
     };
-    return orderedJson(record);
+    return jsonOf({
+      ...record,
+      details: details ?? { error: 'details are not supported' },
+      raw_action: details ? undefined : this.#raw(row, { ...record, finality, accounts }),
+      ...this.externalHashes(trace),
+      accounts: around.accounts === true ? accounts : undefined,
+      transactions_full: transactions && hashes.flatMap((hash) => verbatim(transactions.get(hash))),
+      finality,
+    });
   }
 
-  /** Hash of the message that began a trace, and its normalized form where that differs. */
-  externalHashes(trace: TraceRow): OrderedRecord {
-    const message: Message | undefined = trace.plan.root.incoming;
+  /** Hash of the message that began a trace, and its normalized hash if there is one. */
+  externalHashes(trace: TraceRow): JsonRecord {
+    const message = trace.plan.root.incoming;
     if (message === undefined) return {};
     const { family } = trace.plan.template;
     const hash = (kind: 2 | 3): string => this.#chain.codec.hash(family, kind, message.id, trace.epoch);
@@ -152,16 +146,11 @@ export class Actions {
     };
   }
 
-  #raw(
-    row: ActionRow,
-    hashes: readonly string[],
-    accounts: readonly string[],
-    around: ActionSurroundings,
-  ): OrderedRecord {
-    const { trace, plan } = row;
-    const root = trace.plan.root;
-    const external = this.externalHashes(trace);
-    const used: OrderedRecord = {
+  /** The row of an action in the database of the server. */
+  #raw({ trace, plan, ...row }: ActionRow, shown: JsonRecord): JsonRecord {
+    const { root } = trace.plan;
+    const { trace_external_hash: hash, trace_external_hash_norm: norm } = this.externalHashes(trace);
+    const raw: JsonRecord = {
       TraceId: row.traceId,
       ActionId: row.actionId,
       StartLt: row.startLt,
@@ -169,19 +158,23 @@ export class Actions {
       StartUtime: row.startUtime,
       EndUtime: row.endUtime,
       TraceEndLt: trace.endLt,
-      TraceEndUtime: around.traceEndUtime,
-      TraceMcSeqnoEnd: around.traceEndSeqno,
+      TraceEndUtime: shown['trace_end_utime'],
+      TraceMcSeqnoEnd: shown['trace_mc_seqno_end'],
       Source: addressOf(root.account, trace.epoch, this.#chain.codec),
-      Opcode: root.incoming?.body.opcode ?? null,
-      TxHashes: hashes,
+      Opcode: root.incoming?.body.opcode,
+      TxHashes: shown['transactions'],
       Type: plan.type,
       Success: plan.success,
-      Finality: around.finality ?? 'finalized',
-      TraceExternalHash: external['trace_external_hash'] ?? null,
-      TraceExternalHashNorm: external['trace_external_hash_norm'] ?? null,
+      Finality: shown['finality'],
+      TraceExternalHash: hash,
+      TraceExternalHashNorm: norm,
       AncestorType: plan.ancestors,
-      Accounts: accounts,
+      Accounts: shown['accounts'],
     };
-    return Object.fromEntries(RAW_FIELDS.map((name) => [name, used[name] ?? null]));
+    return Object.fromEntries(RAW_FIELDS.map((name) => [name, raw[name] ?? null]));
   }
+}
+
+function verbatim(text: string | undefined): readonly Verbatim[] {
+  return text === undefined ? [] : [new Verbatim(text)];
 }

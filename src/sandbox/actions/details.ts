@@ -1,23 +1,23 @@
 import type { Account, Cast } from '../chain/accounts.ts';
 import { byteBits, cell, toBoc } from '../chain/cell.ts';
-import { must, Rng } from '../chain/mix.ts';
-import type { Ordered, OrderedRecord } from '../page/json.ts';
-import { RECORDS } from './shapes.ts';
+import { must, type Rng } from '../chain/mix.ts';
+import type { Json, JsonRecord } from '../page/json.ts';
+import { DETAILS, RECORDS } from './shapes.ts';
 
-/** What made-up details refer to. */
+/** What generated details refer to. */
 export interface DetailsContext {
   readonly cast: Cast;
-  /** Who began the trace, and whom it called. */
+  /** First account of the trace, and the one that it called. */
   readonly caller: Account;
   readonly called: Account;
-  /** The raw address of an account, noted for the address book. */
+  /** Adds an account to the address book; returns its raw address. */
   readonly meet: (account: Account) => string;
 }
 
 /** Fields that this version of the server never fills. */
 const ALWAYS_NULL = new Set(['dns_text', 'is_refund', 'sender_jetton_wallet', 'minted_stake_jettons']);
 
-/** Which accounts an address field names, by the first pattern that its name matches. */
+/** Accounts for address fields, by the first pattern that matches the name. */
 const PLACES: readonly (readonly [RegExp, (context: DetailsContext) => readonly Account[]])[] = [
   [/jetton_wallet|_wallet(_\d)?$/, ({ cast }) => cast.jettonWallets],
   [/^(target_|source_|provided_)?asset|^jetton|minter/, ({ cast }) => cast.masters],
@@ -28,21 +28,23 @@ const PLACES: readonly (readonly [RegExp, (context: DetailsContext) => readonly 
   [/^(pool|destination|vault|oapp|endpoint|auction|listing_address)$/, ({ called }) => [called]],
 ];
 
-/** Well-formed details of a record of `RECORDS`, decided by the seed. */
-export function makeDetails(record: string, context: DetailsContext, rng: Rng): OrderedRecord {
-  const made: Record<string, Ordered> = {};
-  for (const spec of must(RECORDS[record], `record ${record}`).split(' ')) {
-    const [name = '', rest = ''] = spec.split(/:(.*)/s);
-    const [optional, nullable] = [rest.endsWith('~'), rest.endsWith('?')];
-    const kind = rest.replace(/[?~]$/, '');
-    if (optional && rng.chance(0.3)) continue;
-    made[name] = ALWAYS_NULL.has(name) || (nullable && rng.chance(0.12)) ? null : madeValue(kind, name, context, rng);
+/** Valid details of an action type or record. */
+export function makeDetails(name: string, context: DetailsContext, rng: Rng): JsonRecord {
+  const fields = must(DETAILS[name] ?? RECORDS[name], `record ${name}`);
+  if (fields.startsWith('=')) return makeDetails(fields.slice(1), context, rng);
+  const made: Record<string, Json> = {};
+  for (const spec of fields.split(' ')) {
+    const [, field = '', kind = 'address', suffix] = /^(\w+)(?::(.+?))?([!~]?)$/.exec(spec) ?? [];
+    if (suffix === '~' && rng.chance(0.3)) continue;
+    const nullable = suffix === '' && !/^[@*]/.test(kind);
+    made[field] =
+      ALWAYS_NULL.has(field) || (nullable && rng.chance(0.12)) ? null : madeValue(kind, field, context, rng);
   }
-  if (made['dex'] === 'tonco' && record === 'JettonSwap') made['min_out_amount'] = String(rng.next());
+  if (made['dex'] === 'tonco' && name === 'jetton_swap') made['min_out_amount'] = String(rng.next());
   return made;
 }
 
-function madeValue(kind: string, name: string, context: DetailsContext, rng: Rng): Ordered {
+function madeValue(kind: string, name: string, context: DetailsContext, rng: Rng): Json {
   if (kind.startsWith('@')) return makeDetails(kind.slice(1), context, rng);
   if (kind.startsWith('*')) return Array.from({ length: rng.below(3) }, () => makeDetails(kind.slice(1), context, rng));
   if (kind.startsWith('=')) return rng.pick(kind.slice(1).split('|')).replace('<code>', '7');
@@ -97,9 +99,4 @@ function placed(name: string, context: DetailsContext, rng: Rng): Account {
 
 function hexOf(rng: Rng, bytes: number): string {
   return Buffer.from(rng.bytes(bytes)).toString('hex');
-}
-
-/** The source of the details of one action. */
-export function rngOf(seed: number, family: number, id: number): Rng {
-  return new Rng(seed, 0xde7a, family, id);
 }

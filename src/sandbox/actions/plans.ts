@@ -1,30 +1,30 @@
 import type { Account, Cast } from '../chain/accounts.ts';
-import { OPCODE } from '../chain/bodies.ts';
+import { Rng } from '../chain/mix.ts';
 import { type Message, type Transaction, valueIn } from '../chain/model.ts';
 import type { TracePlan } from '../chain/trace-index.ts';
-import type { Ordered, OrderedRecord } from '../page/json.ts';
-import { makeDetails, rngOf } from './details.ts';
-import { TYPES } from './shapes.ts';
+import type { Json, JsonRecord } from '../page/json.ts';
+import { makeDetails } from './details.ts';
+import { DETAILS } from './shapes.ts';
 
-/** What a trace is said to have done. */
+/** An action of a trace. */
 export interface ActionPlan {
   readonly id: number;
-  /** Type as stored, and as shown where that differs. */
+  /** Type as stored and as shown. */
   readonly type: string;
   readonly shownType: string;
   /** Types of the actions that contain it. */
   readonly ancestors: readonly string[];
   readonly members: readonly Transaction[];
   readonly success: boolean;
-  /** Undefined when the server has no form for its details and sends its raw row. */
-  readonly details: ((tell: Tell, epoch: number) => OrderedRecord) | undefined;
+  /** Undefined if the server does not support the details and sends its raw row. */
+  readonly details: ((tell: Tell, epoch: number) => JsonRecord) | undefined;
 }
 
-/** Addresses of accounts in the epoch that is told about, noted for the address book. */
+/** Adds an account to the address book; returns its raw address. */
 export type Tell = (account: Account | undefined) => string | null;
 
-/** Types that are given to traces in turn, because none of the sandbox has them by itself. */
-const MADE_UP = Object.keys(TYPES);
+/** Types that are assigned to traces in turn, because no trace of the sandbox has them otherwise. */
+const MADE_UP = Object.keys(DETAILS);
 
 /** Decides the actions of all traces of a template. */
 export function planActions(
@@ -54,7 +54,6 @@ export function planActions(
 }
 
 function madeUp(plan: TracePlan, type: string, id: number, cast: Cast, seed: number): ActionPlan {
-  const record = TYPES[type] ?? '';
   const called = plan.members.find((member) => member !== plan.root)?.account ?? plan.root.account;
   return {
     id,
@@ -64,13 +63,13 @@ function madeUp(plan: TracePlan, type: string, id: number, cast: Cast, seed: num
     members: plan.members,
     success: plan.members.every((member) => member.outcome.kind === 'ok'),
     details:
-      record === ''
+      DETAILS[type] === ''
         ? undefined
         : (tell) =>
             makeDetails(
-              record,
+              type,
               { cast, caller: plan.root.account, called, meet: (account) => tell(account) ?? '' },
-              rngOf(seed, plan.template.family, id),
+              new Rng(seed, 0xde7a, plan.template.family, id),
             ),
   };
 }
@@ -92,15 +91,14 @@ function naturalActions(plan: TracePlan, nextId: () => number): readonly ActionP
   }
   for (const message of root.outgoing) {
     if (message.kind !== 'internal' || message.to === undefined) continue;
-    const { order, opcode } = message.body;
+    const { decodedOpcode, facts, decoded } = message.body;
     const members = below(plan, message.to);
-    if (order?.kind === 'jetton_transfer') add(order.kind, members, (tell) => jettonTransfer(message, tell));
-    else if (order?.kind === 'jetton_burn') add(order.kind, members, (tell) => jettonBurn(message, tell));
-    else if (order?.kind === 'nft_transfer') add(order.kind, members, (tell) => nftTransfer(message, tell));
-    else if (opcode === `0x${OPCODE.newStake.toString(16)}`) {
+    const orderDetails = ORDERS[decodedOpcode ?? ''];
+    if (orderDetails !== undefined) add(decodedOpcode ?? '', members, (tell) => orderDetails(message, tell));
+    else if (decodedOpcode === 'elector_new_stake') {
       add('election_deposit', members, (tell) => ({ stake_holder: tell(root.account), amount: String(message.value) }));
     } else {
-      const plain = message.body.comment !== undefined || message.body.decoded.includes('"empty_cell"');
+      const plain = facts.comment !== undefined || decoded.includes('"empty_cell"');
       const type = plain ? 'ton_transfer' : 'call_contract';
       const details = plain ? tonTransfer : callContract;
       add(
@@ -115,7 +113,7 @@ function naturalActions(plan: TracePlan, nextId: () => number): readonly ActionP
   return actions;
 }
 
-/** A transaction and all that follow from it. */
+/** A transaction and all its descendants. */
 function below(plan: TracePlan, top: Transaction): readonly Transaction[] {
   const found = new Set([top]);
   for (const member of plan.members) {
@@ -125,23 +123,23 @@ function below(plan: TracePlan, top: Transaction): readonly Transaction[] {
   return [...found];
 }
 
-function extraOf(message: Message): Ordered {
+function extraOf(message: Message): Json {
   const keys = [...message.extra.keys()].sort();
   return Object.fromEntries(keys.map((key) => [key, String(message.extra.get(key))]));
 }
 
-function tonTransfer(message: Message, tell: Tell, epoch: number): OrderedRecord {
+function tonTransfer(message: Message, tell: Tell, epoch: number): JsonRecord {
   return {
     source: tell(message.source),
     destination: tell(message.destination),
     value: valueIn(epoch, message),
     value_extra_currencies: extraOf(message),
-    comment: message.body.comment ?? null,
+    comment: message.body.facts.comment ?? null,
     encrypted: false,
   };
 }
 
-function callContract(message: Message, tell: Tell, epoch: number): OrderedRecord {
+function callContract(message: Message, tell: Tell, epoch: number): JsonRecord {
   return {
     opcode: message.body.opcode ?? undefined,
     source: tell(message.source) ?? undefined,
@@ -156,8 +154,8 @@ function receiverWallet(message: Message): Account | undefined {
   return message.to?.outgoing.find((sent) => sent.destination?.role === 'jetton-wallet')?.destination;
 }
 
-function jettonTransfer(message: Message, tell: Tell): OrderedRecord {
-  const { order } = message.body;
+function jettonTransfer(message: Message, tell: Tell): JsonRecord {
+  const { order } = message.body.facts;
   return {
     asset: tell(message.destination?.parent),
     sender: tell(message.source),
@@ -175,15 +173,16 @@ function jettonTransfer(message: Message, tell: Tell): OrderedRecord {
   };
 }
 
-function jettonBurn(message: Message, tell: Tell): OrderedRecord {
+function jettonBurn(message: Message, tell: Tell): JsonRecord {
   return {
     owner: tell(message.source),
     owner_jetton_wallet: tell(message.destination),
     asset: tell(message.destination?.parent),
-    amount: String(message.body.order?.amount ?? 0),
+    amount: String(message.body.facts.order?.amount ?? 0),
   };
 }
 
+/** Fields of a transfer that is not a sale. */
 const NOT_SOLD = {
   marketplace: null,
   real_old_owner: null,
@@ -197,8 +196,8 @@ const NOT_SOLD = {
   royalty_address: null,
 };
 
-function nftTransfer(message: Message, tell: Tell): OrderedRecord {
-  const { order } = message.body;
+function nftTransfer(message: Message, tell: Tell): JsonRecord {
+  const { order } = message.body.facts;
   return {
     nft_collection: tell(message.destination?.parent),
     nft_item: tell(message.destination),
@@ -216,3 +215,10 @@ function nftTransfer(message: Message, tell: Tell): OrderedRecord {
     ...NOT_SOLD,
   };
 }
+
+/** Details of orders to token contracts, by the name of their opcode. */
+const ORDERS: Readonly<Record<string, (message: Message, tell: Tell) => JsonRecord>> = {
+  jetton_transfer: jettonTransfer,
+  jetton_burn: jettonBurn,
+  nft_transfer: nftTransfer,
+};

@@ -4,36 +4,34 @@ import { byteBits, cell, toBoc } from '../chain/cell.ts';
 import { Rng } from '../chain/mix.ts';
 import type { Extra } from '../chain/model.ts';
 import type { Met } from '../page/addresses.ts';
-import { type OrderedRecord, orderedJson } from '../page/json.ts';
+import { type JsonRecord, jsonOf } from '../page/json.ts';
 import type { LatestState } from './latest-states.ts';
-import { ApiError, type Params } from './params.ts';
-import { Reply } from './reply.ts';
+import { ApiError, contains, type Params } from './params.ts';
+import type { Reply } from './reply.ts';
 import type { View } from './view.ts';
 
-/** Rows of an answer to a list of addresses; what is beyond is cut. */
+/** Maximum number of rows for a list of addresses. */
 const MOST_ROWS = 1000;
 const NO_HASH = `${'A'.repeat(43)}=`;
 
-/** `/accountStates`: in no order, unknown addresses left out. */
-export function accountStates(view: View, params: Params, shuffle: number): Buffer {
-  const bocs = params.bool('include_boc') !== false;
-  const reply = new Reply(view, params);
-  const rows = asked(view, params, shuffle).map((state) => orderedJson(fullState(view, reply, state, bocs)));
-  return reply.list('accounts', rows, true);
+/** `/accountStates`: in no order, without unknown addresses. */
+export function accountStates(reply: Reply): Buffer {
+  const bocs = reply.params.bool('include_boc') !== false;
+  const records = asked(reply).map((state) => fullState(reply, state, bocs));
+  return reply.list('accounts', records, true);
 }
 
 /** `/walletStates` */
-export function walletStates(view: View, params: Params, shuffle: number): Buffer {
-  const reply = new Reply(view, params);
-  const rows = asked(view, params, shuffle).map((state) => {
+export function walletStates(reply: Reply): Buffer {
+  const records = asked(reply).map((state) => {
     const { address, extra, status, balance, codeHash } = state;
     reply.meet(state.account, state.row?.epoch);
     const kind = status === 'active' ? walletKind(state.account) : undefined;
-    return orderedJson({
+    return {
       address,
       is_wallet: kind !== undefined,
       wallet_type: kind?.type,
-      seqno: kind === undefined ? undefined : view.latestStates.walletSeqno(state),
+      seqno: kind && reply.view.latestStates.walletSeqno(state),
       wallet_id: kind?.id,
       balance: String(balance),
       extra_currencies: extra.size === 0 ? undefined : extraRecord(extra),
@@ -42,18 +40,19 @@ export function walletStates(view: View, params: Params, shuffle: number): Buffe
       code_hash: codeHash,
       last_transaction_hash: state.lastHash,
       last_transaction_lt: String(state.lastLt),
-    });
+    };
   });
-  return reply.list('wallets', rows, true);
+  return reply.list('wallets', records, true);
 }
 
-function asked(view: View, params: Params, shuffle: number): readonly LatestState[] {
-  const addresses = new Set(params.addresses('address'));
+/** The latest states of the addresses of a request, in no order. */
+function asked({ view, params, shuffle }: Reply): readonly LatestState[] {
+  const addresses = params.addressSet('address');
   if (addresses.size === 0) throw new ApiError(422, 'address of account is required');
   const codes = new Set(params.hashes('code_hash').map((hash) => hash.toString('base64')));
   const found = [...addresses]
     .flatMap((address) => view.latestStates.find(address) ?? [])
-    .filter(({ codeHash }) => codes.size === 0 || (codeHash !== undefined && codes.has(codeHash)));
+    .filter(({ codeHash }) => contains(codes, codeHash));
   const rng = new Rng(shuffle, 0xacc);
   return found
     .map((state) => ({ state, chance: rng.next() }))
@@ -62,7 +61,7 @@ function asked(view: View, params: Params, shuffle: number): readonly LatestStat
     .map(({ state }) => state);
 }
 
-function fullState(view: View, reply: Reply, state: LatestState, bocs: boolean): OrderedRecord {
+function fullState(reply: Reply, state: LatestState, bocs: boolean): JsonRecord {
   const { account, codeHash, dataHash } = state;
   reply.meet(account, state.row?.epoch);
   return {
@@ -79,37 +78,39 @@ function fullState(view: View, reply: Reply, state: LatestState, bocs: boolean):
     data_boc: bocs && dataHash !== undefined && account.index % 11 !== 5 ? bocOf(dataHash) : undefined,
     code_boc: bocs && codeHash !== undefined ? bocOf(codeHash) : undefined,
     contract_methods: account.role === 'system' || codeHash === undefined ? null : [78748, 85143, 81467],
-    interfaces: view.addresses.interfacesOf(account),
+    interfaces: reply.view.addresses.interfacesOf(account),
   };
 }
 
-function extraRecord(extra: Extra): OrderedRecord {
+function extraRecord(extra: Extra): JsonRecord {
   return Object.fromEntries([...extra.keys()].sort().map((key) => [key, String(extra.get(key))]));
 }
 
-/** A bag of one cell that stands for what a hash names; its own hash is another. */
+/** A bag of one cell in place of the cells with this hash; its own hash differs. */
 export function bocOf(hash: string): string {
   return toBoc(cell(byteBits(Buffer.from(hash, 'base64').subarray(0, 24))));
 }
 
-/** `/addressBook`: keyed by the text as it was given. */
-export function addressBook(view: View, params: Params): string {
-  const texts = params.texts('address');
-  if (texts.length === 0) throw new ApiError(422, 'at least 1 address required');
-  const rows = [...new Set(texts)].sort().map((text): [string, OrderedRecord] => {
+/** `/addressBook`: keys are the addresses as given. */
+export function addressBook({ view, params }: Reply): string {
+  const rows = [...new Set(requiredTexts(params))].sort().map((text): [string, JsonRecord] => {
     const address = parseAddress(text);
     if (address === undefined) return [text, { user_friendly: null, domain: null, interfaces: null }];
     return [text, view.addresses.rowOf(address, accountOf(view, address))];
   });
-  return orderedJson(Object.fromEntries(rows));
+  return jsonOf(Object.fromEntries(rows));
 }
 
-/** `/metadata`: token contracts only; what cannot be read is left out. */
-export function metadata(view: View, params: Params): string {
+function requiredTexts(params: Params): readonly string[] {
   const texts = params.texts('address');
   if (texts.length === 0) throw new ApiError(422, 'at least 1 address required');
+  return texts;
+}
+
+/** `/metadata`: token contracts only; invalid addresses are left out. */
+export function metadata({ view, params }: Reply): string {
   const met: Met = new Map();
-  for (const text of texts) {
+  for (const text of requiredTexts(params)) {
     const address = parseAddress(text);
     const account = address === undefined ? undefined : accountOf(view, address);
     if (address !== undefined && account !== undefined) met.set(address, account);
@@ -121,8 +122,8 @@ function accountOf(view: View, address: string): Account | undefined {
   return view.chain.registry.find(address)?.account ?? view.chain.accountOf(address)?.account;
 }
 
-/** `/topAccountsByBalance`: a bare list; equal balances in no order. */
-export function topAccountsByBalance(view: View, params: Params, shuffle: number): string {
+/** `/topAccountsByBalance`: an array; equal balances in no order. */
+export function topAccountsByBalance({ view, params, shuffle }: Reply): string {
   const { limit, offset } = params.page(422);
   const rng = new Rng(shuffle, 0x70b);
   const rows = view.latestStates
@@ -130,13 +131,13 @@ export function topAccountsByBalance(view: View, params: Params, shuffle: number
     .map(({ address, balance }) => ({ address, balance, chance: rng.next() }))
     .sort((a, b) => b.balance - a.balance || a.chance - b.chance)
     .slice(offset, offset + limit);
-  return orderedJson(rows.map(({ address, balance }) => ({ account: address, balance: String(balance) })));
+  return jsonOf(rows.map(({ address, balance }) => ({ account: address, balance: String(balance) })));
 }
 
-/** `/addressInformation`: an unknown account is uninit and empty. */
-export function addressInformation(view: View, params: Params): string {
+/** `/addressInformation`: unknown accounts are uninit and empty. */
+export function addressInformation({ view, params }: Reply): string {
   const state = view.latestStates.find(oneAddress(params));
-  return orderedJson({
+  return jsonOf({
     balance: String(state?.balance ?? 0),
     code: state?.codeHash === undefined ? null : bocOf(state.codeHash),
     data: state?.dataHash === undefined ? null : bocOf(state.dataHash),
@@ -147,17 +148,17 @@ export function addressInformation(view: View, params: Params): string {
   });
 }
 
-/** `/walletInformation`: refused for what is no wallet. */
-export function walletInformation(view: View, params: Params): string {
+/** `/walletInformation`: an error for accounts that are not wallets. */
+export function walletInformation({ view, params }: Reply): string {
   const state = view.latestStates.find(oneAddress(params));
   const kind = state?.status === 'active' ? walletKind(state.account) : undefined;
   if (state !== undefined && state.status === 'active' && kind === undefined) {
     throw new ApiError(409, 'not a wallet');
   }
-  return orderedJson({
+  return jsonOf({
     balance: String(state?.balance ?? 0),
     wallet_type: kind?.type,
-    seqno: kind === undefined || state === undefined ? undefined : view.latestStates.walletSeqno(state),
+    seqno: kind && state && view.latestStates.walletSeqno(state),
     wallet_id: kind?.id,
     last_transaction_lt: String(state?.lastLt ?? 0),
     last_transaction_hash: state?.lastHash ?? NO_HASH,

@@ -3,17 +3,18 @@ import { supportedTypes } from '../actions/sets.ts';
 import { utimeOf } from '../chain/clock.ts';
 import { endSeqno, endSlot, memberEpoch, type TraceRow } from '../chain/trace-index.ts';
 import { ApiError, type Params } from './params.ts';
-import { Reply } from './reply.ts';
-import { scanSlots, sorted } from './scan.ts';
+import type { Reply } from './reply.ts';
+import { scanSlots } from './scan.ts';
 import { traceFilter, traceKeys } from './traces.ts';
 import type { View } from './view.ts';
 
-/** Distinct whole transactions that one answer carries at most. */
+/** Maximum number of distinct transactions in one response. */
 const MOST_TRANSACTIONS = 100;
 const BROKEN = 'ERROR: missing FROM-clause entry for table (SQLSTATE 42P01)';
 
 /** `/actions` */
-export function actions(view: View, params: Params): Buffer {
+export function actions(reply: Reply): Buffer {
+  const { view, params } = reply;
   const mcSeqno = params.int32('mc_seqno');
   const [wanted, unwanted] = [typesOf(params, 'action_type'), typesOf(params, 'exclude_action_type')];
   const supported = supportedTypes(params.texts('supported_action_types'));
@@ -39,28 +40,24 @@ export function actions(view: View, params: Params): Buffer {
       .filter(keepTrace)
       .flatMap((trace) => view.classified(trace))
       .filter(keep);
-  const byTime = !replaced && (params.has('start_utime') || params.has('end_utime'));
-  const order = {
-    keyOf: ({ trace }: ActionRow) => (byTime ? utimeOf(endSlot(trace)) : trace.endLt),
-    tieOf: (row: ActionRow) => `${row.traceId} ${byTime ? row.endUtime : row.endLt} ${row.actionId}`,
-    sort: params.sort() ?? -1,
-    shuffle: 0,
-  } as const;
-  const { limit, offset } = params.page();
-  const direct = keys ?? (mcSeqno === undefined ? undefined : view.chain.traces.endingIn(mcSeqno));
-  const rows =
-    direct === undefined
-      ? scanSlots(view, params, { ...order, byTime, rowsIn: (slot) => rowsOf(view.chain.traces.endLtIn(slot)) })
-      : sorted(rowsOf(direct), order).slice(offset, offset + limit);
-  return listed(view, params, rows);
+  const byTime = !replaced && params.bounds().byTime;
+  const direct = keys ?? (mcSeqno === undefined ? undefined : view.traces.endingIn(mcSeqno));
+  const rows = scanSlots<ActionRow>(reply, {
+    rowsIn: (slot) => rowsOf(view.traces.endLtIn(slot)),
+    direct: direct && rowsOf(direct),
+    keyOf: ({ trace }) => (byTime ? utimeOf(endSlot(trace)) : trace.endLt),
+    tieOf: (row) => `${row.traceId} ${byTime ? row.endUtime : row.endLt} ${row.actionId}`,
+    byTime,
+  });
+  const accounts = params.bool('include_accounts') === true;
+  const transactions = params.bool('include_transactions') === true ? wholeTransactions(reply, rows) : undefined;
+  const texts = rows.map((row) => view.actions.text(row, { meet: reply.meet, accounts, transactions }));
+  return reply.list('actions', texts, true);
 }
 
 function actionTraces(view: View, params: Params): readonly TraceRow[] {
-  const found = params.hashes('action_id').map((hash) => view.actions.traceOfAction(hash));
-  const known = new Map(
-    found.flatMap((trace) => (trace === undefined ? [] : [[`${trace.plan.root.id} ${trace.epoch}`, trace]])),
-  );
-  return [...known.values()];
+  const found = params.hashes('action_id').flatMap((hash) => view.actions.traceOfAction(hash) ?? []);
+  return [...new Map(found.map((trace) => [`${trace.plan.root.id} ${trace.epoch}`, trace])).values()];
 }
 
 function typesOf(params: Params, name: string): ReadonlySet<string> {
@@ -71,7 +68,7 @@ function typesOf(params: Params, name: string): ReadonlySet<string> {
   return new Set(types);
 }
 
-/** Filters whose statements the server builds wrongly. */
+/** Fails for combinations of filters for which the server builds invalid SQL. */
 function refuseBroken(params: Params, mcSeqno: number | undefined, byType: boolean): void {
   const [account, transaction, message] = ['account', 'tx_hash', 'msg_hash'].map(
     (name) => params.text(name) !== undefined,
@@ -82,29 +79,14 @@ function refuseBroken(params: Params, mcSeqno: number | undefined, byType: boole
   if (broken) throw new ApiError(500, BROKEN);
 }
 
-function listed(view: View, params: Params, rows: readonly ActionRow[]): Buffer {
-  const reply = new Reply(view, params);
-  const whole = params.bool('include_transactions') === true ? wholeTransactions(view, reply, rows) : undefined;
-  const texts = rows.map((row) =>
-    view.actions.text(row, {
-      meet: (account, epoch) => reply.meet(account, epoch),
-      traceEndUtime: utimeOf(endSlot(row.trace)),
-      traceEndSeqno: endSeqno(row.trace),
-      accounts: params.bool('include_accounts') === true,
-      transactions: whole,
-    }),
-  );
-  return reply.list('actions', texts, true);
-}
-
-function wholeTransactions(view: View, reply: Reply, rows: readonly ActionRow[]): ReadonlyMap<string, string> {
+function wholeTransactions(reply: Reply, rows: readonly ActionRow[]): ReadonlyMap<string, string> {
+  const { view } = reply;
   const found = new Map<string, string>();
   for (const { trace, plan } of rows) {
     for (const member of plan.members) {
       if (found.size >= MOST_TRANSACTIONS) return found;
       const row = view.chain.row(trace.plan.template, member, memberEpoch(trace, member));
-      view.addresses.meetTransaction(reply.met, member, row.epoch);
-      found.set(view.actions.hashOf(trace, member), view.transactionText(row));
+      found.set(view.actions.hashOf(trace, member), reply.transactionText(row));
     }
   }
   return found;

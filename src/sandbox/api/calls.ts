@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import { parseAddress } from '../chain/address.ts';
 import { OPCODE } from '../chain/bodies.ts';
 import { addressBits, byteBits, cell, toBoc } from '../chain/cell.ts';
-import { type Ordered, type OrderedRecord, orderedJson, Verbatim } from '../page/json.ts';
+import { type Json, type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
 import { bocOf } from './accounts.ts';
 import { itemRows } from './nfts.ts';
-import { ApiError, type Params } from './params.ts';
+import { ApiError } from './params.ts';
+import type { Reply } from './reply.ts';
 import type { View } from './view.ts';
 
 const MOST_VALUES = 1000;
@@ -23,7 +25,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [OPCODE.bounce, 'bounce'],
 ]);
 
-/** The JSON body of a POST. @throws {ApiError} 422 when it is none. */
+/** The JSON body of a POST. @throws {ApiError} 422 if it is invalid */
 export function jsonBody(body: string, contentType: string | undefined): Readonly<Record<string, unknown>> {
   if (contentType?.startsWith('application/json') !== true) throw new ApiError(422, 'Unprocessable Entity');
   let parsed: unknown;
@@ -39,7 +41,7 @@ export function jsonBody(body: string, contentType: string | undefined): Readonl
 }
 
 /** GET `/decode` */
-export function decode(view: View, params: Params): string {
+export function decode({ view, params }: Reply): string {
   return decoded(view, params.texts('opcodes'), params.texts('bodies'));
 }
 
@@ -53,20 +55,17 @@ export function decodePosted(view: View, body: Readonly<Record<string, unknown>>
 }
 
 function decoded(view: View, opcodes: readonly string[], bodies: readonly string[]): string {
-  for (const [name, list] of [
-    ['opcodes', opcodes],
-    ['bodies', bodies],
-  ] as const) {
+  for (const [name, list] of Object.entries({ opcodes, bodies })) {
     if (list.length > MOST_VALUES) throw new ApiError(422, `${name} list exceeds maximum length of ${MOST_VALUES}`);
   }
   const names = opcodes.map((text, index) => NAMES.get(opcodeOf(text, index)) ?? 'unknown');
   const known = view.knownBodies();
-  const rows = bodies.map((text): Ordered => {
+  const rows = bodies.map((text): Json => {
     const boc = /^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex').toString('base64') : text;
     const found = known.get(boc);
     return found === undefined || found === 'null' ? { error: 'unknown message body' } : new Verbatim(found);
   });
-  return orderedJson({ opcodes: names, bodies: rows });
+  return jsonOf({ opcodes: names, bodies: rows });
 }
 
 function opcodeOf(text: string, index: number): number {
@@ -75,42 +74,41 @@ function opcodeOf(text: string, index: number): number {
   throw new ApiError(422, `invalid opcode format at index ${index}: ${text}`);
 }
 
-/** POST `/message`: accepts everything and sends nothing. */
+/** POST `/message`: accepts any message and sends nothing. */
 export function sendMessage(body: Readonly<Record<string, unknown>>): string {
   const { boc } = body;
   if (typeof boc !== 'string' || boc === '') throw new ApiError(401, 'boc is required');
   const hash = createHash('sha256').update(Buffer.from(boc, 'base64')).digest();
   const norm = createHash('sha256').update(hash).digest();
-  return orderedJson({ message_hash: hash.toString('base64'), message_hash_norm: norm.toString('base64') });
+  return jsonOf({ message_hash: hash.toString('base64'), message_hash_norm: norm.toString('base64') });
 }
 
-/** POST `/estimateFee`: by the size of the body. */
+/** POST `/estimateFee`: from the size of the body. */
 export function estimateFee(body: Readonly<Record<string, unknown>>): string {
   const { address, body: boc } = body;
   if (typeof address !== 'string' || address === '') throw new ApiError(422, 'address is required');
   const bytes = typeof boc === 'string' ? Buffer.from(boc, 'base64').length : 0;
   const fees = { in_fwd_fee: 400_000 + bytes * 1000, storage_fee: 3549, gas_fee: 1_234_000, fwd_fee: 0 };
-  return orderedJson({ source_fees: fees, destination_fees: [] });
+  return jsonOf({ source_fees: fees, destination_fees: [] });
 }
 
-/** POST `/runGetMethod`: the get-methods of wallets and tokens, as the latest states tell them. */
+/** POST `/runGetMethod`: the get-methods of wallets and tokens, from their latest states. */
 export function runGetMethod(view: View, body: Readonly<Record<string, unknown>>): string {
   const { address, method } = body;
   if (typeof address !== 'string' || address === '') throw new ApiError(401, 'address is required');
   if (typeof method !== 'string' || method === '') throw new ApiError(401, 'method is required');
-  const state = view.latestStates.find(view.normalized(address) ?? '');
+  const state = view.latestStates.find(parseAddress(address) ?? '');
   if (state === undefined || state.status !== 'active') return result(-13, []);
   const { account } = state;
-  const slice = (raw: string | undefined): OrderedRecord => ({
+  const slice = (raw: string | undefined): JsonRecord => ({
     type: 'slice',
     value: toBoc(cell(raw === undefined ? '00' : addressBits(raw))),
   });
   const code = { type: 'cell', value: bocOf(account.codeHash) };
-  const item = method === 'get_nft_data' ? itemRows(view).find((row) => row.state.account === account) : undefined;
-  if (method === 'seqno' && (account.role === 'wallet' || account.role === 'holder')) {
-    return result(0, [num(BigInt(view.latestStates.walletSeqno(state)))]);
-  }
-  if (method === 'get_public_key' && (account.role === 'wallet' || account.role === 'holder')) {
+  const content = { type: 'cell', value: contentBoc() };
+  const isWallet = account.role === 'wallet' || account.role === 'holder';
+  if (method === 'seqno' && isWallet) return result(0, [num(BigInt(view.latestStates.walletSeqno(state)))]);
+  if (method === 'get_public_key' && isWallet) {
     return result(0, [num(BigInt(`0x${Buffer.from(state.stateHash, 'base64').toString('hex')}`))]);
   }
   if (method === 'get_wallet_data' && account.role === 'jetton-wallet') {
@@ -119,14 +117,15 @@ export function runGetMethod(view: View, body: Readonly<Record<string, unknown>>
     return result(0, [num(balance), slice(account.owner?.address), slice(account.parent?.address), code]);
   }
   if (method === 'get_jetton_data' && account.role === 'jetton-master') {
-    return result(0, [num(10n ** 18n), num(-1n), slice(undefined), { type: 'cell', value: contentBoc() }, code]);
+    return result(0, [num(10n ** 18n), num(-1n), slice(undefined), content, code]);
   }
+  const item = method === 'get_nft_data' ? itemRows(view).find((row) => row.state.account === account) : undefined;
   if (item !== undefined) {
     const parts = [slice(account.parent?.address), slice(item.owner?.address)];
-    return result(0, [num(-1n), num(BigInt(item.index)), ...parts, { type: 'cell', value: contentBoc() }]);
+    return result(0, [num(-1n), num(BigInt(item.index)), ...parts, content]);
   }
   if (method === 'get_collection_data' && account.role === 'nft-collection') {
-    return result(0, [num(220n), { type: 'cell', value: contentBoc() }, slice(undefined)]);
+    return result(0, [num(220n), content, slice(undefined)]);
   }
   return result(11, []);
 }
@@ -135,10 +134,10 @@ function contentBoc(): string {
   return toBoc(cell(byteBits(Buffer.from('\u0001https://example.com/token.json'))));
 }
 
-function num(value: bigint): OrderedRecord {
+function num(value: bigint): JsonRecord {
   return { type: 'num', value: value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}` };
 }
 
-function result(exitCode: number, stack: readonly OrderedRecord[]): string {
-  return orderedJson({ gas_used: 549 + stack.length * 100, exit_code: exitCode, stack });
+function result(exitCode: number, stack: readonly JsonRecord[]): string {
+  return jsonOf({ gas_used: 549 + stack.length * 100, exit_code: exitCode, stack });
 }

@@ -1,18 +1,17 @@
-import type { Account } from '../chain/accounts.ts';
-import { hasDomain } from '../chain/accounts.ts';
+import { type Account, hasDomain } from '../chain/accounts.ts';
 import { must } from '../chain/mix.ts';
-import type { Quiet, QuietMultisig, QuietOrder } from '../chain/registry.ts';
-import { type Ordered, type OrderedRecord, orderedJson } from '../page/json.ts';
+import type { Quiet, QuietOrder } from '../chain/registry.ts';
+import type { Json, JsonRecord } from '../page/json.ts';
 import { bocOf } from './accounts.ts';
-import { ApiError, type Params } from './params.ts';
-import { Reply } from './reply.ts';
-import { sets } from './tokens.ts';
+import { ApiError, contains, type Params } from './params.ts';
+import type { Reply } from './reply.ts';
 import type { View } from './view.ts';
 
 const EXPIRES = 1_878_600_000;
 
-/** `/dns/records`: by length of the domain, then by the domain. Every failure is 422. */
-export function dnsRecords(view: View, params: Params): Buffer {
+/** `/dns/records`: by length of the domain, then by the domain. All errors have status 422. */
+export function dnsRecords(reply: Reply): Buffer {
+  const { view, params } = reply;
   const [wallet] = params.firstAddress('wallet');
   const domain = params.text('domain');
   if (wallet === undefined && domain === undefined)
@@ -20,79 +19,70 @@ export function dnsRecords(view: View, params: Params): Buffer {
   if (wallet !== undefined && domain !== undefined)
     throw new ApiError(422, 'only one of wallet address or domain is allowed');
   const { limit, offset } = params.page(422);
-  const reply = new Reply(view, params);
   const rows = view.chain.registry.items
     .flatMap((item) => (item.domain === undefined ? [] : [{ item, name: item.domain, target: targetOf(item.account) }]))
     .filter(({ name, target }) => (domain === undefined ? target?.address === wallet : name === domain))
     .sort((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1));
-  const texts = rows.slice(offset, offset + limit).map(({ item, name, target }) =>
-    orderedJson({
-      nft_item_address: reply.meet(item.account),
-      nft_item_owner: item.account.owner === undefined ? null : reply.meet(item.account.owner),
-      domain: name,
-      dns_next_resolver: item.account.index % 3 === 0 ? reply.meet(item.account) : null,
-      dns_wallet: target === undefined ? null : reply.meet(target),
-      dns_site_adnl: item.account.index % 4 === 0 ? item.account.codeHash : null,
-      dns_storage_bag_id: item.account.index % 5 === 0 ? item.account.codeHash : null,
-    }),
-  );
-  return reply.list('records', texts, false);
+  const records = rows.slice(offset, offset + limit).map(({ item: { account }, name, target }) => ({
+    nft_item_address: reply.meet(account),
+    nft_item_owner: reply.meetOrNull(account.owner),
+    domain: name,
+    dns_next_resolver: account.index % 3 === 0 ? reply.meet(account) : null,
+    dns_wallet: reply.meetOrNull(target),
+    dns_site_adnl: account.index % 4 === 0 ? account.codeHash : null,
+    dns_storage_bag_id: account.index % 5 === 0 ? account.codeHash : null,
+  }));
+  return reply.list('records', records, false);
 }
 
-/** The wallet that a domain points to. */
+/** The wallet that a domain resolves to. */
 function targetOf(item: Account): Account | undefined {
   const { owner } = item;
   return owner !== undefined && (hasDomain(owner) || item.index % 2 === 0) ? owner : undefined;
 }
 
-/** `/multisig/wallets`, with their orders unless these are switched off. */
-export function multisigWallets(view: View, params: Params): Buffer {
-  const [addresses, people] = [sets(params, 'address'), sets(params, 'wallet_address')];
+/** `/multisig/wallets`, with their orders by default. */
+export function multisigWallets(reply: Reply): Buffer {
+  const { view, params } = reply;
+  const [addresses, people] = [params.addressSet('address'), params.addressSet('wallet_address')];
   if (addresses.size + people.size === 0) {
     throw new ApiError(422, 'At least one of address or wallet_address should be specified');
   }
   const orders = params.bool('include_orders') !== false;
-  const reply = new Reply(view, params);
   const found = view.chain.registry.multisigs.filter(
-    (one) =>
-      (addresses.size === 0 || addresses.has(one.account.address ?? '')) &&
-      (people.size === 0 || [...one.signers, ...one.proposers].some(({ address }) => people.has(address ?? ''))),
+    ({ account, signers, proposers }) =>
+      contains(addresses, account.address) &&
+      [...signers, ...proposers].some(({ address }) => contains(people, address)),
   );
-  const texts = directed(params, found).map((one) =>
-    orderedJson({
-      address: reply.meet(one.account),
-      next_order_seqno: one.seqno,
-      threshold: 2,
-      signers: one.signers.map((account) => reply.meet(account)),
-      proposers: one.proposers.map((account) => reply.meet(account)),
-      ...version(view, one),
-      orders: orders ? ordersOf(view, reply, one) : [],
-    }),
-  );
-  return reply.list('multisigs', texts, false);
+  const records = directed(params, found).map((one) => ({
+    address: reply.meet(one.account),
+    next_order_seqno: one.seqno,
+    threshold: 2,
+    signers: one.signers.map((account) => reply.meet(account)),
+    proposers: one.proposers.map((account) => reply.meet(account)),
+    ...version(view, one),
+    orders: orders ? ordersOf(reply, one.orders) : [],
+  }));
+  return reply.list('multisigs', records, false);
 }
 
-function ordersOf(view: View, reply: Reply, one: QuietMultisig): Ordered {
-  return one.orders.length === 0 ? null : one.orders.map((order) => orderRecord(view, reply, order, false));
+function ordersOf(reply: Reply, orders: readonly QuietOrder[]): Json {
+  return orders.length === 0 ? null : orders.map((order) => orderRecord(reply, order, false));
 }
 
 /** `/multisig/orders` */
-export function multisigOrders(view: View, params: Params): Buffer {
-  const [addresses, parents] = [sets(params, 'address'), sets(params, 'multisig_address')];
+export function multisigOrders(reply: Reply): Buffer {
+  const { view, params } = reply;
+  const [addresses, parents] = [params.addressSet('address'), params.addressSet('multisig_address')];
   if (addresses.size + parents.size === 0) {
     throw new ApiError(422, 'At least one of address or multisig_address should be specified');
   }
   const parsed = params.bool('parse_actions') === true;
-  const reply = new Reply(view, params);
   const found = view.chain.registry.multisigs
     .flatMap((one) => one.orders)
-    .filter(
-      ({ account }) =>
-        (addresses.size === 0 || addresses.has(account.address ?? '')) &&
-        (parents.size === 0 || parents.has(account.parent?.address ?? '')),
-    );
-  const texts = directed(params, found).map((order) => orderedJson(orderRecord(view, reply, order, parsed)));
-  return reply.list('orders', texts, false);
+    .filter(({ account }) => contains(addresses, account.address) && contains(parents, account.parent?.address));
+  const records = directed(params, found).map((order) => orderRecord(reply, order, parsed));
+  return reply.list('orders', records, false);
 }
 
 function directed<T>(params: Params, rows: readonly T[]): readonly T[] {
@@ -101,7 +91,7 @@ function directed<T>(params: Params, rows: readonly T[]): readonly T[] {
   return ordered.slice(offset, offset + limit);
 }
 
-function orderRecord(view: View, reply: Reply, order: QuietOrder, parsed: boolean): OrderedRecord {
+function orderRecord(reply: Reply, order: QuietOrder, parsed: boolean): JsonRecord {
   return {
     address: reply.meet(order.account),
     multisig_address: reply.meet(must(order.account.parent, 'multisig')),
@@ -113,12 +103,12 @@ function orderRecord(view: View, reply: Reply, order: QuietOrder, parsed: boolea
     expiration_date: EXPIRES,
     order_boc: bocOf(order.account.codeHash),
     signers: order.signers.map((account) => reply.meet(account)),
-    ...version(view, order),
+    ...version(reply.view, order),
     actions: parsed ? [orderAction(reply, order)] : null,
   };
 }
 
-function orderAction(reply: Reply, order: QuietOrder): OrderedRecord {
+function orderAction(reply: Reply, order: QuietOrder): JsonRecord {
   const to = must(order.signers[0], 'signer');
   const known = order.seqno % 2 === 0;
   return {
@@ -135,7 +125,7 @@ function orderAction(reply: Reply, order: QuietOrder): OrderedRecord {
   };
 }
 
-function version(view: View, quiet: Quiet): OrderedRecord {
+function version(view: View, quiet: Quiet): JsonRecord {
   const state = view.latestStates.find(quiet.account.address ?? '');
   return {
     last_transaction_lt: String(quiet.lastLt),
@@ -145,8 +135,9 @@ function version(view: View, quiet: Quiet): OrderedRecord {
 }
 
 /** `/vesting`: by row id. */
-export function vesting(view: View, params: Params): Buffer {
-  const [contracts, wallets] = [sets(params, 'contract_address'), sets(params, 'wallet_address')];
+export function vesting(reply: Reply): Buffer {
+  const { view, params } = reply;
+  const [contracts, wallets] = [params.addressSet('contract_address'), params.addressSet('wallet_address')];
   if (contracts.size + wallets.size === 0) {
     throw new ApiError(422, 'at least one of contract_address or wallet_address is required');
   }
@@ -155,23 +146,20 @@ export function vesting(view: View, params: Params): Buffer {
   }
   const { limit, offset } = params.page(422);
   const listed = params.bool('check_whitelist') === true;
-  const reply = new Reply(view, params);
   const found = view.chain.registry.vestings.filter(({ account, sender, owner, whitelist }) => {
     if (contracts.size > 0) return contracts.has(account.address ?? '');
     return [sender, owner, ...(listed ? whitelist : [])].some(({ address }) => wallets.has(address ?? ''));
   });
-  const texts = found.slice(offset, offset + limit).map(({ account, sender, owner, whitelist }) =>
-    orderedJson({
-      address: reply.meet(account),
-      start_time: 1_777_600_000,
-      total_duration: 10_000_000,
-      unlock_period: 100_000,
-      cliff_duration: 0,
-      sender_address: reply.meet(sender),
-      owner_address: reply.meet(owner),
-      total_amount: '100000000000000000000',
-      whitelist: whitelist.map((one) => reply.meet(one)),
-    }),
-  );
-  return reply.list('vesting_contracts', texts, false);
+  const records = found.slice(offset, offset + limit).map(({ account, sender, owner, whitelist }) => ({
+    address: reply.meet(account),
+    start_time: 1_777_600_000,
+    total_duration: 10_000_000,
+    unlock_period: 100_000,
+    cliff_duration: 0,
+    sender_address: reply.meet(sender),
+    owner_address: reply.meet(owner),
+    total_amount: '100000000000000000000',
+    whitelist: whitelist.map((one) => reply.meet(one)),
+  }));
+  return reply.list('vesting_contracts', records, false);
 }

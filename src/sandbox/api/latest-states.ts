@@ -1,15 +1,24 @@
 import type { Account } from '../chain/accounts.ts';
-import type { Chain, TransactionRow } from '../chain/chain.ts';
-import { epochOf, MAX_BLOCKS, slotOf } from '../chain/clock.ts';
-import type { Extra, Status, Template, Transaction } from '../chain/model.ts';
+import type { Chain } from '../chain/chain.ts';
+import { MAX_BLOCKS, slotOf } from '../chain/clock.ts';
+import { remembered } from '../chain/mix.ts';
+import {
+  type Extra,
+  type Status,
+  seqnoIn,
+  type Template,
+  type Transaction,
+  type TransactionRow,
+} from '../chain/model.ts';
 import type { Quiet } from '../chain/registry.ts';
+import { chainsOf } from '../chain/settle.ts';
 import { HASH_KIND } from '../chain/tag.ts';
 
 /** The latest state of an account. */
 export interface LatestState {
   readonly account: Account;
   readonly address: string;
-  /** Its last transaction; undefined for contracts that never act. */
+  /** Last transaction; undefined for contracts that never act. */
   readonly row: TransactionRow | undefined;
   readonly status: Status;
   readonly balance: number;
@@ -22,30 +31,24 @@ export interface LatestState {
   readonly frozenHash: string | undefined;
 }
 
-/** What latest states are read from: the chain, and what of it is indexed. */
-interface IndexedChain {
-  readonly chain: Chain;
-  readonly head: () => number;
-  /** Masterchain block that lists a template's transaction in an epoch. */
-  seqnoIn(period: number, phase: number, transaction: Transaction, epoch: number): number;
-}
-
-/** Latest states, as of the head. */
+/** Latest states at the head. */
 export class LatestStates {
-  readonly #view: IndexedChain;
-  readonly #chains = new Map<number, ReadonlyMap<Account, readonly Transaction[]>>();
+  readonly #chain: Chain;
+  readonly #head: () => number;
+  readonly #chains = new Map<Template, ReadonlyMap<Account, readonly Transaction[]>>();
   readonly #jettons = new Map<Account, JettonPast>();
   #listed: { readonly head: number; readonly list: readonly LatestState[] } | undefined;
 
-  constructor(view: IndexedChain) {
-    this.#view = view;
+  constructor(chain: Chain, head: () => number) {
+    this.#chain = chain;
+    this.#head = head;
   }
 
-  /** The state behind a raw address; undefined when the index has none. */
+  /** The state of a raw address, if the index has one. */
   find(address: string): LatestState | undefined {
-    const quiet = this.#view.chain.registry.find(address);
+    const quiet = this.#chain.registry.find(address);
     if (quiet !== undefined) return this.#quiet(quiet);
-    const known = this.#view.chain.accountOf(address);
+    const known = this.#chain.accountOf(address);
     return known === undefined ? undefined : this.of(known.account, known.epoch);
   }
 
@@ -54,11 +57,11 @@ export class LatestStates {
     return row === undefined ? undefined : this.#active(row);
   }
 
-  /** Every account that lives in more than one epoch, in the order of their first sight. */
+  /** All accounts that exist in several epochs, in the order in which they first appear. */
   all(): readonly LatestState[] {
-    const head = this.#view.head();
+    const head = this.#head();
     if (this.#listed?.head === head) return this.#listed.list;
-    const { chain } = this.#view;
+    const chain = this.#chain;
     const acting = [0, 1, 2].flatMap((family) =>
       family > 0 && !chain.hasHappened(family, head)
         ? []
@@ -72,39 +75,27 @@ export class LatestStates {
     return list;
   }
 
-  /** Accounts of a role, in the order of their first sight. */
+  /** Accounts of a role, in the order in which they first appear. */
   ofRole(role: Account['role']): readonly LatestState[] {
     return this.all().filter(({ account }) => account.role === role);
   }
 
+  /** The transactions of an account by lt. */
   #chainOf(template: Template, account: Account): readonly Transaction[] {
-    let chains = this.#chains.get(template.family);
-    if (chains === undefined) {
-      const made = new Map<Account, Transaction[]>();
-      for (const one of [...template.transactions].sort((a, b) => a.lt - b.lt)) {
-        const list = made.get(one.account);
-        if (list === undefined) made.set(one.account, [one]);
-        else list.push(one);
-      }
-      chains = made;
-      this.#chains.set(template.family, chains);
-    }
-    return chains.get(account) ?? [];
+    return remembered(this.#chains, template, () => chainsOf(template.transactions)).get(account) ?? [];
   }
 
-  /** Last transaction that is indexed and left a state: the index keeps none of accounts that are gone. */
+  /** Last indexed transaction that left a state; deleted accounts have none. */
   #last(account: Account, only: number | undefined): TransactionRow | undefined {
-    const { chain } = this.#view;
+    const chain = this.#chain;
     const template = chain.template(account.family);
     if (template === undefined) return undefined;
     const list = this.#chainOf(template, account).filter((one) => one.endStatus !== 'nonexist');
-    const now = Math.floor((slotOf(this.#view.head()) - template.phase) / template.period);
+    const now = Math.floor((slotOf(this.#head()) - template.phase) / template.period);
     const newest = account.family === 2 ? Math.min(0, now) : now;
     for (const epoch of only === undefined ? [newest, newest - 1] : [only]) {
       if (account.family > 0 && epoch < 0) continue;
-      const found = list.findLast(
-        (one) => this.#view.seqnoIn(template.period, template.phase, one, epoch) <= this.#view.head(),
-      );
+      const found = list.findLast((one) => seqnoIn(template, one, epoch) <= this.#head());
       if (found !== undefined) return chain.row(template, found, epoch);
     }
     return undefined;
@@ -112,7 +103,7 @@ export class LatestStates {
 
   #active(row: TransactionRow): LatestState {
     const { template, transaction, epoch } = row;
-    const { codec } = this.#view.chain;
+    const { codec } = this.#chain;
     const hash = (kind: 1 | 4 | 5): string => codec.hash(template.family, kind, transaction.id, epoch);
     const status = transaction.endStatus;
     const drift = template.drift.get(transaction.account) ?? 0;
@@ -134,7 +125,7 @@ export class LatestStates {
   }
 
   #quiet({ account, lastLt, balance }: Quiet): LatestState {
-    const { codec } = this.#view.chain;
+    const { codec } = this.#chain;
     const hash = (kind: 1 | 4 | 5): string => codec.hash(3, kind, account.index, 0);
     return {
       account,
@@ -162,30 +153,24 @@ export class LatestStates {
     return (row.epoch + 1) * signed.length + before;
   }
 
-  /** What an acting jetton wallet holds: what it got less what it gave, and never less than nothing. */
+  /** Balance of an active jetton wallet: what it received minus what it sent, at least 0. */
   jettonsOf({ account, row }: LatestState): bigint {
     if (row === undefined) return 0n;
-    let past = this.#jettons.get(account);
-    if (past === undefined) {
-      past = jettonPast(this.#chainOf(row.template, account), row.template.period);
-      this.#jettons.set(account, past);
-    }
-    return past.start + past.drift * BigInt(row.epoch) + (past.after.get(row.transaction) ?? 0n);
+    const { template, transaction, epoch } = row;
+    const past = remembered(this.#jettons, account, () =>
+      jettonPast(this.#chainOf(template, account), template.period),
+    );
+    return past.start + past.drift * BigInt(epoch) + (past.after.get(transaction) ?? 0n);
   }
 
-  /** Who owns an acting NFT item: the last whom a transfer named. */
+  /** Owner of an active NFT item: the new owner of its last transfer. */
   ownerOf({ account, row }: LatestState): Account | undefined {
     if (row === undefined) return account.owner;
     const moves = this.#chainOf(row.template, account).filter(
-      ({ incoming, outcome }) => incoming?.body.order?.kind === 'nft_transfer' && outcome.kind === 'ok',
+      ({ incoming, outcome }) => incoming?.body.decodedOpcode === 'nft_transfer' && outcome.kind === 'ok',
     );
     const last = moves.findLast(({ lt }) => lt <= row.transaction.lt) ?? moves.at(-1);
-    return last?.incoming?.body.order?.to ?? account.owner;
-  }
-
-  /** The epoch of the head. */
-  get epoch(): number {
-    return epochOf(slotOf(this.#view.head()));
+    return last?.incoming?.body.facts.order?.to ?? account.owner;
   }
 }
 
@@ -202,7 +187,7 @@ function jettonPast(chain: readonly Transaction[], period: number): JettonPast {
   for (const one of chain) {
     const body = one.incoming?.bounced === true ? undefined : one.incoming?.body;
     if (one.outcome.kind === 'ok' && body !== undefined) {
-      held += (body.credited ?? 0n) - (body.order?.amount ?? 0n);
+      held += (body.facts.credited ?? 0n) - (body.facts.order?.amount ?? 0n);
     }
     if (held < least) least = held;
     after.set(one, held);

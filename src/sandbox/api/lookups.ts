@@ -1,27 +1,19 @@
-import { addressOf } from '../chain/accounts.ts';
-import type { MessageRow, TransactionRow } from '../chain/chain.ts';
+import { type Account, addressOf } from '../chain/accounts.ts';
 import { slotOf } from '../chain/clock.ts';
-import type { Message, Transaction } from '../chain/model.ts';
-import { SLOTS_PER_STATEMENT } from './blocks.ts';
-import { ApiError, type Params } from './params.ts';
-import { Reply } from './reply.ts';
+import type { Message, MessageRow, Transaction, TransactionRow } from '../chain/model.ts';
+import { directionOf } from './messages.ts';
+import { ApiError } from './params.ts';
+import type { Reply } from './reply.ts';
+import { slotsIn } from './scan.ts';
 import type { View } from './view.ts';
 
-/** A transaction that a message led to. */
-interface Match {
-  readonly row: TransactionRow;
-  readonly message: Message;
-}
-
-/** `/transactionsByMessage`: once for each message that matches; only the last copy has its messages. */
-export function transactionsByMessage(view: View, params: Params): Buffer {
+/** `/transactionsByMessage`: a transaction once for each matching message; only its last copy has messages. */
+export function transactionsByMessage(reply: Reply): Buffer {
+  const { view, params } = reply;
   const hashes = params.hashes('msg_hash');
   const bodyHash = params.hash('body_hash')?.toString('base64');
   const opcode = params.opcode('opcode');
-  const given = params.text('direction');
-  if (given !== undefined && given !== 'in' && given !== 'out') {
-    throw new ApiError(422, 'direction should be one of: in, out');
-  }
+  const given = directionOf(params);
   if (hashes.length === 0 && bodyHash === undefined && opcode === undefined) {
     throw new ApiError(422, 'at least one of msg_hash, body_hash, opcode should be specified');
   }
@@ -30,9 +22,8 @@ export function transactionsByMessage(view: View, params: Params): Buffer {
   const direction = opcode === undefined ? given : 'in';
   const [source] = params.firstAddress('source');
   const [destination] = params.firstAddress('destination');
-  const keep = (one: MessageRow): boolean => {
-    const { message, epoch } = one;
-    const side = (wanted: string | undefined, account: Message['source']): boolean =>
+  const keep = ({ message, epoch }: MessageRow): boolean => {
+    const side = (wanted: string | undefined, account: Account | undefined): boolean =>
       wanted === undefined || (account !== undefined && addressOf(account, epoch, view.chain.codec) === wanted);
     return (
       (bodyHash === undefined || message.body.hash === bodyHash) &&
@@ -47,73 +38,63 @@ export function transactionsByMessage(view: View, params: Params): Buffer {
       : scan(view, keep, sort, offset + limit);
   const matches = messages
     .flatMap((one) => sides(view, one, direction))
-    .sort((a, b) => sort * (a.row.lt - b.row.lt) || (a.row.account < b.row.account ? -1 : 1));
-  return copies(view, params, matches.slice(offset, offset + limit));
+    .sort((a, b) => sort * (a.lt - b.lt) || (a.account < b.account ? -1 : 1));
+  return copies(reply, matches.slice(offset, offset + limit));
 }
 
-/** Messages in the order of their senders, until more than enough are found. */
+/** Messages in the order of their senders, until there are more than enough. */
 function scan(view: View, keep: (row: MessageRow) => boolean, sort: 1 | -1, wanted: number): readonly MessageRow[] {
   const found: MessageRow[] = [];
-  const last = slotOf(view.head());
-  let enough = Number.POSITIVE_INFINITY;
-  for (let count = 0; count <= last && count < enough; count += 1) {
-    if (count > SLOTS_PER_STATEMENT) throw new ApiError(500, 'timeout: context deadline exceeded');
-    found.push(...view.chain.createdIn(sort === 1 ? count : last - count).filter(keep));
-    // What consumes a message runs some blocks after what sent it.
-    if (found.length >= wanted && enough === Number.POSITIVE_INFINITY) enough = count + 20;
+  let more = 20;
+  for (const slot of slotsIn({ first: 0, last: slotOf(view.head()) }, sort)) {
+    found.push(...view.chain.createdIn(slot).filter(keep));
+    // The receiver of a message runs some blocks after its sender.
+    if (found.length >= wanted) more -= 1;
+    if (more === 0) break;
   }
   return found;
 }
 
-function sides(view: View, one: MessageRow, direction: string | undefined): readonly Match[] {
+/** The transactions that sent and received a message. */
+function sides(view: View, one: MessageRow, direction: string | undefined): readonly TransactionRow[] {
   const { template, message, epoch } = one;
   const { sent, received, consumedIn } = view.sidesOf(one);
-  const found: Match[] = [];
-  const add = (transaction: Transaction | undefined, at: number): void => {
-    if (transaction !== undefined) found.push({ row: view.chain.row(template, transaction, at), message });
-  };
-  if (received && direction !== 'out') add(message.to, consumedIn);
-  if (sent && direction !== 'in') add(message.from, epoch);
+  const found: TransactionRow[] = [];
+  if (received && direction !== 'out' && message.to) found.push(view.chain.row(template, message.to, consumedIn));
+  if (sent && direction !== 'in' && message.from) found.push(view.chain.row(template, message.from, epoch));
   return found;
 }
 
-function copies(view: View, params: Params, matches: readonly Match[]): Buffer {
-  const reply = new Reply(view, params);
-  const last = new Map(matches.map((match, index) => [view.transactionHash(match.row), index]));
-  const texts = matches.map(({ row }, index) => {
-    view.addresses.meetTransaction(reply.met, row.transaction, row.epoch);
-    const text = view.transactionText(row);
-    if (last.get(view.transactionHash(row)) === index) return text;
+function copies(reply: Reply, rows: readonly TransactionRow[]): Buffer {
+  const hashes = rows.map((row) => reply.view.transactionHash(row));
+  const texts = rows.map((row, index) => {
+    const text = reply.transactionText(row);
+    if (hashes.lastIndexOf(hashes[index] ?? '') === index) return text;
     const start = text.indexOf(',"in_msg":');
     return `${text.slice(0, start)},"in_msg":null,"out_msgs":[]${text.slice(text.lastIndexOf(',"account_state_before":'))}`;
   });
   return reply.list('transactions', texts, false);
 }
 
-/** `/adjacentTransactions`: what sent the message that a transaction consumed, and what consumed those that it sent. */
-export function adjacentTransactions(view: View, params: Params): Buffer {
+/** `/adjacentTransactions`: the sender of the message that a transaction received, and the receivers of its messages. */
+export function adjacentTransactions(reply: Reply): Buffer {
+  const { view, params } = reply;
   const hash = params.hash('hash');
   const direction = params.text('direction');
-  const row = hash === undefined ? undefined : view.chain.transactionByHash(hash);
+  const row = hash && view.chain.transactionByHash(hash);
   const found: TransactionRow[] = [];
   if (row !== undefined && view.isVisible(row)) {
     const { template, transaction, epoch } = row;
     const { incoming, outgoing } = transaction;
-    const near = (other: Transaction | undefined): void => {
-      if (other === undefined) return;
-      const next = view.chain.row(template, other, epoch + other.cycle - transaction.cycle);
-      if (view.isVisible(next)) found.push(next);
-    };
-    if (direction !== 'out') near(incoming?.from);
-    if (direction !== 'in') for (const message of outgoing) near(message.to);
+    const senders = direction === 'out' ? [] : [incoming?.from];
+    const receivers = direction === 'in' ? [] : outgoing.map(({ to }: Message) => to);
+    const near = [...senders, ...receivers].filter((other): other is Transaction => other !== undefined);
+    found.push(...near.map((other) => view.chain.row(template, other, epoch + other.cycle - transaction.cycle)));
   }
-  if (found.length === 0) throw new ApiError(404, 'adjacent transactions not found');
-  const reply = new Reply(view, params);
   const texts = found
+    .filter((next) => view.isVisible(next))
     .sort((a, b) => a.lt - b.lt)
-    .map((one) => {
-      view.addresses.meetTransaction(reply.met, one.transaction, one.epoch);
-      return view.transactionText(one);
-    });
+    .map((next) => reply.transactionText(next));
+  if (texts.length === 0) throw new ApiError(404, 'adjacent transactions not found');
   return reply.list('transactions', texts, false);
 }

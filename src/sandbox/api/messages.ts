@@ -1,43 +1,39 @@
 import { addressOf } from '../chain/accounts.ts';
-import type { MessageRow } from '../chain/chain.ts';
-import { EPOCH_BLOCKS, FIRST_SEQNO, slotOf } from '../chain/clock.ts';
+import { EPOCH_BLOCKS, FIRST_SEQNO, slotOf, utimeOf } from '../chain/clock.ts';
+import { type MessageRow, slotWithin, startOf } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import type { Met } from '../page/addresses.ts';
-import { SLOTS_PER_STATEMENT, windowBounds } from './blocks.ts';
-import { ApiError, type Params } from './params.ts';
+import type { PageWriter } from '../page/writer.ts';
+import { ApiError, type Params, within } from './params.ts';
+import type { Reply } from './reply.ts';
+import { slotsIn, timeout, windowBounds } from './scan.ts';
 import type { ListedMessage, View } from './view.ts';
 
 type Direction = 'in' | 'out' | undefined;
-/** How many inbound externals the server can sort within its time. */
+type Keep = (row: ListedMessage) => boolean;
+/** How many inbound externals the server can sort before its timeout. */
 const EXTERNALS_PER_STATEMENT = 150_000;
 
-/** `/messages`: by creation and hash, those without creation first when descending and last when ascending. */
-export function messages(view: View, params: Params): Buffer {
-  const direction = params.text('direction');
+/** `/messages`: by creation and hash; those without creation come first when descending and last when ascending. */
+export function messages(reply: Reply): Buffer {
+  const { view, params } = reply;
   const keep = messageFilter(view, params);
   const hashes = params.hashes('msg_hash');
   const single = hashes.length === 0 ? params.lenientHash('hash') : undefined;
-  if (direction !== undefined && direction !== 'in' && direction !== 'out') {
-    throw new ApiError(422, 'direction should be one of: in, out');
-  }
+  const direction = directionOf(params);
   const { limit, offset } = params.page();
   const sort = params.sort() ?? -1;
   const wanted = offset + limit;
-  const asked = single === undefined ? hashes : [single];
-  if (asked.length > 0) {
-    const rows = asked.map((hash) => view.chain.messageByHash(hash)).filter((row) => row !== undefined);
-    const found = new Map(
-      rows
-        .flatMap((row) => resolve(view, row, direction))
-        .filter(keep)
-        .map((row) => [row.hash, row]),
-    );
-    return pageOf(view, params, ordered([...found.values()], sort).slice(offset, wanted));
+  const named = single === undefined ? hashes : [single];
+  if (named.length > 0) {
+    const rows = named.flatMap((hash) => view.chain.messageByHash(hash) ?? []);
+    const shown = rows.flatMap((row) => resolve(view, row, direction)).filter(keep);
+    const found = new Map(shown.map((row) => [row.hash, row]));
+    return pageOf(reply, ordered([...found.values()], sort).slice(offset, wanted));
   }
+  const { byLt, byTime } = params.bounds();
   const only = params.bool('only_externals') === true;
-  const none = params.bool('exclude_externals') === true || hasBounds(params);
-  const externals = (): readonly ListedMessage[] =>
-    none || direction === 'out' ? [] : inboundExternals(view, keep, sort);
+  const none = params.bool('exclude_externals') === true || byLt || byTime || direction === 'out';
+  const externals = (): readonly ListedMessage[] => (none ? [] : inboundExternals(view, keep, sort));
   const internals = (count: number): readonly ListedMessage[] =>
     only || count <= 0 ? [] : scan(view, params, direction, keep, sort, count);
   let rows: readonly ListedMessage[];
@@ -48,60 +44,58 @@ export function messages(view: View, params: Params): Buffer {
     const first = internals(wanted);
     rows = first.length >= wanted ? first : [...first, ...externals()];
   }
-  return pageOf(view, params, rows.slice(offset, wanted));
+  return pageOf(reply, rows.slice(offset, wanted));
 }
 
-function hasBounds(params: Params): boolean {
-  return ['start_lt', 'end_lt', 'start_utime', 'end_utime'].some((name) => params.has(name));
+/** @throws {ApiError} 422 if the direction is invalid */
+export function directionOf(params: Params): Direction {
+  const direction = params.text('direction');
+  if (direction === undefined || direction === 'in' || direction === 'out') return direction;
+  throw new ApiError(422, 'direction should be one of: in, out');
 }
 
-/** A message as far as it is indexed: nothing when neither side is, and only the side that is asked for. */
+/** A message with the indexed sides that the direction asks for; nothing if there are none. */
 function resolve(view: View, row: MessageRow, direction: Direction): readonly ListedMessage[] {
   const { message, template, epoch } = row;
   const { sent, received, consumedIn } = view.sidesOf(row);
-  const { codec } = view.chain;
-  const hashOf = (id: number, at: number): string => codec.hash(template.family, HASH_KIND.transaction, id, at);
-  const outbound =
-    sent && direction !== 'in' && message.from !== undefined ? hashOf(message.from.id, epoch) : undefined;
+  const hashOf = (kind: 1 | 2, id: number, at: number): string => view.chain.codec.hash(template.family, kind, id, at);
+  const outbound = sent && direction !== 'in' && message.from && hashOf(HASH_KIND.transaction, message.from.id, epoch);
   const inbound =
-    received && direction !== 'out' && message.to !== undefined ? hashOf(message.to.id, consumedIn) : undefined;
-  if (outbound === undefined && inbound === undefined) return [];
-  return [{ ...row, hash: codec.hash(template.family, HASH_KIND.message, message.id, epoch), inbound, outbound }];
+    received && direction !== 'out' && message.to && hashOf(HASH_KIND.transaction, message.to.id, consumedIn);
+  const sides = { inbound: inbound || undefined, outbound: outbound || undefined };
+  return inbound || outbound ? [{ ...row, hash: hashOf(HASH_KIND.message, message.id, epoch), ...sides }] : [];
 }
 
 function scan(
   view: View,
   params: Params,
   direction: Direction,
-  keep: (row: ListedMessage) => boolean,
+  keep: Keep,
   sort: 1 | -1,
   count: number,
 ): readonly ListedMessage[] {
-  const { first, last } = windowBounds(view, params, -EPOCH_BLOCKS);
   const found: ListedMessage[] = [];
-  let scanned = 0;
-  for (let slot = sort === 1 ? first : last; slot >= first && slot <= last && found.length < count; slot += sort) {
-    scanned += 1;
-    if (scanned > SLOTS_PER_STATEMENT) throw new ApiError(500, 'timeout: context deadline exceeded');
+  for (const slot of slotsIn(windowBounds(view, params, -EPOCH_BLOCKS), sort)) {
     const rows = view.chain
       .createdIn(slot)
       .filter((row) => row.message.from !== undefined)
       .flatMap((row) => resolve(view, row, direction))
       .filter(keep);
     found.push(...ordered(rows, sort));
+    if (found.length >= count) break;
   }
   return found;
 }
 
-/** All inbound externals by hash. They have no time, so the whole chain is read, once for each state of it. */
-function inboundExternals(view: View, keep: (row: ListedMessage) => boolean, sort: 1 | -1): readonly ListedMessage[] {
+/** All inbound externals by hash. They have no time, so the whole chain is read, once for each head. */
+function inboundExternals(view: View, keep: Keep, sort: 1 | -1): readonly ListedMessage[] {
   const rows = view.inboundExternals(() => {
     const found: ListedMessage[] = [];
     for (let slot = slotOf(FIRST_SEQNO); slot <= slotOf(view.head()); slot += 1) {
       for (const row of view.chain.createdIn(slot)) {
         if (row.message.from === undefined) found.push(...resolve(view, row, undefined));
       }
-      if (found.length > EXTERNALS_PER_STATEMENT) throw new ApiError(500, 'timeout: context deadline exceeded');
+      if (found.length > EXTERNALS_PER_STATEMENT) throw timeout();
     }
     return ordered(found, 1);
   });
@@ -115,48 +109,35 @@ function ordered(rows: readonly ListedMessage[], sort: 1 | -1): readonly ListedM
   return [...rows].sort((a, b) => sort * (key(a) - key(b) || (a.hash < b.hash ? -1 : 1)));
 }
 
-function messageFilter(view: View, params: Params): (row: ListedMessage) => boolean {
+function messageFilter(view: View, params: Params): Keep {
   const opcode = params.opcode('opcode');
   const bodyHash = params.hash('body_hash')?.toString('base64');
   const [source, destination] = [params.addressOrNull('source'), params.addressOrNull('destination')];
-  const [startLt, endLt] = [params.lt('start_lt'), params.lt('end_lt')];
-  const [startUtime, endUtime] = [params.utime('start_utime'), params.utime('end_utime')];
+  const bounds = params.bounds();
   const matches = (wanted: string | null | undefined, row: ListedMessage, side: 'source' | 'destination'): boolean => {
     if (wanted === undefined) return true;
     const account = row.message[side];
     return account === undefined ? wanted === null : wanted === addressOf(account, row.epoch, view.chain.codec);
   };
-  const timed = startUtime !== undefined || endUtime !== undefined;
   return (row) => {
-    if (opcode !== undefined && row.message.body.opcode !== opcode) return false;
-    if (bodyHash !== undefined && row.message.body.hash !== bodyHash) return false;
+    const { body, from } = row.message;
+    if (opcode !== undefined && body.opcode !== opcode) return false;
+    if (bodyHash !== undefined && body.hash !== bodyHash) return false;
     if (!matches(source, row, 'source') || !matches(destination, row, 'destination')) return false;
-    if (startLt !== undefined && row.createdLt < startLt) return false;
-    if (endLt !== undefined && (row.createdLt > endLt || row.createdLt < 0)) return false;
-    if (!timed) return true;
-    if (row.message.from === undefined) return false;
-    const at = view.createdAt(row);
-    return (startUtime === undefined || at >= startUtime) && (endUtime === undefined || at <= endUtime);
+    if (from === undefined) return !bounds.byLt && !bounds.byTime;
+    return within(bounds, row.createdLt, () =>
+      utimeOf(startOf(row.template, row.epoch) + slotWithin(row.template, from)),
+    );
   };
 }
 
-function pageOf(view: View, params: Params, rows: readonly ListedMessage[]): Buffer {
-  const page = view.borrow();
-  page.text('{"messages":[');
-  rows.forEach((row, index) => {
-    if (index > 0) page.text(',');
+function pageOf(reply: Reply, rows: readonly ListedMessage[]): Buffer {
+  const { view } = reply;
+  const records = rows.map((row) => {
+    reply.meetMessage(row);
     const inbound = row.inbound === undefined ? '' : `,"in_msg_tx_hash":"${row.inbound}"`;
     const outbound = row.outbound === undefined ? '' : `,"out_msg_tx_hash":"${row.outbound}"`;
-    view.writeMessage(page, row, inbound + outbound);
+    return (page: PageWriter) => view.writeMessage(page, row, inbound + outbound);
   });
-  page.text('],');
-  const met: Met = new Map();
-  for (const row of rows) view.addresses.meetMessage(met, row.message, row.epoch);
-  view.addresses.writeBook(page, params.flag('X-No-Address-Book', 'x_no_address_book') ? new Map() : met);
-  page.text(',');
-  view.addresses.writeMetadata(page, params.flag('X-No-Metadata', 'x_no_metadata') ? new Map() : met);
-  page.text('}');
-  const bytes = Buffer.from(page.finish());
-  view.giveBack(page);
-  return bytes;
+  return reply.list('messages', records, true);
 }

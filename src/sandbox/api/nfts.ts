@@ -1,28 +1,25 @@
 import type { Account } from '../chain/accounts.ts';
 import type { QuietItem } from '../chain/registry.ts';
-import { type OrderedRecord, orderedJson } from '../page/json.ts';
+import type { JsonRecord } from '../page/json.ts';
 import type { LatestState } from './latest-states.ts';
-import { ApiError, type Params } from './params.ts';
-import { Reply } from './reply.ts';
+import { ApiError, contains } from './params.ts';
+import type { Reply } from './reply.ts';
 import { shuffled, sorted } from './scan.ts';
-import { sets } from './tokens.ts';
 import type { View } from './view.ts';
 
-/** `/nft/collections`: by row id, in no order when filtered. */
-export function nftCollections(view: View, params: Params, shuffle: number): Buffer {
-  const [addresses, owners] = [sets(params, 'collection_address'), sets(params, 'owner_address')];
+/** `/nft/collections`: by row id; in no order with a filter. */
+export function nftCollections(reply: Reply): Buffer {
+  const { view, params, shuffle } = reply;
+  const [addresses, owners] = [params.addressSet('collection_address'), params.addressSet('owner_address')];
   const { limit, offset } = params.page();
   const found = view.latestStates
     .ofRole('nft-collection')
     .filter(
-      (one) =>
-        (addresses.size === 0 || addresses.has(one.address)) &&
-        (owners.size === 0 || owners.has(ownerOfCollection(view, one.account)?.address ?? '')),
+      (one) => contains(addresses, one.address) && contains(owners, ownerOfCollection(view, one.account)?.address),
     );
   const rows = addresses.size + owners.size > 0 ? shuffled(found, shuffle) : found;
-  const reply = new Reply(view, params);
-  const texts = rows.slice(offset, offset + limit).map((one) => orderedJson(collection(view, reply, one)));
-  return reply.list('nft_collections', texts, true);
+  const records = rows.slice(offset, offset + limit).map((one) => collection(reply, one));
+  return reply.list('nft_collections', records, true);
 }
 
 function ownerOfCollection(view: View, { index }: Account): Account | undefined {
@@ -30,13 +27,13 @@ function ownerOfCollection(view: View, { index }: Account): Account | undefined 
   return index % 4 === 2 ? undefined : wallets[index % wallets.length];
 }
 
-function collection(view: View, reply: Reply, state: LatestState): OrderedRecord {
+function collection(reply: Reply, state: LatestState): JsonRecord {
+  const { view } = reply;
   const { account } = state;
-  const owner = ownerOfCollection(view, account);
   const dns = view.chain.registry.collections[0]?.account === account;
   return {
     address: reply.meet(account),
-    owner_address: owner === undefined ? null : reply.meet(owner),
+    owner_address: reply.meetOrNull(ownerOfCollection(view, account)),
     last_transaction_lt: String(state.lastLt),
     next_item_index: dns ? '-1' : account.family === 3 ? '220' : String(2n ** 255n),
     collection_content: { uri: `https://example.com/c${account.index}` },
@@ -45,13 +42,13 @@ function collection(view: View, reply: Reply, state: LatestState): OrderedRecord
   };
 }
 
-/** An item with what decides its place in a listing. */
+/** An item and its sort keys. */
 export interface ItemRow {
   readonly state: LatestState;
   readonly id: number;
   readonly quiet: QuietItem | undefined;
   readonly index: string;
-  /** The sale contract while it is on sale, else the real owner. */
+  /** The sale contract if the item is on sale, else the real owner. */
   readonly owner: Account | undefined;
   readonly realOwner: Account | undefined;
 }
@@ -74,11 +71,12 @@ export function itemRows(view: View): readonly ItemRow[] {
 }
 
 /** `/nft/items` */
-export function nftItems(view: View, params: Params, shuffle: number): Buffer {
+export function nftItems(reply: Reply): Buffer {
+  const { view, params, shuffle } = reply;
   const [addresses, owners, collections] = [
-    sets(params, 'address'),
-    sets(params, 'owner_address'),
-    sets(params, 'collection_address'),
+    params.addressSet('address'),
+    params.addressSet('owner_address'),
+    params.addressSet('collection_address'),
   ];
   const indexes = new Set(params.texts('index'));
   if ([...indexes].some((index) => !/^\d+$/.test(index))) throw new ApiError(422, 'index should contain only digits');
@@ -92,10 +90,8 @@ export function nftItems(view: View, params: Params, shuffle: number): Buffer {
   const real = params.bool('include_on_sale') === true;
   const byLt = params.bool('sort_by_last_transaction_lt') === true;
   const found = itemRows(view).filter(({ state, index, owner, realOwner }) => {
-    if (addresses.size > 0 && !addresses.has(state.address)) return false;
-    if (collections.size > 0 && !collections.has(state.account.parent?.address ?? '')) return false;
-    if (indexes.size > 0 && !indexes.has(index)) return false;
-    return owners.size === 0 || owners.has((real ? realOwner : owner)?.address ?? '');
+    if (!contains(addresses, state.address) || !contains(collections, state.account.parent?.address)) return false;
+    return contains(indexes, index) && contains(owners, (real ? realOwner : owner)?.address);
   });
   const tieOf = ({ state: { account }, id, index, owner }: ItemRow): string => {
     const place = index.padStart(78, '0');
@@ -106,32 +102,27 @@ export function nftItems(view: View, params: Params, shuffle: number): Buffer {
   const rows = byLt
     ? sorted(found, { keyOf: (row) => row.state.lastLt, sort: -1, shuffle })
     : sorted(found, { keyOf: () => 0, tieOf, sort: 1, shuffle });
-  const reply = new Reply(view, params);
-  const texts = rows.slice(offset, offset + limit).map((row) => orderedJson(itemRecord(view, reply, row)));
-  return reply.list('nft_items', texts, true);
+  const records = rows.slice(offset, offset + limit).map((row) => itemRecord(reply, row));
+  return reply.list('nft_items', records, true);
 }
 
-/** The record of an item, its collection in it. */
-export function itemRecord(
-  view: View,
-  reply: Reply,
-  { state, quiet, index, owner, realOwner }: ItemRow,
-): OrderedRecord {
+/** The record of an item, with its collection. */
+export function itemRecord(reply: Reply, { state, quiet, index, owner, realOwner }: ItemRow): JsonRecord {
   const { account } = state;
-  const parent = account.parent?.address === undefined ? undefined : view.latestStates.find(account.parent.address);
+  const parent = reply.view.latestStates.find(account.parent?.address ?? '');
   const sale = quiet?.sale?.account;
   const auction = quiet?.saleKind === 'getgems_auction';
   return {
     address: reply.meet(account),
     init: true,
     index,
-    collection_address: parent === undefined ? null : parent.address,
-    owner_address: owner === undefined ? null : reply.meet(owner),
+    collection_address: parent?.address ?? null,
+    owner_address: reply.meetOrNull(owner),
     content: quiet?.domain === undefined ? { uri: `https://example.com/i${account.index}` } : { domain: quiet.domain },
     last_transaction_lt: String(state.lastLt),
     code_hash: account.codeHash,
     data_hash: state.dataHash ?? '',
-    collection: parent === undefined ? null : collection(view, reply, parent),
+    collection: parent === undefined ? null : collection(reply, parent),
     on_sale: sale !== undefined,
     sale_contract_address: sale !== undefined && !auction ? reply.meet(sale) : undefined,
     auction_contract_address: sale !== undefined && auction ? reply.meet(sale) : undefined,

@@ -1,6 +1,6 @@
 import { parseAddress, parseHash } from '../chain/address.ts';
 
-/** An answer that is an error of the server itself: `{"error": text}`. */
+/** An error that the server itself sends: `{"error": text}`. */
 export class ApiError extends Error {
   readonly status: number;
 
@@ -10,10 +10,31 @@ export class ApiError extends Error {
   }
 }
 
+/** Inclusive bounds; without a parameter, nothing is out of bounds. */
+export interface Bounds {
+  readonly startLt: number;
+  readonly endLt: number;
+  readonly startUtime: number;
+  readonly endUtime: number;
+  readonly byTime: boolean;
+  readonly byLt: boolean;
+}
+
+export function within({ startLt, endLt, startUtime, endUtime }: Bounds, lt: number, utimeOf: () => number): boolean {
+  if (lt < startLt || lt > endLt) return false;
+  const utime = utimeOf();
+  return utime >= startUtime && utime <= endUtime;
+}
+
+/** Whether a filter has an address; an empty filter has all. */
+export function contains(filter: ReadonlySet<string>, address: string | undefined): boolean {
+  return filter.size === 0 || filter.has(address ?? '');
+}
+
 const TRUE = new Set(['1', 't', 'true', 'on']);
 const FALSE = new Set(['0', 'f', 'false']);
 
-/** The parameters of a request, read as the server reads them: the last repetition counts, an empty number is 0. */
+/** The parameters of a request, as the server reads them: of repeated ones, the last; an empty number is 0. */
 export class Params {
   readonly #query: URLSearchParams;
   readonly #headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -31,9 +52,9 @@ export class Params {
     return this.#query.has(name);
   }
 
-  /** A switch that may come as a header or as its twin in the query. */
-  flag(header: string, name: string): boolean {
-    const given = this.#headers[header.toLowerCase()] ?? this.#last(name);
+  /** A switch: a header, or a query parameter with underscores instead of hyphens. */
+  flag(header: string): boolean {
+    const given = this.#headers[header] ?? this.#last(header.replaceAll('-', '_'));
     return typeof given === 'string' && TRUE.has(given.toLowerCase());
   }
 
@@ -50,12 +71,12 @@ export class Params {
     return this.#number(name, /^[+-]?\d+$/, -2147483648, 2147483647);
   }
 
-  /** A logical time. Beyond 2^53 all are equally far from what the sandbox holds. */
+  /** A logical time. Values above 2^53 need not be exact: the sandbox has none. */
   lt(name: string): number | undefined {
     return this.#number(name, /^\d+$/, 0, 2 ** 64);
   }
 
-  /** Seconds; a fraction is cut. */
+  /** Unix seconds, rounded down. */
   utime(name: string): number | undefined {
     const value = this.#number(name, /^\d+(\.\d*)?$/, 0, 2 ** 63);
     return value === undefined ? undefined : Math.floor(value);
@@ -87,11 +108,22 @@ export class Params {
   opcode(name: string): string | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    const hex = /^(?:0x)?([0-9a-f]{1,8})$/i.exec(text);
-    const value =
-      hex !== null ? Number.parseInt(hex[1] ?? '0', 16) : /^-\d{1,10}$/.test(text) ? Number(text) >>> 0 : undefined;
-    if (value === undefined) throw badValue(name);
+    const [, hex] = /^(?:0x)?([0-9a-f]{1,8})$/i.exec(text) ?? [];
+    if (hex === undefined && !/^-\d{1,10}$/.test(text)) throw badValue(name);
+    const value = hex === undefined ? Number(text) >>> 0 : Number.parseInt(hex, 16);
     return `0x${value.toString(16).padStart(8, '0')}`;
+  }
+
+  /** The bounds of lt and time. */
+  bounds(): Bounds {
+    return {
+      startLt: this.lt('start_lt') ?? 0,
+      endLt: this.lt('end_lt') ?? Number.MAX_SAFE_INTEGER,
+      startUtime: this.utime('start_utime') ?? 0,
+      endUtime: this.utime('end_utime') ?? 4294967295,
+      byTime: this.has('start_utime') || this.has('end_utime'),
+      byLt: this.has('start_lt') || this.has('end_lt'),
+    };
   }
 
   hash(name: string): Buffer | undefined {
@@ -99,7 +131,7 @@ export class Params {
     return text === undefined ? undefined : (parseHash(text) ?? raise(badValue(name)));
   }
 
-  /** A hash that is left out when it cannot be read. */
+  /** A hash, or undefined if it is invalid. */
   lenientHash(name: string): Buffer | undefined {
     return parseHash(this.text(name) ?? '');
   }
@@ -111,12 +143,12 @@ export class Params {
     return parseAddress(text) ?? raise(badValue(name));
   }
 
-  /** All values of a list of plain strings, whose commas are part of them. */
+  /** All values of a list of strings; commas do not separate them. */
   texts(name: string): readonly string[] {
     return this.#query.getAll(name).filter((text) => text !== '');
   }
 
-  /** A list of at most one address: the last that is given. */
+  /** The last address given, if any, as a list. */
   firstAddress(name: string): readonly string[] {
     const text = this.text(name);
     return text === undefined ? [] : [parseAddress(text) ?? raise(badValue(name))];
@@ -124,6 +156,10 @@ export class Params {
 
   addresses(name: string): readonly string[] {
     return this.#list(name, parseAddress);
+  }
+
+  addressSet(name: string): ReadonlySet<string> {
+    return new Set(this.addresses(name));
   }
 
   hashes(name: string): readonly Buffer[] {
@@ -140,14 +176,14 @@ export class Params {
     return found;
   }
 
-  /** A seqno that must be given: what cannot be read is 0. */
+  /** A required seqno; 0 if it is missing or invalid. */
   requiredSeqno(name: string): number {
     const text = this.#last(name) ?? '';
     const value = /^[+-]?\d+$/.test(text) ? Number(text) : 0;
     return value >= -2147483648 && value <= 2147483647 ? value : 0;
   }
 
-  /** Limit and offset, brought into their bounds. */
+  /** Limit, at least 1, and offset, at least 0. @throws {ApiError} with this status if the limit is above 1000 */
   page(status = 500): { readonly limit: number; readonly offset: number } {
     const limit = this.int32('limit') ?? 100;
     const offset = this.int32('offset') ?? 0;
@@ -155,7 +191,7 @@ export class Params {
     return { limit: Math.max(1, limit), offset: Math.max(0, offset) };
   }
 
-  /** 1 for ascending, -1 for descending, undefined when nothing is said. */
+  /** 1 for ascending, -1 for descending. */
   sort(): 1 | -1 | undefined {
     const text = this.#last('sort')?.toLowerCase();
     if (text === undefined || text === '') return undefined;

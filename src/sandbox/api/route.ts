@@ -17,28 +17,29 @@ import { nftCollections, nftItems } from './nfts.ts';
 import { jettonBurns, jettonTransfers, nftTransfers } from './orders.ts';
 import { ApiError, type Params } from './params.ts';
 import { pendingActions, pendingTraces, pendingTransactions } from './pending.ts';
+import { Reply } from './reply.ts';
 import { nftSales } from './sales.ts';
 import { jettonMasters, jettonWallets } from './tokens.ts';
 import { traces } from './traces.ts';
 import { transactions, transactionsByMasterchainBlock } from './transactions.ts';
 import type { View } from './view.ts';
 
-/** What one request may see differently from another. */
-export interface Occasion {
-  /** Changes the order of ties. */
+/** What differs between requests. */
+interface Occasion {
+  /** Decides the order of ties. */
   readonly shuffle: number;
-  /** Blocks that the answering replica is behind. */
+  /** How many blocks the head of `/masterchainInfo` is behind. */
   readonly lag: number;
-  /** What was posted, and as what. */
-  readonly body?: string;
-  readonly contentType?: string | undefined;
+  /** The body of a POST. */
+  readonly body: string;
+  readonly contentType: string | undefined;
 }
 
-type Endpoint = (view: View, params: Params, shuffle: number) => string | Buffer;
+type Endpoint = (reply: Reply) => string | Buffer;
 type Call = (view: View, body: Readonly<Record<string, unknown>>) => string;
 
-/** Endpoints that are read by GET, by their path under the base. */
-export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
+/** GET endpoints by path. */
+const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   blocks,
   masterchainBlockShards,
   masterchainBlockShardState,
@@ -74,18 +75,18 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   pendingActions,
 };
 
-/** Endpoints that take a JSON body by POST. */
-export const CALLS: Readonly<Record<string, Call>> = {
+/** POST endpoints by path. */
+const CALLS: Readonly<Record<string, Call>> = {
   runGetMethod,
   estimateFee: (_, body) => estimateFee(body),
   message: (_, body) => sendMessage(body),
   decode: decodePosted,
 };
 
-/** The body of an answer. @throws {ApiError} when the server would answer with an error. */
+/** The body of a response. @throws {ApiError} for an error response */
 export function answer(view: View, method: string, path: string, params: Params, occasion: Occasion): string | Buffer {
   const call = Object.hasOwn(CALLS, path) ? CALLS[path] : undefined;
-  if (method === 'POST' && call !== undefined) return call(view, jsonBody(occasion.body ?? '', occasion.contentType));
+  if (method === 'POST' && call !== undefined) return call(view, jsonBody(occasion.body, occasion.contentType));
   const reads = method === 'GET' || method === 'HEAD';
   if (path === 'masterchainInfo' && reads) return masterchainInfo(view, occasion.lag);
   const endpoint = Object.hasOwn(ENDPOINTS, path) ? ENDPOINTS[path] : undefined;
@@ -93,5 +94,5 @@ export function answer(view: View, method: string, path: string, params: Params,
     throw new ApiError(500, `internal server error: Cannot ${method} ${path}`);
   }
   if (endpoint === undefined || !reads) throw new ApiError(500, 'internal server error: Method Not Allowed');
-  return endpoint(view, params, occasion.shuffle);
+  return endpoint(new Reply(view, params, occasion.shuffle));
 }

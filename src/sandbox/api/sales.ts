@@ -1,36 +1,33 @@
-import { type OrderedRecord, orderedJson } from '../page/json.ts';
+import type { JsonRecord } from '../page/json.ts';
 import { type ItemRow, itemRecord, itemRows } from './nfts.ts';
-import { ApiError, type Params } from './params.ts';
-import { Reply } from './reply.ts';
-import { sets } from './tokens.ts';
-import type { View } from './view.ts';
+import { ApiError } from './params.ts';
+import type { Reply } from './reply.ts';
 
 const KINDS = ['getgems_sale', 'getgems_auction', 'telemint'] as const;
 const CREATED = 1_777_600_000;
 const MOST_ADDRESSES = 1000;
 
 /** `/nft/sales`: fixed sales, then auctions, then telemint. */
-export function nftSales(view: View, params: Params): Buffer {
-  const addresses = sets(params, 'address');
+export function nftSales(reply: Reply): Buffer {
+  const addresses = reply.params.addressSet('address');
   if (addresses.size === 0) throw new ApiError(422, 'at least 1 address required');
   if (addresses.size > MOST_ADDRESSES) throw new ApiError(422, 'maximum 1000 addresses allowed');
-  const reply = new Reply(view, params);
-  const found = itemRows(view).filter(({ quiet }) => {
+  const found = itemRows(reply.view).filter(({ quiet }) => {
     if (quiet?.saleKind === undefined) return false;
     return addresses.has((quiet.sale ?? quiet).account.address ?? '');
   });
-  const texts = KINDS.flatMap((kind) => found.filter(({ quiet }) => quiet?.saleKind === kind)).map((row) =>
-    orderedJson(sale(view, reply, row)),
-  );
-  return reply.list('nft_sales', texts, true);
+  const rows = KINDS.flatMap((kind) => found.filter(({ quiet }) => quiet?.saleKind === kind));
+  const records = rows.map((row) => sale(reply, row));
+  return reply.list('nft_sales', records, true);
 }
 
-function sale(view: View, reply: Reply, row: ItemRow): OrderedRecord {
+function sale(reply: Reply, row: ItemRow): JsonRecord {
+  const { view } = reply;
   const kind = row.quiet?.saleKind ?? 'telemint';
   const contract = view.latestStates.find((row.quiet?.sale ?? row.quiet)?.account.address ?? '');
   const market = view.chain.epoch.cast.contracts[0];
   const place = market === undefined ? undefined : reply.meet(market);
-  const item = itemRecord(view, reply, row);
+  const item = itemRecord(reply, row);
   const token = kind === 'telemint' ? { ...item, index: `name${row.state.account.index}` } : item;
   return {
     type: kind,
@@ -47,7 +44,7 @@ function sale(view: View, reply: Reply, row: ItemRow): OrderedRecord {
   };
 }
 
-function details(kind: (typeof KINDS)[number], place: string | undefined, row: ItemRow): OrderedRecord {
+function details(kind: (typeof KINDS)[number], place: string | undefined, row: ItemRow): JsonRecord {
   const bidder = row.realOwner?.address;
   switch (kind) {
     case 'getgems_sale':

@@ -1,56 +1,113 @@
+import { slotOf, slotOfLt, slotsOfUtime } from '../chain/clock.ts';
 import { Rng } from '../chain/mix.ts';
-import { SLOTS_PER_STATEMENT, windowBounds } from './blocks.ts';
 import { ApiError, type Params } from './params.ts';
+import type { Reply } from './reply.ts';
 import type { View } from './view.ts';
 
-/** How a listing reads its rows. */
+/** More slots than the server can read before its timeout. */
+const SLOTS_PER_STATEMENT = 400_000;
+
+/** Slots from `first` to `last`, inclusive. */
+interface SlotRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** How a list is read. */
 export interface Scan<T> {
-  /** Rows of a slot that the request asks for. */
+  /** Rows of a slot that match the request. */
   readonly rowsIn: (slot: number) => readonly T[];
-  /** First part of the order. */
+  /** Rows that are known without reading slots. */
+  readonly direct?: readonly T[] | undefined;
+  /** Sort key. */
   readonly keyOf: (row: T) => number;
-  /** What orders rows of one key; without it they come in another order with each request. */
+  /** Sort key for rows with equal keys; without it, their order differs between requests. */
   readonly tieOf?: (row: T) => string;
   /** Whether the key is a time, which several slots share. */
   readonly byTime: boolean;
-  readonly sort: 1 | -1;
-  readonly shuffle: number;
-  readonly least?: number;
+  /** Default: descending. */
+  readonly sort?: 1 | -1;
 }
 
-/** Reads slot by slot in the order of the answer until a page is full. */
-export function scanSlots<T>(view: View, params: Params, scan: Scan<T>): readonly T[] {
+/** The page of a list that a request asks for; reads slot by slot until it is full. */
+export function scanSlots<T>({ view, params, shuffle }: Reply, scan: Scan<T>): readonly T[] {
+  const order = { sort: params.sort() ?? -1, shuffle, ...scan };
   const { limit, offset } = params.page();
-  const { first, last } = windowBounds(view, params, scan.least);
   const wanted = offset + limit;
+  if (scan.direct !== undefined) return sorted(scan.direct, order).slice(offset, wanted);
   const found: T[] = [];
-  let scanned = 0;
-  for (let slot = scan.sort === 1 ? first : last; slot >= first && slot <= last; slot += scan.sort) {
-    scanned += 1;
-    if (scanned > SLOTS_PER_STATEMENT) throw new ApiError(500, 'timeout: context deadline exceeded');
-    // What one second holds is a tie, so it is read whole before the page may end.
-    if (found.length >= wanted && (!scan.byTime || view.chain.secondEnds(slot, scan.sort))) break;
+  for (const slot of slotsIn(windowBounds(view, params), order.sort)) {
+    // Rows of the same second are ties, so a second is read completely before the page ends.
+    if (found.length >= wanted && (!scan.byTime || view.chain.secondEnds(slot, order.sort))) break;
     found.push(...scan.rowsIn(slot));
   }
-  return sorted(found, scan).slice(offset, wanted);
+  return sorted(found, order).slice(offset, wanted);
 }
 
-/** Rows in an order that differs from request to request. */
+/** Rows in an order that differs between requests. */
 export function shuffled<T>(rows: readonly T[], shuffle: number): readonly T[] {
   return sorted(rows, { keyOf: () => 0, sort: 1, shuffle });
 }
 
-/** Rows in the order of the answer. */
+/** Rows by key and tie; the rest is in an order that `shuffle` decides. */
 export function sorted<T>(
   rows: readonly T[],
-  scan: Pick<Scan<T>, 'keyOf' | 'tieOf' | 'sort' | 'shuffle'>,
+  {
+    keyOf,
+    tieOf,
+    sort,
+    shuffle,
+  }: Pick<Scan<T>, 'keyOf' | 'tieOf'> & { readonly sort: 1 | -1; readonly shuffle: number },
 ): readonly T[] {
-  const { keyOf, tieOf, sort } = scan;
-  const rng = new Rng(scan.shuffle, 0x71e5);
+  const rng = new Rng(shuffle, 0x71e5);
   return rows
     .map((row) => ({ row, key: keyOf(row), tie: tieOf?.(row) ?? '', chance: rng.next() }))
     .sort(
       (a, b) => sort * (a.key - b.key) || sort * (a.tie < b.tie ? -1 : a.tie > b.tie ? 1 : 0) || a.chance - b.chance,
     )
     .map(({ row }) => row);
+}
+
+/**
+ * Slots in ascending or descending order.
+ * @throws {ApiError} 500 after as many slots as the server can read
+ */
+export function* slotsIn(
+  { first, last }: SlotRange,
+  sort: 1 | -1,
+  isWanted: (slot: number) => boolean = () => true,
+): Generator<number> {
+  let scanned = 0;
+  for (let slot = sort === 1 ? first : last; slot >= first && slot <= last; slot += sort) {
+    if (!isWanted(slot)) continue;
+    scanned += 1;
+    if (scanned > SLOTS_PER_STATEMENT) throw timeout();
+    yield slot;
+  }
+}
+
+export function timeout(): ApiError {
+  return new ApiError(500, 'timeout: context deadline exceeded');
+}
+
+/** The slots that the bounds, the lt and the seqno of a request allow. */
+export function slotBounds(view: View, params: Params): SlotRange {
+  const window = windowBounds(view, params);
+  const lt = params.lt('lt');
+  const seqno = params.int32('seqno');
+  const named = seqno === undefined ? undefined : view.told.slotsOfSeqno(seqno);
+  return {
+    first: Math.max(window.first, slotOfLt(lt ?? 0), named?.first ?? -1),
+    last: Math.min(window.last, slotOfLt(lt ?? Number.MAX_SAFE_INTEGER), named?.last ?? Number.MAX_SAFE_INTEGER),
+  };
+}
+
+/** The slots that the bounds of lt and time allow, at least `least`. */
+export function windowBounds(view: View, params: Params, least = -1): SlotRange {
+  const { startLt, endLt, startUtime, endUtime } = params.bounds();
+  const time = slotsOfUtime(startUtime, endUtime);
+  return {
+    first: Math.max(least, time.first, slotOfLt(startLt)),
+    last: Math.min(slotOf(view.head()), time.last, slotOfLt(endLt)),
+  };
 }

@@ -1,28 +1,24 @@
 import type { Account } from '../chain/accounts.ts';
 import { mixOf } from '../chain/mix.ts';
 import type { QuietWallet } from '../chain/registry.ts';
-import { type OrderedRecord, orderedJson } from '../page/json.ts';
+import type { JsonRecord } from '../page/json.ts';
 import type { LatestState } from './latest-states.ts';
-import { ApiError, type Params } from './params.ts';
-import { Reply } from './reply.ts';
+import { ApiError, contains } from './params.ts';
+import type { Reply } from './reply.ts';
 import { shuffled, sorted } from './scan.ts';
 import type { View } from './view.ts';
 
-/** `/jetton/masters`: by row id, in no order when asked by address. */
-export function jettonMasters(view: View, params: Params, shuffle: number): Buffer {
-  const [addresses, admins] = [sets(params, 'address'), sets(params, 'admin_address')];
+/** `/jetton/masters`: by row id; in no order with `address`. */
+export function jettonMasters(reply: Reply): Buffer {
+  const { view, params, shuffle } = reply;
+  const [addresses, admins] = [params.addressSet('address'), params.addressSet('admin_address')];
   const { limit, offset } = params.page();
   const found = view.latestStates
     .ofRole('jetton-master')
-    .filter(
-      (one) =>
-        (addresses.size === 0 || addresses.has(one.address)) &&
-        (admins.size === 0 || admins.has(adminOf(view, one.account)?.address ?? '')),
-    );
+    .filter((one) => contains(addresses, one.address) && contains(admins, adminOf(view, one.account)?.address));
   const rows = addresses.size > 0 ? shuffled(found, shuffle) : found;
-  const reply = new Reply(view, params);
-  const texts = rows.slice(offset, offset + limit).map((one) => orderedJson(master(view, reply, one)));
-  return reply.list('jetton_masters', texts, true);
+  const records = rows.slice(offset, offset + limit).map((one) => master(reply, one));
+  return reply.list('jetton_masters', records, true);
 }
 
 function adminOf(view: View, account: Account): Account | undefined {
@@ -30,7 +26,8 @@ function adminOf(view: View, account: Account): Account | undefined {
   return account.index % 4 === 1 ? undefined : wallets[account.index % wallets.length];
 }
 
-function master(view: View, reply: Reply, state: LatestState): OrderedRecord {
+function master(reply: Reply, state: LatestState): JsonRecord {
+  const { view } = reply;
   const { account } = state;
   const admin = adminOf(view, account);
   const supply =
@@ -39,7 +36,7 @@ function master(view: View, reply: Reply, state: LatestState): OrderedRecord {
     address: reply.meet(account),
     total_supply: account.family === 3 && account.index % 9 === 4 ? '-1' : String(supply),
     mintable: admin !== undefined,
-    admin_address: admin === undefined ? null : reply.meet(admin),
+    admin_address: reply.meetOrNull(admin),
     jetton_content:
       account.index % 5 === 3
         ? {}
@@ -51,7 +48,7 @@ function master(view: View, reply: Reply, state: LatestState): OrderedRecord {
   };
 }
 
-/** What the acting wallets of a master hold together. */
+/** Total balance of the active wallets of a master. */
 function supplyOf(view: View, parent: Account): bigint {
   return view.latestStates
     .ofRole('jetton-wallet')
@@ -60,11 +57,12 @@ function supplyOf(view: View, parent: Account): bigint {
 }
 
 /** `/jetton/wallets` */
-export function jettonWallets(view: View, params: Params, shuffle: number): Buffer {
+export function jettonWallets(reply: Reply): Buffer {
+  const { view, params, shuffle } = reply;
   const [addresses, owners, jettons] = [
-    sets(params, 'address'),
-    sets(params, 'owner_address'),
-    sets(params, 'jetton_address'),
+    params.addressSet('address'),
+    params.addressSet('owner_address'),
+    params.addressSet('jetton_address'),
   ];
   if (jettons.size > 1 && owners.size !== 1) {
     throw new ApiError(422, 'exactly one owner_address is required for several jetton_address');
@@ -72,45 +70,37 @@ export function jettonWallets(view: View, params: Params, shuffle: number): Buff
   const { limit, offset } = params.page();
   const direction = params.sort();
   const positive = params.bool('exclude_zero_balance') === true;
-  const quiet = new Map(view.chain.registry.wallets.map((one) => [one.account, one]));
+  const quiets = new Map(view.chain.registry.wallets.map((one) => [one.account, one]));
   const rows = view.latestStates
     .ofRole('jetton-wallet')
-    .map((state, id) => ({
-      state,
-      id,
-      quiet: quiet.get(state.account),
-      balance: balanceOf(view, state, quiet),
-    }))
-    .filter(({ state: { account, address }, balance, quiet: mintless }) => {
-      if (addresses.size > 0 && !addresses.has(address)) return false;
-      if (owners.size > 0 && !owners.has(account.owner?.address ?? '')) return false;
-      if (jettons.size > 0 && !jettons.has(account.parent?.address ?? '')) return false;
-      return !positive || balance !== 0n || mintless?.mintless !== undefined;
+    .map((state, id) => {
+      const quiet = quiets.get(state.account);
+      return {
+        state,
+        id,
+        quiet,
+        balance: quiet === undefined ? view.latestStates.jettonsOf(state) : BigInt(quiet.jettons),
+      };
+    })
+    .filter(({ state: { account, address }, balance, quiet }) => {
+      if (!contains(addresses, address) || !contains(owners, account.owner?.address)) return false;
+      if (!contains(jettons, account.parent?.address)) return false;
+      return !positive || balance !== 0n || quiet?.mintless !== undefined;
     });
+  const tieOf = ({ state: { account, address }, id }: { readonly state: LatestState; readonly id: number }): string => {
+    const place = String(id).padStart(9, '0');
+    if (jettons.size === 1) return place;
+    if (owners.size > 0) return `${account.owner?.address} ${place}`;
+    return addresses.size > 0 ? address : place;
+  };
   const ordered =
-    direction !== undefined
-      ? [...shuffled(rows, shuffle)].sort(
+    direction === undefined
+      ? sorted(rows, { keyOf: () => 0, tieOf, sort: 1, shuffle })
+      : [...shuffled(rows, shuffle)].sort(
           (a, b) => direction * (a.balance < b.balance ? -1 : a.balance > b.balance ? 1 : 0),
-        )
-      : sorted(rows, {
-          keyOf: () => 0,
-          tieOf: ({ state: { account, address }, id }) => {
-            const place = String(id).padStart(9, '0');
-            if (jettons.size === 1) return place;
-            if (owners.size > 0) return `${account.owner?.address} ${place}`;
-            return addresses.size > 0 ? address : place;
-          },
-          sort: 1,
-          shuffle,
-        });
-  const reply = new Reply(view, params);
-  const texts = ordered.slice(offset, offset + limit).map((row) => orderedJson(wallet(reply, row)));
-  return reply.list('jetton_wallets', texts, true);
-}
-
-function balanceOf(view: View, state: LatestState, quiet: ReadonlyMap<Account, QuietWallet>): bigint {
-  const known = quiet.get(state.account);
-  return known === undefined ? view.latestStates.jettonsOf(state) : BigInt(known.jettons);
+        );
+  const records = ordered.slice(offset, offset + limit).map((row) => wallet(reply, row));
+  return reply.list('jetton_wallets', records, true);
 }
 
 interface WalletRow {
@@ -119,7 +109,7 @@ interface WalletRow {
   readonly balance: bigint;
 }
 
-function wallet(reply: Reply, { state, quiet, balance }: WalletRow): OrderedRecord {
+function wallet(reply: Reply, { state, quiet, balance }: WalletRow): JsonRecord {
   const { account } = state;
   return {
     address: reply.meet(account),
@@ -139,9 +129,4 @@ function wallet(reply: Reply, { state, quiet, balance }: WalletRow): OrderedReco
             custom_payload_api_uri: ['https://example.com/claim'],
           },
   };
-}
-
-/** The addresses of a list parameter. */
-export function sets(params: Params, name: string): ReadonlySet<string> {
-  return new Set(params.addresses(name));
 }

@@ -1,27 +1,30 @@
-import type { TransactionRow } from '../chain/chain.ts';
 import { EPOCH_BLOCKS, epochOf } from '../chain/clock.ts';
-import type { Met } from '../page/addresses.ts';
-import { SLOTS_PER_STATEMENT, slotBounds } from './blocks.ts';
+import { masterchainSeqno, nowOf, type TransactionRow } from '../chain/model.ts';
+import type { PageWriter } from '../page/writer.ts';
 import { breakText, isOfHeader } from './broken.ts';
-import { ApiError, type Params } from './params.ts';
+import { ApiError, type Params, within } from './params.ts';
+import type { Reply } from './reply.ts';
+import { slotBounds, slotsIn } from './scan.ts';
 import type { View } from './view.ts';
 
 type Keep = (row: TransactionRow) => boolean;
 
 /** `/transactionsByMasterchainBlock` */
-export function transactionsByMasterchainBlock(view: View, params: Params): Buffer {
+export function transactionsByMasterchainBlock(reply: Reply): Buffer {
+  const { view, params } = reply;
   const seqno = params.requiredSeqno('seqno');
   if (!view.hasTransactions(seqno)) throw new ApiError(404, `masterchain block ${seqno} not found`);
   const { limit, offset } = params.page();
   const rows = directed(view.told.includedIn(seqno), params.sort() ?? -1);
-  return pageOf(view, params, rows.slice(offset, offset + limit));
+  return pageOf(reply, rows.slice(offset, offset + limit));
 }
 
 /** `/transactions` */
-export function transactions(view: View, params: Params): Buffer {
+export function transactions(reply: Reply): Buffer {
+  const { view, params } = reply;
   const mcSeqno = params.int32('mc_seqno');
   const hashes = params.hashes('hash');
-  const lt = params.lt('lt');
+  const byLt = params.lt('lt') !== undefined;
   const keep = transactionFilter(view, params);
   if (mcSeqno !== undefined && !view.hasTransactions(mcSeqno))
     throw new ApiError(404, `masterchain block ${mcSeqno} not found`);
@@ -32,39 +35,27 @@ export function transactions(view: View, params: Params): Buffer {
     for (const hash of hashes) {
       const known = view.chain.transactionByHash(hash);
       const row = known && view.told.shown(known);
-      const wrong = mcSeqno !== undefined && row !== undefined && view.masterchainSeqno(row) !== mcSeqno;
+      const wrong = mcSeqno !== undefined && row !== undefined && masterchainSeqno(row) !== mcSeqno;
       if (row !== undefined && !wrong && view.isVisible(row) && keep(row)) keys.set(hash.toString('base64'), row);
     }
     const sorted = [...keys].sort(([a], [b]) => (a < b ? -sort : sort)).map(([, row]) => row);
-    return pageOf(view, params, sorted.slice(offset, offset + limit));
+    return pageOf(reply, sorted.slice(offset, offset + limit));
   }
-  if (mcSeqno !== undefined) {
-    const rows = view.told.includedIn(mcSeqno).filter(keep);
-    return pageOf(view, params, directed(rows, sort, lt !== undefined).slice(offset, offset + limit));
-  }
-  return pageOf(view, params, scan(view, params, keep, sort, lt !== undefined, offset, limit));
+  const rows =
+    mcSeqno === undefined
+      ? scan(view, params, keep, byLt)
+      : directed(view.told.includedIn(mcSeqno).filter(keep), sort, byLt).slice(offset, offset + limit);
+  return pageOf(reply, rows);
 }
 
-/** Reads slot by slot: slots have disjoint ranges of lt and time, so their order is the order of the answer. */
-function scan(
-  view: View,
-  params: Params,
-  keep: Keep,
-  sort: 1 | -1,
-  byLt: boolean,
-  offset: number,
-  limit: number,
-): readonly TransactionRow[] {
-  const { first, last } = slotBounds(view, params);
-  const places = accountPlaces(view, params.addresses('account'));
+/** Reads slot by slot: each slot has its own range of lt and time, so their order is the order of the response. */
+function scan(view: View, params: Params, keep: Keep, byLt: boolean): readonly TransactionRow[] {
+  const { limit, offset } = params.page();
+  const sort = params.sort() ?? -1;
   const plain = isUnfiltered(params) && view.told.isPlain;
   const found: TransactionRow[] = [];
   let skip = offset;
-  let scanned = 0;
-  for (let slot = sort === 1 ? first : last; slot >= first && slot <= last; slot += sort) {
-    if (places !== undefined && !places(slot)) continue;
-    scanned += 1;
-    if (scanned > SLOTS_PER_STATEMENT) throw new ApiError(500, 'timeout: context deadline exceeded');
+  for (const slot of slotsIn(slotBounds(view, params), sort, accountPlaces(view, params.addresses('account')))) {
     if (plain && skip > 0 && view.isIndexed(slot + 1) && view.isIndexed(slot + 2)) {
       const count = view.chain.countMadeIn(slot);
       if (count <= skip) {
@@ -73,10 +64,8 @@ function scan(
       }
     }
     const rows = view.told.madeIn(slot).filter((row) => keep(row) && view.isVisible(row));
-    for (const row of directed(rows, sort, byLt)) {
-      if (skip > 0) skip -= 1;
-      else found.push(row);
-    }
+    found.push(...directed(rows, sort, byLt).slice(skip));
+    skip = Math.max(0, skip - rows.length);
     if (found.length >= limit) break;
   }
   return found.slice(0, limit);
@@ -88,7 +77,7 @@ function isUnfiltered(params: Params): boolean {
   return FILTERS.every((name) => !params.has(name));
 }
 
-/** Whether a slot can hold transactions of the accounts; undefined when no account is asked for. */
+/** Whether a slot can have transactions of the accounts; undefined if there are none. */
 function accountPlaces(view: View, addresses: readonly string[]): ((slot: number) => boolean) | undefined {
   if (addresses.length === 0) return undefined;
   const places = new Set<number>();
@@ -116,52 +105,38 @@ function transactionFilter(view: View, params: Params): Keep {
   const accounts = new Set(params.addresses('account'));
   params.addresses('exclude_account');
   const lt = params.lt('lt');
-  const [startLt, endLt] = [params.lt('start_lt'), params.lt('end_lt')];
-  const [startUtime, endUtime] = [params.utime('start_utime'), params.utime('end_utime')];
+  const bounds = params.bounds();
   return (row) => {
     if (accounts.size > 0 && !accounts.has(row.account)) return false;
     if (lt !== undefined && row.lt !== lt) return false;
-    if ((startLt !== undefined && row.lt < startLt) || (endLt !== undefined && row.lt > endLt)) return false;
     if (inBlock) {
       const ref = view.told.refOf(row);
       if (workchain !== undefined && ref.workchain !== workchain) return false;
       if (shard !== undefined && ref.shard !== shard) return false;
       if (seqno !== undefined && ref.seqno !== seqno) return false;
     }
-    const now = view.nowOf(row);
-    return (startUtime === undefined || now >= startUtime) && (endUtime === undefined || now <= endUtime);
+    return within(bounds, row.lt, () => nowOf(row));
   };
 }
 
-/** By lt in the asked direction and account ascending; with one lt, by account in the asked direction. */
+/** By lt in the given direction, then by account ascending; if all have one lt, by account in the given direction. */
 function directed(rows: readonly TransactionRow[], sort: 1 | -1, byLt = false): readonly TransactionRow[] {
   if (sort === 1) return rows;
   if (byLt) return [...rows].reverse();
   return [...rows].sort((a, b) => b.lt - a.lt || (a.account < b.account ? -1 : 1));
 }
 
-function pageOf(view: View, params: Params, all: readonly TransactionRow[]): Buffer {
-  const rows = view.cutTransactions(all);
-  const page = view.borrow();
-  page.text('{"transactions":[');
+function pageOf(reply: Reply, all: readonly TransactionRow[]): Buffer {
+  const { view } = reply;
   const broken = view.faults().broken.filter((one) => !isOfHeader(one));
-  rows.forEach((row, index) => {
-    if (index > 0) page.text(',');
-    const seqno = broken.length > 0 ? view.masterchainSeqno(row) : -1;
+  const rows = view.cutTransactions(all).map((row) => {
+    reply.meetTransaction(row);
+    const seqno = broken.length > 0 ? masterchainSeqno(row) : -1;
     const flaw = broken.find((one) => one.seqno === seqno && sameRow(view.chain.includedIn(seqno)[one.index], row));
-    if (flaw === undefined) view.writeTransaction(page, row);
-    else page.text(breakText(view.transactionText(row), flaw.kind));
+    if (flaw !== undefined) return breakText(view.transactionText(row), flaw.kind);
+    return (page: PageWriter) => view.writeTransaction(page, row);
   });
-  page.text('],');
-  const met: Met = new Map();
-  if (!params.flag('X-No-Address-Book', 'x_no_address_book')) {
-    for (const row of rows) view.addresses.meetTransaction(met, row.transaction, row.epoch);
-  }
-  view.addresses.writeBook(page, met);
-  page.text('}');
-  const bytes = Buffer.from(page.finish());
-  view.giveBack(page);
-  return bytes;
+  return reply.list('transactions', rows, false);
 }
 
 function sameRow(a: TransactionRow | undefined, b: TransactionRow): boolean {

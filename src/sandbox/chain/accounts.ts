@@ -1,7 +1,7 @@
 import { mixOf, must, Rng } from './mix.ts';
 import { HASH_KIND, type TagCodec } from './tag.ts';
 
-/** What an account is for; decides its code, its metadata and which traces it takes part in. */
+/** Decides the code and metadata of an account, and in which traces it takes part. */
 export type Role =
   | 'system'
   | 'bank'
@@ -24,21 +24,21 @@ export interface Account {
   readonly family: number;
   readonly role: Role;
   readonly workchain: number;
-  /** Raw address; undefined when each epoch has its own. */
+  /** Raw address; undefined if it differs in each epoch. */
   readonly address: string | undefined;
-  /** First 8 bits of the account id as 0 and 1: enough to tell its shard. */
+  /** First 8 bits of the account id as 0 and 1, which decide its shard. */
   readonly idBits: string;
-  /** Hex before and after the epoch's tag, of accounts that each epoch makes anew. */
+  /** Hex before and after the tag of the epoch, of accounts whose address differs in each epoch. */
   readonly idHead: string;
   readonly idTail: string;
   readonly codeHash: string;
-  /** Whose jetton wallet or NFT item it is. */
+  /** Owner of a jetton wallet or NFT item. */
   readonly owner: Account | undefined;
   /** Jetton master or NFT collection. */
   readonly parent: Account | undefined;
 }
 
-export interface AccountOptions {
+interface AccountOptions {
   readonly firstByte?: number;
   readonly owner?: Account;
   readonly parent?: Account;
@@ -103,12 +103,12 @@ const WALLET_KINDS = [
   { type: 'wallet v5 r1', id: 2147483409, name: 'wallet_v5r1' },
 ] as const;
 
-/** Which wallet contract an account has; undefined when it has none. */
+/** Wallet contract of an account, if any. */
 export function walletKind({ role, index }: Account): (typeof WALLET_KINDS)[number] | undefined {
   return role === 'wallet' || role === 'holder' ? WALLET_KINDS[index % 3] : undefined;
 }
 
-/** Whether a name resolves to a wallet: see the DNS items of the registry. */
+/** Whether a domain resolves to the account; see the DNS items of the registry. */
 export function hasDomain({ role, index }: Account): boolean {
   return role === 'wallet' && index % 16 === 3;
 }
@@ -120,27 +120,8 @@ export function addressOf(account: Account, epoch: number, codec: TagCodec): str
   return `${account.workchain}:${account.idHead}${tag}${account.idTail}`;
 }
 
-/** Every account of an epoch, by what it does. */
-export interface Cast {
-  readonly book: AccountBook;
-  readonly elector: Account;
-  readonly config: Account;
-  readonly bank: Account;
-  readonly wallets: readonly Account[];
-  readonly holders: readonly Account[];
-  readonly masters: readonly Account[];
-  readonly jettonWallets: readonly Account[];
-  readonly collections: readonly Account[];
-  readonly items: readonly Account[];
-  readonly contracts: readonly Account[];
-  readonly ghosts: readonly Account[];
-  readonly frozen: readonly Account[];
-  readonly edges: readonly Account[];
-  readonly fresh: readonly Account[];
-}
-
-/** The accounts of the ordinary epochs. Each first byte of an account id occurs, so that every shard has its own. */
-export function makeCast(seed: number): Cast {
+/** Makes the accounts of the ordinary epochs. Their ids begin with every byte, so that every shard has some. */
+export function makeCast(seed: number) {
   const book = new AccountBook(seed, 0);
   const elector = book.add('system', { address: `-1:${'3'.repeat(64)}` });
   const config = book.add('system', { address: `-1:${'5'.repeat(64)}` });
@@ -174,3 +155,6 @@ export function makeCast(seed: number): Cast {
     fresh: book.addMany(24, 'fresh'),
   };
 }
+
+/** All accounts of an ordinary epoch, by role. */
+export type Cast = Readonly<ReturnType<typeof makeCast>>;

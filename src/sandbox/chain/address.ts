@@ -1,4 +1,4 @@
-/** CRC-16 of the XMODEM kind, as user-friendly addresses carry it. */
+/** CRC-16/XMODEM, the checksum of user-friendly addresses. */
 function crc16(bytes: Uint8Array): number {
   let crc = 0;
   for (const byte of bytes) {
@@ -19,7 +19,7 @@ export function friendlyAddress(raw: string, bounceable: boolean): string {
   return out.toString('base64url');
 }
 
-/** Raw upper-case form of a raw or user-friendly address; undefined when it is neither. */
+/** Raw upper-case form of a raw or user-friendly address; undefined if it is neither. */
 export function parseAddress(text: string): string | undefined {
   const raw = /^(-?\d{1,3}):([0-9a-fA-F]{64})$/.exec(text);
   if (raw !== null) {
@@ -32,7 +32,7 @@ export function parseAddress(text: string): string | undefined {
   return `${bytes.readInt8(1)}:${bytes.subarray(2, 34).toString('hex').toUpperCase()}`;
 }
 
-/** 32 bytes of 64 hex digits or 44 characters of base64; undefined when the text is neither. */
+/** 32 bytes from 64 hex digits or 44 characters of base64; undefined if the text is neither. */
 export function parseHash(text: string): Buffer | undefined {
   const hex = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(text);
   if (hex !== null) return Buffer.from(hex[1] ?? '', 'hex');

@@ -1,30 +1,10 @@
-import { type Json, jsonOf } from '../page/json.ts';
+import { type Json, sortedJson } from '../page/json.ts';
 import type { Account } from './accounts.ts';
 import { addressBits, byteBits, type Cell, cell, coinBits, snake, toBoc, uintBits } from './cell.ts';
 import { must, type Rng } from './mix.ts';
 
-/** What a message carries. */
-export interface Body {
-  /** `0x` and 8 lower-case digits; null when the body has fewer than 32 bits. */
-  readonly opcode: string | null;
-  readonly decodedOpcode: string | null;
-  /** Cell hash, base64. */
-  readonly hash: string;
-  /** Bag of cells, base64. */
-  readonly boc: string;
-  /** JSON text of what the server decodes it to. */
-  readonly decoded: string;
-  /** Text for people. */
-  readonly comment: string | undefined;
-  /** Jettons that a wallet is told it got. */
-  readonly credited: bigint | undefined;
-  /** What a token contract is told to do. */
-  readonly order: TokenFacts | undefined;
-}
-
-/** An order to a jetton wallet or an NFT item, as the listings of transfers and burns tell it. */
+/** An order to a jetton wallet or an NFT item, as transfers and burns are listed. */
 export interface TokenFacts {
-  readonly kind: 'jetton_transfer' | 'jetton_burn' | 'nft_transfer';
   readonly queryId: bigint;
   readonly amount: bigint;
   /** The new owner; undefined for a burn. */
@@ -51,15 +31,19 @@ export const OPCODE = {
   newStake: 0x4e73744b,
 } as const;
 
-/** What the rest of the network has to know about a body. */
-type Facts = Partial<Pick<Body, 'comment' | 'credited' | 'order'>>;
+/** What other parts of the sandbox need to know about a body. */
+interface Facts {
+  readonly comment?: string;
+  /** Amount that a jetton wallet receives. */
+  readonly credited?: bigint;
+  readonly order?: TokenFacts;
+}
 
-/** A body that is put together when it is first looked at: most of an epoch never are. */
-class CellBody implements Body {
+/** The body of a message. Its cells are built on first use: most bodies of an epoch are never read. */
+export class Body {
+  /** Name that the server gives to the opcode. */
   readonly decodedOpcode: string | null;
-  readonly comment: string | undefined;
-  readonly credited: bigint | undefined;
-  readonly order: TokenFacts | undefined;
+  readonly facts: Facts;
   readonly #make: () => Cell;
   readonly #meaning: () => Json;
   #root: Cell | undefined;
@@ -70,27 +54,29 @@ class CellBody implements Body {
     this.#make = make;
     this.#meaning = meaning;
     this.decodedOpcode = decodedOpcode;
-    this.comment = facts.comment;
-    this.credited = facts.credited;
-    this.order = facts.order;
+    this.facts = facts;
   }
 
+  /** `0x` and 8 lower-case digits; null if the body has fewer than 32 bits. */
   get opcode(): string | null {
     const { bits } = this.#cell;
     return bits.length < 32 ? null : `0x${Number.parseInt(bits.slice(0, 32), 2).toString(16).padStart(8, '0')}`;
   }
 
+  /** Cell hash, base64. */
   get hash(): string {
     return this.#cell.hash.toString('base64');
   }
 
+  /** Bag of cells, base64. */
   get boc(): string {
     this.#boc ??= toBoc(this.#cell);
     return this.#boc;
   }
 
+  /** JSON text of what the server decodes it to. */
   get decoded(): string {
-    this.#decoded ??= jsonOf(this.#meaning());
+    this.#decoded ??= sortedJson(this.#meaning());
     return this.#decoded;
   }
 
@@ -100,9 +86,73 @@ class CellBody implements Body {
   }
 }
 
+/** A field of an operation: its bits, the cells that it refers to, and its decoded form unless the decoder skips it. */
+interface Field {
+  readonly bits: () => string;
+  readonly refs?: () => readonly Cell[];
+  readonly json?: () => Json;
+}
+
+/** A body with an opcode and fields. */
+function operation(opcode: number, name: string, fields: Readonly<Record<string, Field>>, facts: Facts = {}): Body {
+  const all = Object.entries(fields);
+  return new Body(
+    () => {
+      const bits = all.map(([, field]) => field.bits()).join('');
+      return cell(
+        uintBits(opcode, 32) + bits,
+        all.flatMap(([, { refs }]) => refs?.() ?? []),
+      );
+    },
+    name,
+    () => ({ '@type': name, ...Object.fromEntries(all.map(([key, { json }]) => [key, json?.()])) }),
+    facts,
+  );
+}
+
+const uint64 = (value: bigint): Field => ({ bits: () => uintBits(value, 64), json: () => String(value) });
+
+const coins = (amount: bigint): Field => ({
+  bits: () => coinBits(amount),
+  json: () => {
+    const bytes = amount === 0n ? 0 : Math.ceil(amount.toString(16).length / 2);
+    return { '@type': 'var_uint', len: String(bytes), value: String(amount) };
+  },
+});
+
+const NOTHING: Json = { '@type': 'nothing_from_maybe' };
+
+const address = ({ address }: Account): Field => ({
+  bits: () => addressBits(must(address, 'fixed address')),
+  json: () => {
+    const [workchain = '0', id = ''] = (address ?? '').split(':');
+    return { '@type': 'addr_std', address: id, anycast: NOTHING, workchain_id: workchain };
+  },
+});
+
+const noPayload: Field = { bits: () => '0', json: () => NOTHING };
+
+/** A payload in a cell of its own, if there is a comment. */
+const forwardPayload = (comment: string | undefined): Field => ({
+  bits: () => (comment === undefined ? '0' : '1'),
+  refs: () => (comment === undefined ? [] : [commentCell(comment)]),
+  json: () =>
+    comment === undefined
+      ? { '@type': 'first_from_either', value: { '@type': 'empty_cell' } }
+      : { '@type': 'second_from_either', value: commentJson(comment) },
+});
+
+function commentCell(comment: string): Cell {
+  return snake(uintBits(OPCODE.comment, 32), Buffer.from(comment));
+}
+
+function commentJson(comment: string): Json {
+  return { '@type': 'text_comment', comment, type: 'text_comment' };
+}
+
 /** A body that the decoder does not know. */
 function opaqueBody(make: () => Cell): Body {
-  return new CellBody(make, null, () => null);
+  return new Body(make, null, () => null);
 }
 
 /** A StateInit, as messages that deploy carry it. */
@@ -113,7 +163,7 @@ export function stateInit(rng: Rng): Body {
 
 /** No body at all: an empty cell. */
 export function emptyBody(): Body {
-  return new CellBody(
+  return new Body(
     () => cell(''),
     null,
     () => ({ '@type': 'empty_cell' }),
@@ -134,22 +184,22 @@ export function unknownBody(rng: Rng, opcode = rng.next()): Body {
 
 /** A text comment. */
 export function commentBody(comment: string): Body {
-  return new CellBody(
-    () => snake(uintBits(OPCODE.comment, 32), Buffer.from(comment, 'utf8')),
+  return new Body(
+    () => commentCell(comment),
     'text_comment',
-    () => ({ '@type': 'text_comment', comment, type: 'text_comment' }),
+    () => commentJson(comment),
     { comment },
   );
 }
 
-/** What a wallet signs, from outside. */
+/** An external message that a wallet signs. */
 export function signedBody(rng: Rng): Body {
   if (rng.chance(0.5)) {
     const [own, inner] = [rng.bytes(100), rng.bytes(70)];
     return opaqueBody(() => cell(byteBits(own), [cell(byteBits(inner))]));
   }
   const [seqno, signature] = [rng.below(100000), rng.bytes(64)];
-  return new CellBody(
+  return new Body(
     () => cell(uintBits(OPCODE.signed, 32) + uintBits(2147483409, 32) + uintBits(seqno, 32) + byteBits(signature)),
     'w5_external_signed_request',
     () => ({
@@ -161,23 +211,19 @@ export function signedBody(rng: Rng): Body {
 
 /** The first 256 bits of a bounced message. */
 export function bounceBody(bounced: Body): Body {
-  return new CellBody(
+  return new Body(
     () => cell(uintBits(OPCODE.bounce, 32) + (bounced.opcode === null ? '' : uintBits(Number(bounced.opcode), 32))),
     'bounce',
     () => ({ '@type': 'bounce', payload: { '@type': 'empty_cell' } }),
   );
 }
 
-/** Operations that carry a query id and nothing else. */
+/** An operation with a query id and nothing else. */
 export function plainBody(opcode: number, name: string, queryId: bigint): Body {
-  return new CellBody(
-    () => cell(uintBits(opcode, 32) + uintBits(queryId, 64)),
-    name,
-    () => ({ '@type': name, query_id: String(queryId) }),
-  );
+  return operation(opcode, name, { query_id: uint64(queryId) });
 }
 
-/** A jetton or NFT operation with an amount and two addresses. */
+/** A jetton operation with an amount, two addresses and a forward payload. */
 export interface TokenOrder {
   readonly queryId: bigint;
   readonly amount: bigint;
@@ -187,119 +233,63 @@ export interface TokenOrder {
   readonly comment: string | undefined;
 }
 
+function tokenBody(
+  opcode: number,
+  name: string,
+  { queryId, amount, forward, comment }: TokenOrder,
+  fields: Readonly<Record<string, Field>>,
+  facts: Facts,
+): Body {
+  const start = { query_id: uint64(queryId), amount: coins(amount) };
+  const end = { forward_ton_amount: coins(BigInt(forward)), forward_payload: forwardPayload(comment) };
+  return operation(opcode, name, { ...start, ...fields, ...end }, facts);
+}
+
 export function jettonTransferBody(order: TokenOrder): Body {
-  return tokenBody(OPCODE.jettonTransfer, 'jetton_transfer', order, ['destination', 'response_destination']);
+  const { first, second, comment } = order;
+  const fields = {
+    destination: address(first),
+    response_destination: address(second),
+    custom_payload: noPayload,
+  };
+  const payload = (): string | undefined => (comment === undefined ? undefined : toBoc(commentCell(comment)));
+  const facts: TokenFacts = { ...order, to: first, response: second, payload };
+  return tokenBody(OPCODE.jettonTransfer, 'jetton_transfer', order, fields, { order: facts });
 }
 
 export function jettonInternalBody(order: TokenOrder): Body {
-  return tokenBody(OPCODE.jettonInternal, 'jetton_internal_transfer', order, ['from', 'response_address']);
-}
-
-function tokenBody(opcode: number, name: string, order: TokenOrder, fields: readonly [string, string]): Body {
-  const { queryId, amount, forward, comment, first, second } = order;
-  const isTransfer = opcode === OPCODE.jettonTransfer;
-  const text = (): Cell[] => (comment === undefined ? [] : [snake(uintBits(0, 32), Buffer.from(comment))]);
-  const make = (): Cell => {
-    const refs = text();
-    const bits =
-      uintBits(opcode, 32) +
-      uintBits(queryId, 64) +
-      coinBits(amount) +
-      fixedBits(first) +
-      fixedBits(second) +
-      (isTransfer ? '0' : '') +
-      coinBits(forward) +
-      (refs.length === 0 ? '0' : '1');
-    return cell(bits, refs);
-  };
-  const meaning = (): Json => ({
-    '@type': name,
-    amount: coinsJson(amount),
-    [fields[0]]: addressJson(first),
-    [fields[1]]: addressJson(second),
-    forward_payload:
-      comment === undefined
-        ? { '@type': 'first_from_either', value: { '@type': 'empty_cell' } }
-        : { '@type': 'second_from_either', value: { '@type': 'text_comment', comment, type: 'text_comment' } },
-    forward_ton_amount: coinsJson(BigInt(forward)),
-    query_id: String(queryId),
-    ...(isTransfer ? { custom_payload: { '@type': 'nothing_from_maybe' } } : {}),
-  });
-  const facts: TokenFacts = {
-    kind: 'jetton_transfer',
-    ...{ queryId, amount, to: first, response: second, forward, comment },
-    payload: () => text().map(toBoc)[0],
-  };
-  return new CellBody(make, name, meaning, isTransfer ? { order: facts } : { credited: amount });
+  const fields = { from: address(order.first), response_address: address(order.second) };
+  return tokenBody(OPCODE.jettonInternal, 'jetton_internal_transfer', order, fields, { credited: order.amount });
 }
 
 export function jettonBurnBody(queryId: bigint, amount: bigint, response: Account): Body {
-  return new CellBody(
-    () => cell(`${uintBits(OPCODE.jettonBurn, 32)}${uintBits(queryId, 64)}${coinBits(amount)}${fixedBits(response)}0`),
-    'jetton_burn',
-    () => ({
-      '@type': 'jetton_burn',
-      amount: coinsJson(amount),
-      custom_payload: { '@type': 'nothing_from_maybe' },
-      query_id: String(queryId),
-      response_destination: addressJson(response),
-    }),
-    { order: { kind: 'jetton_burn', queryId, amount, response, to: undefined, forward: 0, ...NO_TEXT } },
-  );
+  const fields = {
+    query_id: uint64(queryId),
+    amount: coins(amount),
+    response_destination: address(response),
+    custom_payload: noPayload,
+  };
+  const order: TokenFacts = { queryId, amount, response, to: undefined, forward: 0, ...NO_TEXT };
+  return operation(OPCODE.jettonBurn, 'jetton_burn', fields, { order });
 }
 
-/** Notices to an owner or a master: query id, amount, who. */
+/** A notification to an owner or a master: query id, amount, sender. */
 export function noticeBody(opcode: number, name: string, queryId: bigint, amount: bigint, sender: Account): Body {
-  return new CellBody(
-    () => cell(`${uintBits(opcode, 32)}${uintBits(queryId, 64)}${coinBits(amount)}${fixedBits(sender)}0`),
-    name,
-    () => ({
-      '@type': name,
-      amount: coinsJson(amount),
-      query_id: String(queryId),
-      sender: addressJson(sender),
-    }),
-  );
+  const fields = { query_id: uint64(queryId), amount: coins(amount), sender: address(sender) };
+  return operation(opcode, name, { ...fields, forward_payload: { bits: () => '0' } });
 }
 
 export function nftTransferBody(queryId: bigint, newOwner: Account, response: Account): Body {
-  const make = (): Cell => {
-    const bits = uintBits(OPCODE.nftTransfer, 32) + uintBits(queryId, 64) + fixedBits(newOwner) + fixedBits(response);
-    return cell(`${bits}0${coinBits(1)}0`);
+  const fields = {
+    query_id: uint64(queryId),
+    new_owner: address(newOwner),
+    response_destination: address(response),
+    custom_payload: noPayload,
+    forward_amount: coins(1n),
+    forward_payload: forwardPayload(undefined),
   };
-  const meaning = (): Json => ({
-    '@type': 'nft_transfer',
-    custom_payload: { '@type': 'nothing_from_maybe' },
-    forward_amount: coinsJson(1n),
-    forward_payload: { '@type': 'first_from_either', value: { '@type': 'empty_cell' } },
-    new_owner: addressJson(newOwner),
-    query_id: String(queryId),
-    response_destination: addressJson(response),
-  });
-  const order: TokenFacts = {
-    kind: 'nft_transfer',
-    queryId,
-    to: newOwner,
-    response,
-    amount: 0n,
-    forward: 1,
-    ...NO_TEXT,
-  };
-  return new CellBody(make, 'nft_transfer', meaning, { order });
+  const order: TokenFacts = { queryId, to: newOwner, response, amount: 0n, forward: 1, ...NO_TEXT };
+  return operation(OPCODE.nftTransfer, 'nft_transfer', fields, { order });
 }
 
 const NO_TEXT = { comment: undefined, payload: () => undefined } as const;
-
-function fixedBits(account: Account): string {
-  return addressBits(must(account.address, 'fixed address'));
-}
-
-function coinsJson(amount: bigint): Json {
-  const bytes = amount === 0n ? 0 : Math.ceil(amount.toString(16).length / 2);
-  return { '@type': 'var_uint', len: String(bytes), value: String(amount) };
-}
-
-function addressJson(account: Account): Json {
-  const [workchain = '0', address = ''] = (account.address ?? '').split(':');
-  return { '@type': 'addr_std', address, anycast: { '@type': 'nothing_from_maybe' }, workchain_id: workchain };
-}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A cell of the chain's bag-of-cells form: up to 1023 bits, up to 4 references. */
+/** A cell: up to 1023 bits and 4 references. */
 export interface Cell {
   /** Text of 0 and 1. */
   readonly bits: string;
@@ -29,32 +29,26 @@ function head(bits: string, refs: readonly Cell[]): Buffer {
   return Buffer.from([refs.length, Math.floor(bits.length / 8) + Math.ceil(bits.length / 8)]);
 }
 
-/** Bits as bytes; a 1 and zeros fill the last one. */
+/** Bits as bytes, padded with a 1 and zeros. */
 function packBits(bits: string): Buffer {
   const rest = bits.length % 8;
   const padded = rest === 0 ? bits : `${bits}1${'0'.repeat(7 - rest)}`;
   const out = Buffer.alloc(padded.length / 8);
-  // The code of 0 is even, that of 1 odd.
+  // The character code of 0 is even, that of 1 is odd.
   for (let at = 0; at < padded.length; at++) out[at >> 3] = ((out[at >> 3] ?? 0) << 1) | (padded.charCodeAt(at) & 1);
   return out;
 }
 
 /** The bag of cells with checksum, standard base64. At most 255 cells. */
 export function toBoc(root: Cell): string {
-  const order: Cell[] = [];
-  const visit = (node: Cell): number => {
-    const index = order.push(node) - 1;
-    return index;
-  };
-  const links: number[][] = [];
-  visit(root);
-  for (let index = 0; index < order.length; index += 1) {
-    const node = order[index];
-    links.push(node === undefined ? [] : node.refs.map(visit));
+  const order = [root];
+  const parts: Buffer[] = [];
+  // The loop also visits the cells that it adds.
+  for (const { bits, refs } of order) {
+    const links = refs.map((ref) => order.push(ref) - 1);
+    parts.push(head(bits, refs), packBits(bits), Buffer.from(links));
   }
-  const bodies = Buffer.concat(
-    order.flatMap((node, index) => [head(node.bits, node.refs), packBits(node.bits), Buffer.from(links[index] ?? [])]),
-  );
+  const bodies = Buffer.concat(parts);
   const wide = bodies.length > 255;
   const sizes = Buffer.alloc(wide ? 2 : 1);
   sizes.writeUIntBE(bodies.length, 0, sizes.length);
@@ -77,12 +71,12 @@ function crc32c(bytes: Uint8Array): number {
   return (crc ^ 0xffffffff) >>> 0;
 }
 
-/** `value` as `width` bits, two's complement. */
+/** `value` as `width` bits, in two's complement. */
 export function uintBits(value: number | bigint, width: number): string {
   return BigInt.asUintN(width, BigInt(value)).toString(2).padStart(width, '0');
 }
 
-/** Length in bytes on 4 bits, then the number: the chain's coins. */
+/** An amount of coins: its length in bytes as 4 bits, then the number. */
 export function coinBits(value: number | bigint): string {
   const text = BigInt(value).toString(16);
   const bytes = BigInt(value) === 0n ? 0 : Math.ceil(text.length / 2);
@@ -103,7 +97,7 @@ export function byteBits(bytes: Uint8Array): string {
   return out;
 }
 
-/** Bytes over as many cells as they need, each but the first full: the snake form of long texts. */
+/** Bytes in a chain of cells, which long texts need. */
 export function snake(prefix: string, bytes: Uint8Array): Cell {
   const room = Math.floor((1016 - prefix.length) / 8);
   const rest = bytes.subarray(room);

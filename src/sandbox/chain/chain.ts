@@ -1,180 +1,105 @@
 import { type Account, addressOf } from './accounts.ts';
-import type { TokenFacts } from './bodies.ts';
+import type { Body } from './bodies.ts';
 import { EPOCH_BLOCKS, epochOf, FIRST_SEQNO, GIANT_PERIOD, GIANT_SEQNO, ltOf, slotOf, utimeOf } from './clock.ts';
 import { type Epoch, makeEpoch } from './epoch.ts';
 import { makeGiant, makeTies } from './giant.ts';
-import { must } from './mix.ts';
-import type { Message, Template, Transaction } from './model.ts';
-import { Registry } from './registry.ts';
+import { groupBy, must } from './mix.ts';
+import type { BlockRow, Message, MessageRow, Template, Transaction, TransactionRow } from './model.ts';
+import { includedWithin, slotWithin, startOf } from './model.ts';
+import { makeRegistry, type Registry } from './registry.ts';
 import { createdLt } from './settle.ts';
 import type { BlockPlan } from './shards.ts';
-import { HASH_KIND, TagCodec } from './tag.ts';
-import { TraceIndex } from './trace-index.ts';
+import { HASH_KIND, type Tag, TagCodec } from './tag.ts';
 
-/** A transaction in a certain epoch. */
-export interface TransactionRow {
-  readonly template: Template;
-  readonly transaction: Transaction;
-  readonly epoch: number;
-  readonly lt: number;
-  readonly account: string;
-  /** What a lie shows instead of the truth. */
-  readonly shown?: ShownTransaction;
-}
-
-/** What a lie changes about a transaction besides its lt. */
-export interface ShownTransaction {
-  /** Masterchain block it is listed in. */
-  readonly seqno?: number;
-  readonly block?: { readonly workchain: number; readonly shard: string; readonly seqno: number };
-  /** Changes the JSON of the record. */
-  readonly edit?: (text: string) => string;
-}
-
-/** A message in a certain epoch: that of its sender, or of its receiver when it comes from outside. */
-export interface MessageRow {
-  readonly template: Template;
-  readonly message: Message;
-  readonly epoch: number;
-  /** -1 for messages from outside, which have none. */
-  readonly createdLt: number;
-}
-
-/** A block in a certain epoch. */
-export interface BlockRow {
-  readonly plan: BlockPlan;
-  readonly epoch: number;
-  /** What a lie shows instead of the truth. */
-  readonly shown?: ShownBlock;
-}
-
-/** What a lie changes about a header. */
-export interface ShownBlock {
-  readonly shard?: string;
-  readonly seqno?: number;
-  readonly startLt?: number;
-  readonly endLt?: number;
-  readonly count?: number;
-  readonly masterchainSeqno?: number;
-  readonly prev?: readonly { readonly workchain: number; readonly shard: string; readonly seqno: number }[];
-  /** Tells a made-up block from the one it was made of. */
-  readonly copy?: number;
-}
-
-/** What a network may have beyond its seed. */
+/** Options of a network besides its seed. */
 export interface ChainOptions {
   /** A masterchain block with more than 3,000 jetton transfers at one lt. */
   readonly tieSeqno?: number | undefined;
-  /** How much happens, beside what happens at 1. */
+  /** Multiplier for the number of transactions. */
   readonly activity?: number | undefined;
 }
 
-/** Rows kept per slot, so that paging through one block does not sort it again. */
+/** Slots whose rows are kept, so that paging through one block does not sort it again. */
 const KEPT_SLOTS = 256;
-/** Slots from the asked block of ties within which a shard block is found. */
+/** The block of ties is at most this many slots after the requested one. */
 const TIE_REACH = 10;
 
 interface Grouped {
   readonly template: Template;
-  readonly made: readonly (readonly Transaction[])[];
-  readonly included: readonly (readonly Transaction[])[];
-  readonly created: readonly (readonly Message[])[];
-  /** Transactions of token contracts that were told to transfer or to burn. */
-  readonly orders: readonly (readonly Transaction[])[];
+  readonly made: ReadonlyMap<number, readonly Transaction[]>;
+  readonly included: ReadonlyMap<number, readonly Transaction[]>;
 }
 
-/** Blocks, transactions and messages of every seqno, found by arithmetic from the seed. */
+/** A template that acts in a slot, its epoch, and the position of the slot in the template. */
+interface Acting {
+  readonly group: Grouped;
+  readonly epoch: number;
+  readonly at: number;
+}
+
+/** Blocks, transactions and messages of every seqno, computed from the seed. */
 export class Chain {
   readonly seed: number;
   readonly codec: TagCodec;
   readonly epoch: Epoch;
-  readonly traces: TraceIndex;
   readonly #ordinary: Grouped;
-  readonly #blocks: readonly (readonly BlockPlan[])[];
-  readonly #made: readonly (readonly BlockPlan[])[];
+  readonly #included: ReadonlyMap<number, readonly BlockPlan[]>;
+  readonly #made: ReadonlyMap<number, readonly BlockPlan[]>;
   readonly #rows = new Map<string, readonly TransactionRow[]>();
   readonly #addresses = new Map<string, Account>();
   readonly #rare = new Map<number, Grouped>();
   readonly #tieSeqno: number | undefined;
   #registry: Registry | undefined;
 
-  constructor(seed: number, { tieSeqno, activity = 1 }: ChainOptions = {}) {
+  constructor(seed: number, { tieSeqno, activity = 1 }: ChainOptions) {
     this.seed = seed;
     this.#tieSeqno = tieSeqno;
     this.codec = new TagCodec(seed);
     this.epoch = makeEpoch(seed, activity);
-    this.traces = new TraceIndex(this);
-    this.#ordinary = group(this.epoch, EPOCH_BLOCKS, (transaction) => transaction.slot);
-    const blocks = Array.from({ length: EPOCH_BLOCKS }, (): BlockPlan[] => []);
-    for (const plan of this.epoch.shards.blocks) must(blocks[plan.included], 'slot').push(plan);
-    this.#blocks = blocks;
-    const made = Array.from({ length: EPOCH_BLOCKS }, (): BlockPlan[] => []);
-    for (const plan of this.epoch.shards.blocks) must(made[plan.slot], 'slot').push(plan);
-    this.#made = made;
-    for (const account of this.epoch.accounts)
-      if (account.address !== undefined) this.#addresses.set(account.address, account);
+    this.#ordinary = this.#grouped(this.epoch);
+    this.#included = groupBy(this.epoch.shards.blocks, ({ included }) => included);
+    this.#made = groupBy(this.epoch.shards.blocks, ({ slot }) => slot);
   }
 
-  /** Templates by family; undefined when this network has none. */
+  #grouped(template: Template): Grouped {
+    for (const account of template.accounts)
+      if (account.address !== undefined) this.#addresses.set(account.address, account);
+    return {
+      template,
+      made: groupBy(template.transactions, (transaction) => slotWithin(template, transaction)),
+      included: groupBy(template.transactions, (transaction) => includedWithin(template, transaction)),
+    };
+  }
+
+  /** The template of a family, if this network has it. */
   template(family: number): Template | undefined {
     return family === 0 ? this.epoch : this.#group(family)?.template;
   }
 
-  /** Blocks beyond the ordinary are made when the first of them is asked for. */
+  /** A rare template, made on first use. */
   #group(family: number): Grouped | undefined {
     const known = this.#rare.get(family);
     if (known !== undefined) return known;
-    const template =
-      family === 1
-        ? makeGiant(this.seed, this.epoch)
-        : family === 2 && this.#tieSeqno !== undefined
-          ? makeTies(this.seed, this.epoch, this.#tieSeqno)
-          : undefined;
+    let template: Template | undefined;
+    if (family === 1) template = makeGiant(this.seed, this.epoch);
+    if (family === 2 && this.#tieSeqno !== undefined) template = makeTies(this.seed, this.epoch, this.#tieSeqno);
     if (template === undefined) return undefined;
-    const made = group(template, 2, () => 0);
+    const made = this.#grouped(template);
     this.#rare.set(family, made);
-    for (const account of template.accounts)
-      if (account.address !== undefined) this.#addresses.set(account.address, account);
     return made;
   }
 
-  /** The groups that act in a slot, with their epoch and position. */
-  #acting(slot: number): { readonly group: Grouped; readonly epoch: number; readonly at: number }[] {
+  #acting(slot: number): readonly Acting[] {
     const epoch = epochOf(slot);
-    const acting = [{ group: this.#ordinary, epoch, at: slot - epoch * EPOCH_BLOCKS }];
-    for (const { group, epoch: repetition, at } of this.#rareIn(slot)) acting.push({ group, epoch: repetition, at });
-    return acting;
+    return [{ group: this.#ordinary, epoch, at: slot - epoch * EPOCH_BLOCKS }, ...this.#rareIn(slot)];
   }
 
-  /** Whether a family's repetition of this number ever comes. */
-  happens(family: number, epoch: number): boolean {
-    return epoch >= 0 && (family !== 2 || epoch === 0);
-  }
-
-  /** Whether a family's first repetition is not after the head. */
-  hasHappened(family: number, head: number): boolean {
-    if (family === 1) return head >= GIANT_SEQNO;
-    if (family === 2) return this.#tieSeqno !== undefined && head >= this.#tieSeqno + TIE_REACH;
-    return true;
-  }
-
-  /** Contracts that exist and never act. */
-  get registry(): Registry {
-    this.#registry ??= new Registry(this.seed, this.epoch.cast);
-    return this.#registry;
-  }
-
-  /** Whether blocks made in a slot may hold more than those of the same slot in other epochs. */
-  isRare(slot: number): boolean {
-    return this.#rareIn(slot).length > 0;
-  }
-
-  /** The extraordinary that acts in a slot, or is included one slot after it acted. */
-  #rareIn(slot: number): { readonly group: Grouped; readonly epoch: number; readonly at: number }[] {
-    const found: { group: Grouped; epoch: number; at: number }[] = [];
-    const giant = giantEpoch(slot);
-    const crowd = giant === undefined ? undefined : this.#group(1);
-    if (giant !== undefined && crowd !== undefined) found.push({ group: crowd, epoch: giant, at: 0 });
+  /** The rare templates that act in a slot, or are included in it. */
+  #rareIn(slot: number): readonly Acting[] {
+    const found: Acting[] = [];
+    const giant = (slot - slotOf(GIANT_SEQNO)) / GIANT_PERIOD;
+    const crowd = giant >= 0 && Number.isInteger(giant) ? this.#group(1) : undefined;
+    if (crowd !== undefined) found.push({ group: crowd, epoch: giant, at: 0 });
     if (this.#tieSeqno === undefined || Math.abs(slot - slotOf(this.#tieSeqno)) > TIE_REACH) return found;
     const ties = this.#group(2);
     const at = slot - (ties?.template.phase ?? 0);
@@ -182,112 +107,121 @@ export class Chain {
     return found;
   }
 
+  /** Whether the first repetition of a family is not after the head. */
+  hasHappened(family: number, head: number): boolean {
+    if (family === 1) return head >= GIANT_SEQNO;
+    if (family === 2) return this.#tieSeqno !== undefined && head >= this.#tieSeqno + TIE_REACH;
+    return true;
+  }
+
+  /** Contracts that exist but never act. */
+  get registry(): Registry {
+    this.#registry ??= makeRegistry(this.seed, this.epoch.cast);
+    return this.#registry;
+  }
+
+  /** Whether a slot can have more transactions than the same slot of other epochs. */
+  isRare(slot: number): boolean {
+    return this.#rareIn(slot).length > 0;
+  }
+
   /** Transactions of a masterchain block, by lt and account. */
   includedIn(seqno: number): readonly TransactionRow[] {
-    return this.#sorted(`i${seqno}`, slotOf(seqno), (group, at) => group.included[at] ?? []);
+    return this.#sorted(`i${seqno}`, slotOf(seqno), 'included');
   }
 
-  /** Transactions made in a slot, by lt and account; their masterchain block is that of the slot or the next. */
+  /** Transactions that run in a slot, by lt and account; the masterchain block of the slot or the next one includes them. */
   madeIn(slot: number): readonly TransactionRow[] {
-    return this.#sorted(`m${slot}`, slot, (group, at) => group.made[at] ?? []);
+    return this.#sorted(`m${slot}`, slot, 'made');
   }
 
-  /** How many transactions are made in a slot, without listing them. */
+  /** How many transactions run in a slot. */
   countMadeIn(slot: number): number {
-    return this.#acting(slot).reduce((sum, { group, at }) => sum + (group.made[at]?.length ?? 0), 0);
+    return this.#acting(slot).reduce((sum, { group, at }) => sum + (group.made.get(at)?.length ?? 0), 0);
   }
 
-  #sorted(
-    key: string,
-    slot: number,
-    of: (group: Grouped, at: number) => readonly Transaction[],
-  ): readonly TransactionRow[] {
+  #sorted(key: string, slot: number, by: 'made' | 'included'): readonly TransactionRow[] {
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
-    const rows = this.#acting(slot)
-      .flatMap(({ group, epoch, at }) =>
-        of(group, at).map((transaction) => this.row(group.template, transaction, epoch)),
-      )
-      .sort(byLtAndAccount);
+    const rows = this.#rowsOf(slot, by).sort(byLtAndAccount);
     if (this.#rows.size >= KEPT_SLOTS) this.#rows.delete(must(this.#rows.keys().next().value, 'oldest key'));
     this.#rows.set(key, rows);
     return rows;
   }
 
+  #rowsOf(slot: number, by: 'made' | 'included'): TransactionRow[] {
+    return this.#acting(slot).flatMap(({ group, epoch, at }) =>
+      (group[by].get(at) ?? []).map((transaction) => this.row(group.template, transaction, epoch)),
+    );
+  }
+
   row(template: Template, transaction: Transaction, epoch: number): TransactionRow {
-    const lt = ltOf(template.phase + template.period * epoch) + transaction.lt;
+    const lt = ltOf(startOf(template, epoch)) + transaction.lt;
     return { template, transaction, epoch, lt, account: addressOf(transaction.account, epoch, this.codec) };
   }
 
   /** Messages whose sender runs in a slot, and inbound externals whose receiver does. */
   createdIn(slot: number): readonly MessageRow[] {
-    return this.#acting(slot).flatMap(({ group, epoch, at }) =>
-      (group.created[at] ?? []).map((message) => this.messageRow(group.template, message, epoch)),
+    return this.#acting(slot).flatMap(({ group: { template, made }, epoch, at }) =>
+      (made.get(at) ?? []).flatMap(({ incoming, outgoing }) =>
+        [...(incoming?.kind === 'external-in' ? [incoming] : []), ...outgoing].map((message) =>
+          this.#messageRow(template, message, epoch),
+        ),
+      ),
     );
   }
 
-  /** Transactions of token contracts in a slot that were told to transfer or to burn. */
-  ordersIn(slot: number, kind: TokenFacts['kind']): readonly TransactionRow[] {
-    return this.#acting(slot).flatMap(({ group, epoch, at }) =>
-      (group.orders[at] ?? [])
-        .filter((transaction) => transaction.incoming?.body.order?.kind === kind)
-        .map((transaction) => this.row(group.template, transaction, epoch)),
+  /** Transactions of a slot whose token contracts received an order to transfer or burn. */
+  ordersIn(slot: number, name: Body['decodedOpcode']): readonly TransactionRow[] {
+    return this.#rowsOf(slot, 'made').filter(
+      ({ transaction: { incoming } }) => incoming?.body.decodedOpcode === name && !incoming.bounced,
     );
   }
 
-  messageRow(template: Template, message: Message, epoch: number): MessageRow {
-    const start = ltOf(template.phase + template.period * epoch);
-    return {
-      template,
-      message,
-      epoch,
-      createdLt: message.from === undefined ? -1 : start + createdLt(message, message.from),
-    };
+  #messageRow(template: Template, message: Message, epoch: number): MessageRow {
+    const lt = message.from && ltOf(startOf(template, epoch)) + createdLt(message, message.from);
+    return { template, message, epoch, createdLt: lt ?? -1 };
   }
 
-  /** Blocks that belong to a masterchain block, itself first. */
+  /** Blocks that a masterchain block includes, itself first. */
   blocksOf(seqno: number): readonly BlockRow[] {
-    const epoch = epochOf(slotOf(seqno));
-    return (this.#blocks[slotOf(seqno) - epoch * EPOCH_BLOCKS] ?? []).map((plan) => ({ plan, epoch }));
+    return blocksAt(this.#included, slotOf(seqno));
+  }
+
+  /** Blocks of all workchains made in a slot. */
+  blocksMadeIn(slot: number): readonly BlockRow[] {
+    return blocksAt(this.#made, slot);
   }
 
   /** The masterchain block and the newest block of every shard. */
   stateOf(seqno: number): readonly BlockRow[] {
-    const epoch = epochOf(slotOf(seqno));
-    const at = slotOf(seqno) - epoch * EPOCH_BLOCKS;
-    const own = must(this.#blocks[at]?.[0], 'masterchain block');
-    return [own, ...this.epoch.shards.stateAt(at)].map((plan) => ({ plan, epoch }));
+    const own = must(this.blocksOf(seqno)[0], 'masterchain block');
+    const { epoch } = own;
+    const shards = this.epoch.shards.stateAt(slotOf(seqno) - epoch * EPOCH_BLOCKS);
+    return [own, ...shards.map((plan) => ({ plan, epoch }))];
   }
 
-  /** The block before a block, in the same shard; undefined after a split or merge. */
+  /** The previous block of the same shard; undefined after a split or merge. */
   blockBefore({ plan, epoch }: BlockRow): BlockRow | undefined {
     const [prev] = plan.prev;
     if (prev === undefined || prev.shard !== plan.name.shard) return undefined;
     const at = this.epoch.shards.blocks.find(
       ({ name }) => name.shard === prev.shard && (prev.seqno - name.seqno) % name.step === 0,
     );
-    return at === undefined
-      ? undefined
-      : { plan: at, epoch: epoch + Math.floor((prev.seqno - at.name.seqno) / at.name.step) };
+    return at && { plan: at, epoch: epoch + Math.floor((prev.seqno - at.name.seqno) / at.name.step) };
   }
 
-  /** Blocks of all workchains made in a slot. */
-  blocksMadeIn(slot: number): readonly BlockRow[] {
-    const epoch = epochOf(slot);
-    return (this.#made[slot - epoch * EPOCH_BLOCKS] ?? []).map((plan) => ({ plan, epoch }));
-  }
-
-  /** Whether a slot begins another second than the one before it in the direction of `step`. */
+  /** Whether the second of a slot differs from that of the previous slot in the direction of `step`. */
   secondEnds(slot: number, step: 1 | -1): boolean {
     return utimeOf(slot) !== utimeOf(slot - step);
   }
 
-  /** The slots that blocks of any shard with this seqno can be made in. */
+  /** The slots in which blocks of any shard can have a seqno. */
   slotsOfSeqno(seqno: number): { readonly first: number; readonly last: number } {
-    const epochs = this.epoch.shards.blocks
+    const slots = this.epoch.shards.blocks
       .filter(({ name }) => seqno >= name.seqno && (seqno - name.seqno) % name.step === 0)
       .map(({ name, slot }) => ((seqno - name.seqno) / name.step) * EPOCH_BLOCKS + slot);
-    return { first: Math.min(...epochs), last: Math.max(...epochs) };
+    return { first: Math.min(...slots), last: Math.max(...slots) };
   }
 
   /** Transactions of one block. */
@@ -297,33 +231,38 @@ export class Chain {
   }
 
   transactionByHash(hash: Uint8Array): TransactionRow | undefined {
-    const tag = this.codec.decode(hash);
-    if (tag?.kind !== HASH_KIND.transaction) return undefined;
-    const template = this.template(tag.family);
-    const transaction = template?.transactions[tag.id];
-    if (template === undefined || transaction === undefined || !sameHash(this.codec, hash, tag)) return undefined;
-    return this.row(template, transaction, tag.epoch);
+    const tag = this.#tagOf(hash);
+    const template = tag?.kind === HASH_KIND.transaction ? this.template(tag.family) : undefined;
+    const transaction = tag && template?.transactions[tag.id];
+    return tag && template && transaction && this.row(template, transaction, tag.epoch);
   }
 
-  /** A message by its own or its normalized hash. */
+  /** A message by its hash or its normalized hash. */
   messageByHash(hash: Uint8Array): MessageRow | undefined {
-    const tag = this.codec.decode(hash);
-    if (tag?.kind !== HASH_KIND.message && tag?.kind !== HASH_KIND.normalized) return undefined;
-    const template = this.template(tag.family);
-    const message = template?.messages[tag.id];
-    if (template === undefined || message === undefined || !sameHash(this.codec, hash, tag)) return undefined;
-    if (tag.kind === HASH_KIND.normalized && !message.normalized) return undefined;
-    return this.messageRow(template, message, tag.epoch);
+    const tag = this.#tagOf(hash);
+    const isNormalized = tag?.kind === HASH_KIND.normalized;
+    const template = isNormalized || tag?.kind === HASH_KIND.message ? this.template(tag.family) : undefined;
+    const message = tag && template?.messages[tag.id];
+    if (isNormalized && message?.normalized !== true) return undefined;
+    return tag && template && message && this.#messageRow(template, message, tag.epoch);
   }
 
-  /** The block that has this root or file hash. */
+  /** The tag of a hash that this network made. */
+  #tagOf(hash: Uint8Array): Tag | undefined {
+    const tag = this.codec.decode(hash);
+    if (tag === undefined) return undefined;
+    const made = this.codec.hash(tag.family, tag.kind, tag.id, tag.epoch);
+    return made === Buffer.from(hash).toString('base64') ? tag : undefined;
+  }
+
+  /** The block with this root or file hash. */
   blockByHash(hash: Uint8Array, kind: number): BlockRow | undefined {
     const tag = this.codec.decode(hash);
     const plan = tag?.kind === kind && tag.family === 0 ? this.epoch.shards.blocks[tag.id] : undefined;
-    return plan === undefined || tag === undefined ? undefined : { plan, epoch: tag.epoch };
+    return tag && plan && { plan, epoch: tag.epoch };
   }
 
-  /** The account of a raw address, with its epoch when it lives in one only. */
+  /** The account of a raw address, with its epoch if it exists in one only. */
   accountOf(address: string): { readonly account: Account; readonly epoch: number | undefined } | undefined {
     for (const family of [1, 2]) this.#group(family);
     const fixed = this.#addresses.get(address);
@@ -331,44 +270,16 @@ export class Chain {
     const id = address.split(':')[1] ?? '';
     const tag = this.codec.decode(Buffer.from(id.slice(2, 26), 'hex'));
     const account = tag?.kind === HASH_KIND.account ? this.template(tag.family)?.accounts[tag.id] : undefined;
-    if (tag === undefined || account === undefined || addressOf(account, tag.epoch, this.codec) !== address)
-      return undefined;
-    return { account, epoch: tag.epoch };
+    if (tag === undefined || account === undefined) return undefined;
+    return addressOf(account, tag.epoch, this.codec) === address ? { account, epoch: tag.epoch } : undefined;
   }
 }
 
-/** Number of the giant block of a slot, from 0; undefined when it has none. */
-export function giantEpoch(slot: number): number | undefined {
-  const epoch = (slot - slotOf(GIANT_SEQNO)) / GIANT_PERIOD;
-  return epoch >= 0 && Number.isInteger(epoch) ? epoch : undefined;
+function blocksAt(plans: ReadonlyMap<number, readonly BlockPlan[]>, slot: number): readonly BlockRow[] {
+  const epoch = epochOf(slot);
+  return (plans.get(slot - epoch * EPOCH_BLOCKS) ?? []).map((plan) => ({ plan, epoch }));
 }
 
 export function byLtAndAccount(a: TransactionRow, b: TransactionRow): number {
   return a.lt - b.lt || (a.account < b.account ? -1 : a.account > b.account ? 1 : 0);
-}
-
-function sameHash(
-  codec: TagCodec,
-  hash: Uint8Array,
-  tag: { family: number; kind: number; id: number; epoch: number },
-): boolean {
-  return codec.hash(tag.family, tag.kind, tag.id, tag.epoch) === Buffer.from(hash).toString('base64');
-}
-
-function group(template: Template, slots: number, slotOfTransaction: (transaction: Transaction) => number): Grouped {
-  const lists = <T>(): T[][] => Array.from({ length: slots }, () => []);
-  const made = lists<Transaction>();
-  const included = lists<Transaction>();
-  const created = lists<Message>();
-  const orders = lists<Transaction>();
-  for (const transaction of template.transactions) {
-    const at = slotOfTransaction(transaction);
-    must(made[at], 'slot').push(transaction);
-    must(included[at + transaction.block.included - transaction.block.slot], 'slot').push(transaction);
-    if (transaction.incoming?.kind === 'external-in') must(created[at], 'slot').push(transaction.incoming);
-    must(created[at], 'slot').push(...transaction.outgoing);
-    if (transaction.incoming?.body.order !== undefined && !transaction.incoming.bounced)
-      must(orders[at], 'slot').push(transaction);
-  }
-  return { template, made, included, created, orders };
 }

@@ -1,4 +1,4 @@
-/** Texts that have broken readers before: every escape of JSON, every width of UTF-8, halves of characters, long ones. */
+/** Texts that are hard to read: all JSON escapes, all lengths of UTF-8 sequences, lone surrogates, long texts. */
 export const COMMENTS: readonly string[] = [
   'Thanks!',
   '',

@@ -5,30 +5,33 @@ import { must, type Rng } from './mix.ts';
 import type { Extra, Message, Status, Transaction } from './model.ts';
 import type { BlockPlan, ShardPlan } from './shards.ts';
 
-export const NO_EXTRA: Extra = new Map();
+const NO_EXTRA: Extra = new Map();
 
-export interface SendOptions {
-  readonly bounce?: boolean;
-  readonly bounced?: boolean;
-  readonly init?: Body;
-  readonly extra?: Extra;
-  readonly extremeValue?: string;
-  readonly extraFlags?: string | null;
-}
+/** Properties of messages that most of them share. */
+const PLAIN = {
+  init: undefined,
+  value: 0,
+  extremeValue: undefined,
+  extra: NO_EXTRA,
+  bounce: false,
+  bounced: false,
+  extraFlags: null,
+  importFee: 0,
+  normalized: false,
+  fwdFee: 0,
+  from: undefined,
+  to: undefined,
+  order: 0,
+} as const;
 
-export interface ReceiveOptions {
-  /** Prefer the first block that can hold it, without a random delay. */
-  readonly prompt?: boolean;
-  readonly status?: Status;
-  readonly endStatus?: Status;
-}
+type SendOptions = Partial<Pick<Message, 'bounce' | 'bounced' | 'extra' | 'extremeValue' | 'extraFlags'>>;
 
 /** Collects the transactions and messages of one template, trace by trace. */
 export class Draft {
   readonly transactions: Transaction[] = [];
   readonly messages: Message[] = [];
   readonly rng: Rng;
-  /** Who owns an NFT item by now, and from which slot on it may move again. */
+  /** Current owners of NFT items, and the slot from which on an item may move again. */
   readonly holders = new Map<Account, { readonly owner: Account; readonly free: number }>();
   readonly #shards: ShardPlan;
 
@@ -37,31 +40,26 @@ export class Draft {
     this.rng = rng;
   }
 
-  /** A trace that begins with a message from outside. */
+  /** Begins a trace with a message from outside. */
   external(account: Account, slot: number, body: Body, init?: Body): Transaction {
     const message = this.#message({
+      ...PLAIN,
       kind: 'external-in',
       source: undefined,
       destination: account,
       body,
       init,
-      value: 0,
-      extremeValue: undefined,
-      extra: NO_EXTRA,
-      bounce: false,
-      bounced: false,
-      extraFlags: null,
       importFee: this.rng.chance(0.5) ? 0 : this.rng.between(300_000, 900_000),
       normalized: this.rng.chance(0.7),
     });
     const start = this.#nextBlock(account, slot);
-    return this.#transaction(account, message, undefined, start.slot, start.block, 0, undefined);
+    return this.#transaction(account, message, start.slot, start.block);
   }
 
   /** A tick or tock of a system account. */
   tick(account: Account, slot: number, kind: 'tick' | 'tock'): Transaction {
     const block = must(this.#shards.blockAt(slot, -1, account.idBits), 'masterchain block');
-    const made = this.#transaction(account, undefined, undefined, slot, block, 0, kind);
+    const made = this.#transaction(account, undefined, slot, block, kind);
     made.compute = {
       gasUsed: '0',
       gasFees: String(1000 + (slot % 90)),
@@ -74,22 +72,20 @@ export class Draft {
     return made;
   }
 
-  /** Lets a transaction send a message inside the chain. */
+  /** Adds a message from a transaction to another account. */
   send(from: Transaction, to: Account, value: number, body: Body, options: SendOptions = {}): Message {
+    const extraFlags =
+      options.extraFlags === undefined ? this.rng.pick(['0', '0', '0', null, '3']) : options.extraFlags;
     const message = this.#message({
+      ...PLAIN,
+      bounce: true,
+      ...options,
       kind: 'internal',
       source: from.account,
       destination: to,
       body,
-      init: options.init,
       value,
-      extremeValue: options.extremeValue,
-      extra: options.extra ?? NO_EXTRA,
-      bounce: options.bounce ?? true,
-      bounced: options.bounced ?? false,
-      extraFlags: options.extraFlags === undefined ? this.rng.pick(['0', '0', '0', null, '3']) : options.extraFlags,
-      importFee: 0,
-      normalized: false,
+      extraFlags,
     });
     message.from = from;
     message.fwdFee = 266_669 + this.rng.below(600_000);
@@ -97,55 +93,37 @@ export class Draft {
     return message;
   }
 
-  /** Lets a transaction send a message to nowhere: a log. */
-  log(from: Transaction, body: Body): Message {
+  /** Adds a message from a transaction to nowhere: a log. */
+  log(from: Transaction, body: Body): void {
     const message = this.#message({
+      ...PLAIN,
       kind: 'external-out',
       source: from.account,
       destination: undefined,
       body,
-      init: undefined,
-      value: 0,
-      extremeValue: undefined,
-      extra: NO_EXTRA,
-      bounce: false,
-      bounced: false,
-      extraFlags: null,
-      importFee: 0,
-      normalized: false,
     });
     message.from = from;
     message.order = from.outgoing.push(message);
-    return message;
   }
 
-  /** The transaction that consumes a message: in the same block when its shard is the same, else after the sender's block is known. */
-  receive(message: Message, options: ReceiveOptions = {}): Transaction {
+  /** Sends a message; returns the transaction that receives it. */
+  call(from: Transaction, to: Account, value: number, body: Body, options: SendOptions = {}): Transaction {
+    return this.receive(this.send(from, to, value, body, options));
+  }
+
+  /**
+   * The transaction that receives a message: in the block of the sender if it is of the same shard, or after that block is known.
+   * @param isPrompt uses the first block that can hold it, without a random delay
+   */
+  receive(message: Message, isPrompt = false): Transaction {
     const parent = must(message.from, 'sender');
     const account = must(message.destination, 'destination');
     const slot = parent.cycle * EPOCH_BLOCKS + parent.slot;
     const same = this.#shards.blockAt(slot % EPOCH_BLOCKS, account.workchain, account.idBits) === parent.block;
-    if (same && (options.prompt === true || this.rng.chance(0.7))) {
-      return this.#apply(
-        this.#transaction(account, message, parent.root ?? parent, slot, parent.block, parent.depth + 1, undefined),
-        options,
-      );
-    }
+    if (same && (isPrompt || this.rng.chance(0.7))) return this.#transaction(account, message, slot, parent.block);
     const known = slot + (parent.block.included - parent.block.slot) + 1;
-    const next = this.#nextBlock(
-      account,
-      known + (options.prompt === true || this.rng.chance(0.6) ? 0 : this.rng.below(3)),
-    );
-    return this.#apply(
-      this.#transaction(account, message, parent.root ?? parent, next.slot, next.block, 0, undefined),
-      options,
-    );
-  }
-
-  #apply(transaction: Transaction, options: ReceiveOptions): Transaction {
-    transaction.origStatus = options.status ?? transaction.origStatus;
-    transaction.endStatus = options.endStatus ?? options.status ?? transaction.endStatus;
-    return transaction;
+    const next = this.#nextBlock(account, known + (isPrompt || this.rng.chance(0.6) ? 0 : this.rng.below(3)));
+    return this.#transaction(account, message, next.slot, next.block);
   }
 
   #nextBlock(account: Account, slot: number): { readonly slot: number; readonly block: BlockPlan } {
@@ -156,15 +134,8 @@ export class Draft {
     throw new Error('sandbox: a shard without blocks');
   }
 
-  #message(parts: Omit<Message, 'id' | 'fwdFee' | 'from' | 'to' | 'order'>): Message {
-    const message: Message = {
-      ...parts,
-      id: this.messages.length,
-      fwdFee: 0,
-      from: undefined,
-      to: undefined,
-      order: 0,
-    };
+  #message(parts: Omit<Message, 'id'>): Message {
+    const message = { ...parts, id: this.messages.length };
     this.messages.push(message);
     return message;
   }
@@ -172,26 +143,25 @@ export class Draft {
   #transaction(
     account: Account,
     incoming: Message | undefined,
-    root: Transaction | undefined,
     slot: number,
     block: BlockPlan,
-    depth: number,
-    tickTock: 'tick' | 'tock' | undefined,
+    tickTock?: 'tick' | 'tock',
   ): Transaction {
     const rng = this.rng;
     const gas = rng.between(309, 52_000);
     const external = incoming?.kind === 'external-in';
     const status: Status = account.role === 'ghost' ? 'uninit' : account.role === 'frozen' ? 'frozen' : 'active';
+    const parent = incoming?.from;
     const made: Transaction = {
       id: this.transactions.length,
       account,
       incoming,
       outgoing: [],
-      root,
+      root: parent?.root ?? parent,
       slot: slot % EPOCH_BLOCKS,
       cycle: Math.floor(slot / EPOCH_BLOCKS),
       block,
-      depth,
+      depth: parent?.block === block ? parent.depth + 1 : 0,
       lt: 0,
       tickTock,
       outcome: { kind: 'ok' },
@@ -215,8 +185,6 @@ export class Draft {
       activated: false,
       fees: 0,
       extreme: undefined,
-      delta: 0,
-      feeExtra: NO_EXTRA,
       balanceAfter: 0,
       extraBefore: NO_EXTRA,
       extraAfter: NO_EXTRA,

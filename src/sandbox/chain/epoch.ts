@@ -16,10 +16,10 @@ export interface Epoch extends Template {
 let last: { readonly seed: number; readonly activity: number; readonly epoch: Epoch } | undefined;
 
 /**
- * Plays one epoch: about 16 transactions a block, in bursts, some blocks without any but ticks and tocks. A process that starts
- * the same network again gets the same epoch.
+ * Makes one epoch: about 16 transactions per block, in bursts; some blocks have only ticks and tocks. A process that starts the same
+ * network again gets the same epoch.
  *
- * @param activity how much more than that happens; at 1 nothing more
+ * @param activity multiplier for the number of transactions
  */
 export function makeEpoch(seed: number, activity: number): Epoch {
   if (last?.seed !== seed || last.activity !== activity) last = { seed, activity, epoch: playEpoch(seed, activity) };

@@ -9,24 +9,24 @@ import type { Template } from './model.ts';
 import { assignLts, settle } from './settle.ts';
 import type { BlockPlan } from './shards.ts';
 
-/** Wallets that act in a giant block; each gives three transactions. */
+/** Wallets that act in a giant block, with three transactions each. */
 const GIANT_TRACES = 850;
 /** Jetton transfers that share one logical time. */
 const TIE_TRACES = 3100;
 
-/** The template of the giant blocks: jetton transfers in every shard at only three logical times. */
+/** Makes the template of giant blocks: jetton transfers in every shard at only three logical times. */
 export function makeGiant(seed: number, epoch: Epoch): Template {
   return makeCrowd(seed, epoch, { family: 1, phase: slotOf(GIANT_SEQNO), traces: GIANT_TRACES });
 }
 
-/** The template of the one block in which more jetton transfers share a logical time than a page holds. */
+/** Makes the template of the block in which more jetton transfers share a logical time than fit on a page. */
 export function makeTies(seed: number, epoch: Epoch, tieSeqno: number): Template {
   const block = tieBlock(epoch, slotOf(tieSeqno));
   const phase = epochOf(slotOf(tieSeqno)) * EPOCH_BLOCKS + block.slot;
   return makeCrowd(seed, epoch, { family: 2, phase, traces: TIE_TRACES, prefix: block.prefix });
 }
 
-/** The newest shard block that the masterchain block of a slot, or one soon after it, includes. */
+/** The newest shard block that the masterchain block of a slot includes, or the next one that includes any. */
 function tieBlock(epoch: Epoch, slot: number): BlockPlan {
   const at = slot % EPOCH_BLOCKS;
   return must(
@@ -60,9 +60,9 @@ function makeCrowd(seed: number, epoch: Epoch, { family, phase, traces, prefix =
     const order = { queryId: BigInt(index), amount: BigInt(rng.next()) + 1n, forward: 0, comment: rng.pick(comments) };
     const root = draft.external(owner, slot, signedBody(rng));
     const ask = jettonTransferBody({ ...order, first: owner, second: owner });
-    const first = draft.receive(draft.send(root, from, 50_000_000, ask), { prompt: true });
+    const first = draft.receive(draft.send(root, from, 50_000_000, ask), true);
     const inside = jettonInternalBody({ ...order, first: owner, second: owner });
-    draft.receive(draft.send(first, to, 40_000_000, inside), { prompt: true });
+    draft.receive(draft.send(first, to, 40_000_000, inside), true);
   }
   assignLts(draft.transactions, rng, false);
   for (const transaction of draft.transactions) transaction.lt -= slot * LT_STEP;

@@ -16,13 +16,27 @@ export function mixOf(...values: readonly number[]): number {
   return h >>> 0;
 }
 
-/** The value at hand, or an error that says what was missing: a mistake of the sandbox itself. */
+/** The value. @throws {Error} when it is undefined, which is a bug of the sandbox */
 export function must<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`sandbox: no ${what}`);
   return value;
 }
 
-/** Numbers in a fixed order for one seed. Used only while a template is built, never per block. */
+/** The value of a key, made on first use. */
+export function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
+  const value = known.get(key) ?? make();
+  known.set(key, value);
+  return value;
+}
+
+/** Items by key, in their order. */
+export function groupBy<K, V>(items: Iterable<V>, keyOf: (item: V) => K): Map<K, V[]> {
+  const groups = new Map<K, V[]>();
+  for (const item of items) remembered(groups, keyOf(item), () => []).push(item);
+  return groups;
+}
+
+/** Pseudo-random numbers, always the same for a seed. */
 export class Rng {
   #state: number;
 

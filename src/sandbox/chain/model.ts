@@ -1,6 +1,6 @@
 import type { Account } from './accounts.ts';
 import type { Body } from './bodies.ts';
-import { EXTREME_EPOCH } from './clock.ts';
+import { EPOCH_BLOCKS, EXTREME_EPOCH, seqnoOf, utimeOf } from './clock.ts';
 import type { BlockPlan } from './shards.ts';
 
 export type Status = 'uninit' | 'frozen' | 'active' | 'nonexist';
@@ -8,7 +8,7 @@ export type Status = 'uninit' | 'frozen' | 'active' | 'nonexist';
 /** Amounts of extra currencies by their decimal id. */
 export type Extra = ReadonlyMap<string, bigint>;
 
-/** What became of a transaction. */
+/** Result of a transaction. */
 export type Outcome =
   | { readonly kind: 'ok' }
   | { readonly kind: 'skipped'; readonly reason: 'no_state' | 'bad_state' | 'no_gas' | 'suspended' }
@@ -36,7 +36,7 @@ export interface Message {
   readonly body: Body;
   readonly init: Body | undefined;
   value: number;
-  /** Decimal text that is shown instead of `value` from `EXTREME_EPOCH` on. */
+  /** Decimal text that replaces `value` from `EXTREME_EPOCH` on. */
   readonly extremeValue: string | undefined;
   readonly extra: Extra;
   readonly bounce: boolean;
@@ -52,27 +52,27 @@ export interface Message {
   order: number;
 }
 
-/** What a message carries in an epoch, as decimal text. */
+/** The value of a message in an epoch, as decimal text. */
 export function valueIn(epoch: number, { value, extremeValue }: Message): string {
   return epoch >= EXTREME_EPOCH && extremeValue !== undefined ? extremeValue : String(value);
 }
 
-/** A transaction of the template. `slot` is counted from the first slot of the trace's own epoch until it is settled. */
+/** A transaction of the template. */
 export interface Transaction {
   readonly id: number;
   readonly account: Account;
   readonly incoming: Message | undefined;
   readonly outgoing: Message[];
-  /** The transaction its trace began with; undefined when it is that itself. */
+  /** First transaction of its trace; undefined if this is the first one. */
   readonly root: Transaction | undefined;
   /** Slot in which it runs, within the epoch. */
   slot: number;
-  /** 1 when it runs one epoch after the epoch its trace began in. */
+  /** 1 if it runs in the epoch after the one in which its trace began. */
   cycle: number;
   block: BlockPlan;
-  /** Transactions of the same trace in the same block that must run before it. */
+  /** How many transactions of its trace must run before it in the same block. */
   depth: number;
-  /** Logical time less the first one of the epoch. */
+  /** Logical time, relative to the first one of the epoch. */
   lt: number;
   readonly tickTock: 'tick' | 'tock' | undefined;
   outcome: Outcome;
@@ -86,26 +86,23 @@ export interface Transaction {
   compute: Compute;
   activated: boolean;
   fees: number;
-  /** Decimal texts that are shown from `EXTREME_EPOCH` on instead of the total fees, the fees of gas and the gas. */
+  /** Decimal texts that replace the total fees, the gas fees and the gas from `EXTREME_EPOCH` on. */
   extreme: { readonly fees: string; readonly gasFees: string; readonly gasUsed: string } | undefined;
-  /** What it adds to its account's balance. */
-  delta: number;
-  feeExtra: Extra;
-  /** Balance after it, less the drift of later epochs. */
+  /** Balance after it in epoch 0. */
   balanceAfter: number;
   extraBefore: Extra;
   extraAfter: Extra;
   previous: Transaction | undefined;
-  /** 1 when the previous transaction of the account is in the epoch before. */
+  /** 1 if the previous transaction of the account is in the epoch before. */
   previousBack: number;
   lastInBlock: boolean;
-  /** The index holds only hashes of its account's states. */
+  /** The index has only hashes of the states of its account. */
   stubbed: boolean;
-  /** The greatest counters the chain can hold, in the action phase. */
+  /** The action phase has the greatest counters that the chain allows. */
   hugeActions: boolean;
 }
 
-/** All that repeats, shifted, every `period` slots. */
+/** What repeats every `period` slots, with shifted ids. */
 export interface Template {
   readonly family: number;
   /** Slots between two repetitions. */
@@ -115,6 +112,93 @@ export interface Template {
   readonly accounts: readonly Account[];
   readonly transactions: readonly Transaction[];
   readonly messages: readonly Message[];
-  /** What one repetition adds to each account's balance. */
+  /** Change of the balance of each account in one repetition. */
   readonly drift: ReadonlyMap<Account, number>;
+}
+
+/** Slot in which a transaction runs, relative to the start of a repetition; rare templates have a single slot. */
+export function slotWithin({ period }: Template, transaction: Transaction): number {
+  return period === EPOCH_BLOCKS ? transaction.slot : 0;
+}
+
+/** Slot of the masterchain block that includes a transaction, relative to the start of a repetition. */
+export function includedWithin(template: Template, transaction: Transaction): number {
+  return slotWithin(template, transaction) + transaction.block.included - transaction.block.slot;
+}
+
+/** First slot of a repetition. */
+export function startOf({ phase, period }: Template, epoch: number): number {
+  return phase + period * epoch;
+}
+
+/** Seqno of the masterchain block that includes a transaction. */
+export function seqnoIn(template: Template, transaction: Transaction, epoch: number): number {
+  return seqnoOf(startOf(template, epoch) + includedWithin(template, transaction));
+}
+
+/** A block of a shard. */
+export interface BlockRef {
+  readonly workchain: number;
+  readonly shard: string;
+  readonly seqno: number;
+}
+
+/** A transaction in a certain epoch. */
+export interface TransactionRow {
+  readonly template: Template;
+  readonly transaction: Transaction;
+  readonly epoch: number;
+  readonly lt: number;
+  readonly account: string;
+  /** What a lie shows instead of the truth. */
+  readonly shown?: ShownTransaction;
+}
+
+/** What a lie changes in a transaction besides its lt. */
+export interface ShownTransaction {
+  /** Masterchain block that lists it. */
+  readonly seqno?: number;
+  readonly block?: BlockRef;
+  /** Changes the JSON of the record. */
+  readonly edit?: (text: string) => string;
+}
+
+/** A message in the epoch of its sender, or of its receiver if it comes from outside. */
+export interface MessageRow {
+  readonly template: Template;
+  readonly message: Message;
+  readonly epoch: number;
+  /** -1 for messages from outside, which have none. */
+  readonly createdLt: number;
+}
+
+/** A block in a certain epoch. */
+export interface BlockRow {
+  readonly plan: BlockPlan;
+  readonly epoch: number;
+  /** What a lie shows instead of the truth. */
+  readonly shown?: ShownBlock;
+}
+
+/** What a lie changes in a header. */
+export interface ShownBlock {
+  readonly shard?: string;
+  readonly seqno?: number;
+  readonly startLt?: number;
+  readonly endLt?: number;
+  readonly count?: number;
+  readonly masterchainSeqno?: number;
+  readonly prev?: readonly BlockRef[];
+  /** Distinguishes a made-up block from its original. */
+  readonly copy?: number;
+}
+
+/** Seqno of the masterchain block that includes a transaction. */
+export function masterchainSeqno({ shown, template, transaction, epoch }: TransactionRow): number {
+  return shown?.seqno ?? seqnoIn(template, transaction, epoch);
+}
+
+/** Unix seconds of a transaction. */
+export function nowOf({ template, transaction, epoch }: TransactionRow): number {
+  return utimeOf(startOf(template, epoch) + slotWithin(template, transaction));
 }

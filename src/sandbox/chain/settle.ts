@@ -1,12 +1,12 @@
 import type { Account } from './accounts.ts';
 import { LT_STEP, MASTERCHAIN_LT, MAX_BLOCKS, SHARD_LT } from './clock.ts';
-import { must, type Rng } from './mix.ts';
+import { groupBy, must, type Rng } from './mix.ts';
 import type { Extra, Message, Transaction } from './model.ts';
 
-/** Logical time between a transaction and one that it causes in the same block. */
+/** Logical time between a transaction and those that it causes in the same block. */
 const DEPTH_LT = 20_000;
 
-/** Gives every transaction its logical time: many accounts share one, an account never repeats one. */
+/** Assigns logical times: many accounts can share one, but each is unique within an account. */
 export function assignLts(transactions: readonly Transaction[], rng: Rng, jitter: boolean): void {
   const order = [...transactions].sort(
     (a, b) => a.slot - b.slot || a.depth - b.depth || b.cycle - a.cycle || a.id - b.id,
@@ -27,12 +27,12 @@ export function assignLts(transactions: readonly Transaction[], rng: Rng, jitter
   }
 }
 
-/** Logical time of a message less the first one of its sender's epoch. */
+/** Logical time of a message, relative to the first one of its sender's epoch. */
 export function createdLt(message: Message, sender: Transaction): number {
   return sender.lt + message.order;
 }
 
-/** Fees, links and balances. Returns what one repetition adds to each account. */
+/** Computes fees, links and balances. Returns the change of each balance in one repetition. */
 export function settle(transactions: readonly Transaction[], rng: Rng, period: number): ReadonlyMap<Account, number> {
   for (const transaction of transactions) setFees(transaction);
   const chains = chainsOf(transactions);
@@ -44,14 +44,12 @@ export function settle(transactions: readonly Transaction[], rng: Rng, period: n
   return drift;
 }
 
-function chainsOf(transactions: readonly Transaction[]): ReadonlyMap<Account, readonly Transaction[]> {
-  const chains = new Map<Account, Transaction[]>();
-  for (const transaction of [...transactions].sort((a, b) => a.lt - b.lt)) {
-    const chain = chains.get(transaction.account);
-    if (chain === undefined) chains.set(transaction.account, [transaction]);
-    else chain.push(transaction);
-  }
-  return chains;
+/** The transactions of each account by lt. */
+export function chainsOf(transactions: readonly Transaction[]): ReadonlyMap<Account, readonly Transaction[]> {
+  return groupBy(
+    [...transactions].sort((a, b) => a.lt - b.lt),
+    ({ account }) => account,
+  );
 }
 
 function setFees(transaction: Transaction): void {
@@ -63,7 +61,7 @@ function setFees(transaction: Transaction): void {
   transaction.fees = fees;
 }
 
-/** The part of forwarding that the sender's validators keep: a third of the whole. */
+/** The part of the forward fees that goes to the validators of the sender: a third of the total. */
 export function actionFee(message: Message): number {
   return Math.floor(message.fwdFee / 2);
 }
@@ -76,8 +74,7 @@ function settleChain(account: Account, chain: readonly Transaction[], rng: Rng, 
     const before = balance + (transaction.incoming?.value ?? 0) - transaction.fees;
     const farewell = transaction.destroyed ? transaction.outgoing[0] : undefined;
     if (farewell !== undefined) farewell.value = before - spent;
-    transaction.delta = before - balance - spent - (farewell?.value ?? 0);
-    balance += transaction.delta;
+    balance = before - spent - (farewell?.value ?? 0);
     transaction.balanceAfter = balance;
     least = Math.min(least, balance);
   }
@@ -88,7 +85,7 @@ function settleChain(account: Account, chain: readonly Transaction[], rng: Rng, 
   return account.role === 'fresh' ? 0 : balance;
 }
 
-/** Enough that the account never falls below nothing before the last block that the sandbox allows. */
+/** Enough to keep the balance above 0 up to the last block that the sandbox allows. */
 function startingBalance(drift: number, least: number, rng: Rng, period: number): number {
   return rng.between(0, 4_000_000_000) - least + Math.max(0, -drift) * Math.ceil(MAX_BLOCKS / period + 1);
 }

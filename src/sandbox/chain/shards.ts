@@ -1,8 +1,8 @@
 import { EPOCH_BLOCKS, GIANT_SEQNO, slotOf } from './clock.ts';
-import { must, Rng } from './mix.ts';
+import { groupBy, must, Rng } from './mix.ts';
 
-/** The slot of every epoch that can carry a giant block. */
-export const GIANT_SLOT = slotOf(GIANT_SEQNO) % EPOCH_BLOCKS;
+/** Slot of every epoch that can have a giant block. */
+const GIANT_SLOT = slotOf(GIANT_SEQNO) % EPOCH_BLOCKS;
 
 /** Reference to a block whose seqno grows by a fixed amount each epoch. */
 export interface BlockName {
@@ -33,26 +33,26 @@ export interface BlockPlan {
   readonly wantMerge: boolean;
 }
 
-/** The blocks of an epoch and where an account's next block is. */
+/** The shard blocks of an epoch. */
 export interface ShardPlan {
   readonly blocks: readonly BlockPlan[];
-  /** The block of a slot that holds accounts with these leading bits; undefined when that shard makes none. */
+  /** The block of a slot for accounts with these leading bits, if their shard makes one. */
   readonly blockAt: (slot: number, workchain: number, idBits: string) => BlockPlan | undefined;
-  /** Newest block of every shard once the masterchain block of a slot is there. */
+  /** Newest block of every shard that the masterchain block of a slot knows. */
   readonly stateAt: (slot: number) => readonly BlockPlan[];
 }
 
 export const MASTERCHAIN_SHARD = '8000000000000000';
 const FIRST_SEQNOS = [43_000_000, 41_000_000];
 
-/** The slot of every epoch in which one account pays hundreds. */
+/** Slot of every epoch in which one account pays hundreds of others. */
 export const AIRDROP_SLOT = 60;
 /** Slots in which every shard makes a block and none is late. */
 const STEADY = new Set([0, EPOCH_BLOCKS - 1, GIANT_SLOT, AIRDROP_SLOT, AIRDROP_SLOT + 1]);
 
 type Change = { readonly kind: 'split' | 'merge'; readonly prefix: string };
 
-/** Splits and merges by slot. Ends as it begins, with the two halves of the basechain; 0000 gives a shard id of 15 digits. */
+/** Splits and merges by slot. An epoch begins and ends with two shards; the shard 0000 has an id of 15 digits. */
 const CHANGES: ReadonlyMap<number, Change> = new Map([
   [16, { kind: 'split', prefix: '0' }],
   [22, { kind: 'split', prefix: '1' }],
@@ -67,7 +67,7 @@ const CHANGES: ReadonlyMap<number, Change> = new Map([
 ] as const);
 
 /** Shard id of the accounts with these leading bits. */
-export function shardOf(prefix: string): string {
+function shardOf(prefix: string): string {
   return BigInt(`0b${`${prefix}1`.padEnd(64, '0')}`)
     .toString(16)
     .toUpperCase();
@@ -83,7 +83,7 @@ interface Made {
   readonly afterMerge: boolean;
 }
 
-/** Makes the shard blocks of one epoch; about a quarter reach the masterchain one block late. */
+/** Makes the shard blocks of one epoch; about a quarter are included one block late. */
 export function planShards(seed: number): ShardPlan {
   const halves = [0, 1].map((half) => makeHalf(half, new Rng(seed, 0x5a4d, half)));
   const steps = halves.map((made) => must(made.at(-1), 'shard block').relative + 1);
@@ -181,23 +181,21 @@ function applyChange(shards: ReadonlyMap<string, Made | undefined>, change: Chan
 }
 
 function finder(blocks: readonly BlockPlan[]): ShardPlan['blockAt'] {
-  const bySlot = Array.from({ length: EPOCH_BLOCKS }, (): BlockPlan[] => []);
-  for (const block of blocks) must(bySlot[block.slot], 'slot').push(block);
+  const bySlot = groupBy(blocks, ({ slot }) => slot);
   return (slot, workchain, idBits) =>
-    bySlot[slot]?.find((block) => block.name.workchain === workchain && idBits.startsWith(block.prefix));
+    bySlot.get(slot)?.find((block) => block.name.workchain === workchain && idBits.startsWith(block.prefix));
 }
 
-/** Blocks of both halves are listed in the order they were made, so a later one replaces what it descends from. */
+/** Blocks of each half are in the order in which they were made, so a later one replaces its ancestors. */
 function stater(blocks: readonly BlockPlan[]): ShardPlan['stateAt'] {
   const states: BlockPlan[][] = [];
   const current = new Map<string, BlockPlan>();
   for (let slot = 0; slot < EPOCH_BLOCKS; slot += 1) {
     for (const block of blocks) {
       if (block.included !== slot || block.name.workchain !== 0) continue;
-      for (const prefix of [...current.keys()]) {
-        if (prefix.startsWith(block.prefix) || block.prefix.startsWith(prefix)) {
-          if (current.get(prefix)?.slot !== block.slot) current.delete(prefix);
-        }
+      for (const [prefix, { slot: made }] of [...current]) {
+        const isRelated = prefix.startsWith(block.prefix) || block.prefix.startsWith(prefix);
+        if (isRelated && made !== block.slot) current.delete(prefix);
       }
       current.set(block.prefix, block);
     }

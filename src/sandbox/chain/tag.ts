@@ -1,6 +1,6 @@
 import { mix32, mixOf } from './mix.ts';
 
-/** What a hash stands for. Part of the hash itself, so that a lookup knows what it found. */
+/** Kind of record that a hash belongs to; part of the hash. */
 export const HASH_KIND = {
   transaction: 1,
   message: 2,
@@ -20,7 +20,7 @@ export const HASH_KIND = {
 } as const;
 export type HashKind = (typeof HASH_KIND)[keyof typeof HASH_KIND];
 
-/** Which record of which epoch a hash names. */
+/** The record and epoch that a hash belongs to. */
 export interface Tag {
   /** The template the record belongs to: 0 ordinary epochs, 1 giant blocks, 2 the block of ties. */
   readonly family: number;
@@ -29,7 +29,7 @@ export interface Tag {
   readonly epoch: number;
 }
 
-/** Epochs may be asked for down to this many before the first. */
+/** Hashes can be of this many epochs before the first. */
 const EPOCH_SHIFT = 1024;
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const PAIRS = new Uint16Array(4096);
@@ -37,27 +37,27 @@ for (let index = 0; index < 4096; index += 1) {
   PAIRS[index] = BASE64.charCodeAt(index >> 6) | (BASE64.charCodeAt(index & 63) << 8);
 }
 
-/** Hashes whose first 12 bytes are the tag under a reversible keyed scrambling, so that a lookup by hash needs no table. */
+/** Makes hashes whose first 12 bytes are the encrypted tag, so that a lookup by hash needs no table. */
 export class TagCodec {
   readonly #seed: number;
-  a = 0;
-  b = 0;
-  c = 0;
+  #a = 0;
+  #b = 0;
+  #c = 0;
 
   constructor(seed: number) {
     this.#seed = mixOf(seed, 0x7a6);
   }
 
-  /** Leaves the three scrambled words in `a`, `b` and `c`. */
-  scramble(family: number, kind: number, id: number, epoch: number): void {
+  /** Sets `#a`, `#b` and `#c` to the three scrambled words. */
+  #scramble(family: number, kind: number, id: number, epoch: number): void {
     const seed = this.#seed;
     const first = (epoch + EPOCH_SHIFT) | 0;
     const second = (family << 30) | (kind << 24) | id;
     const c = this.#check(first, second);
     const a = first ^ mix32(c ^ seed);
-    this.a = a >>> 0;
-    this.b = (second ^ mix32((a + c) | 0)) >>> 0;
-    this.c = c;
+    this.#a = a >>> 0;
+    this.#b = (second ^ mix32((a + c) | 0)) >>> 0;
+    this.#c = c;
   }
 
   #check(first: number, second: number): number {
@@ -66,8 +66,8 @@ export class TagCodec {
 
   /** Writes the 16 base64 characters of the scrambled tag at `at`. */
   write(into: Uint8Array, at: number, family: number, kind: number, id: number, epoch: number): void {
-    this.scramble(family, kind, id, epoch);
-    const { a, b, c } = this;
+    this.#scramble(family, kind, id, epoch);
+    const [a, b, c] = [this.#a, this.#b, this.#c];
     pair(into, at, a >>> 20);
     pair(into, at + 2, (a >>> 8) & 4095);
     pair(into, at + 4, ((a & 255) << 4) | (b >>> 28));
@@ -78,17 +78,17 @@ export class TagCodec {
     pair(into, at + 14, c & 4095);
   }
 
-  /** The 12 bytes as they are. */
+  /** The 12 bytes of the scrambled tag. */
   bytes(family: number, kind: number, id: number, epoch: number): Buffer {
-    this.scramble(family, kind, id, epoch);
+    this.#scramble(family, kind, id, epoch);
     const out = Buffer.alloc(12);
-    out.writeUInt32BE(this.a, 0);
-    out.writeUInt32BE(this.b, 4);
-    out.writeUInt32BE(this.c, 8);
+    out.writeUInt32BE(this.#a, 0);
+    out.writeUInt32BE(this.#b, 4);
+    out.writeUInt32BE(this.#c, 8);
     return out;
   }
 
-  /** The last 28 characters of a hash: the same in every epoch. */
+  /** The last 28 characters of a hash, the same in every epoch. */
   tail(family: number, kind: number, id: number): string {
     const out = Buffer.alloc(20);
     for (let word = 0; word < 5; word += 1) out.writeUInt32BE(mixOf(this.#seed, family, kind, id, word), word * 4);
@@ -100,7 +100,7 @@ export class TagCodec {
     return this.bytes(family, kind, id, epoch).toString('base64') + this.tail(family, kind, id);
   }
 
-  /** What the first 12 bytes name; undefined when this seed never made them. */
+  /** The tag of a hash; undefined if it was not made with this seed. */
   decode(bytes: Uint8Array): Tag | undefined {
     if (bytes.length < 12) return undefined;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -20,7 +20,7 @@ import type { Draft } from './draft.ts';
 import { must } from './mix.ts';
 import type { Bounce, Outcome, Transaction } from './model.ts';
 
-/** One way a trace can go, beginning in a slot. */
+/** Makes a trace that begins in a slot. */
 export type Scene = (draft: Draft, cast: Cast, slot: number) => void;
 
 const TON = 1_000_000_000;
@@ -34,7 +34,7 @@ function queryId(draft: Draft): bigint {
   return (BigInt(draft.rng.next()) << 32n) | BigInt(draft.rng.next());
 }
 
-/** Some amounts of one jetton are the greatest that a message can hold; those of the others have sums that people can read. */
+/** Some amounts of one jetton are the greatest that a message can hold; other jettons have readable sums. */
 function jettons(draft: Draft, cast: Cast, wallet: Account): bigint {
   const round = 1_000_000_000_000n;
   const amount = draft.rng.chance(0.03) ? round : BigInt(draft.rng.next()) * BigInt(draft.rng.between(1, 1_000_000));
@@ -42,7 +42,12 @@ function jettons(draft: Draft, cast: Cast, wallet: Account): bigint {
   return isExtreme ? 1329227995784915872903807060280344575n : amount;
 }
 
-/** A wallet that signs something. */
+/** Sends back what is left of a value. */
+function refund(draft: Draft, from: Transaction, to: Account, value: number, query: bigint): void {
+  draft.call(from, to, value, plainBody(OPCODE.excesses, 'excess', query), { bounce: false });
+}
+
+/** Begins a trace with a message that a wallet signs. */
 function open(draft: Draft, account: Account, slot: number): Transaction {
   return draft.external(account, slot, signedBody(draft.rng));
 }
@@ -51,7 +56,7 @@ const transfer: Scene = (draft, cast, slot) => {
   const { rng } = draft;
   const root = open(draft, rng.pick(cast.wallets), slot);
   const body = rng.chance(0.75) ? commentBody(rng.pick(COMMENTS)) : rng.chance(0.5) ? emptyBody() : shortBody(rng);
-  draft.receive(draft.send(root, rng.pick(cast.wallets), amount(draft), body, { bounce: rng.chance(0.5) }));
+  draft.call(root, rng.pick(cast.wallets), amount(draft), body, { bounce: rng.chance(0.5) });
 };
 
 const jettonTransfer: Scene = (draft, cast, slot) => {
@@ -69,14 +74,13 @@ const jettonTransfer: Scene = (draft, cast, slot) => {
   };
   const root = open(draft, sender, slot);
   const ask = jettonTransferBody({ ...order, first: receiver, second: sender });
-  const first = draft.receive(draft.send(root, from, 60_000_000, ask));
+  const first = draft.call(root, from, 60_000_000, ask);
   if (rng.chance(0.08)) return fail(draft, first, { kind: 'failed', exitCode: 706 }, 'ok');
   const inside = jettonInternalBody({ ...order, first: sender, second: sender });
-  const second = draft.receive(draft.send(first, to, 42_000_000, inside));
+  const second = draft.call(first, to, 42_000_000, inside);
   const notice = noticeBody(OPCODE.jettonNotify, 'jetton_notify', query, order.amount, sender);
-  draft.receive(draft.send(second, receiver, 1, notice, { bounce: false }));
-  const excess = plainBody(OPCODE.excesses, 'excess', query);
-  draft.receive(draft.send(second, sender, 27_000_000, excess, { bounce: false }));
+  draft.call(second, receiver, 1, notice, { bounce: false });
+  refund(draft, second, sender, 27_000_000, query);
 };
 
 const jettonBurn: Scene = (draft, cast, slot) => {
@@ -85,11 +89,11 @@ const jettonBurn: Scene = (draft, cast, slot) => {
   const query = queryId(draft);
   const burned = jettons(draft, cast, wallet);
   const root = open(draft, owner, slot);
-  const burn = draft.receive(draft.send(root, wallet, 50_000_000, jettonBurnBody(query, burned, owner)));
+  const burn = draft.call(root, wallet, 50_000_000, jettonBurnBody(query, burned, owner));
   if (draft.rng.chance(0.15)) return fail(draft, burn, { kind: 'failed', exitCode: 709 }, 'ok');
   const notice = noticeBody(OPCODE.burnNotification, 'jetton_burn_notification', query, burned, owner);
-  const master = draft.receive(draft.send(burn, must(wallet.parent, 'master'), 35_000_000, notice));
-  draft.receive(draft.send(master, owner, 20_000_000, plainBody(OPCODE.excesses, 'excess', query), { bounce: false }));
+  const master = draft.call(burn, must(wallet.parent, 'master'), 35_000_000, notice);
+  refund(draft, master, owner, 20_000_000, query);
 };
 
 const nftTransfer: Scene = (draft, cast, slot) => {
@@ -98,12 +102,12 @@ const nftTransfer: Scene = (draft, cast, slot) => {
     moveItem(draft, item, draft.rng.pick(cast.wallets), slot, draft.rng.chance(0.2));
 };
 
-/** Slot in which NFT items go home, to stay there until the epoch ends. */
+/** Slot in which NFT items return to their first owners until the epoch ends. */
 export const HOMECOMING_SLOT = 225;
 /** Slots that a transfer of an item may take. */
 const MOVE_SLOTS = 14;
 
-/** Brings all NFT items home, so that every epoch begins with the same owners. */
+/** Returns all NFT items, so that every epoch begins with the same owners. */
 export function returnItems(draft: Draft, slot: number): void {
   for (const [item, { owner }] of draft.holders) {
     if (owner !== item.owner) moveItem(draft, item, must(item.owner, 'owner'), slot, false);
@@ -115,32 +119,28 @@ function moveItem(draft: Draft, item: Account, to: Account, slot: number, fails:
   if (slot < free || owner === to) return;
   draft.holders.set(item, { owner: fails ? owner : to, free: slot + MOVE_SLOTS });
   const query = queryId(draft);
-  const move = draft.receive(draft.send(open(draft, owner, slot), item, 50_000_000, nftTransferBody(query, to, owner)));
+  const move = draft.call(open(draft, owner, slot), item, 50_000_000, nftTransferBody(query, to, owner));
   if (fails) return fail(draft, move, { kind: 'failed', exitCode: 401 }, 'ok');
   const notice = noticeBody(OPCODE.ownershipAssigned, 'nft_ownership_assigned', query, 0n, owner);
-  draft.receive(draft.send(move, to, 1, notice, { bounce: false }));
-  draft.receive(draft.send(move, owner, 30_000_000, plainBody(OPCODE.excesses, 'excess', query), { bounce: false }));
+  draft.call(move, to, 1, notice, { bounce: false });
+  refund(draft, move, owner, 30_000_000, query);
 }
 
-/** A transaction that did not do what it was asked, and what it sends back. */
+/** Lets a transaction fail, and bounce its message. */
 function fail(draft: Draft, at: Transaction, outcome: Outcome, bounce: Bounce | undefined): void {
   at.outcome = outcome;
   at.bounce = bounce;
   const cause = must(at.incoming, 'message');
   if (bounce !== 'ok') return;
   const back = Math.max(0, cause.value - (outcome.kind === 'skipped' ? 0 : Number(at.compute.gasFees)) - 1_000_000);
-  const bounced = draft.send(at, must(cause.source, 'source'), back, bounceBody(cause.body), {
-    bounce: false,
-    bounced: true,
-    extra: cause.extra,
-  });
-  draft.receive(bounced);
+  const options = { bounce: false, bounced: true, extra: cause.extra };
+  draft.call(at, must(cause.source, 'source'), back, bounceBody(cause.body), options);
 }
 
 const noAccount: Scene = (draft, cast, slot) => {
   const root = open(draft, draft.rng.pick(cast.wallets), slot);
-  const sent = draft.send(root, draft.rng.pick(cast.ghosts), 30_000_000 + draft.rng.below(TON), unknownBody(draft.rng));
-  fail(draft, draft.receive(sent), { kind: 'skipped', reason: 'no_state' }, 'ok');
+  const at = draft.call(root, draft.rng.pick(cast.ghosts), 30_000_000 + draft.rng.below(TON), unknownBody(draft.rng));
+  fail(draft, at, { kind: 'skipped', reason: 'no_state' }, 'ok');
 };
 
 const skips: Scene = (draft, cast, slot) => {
@@ -149,9 +149,8 @@ const skips: Scene = (draft, cast, slot) => {
   const frozen = rng.chance(0.4);
   const to = frozen ? rng.pick(cast.frozen) : rng.pick(cast.contracts);
   const reason = frozen ? 'bad_state' : rng.pick(['no_gas', 'no_gas', 'suspended'] as const);
-  const at = draft.receive(
-    draft.send(root, to, frozen ? TON : rng.between(1, 500_000), rng.chance(0.3) ? emptyBody() : unknownBody(rng)),
-  );
+  const value = frozen ? TON : rng.between(1, 500_000);
+  const at = draft.call(root, to, value, rng.chance(0.3) ? emptyBody() : unknownBody(rng));
   if (reason === 'no_gas') at.storage = { fee: 0, due: rng.between(1, 900), change: 'unchanged' };
   fail(draft, at, { kind: 'skipped', reason }, frozen ? 'ok' : rng.chance(0.5) ? 'nofunds' : undefined);
 };
@@ -159,7 +158,7 @@ const skips: Scene = (draft, cast, slot) => {
 const contractFails: Scene = (draft, cast, slot) => {
   const { rng } = draft;
   const root = open(draft, rng.pick(cast.wallets), slot);
-  const at = draft.receive(draft.send(root, rng.pick(cast.contracts), 20_000_000 + rng.below(TON), unknownBody(rng)));
+  const at = draft.call(root, rng.pick(cast.contracts), 20_000_000 + rng.below(TON), unknownBody(rng));
   const exitCode = rng.pick([9, 13, -14, 35, 65535, 0xfffe, -2147483648, 2147483647]);
   fail(
     draft,
@@ -177,22 +176,19 @@ const actionFails: Scene = (draft, cast, slot) => {
     return;
   }
   const root = open(draft, rng.pick(cast.wallets), slot);
-  const at = draft.receive(draft.send(root, rng.pick(cast.contracts), 3 * TON, unknownBody(rng)));
+  const at = draft.call(root, rng.pick(cast.contracts), 3 * TON, unknownBody(rng));
   fail(draft, at, { kind: 'action-failed', resultCode: 37 }, undefined);
 };
 
 const swapWithLog: Scene = (draft, cast, slot) => {
   const { rng } = draft;
   const wallet = rng.pick(cast.wallets);
-  const at = draft.receive(
-    draft.send(open(draft, wallet, slot), rng.pick(cast.contracts), amount(draft), unknownBody(rng)),
-  );
+  const root = open(draft, wallet, slot);
+  const at = draft.call(root, rng.pick(cast.contracts), amount(draft), unknownBody(rng));
   draft.log(at, rng.chance(0.2) ? emptyBody() : unknownBody(rng, rng.chance(0.5) ? 0x9c610de3 : 0x80000001));
-  const next = draft.receive(draft.send(at, rng.pick(cast.contracts), 90_000_000, unknownBody(rng, 0xffff0001)));
+  const next = draft.call(at, rng.pick(cast.contracts), 90_000_000, unknownBody(rng, 0xffff0001));
   if (rng.chance(0.5)) draft.log(next, shortBody(rng));
-  draft.receive(
-    draft.send(next, wallet, 40_000_000, plainBody(OPCODE.excesses, 'excess', queryId(draft)), { bounce: false }),
-  );
+  refund(draft, next, wallet, 40_000_000, queryId(draft));
 };
 
 const extraCurrencies: Scene = (draft, cast, slot) => {
@@ -201,24 +197,19 @@ const extraCurrencies: Scene = (draft, cast, slot) => {
   if (rng.chance(0.4)) extra.set('239', 1n << BigInt(rng.between(60, 200)));
   const root = open(draft, must(cast.wallets[rng.below(4)], 'wallet'), slot);
   const body = commentBody('extra currency there and back');
-  const at = draft.receive(draft.send(root, must(cast.contracts[0], 'contract'), 80_000_000, body, { extra }));
-  draft.receive(draft.send(at, root.account, 60_000_000, emptyBody(), { extra, bounce: false }));
+  const at = draft.call(root, must(cast.contracts[0], 'contract'), 80_000_000, body, { extra });
+  draft.call(at, root.account, 60_000_000, emptyBody(), { extra, bounce: false });
 };
 
 const stake: Scene = (draft, cast, slot) => {
   const wallet = draft.rng.pick(cast.wallets);
   const query = queryId(draft);
-  const sent = draft.send(
-    open(draft, wallet, slot),
-    cast.elector,
-    3 * TON,
-    plainBody(OPCODE.newStake, 'elector_new_stake', query),
-  );
-  const at = draft.receive(sent);
-  draft.receive(draft.send(at, wallet, TON, plainBody(0xf374484c, 'elector_new_stake_ok', query), { bounce: false }));
+  const body = plainBody(OPCODE.newStake, 'elector_new_stake', query);
+  const at = draft.call(open(draft, wallet, slot), cast.elector, 3 * TON, body);
+  draft.call(at, wallet, TON, plainBody(0xf374484c, 'elector_new_stake_ok', query), { bounce: false });
 };
 
-/** Scenes by how often each is played. */
+/** Scenes and their relative frequencies. */
 export const SCENES: readonly (readonly [Scene, number])[] = [
   [transfer, 30],
   [jettonTransfer, 26],
@@ -233,7 +224,7 @@ export const SCENES: readonly (readonly [Scene, number])[] = [
   [stake, 2],
 ];
 
-/** From nothing to code to nothing or to frozen: the whole life of an account within an epoch. */
+/** Creates, deploys and removes an account within an epoch, up to a certain end. */
 export function life(
   draft: Draft,
   cast: Cast,
@@ -243,17 +234,17 @@ export function life(
 ): void {
   const { rng } = draft;
   const funder = rng.pick(cast.wallets);
-  const first = draft.send(open(draft, funder, slot), account, TON, emptyBody(), { bounce: false });
-  const born = draft.receive(first, { status: 'nonexist', endStatus: 'uninit' });
+  const born = draft.call(open(draft, funder, slot), account, TON, emptyBody(), { bounce: false });
+  born.origStatus = 'nonexist';
+  born.endStatus = 'uninit';
   born.outcome = { kind: 'skipped', reason: 'no_state' };
   if (end === 'uninit') return;
   const deployed = draft.external(account, slot + 12, signedBody(rng), stateInit(rng));
   deployed.origStatus = 'uninit';
   deployed.activated = true;
-  draft.receive(draft.send(deployed, funder, TON / 4, commentBody('first words')));
+  draft.call(deployed, funder, TON / 4, commentBody('first words'));
   if (end === 'alive') return;
-  const again = draft.send(open(draft, funder, slot + 24), account, TON / 100, emptyBody(), { bounce: false });
-  const last = draft.receive(again);
+  const last = draft.call(open(draft, funder, slot + 24), account, TON / 100, emptyBody(), { bounce: false });
   if (end === 'frozen') {
     last.endStatus = 'frozen';
     last.storage = { fee: 4_000_000, due: 7_000_000, change: 'frozen' };
@@ -262,11 +253,11 @@ export function life(
   }
   last.endStatus = 'nonexist';
   last.destroyed = true;
-  draft.receive(draft.send(last, cast.bank, 0, commentBody('all that is left'), { bounce: false }));
+  draft.call(last, cast.bank, 0, commentBody('all that is left'), { bounce: false });
 }
 
 /**
- * Values at the ends of their types, on accounts whose balances the index does not show. Those that people sum up are there from
+ * Values at the limits of their types, on accounts whose balances are not shown. Values that are likely to be summed appear from
  * `EXTREME_EPOCH` on.
  */
 export function edges(draft: Draft, cast: Cast, slot: number): void {
@@ -280,29 +271,25 @@ export function edges(draft: Draft, cast: Cast, slot: number): void {
     vmSteps: 4294967295,
   };
   first.extreme = { fees: '9223372036854775807', gasFees: '9223372036854775807', gasUsed: '72057594037927935' };
-  const greatest = (1n << 248n) - 1n;
-  const sent = draft.send(first, must(two, 'edge'), 0, unknownBody(draft.rng, 0xfffffffe), {
+  const extra = new Map([['4294967295', (1n << 248n) - 1n]]);
+  const second = draft.call(first, must(two, 'edge'), 0, unknownBody(draft.rng, 0xfffffffe), {
     extremeValue: '9223372036854775807',
     extraFlags: '1329227995784915872903807060280344575',
-    extra: new Map([['4294967295', greatest]]),
+    extra,
   });
-  const second = draft.receive(sent);
   second.compute = { gasUsed: '0', gasFees: '0', gasLimit: '0', gasCredit: '0', mode: 127, vmSteps: 0 };
   second.hugeActions = true;
-  const back = draft.send(second, must(one, 'edge'), 0, unknownBody(draft.rng, 0), {
-    extra: new Map([['4294967295', greatest]]),
-  });
-  draft.receive(back);
-  const failed = draft.receive(draft.send(second, must(three, 'edge'), 1, unknownBody(draft.rng, 0x7fffffff)));
+  draft.call(second, must(one, 'edge'), 0, unknownBody(draft.rng, 0), { extra });
+  const failed = draft.call(second, must(three, 'edge'), 1, unknownBody(draft.rng, 0x7fffffff));
   failed.outcome = { kind: 'failed', exitCode: -2147483648, exitArg: 2147483647 };
   failed.bounce = 'negfunds';
 }
 
-/** One account pays many at once: as many messages as one transaction can send. */
+/** One transaction pays many accounts, with as many messages as it can send. */
 export function airdrop(draft: Draft, cast: Cast, slot: number): void {
   const root = open(draft, cast.bank, slot);
   cast.holders.forEach((holder, index) => {
     const body = index % 3 === 0 ? emptyBody() : commentBody(must(COMMENTS[index % COMMENTS.length], 'comment'));
-    draft.receive(draft.send(root, holder, TON / 100 + index, body, { bounce: false }), { prompt: true });
+    draft.receive(draft.send(root, holder, TON / 100 + index, body, { bounce: false }), true);
   });
 }

@@ -1,8 +1,7 @@
 /**
- * Every lie by its name: what all listings then say about masterchain block N, until the switch is cleared. "The shard
- * block" is the one of N with the most transactions; where N has none, or too few rows, a lie about them changes nothing.
- * Records are also the false ones when they are asked for by id or hash. `/messages` and whatever is derived from
- * transactions (traces, actions, transfers) keep telling the truth.
+ * All lies by name: what lists say about masterchain block N while the fault is enabled. "The shard block" is the block of N with
+ * the most transactions; if N has none, or too few rows, a lie about them changes nothing. Requests by id or hash get the same false
+ * records. `/messages` and what is derived from transactions (traces, actions, transfers) stay true.
  */
 export const LIES = {
   'mc-count-up': 'the masterchain header counts one transaction too many',
@@ -62,7 +61,7 @@ export const LIES = {
 
 export type LieKind = keyof typeof LIES;
 
-/** An answer that contradicts the others about one masterchain block, for good. */
+/** A lasting contradiction about one masterchain block. */
 export interface Lie {
   readonly seqno: number;
   readonly kind: LieKind;
@@ -70,7 +69,7 @@ export interface Lie {
 
 export const LIE_KINDS: readonly LieKind[] = Object.keys(LIES).filter((name): name is LieKind => name in LIES);
 
-/** Lies about messages: they agree with every header, and only what the transactions say of themselves contradicts them. */
+/** Lies about messages: they match every header, and only contradict their own transactions. */
 export const MESSAGE_LIES: ReadonlySet<LieKind> = new Set<LieKind>([
   'in-message-missing',
   'in-message-of-tick-tock',
@@ -81,7 +80,7 @@ export const MESSAGE_LIES: ReadonlySet<LieKind> = new Set<LieKind>([
   'bounce-missing',
 ]);
 
-/** Lies that agree with every header and every count: only the links between transactions contradict them. */
+/** Lies that match every header and every count, and only contradict the links between transactions. */
 export const DEEP_LIES: ReadonlySet<LieKind> = new Set<LieKind>([
   'prev-lt-wrong',
   'prev-hash-wrong',

@@ -1,38 +1,32 @@
-import { type BlockRow, byLtAndAccount, type Chain, type TransactionRow } from '../chain/chain.ts';
+import { byLtAndAccount, type Chain } from '../chain/chain.ts';
 import { EPOCH_BLOCKS, ltOf, seqnoOf, slotOf, slotOfLt } from '../chain/clock.ts';
+import { type BlockRef, type BlockRow, masterchainSeqno, type TransactionRow } from '../chain/model.ts';
 import type { BlockPages } from '../page/blocks.ts';
-import { type HeaderTruth, lieAboutHeaders, lieAboutState } from './headers.ts';
+import { lieAboutHeaders, lieAboutState } from './headers.ts';
 import type { Lie, LieKind } from './kinds.ts';
-import { type BlockRef, lieAboutTransactions } from './transactions.ts';
+import { lieAboutTransactions } from './transactions.ts';
 
-/** What the listings read, with the lies told: the chain itself where there are none. */
+/** The chain as it is listed: with lies, if there are any. */
 export class Told {
   readonly #chain: Chain;
   readonly #pages: BlockPages;
   readonly #lies: () => readonly Lie[];
-  readonly #seqnoOf: (row: TransactionRow) => number;
   #known: readonly Lie[] = [];
   #headers = new Map<number, readonly BlockRow[]>();
   #transactions = new Map<number, readonly TransactionRow[]>();
 
-  constructor(
-    chain: Chain,
-    pages: BlockPages,
-    lies: () => readonly Lie[],
-    masterchainSeqno: (row: TransactionRow) => number,
-  ) {
+  constructor(chain: Chain, pages: BlockPages, lies: () => readonly Lie[]) {
     this.#chain = chain;
     this.#pages = pages;
     this.#lies = lies;
-    this.#seqnoOf = masterchainSeqno;
   }
 
-  /** Whether a lie of this kind is told about a masterchain block. */
-  isTold(seqno: number, ...kinds: readonly LieKind[]): boolean {
-    return this.#lies().some((lie) => lie.seqno === seqno && kinds.includes(lie.kind));
+  /** Whether there is a lie of this kind about a masterchain block. */
+  isTold(seqno: number, kind: LieKind): boolean {
+    return this.#lies().some((lie) => lie.seqno === seqno && lie.kind === kind);
   }
 
-  /** Whether everything is the truth. */
+  /** Whether there are no lies. */
   get isPlain(): boolean {
     const lies = this.#lies();
     if (lies !== this.#known) this.#tell(lies);
@@ -43,10 +37,9 @@ export class Told {
     this.#known = lies;
     this.#headers = new Map();
     this.#transactions = new Map();
-    const truth: HeaderTruth = { facts: (row) => this.#pages.facts(row) };
     for (const { seqno, kind } of lies) {
       const headers = this.#headers.get(seqno) ?? this.#chain.blocksOf(seqno);
-      const told = lieAboutHeaders(kind, headers, truth);
+      const told = lieAboutHeaders(kind, headers, (row) => this.#pages.facts(row));
       if (told !== headers) this.#headers.set(seqno, told);
       this.#tellTransactions(seqno, kind);
     }
@@ -70,7 +63,7 @@ export class Told {
     return { plan: row.transaction.block, epoch: Math.floor(slot / EPOCH_BLOCKS) };
   }
 
-  /** The block that a transaction says it is in. */
+  /** The block that a transaction names as its own. */
   refOf(row: TransactionRow): BlockRef {
     if (row.shown?.block !== undefined) return row.shown.block;
     const { workchain, shard, seqno, step } = row.transaction.block.name;
@@ -83,19 +76,19 @@ export class Told {
     return told ?? this.#chain.includedIn(seqno);
   }
 
-  /** Transactions whose lt lies in a slot, by lt and account. */
+  /** Transactions whose lt is in a slot, by lt and account. */
   madeIn(slot: number): readonly TransactionRow[] {
     const rows = this.#chain.madeIn(slot);
     if (this.isPlain || this.#transactions.size === 0) return rows;
     const [from, to] = [ltOf(slot), ltOf(slot + 1)];
-    const kept = rows.filter((row) => !this.#transactions.has(this.#seqnoOf(row)));
+    const kept = rows.filter((row) => !this.#transactions.has(masterchainSeqno(row)));
     const told = [...this.#transactions.values()].flatMap((list) => list.filter(({ lt }) => lt >= from && lt < to));
     return [...kept, ...told].sort(byLtAndAccount);
   }
 
-  /** A transaction as it is listed; undefined when it is not. */
+  /** A transaction as it is listed, if it is. */
   shown(row: TransactionRow): TransactionRow | undefined {
-    if (this.isPlain || !this.#transactions.has(this.#seqnoOf(row))) return row;
+    if (this.isPlain || !this.#transactions.has(masterchainSeqno(row))) return row;
     const all = [...this.#transactions.values()].flat();
     return all.find((one) => one.transaction === row.transaction && one.epoch === row.epoch);
   }
@@ -121,7 +114,7 @@ export class Told {
     return told?.filter((one) => sameBlock(one, row)) ?? [row];
   }
 
-  /** The slots in which blocks of any shard with this seqno may be listed. */
+  /** The slots in which blocks of any shard can be listed with this seqno. */
   slotsOfSeqno(seqno: number): { readonly first: number; readonly last: number } {
     const named = this.#chain.slotsOfSeqno(seqno);
     const near = this.#lies().map((lie) => slotOf(lie.seqno));
@@ -131,7 +124,7 @@ export class Told {
     };
   }
 
-  /** The masterchain block and the newest block of every shard; undefined when that is not there. */
+  /** The masterchain block and the newest block of every shard; undefined if that is missing. */
   stateOf(seqno: number): readonly BlockRow[] | undefined {
     const rows = this.#chain.stateOf(seqno);
     if (this.isPlain) return rows;
@@ -149,7 +142,7 @@ function sameBlock(a: BlockRow, b: BlockRow): boolean {
   return a.plan === b.plan && a.epoch === b.epoch && a.shown?.copy === undefined;
 }
 
-/** Masterchain seqno that includes a block. */
+/** Seqno of the masterchain block that includes a block. */
 export function includedBy(row: BlockRow): number {
   return seqnoOf(row.epoch * EPOCH_BLOCKS + row.plan.included);
 }

@@ -1,92 +1,104 @@
-import { byLtAndAccount, type ShownTransaction, type TransactionRow } from '../chain/chain.ts';
+import { byLtAndAccount } from '../chain/chain.ts';
+import type { BlockRef, ShownTransaction, TransactionRow } from '../chain/model.ts';
 import { otherShard } from './headers.ts';
 import type { LieKind } from './kinds.ts';
 import { lieAboutMessages } from './messages.ts';
 
-/** The block a transaction says it is in. */
-export interface BlockRef {
-  readonly workchain: number;
-  readonly shard: string;
-  readonly seqno: number;
-}
-
 /** What a lie about transactions needs to know of the truth. */
 export interface TransactionTruth {
   readonly seqno: number;
-  /** Transactions of N and of N + 1 as they are shown so far. */
+  /** Transactions of N and N + 1 as shown so far. */
   readonly rows: readonly TransactionRow[];
   readonly next: readonly TransactionRow[];
   readonly refOf: (row: TransactionRow) => BlockRef;
   readonly endLtOf: (row: TransactionRow) => number;
 }
 
-/** The transactions of N, and of N + 1 where they change too. */
-export interface ToldTransactions {
+/** The transactions of N, and of N + 1 if they change too. */
+interface ToldTransactions {
   readonly rows: readonly TransactionRow[];
   readonly next?: readonly TransactionRow[];
 }
 
+type TransactionLie = (truth: TransactionTruth) => ToldTransactions;
+
+const LIES: Partial<Record<LieKind, TransactionLie>> = {
+  'transaction-missing-first': without((rows) => rows[0]),
+  'transaction-missing-middle': without((rows) => rows[Math.floor(rows.length / 2)]),
+  'transaction-missing-last': without((rows) => rows.at(-1)),
+  'tick-tock-missing': without((rows) => rows.find(({ transaction }) => transaction.tickTock !== undefined)),
+  'transaction-twice': adding((about) => about),
+  'transaction-twice-other-lt': adding((about) => atLt(about, about.lt + 1000)),
+  'transaction-twice-other-hash': adding((about) => shownAs(about, { edit: (text) => editHash(text, 1) })),
+  'transaction-other-seqno': inOtherBlock((ref) => ({ ...ref, seqno: ref.seqno + 1 })),
+  'transaction-other-shard': inOtherBlock((ref) => ({ ...ref, shard: otherShard(ref.shard) })),
+  'transaction-other-workchain': inOtherBlock((ref) => ({ ...ref, workchain: -1 })),
+  'transaction-other-masterchain': replacing((about, { seqno }) =>
+    shownAs(about, { seqno, edit: editMasterchain(seqno + 1) }),
+  ),
+  'transaction-of-next': moved,
+  'transactions-of-next': ({ next, seqno }) => ({ rows: next.map((row) => shownAs(row, { seqno })) }),
+  'transaction-lt-outside': replacing((about, { endLtOf }) => atLt(about, endLtOf(about) + 7)),
+  'hash-changes': (truth) => {
+    let reads = 0;
+    return edited((text) => editHash(text, (reads++ % 255) + 1))(truth);
+  },
+  'hole-forever': () => ({ rows: [] }),
+  'prev-lt-wrong': edited((text) => text.replace(/"prev_trans_lt":"\d+"/, '"prev_trans_lt":"65999999999999"')),
+  'prev-hash-wrong': edited((text) => editHash(text, 1, 'prev_trans_hash')),
+  'state-hash-wrong': edited((text) => editHash(text, 1, 'account_state_before":{"hash')),
+};
+
 /** The transactions of a masterchain block as a lie shows them. */
 export function lieAboutTransactions(kind: LieKind, truth: TransactionTruth): ToldTransactions {
-  const { seqno, rows, next, refOf } = truth;
-  const inShard = rows.filter((row) => row.transaction.block.name.workchain === 0);
-  const about = inShard[Math.floor(inShard.length / 2)];
-  const show = (row: TransactionRow | undefined, shown: ShownTransaction): ToldTransactions => ({
-    rows: rows.map((one) => (one === row ? shownAs(one, shown) : one)),
+  const { rows } = truth;
+  const lie = lieAboutMessages(kind, rows);
+  if (lie !== undefined) return { rows: rows.map((row) => (row === lie.about ? shownAs(row, lie) : row)) };
+  return LIES[kind]?.(truth) ?? { rows };
+}
+
+/** The transaction in the middle of those that are not in the masterchain. */
+function middleOf(rows: readonly TransactionRow[]): TransactionRow | undefined {
+  const inShard = rows.filter(isInShard);
+  return inShard[Math.floor(inShard.length / 2)];
+}
+
+function isInShard({ transaction }: TransactionRow): boolean {
+  return transaction.block.name.workchain === 0;
+}
+
+function without(find: (rows: readonly TransactionRow[]) => TransactionRow | undefined): TransactionLie {
+  return ({ rows }) => {
+    const about = find(rows);
+    return { rows: rows.filter((row) => row !== about) };
+  };
+}
+
+/** Adds a transaction made from the one in the middle. */
+function adding(make: (about: TransactionRow) => TransactionRow): TransactionLie {
+  return ({ rows }) => {
+    const about = middleOf(rows);
+    return { rows: about === undefined ? rows : [...rows, make(about)].sort(byLtAndAccount) };
+  };
+}
+
+/** Replaces the transaction in the middle. */
+function replacing(make: (about: TransactionRow, truth: TransactionTruth) => TransactionRow): TransactionLie {
+  return (truth) => {
+    const about = middleOf(truth.rows);
+    return { rows: truth.rows.map((row) => (row === about ? make(row, truth) : row)).sort(byLtAndAccount) };
+  };
+}
+
+function edited(edit: (text: string) => string): TransactionLie {
+  return replacing((about) => shownAs(about, { edit }));
+}
+
+function inOtherBlock(change: (ref: BlockRef) => BlockRef): TransactionLie {
+  return replacing((about, { refOf }) => {
+    const block = change(refOf(about));
+    return shownAs(about, { block, edit: editRef(block) });
   });
-  const without = (row: TransactionRow | undefined): ToldTransactions => ({ rows: rows.filter((one) => one !== row) });
-  const withAnother = (other: TransactionRow | undefined): ToldTransactions => ({
-    rows: other === undefined ? rows : [...rows, other].sort(byLtAndAccount),
-  });
-  switch (kind) {
-    case 'transaction-missing-first':
-      return without(rows[0]);
-    case 'transaction-missing-middle':
-      return without(rows[Math.floor(rows.length / 2)]);
-    case 'transaction-missing-last':
-      return without(rows.at(-1));
-    case 'tick-tock-missing':
-      return without(rows.find((row) => row.transaction.tickTock !== undefined));
-    case 'transaction-twice':
-      return withAnother(about);
-    case 'transaction-twice-other-lt':
-      return withAnother(about && { ...shownAs(about, { edit: editLt(about.lt + 1000) }), lt: about.lt + 1000 });
-    case 'transaction-twice-other-hash':
-      return withAnother(about && shownAs(about, { edit: (text) => editHash(text, 1) }));
-    case 'transaction-other-seqno':
-      return show(about, about === undefined ? {} : refShown({ ...refOf(about), seqno: refOf(about).seqno + 1 }));
-    case 'transaction-other-shard':
-      return show(
-        about,
-        about === undefined ? {} : refShown({ ...refOf(about), shard: otherShard(refOf(about).shard) }),
-      );
-    case 'transaction-other-workchain':
-      return show(about, about === undefined ? {} : refShown({ ...refOf(about), workchain: -1 }));
-    case 'transaction-other-masterchain':
-      return show(about, { seqno, edit: editMasterchain(seqno + 1) });
-    case 'transaction-of-next':
-      return moved(truth);
-    case 'transactions-of-next':
-      return { rows: next.map((row) => shownAs(row, { seqno })) };
-    case 'transaction-lt-outside':
-      return lateLt(truth, about);
-    case 'hash-changes': {
-      let reads = 0;
-      return show(about, { edit: (text) => editHash(text, (reads++ % 255) + 1) });
-    }
-    case 'hole-forever':
-      return { rows: [] };
-    case 'prev-lt-wrong':
-      return show(about, { edit: (text) => text.replace(/"prev_trans_lt":"\d+"/, '"prev_trans_lt":"65999999999999"') });
-    case 'prev-hash-wrong':
-      return show(about, { edit: (text) => editHash(text, 1, 'prev_trans_hash') });
-    case 'state-hash-wrong':
-      return show(about, { edit: (text) => editHash(text, 1, 'account_state_before":{"hash') });
-    default: {
-      const lie = lieAboutMessages(kind, rows);
-      return lie === undefined ? { rows } : show(lie.about, { edit: lie.edit });
-    }
-  }
 }
 
 function shownAs(row: TransactionRow, shown: ShownTransaction): TransactionRow {
@@ -96,14 +108,10 @@ function shownAs(row: TransactionRow, shown: ShownTransaction): TransactionRow {
   return { ...row, shown: { ...row.shown, ...shown, ...(edit === undefined ? {} : { edit }) } };
 }
 
-function refShown(block: BlockRef): ShownTransaction {
-  return { block, edit: editRef(block) };
-}
-
-/** A transaction of N + 1 that is shown as one of N, in N's block of the same workchain. */
+/** Shows a transaction of N + 1 as one of N, in a shard block of N. */
 function moved({ seqno, rows, next, refOf }: TransactionTruth): ToldTransactions {
-  const away = next.find((row) => row.transaction.block.name.workchain === 0);
-  const host = rows.find((row) => row.transaction.block.name.workchain === 0);
+  const away = next.find(isInShard);
+  const host = rows.find(isInShard);
   if (away === undefined || host === undefined) return { rows };
   const block = refOf(host);
   const edit = (text: string): string => editMasterchain(seqno)(editRef(block)(text));
@@ -113,15 +121,8 @@ function moved({ seqno, rows, next, refOf }: TransactionTruth): ToldTransactions
   };
 }
 
-function lateLt(truth: TransactionTruth, about: TransactionRow | undefined): ToldTransactions {
-  if (about === undefined) return { rows: truth.rows };
-  const lt = truth.endLtOf(about) + 7;
-  const row = { ...shownAs(about, { edit: editLt(lt) }), lt };
-  return { rows: truth.rows.map((one) => (one === about ? row : one)).sort(byLtAndAccount) };
-}
-
-function editLt(lt: number): (text: string) => string {
-  return (text) => text.replace(/"lt":"\d+"/, `"lt":"${lt}"`);
+function atLt(row: TransactionRow, lt: number): TransactionRow {
+  return { ...shownAs(row, { edit: (text) => text.replace(/"lt":"\d+"/, `"lt":"${lt}"`) }), lt };
 }
 
 function editMasterchain(seqno: number): (text: string) => string {

@@ -1,21 +1,18 @@
 import { type Account, addressOf, hasDomain, walletKind } from '../chain/accounts.ts';
 import { friendlyAddress } from '../chain/address.ts';
+import { remembered } from '../chain/mix.ts';
 import type { Message, Transaction } from '../chain/model.ts';
 import type { TagCodec } from '../chain/tag.ts';
-import { jsonOf, type OrderedRecord, orderedJson } from './json.ts';
+import { type JsonRecord, jsonOf } from './json.ts';
 import type { PageWriter } from './writer.ts';
 
-const INTERFACES: Partial<Record<Account['role'], readonly string[]>> = {
-  'jetton-wallet': ['jetton_wallet'],
-  'jetton-master': ['jetton_master'],
-  'nft-item': ['nft_item'],
-  'nft-collection': ['nft_collection'],
-};
+/** Roles of token contracts. */
+const TOKENS: ReadonlySet<Account['role']> = new Set(['jetton-wallet', 'jetton-master', 'nft-item', 'nft-collection']);
 
-/** Addresses met on one page, with the accounts behind them. */
+/** Accounts of one response by address. */
 export type Met = Map<string, Account>;
 
-/** Writes the `address_book` and `metadata` maps of an answer. */
+/** Writes the `address_book` and `metadata` maps of a response. */
 export class AddressBookPages {
   readonly #codec: TagCodec;
   readonly #entries = new Map<string, Buffer>();
@@ -24,7 +21,7 @@ export class AddressBookPages {
     this.#codec = codec;
   }
 
-  /** Notes an account; returns its raw address. */
+  /** Adds an account; returns its raw address. */
   meet(met: Met, account: Account, epoch: number): string {
     const address = addressOf(account, epoch, this.#codec);
     met.set(address, account);
@@ -39,20 +36,14 @@ export class AddressBookPages {
 
   meetTransaction(met: Met, transaction: Transaction, epoch: number): void {
     this.meet(met, transaction.account, epoch);
-    const { incoming } = transaction;
-    if (incoming !== undefined) {
-      this.meetMessage(
-        met,
-        incoming,
-        epoch - (incoming.from === undefined ? 0 : transaction.cycle - incoming.from.cycle),
-      );
-    }
+    const { incoming, cycle } = transaction;
+    if (incoming !== undefined) this.meetMessage(met, incoming, epoch + (incoming.from?.cycle ?? cycle) - cycle);
     for (const message of transaction.outgoing) this.meetMessage(met, message, epoch);
   }
 
-  /** `"address_book":{..}`, its keys sorted. */
+  /** Writes the address book, sorted by address. */
   writeBook(to: PageWriter, met: Met): void {
-    to.text('"address_book":{');
+    to.text('{');
     [...met.keys()].sort().forEach((address, index) => {
       if (index > 0) to.text(',');
       to.raw(this.#entry(address, met.get(address)));
@@ -61,18 +52,14 @@ export class AddressBookPages {
   }
 
   #entry(address: string, account: Account | undefined): Buffer {
-    const known = this.#entries.get(address);
-    if (known !== undefined) return known;
-    const entry = Buffer.from(`"${address}":${orderedJson(this.rowOf(address, account))}`);
     if (this.#entries.size > 20_000) this.#entries.clear();
-    this.#entries.set(address, entry);
-    return entry;
+    const make = (): Buffer => Buffer.from(`"${address}":${jsonOf(this.rowOf(address, account))}`);
+    return remembered(this.#entries, address, make);
   }
 
-  /** What the address book says of an address. */
-  rowOf(address: string, account: Account | undefined): OrderedRecord {
-    const role = account?.role ?? 'ghost';
-    const wallet = role === 'wallet' || role === 'holder' || role === 'bank' || role === 'ghost' || role === 'fresh';
+  /** The row of an address in the address book. */
+  rowOf(address: string, account: Account | undefined): JsonRecord {
+    const wallet = ['wallet', 'holder', 'bank', 'ghost', 'fresh'].includes(account?.role ?? 'ghost');
     return {
       user_friendly: friendlyAddress(address, !wallet),
       domain: account !== undefined && hasDomain(account) ? `wallet-${account.index}.ton` : null,
@@ -83,18 +70,15 @@ export class AddressBookPages {
   interfacesOf(account: Account): readonly string[] | null {
     const wallet = walletKind(account);
     if (wallet !== undefined) return [wallet.name];
-    return account.role === 'system' ? null : (INTERFACES[account.role] ?? []);
+    if (TOKENS.has(account.role)) return [account.role.replace('-', '_')];
+    return account.role === 'system' ? null : [];
   }
 
-  /** `"metadata":{..}`: token contracts, and the masters of the jetton wallets among them. */
-  writeMetadata(to: PageWriter, met: Met): void {
-    to.text(`"metadata":${this.metadataText(met)}`);
-  }
-
+  /** Metadata of token contracts, and of the masters of the jetton wallets. */
   metadataText(met: Met): string {
     const tokens: Met = new Map();
     for (const [address, account] of met) {
-      if (tokenType(account) === undefined) continue;
+      if (!TOKENS.has(account.role)) continue;
       tokens.set(address, account);
       if (account.role === 'jetton-wallet' && account.parent?.address !== undefined)
         tokens.set(account.parent.address, account.parent);
@@ -104,32 +88,21 @@ export class AddressBookPages {
   }
 }
 
-function tokenType(account: Account): string | undefined {
-  switch (account.role) {
-    case 'jetton-wallet':
-      return 'jetton_wallets';
-    case 'jetton-master':
-      return 'jetton_masters';
-    case 'nft-item':
-      return 'nft_items';
-    case 'nft-collection':
-      return 'nft_collections';
-    default:
-      return undefined;
-  }
-}
-
 function metadataText(account: Account): string {
-  const type = `"type":"${tokenType(account)}"`;
-  const name = `${account.role} "${account.index}" é`;
-  if (account.role === 'jetton-wallet') {
-    const extra = { balance: '0', jetton: account.parent?.address ?? '', owner: account.owner?.address ?? '' };
-    return `{"is_indexed":true,"token_info":[{"valid":true,${type},"extra":${jsonOf(extra)}}]}`;
-  }
-  const index = account.role === 'nft-item' ? `,"nft_index":"${account.index}"` : '';
-  const extra = account.role === 'jetton-master' ? { decimals: '9' } : { uri: 'https://example.com/token.json' };
-  return (
-    `{"is_indexed":true,"token_info":[{"valid":true,${type},"name":${jsonOf(name)},"description":${jsonOf('<sandbox> & more')}` +
-    `,"image":"https://example.com/x.png"${index},"is_nsfw":false,"is_scam":false,"extra":${jsonOf(extra)}}]}`
-  );
+  const { role, index, parent, owner } = account;
+  const info = { valid: true, type: `${role.replace('-', '_')}s` };
+  const named = {
+    name: `${role} "${index}" é`,
+    description: '<sandbox> & more',
+    image: 'https://example.com/x.png',
+    nft_index: role === 'nft-item' ? String(index) : undefined,
+    is_nsfw: false,
+    is_scam: false,
+    extra: role === 'jetton-master' ? { decimals: '9' } : { uri: 'https://example.com/token.json' },
+  };
+  const extra = { balance: '0', jetton: parent?.address ?? '', owner: owner?.address ?? '' };
+  return jsonOf({
+    is_indexed: true,
+    token_info: [{ ...info, ...(role === 'jetton-wallet' ? { extra } : named) }],
+  });
 }

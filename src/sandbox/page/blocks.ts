@@ -1,6 +1,7 @@
-import type { BlockRow, Chain } from '../chain/chain.ts';
+import type { Chain } from '../chain/chain.ts';
 import { EPOCH_BLOCKS, ltOf, MASTERCHAIN_LT, SHARD_LT, seqnoOf, utimeOf } from '../chain/clock.ts';
 import { mixOf } from '../chain/mix.ts';
+import type { BlockRow } from '../chain/model.ts';
 import { type BlockName, type BlockPlan, MASTERCHAIN_SHARD } from '../chain/shards.ts';
 import { HASH_KIND, type HashKind } from '../chain/tag.ts';
 

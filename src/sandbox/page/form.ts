@@ -1,145 +1,119 @@
-import type { Account } from '../chain/accounts.ts';
-import { EXTREME_EPOCH, ltOf, seqnoOf, utimeOf } from '../chain/clock.ts';
-import { must } from '../chain/mix.ts';
+import { type Account, addressOf } from '../chain/accounts.ts';
+import { EPOCH_BLOCKS, EXTREME_EPOCH, ltOf, seqnoOf, utimeOf } from '../chain/clock.ts';
 import type { Template } from '../chain/model.ts';
 import type { BlockName } from '../chain/shards.ts';
-import { HASH_KIND, type HashKind, type TagCodec } from '../chain/tag.ts';
+import type { HashKind, TagCodec } from '../chain/tag.ts';
 import { PageWriter } from './writer.ts';
 
-/** What is written after a constant stretch of bytes. */
-const SLOT = { none: 0, hash: 1, lt: 2, utime: 3, seqno: 4, grown: 5, address: 6, extreme: 7 } as const;
+/** Text that depends on the epoch. */
+type Gap = (to: PageWriter, epoch: number) => void;
 
-interface Piece {
-  readonly before: Uint8Array;
-  readonly slot: number;
-  readonly first: number;
-  readonly second: number;
-  /** Epochs to go back. */
-  readonly back: number;
+/** Text with gaps. */
+export type GappedText = readonly (string | Gap)[];
+
+const cleaned = new WeakMap<TemplateStringsArray, readonly string[]>();
+
+/** Tag of a template with JSON text; line breaks with the indentation after them are not part of the text. */
+export function json(
+  strings: TemplateStringsArray,
+  ...values: readonly (string | number | boolean | GappedText)[]
+): GappedText {
+  const texts = cleaned.get(strings) ?? strings.map((text) => text.replace(/\n\s*/g, ''));
+  cleaned.set(strings, texts);
+  const parts: (string | Gap)[] = [];
+  texts.forEach((text, index) => {
+    const value = values[index] ?? '';
+    parts.push(text);
+    if (typeof value === 'object') parts.push(...value);
+    else parts.push(String(value));
+  });
+  return parts;
 }
 
-/** The period and phase that turn an epoch into slots. */
-export type Beat = Pick<Template, 'family' | 'period' | 'phase'>;
-
-/** JSON text with gaps that depend only on the epoch: built once for each record of a template, filled per answer. */
-export class Form {
-  readonly #beat: Beat;
+/** Makes the gaps in the records of a template. `back` is how many epochs before the record the value is from. */
+export class Gaps {
+  readonly #template: Template;
   readonly #codec: TagCodec;
-  #pieces: Piece[] = [];
-  readonly #extremes: (readonly [ordinary: Uint8Array, extreme: Uint8Array])[] = [];
-  #text = '';
 
-  constructor(beat: Beat, codec: TagCodec) {
-    this.#beat = beat;
+  constructor(template: Template, codec: TagCodec) {
+    this.#template = template;
     this.#codec = codec;
   }
 
-  text(text: string): this {
-    this.#text += text;
-    return this;
+  #slotAt(epoch: number): number {
+    return this.#template.phase + this.#template.period * epoch;
   }
 
-  #gap(slot: number, first: number, second: number, back: number): void {
-    this.#pieces.push({ before: Buffer.from(this.#text), slot, first, second, back });
-    this.#text = '';
+  hash(kind: HashKind, id: number, back = 0): GappedText {
+    const { family } = this.#template;
+    const codec = this.#codec;
+    return [(to, epoch) => to.tag(codec, family, kind, id, epoch - back), codec.tail(family, kind, id)];
   }
 
-  hash(kind: HashKind, id: number, back = 0): this {
-    this.#gap(SLOT.hash, kind, id, back);
-    return this.text(this.#codec.tail(this.#beat.family, kind, id));
+  /** A logical time, given relative to the first one of the epoch. */
+  lt(offset: number, back = 0): GappedText {
+    return [(to, epoch) => to.uint(ltOf(this.#slotAt(epoch - back)) + offset)];
   }
 
-  /** A logical time, given less the first one of the epoch. */
-  lt(offset: number, back = 0): this {
-    this.#gap(SLOT.lt, offset, 0, back);
-    return this;
+  utime(slot: number, back = 0): GappedText {
+    return [(to, epoch) => to.uint(utimeOf(this.#slotAt(epoch - back) + slot))];
   }
 
-  utime(slot: number, back = 0): this {
-    this.#gap(SLOT.utime, slot, 0, back);
-    return this;
+  /** The masterchain seqno of a slot, at least 0. */
+  seqno(slot: number): GappedText {
+    return [(to, epoch) => to.uint(Math.max(0, seqnoOf(this.#slotAt(epoch) + slot)))];
   }
 
-  /** The masterchain seqno of a slot; never below 0. */
-  seqno(slot: number, back = 0): this {
-    this.#gap(SLOT.seqno, slot, 0, back);
-    return this;
-  }
-
-  /** A number that is another from `EXTREME_EPOCH` on. */
-  extreme(value: number | string, extreme: string | undefined, back = 0): this {
-    if (extreme === undefined) return this.text(String(value));
-    this.#gap(SLOT.extreme, this.#extremes.length, 0, back);
-    this.#extremes.push([Buffer.from(String(value)), Buffer.from(extreme)]);
-    return this;
+  /** A number that is replaced from `EXTREME_EPOCH` on. */
+  extreme(value: number | string, extreme: string | undefined, back = 0): GappedText {
+    if (extreme === undefined) return [String(value)];
+    return [(to, epoch) => to.text(epoch - back >= EXTREME_EPOCH ? extreme : String(value))];
   }
 
   /** A number that grows by `step` each epoch. */
-  grown(value: number, step: number, back = 0): this {
-    if (step === 0) return this.text(String(value));
-    this.#gap(SLOT.grown, value, step, back);
-    return this;
+  grown(value: number, step: number, back = 0): GappedText {
+    if (step === 0) return [String(value)];
+    return [(to, epoch) => to.uint(Math.max(0, value + step * (epoch - back)))];
   }
 
-  address(account: Account, back = 0): this {
-    if (account.address !== undefined) return this.text(account.address);
-    this.text(`${account.workchain}:${account.idHead}`);
-    this.#gap(SLOT.address, account.index, 0, back);
-    return this.text(account.idTail);
+  address(account: Account, back = 0): GappedText {
+    if (account.address !== undefined) return [account.address];
+    return [(to, epoch) => to.text(addressOf(account, epoch - back, this.#codec))];
   }
 
-  /** `{"workchain":..,"shard":..,"seqno":..}`; the name's step is per ordinary epoch, the beat may be slower. */
-  block(name: BlockName, ordinaryPeriod: number): this {
-    const ratio = this.#beat.period / ordinaryPeriod;
-    const skipped = Math.floor(this.#beat.phase / ordinaryPeriod);
-    this.text(`{"workchain":${name.workchain},"shard":"${name.shard}","seqno":`);
-    return this.grown(name.seqno + skipped * name.step, name.step * ratio).text('}');
+  /** `{"workchain":..,"shard":..,"seqno":..}`; the step of the name is per ordinary epoch. */
+  block({ workchain, shard, seqno, step }: BlockName): GappedText {
+    const { period, phase } = this.#template;
+    const first = seqno + Math.floor(phase / EPOCH_BLOCKS) * step;
+    return json`{"workchain":${workchain},"shard":"${shard}","seqno":${this.grown(first, (step * period) / EPOCH_BLOCKS)}}`;
   }
+}
 
-  /** Ends the construction. */
-  seal(): this {
-    this.#gap(SLOT.none, 0, 0, 0);
-    return this;
+/** A record of a template: built once, then written for any epoch. */
+export class Form {
+  readonly #pieces: (readonly [before: Uint8Array, gap: Gap | undefined])[] = [];
+
+  constructor(text: GappedText) {
+    let before = '';
+    for (const part of [...text, undefined]) {
+      if (typeof part === 'string') before += part;
+      else {
+        this.#pieces.push([Buffer.from(before), part]);
+        before = '';
+      }
+    }
   }
 
   write(to: PageWriter, epoch: number): void {
-    const { family, period, phase } = this.#beat;
-    for (const piece of this.#pieces) {
-      to.raw(piece.before);
-      const at = epoch - piece.back;
-      switch (piece.slot) {
-        case SLOT.hash:
-          to.tag(family, piece.first, piece.second, at);
-          break;
-        case SLOT.lt:
-          to.uint(ltOf(phase + period * at) + piece.first);
-          break;
-        case SLOT.utime:
-          to.uint(utimeOf(phase + period * at + piece.first));
-          break;
-        case SLOT.seqno:
-          to.uint(Math.max(0, seqnoOf(phase + period * at + piece.first)));
-          break;
-        case SLOT.grown:
-          to.uint(Math.max(0, piece.first + piece.second * at));
-          break;
-        case SLOT.address:
-          to.hexTag(family, HASH_KIND.account, piece.first, at);
-          break;
-        case SLOT.extreme: {
-          const [ordinary, extreme] = must(this.#extremes[piece.first], 'extreme');
-          to.raw(at >= EXTREME_EPOCH ? extreme : ordinary);
-          break;
-        }
-        default:
-          break;
-      }
+    for (const [before, gap] of this.#pieces) {
+      to.raw(before);
+      gap?.(to, epoch);
     }
   }
 
   /** The text for one epoch. */
   textAt(epoch: number): string {
-    const page = new PageWriter(this.#codec, 4096);
+    const page = new PageWriter(4096);
     this.write(page, epoch);
     return page.finish().toString('utf8');
   }

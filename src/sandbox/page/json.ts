@@ -8,32 +8,28 @@ const SHORT: Readonly<Record<string, string>> = {
 
 /** A JSON string as the server writes it: HTML characters, control characters and lone surrogates as \\u escapes. */
 export function jsonText(text: string): string {
+  // Most texts need no escapes.
+  if (/^[\w .:/+=@-]*$/.test(text)) return `"${text}"`;
   const body = text.replace(/["\\<>&\u2028\u2029]|\p{Cs}|\p{Cc}/gu, (char) => SHORT[char] ?? escaped(char));
   return `"${body}"`;
 }
 
-/** The controls from 0x7f on are the only ones that JSON leaves as they are. */
+/** Of all control characters, only those from 0x7f on are not escaped. */
 function escaped(char: string): string {
   const code = char.charCodeAt(0);
   return code >= 0x7f && code < 0xa0 ? char : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
-/** JSON text of a value built from text, numbers, booleans, null, lists and records; the keys of records are sorted. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
-
-export function jsonOf(value: Json): string {
-  if (typeof value === 'string') return jsonText(value);
-  if (value === null || typeof value !== 'object') return String(value);
-  if (isList(value)) return `[${value.map(jsonOf).join(',')}]`;
-  const keys = Object.keys(value).sort();
-  return `{${keys.map((key) => `${jsonText(key)}:${jsonOf(value[key] ?? null)}`).join(',')}}`;
+/** JSON of a parsed record, with the HTML characters escaped as the server does. */
+export function htmlSafe(value: unknown): string {
+  return JSON.stringify(value).replace(/[<>&]/g, escaped);
 }
 
-/** As `jsonOf`, with the keys in the order they were put; a key whose value is undefined is left out. */
-export type OrderedRecord = { readonly [key: string]: Ordered | undefined };
-export type Ordered = string | number | bigint | boolean | null | Verbatim | readonly Ordered[] | OrderedRecord;
+/** A value that can be written as JSON; a key whose value is undefined is left out. */
+export type Json = string | number | bigint | boolean | null | Verbatim | readonly Json[] | JsonRecord;
+export type JsonRecord = { readonly [key: string]: Json | undefined };
 
-/** JSON text that is written as it is. */
+/** JSON text that is written unchanged. */
 export class Verbatim {
   readonly text: string;
 
@@ -42,20 +38,24 @@ export class Verbatim {
   }
 }
 
-export function orderedJson(value: Ordered): string {
+/** JSON text with keys in their order. */
+export function jsonOf(value: Json, keysOf: (record: JsonRecord) => readonly string[] = Object.keys): string {
   if (typeof value === 'string') return jsonText(value);
   if (value === null || typeof value !== 'object') return String(value);
   if (value instanceof Verbatim) return value.text;
-  if (isOrderedList(value)) return `[${value.map(orderedJson).join(',')}]`;
-  const parts: string[] = [];
-  for (const [key, one] of Object.entries(value)) if (one !== undefined) parts.push(`"${key}":${orderedJson(one)}`);
+  if (isList(value)) return `[${value.map((each) => jsonOf(each, keysOf)).join(',')}]`;
+  const parts = keysOf(value).flatMap((key) => {
+    const each = value[key];
+    return each === undefined ? [] : [`${jsonText(key)}:${jsonOf(each, keysOf)}`];
+  });
   return `{${parts.join(',')}}`;
 }
 
-function isOrderedList(value: readonly Ordered[] | OrderedRecord): value is readonly Ordered[] {
-  return Array.isArray(value);
+/** JSON text with keys sorted. */
+export function sortedJson(value: Json): string {
+  return jsonOf(value, (record) => Object.keys(record).sort());
 }
 
-function isList(value: Json): value is readonly Json[] {
+function isList(value: readonly Json[] | JsonRecord): value is readonly Json[] {
   return Array.isArray(value);
 }

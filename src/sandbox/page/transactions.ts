@@ -1,9 +1,11 @@
+import type { Account } from '../chain/accounts.ts';
 import type { Body } from '../chain/bodies.ts';
 import { EPOCH_BLOCKS } from '../chain/clock.ts';
-import type { Bounce, Extra, Message, Status, Template, Transaction } from '../chain/model.ts';
+import { remembered } from '../chain/mix.ts';
+import type { Bounce, Extra, Message, Template, Transaction } from '../chain/model.ts';
 import { actionFee, createdLt } from '../chain/settle.ts';
 import { HASH_KIND, type TagCodec } from '../chain/tag.ts';
-import { Form } from './form.ts';
+import { Form, type GappedText, Gaps, json } from './form.ts';
 import { jsonText } from './json.ts';
 
 /** Hash of the state of an account that does not exist. */
@@ -13,64 +15,58 @@ const NO_STATE_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc
 const STUB =
   '"balance":null,"extra_currencies":null,"account_status":null,"frozen_hash":null,"data_hash":null,"code_hash":null}';
 
-/** Whether the first indexed repetition shows the record differently from all later ones. */
-export type Age = 'first' | 'later';
-
 /** Makes the forms of a template's transactions and messages. */
 export class TransactionForms {
   readonly #template: Template;
   readonly #codec: TagCodec;
+  readonly #gaps: Gaps;
   readonly #forms = new Map<number, Form>();
 
   constructor(template: Template, codec: TagCodec) {
     this.#template = template;
     this.#codec = codec;
+    this.#gaps = new Gaps(template, codec);
   }
 
-  /** The form of a transaction; made when it is first asked for. */
-  of(transaction: Transaction, age: Age): Form {
-    const key = transaction.id * 2 + (age === 'first' && transaction.previousBack > 0 ? 1 : 0);
-    const known = this.#forms.get(key);
-    if (known !== undefined) return known;
-    const made = this.#make(transaction, key % 2 === 1);
-    this.#forms.set(key, made);
-    return made;
+  /** The form of a transaction; it differs in the first epoch, whose past is not indexed. */
+  of(transaction: Transaction, isFirst: boolean): Form {
+    const unknownPast = isFirst && transaction.previousBack > 0;
+    const key = transaction.id * 2 + (unknownPast ? 1 : 0);
+    return remembered(this.#forms, key, () => new Form(this.#transaction(transaction, unknownPast)));
   }
 
-  #make(transaction: Transaction, unknownPast: boolean): Form {
-    const form = new Form(this.#template, this.#codec);
-    const { account, previous, previousBack } = transaction;
-    form.text('{"account":"').address(account).text('","hash":"').hash(HASH_KIND.transaction, transaction.id);
-    form.text('","lt":"').lt(transaction.lt).text('","now":').utime(this.#slot(transaction));
-    form
-      .text(',"mc_block_seqno":')
-      .seqno(this.#slot(transaction) + transaction.block.included - transaction.block.slot);
+  #transaction(transaction: Transaction, unknownPast: boolean): GappedText {
+    const gaps = this.#gaps;
+    const {
+      id,
+      account,
+      block,
+      lt,
+      previous,
+      previousBack: back,
+      incoming,
+      outgoing,
+      origStatus,
+      endStatus,
+    } = transaction;
     const root = transaction.root ?? transaction;
-    form.text(',"trace_id":"').hash(HASH_KIND.transaction, root.id, transaction.cycle - root.cycle);
-    form.text('","prev_trans_hash":"');
-    if (previous === undefined) form.text(`${'A'.repeat(43)}=","prev_trans_lt":"0`);
-    else
-      form
-        .hash(HASH_KIND.transaction, previous.id, previousBack)
-        .text('","prev_trans_lt":"')
-        .lt(previous.lt, previousBack);
-    form.text(`","orig_status":"${transaction.origStatus}","end_status":"${transaction.endStatus}"`);
-    form.text(',"total_fees":"').extreme(transaction.fees, transaction.extreme?.fees);
-    form.text(`","total_fees_extra_currencies":${extraText(transaction.feeExtra)},"description":`);
-    this.#description(form, transaction);
-    form.text(',"block_ref":').block(transaction.block.name, EPOCH_BLOCKS).text(',"in_msg":');
-    if (transaction.incoming === undefined) form.text('null');
-    else this.message(form, transaction.incoming, this.#back(transaction.incoming));
-    form.text(',"out_msgs":[');
-    transaction.outgoing.forEach((message, index) => {
-      if (index > 0) form.text(',');
-      this.message(form, message, 0);
-    });
-    form.text('],"account_state_before":');
-    this.#state(form, transaction, 'before', unknownPast);
-    form.text(',"account_state_after":');
-    this.#state(form, transaction, 'after', false);
-    return form.text(',"emulated":false,"finality":"finalized"}').seal();
+    const slot = this.#slot(transaction);
+    const before =
+      previous === undefined
+        ? json`${'A'.repeat(43)}=","prev_trans_lt":"0`
+        : json`${gaps.hash(HASH_KIND.transaction, previous.id, back)}","prev_trans_lt":"${gaps.lt(previous.lt, back)}`;
+    return json`
+      {"account":"${gaps.address(account)}","hash":"${gaps.hash(HASH_KIND.transaction, id)}","lt":"${gaps.lt(lt)}",
+      "now":${gaps.utime(slot)},"mc_block_seqno":${gaps.seqno(slot + block.included - block.slot)},
+      "trace_id":"${gaps.hash(HASH_KIND.transaction, root.id, transaction.cycle - root.cycle)}",
+      "prev_trans_hash":"${before}","orig_status":"${origStatus}","end_status":"${endStatus}",
+      "total_fees":"${gaps.extreme(transaction.fees, transaction.extreme?.fees)}",
+      "total_fees_extra_currencies":{},"description":${this.#description(transaction)},
+      "block_ref":${gaps.block(block.name)},
+      "in_msg":${incoming === undefined ? 'null' : this.message(incoming, backOf(incoming))},
+      "out_msgs":[${outgoing.flatMap((message, index) => [index > 0 ? ',' : '', ...this.message(message)])}],
+      "account_state_before":${this.#state(transaction, 'before', unknownPast)},
+      "account_state_after":${this.#state(transaction, 'after', false)},"emulated":false,"finality":"finalized"}`;
   }
 
   /** Slots counted from the phase of the template. */
@@ -78,160 +74,128 @@ export class TransactionForms {
     return this.#template.period === EPOCH_BLOCKS ? transaction.slot : 0;
   }
 
-  #back(message: Message): number {
-    const { from, to } = message;
-    return from === undefined || to === undefined ? 0 : to.cycle - from.cycle;
+  /** A message, `back` epochs before the record that it is in; `links` are more keys. */
+  message(message: Message, back = 0, links = ''): GappedText {
+    const gaps = this.#gaps;
+    const { id, from, source, destination, body, init, extra, extraFlags } = message;
+    const address = (account: Account | undefined): GappedText =>
+      account === undefined ? ['null'] : json`"${gaps.address(account, back)}"`;
+    const isInternal = message.kind === 'internal';
+    const created =
+      from === undefined
+        ? '"created_lt":null,"created_at":null'
+        : json`"created_lt":"${gaps.lt(createdLt(message, from), back)}","created_at":"${gaps.utime(this.#slot(from), back)}"`;
+    const norm = message.normalized ? json`,"hash_norm":"${gaps.hash(HASH_KIND.normalized, id, back)}"` : '';
+    return json`
+      {"hash":"${gaps.hash(HASH_KIND.message, id, back)}","source":${address(source)},"destination":${address(destination)},
+      "value":${isInternal ? json`"${gaps.extreme(message.value, message.extremeValue, back)}"` : 'null'},
+      "value_extra_currencies":${isInternal ? extraText(extra) : 'null'},
+      ${isInternal ? `"fwd_fee":"${message.fwdFee}","ihr_fee":"0"` : '"fwd_fee":null,"ihr_fee":null'},
+      "extra_flags":${quoted(extraFlags)},${created},"opcode":${quoted(body.opcode)},
+      "decoded_opcode":${quoted(body.decodedOpcode)},"ihr_disabled":${isInternal || 'null'},
+      "bounce":${isInternal ? message.bounce : 'null'},"bounced":${isInternal ? message.bounced : 'null'},
+      "import_fee":${message.kind === 'external-in' ? `"${message.importFee}"` : 'null'}${links},
+      "message_content":${contentText(body, body.decoded)},
+      "init_state":${init === undefined ? 'null' : contentText(init, 'null')}${norm}}`;
   }
 
-  /** Adds a message; `back` epochs before the record it stands in. Between content and end others may add keys. */
-  message(form: Form, message: Message, back: number, links: () => void = () => {}): void {
-    const { from } = message;
-    const internal = message.kind === 'internal';
-    form.text('{"hash":"').hash(HASH_KIND.message, message.id, back).text('","source":');
-    addressOrNull(form, message.source, back);
-    form.text(',"destination":');
-    addressOrNull(form, message.destination, back);
-    if (internal) form.text(',"value":"').extreme(message.value, message.extremeValue, back).text('"');
-    else form.text(',"value":null');
-    form.text(`,"value_extra_currencies":${internal ? extraText(message.extra) : 'null'}`);
-    form.text(internal ? `,"fwd_fee":"${message.fwdFee}","ihr_fee":"0"` : ',"fwd_fee":null,"ihr_fee":null');
-    form.text(`,"extra_flags":${message.extraFlags === null ? 'null' : `"${message.extraFlags}"`}`);
-    if (from === undefined) form.text(',"created_lt":null,"created_at":null');
-    else {
-      form.text(',"created_lt":"').lt(createdLt(message, from), back);
-      form.text('","created_at":"').utime(this.#slot(from), back).text('"');
-    }
-    const { opcode, decodedOpcode } = message.body;
-    form.text(`,"opcode":${opcode === null ? 'null' : `"${opcode}"`}`);
-    form.text(`,"decoded_opcode":${decodedOpcode === null ? 'null' : jsonText(decodedOpcode)}`);
-    const flags = internal
-      ? `true,"bounce":${message.bounce},"bounced":${message.bounced}`
-      : 'null,"bounce":null,"bounced":null';
-    form.text(`,"ihr_disabled":${flags}`);
-    form.text(`,"import_fee":${message.kind === 'external-in' ? `"${message.importFee}"` : 'null'}`);
-    links();
-    form.text(`,"message_content":${contentText(message.body, message.body.decoded)}`);
-    form.text(`,"init_state":${message.init === undefined ? 'null' : contentText(message.init, 'null')}`);
-    if (message.normalized) form.text(',"hash_norm":"').hash(HASH_KIND.normalized, message.id, back).text('"');
-    form.text('}');
+  #description(transaction: Transaction): GappedText {
+    const { outcome, storage, incoming, tickTock, creditDue, bounce } = transaction;
+    const storageDue = storage?.due === undefined ? '' : `"storage_fees_due":"${storage.due}",`;
+    const due = creditDue === undefined ? '' : `"due_fees_collected":"${creditDue}",`;
+    return json`
+      {"type":"${tickTock === undefined ? 'ord' : 'tick_tock'}","aborted":${outcome.kind !== 'ok'},
+      "destroyed":${transaction.destroyed},
+      ${tickTock === undefined ? `"credit_first":${transaction.creditFirst}` : `"is_tock":${tickTock === 'tock'}`}
+      ${storage === undefined ? '' : `,"storage_ph":{"storage_fees_collected":"${storage.fee}",${storageDue}"status_change":"${storage.change}"}`}
+      ${incoming?.kind === 'internal' ? json`,"credit_ph":{${due}${this.#credit(incoming)}}` : ''}
+      ,"compute_ph":${this.#compute(transaction)}${this.#action(transaction)}
+      ${bounce === undefined ? '' : `,"bounce":${bounceText(transaction, bounce)}`}}`;
   }
 
-  #description(form: Form, transaction: Transaction): void {
-    const { outcome, storage, incoming } = transaction;
-    form.text(
-      `{"type":"${transaction.tickTock === undefined ? 'ord' : 'tick_tock'}","aborted":${outcome.kind !== 'ok'}`,
-    );
-    form.text(`,"destroyed":${transaction.destroyed}`);
-    if (transaction.tickTock === undefined) form.text(`,"credit_first":${transaction.creditFirst}`);
-    else form.text(`,"is_tock":${transaction.tickTock === 'tock'}`);
-    if (storage !== undefined) {
-      const due = storage.due === undefined ? '' : `"storage_fees_due":"${storage.due}",`;
-      form.text(`,"storage_ph":{"storage_fees_collected":"${storage.fee}",${due}"status_change":"${storage.change}"}`);
-    }
-    if (incoming?.kind === 'internal') {
-      const due = transaction.creditDue === undefined ? '' : `"due_fees_collected":"${transaction.creditDue}",`;
-      form.text(`,"credit_ph":{${due}"credit":"`);
-      form.extreme(incoming.value, incoming.extremeValue, this.#back(incoming));
-      form.text(incoming.extra.size > 0 ? `","credit_extra_currencies":${extraText(incoming.extra)}}` : '"}');
-    }
-    this.#compute(form, transaction);
-    this.#action(form, transaction);
-    if (transaction.bounce !== undefined) form.text(`,"bounce":${bounceText(transaction, transaction.bounce)}`);
-    form.text('}');
+  #credit(incoming: Message): GappedText {
+    const { value, extremeValue, extra } = incoming;
+    const extras = extra.size > 0 ? `,"credit_extra_currencies":${extraText(extra)}` : '';
+    return json`"credit":"${this.#gaps.extreme(value, extremeValue, backOf(incoming))}"${extras}`;
   }
 
-  #compute(form: Form, transaction: Transaction): void {
-    const { outcome, compute, id, extreme } = transaction;
-    if (outcome.kind === 'skipped') {
-      form.text(`,"compute_ph":{"skipped":true,"reason":"${outcome.reason}"}`);
-      return;
-    }
-    const success = outcome.kind !== 'failed';
-    form.text(`,"compute_ph":{"skipped":false,"success":${success},"msg_state_used":${transaction.activated}`);
-    form.text(`,"account_activated":${transaction.activated},"gas_fees":"`).extreme(compute.gasFees, extreme?.gasFees);
-    form.text('","gas_used":"').extreme(compute.gasUsed, extreme?.gasUsed);
-    form.text(`","gas_limit":"${compute.gasLimit}"`);
-    if (compute.gasCredit !== undefined) form.text(`,"gas_credit":"${compute.gasCredit}"`);
-    form.text(`,"mode":${compute.mode},"exit_code":${outcome.kind === 'failed' ? outcome.exitCode : 0}`);
-    if (outcome.kind === 'failed' && outcome.exitArg !== undefined) form.text(`,"exit_arg":${outcome.exitArg}`);
-    form.text(`,"vm_steps":${compute.vmSteps},"vm_init_state_hash":"`).hash(HASH_KIND.vmInit, id);
-    form.text('","vm_final_state_hash":"').hash(HASH_KIND.vmFinal, id).text('"}');
+  #compute({ outcome, compute, id, extreme, activated }: Transaction): GappedText {
+    const gaps = this.#gaps;
+    if (outcome.kind === 'skipped') return json`{"skipped":true,"reason":"${outcome.reason}"}`;
+    const failed = outcome.kind === 'failed' ? outcome : undefined;
+    return json`
+      {"skipped":false,"success":${failed === undefined},"msg_state_used":${activated},"account_activated":${activated},
+      "gas_fees":"${gaps.extreme(compute.gasFees, extreme?.gasFees)}",
+      "gas_used":"${gaps.extreme(compute.gasUsed, extreme?.gasUsed)}","gas_limit":"${compute.gasLimit}",
+      ${compute.gasCredit === undefined ? '' : `"gas_credit":"${compute.gasCredit}",`}
+      "mode":${compute.mode},"exit_code":${failed?.exitCode ?? 0},
+      ${failed?.exitArg === undefined ? '' : `"exit_arg":${failed.exitArg},`}
+      "vm_steps":${compute.vmSteps},"vm_init_state_hash":"${gaps.hash(HASH_KIND.vmInit, id)}",
+      "vm_final_state_hash":"${gaps.hash(HASH_KIND.vmFinal, id)}"}`;
   }
 
-  #action(form: Form, transaction: Transaction): void {
-    const { outcome, outgoing, hugeActions } = transaction;
-    if (outcome.kind === 'skipped' || outcome.kind === 'failed') return;
-    const failed = outcome.kind === 'action-failed';
+  #action({ id, outcome, outgoing, hugeActions, destroyed }: Transaction): GappedText {
+    if (outcome.kind === 'skipped' || outcome.kind === 'failed') return [];
+    const failed = outcome.kind === 'action-failed' ? outcome : undefined;
     const sent = outgoing.filter((message) => !message.bounced);
     const internal = sent.filter((message) => message.kind === 'internal');
-    const change = transaction.destroyed ? 'deleted' : 'unchanged';
-    form.text(
-      `,"action":{"success":${!failed},"valid":${!failed || outcome.resultCode < 34},"no_funds":${failed && outcome.resultCode === 37}`,
-    );
-    form.text(`,"status_change":"${change}"`);
-    if (internal.length > 0) {
-      const kept = internal.reduce((sum, message) => sum + actionFee(message), 0);
-      const forwarded = internal.reduce((sum, message) => sum + message.fwdFee, kept);
-      form.text(`,"total_fwd_fees":"${forwarded}","total_action_fees":"${kept}"`);
-    }
-    form.text(`,"result_code":${failed ? outcome.resultCode : hugeActions ? -2147483648 : 0}`);
-    if (failed && outcome.resultArg !== undefined) form.text(`,"result_arg":${outcome.resultArg}`);
-    else if (hugeActions) form.text(',"result_arg":2147483647');
-    // Actions are done one by one: what comes before the one that fails is counted, and not sent.
-    const created = failed ? (outcome.resultCode === 37 ? (outcome.resultArg ?? 0) : 0) : sent.length;
-    const actions = hugeActions ? 65535 : failed ? created + 1 : created;
-    form.text(
-      `,"tot_actions":${actions},"spec_actions":${hugeActions ? 65535 : 0},"skipped_actions":${hugeActions ? 65535 : 0}`,
-    );
-    form.text(`,"msgs_created":${created},"action_list_hash":"`).hash(HASH_KIND.actions, transaction.id);
-    const size = hugeActions ? ['72057594037927935', '72057594037927935'] : [created * 2, created * 1024];
-    form.text(`","tot_msg_size":{"cells":"${size[0]}","bits":"${size[1]}"}}`);
+    const kept = internal.reduce((sum, message) => sum + actionFee(message), 0);
+    const forwarded = internal.reduce((sum, message) => sum + message.fwdFee, kept);
+    const arg = failed === undefined ? (hugeActions ? 2147483647 : undefined) : failed.resultArg;
+    const noFunds = failed?.resultCode === 37;
+    // The actions before the one that fails are counted but not sent.
+    const created = failed === undefined ? sent.length : noFunds ? (failed.resultArg ?? 0) : 0;
+    const few = hugeActions ? 65535 : 0;
+    const size = hugeActions ? '72057594037927935' : undefined;
+    return json`
+      ,"action":{"success":${failed === undefined},"valid":${failed === undefined || failed.resultCode < 34},
+      "no_funds":${noFunds},"status_change":"${destroyed ? 'deleted' : 'unchanged'}",
+      ${internal.length > 0 ? `"total_fwd_fees":"${forwarded}","total_action_fees":"${kept}",` : ''}
+      "result_code":${failed?.resultCode ?? (hugeActions ? -2147483648 : 0)},
+      ${arg === undefined ? '' : `"result_arg":${arg},`}
+      "tot_actions":${hugeActions ? 65535 : failed === undefined ? created : created + 1},
+      "spec_actions":${few},"skipped_actions":${few},"msgs_created":${created},
+      "action_list_hash":"${this.#gaps.hash(HASH_KIND.actions, id)}",
+      "tot_msg_size":{"cells":"${size ?? created * 2}","bits":"${size ?? created * 1024}"}}`;
   }
 
-  #state(form: Form, transaction: Transaction, side: 'before' | 'after', unknown: boolean): void {
-    const { previous } = transaction;
-    const of = side === 'after' ? transaction : previous;
-    const status = side === 'after' ? transaction.endStatus : transaction.origStatus;
-    form.text('{"hash":"');
-    if (of === undefined || status === 'nonexist') {
-      form.text(`${NO_STATE_HASH}",${STUB}`);
-      return;
-    }
-    const back = side === 'after' ? 0 : transaction.previousBack;
-    form.hash(HASH_KIND.state, of.id, back).text('",');
-    if (unknown || transaction.stubbed || !of.lastInBlock) {
-      form.text(STUB);
-      return;
-    }
-    const step = this.#template.drift.get(transaction.account) ?? 0;
-    form.text('"balance":"').grown(of.balanceAfter, step, back);
-    form.text(`","extra_currencies":${extraText(side === 'after' ? transaction.extraAfter : transaction.extraBefore)}`);
-    this.#code(form, of, status, back);
-  }
-
-  #code(form: Form, of: Transaction, status: Status, back: number): void {
-    form.text(`,"account_status":"${status}","frozen_hash":`);
-    if (status === 'frozen')
-      form.text(`"${this.#codec.hash(this.#template.family, HASH_KIND.frozen, of.account.index, 0)}"`);
-    else form.text('null');
-    if (status !== 'active') {
-      form.text(',"data_hash":null,"code_hash":null}');
-      return;
-    }
-    form.text(',"data_hash":"').hash(HASH_KIND.stateData, of.id, back).text(`","code_hash":"${of.account.codeHash}"}`);
+  #state(transaction: Transaction, side: 'before' | 'after', unknown: boolean): GappedText {
+    const gaps = this.#gaps;
+    const isAfter = side === 'after';
+    const of = isAfter ? transaction : transaction.previous;
+    const status = isAfter ? transaction.endStatus : transaction.origStatus;
+    if (of === undefined || status === 'nonexist') return [`{"hash":"${NO_STATE_HASH}",${STUB}`];
+    const back = isAfter ? 0 : transaction.previousBack;
+    const hash = gaps.hash(HASH_KIND.state, of.id, back);
+    if (unknown || transaction.stubbed || !of.lastInBlock) return json`{"hash":"${hash}",${STUB}`;
+    const { family, drift } = this.#template;
+    const frozen =
+      status === 'frozen' ? `"${this.#codec.hash(family, HASH_KIND.frozen, of.account.index, 0)}"` : 'null';
+    const code =
+      status === 'active'
+        ? json`"data_hash":"${gaps.hash(HASH_KIND.stateData, of.id, back)}","code_hash":"${of.account.codeHash}"`
+        : '"data_hash":null,"code_hash":null';
+    return json`
+      {"hash":"${hash}","balance":"${gaps.grown(of.balanceAfter, drift.get(transaction.account) ?? 0, back)}",
+      "extra_currencies":${extraText(isAfter ? transaction.extraAfter : transaction.extraBefore)},
+      "account_status":"${status}","frozen_hash":${frozen},${code}}`;
   }
 }
 
-function addressOrNull(form: Form, account: Message['source'], back: number): void {
-  if (account === undefined) form.text('null');
-  else form.text('"').address(account, back).text('"');
+/** Epochs between sending and receiving. */
+function backOf({ from, to }: Message): number {
+  return from === undefined || to === undefined ? 0 : to.cycle - from.cycle;
+}
+
+function quoted(text: string | null): string {
+  return text === null ? 'null' : jsonText(text);
 }
 
 function contentText(body: Body, decoded: string): string {
   return `{"hash":"${body.hash}","body":"${body.boc}","decoded":${decoded}}`;
 }
 
-/** A map of amounts, its keys sorted as text. */
+/** Amounts by currency, sorted by key. */
 function extraText(extra: Extra): string {
   const keys = [...extra.keys()].sort();
   return `{${keys.map((key) => `"${key}":"${extra.get(key)}"`).join(',')}}`;

@@ -1,20 +1,12 @@
 import type { TagCodec } from '../chain/tag.ts';
 
-const HEX = '0123456789ABCDEF';
-
-/** Bytes of an answer under construction. */
+/** A buffer in which a response is built. */
 export class PageWriter {
-  readonly #codec: TagCodec;
   #bytes: Buffer;
   #length = 0;
 
-  constructor(codec: TagCodec, capacity = 1 << 16) {
-    this.#codec = codec;
+  constructor(capacity: number) {
     this.#bytes = Buffer.allocUnsafeSlow(capacity);
-  }
-
-  get length(): number {
-    return this.#length;
   }
 
   /** The bytes so far; valid until the writer is used again. */
@@ -22,7 +14,7 @@ export class PageWriter {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Empties it for another answer. */
+  /** Empties the buffer for another response. */
   clear(): void {
     this.#length = 0;
   }
@@ -73,20 +65,9 @@ export class PageWriter {
   }
 
   /** The first 16 characters of a hash. */
-  tag(family: number, kind: number, id: number, epoch: number): void {
+  tag(codec: TagCodec, family: number, kind: number, id: number, epoch: number): void {
     this.#room(16);
-    this.#codec.write(this.#bytes, this.#length, family, kind, id, epoch);
+    codec.write(this.#bytes, this.#length, family, kind, id, epoch);
     this.#length += 16;
-  }
-
-  /** The 24 hex digits of a tag, as account ids carry it. */
-  hexTag(family: number, kind: number, id: number, epoch: number): void {
-    this.#room(24);
-    const bytes = this.#codec.bytes(family, kind, id, epoch);
-    for (const byte of bytes) {
-      this.#bytes[this.#length] = HEX.charCodeAt(byte >> 4);
-      this.#bytes[this.#length + 1] = HEX.charCodeAt(byte & 15);
-      this.#length += 2;
-    }
   }
 }
