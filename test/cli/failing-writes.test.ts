@@ -7,7 +7,7 @@ import { CLI, startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 
 const ONE_LINE = /^error: [^\n]*\n$/;
-const RUN = ['run', 'transactions', '--network', 'sandbox', '--range', '1000:1001'];
+const RUN = ['run', 'transactions', '--network', 'sandbox', '--range', '1000:1001', '--workers', '0'];
 
 /** Runs the program with its standard output, or standard error, going to a file. */
 function runInto(path: string, stream: 1 | 2, args: readonly string[]) {
@@ -36,7 +36,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
     'sql --format csv transactions -w',
     'sql --format json transactions -w',
     'report export-health --format md -w',
-    'run blocks --network sandbox --range 1000:1001 --json -w',
+    'run blocks --network sandbox --range 1000:1001 --workers 0 --json -w',
     '--help',
   ])('below the standard output of %s ends it in one line', (line) => {
     const words = line.split(' ').map((word) => (word === 'transactions' ? 'from transactions' : word));
@@ -83,15 +83,17 @@ describe.skipIf(!hasCompiler)('a write that fails', () => {
   test.each([
     { what: 'the lock', path: '_lock', number: EIO },
     { what: 'the catalog', path: 'catalog-draft.duckdb', number: EIO },
-    { what: 'rows of a nested table', path: 'messages.rows.parquet', number: ENOSPC },
+    { what: 'rows of a nested table', path: 'messages.rows.parquet', number: ENOSPC, workers: 1 },
     { what: 'an entry of the ledger', path: '/entry-', number: EIO },
     { what: 'the log of events', path: 'events.log', number: EIO, from: 3 },
     { what: 'a DuckDB file', path: 'w.duckdb', number: ENOSPC, from: 15, isFile: true },
     { what: 'the log of a DuckDB file', path: 'w.duckdb.wal', number: EIO, from: 30, isFile: true },
   ])('on $what ends in one line and exit code 1, and the same command goes on', async (fault) => {
-    const { path, number, from = 1, isFile = false } = fault;
+    const { path, number, from = 1, isFile = false, workers = 0 } = fault;
     const folder = freshFolder();
-    const args = [...RUN, '--warehouse', join(folder, isFile ? 'w.duckdb' : 'w'), '--log', join(folder, 'events.log')];
+    const warehouse = join(folder, isFile ? 'w.duckdb' : 'w');
+    const log = join(folder, 'events.log');
+    const args = [...RUN, '--workers', String(workers), '--warehouse', warehouse, '--log', log];
     const env = { LD_PRELOAD: shim, FAIL_PATH: path, FAIL_FROM: String(from), FAIL_ERRNO: String(number) };
     const { code, signal, stderr } = await startTonlake(args, { env }).finished;
     const lines = stderr.split('\n').filter((line) => !/^\w+: (fetching|committed)/.test(line));
