@@ -1,28 +1,16 @@
 import { vi } from 'vitest';
-import { contentHash, loadRegistry, openWarehouse, type RunReport } from '../../src/index.ts';
+import { openWarehouse, type RunReport } from '../../src/index.ts';
 import type { Sandbox } from '../../src/sandbox/index.ts';
 import { type CliOptions, type Finished, tonlake } from '../cli.ts';
+import { contentOf } from '../verify/support.ts';
 
 /** Rows and content hash of each table. */
 export type Hashes = Readonly<Record<string, string>>;
 
 /** Rows and content hash of every table of the chain that has rows; the quarantine tells of runs, not of the chain. */
 export async function hashTables(path: string): Promise<Hashes> {
-  const { tables } = await loadRegistry();
-  const ofChain = tables.filter(({ name }) => name !== 'quarantine');
-  const warehouse = await openWarehouse(path);
-  try {
-    const commits = await warehouse.query('SELECT rows FROM _commits');
-    const held = new Set(commits.rows.flatMap(([rows]) => Object.keys(JSON.parse(String(rows)))));
-    const hashes: Record<string, string> = {};
-    for (const table of ofChain.filter(({ name }) => held.has(name))) {
-      const { rows, hash } = await contentHash(warehouse.query, table);
-      if (rows > 0) hashes[table.name] = `${rows} rows, ${hash}`;
-    }
-    return hashes;
-  } finally {
-    await warehouse.close();
-  }
+  const content = Object.entries(await contentOf(path)).filter(([, { rows }]) => rows > 0);
+  return Object.fromEntries(content.map(([table, { rows, hash }]) => [table, `${rows} rows, ${hash}`]));
 }
 
 /** The rows of one query, every value as text. */

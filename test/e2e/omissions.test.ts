@@ -4,6 +4,7 @@ import { type RunEvent, run } from '../../src/export/run.ts';
 import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
+import { copyOf } from '../verify/support.ts';
 import { query } from './export.ts';
 
 const RANGE = '1000:1039';
@@ -19,6 +20,8 @@ const PROVEN = [
 ] as const;
 
 let sandbox: Sandbox;
+/** A warehouse with the transactions alone, to be copied. */
+let proof: string;
 const truth = new Map<string, unknown>();
 
 async function runInto(warehouse: string, pipelines: readonly string[], range = RANGE) {
@@ -40,8 +43,9 @@ function rowsOf(warehouse: string, pipeline: string): Promise<unknown> {
 
 beforeAll(async () => {
   sandbox = await startSandbox({ blocks: 4000 });
-  const warehouse = join(freshFolder(), 'w');
-  await runInto(warehouse, ['transactions'], WIDER);
+  proof = join(freshFolder(), 'w');
+  await runInto(proof, ['transactions'], WIDER);
+  const warehouse = copyOf(proof);
   await runInto(
     warehouse,
     PROVEN.map(([pipeline]) => pipeline),
@@ -53,8 +57,7 @@ afterAll(() => sandbox.close());
 
 describe('a list that leaves rows out with status 200', () => {
   test.each(PROVEN)('%s: what one answer lacks is asked for again', async (pipeline, path, rate) => {
-    const warehouse = join(freshFolder(), 'w');
-    await runInto(warehouse, ['transactions'], WIDER);
+    const warehouse = copyOf(proof);
     sandbox.setFaults({ omits: [{ path, rate, lasting: false }] });
     const { report, problems } = await runInto(warehouse, [pipeline]);
     expect(problems).toEqual([]);
@@ -63,8 +66,7 @@ describe('a list that leaves rows out with status 200', () => {
   });
 
   test.each(PROVEN)('%s: what no answer has leaves its blocks open, and told', async (pipeline, path, rate) => {
-    const warehouse = join(freshFolder(), 'w');
-    await runInto(warehouse, ['transactions'], WIDER);
+    const warehouse = copyOf(proof);
     sandbox.setFaults({ omits: [{ path, rate, lasting: true }] });
     const lied = await runInto(warehouse, [pipeline]);
     expect(lied.report.complete).toBe(false);

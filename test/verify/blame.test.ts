@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { formatSpans, spanSize } from '../../src/core/span.ts';
 import { run } from '../../src/export/run.ts';
 import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
@@ -7,23 +7,36 @@ import { readStatus } from '../../src/warehouse/query/status.ts';
 import { query } from '../e2e/export.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
-import { repair, verify } from './support.ts';
+import { copyOf, repair, verify } from './support.ts';
 
 const LISTS = ['traces', 'actions'];
 const RANGE = '1000:1029';
 const LIE = { omits: [{ path: 'traces', rate: 0.05, lasting: true }] };
 
 let sandbox: Sandbox;
-let warehouse: string;
-
 /** A warehouse whose traces lack rows: nothing could tell when they came. */
-beforeEach(async () => {
-  sandbox = await startSandbox({ blocks: 4000, faults: LIE });
+let lied: string;
+/** A copy of it. */
+let warehouse: string;
+/** Traces that the network has: their names, and the blocks they end in. */
+let traces: readonly (readonly string[])[];
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 4000 });
+  const truth = join(freshFolder(), 'truth');
+  await run({ pipelines: ['traces'], network: sandbox.url, range: RANGE, warehouse: truth, workers: 0 });
+  traces = await query(truth, 'SELECT trace_id, mc_seqno_end FROM traces');
+  sandbox.setFaults(LIE);
   warehouse = join(freshFolder(), 'w');
   await exportInto(LISTS);
   await exportInto(['transactions'], '990:1029');
+  lied = warehouse;
 });
-afterEach(() => sandbox.close());
+beforeEach(() => {
+  sandbox.setFaults(LIE);
+  warehouse = copyOf(lied);
+});
+afterAll(() => sandbox.close());
 
 async function exportInto(pipelines: readonly string[], range = RANGE) {
   return run({ pipelines, network: sandbox.url, range, warehouse, workers: 0, effects: hurriedEffects() });
@@ -31,11 +44,8 @@ async function exportInto(pipelines: readonly string[], range = RANGE) {
 
 /** Traces of actions and of single tick-tocks alike: those that the network has, and the warehouse lacks. */
 async function missing(): Promise<readonly string[]> {
-  const truth = join(freshFolder(), 'truth');
-  await run({ pipelines: ['traces'], network: sandbox.url, range: RANGE, warehouse: truth, workers: 0 });
-  const all = (await query(truth, 'SELECT trace_id, mc_seqno_end FROM traces')).map(([id, at]) => `${id} ${at}`);
   const held = new Set((await query(warehouse, 'SELECT trace_id FROM traces')).map(([id]) => id));
-  return all.filter((text) => !held.has(text.split(' ')[0] ?? ''));
+  return traces.filter(([id]) => !held.has(id)).map(([id, at]) => `${id} ${at}`);
 }
 
 test('every trace that lacks is found in traces, none is laid to actions, and a repair asks for their blocks alone', async () => {

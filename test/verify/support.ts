@@ -1,5 +1,6 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type ContentHash, contentHash } from '../../src/audit/content-hash.ts';
 import { formatSpans } from '../../src/core/span.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
@@ -10,6 +11,7 @@ import { type Damage, planRepair } from '../../src/verify/plan-repair.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
 import { inspectWarehouse, type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/verify/verify.ts';
 import { pinnedPath } from '../../src/warehouse/parquet-store/pinned-files.ts';
+import { openWarehouse } from '../../src/warehouse/query/open-warehouse.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -89,9 +91,22 @@ function kindsOf(findings: readonly Finding[]): readonly string[] {
   return [...new Set(findings.map(({ kind }) => kind))].sort();
 }
 
-/** What every table holds. */
-export async function contentOf(warehouse: string): Promise<unknown> {
-  return (await verify(warehouse, { content: true })).report.content;
+/** What every table of the chain holds, as a reader sees it and in the form of the report of a verification. */
+export async function contentOf(path: string): Promise<Readonly<Record<string, ContentHash>>> {
+  const { tables } = await loadRegistry();
+  const warehouse = await openWarehouse(path);
+  try {
+    const commits = await warehouse.query('SELECT rows FROM _commits');
+    const held = new Set(commits.rows.flatMap(([rows]) => Object.keys(JSON.parse(String(rows)))));
+    const content: Record<string, ContentHash> = {};
+    for (const table of tables) {
+      if (table.name === 'quarantine' || !held.has(table.name)) continue;
+      content[table.name] = await contentHash(warehouse.query, table);
+    }
+    return content;
+  } finally {
+    await warehouse.close();
+  }
 }
 
 /** What a repair of a warehouse would do, each part of it in one line; nothing is asked of the source. */
