@@ -49,7 +49,7 @@ export {
 } from './column.ts';
 export type { ContractList, CrossCheck, ItemCheck, ItemRequest, OrdersCheck } from './cross-check.ts';
 export { type Kind, type KindName, kinds, type Physical, type Wire } from './kind.ts';
-export { type PipelineDef, type PipelineOptions, pipeline } from './pipeline.ts';
+export { type PipelineDef, type PipelineOf, type PipelineOptions, pipeline } from './pipeline.ts';
 export { ROLES, type Role, type RoleName } from './roles.ts';
 export {
   type Place,

@@ -16,6 +16,7 @@ const REPAIR_PAUSE_MS = 500;
 /**
  * Fetches, proves, repairs and commits one span of a walk. Blocks that cannot be proven are left out.
  *
+ * @param replaces entries that the span replaces: all of it is committed, or nothing
  * @returns what could not be fetched
  * @throws what made the source unusable, after committing what was proven by then
  */
@@ -23,9 +24,10 @@ export async function runSpan(
   context: EngineContext,
   meter: RequestMeter,
   walk: SpanWalk,
+  replaces: readonly string[],
 ): Promise<readonly BlockProblem[]> {
   const loader = await context.loaders.take(context.pipeline);
-  const task = new SpanTask(context, meter, walk, loader);
+  const task = new SpanTask(context, meter, walk, loader, replaces);
   let problems: readonly BlockProblem[] | 'halve';
   try {
     await loader.open(walk.span, walk.rows);
@@ -43,7 +45,7 @@ export async function runSpan(
   const found: BlockProblem[] = [];
   for (const part of parts) {
     const half = walk.part?.(part);
-    if (half !== undefined && !context.stop.aborted) found.push(...(await runSpan(context, meter, half)));
+    if (half !== undefined && !context.stop.aborted) found.push(...(await runSpan(context, meter, half, replaces)));
   }
   return found;
 }
@@ -55,12 +57,20 @@ class SpanTask {
   private readonly loader: SpanLoaderPort;
   private readonly loading: PageLoading;
   private readonly rows: ProvableRows;
+  private readonly replaces: readonly string[];
 
-  constructor(context: EngineContext, meter: RequestMeter, walk: SpanWalk, loader: SpanLoaderPort) {
+  constructor(
+    context: EngineContext,
+    meter: RequestMeter,
+    walk: SpanWalk,
+    loader: SpanLoaderPort,
+    replaces: readonly string[],
+  ) {
     this.context = context;
     this.meter = meter;
     this.walk = walk;
     this.loader = loader;
+    this.replaces = replaces;
     this.loading = new PageLoading(context, walk, loader);
     this.rows = {
       links: (ends) => loader.links(ends),
@@ -148,10 +158,9 @@ class SpanTask {
   /** @param ready staged rows of some or all parts */
   private async commitParts(parts: readonly Span[], ready: readonly StagedRows[]): Promise<void> {
     const { walk, loader } = this;
-    const isReplacing = walk.replaces !== undefined && walk.replaces.length > 0;
     // After half a replacement, the rows of the other half would be there twice.
     const isWhole = totalSize(parts) === spanSize(walk.span);
-    const wanted = isReplacing && !isWhole ? [] : parts;
+    const wanted = this.replaces.length > 0 && !isWhole ? [] : parts;
     const isIn = ({ from, to }: Span, spans: readonly Span[]): boolean =>
       spans.some((span) => span.from === from && span.to === to);
     const [kept, unfit] = [
@@ -169,7 +178,10 @@ class SpanTask {
     try {
       const terms = await walk.entry(span, this.reading());
       if (terms === undefined) await discard();
-      else await commitSpan(context, meter, staged, terms);
+      else {
+        const supersedes = [...(terms.supersedes ?? []), ...this.replaces];
+        await commitSpan(context, meter, staged, { ...terms, supersedes });
+      }
     } catch (error) {
       await discard();
       throw error;
@@ -213,7 +225,7 @@ class SpanTask {
     let error = loading.failure;
     if (error === undefined && refused.length === 0) error = await this.commitSound();
     if (error === undefined && refused.length === 0) return [];
-    const isReplacing = walk.replaces !== undefined && walk.replaces.length > 0;
+    const isReplacing = this.replaces.length > 0;
     if (spanSize(walk.span) > 1 && !isReplacing) return 'halve';
     if (error !== undefined) return [{ span: walk.span, error }];
     // A replacement covers all of the entry.

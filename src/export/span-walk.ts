@@ -26,7 +26,7 @@ export interface EntryTerms {
   /** Undefined if headers prove the rows. */
   readonly proof?: ListProofKind | undefined;
   readonly planned?: number | undefined;
-  /** Entries that this one replaces, besides those that any complete commit of the span replaces. */
+  /** Entries that this one replaces, besides those that the engine knows of. */
   readonly supersedes?: readonly string[] | undefined;
 }
 
@@ -63,8 +63,6 @@ export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
    * span, which is read again in halves, down to the block. `reading`: nothing; the entry says that it is partial.
    */
   readonly unit: 'block' | 'span' | 'reading';
-  /** Entries that the rows replace: all of the span is committed, or nothing. */
-  readonly replaces?: readonly string[] | undefined;
   /** The requests of the span. A round begins when the one before has ended, with all requests that followed from its pages. */
   plan(): AsyncIterable<Round<Request>>;
   /** Checks a response before it is decoded. @throws a retryable error if it is incomplete */

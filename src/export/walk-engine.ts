@@ -24,12 +24,13 @@ export interface Due {
 export async function walkDue(context: EngineContext, { missing, again }: Due): Promise<readonly BlockProblem[]> {
   const { registry, pipeline, stop } = context;
   const kind = walkKindOf(registry, pipeline);
-  const replace = kind.replace?.bind(kind);
+  const walkSpan = kind.walkSpan?.bind(kind);
   const problems: BlockProblem[] = [];
-  if (replace !== undefined) {
+  if (walkSpan !== undefined) {
     for (const entry of again) {
       if (stop.aborted) return problems;
-      problems.push(...(await runWalk(widenedContext(context, entry), (own) => [() => replace(own, entry)])));
+      const own = widenedContext(context, entry);
+      problems.push(...(await runWalk(own, (running) => [() => walkSpan(running, entry.span)], [entry.id])));
     }
   }
   const widened = { ...context, pipeline: kind.widen?.(context) ?? pipeline };
@@ -39,12 +40,14 @@ export async function walkDue(context: EngineContext, { missing, again }: Due): 
 /**
  * Runs the spans of a walk, some side by side.
  *
+ * @param replaces entries that each span replaces
  * @returns what could not be fetched, in order
  * @throws what made the source unusable, after committing what was complete by then
  */
 async function runWalk(
   given: EngineContext,
   plan: (context: EngineContext) => AsyncIterable<Prepare> | Iterable<Prepare>,
+  replaces: readonly string[] = [],
 ): Promise<readonly BlockProblem[]> {
   const problems: BlockProblem[] = [];
   const failed = new AbortController();
@@ -57,7 +60,7 @@ async function runWalk(
     try {
       const walk = await prepare();
       if ('error' in walk) problems.push(walk);
-      else problems.push(...(await runSpan(context, meter, walk)));
+      else problems.push(...(await runSpan(context, meter, walk, replaces)));
     } catch (error) {
       failure ??= { error };
       failed.abort();

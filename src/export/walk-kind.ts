@@ -3,7 +3,6 @@
 import type { Span } from '../core/span.ts';
 import type { PipelineDef, PipelineOf } from '../declare/pipeline.ts';
 import type { CustomWalk, WalkCode, WalkDef } from '../declare/walk.ts';
-import type { LedgerEntry } from '../warehouse/index.ts';
 import type { Planner, Quote, Quoting } from './quote/quote.ts';
 import type { BlockProblem, Prepare, SpanWalk } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
@@ -18,10 +17,10 @@ export interface WalkKind<Walk extends WalkDef = WalkDef> {
   /** Cuts missing blocks into spans, in order. Each span is planned when there is room for it, and committed by itself. */
   plan(context: WalkContext<PipelineOf<Walk>>, missing: readonly Span[]): Iterable<Prepare> | AsyncIterable<Prepare>;
   /**
-   * Reads the span of an entry again, to replace it: rows that could still change, or that are known to be wrong. Default: entries stay
-   * until their blocks are missing.
+   * Walks a single span, to replace an entry whose rows could still change, or are known to be wrong. Default: such entries stay until
+   * their blocks are missing.
    */
-  replace?(context: WalkContext<PipelineOf<Walk>>, entry: LedgerEntry): SpanWalk | Promise<SpanWalk>;
+  walkSpan?(context: WalkContext<PipelineOf<Walk>>, span: Span): SpanWalk | Promise<SpanWalk>;
   /** Estimates missing blocks. Default: some of them are planned, a few requests are sent, and the figures are scaled. */
   quote?(quoting: Quoting<PipelineOf<Walk>>, missing: readonly Span[], plan: Planner<PipelineOf<Walk>>): Promise<Quote>;
   /** The pipeline with every column of the entries that a reading replaces. Default: as selected. */

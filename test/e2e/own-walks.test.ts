@@ -127,6 +127,25 @@ describe.each(['w', 'w.duckdb'])('a walk kind that is a file beside its pipeline
   }
 });
 
+test('rows behind its look back are read again by its walkSpan, and stand once', async () => {
+  const kind = EVERY.replace('  *plan(', '  walkSpan: (context, span) => everyWalk(context, span),\n  *plan(').replace(
+    "span: part, proof: 'none'",
+    "span: part, proof: 'none', asOf: { from: context.ends.last - 1, to: context.ends.last }",
+  );
+  const changing = SOME_STATES.replace('step: 10 }', 'step: 10 }, lookBack: 3500');
+  const own = await loadRegistry(walkFolder(kind, changing));
+  const path = join(freshFolder(), 'w');
+  const again = { ...options(path, '400:619'), registry: own, workers: 0 };
+  expect(await run(again)).toMatchObject({ complete: true, rows: { some_states: expect.any(Number) } });
+  const first = await query(path, ROWS);
+  sandbox.requests.reset();
+  expect(await run(again)).toMatchObject({ complete: true, spans: 1 });
+  expect(sandbox.requests.entries().filter(({ path: asked }) => asked === 'masterchainBlockShardState')).toHaveLength(
+    22,
+  );
+  expect(await query(path, ROWS)).toEqual(first);
+});
+
 test('its rows are handed out as batches', async () => {
   let rows = 0;
   const seqnos = new Set<number>();

@@ -27,7 +27,7 @@ type Context = WalkContext<PipelineOf<BlockWalk>>;
 /** Every masterchain block is requested by itself. */
 export const blockWalk: WalkKind<BlockWalk> = {
   plan: planBlocks,
-  replace: (context, { id, span }) => blockSpan(context, span, [id]),
+  walkSpan: blockSpan,
 };
 
 function* planBlocks(context: Context, missing: readonly Span[]): Generator<Prepare> {
@@ -41,12 +41,7 @@ function* planBlocks(context: Context, missing: readonly Span[]): Generator<Prep
   }
 }
 
-/** @param replaces entries that the span replaces */
-async function blockSpan(
-  context: Context,
-  span: Span,
-  replaces: readonly string[] = [],
-): Promise<SpanWalk<BlockRequest | ItemRequest>> {
+async function blockSpan(context: Context, span: Span): Promise<SpanWalk<BlockRequest | ItemRequest>> {
   const { ends, pipeline } = context;
   const { walk } = pipeline;
   const isState = walk.limit === undefined;
@@ -63,7 +58,7 @@ async function blockSpan(
   };
   const seqnos = Array.from({ length: span.to - span.from + 1 }, (_, i) => span.from + i);
   return {
-    ...{ span, unit: 'block', replaces },
+    ...{ span, unit: 'block' },
     rows: { block: walk.column, audit: { kind: 'keys', states } },
     async *plan() {
       yield { requests: seqnos.map((seqno) => pageOf(context, seqno, 0)), count: seqnos.length };
@@ -71,7 +66,7 @@ async function blockSpan(
     ...(isState && !isCompared ? {} : { next }),
     repair: (seqno) => [pageOf(context, seqno, 0)],
     ...(isCompared ? { compare: (rows, parts) => proof.compareBlocks(rows, parts) } : {}),
-    entry: (part) => ({ span: part, asOf, supersedes: replaces, proof: isState ? 'shards' : byTransactions }),
+    entry: (part) => ({ span: part, asOf, proof: isState ? 'shards' : byTransactions }),
   };
 }
 

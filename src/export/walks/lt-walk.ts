@@ -34,7 +34,7 @@ type Context = WalkContext<PipelineOf<LtWalk>>;
 /** Spans of blocks, each covered by windows of logical time. */
 export const ltWalk: WalkKind<LtWalk> = {
   plan: planLt,
-  replace: (context, { id, span }) => ltSpan(openWork(context), span, [id]),
+  walkSpan: (context, span) => ltSpan(openWork(context), span),
   quote: quoteLt,
 };
 
@@ -57,7 +57,7 @@ async function* planLt(context: Context, missing: readonly Span[]): AsyncGenerat
       const span = { from, to: Math.min(whole.to, from + size - 1) };
       const isFirst = work.density.blocks === 0;
       const gate = closedGate(context.stop);
-      yield () => ltSpan(work, span, [], gate.open);
+      yield () => ltSpan(work, span, gate.open);
       if (isFirst) await gate.opened;
       from = span.to + 1;
     }
@@ -76,12 +76,7 @@ function sizeOf({ rows, blocks }: Work['density']): number {
   return Math.min(LIST_SPAN_BLOCKS, Math.max(1, Math.floor((LIST_SPAN_ROWS * blocks) / Math.max(rows, 1))));
 }
 
-function ltSpan(
-  work: Work,
-  span: Span,
-  replaces: readonly string[],
-  onEnd: () => void = () => undefined,
-): SpanWalk<WindowRequest | ItemRequest> {
+function ltSpan(work: Work, span: Span, onEnd: () => void = () => undefined): SpanWalk<WindowRequest | ItemRequest> {
   const { context, density, proof } = work;
   const { ends, pipeline } = context;
   const isCompared = proof.isComparable(span);
@@ -89,7 +84,7 @@ function ltSpan(
   let range: LtWindow = { from: 0n, to: -1n };
   let rows = 0;
   return {
-    ...{ span, unit: 'span', replaces, onEnd },
+    ...{ span, unit: 'span', onEnd },
     rows: { block: undefined, audit: { kind: 'keys' } },
     async *plan() {
       range = await work.rangeOf(span);
@@ -108,9 +103,9 @@ function ltSpan(
     entry(part) {
       density.rows += rows;
       density.blocks += spanSize(part);
-      return { span: part, asOf, supersedes: replaces, proof: isCompared ? 'transactions' : 'none' };
+      return { span: part, asOf, proof: isCompared ? 'transactions' : 'none' };
     },
-    part: (half) => ltSpan(work, half, []),
+    part: (half) => ltSpan(work, half),
   };
 }
 
