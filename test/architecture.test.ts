@@ -5,6 +5,12 @@ import { describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+const architecture = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+
+function sectionOf(title: string): string {
+  return architecture.split('\n## ').find((section) => section.startsWith(`${title}\n`)) ?? '';
+}
+
 interface Rule {
   readonly places: readonly string[];
   readonly allowed: readonly string[];
@@ -12,9 +18,9 @@ interface Rule {
 
 /** The rows of the table under "Imports". */
 function readRules(): readonly Rule[] {
-  const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
-  const [, section = ''] = /^## Imports\n([\s\S]*?)\n## /m.exec(text) ?? [];
-  const rows = section.split('\n').filter((line) => line.startsWith('| `'));
+  const rows = sectionOf('Imports')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
   const placesIn = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, place = '']) => place);
   const rules: Rule[] = [];
   for (const row of rows) {
@@ -115,8 +121,7 @@ describe('the door of the warehouse', () => {
 });
 
 describe('what a third store has to write', () => {
-  const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
-  const [, section = ''] = /^## What a third store has to write\n([\s\S]*?)\n## /m.exec(text) ?? [];
+  const section = sectionOf('What a third store has to write');
 
   test.each([
     ['store-driver.ts', 'StoreDriver'],
@@ -146,13 +151,53 @@ describe('what a third store has to write', () => {
   });
 });
 
-/** Folders and files that the table at the head of docs/architecture.md has a row for. */
+/** Folders and files that the table "Folders" of docs/architecture.md has a row for. */
 function placesOfOverview(): readonly string[] {
-  const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
-  const [overview = ''] = text.split('\n## ');
-  const firstCells = overview.split('\n').map((line) => /^\| (`[^|]*)\|/.exec(line)?.[1] ?? '');
+  const firstCells = sectionOf('Folders')
+    .split('\n')
+    .map((line) => /^\| (`[^|]*)\|/.exec(line)?.[1] ?? '');
   return firstCells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, place = '']) => place));
 }
+
+describe('the picture of docs/architecture.md', () => {
+  const [, picture = ''] = /```\n([\s\S]*?)```/.exec(architecture) ?? [];
+  const name = String.raw`\[([a-z-]+)\]`;
+  const arrows = [
+    ...[...picture.matchAll(new RegExp(`(?<=${name}) --> ${name}`, 'g'))].map(([, from = '', to = '']) => ({
+      from,
+      to,
+    })),
+    // Branches leave from the folder above the bars.
+    ...[...picture.matchAll(new RegExp(`\\+-+> ${name}`, 'g'))].map(([, to = '']) => ({ from: 'export', to })),
+  ];
+
+  test('shows folders that are there', () => {
+    const names = [...picture.matchAll(new RegExp(name, 'g'))].map(([, folder = '']) => `src/${folder}/`);
+    expect(names.length).toBeGreaterThan(12);
+    expect(names.filter((place) => !placesOfOverview().includes(place))).toEqual([]);
+  });
+
+  test('has arrows where one folder imports another', () => {
+    expect(arrows.length).toBeGreaterThan(10);
+    const isKept = ({ from, to }: { from: string; to: string }): boolean =>
+      files.some(
+        (file) => file.startsWith(`src/${from}/`) && importsOf(file).some((target) => target.startsWith(`src/${to}/`)),
+      );
+    expect(arrows.filter((arrow) => !isKept(arrow))).toEqual([]);
+  });
+});
+
+test.each(['architecture', 'design'])('every file that docs/%s.md names is there', (doc) => {
+  const text = readFileSync(join(root, `docs/${doc}.md`), 'utf8');
+  const names = [...text.matchAll(/`([\w./-]+\.(?:ts|sql|md|mjs))`/g)].map(([, path = '']) => path);
+  const all = ['src', 'pipelines', 'sql', 'docs', 'test', 'tools', 'bench'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
+  );
+  const isThere = (path: string): boolean =>
+    all.some((file) => file === path || file.endsWith(`/${path}`)) || path === 'vitest.config.ts';
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((path) => !isThere(path))).toEqual([]);
+});
 
 test('the overview of docs/architecture.md has a row for every folder of src, and for nothing else there', () => {
   const places = readdirSync(join(root, 'src'), { withFileTypes: true }).map((entry) =>
