@@ -6,40 +6,42 @@ import { UsageError } from './errors.ts';
 /** Keys and indices that lead to a value of a YAML text. */
 export type YamlPath = readonly (string | number)[];
 
-/** YAML whose values know where they stand. */
+/** Parsed YAML with the position of every value. */
 export interface PlacedYaml {
   readonly value: unknown;
-  /** `report.md:7:3` of a value, or of the nearest thing around it that is there. */
+  /** `report.md:7:3` of a value, or of the nearest existing value around it. */
   placeOf(path: YamlPath): string;
   /** The same of a key of the mapping at `path`. */
   placeOfKey(path: YamlPath, key: string): string;
-  /** What stands at `path`, on one short line. */
+  /** The text at `path`, shortened to one line. */
   textAt(path: YamlPath): string;
-  /** Where the lines of the text at `path` stand. */
+  /** The lines of the text at `path`. */
   linesAt(path: YamlPath): TextLines;
 }
 
-/** Where the lines of a text stand in a file. */
+/** The lines of a text in a file. */
 export interface TextLines {
   readonly file: string;
   /** Of the first, from 1. */
   readonly line: number;
-  /** Whether the lines that follow are not those of the file: YAML joins what is not written after `|`. */
+  /** True if the following lines differ from those of the file: YAML joins lines unless they follow `|`. */
   readonly isFolded: boolean;
 }
 
-/** Where a YAML text comes from, and what it is called in messages. */
+/** The source of a YAML text, and its name in messages. */
 export interface YamlOrigin {
   readonly file: string;
-  /** Line of the file on which the text begins, from 1. */
+  /** First line of the text in the file, from 1. */
   readonly line: number;
-  /** `report`, `chart`. */
+  /** `report`, `chart`, `job`. */
   readonly what: string;
   /** Of the error. */
   readonly code: string;
+  /** The page that describes the format, for hints. */
+  readonly docs: string;
 }
 
-/** Reads YAML, and finds it as `schema` wants it. @throws {UsageError} that tells file, line and column */
+/** Parses YAML and validates it. @throws {UsageError} with file, line and column */
 export function readYaml<T>(
   text: string,
   origin: YamlOrigin,
@@ -51,8 +53,8 @@ export function readYaml<T>(
   throw faultOf(yaml, origin, schema, parsed.error);
 }
 
-/** @throws {UsageError} when the text is no YAML */
-export function parseYaml(text: string, { file, line: first, code }: YamlOrigin): PlacedYaml {
+/** @throws {UsageError} if the text is not YAML */
+function parseYaml(text: string, { file, line: first, code }: YamlOrigin): PlacedYaml {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number): string => {
@@ -106,35 +108,36 @@ function shorten(text: string): string {
   return line.length > 60 ? `${line.slice(0, 57)}...` : line;
 }
 
-function faultOf(yaml: PlacedYaml, { what, code }: YamlOrigin, schema: z.ZodType, error: z.ZodError): UsageError {
-  // A key that is not known explains one that is missing.
+/** An unknown key comes first, because it may explain a missing one. */
+function faultOf(yaml: PlacedYaml, origin: YamlOrigin, schema: z.ZodType, error: z.ZodError): UsageError {
+  const { what, code, docs } = origin;
   const issue = error.issues.find(({ code: kind }) => kind === 'unrecognized_keys') ?? error.issues[0];
   const path = (issue?.path ?? []).map((step) => (typeof step === 'number' ? step : String(step)));
-  const fault = (message: string, hint: string): UsageError => new UsageError(`usage: ${message}`, { code, hint });
-  const known = keysAt(schema, path);
+  const fault = (message: string, hint: string): UsageError =>
+    new UsageError(`usage: expected ${message}`, { code, hint });
+  const label = path.length === 0 ? `a ${what}` : path.join('.');
+  const known = schemaAt(schema, path);
   if (issue?.code === 'unrecognized_keys') {
     const key = issue.keys[0] ?? '';
-    const guess = didYouMean(key, known);
+    const keys = Object.keys(known.properties ?? {});
     return fault(
-      `expected a key of a ${what}, got ${key} (${yaml.placeOfKey(path, key)})`,
-      `${guess}there are: ${known.join(', ')}`,
+      `a known key of ${label}, got ${JSON.stringify(key)} (${yaml.placeOfKey(path, key)})`,
+      `${didYouMean(key, keys)}There are: ${keys.join(', ')}`,
     );
   }
   const got = yaml.textAt(path);
   const name = path.at(-1);
-  if (issue?.code === 'invalid_type' && issue.message.includes('undefined') && name !== undefined) {
-    return fault(`expected the key ${name} of a ${what}, got nothing (${yaml.placeOf(path)})`, `add ${name}: to it`);
+  if (issue?.code === 'invalid_type' && got === 'nothing' && typeof name === 'string') {
+    return fault(`the key ${name}, got nothing (${yaml.placeOf(path)})`, `add ${name}: see ${docs}`);
   }
-  const expected = issue === undefined ? `a ${what}` : expectationOf(issue);
+  const expected = issue === undefined ? label : expectationOf(issue);
   const guess = issue?.code === 'invalid_value' ? didYouMean(got, issue.values.map(String)) : '';
-  return fault(
-    `expected ${expected} as ${name ?? what}, got ${got} (${yaml.placeOf(path)})`,
-    `${guess}see docs/reports.md`,
-  );
+  const meaning = known.description === undefined ? `see ${docs}` : lowerFirst(known.description);
+  return fault(`${expected}, got ${got} (${yaml.placeOf(path)})`, `${guess}${label}: ${meaning}`);
 }
 
-/** What a schema wants, in words. */
-export function expectationOf(issue: z.core.$ZodIssue): string {
+/** What a schema expects, as text. */
+function expectationOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       return (
@@ -157,19 +160,27 @@ export function expectationOf(issue: z.core.$ZodIssue): string {
   }
 }
 
-/** The keys that a schema knows at a path. */
-function keysAt(schema: z.ZodType, path: YamlPath): readonly string[] {
-  let at: unknown = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  for (const step of path) {
-    const properties = member(at, 'properties');
-    at =
-      (typeof step === 'number' ? member(at, 'items') : member(properties, step)) ?? member(at, 'additionalProperties');
-  }
-  const properties = member(at, 'properties');
-  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+/** The part of a JSON Schema that describes the values at a path. */
+interface PartSchema {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, PartSchema>>;
+  readonly items?: PartSchema;
+  readonly additionalProperties?: PartSchema | boolean;
 }
 
-function member(of: unknown, key: string): unknown {
-  if (typeof of !== 'object' || of === null || !Object.hasOwn(of, key)) return undefined;
-  return Object.entries(of).find(([name]) => name === key)?.[1];
+function schemaAt(schema: z.ZodType, path: YamlPath): PartSchema {
+  // Zod writes JSON Schema.
+  let at = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as PartSchema;
+  for (const step of path) {
+    const { properties = {}, items, additionalProperties } = at;
+    const below = typeof step === 'number' ? items : Object.hasOwn(properties, step) ? properties[step] : undefined;
+    at = below ?? (typeof additionalProperties === 'object' ? additionalProperties : {});
+  }
+  return at;
+}
+
+/** The first sentence of a description, to follow a colon. */
+function lowerFirst(text: string): string {
+  const first = text.split(/\.(?=\s|$)/, 1)[0] ?? text;
+  return first.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
 }

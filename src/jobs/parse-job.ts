@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { UsageError } from '../core/errors.ts';
-import { type PlacedYaml, parseYaml } from '../core/yaml.ts';
-import { faultOf } from './job-fault.ts';
+import { type PlacedYaml, readYaml } from '../core/yaml.ts';
 import { type JobFields, jobSchema } from './job-schema.ts';
 
 /** A well-formed job file, whose names are not checked yet. */
@@ -28,10 +27,9 @@ export function parseJob(text: string, file: string): ParsedJob {
       hint: 'the file name is the name of the job',
     });
   }
-  const yaml = parseYaml(text, { file, line: 1, what: 'job', code: 'bad-job' });
-  const parsed = jobSchema.safeParse(yaml.value);
-  if (!parsed.success) throw faultOf(yaml, parsed.error);
-  return { name, file, fields: parsed.data, yaml };
+  const origin = { file, line: 1, what: 'job', code: 'bad-job', docs: 'docs/jobs.md' };
+  const { value: fields, yaml } = readYaml(text, origin, jobSchema);
+  return { name, file, fields, yaml };
 }
 
 /** Reads and parses a job file. @throws {UsageError} */

@@ -19,7 +19,8 @@ export function readFront(text: string, file: string): ReadFront {
       hint: 'see docs/reports.md for an example',
     });
   }
-  const { value, yaml } = readYaml(yamlText, { file, line: 2, what: 'report', code: 'bad-report' }, frontSchema);
+  const origin = { file, line: 2, what: 'report', code: 'bad-report', docs: 'docs/reports.md' };
+  const { value, yaml } = readYaml(yamlText, origin, frontSchema);
   for (const [name, param] of Object.entries(value.params ?? {})) {
     const path = ['params', name];
     if (!/^[a-z][a-z0-9_]*$/.test(name)) throw badParam(yaml, path, 'a name of lower-case letters, digits and _', name);

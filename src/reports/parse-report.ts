@@ -92,7 +92,7 @@ function readDirective(fence: Fence, line: number, path: string, blocks: readonl
   if (more !== '')
     throw bad(`expected nothing after ${id}, got ${more} (${path}:${line})`, 'keys go between the fences');
   const kind = word as DirectiveKind;
-  const origin = { file: path, line: line + 1, what: word, code: 'bad-report' };
+  const origin = { file: path, line: line + 1, what: word, code: 'bad-report', docs: 'docs/reports.md' };
   switch (kind) {
     case 'chart':
       return { kind, of: id, line, def: readYaml(text, origin, directiveSchemas.chart).value };

@@ -19,7 +19,7 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'a key',
       text: `${HEAD}pipline: [blocks]`,
-      says: 'expected a known key, got "pipline" (jobs/nightly.yaml:4:1); hint: did you mean pipelines?',
+      says: 'expected a known key of a job, got "pipline" (jobs/nightly.yaml:4:1); hint: did you mean pipelines?',
     },
     {
       name: 'a key of a report',
@@ -229,7 +229,7 @@ describe('a job file that is wrong is refused in one line, with its place and wh
       says: /expected YAML.*hint: quote values with a colon/,
     },
     { name: 'text that is no YAML', text: 'network: [sandbox', says: /expected YAML.*\(jobs\/nightly.yaml:1:/ },
-    { name: 'nothing', text: '', says: 'expected a mapping, got nothing (jobs/nightly.yaml:1:1)' },
+    { name: 'nothing', text: '', says: 'expected the key network, got nothing (jobs/nightly.yaml:1:1)' },
     { name: 'a list of jobs', text: '- network: sandbox', says: 'expected a mapping, got' },
   ])('$name', async ({ text, says }) => {
     const line = await faultOf(text);

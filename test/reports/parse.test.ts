@@ -37,19 +37,19 @@ describe('what is wrong is told with its line, and the nearest right word', () =
     { text: '# no front matter', says: 'expected front matter between two lines of ---, got none (mine/report.md:1)' },
     {
       text: `---\ntitel: A\ndoc: b\n---\n${SQL}${TABLE}`,
-      says: 'expected a key of a report, got titel (mine/report.md:2:1)',
+      says: 'expected a known key of a report, got "titel" (mine/report.md:2:1)',
       hint: 'did you mean title?',
     },
-    { text: '---\ntitle: A\n---\n', says: 'expected the key doc of a report, got nothing (mine/report.md:2:1)' },
+    { text: '---\ntitle: A\n---\n', says: 'expected the key doc, got nothing (mine/report.md:2:1)' },
     { text: '---\ntitle: [\n---\n', says: 'expected YAML, got invalid YAML: ' },
     {
       text: `---\ntitle: A\ndoc: b\nparams:\n  day: { type: dat, doc: c }\n---\n${SQL}${TABLE}`,
-      says: 'expected one of text, integer, date, address, choice as type, got dat (mine/report.md:5:16)',
+      says: 'expected one of text, integer, date, address, choice, got dat (mine/report.md:5:16)',
       hint: 'did you mean date?',
     },
     {
       text: `---\ntitle: A\ndoc: b\nparams:\n  day: { type: date, doc: c, requird: true }\n---\n${SQL}${TABLE}`,
-      says: 'got requird (mine/report.md:5:30)',
+      says: 'got "requird" (mine/report.md:5:30)',
       hint: 'did you mean required?',
     },
     {
@@ -78,7 +78,7 @@ describe('what is wrong is told with its line, and the nearest right word', () =
     },
     {
       text: `${FRONT}${SQL}\`\`\`chart busy\nmark: bar\nx: a\ny: b\ntitle: c\ncolour: d\n\`\`\`\n`,
-      says: 'expected a key of a chart, got colour (mine/report.md:13:1)',
+      says: 'expected a known key of a chart, got "colour" (mine/report.md:13:1)',
       hint: 'did you mean color?',
     },
     {
@@ -87,7 +87,7 @@ describe('what is wrong is told with its line, and the nearest right word', () =
     },
     {
       text: `${FRONT}${SQL}\`\`\`table busy\ntitle: a\nlimit: 0\n\`\`\`\n`,
-      says: 'expected at least 1 as limit, got 0 (mine/report.md:10:8)',
+      says: 'expected at least 1, got 0 (mine/report.md:10:8)',
     },
   ])('$says', async ({ text, says, hint = '' }) => {
     const error: unknown = await parse(text).catch((thrown: unknown) => thrown);
