@@ -1,12 +1,11 @@
 import { shortMessage } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
-import type { LedgerEntry, LostDeclaration } from '../warehouse/index.ts';
-import type { Held } from './damaged-warehouse.ts';
+import type { DamagedStore, LedgerEntry, LostDeclaration } from '../warehouse/index.ts';
 import type { Finding } from './finding.ts';
 
 /** Checks that the declaration of every active entry exists and is the one that its rows were written with. */
-export async function auditDeclarations({ entries, declarations }: Held): Promise<readonly Finding[]> {
+export async function auditDeclarations({ entries, declarations }: DamagedStore): Promise<readonly Finding[]> {
   const places = new Map((await declarations.list()).map((place) => [place.id, place]));
   const findings: Finding[] = [];
   for (const { declaration: id, pipeline, number } of firstUses(entries)) {
@@ -32,9 +31,13 @@ function firstUses(entries: readonly LedgerEntry[]): readonly (LedgerEntry & { r
 }
 
 /** Missing or damaged declarations that can be restored, because the loaded pipeline has the same declaration. */
-export function restorable(held: Held, findings: readonly Finding[], registry: Registry): readonly LostDeclaration[] {
+export function restorable(
+  warehouse: DamagedStore,
+  findings: readonly Finding[],
+  registry: Registry,
+): readonly LostDeclaration[] {
   const broken = findings.filter(({ kind }) => kind === 'declaration-broken').map(({ entry }) => entry);
-  return held.entries.flatMap(({ number, pipeline: name, declaration }) => {
+  return warehouse.entries.flatMap(({ number, pipeline: name, declaration }) => {
     const pipeline = registry.pipelines.find((each) => each.name === name);
     const isSame = pipeline !== undefined && serializePipeline(pipeline).id === declaration;
     return isSame && broken.includes(number) ? [{ pipeline, number }] : [];

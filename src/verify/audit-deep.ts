@@ -1,6 +1,6 @@
+import type { DamagedStore } from '../warehouse/index.ts';
 import { setSureTimes } from './audit-headers.ts';
 import { findBad } from './audit-scope.ts';
-import type { Held } from './damaged-warehouse.ts';
 import { type Finding, groupBad } from './finding.ts';
 
 /** Links that cross the edges of the exported ranges, so that this warehouse cannot prove them. */
@@ -23,11 +23,11 @@ const MADE_INSIDE = `EXISTS (FROM sure s WHERE s.workchain = mail.workchain AND 
  * inside. Findings name the pipeline and the tables of transactions and messages.
  */
 export async function auditDeep(
-  held: Held,
+  warehouse: DamagedStore,
   { pipeline, table, ends }: { readonly pipeline: string; readonly table: string; readonly ends: string },
 ): Promise<{ readonly findings: readonly Finding[]; readonly edges: DeepEdges }> {
-  await setSureTimes(held);
-  await held.database.run(`CREATE OR REPLACE TEMP TABLE chain AS SELECT *, CASE
+  await setSureTimes(warehouse);
+  await warehouse.database.run(`CREATE OR REPLACE TEMP TABLE chain AS SELECT *, CASE
       WHEN prev_lt >= lt THEN 'an earlier one'
       WHEN before_lt IS NULL AND prev_lt = 0 THEN NULL
       WHEN before_lt = prev_lt AND before_h = prev THEN CASE WHEN before_state <> state_before THEN 'state' END
@@ -40,7 +40,7 @@ export async function auditDeep(
       FROM t WINDOW w AS (PARTITION BY a ORDER BY lt)) c
     WHERE before_lt IS DISTINCT FROM prev_lt OR before_h IS DISTINCT FROM prev OR before_state IS DISTINCT FROM state_before`);
   const links = await findBad(
-    held,
+    warehouse,
     `SELECT [coalesce(before_mc, mc), mc] AS blame,
        CASE verdict WHEN 'state' THEN concat('the transaction at ', lt, ' to begin with the state after the one at ', before_lt)
          WHEN 'none' THEN concat('the transaction at ', prev_lt, ' that the one at ', lt, ' follows')
@@ -49,13 +49,13 @@ export async function auditDeep(
          ELSE concat(CASE WHEN prev_lt = before_lt THEN 'another hash at ' ELSE '' END, prev_lt) END AS got
      FROM chain WHERE verdict NOT IN ('outside')`,
   );
-  await held.database.run(`CREATE OR REPLACE TEMP TABLE mail AS SELECT * FROM (
+  await warehouse.database.run(`CREATE OR REPLACE TEMP TABLE mail AS SELECT * FROM (
       SELECT h, count(*) FILTER (NOT is_in) AS sent, count(*) FILTER (is_in) AS received, min(created_lt) AS created_lt,
         min(mc) AS mc_from, max(mc) AS mc_to, any_value(workchain) AS workchain, any_value(sender) AS sender,
         bool_or(is_minted) AS is_minted FROM m WHERE is_internal GROUP BY h) WHERE sent <> 1 OR received <> 1`);
   // A message should have been sent by the last transaction of its sender before it was created.
   const mail = await findBad(
-    held,
+    warehouse,
     `SELECT CASE WHEN sent = 0 THEN [coalesce(t.mc, mc_from)] ELSE [mc_from, mc_to] END AS blame,
        concat('the message made at ', created_lt, CASE WHEN sent = 0 THEN ' in what its sender sent' WHEN sent > 1 THEN ' sent once'
          ELSE ' received once' END) AS expected,
@@ -63,7 +63,7 @@ export async function auditDeep(
      FROM (FROM mail WHERE sent > 1 OR received > 1 OR (sent = 0 AND NOT is_minted AND ${MADE_INSIDE})) bad
      ASOF LEFT JOIN t ON bad.sender = t.a AND bad.created_lt > t.lt`,
   );
-  const count = async (sql: string): Promise<number> => Number((await held.database.query(sql)).rows[0]?.[0] ?? 0);
+  const count = async (sql: string): Promise<number> => Number((await warehouse.database.query(sql)).rows[0]?.[0] ?? 0);
   const unsent = await count(
     `SELECT count(*)::INTEGER FROM mail WHERE sent = 0 AND NOT is_minted AND NOT ${MADE_INSIDE}`,
   );

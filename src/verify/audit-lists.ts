@@ -1,8 +1,8 @@
 import type { ListComparison } from '../audit/list-faults.ts';
 import type { Span } from '../core/span.ts';
 import { quoteName } from '../sql/canonical-text.ts';
+import type { DamagedStore } from '../warehouse/index.ts';
 import { findBad, setHeaders, setRuns, TIPS } from './audit-scope.ts';
-import type { Held } from './damaged-warehouse.ts';
 import { type Finding, groupBad } from './finding.ts';
 
 /** Blocks of a list that can be compared, and the first block from which the warehouse has all transactions. */
@@ -12,17 +12,17 @@ export interface JudgedRun extends Span {
 
 /** Compares a list with the transactions of the blocks that both have. The views of all tables exist. */
 export async function auditList(
-  held: Held,
+  warehouse: DamagedStore,
   { pipeline, faults }: ListComparison,
   table: string,
   runs: readonly JudgedRun[],
 ): Promise<readonly Finding[]> {
-  await setRuns(held, runs);
-  await setHeaders(held);
-  await setWindows(held, runs);
+  await setRuns(warehouse, runs);
+  await setHeaders(warehouse);
+  await setWindows(warehouse, runs);
   const sql = faults({ own: `FROM ${quoteName(table)}`, judged: 'FROM judged' });
   const bad = await findBad(
-    held,
+    warehouse,
     `SELECT [seqno] AS blame, expected, got FROM (${sql}) WHERE kind IN ('missing', 'wrong')`,
   );
   return groupBad({ kind: 'list', pipeline, table }, bad);
@@ -32,7 +32,7 @@ export async function auditList(
  * Creates `judged`: the runs, each with the logical times that a window walk must have covered completely: from the start of its first
  * masterchain block to the smallest end of the newest blocks. Null if those blocks do not cover every address.
  */
-async function setWindows({ database }: Held, runs: readonly JudgedRun[]): Promise<void> {
+async function setWindows({ database }: DamagedStore, runs: readonly JudgedRun[]): Promise<void> {
   const since = runs.map(({ from, heldFrom }) => `(${from}, ${heldFrom})`).join(', ');
   await database.run(`CREATE OR REPLACE TEMP TABLE judged AS
     SELECT run_from, run_to, held_from, low, high FROM runs

@@ -6,7 +6,7 @@ import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { CHAIN_COLUMNS, type RoleColumns, type RoleName } from '../declare/roles.ts';
 import type { TableDef } from '../declare/table.ts';
-import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import { type DamagedStore, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { leftOutGaps, type Reads } from '../warehouse/query/left-out-gaps.ts';
 import { auditDeep, type DeepEdges } from './audit-deep.ts';
 import { auditHeaders } from './audit-headers.ts';
@@ -21,7 +21,6 @@ import {
   setMessages,
   setTransactions,
 } from './audit-transactions.ts';
-import type { Held } from './damaged-warehouse.ts';
 import type { EntryState } from './entry-state.ts';
 import type { Finding } from './finding.ts';
 
@@ -29,7 +28,7 @@ import type { Finding } from './finding.ts';
 export type Edges = { readonly linksBefore: number } & Partial<DeepEdges>;
 
 export interface AuditOptions {
-  readonly held: Held;
+  readonly warehouse: DamagedStore;
   readonly registry: Registry;
   readonly states: readonly EntryState[];
   /** Masterchain blocks to verify. */
@@ -87,18 +86,18 @@ export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audi
 
 /** Proves shard states by themselves, and against headers where the warehouse has them. */
 async function auditShards(options: AuditOptions, { name, tables }: PipelineDef): Promise<void> {
-  const { held, registry, report } = options;
+  const { warehouse, registry, report } = options;
   const [main] = tables;
   const runs = runsOf(options, name, [name]);
   if (runs.length === 0 || main === undefined) return;
   for (const table of [registry.playing('headers').table, ...tables]) await setViewOf(options, table);
   const what = { pipeline: name, table: main.name };
-  for (const finding of await auditStates(held, what, runs, headedRuns(options))) report(finding);
+  for (const finding of await auditStates(warehouse, what, runs, headedRuns(options))) report(finding);
 }
 
 /** Compares a list with transactions where the warehouse has both. @returns the compared blocks */
 async function auditOne(options: AuditOptions, comparison: ListComparison, own: TableDef): Promise<readonly Span[]> {
-  const { held, registry, report } = options;
+  const { warehouse, registry, report } = options;
   const { pipeline } = comparison;
   const others = comparison.with.map((role) => registry.playing(role));
   const names = others.map(({ table }) => table.name);
@@ -119,7 +118,7 @@ async function auditOne(options: AuditOptions, comparison: ListComparison, own: 
   for (const table of [...tables, ...comparison.reads.map((name) => registry.table(name))]) {
     await setViewOf(options, table);
   }
-  for (const finding of await auditList(held, comparison, own.name, runs)) report(finding);
+  for (const finding of await auditList(warehouse, comparison, own.name, runs)) report(finding);
   return runs;
 }
 
@@ -137,13 +136,13 @@ function headedRuns(options: AuditOptions): readonly Span[] {
 
 /** Blocks whose rows lack columns that an audit reads; those of the runs are reported as unchecked. */
 function blocksWithout(
-  { held, registry, skip }: AuditOptions,
+  { warehouse, registry, skip }: AuditOptions,
   pipeline: string,
   audit: string,
   reads: Reads,
   runs: readonly Span[],
 ): readonly Span[] {
-  const gaps = leftOutGaps(held.entries, registry, reads);
+  const gaps = leftOutGaps(warehouse.entries, registry, reads);
   const without = gaps.flatMap(({ table, columns }) =>
     columns.map((column) => (column === WHOLE ? table : `${table}.${column}`)),
   );
@@ -167,10 +166,10 @@ async function guard({ report }: AuditOptions, { name }: PipelineDef, work: () =
 }
 
 async function auditBlocks(options: AuditOptions, { name }: PipelineDef, table: TableDef): Promise<Edges> {
-  const { held, report } = options;
+  const { warehouse, report } = options;
   await setViewOf(options, table);
-  await setRuns(held, headedRuns(options));
-  const { findings, linksBefore } = await auditHeaders(held, { pipeline: name, table: table.name });
+  await setRuns(warehouse, headedRuns(options));
+  const { findings, linksBefore } = await auditHeaders(warehouse, { pipeline: name, table: table.name });
   for (const finding of findings) report(finding);
   return { linksBefore };
 }
@@ -181,29 +180,29 @@ async function auditCounted(
   main: TableDef,
   isDeep: boolean,
 ): Promise<Partial<DeepEdges>> {
-  const { held, registry, report } = options;
+  const { warehouse, registry, report } = options;
   const tell = (findings: readonly Finding[]): void => findings.forEach(report);
   const setRows = async (runs: readonly Span[]): Promise<void> => {
-    await setRuns(held, runs);
-    await setHeaders(held);
-    await setTransactions(held, main, isDeep);
+    await setRuns(warehouse, runs);
+    await setHeaders(warehouse);
+    await setTransactions(warehouse, main, isDeep);
   };
   for (const table of [registry.playing('headers').table, ...pipeline.tables]) await setViewOf(options, table);
   const runs = runsOf(options, pipeline.name, [main.name]);
   reportMissingHeaders(options, pipeline, runs);
   const proven = intersectSpans(runs, headedRuns(options));
   await setRows(proven);
-  tell(await auditTransactions(held, pipeline.name, main));
+  tell(await auditTransactions(warehouse, pipeline.name, main));
   for (const table of pipeline.tables.filter(({ rows }) => rows.kind === 'projection')) {
     tell(await auditProjected(options, pipeline, table, proven));
   }
   const ends = pipeline.tables.find(({ plays }) => plays === 'messageEnds');
   if (ends === undefined) return {};
   const both = intersectSpans(proven, runsOf(options, pipeline.name, [main.name, ends.name]));
-  if (formatSpans(both) === formatSpans(proven)) await setRuns(held, proven);
+  if (formatSpans(both) === formatSpans(proven)) await setRuns(warehouse, proven);
   else await setRows(both);
-  await setMessages(held, ends, isDeep);
-  tell(await auditMessages(held, { pipeline: pipeline.name, table: ends.name }));
+  await setMessages(warehouse, ends, isDeep);
+  tell(await auditMessages(warehouse, { pipeline: pipeline.name, table: ends.name }));
   if (!isDeep) return {};
   const what = 'chains of accounts and ends of messages';
   const followed = subtractSpans(
@@ -212,21 +211,25 @@ async function auditCounted(
   );
   if (formatSpans(followed) !== formatSpans(both)) {
     await setRows(followed);
-    await setMessages(held, ends, isDeep);
+    await setMessages(warehouse, ends, isDeep);
   }
-  const { findings, edges } = await auditDeep(held, { pipeline: pipeline.name, table: main.name, ends: ends.name });
+  const { findings, edges } = await auditDeep(warehouse, {
+    pipeline: pipeline.name,
+    table: main.name,
+    ends: ends.name,
+  });
   tell(findings);
   return edges;
 }
 
 /** Reports blocks whose headers were never exported. */
 function reportMissingHeaders(
-  { held, registry, report, limits }: AuditOptions,
+  { warehouse, registry, report, limits }: AuditOptions,
   { name }: PipelineDef,
   runs: readonly Span[],
 ): void {
   const headers = registry.playing('headers').pipeline.name;
-  const headed = unionSpans(held.entries.filter(({ pipeline }) => pipeline === headers).flatMap(spansOf));
+  const headed = unionSpans(warehouse.entries.filter(({ pipeline }) => pipeline === headers).flatMap(spansOf));
   for (const span of subtractSpans(intersectSpans(runs, limits), headed)) {
     const got = `none of ${formatSpans([span])}`;
     report({ kind: 'no-headers', pipeline: name, span, expected: 'headers of the same blocks', got });
@@ -240,7 +243,7 @@ async function auditProjected(
   declared: TableDef,
   proven: readonly Span[],
 ): Promise<readonly Finding[]> {
-  const { held, states, skip } = options;
+  const { warehouse, states, skip } = options;
   const readable = intersectSpans(
     proven,
     runsOf(options, pipeline.name, [declared.rows.kind === 'projection' ? declared.rows.of : '', declared.name]),
@@ -261,8 +264,8 @@ async function auditProjected(
       skip({ audit: `rows of ${table.name}`, pipeline: pipeline.name, without, missing: runs });
       continue;
     }
-    await setRuns(held, runs);
-    findings.push(...(await auditProjection(held, own, table)));
+    await setRuns(warehouse, runs);
+    findings.push(...(await auditProjection(warehouse, own, table)));
   }
   return findings;
 }
@@ -278,10 +281,10 @@ function runsOf({ states, limits }: AuditOptions, pipeline: string, tables: read
   return intersectSpans(unionSpans(readable.flatMap(({ entry }) => spansOf(entry))), limits);
 }
 
-async function setViewOf({ held, states }: AuditOptions, table: TableDef): Promise<void> {
+async function setViewOf({ warehouse, states }: AuditOptions, table: TableDef): Promise<void> {
   const readable = states.filter(({ tables }) => (tables.get(table.name)?.trust ?? 'unreadable') !== 'unreadable');
   await setView(
-    held,
+    warehouse,
     table,
     readable.map(({ entry }) => entry),
   );

@@ -2,17 +2,16 @@ import type { Span } from '../core/span.ts';
 import { ROLES } from '../declare/roles.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
-import { type LedgerEntry, roleView } from '../warehouse/index.ts';
+import { type DamagedStore, type LedgerEntry, roleView } from '../warehouse/index.ts';
 import { seqnoColumn } from './bound-column.ts';
-import type { Held } from './damaged-warehouse.ts';
 import type { BadRow } from './finding.ts';
 
 /** Maximum number of masterchain blocks found by one query; further ones are found once these are repaired. */
 const MOST_BAD = 100_000;
 
 /** Runs a query that returns `blame` (a list of masterchain blocks), `expected` and `got` for each fault. */
-export async function findBad(held: Held, sql: string): Promise<readonly BadRow[]> {
-  const { rows } = await held.database.query(
+export async function findBad(warehouse: DamagedStore, sql: string): Promise<readonly BadRow[]> {
+  const { rows } = await warehouse.database.query(
     `SELECT unnest(list_distinct(blame))::INTEGER AS seqno, expected::VARCHAR, got::VARCHAR FROM (${sql})
      ORDER BY 1, 2 LIMIT ${MOST_BAD}`,
   );
@@ -20,7 +19,7 @@ export async function findBad(held: Held, sql: string): Promise<readonly BadRow[
 }
 
 /** Creates the table `runs` of consecutive blocks to audit. */
-export async function setRuns({ database }: Held, runs: readonly Span[]): Promise<void> {
+export async function setRuns({ database }: DamagedStore, runs: readonly Span[]): Promise<void> {
   await database.run('CREATE OR REPLACE TEMP TABLE runs (run INTEGER, run_from INTEGER, run_to INTEGER)');
   for (let at = 0; at < runs.length; at += 1000) {
     const values = runs.slice(at, at + 1000).map(({ from, to }, i) => `(${at + i}, ${from}, ${to})`);
@@ -29,10 +28,16 @@ export async function setRuns({ database }: Held, runs: readonly Span[]): Promis
 }
 
 /** Creates a view of a table's rows in some entries, under the names of the table and of its role. */
-export async function setView(held: Held, table: TableDef, entries: readonly LedgerEntry[]): Promise<void> {
-  await held.database.run(`CREATE OR REPLACE TEMP VIEW ${quoteName(table.name)} AS ${held.select(table, entries)}`);
+export async function setView(
+  warehouse: DamagedStore,
+  table: TableDef,
+  entries: readonly LedgerEntry[],
+): Promise<void> {
+  await warehouse.database.run(
+    `CREATE OR REPLACE TEMP VIEW ${quoteName(table.name)} AS ${warehouse.select(table, entries)}`,
+  );
   const role = table.plays === undefined ? undefined : roleView(table.plays, table);
-  if (role !== undefined) await held.database.run(role.statement());
+  if (role !== undefined) await warehouse.database.run(role.statement());
 }
 
 /** SQL for a table's rows inside the runs, with `mc` and `run`. */
@@ -49,7 +54,7 @@ function relationInRuns(relation: string, seqno: string): string {
  * Creates `headers` (one row per block, with the addresses `lo` to `hi` that its shard covers) and `links` (a block and a block that it
  * follows) of the runs. The view of the headers exists.
  */
-export async function setHeaders({ database }: Held): Promise<void> {
+export async function setHeaders({ database }: DamagedStore): Promise<void> {
   const rows = relationInRuns(ROLES.headers.relation, 'mc_block_seqno');
   await database.run(`CREATE OR REPLACE TEMP MACRO unsigned_shard(s) AS
     CASE WHEN s < 0 THEN s::HUGEINT + 18446744073709551616 ELSE s::HUGEINT END`);

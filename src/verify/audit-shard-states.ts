@@ -2,7 +2,7 @@ import { StateAudit, type StateBlock } from '../audit/shard-coverage.ts';
 import { blockId } from '../chain/headers.ts';
 import { intersectSpans, type Span, spanSize } from '../core/span.ts';
 import { LOOK_BACK, readStateHeaders } from '../export/state-proof.ts';
-import type { Held } from './damaged-warehouse.ts';
+import type { DamagedStore } from '../warehouse/index.ts';
 import { type BadRow, type Finding, groupBad } from './finding.ts';
 
 /** Number of masterchain blocks whose states are read at once. */
@@ -17,7 +17,7 @@ const CHUNK = 1_000;
  * @param headed blocks with headers
  */
 export async function auditStates(
-  { database }: Held,
+  { database }: DamagedStore,
   what: Pick<Finding, 'pipeline' | 'table'>,
   runs: readonly Span[],
   headed: readonly Span[],
@@ -38,7 +38,7 @@ export async function auditStates(
 }
 
 /** The first block of the index: that of the first header, unless a state names an older block. */
-async function firstOfIndex({ database }: Pick<Held, 'database'>, headed: readonly Span[]): Promise<number> {
+async function firstOfIndex({ database }: Pick<DamagedStore, 'database'>, headed: readonly Span[]): Promise<number> {
   const first = headed[0]?.from ?? -1;
   const { rows } = await database.query(`SELECT count(*)::INTEGER FROM _shard_states WHERE mc_block_seqno < ${first}`);
   return Number(rows[0]?.[0] ?? 0) === 0 ? first : -1;
@@ -52,7 +52,7 @@ function chunksOf(span: Span): readonly Span[] {
 }
 
 async function readStates(
-  { database }: Pick<Held, 'database'>,
+  { database }: Pick<DamagedStore, 'database'>,
   { from, to }: Span,
 ): Promise<ReadonlyMap<number, readonly StateBlock[]>> {
   const { rows } = await database.query(

@@ -2,8 +2,8 @@ import type { ColumnDef } from '../declare/column.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
+import type { DamagedStore } from '../warehouse/index.ts';
 import { findBad, inRuns } from './audit-scope.ts';
-import type { Held } from './damaged-warehouse.ts';
 import { type Finding, groupBad } from './finding.ts';
 
 /** Number of messages sent by an ordinary or tick-tock transaction, by its own fields; `expectedMessages` is the same rule for a page. */
@@ -14,7 +14,11 @@ const SENT = `CASE WHEN action_success THEN coalesce(action_msgs_created, 0) ELS
  * Creates `t`: the transactions of the runs in a compact form that joins quickly. Texts are replaced by 64-bit hashes; a fault found
  * that way is either confirmed with the texts, or needs two hashes to collide.
  */
-export async function setTransactions({ database }: Held, transactions: TableDef, isDeep: boolean): Promise<void> {
+export async function setTransactions(
+  { database }: DamagedStore,
+  transactions: TableDef,
+  isDeep: boolean,
+): Promise<void> {
   const deep = `, prev_trans_lt AS prev_lt, hash(prev_trans_hash) AS prev, hash(account_state_hash_before) AS state_before,
     hash(account_state_hash_after) AS state_after, end_status = 'nonexist' AS is_gone`;
   await database.run(`CREATE OR REPLACE TEMP TABLE t AS
@@ -25,7 +29,7 @@ export async function setTransactions({ database }: Held, transactions: TableDef
 }
 
 /** Creates `m`: each end of a message in the runs, in the same form. */
-export async function setMessages({ database }: Held, messages: TableDef, isDeep: boolean): Promise<void> {
+export async function setMessages({ database }: DamagedStore, messages: TableDef, isDeep: boolean): Promise<void> {
   const deep = `, value IS NOT NULL AND created_lt IS NOT NULL AS is_internal, created_lt, hash(source) AS sender,
     TRY_CAST(split_part(source, ':', 1) AS INTEGER) AS workchain, source = '-1:${'0'.repeat(64)}' AS is_minted`;
   await database.run(`CREATE OR REPLACE TEMP TABLE m AS
@@ -34,12 +38,16 @@ export async function setMessages({ database }: Held, messages: TableDef, isDeep
 }
 
 /** Compares `t` with `headers`: number of rows and logical times of each block, and duplicates. */
-export async function auditTransactions(held: Held, pipeline: string, main: TableDef): Promise<readonly Finding[]> {
+export async function auditTransactions(
+  warehouse: DamagedStore,
+  pipeline: string,
+  main: TableDef,
+): Promise<readonly Finding[]> {
   const what = { pipeline, table: main.name };
   const rows = quoteName(main.name);
   const name = 'block_name(h.workchain, h.shard, h.seqno)';
   const counts = await findBad(
-    held,
+    warehouse,
     `SELECT [coalesce(h.mc, r.mc), coalesce(r.mc, h.mc)] AS blame,
        CASE WHEN h.mc IS NULL THEN concat('transactions of listed blocks only')
          WHEN r.mc <> h.mc THEN concat('transactions of block ', ${name}, ' in masterchain block ', h.mc)
@@ -54,13 +62,13 @@ export async function auditTransactions(held: Held, pipeline: string, main: Tabl
      WHERE h.mc IS NULL OR coalesce(r.n, 0) <> h.tx_count OR r.mc <> h.mc OR r.lt_from < h.start_lt OR r.lt_to > h.end_lt`,
   );
   const hashes = await findBad(
-    held,
+    warehouse,
     `SELECT list(mc_block_seqno) AS blame,
        concat('transaction ', hash, ' once') AS expected, concat(count(*), ' times') AS got FROM ${rows}
      WHERE hash(hash) IN (SELECT h FROM t GROUP BY h HAVING count(*) > 1) GROUP BY hash HAVING count(*) > 1`,
   );
   const times = await findBad(
-    held,
+    warehouse,
     `SELECT list(mc_block_seqno) AS blame,
        concat('one transaction of ', account, ' at ', lt) AS expected, count(*)::VARCHAR AS got FROM ${rows}
      WHERE (hash(account), lt) IN (SELECT a, lt FROM t GROUP BY a, lt HAVING count(*) > 1)
@@ -77,11 +85,11 @@ export async function auditTransactions(held: Held, pipeline: string, main: Tabl
  * that its own fields say, and there are no duplicates.
  */
 export async function auditMessages(
-  held: Held,
+  warehouse: DamagedStore,
   what: Pick<Finding, 'pipeline' | 'table'>,
 ): Promise<readonly Finding[]> {
   const ends = await findBad(
-    held,
+    warehouse,
     `SELECT [coalesce(t.mc, e.mc), coalesce(e.mc, t.mc)] AS blame,
        CASE WHEN t.h IS NULL THEN 'messages of listed transactions only'
          WHEN coalesce(e.received, 0) <> t.wanted_in THEN concat(t.wanted_in, ' received messages')
@@ -97,7 +105,7 @@ export async function auditMessages(
        OR e.mc <> t.mc OR e.mc_to <> t.mc OR e.lt_from <> t.lt OR e.lt_to <> t.lt`,
   );
   const twice = await findBad(
-    held,
+    warehouse,
     `SELECT list(mc) AS blame, 'a message once at each end' AS expected,
        concat(count(*), ' times') AS got FROM m GROUP BY tx, h, is_in HAVING count(*) > 1`,
   );
@@ -105,14 +113,18 @@ export async function auditMessages(
 }
 
 /** Compares a table of projected records, such as account states, with the source records, value by value. */
-export async function auditProjection(held: Held, pipeline: PipelineDef, table: TableDef): Promise<readonly Finding[]> {
+export async function auditProjection(
+  warehouse: DamagedStore,
+  pipeline: PipelineDef,
+  table: TableDef,
+): Promise<readonly Finding[]> {
   const projection = projectionOf(pipeline, table);
   if (projection === undefined) return [];
   const { parent, columns, condition } = projection;
   const digest = (names: readonly string[]): string =>
     `SELECT mc, count(*) AS n, sum(hash(${names.map(quoteName).join(', ')})::HUGEINT) AS digest`;
   const bad = await findBad(
-    held,
+    warehouse,
     `SELECT [coalesce(p.mc, c.mc)] AS blame,
        concat(coalesce(p.n, 0), ' rows of ${table.name} as in ${parent.name}') AS expected,
        CASE WHEN coalesce(c.n, 0) <> coalesce(p.n, 0) THEN coalesce(c.n, 0)::VARCHAR ELSE 'other values' END AS got

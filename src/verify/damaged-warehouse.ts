@@ -6,10 +6,7 @@ import type { Registry } from '../declare/registry.ts';
 import { type DamagedStore, openDamaged } from '../warehouse/index.ts';
 import { boundColumn } from './bound-column.ts';
 
-/** A warehouse open for verification. */
-export type Held = DamagedStore;
-
-export interface HeldOptions {
+interface OpenOptions {
   readonly path: string;
   readonly registry: Registry;
   readonly effects?: Effects | undefined;
@@ -22,18 +19,21 @@ export interface HeldOptions {
  *
  * @throws {StoreError} `no-warehouse`, `busy`, or `bad-ledger` if it does not say which network it holds
  */
-export async function withHeld<T>(options: HeldOptions, use: (held: Held) => Promise<T>): Promise<T> {
+export async function withDamagedStore<T>(
+  options: OpenOptions,
+  use: (warehouse: DamagedStore) => Promise<T>,
+): Promise<T> {
   const { path, registry, effects = realEffects, memoryMb = 512 } = options;
   const spill = join(tmpdir(), `tonlake-verify-${process.pid}-${effects.freshId()}`);
   const ownerOf: Parameters<typeof openDamaged>[1]['ownerOf'] = (table) => ({
     pipeline: registry.pipelines.find((each) => each.tables.includes(table))?.name ?? '',
     column: boundColumn(registry, table),
   });
-  const held = await openDamaged(path, { tables: registry.tables, ownerOf, spill, memoryMb });
+  const warehouse = await openDamaged(path, { tables: registry.tables, ownerOf, spill, memoryMb });
   try {
-    return await use(held);
+    return await use(warehouse);
   } finally {
-    held.close();
+    warehouse.close();
     await rm(spill, { recursive: true, force: true });
   }
 }

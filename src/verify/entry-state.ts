@@ -8,6 +8,7 @@ import { quoteName } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import {
   addEvidence,
+  type DamagedStore,
   type LedgerEntry,
   measureBy,
   spansOf,
@@ -16,7 +17,6 @@ import {
   type Trust,
 } from '../warehouse/index.ts';
 import { boundColumn } from './bound-column.ts';
-import type { Held } from './damaged-warehouse.ts';
 import type { Finding, FindingKind } from './finding.ts';
 import { measureParts } from './measure-entries.ts';
 
@@ -46,7 +46,7 @@ interface CheckedTable {
 
 /** Reads the rows of some entries, compares them with the ledger, and reports findings in order of the entries. */
 export async function readEntryStates(
-  held: Held,
+  warehouse: DamagedStore,
   registry: Registry,
   entries: readonly LedgerEntry[],
   report: (finding: Finding) => void,
@@ -58,12 +58,16 @@ export async function readEntryStates(
       const tell = tellerOf(entry, name, (finding) => findings.push(finding));
       const declared = registry.tables.find((candidate) => candidate.name === name);
       const table = declared === undefined ? undefined : narrowTable(declared, entry.without);
-      const { trust, isShareable, faults } = await held.checkBytes(part, held.database.query);
+      const { trust, isShareable, faults } = await warehouse.checkBytes(part, warehouse.database.query);
       for (const { kind, expected, got, file } of faults) tell(kind, expected, got, file);
       looked.push({ entry, name, part, table, files: trust, isShareable, findings });
     }
   }
-  const measured: ReadonlyMap<CheckedTable, TableEvidence> = await measureParts(held, registry, measurable(looked));
+  const measured: ReadonlyMap<CheckedTable, TableEvidence> = await measureParts(
+    warehouse,
+    registry,
+    measurable(looked),
+  );
   const states: EntryState[] = [];
   for (const entry of entries) {
     const tables = new Map<string, TableState>();
@@ -73,7 +77,7 @@ export async function readEntryStates(
     }
     for (const own of looked.filter((each) => each.entry === entry)) {
       for (const finding of own.findings) report(finding);
-      tables.set(own.name, await readTableState(held, registry, own, measured.get(own), report));
+      tables.set(own.name, await readTableState(warehouse, registry, own, measured.get(own), report));
     }
     states.push({ entry, tables });
   }
@@ -100,7 +104,7 @@ function lacking(registry: Registry, entry: LedgerEntry): readonly string[] {
 }
 
 async function readTableState(
-  held: Held,
+  warehouse: DamagedStore,
   registry: Registry,
   { entry, name, part, table, files }: CheckedTable,
   measured: TableEvidence | undefined,
@@ -108,7 +112,8 @@ async function readTableState(
 ): Promise<TableState> {
   const tell = tellerOf(entry, name, report);
   if (table === undefined) return { trust: files, isAsRecorded: true };
-  const rows = measured ?? (files === 'unreadable' ? undefined : await readRows(held, registry, entry, table, tell));
+  const rows =
+    measured ?? (files === 'unreadable' ? undefined : await readRows(warehouse, registry, entry, table, tell));
   if (rows === undefined) return { trust: 'unreadable', isAsRecorded: false };
   const isAsRecorded = compareEvidence(part, rows, tell);
   const isChanged = files === 'plain' && !isAsRecorded;
@@ -124,7 +129,7 @@ type Tell = (kind: FindingKind, expected: string, got: string, file?: string) =>
 
 /** Evidence of the rows as they are; undefined if they cannot be read or lie outside the entry's spans. */
 async function readRows(
-  held: Held,
+  warehouse: DamagedStore,
   registry: Registry,
   entry: LedgerEntry,
   table: TableDef,
@@ -132,10 +137,10 @@ async function readRows(
 ): Promise<TableEvidence | undefined> {
   try {
     const column = boundColumn(registry, table);
-    const select = held.select(table, [entry]);
+    const select = warehouse.select(table, [entry]);
     const relation = column === undefined ? `(${select})` : markOutside(select, quoteName(column), spansOf(entry));
     const outside = column === undefined ? [] : aggregatesOutside(quoteName(column));
-    const parts = await measureBy(held.database.query, table, { relation, more: outside });
+    const parts = await measureBy(warehouse.database.query, table, { relation, more: outside });
     const evidence = addEvidence(
       parts.map((part) => part.evidence),
       table,

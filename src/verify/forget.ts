@@ -4,11 +4,11 @@ import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { loadMarts, type MartDef } from '../marts/load-marts.ts';
 import { textOf } from '../sql/row-text.ts';
-import { type ForgottenRows, openStore } from '../warehouse/index.ts';
+import { type DamagedStore, type ForgottenRows, openStore } from '../warehouse/index.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { forgetEntries, tablesOf } from './commit-forget.ts';
-import { type Held, withHeld } from './damaged-warehouse.ts';
+import { withDamagedStore } from './damaged-warehouse.ts';
 import { limitTo } from './limit-range.ts';
 import { type ForgetPlan, type ForgottenEntry, inSpans, planForget } from './plan-forget.ts';
 
@@ -52,15 +52,15 @@ export interface ForgetReport {
  */
 export async function forgetRange(options: ForgetOptions): Promise<ForgetReport> {
   const { pipelines: names, range } = options;
-  return forgetPlanned(options, 'command', async ({ held, registry, marts }) => {
-    const spans = await limitTo(held, registry, range, () => {});
-    return planForget({ ledger: held.entries, registry, marts, names, spans });
+  return forgetPlanned(options, 'command', async ({ warehouse, registry, marts }) => {
+    const spans = await limitTo(warehouse, registry, range, () => {});
+    return planForget({ ledger: warehouse.entries, registry, marts, names, spans });
   });
 }
 
 /** Input of a plan. */
 export interface PlanContext {
-  readonly held: Held;
+  readonly warehouse: DamagedStore;
   readonly registry: Registry;
   readonly marts: readonly MartDef[];
 }
@@ -75,11 +75,11 @@ export async function forgetPlanned(
   const registry = await warehouseRegistry(options.warehouse, options.registry);
   const { tables } = registry;
   const opened = { path: options.warehouse, registry, effects };
-  const { kind, path, network, plan, counted } = await withHeld(opened, async (held) => {
-    requireSameNetwork(held.path, held.network, options.network);
-    const plan = await planOf({ held, registry, marts: await loadMarts(registry) });
-    const { kind, path, network } = held;
-    return { kind, path, network, plan, counted: await countPlan(held, plan, tables) };
+  const { kind, path, network, plan, counted } = await withDamagedStore(opened, async (warehouse) => {
+    requireSameNetwork(warehouse.path, warehouse.network, options.network);
+    const plan = await planOf({ warehouse, registry, marts: await loadMarts(registry) });
+    const { kind, path, network } = warehouse;
+    return { kind, path, network, plan, counted: await countPlan(warehouse, plan, tables) };
   });
   const { spans, rows, days } = counted;
   const { staying, marts } = plan;
@@ -104,7 +104,7 @@ interface Counted extends Pick<ForgetReport, 'spans' | 'rows'> {
 }
 
 /** Spans, rows and days of a plan. */
-async function countPlan(held: Held, plan: ForgetPlan, tables: readonly TableDef[]): Promise<Counted> {
+async function countPlan(warehouse: DamagedStore, plan: ForgetPlan, tables: readonly TableDef[]): Promise<Counted> {
   const spans: Record<string, readonly Span[]> = {};
   const rows: Record<string, number> = {};
   const days = new Map<string, NonNullable<ForgottenRows['days']>>();
@@ -112,7 +112,7 @@ async function countPlan(held: Held, plan: ForgetPlan, tables: readonly TableDef
     const { name } = each.pipeline;
     spans[name] = unionSpans([...(spans[name] ?? []), ...each.gone]);
     for (const table of tablesOf(each, tables)) {
-      const { count, from, to } = await measureGone(held, each, table);
+      const { count, from, to } = await measureGone(warehouse, each, table);
       rows[table.name] = (rows[table.name] ?? 0) + count;
       if (from === undefined || to === undefined) continue;
       const before = days.get(name) ?? { from, to };
@@ -130,7 +130,7 @@ interface Gone {
 
 /** Number of removed rows, and their first and last day. Files of an entry that is removed completely are not read: they may be damaged. */
 async function measureGone(
-  held: Held,
+  warehouse: DamagedStore,
   { pipeline, entry, gone, kept }: ForgottenEntry,
   table: TableDef,
 ): Promise<Gone> {
@@ -141,8 +141,8 @@ async function measureGone(
   }
   const [first, last] = table.time === undefined ? ['NULL', 'NULL'] : ['min(block_date)', 'max(block_date)'];
   const where = kept.length === 0 ? 'true' : inSpans(pipeline, table, gone);
-  const { rows } = await held.database.query(
-    `SELECT count(*)::INTEGER, ${first}::VARCHAR, ${last}::VARCHAR FROM (${held.select(table, [entry])}) WHERE ${where}`,
+  const { rows } = await warehouse.database.query(
+    `SELECT count(*)::INTEGER, ${first}::VARCHAR, ${last}::VARCHAR FROM (${warehouse.select(table, [entry])}) WHERE ${where}`,
   );
   const [found, from, to] = rows[0] ?? [];
   return { count: Number(found), from: textOf(from), to: textOf(to) };

@@ -6,8 +6,7 @@ import { UsageError } from '../core/errors.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { doneSpans, spansOf } from '../warehouse/index.ts';
-import type { Held } from './damaged-warehouse.ts';
+import { type DamagedStore, doneSpans, spansOf } from '../warehouse/index.ts';
 import type { Finding } from './finding.ts';
 
 /**
@@ -17,16 +16,16 @@ import type { Finding } from './finding.ts';
  * @throws {UsageError}
  */
 export async function limitTo(
-  held: Held,
+  warehouse: DamagedStore,
   registry: Registry,
   range: string | undefined,
   report: (finding: Finding) => void,
 ): Promise<readonly Span[]> {
-  const all = unionSpans(held.entries.flatMap(spansOf));
+  const all = unionSpans(warehouse.entries.flatMap(spansOf));
   if (range === undefined) return all;
   const parts = parseRange(range);
   const namesDays = parts.some(({ from, to }) => [from, to].some(({ kind }) => kind === 'date' || kind === 'days-ago'));
-  const days = namesDays ? await daysOf(held, registry) : new Map<string, DaySpan>();
+  const days = namesDays ? await daysOf(warehouse, registry) : new Map<string, DaySpan>();
   const broken = new Map<string, DaySpan>();
   const endOf = (date: string): DaySpan => {
     const day = days.get(date);
@@ -39,10 +38,13 @@ export async function limitTo(
     if (!day.isWhole) broken.set(date, day);
     return day;
   };
-  const times = warehouseTimes((sql, parameters) => held.database.query(sql, parameters), headersOf(held, registry));
+  const times = warehouseTimes(
+    (sql, parameters) => warehouse.database.query(sql, parameters),
+    headersOf(warehouse, registry),
+  );
   const head = async (): Promise<number> => all.at(-1)?.to ?? 0;
   const asked = await resolveRange(parts, {
-    ...{ head, ...times, today: warehouseToday(held.network, realEffects.now, head, times) },
+    ...{ head, ...times, today: warehouseToday(warehouse.network, realEffects.now, head, times) },
     headIs: 'the last block of the warehouse',
     firstOfDay: async (date) => endOf(date).from,
     lastOfDay: async (date) => endOf(date).to,
@@ -58,8 +60,8 @@ export async function limitTo(
   }
   const walksBlocks = registry.pipelines.filter(coversBlocks);
   for (const { name: pipeline } of walksBlocks) {
-    if (!held.entries.some((entry) => entry.pipeline === pipeline)) continue;
-    for (const span of subtractSpans(asked, doneSpans(held.entries, pipeline))) {
+    if (!warehouse.entries.some((entry) => entry.pipeline === pipeline)) continue;
+    for (const span of subtractSpans(asked, doneSpans(warehouse.entries, pipeline))) {
       report({
         kind: 'not-done',
         pipeline,
@@ -73,15 +75,15 @@ export async function limitTo(
 }
 
 /** The days of the headers in a warehouse. */
-async function daysOf(held: Held, registry: Registry): Promise<ReadonlyMap<string, DaySpan>> {
-  return readDaySpans((sql) => held.database.query(sql), headersOf(held, registry));
+async function daysOf(warehouse: DamagedStore, registry: Registry): Promise<ReadonlyMap<string, DaySpan>> {
+  return readDaySpans((sql) => warehouse.database.query(sql), headersOf(warehouse, registry));
 }
 
 /** SQL after FROM for the headers in a warehouse. */
-export function headersOf(held: Held, registry: Registry): string {
+export function headersOf(warehouse: DamagedStore, registry: Registry): string {
   const { pipeline, table } = registry.playing('headers');
-  const entries = held.entries.filter((entry) => entry.pipeline === pipeline.name);
-  return `(${held.select(table, entries)})`;
+  const entries = warehouse.entries.filter((entry) => entry.pipeline === pipeline.name);
+  return `(${warehouse.select(table, entries)})`;
 }
 
 function formatDays(days: readonly string[]): string {

@@ -1,9 +1,15 @@
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
-import { addEvidence, type LedgerEntry, type Measured, measureBy, type TableEvidence } from '../warehouse/index.ts';
+import {
+  addEvidence,
+  type DamagedStore,
+  type LedgerEntry,
+  type Measured,
+  measureBy,
+  type TableEvidence,
+} from '../warehouse/index.ts';
 import { boundColumn } from './bound-column.ts';
-import type { Held } from './damaged-warehouse.ts';
 
 /** A table of one entry to measure. */
 export interface Part {
@@ -17,7 +23,7 @@ export interface Part {
  * left out: the caller reads each of them by itself, to report the details.
  */
 export async function measureParts<P extends Part>(
-  held: Held,
+  warehouse: DamagedStore,
   registry: Registry,
   parts: readonly P[],
 ): Promise<ReadonlyMap<P, TableEvidence>> {
@@ -32,7 +38,7 @@ export async function measureParts<P extends Part>(
   }
   const found = new Map<P, TableEvidence>();
   for (const group of alike.values()) {
-    for (const [part, evidence] of await measureAlike(held, registry, group)) found.set(part, evidence);
+    for (const [part, evidence] of await measureAlike(warehouse, registry, group)) found.set(part, evidence);
   }
   return found;
 }
@@ -40,29 +46,37 @@ export async function measureParts<P extends Part>(
 type Sound<P extends Part> = readonly (readonly [P, TableEvidence])[];
 
 /** A statement fails if one file cannot be read; reading in halves finds the sound ones. */
-async function measureAlike<P extends Part>(held: Held, registry: Registry, parts: readonly P[]): Promise<Sound<P>> {
+async function measureAlike<P extends Part>(
+  warehouse: DamagedStore,
+  registry: Registry,
+  parts: readonly P[],
+): Promise<Sound<P>> {
   // The caller reads a single part by itself and reports what is wrong with it.
   if (parts.length < 2) return [];
   try {
-    return await measureTogether(held, registry, parts);
+    return await measureTogether(warehouse, registry, parts);
   } catch {
     const middle = Math.ceil(parts.length / 2);
-    const before = await measureAlike(held, registry, parts.slice(0, middle));
-    return [...before, ...(await measureAlike(held, registry, parts.slice(middle)))];
+    const before = await measureAlike(warehouse, registry, parts.slice(0, middle));
+    return [...before, ...(await measureAlike(warehouse, registry, parts.slice(middle)))];
   }
 }
 
-async function measureTogether<P extends Part>(held: Held, registry: Registry, parts: readonly P[]): Promise<Sound<P>> {
+async function measureTogether<P extends Part>(
+  warehouse: DamagedStore,
+  registry: Registry,
+  parts: readonly P[],
+): Promise<Sound<P>> {
   const [first] = parts;
   if (first === undefined) return [];
   const { table } = first;
   const column = boundColumn(registry, table);
   const entries = parts.map(({ entry }) => entry);
-  const { sql, by, entryOf } = held.selectEach(table, entries);
+  const { sql, by, entryOf } = warehouse.selectEach(table, entries);
   const name = quoteName(column ?? '');
   const more = column === undefined ? [] : [`count(*) FILTER (${name} IS NULL)`, `min(${name})`, `max(${name})`];
   const groups = new Map<number, Measured[]>(entries.map(({ number }) => [number, []]));
-  for (const measured of await measureBy(held.database.query, table, { relation: `(${sql})`, by, more })) {
+  for (const measured of await measureBy(warehouse.database.query, table, { relation: `(${sql})`, by, more })) {
     const own = groups.get(entryOf(measured.by) ?? Number.NaN);
     if (own === undefined) throw new Error(`expected rows of the requested entries, got ${String(measured.by)}`);
     own.push(measured);

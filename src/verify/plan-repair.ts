@@ -59,7 +59,7 @@ const DERIVED: ReadonlySet<FindingKind> = new Set<FindingKind>(['states']);
 
 /** @param isOver true for damage that has been tried often enough: it is left as it is */
 export function planRepair(
-  { findings, states, held }: Inspection,
+  { findings, states, warehouse }: Inspection,
   registry: Registry,
   isOver: (damage: Damage) => boolean,
 ): RepairPlan {
@@ -77,13 +77,13 @@ export function planRepair(
   });
   return {
     isLedgerBroken:
-      held.lost.some(({ isGap, hasRows }) => isGap || hasRows) ||
+      warehouse.lost.some(({ isGap, hasRows }) => isGap || hasRows) ||
       findings.some(({ kind }) => kind === 'rows-unknown' || kind === 'checkpoint-wrong'),
     damages,
     marts: states.flatMap((state) => (state.entry.mart === undefined || isIntact(state) ? [] : state.entry)),
     setAside: new Set(all.flat().flatMap(({ entries }) => entries.map(({ id }) => id))),
     lost: [
-      ...held.lost.flatMap(({ pipeline, span, spans }) =>
+      ...warehouse.lost.flatMap(({ pipeline, span, spans }) =>
         registry.pipelines.some(({ name }) => name === pipeline) && pipeline !== undefined && span !== undefined
           ? spansOf({ span, spans }).map((each) => ({ pipeline, span: each }))
           : [],

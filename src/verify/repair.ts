@@ -85,12 +85,12 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
     const isLedgerBroken = plan.isLedgerBroken && !attempts.isOver('ledger');
     const undeclared = attempts.isOver('declarations')
       ? []
-      : restorable(inspection.held, inspection.findings, registry);
+      : restorable(inspection.warehouse, inspection.findings, registry);
     const isIdle = !isLedgerBroken && undeclared.length + plan.damages.length + lost.length + marts.length === 0;
     if (isIdle || options.signal?.aborted === true) {
-      const { held, report: found } = inspection;
+      const { warehouse, report: found } = inspection;
       const missing = left.flatMap(({ pipeline, span }) =>
-        subtractSpans([span], doneSpans(held.entries, pipeline)).map((hole) => notBack(pipeline, hole)),
+        subtractSpans([span], doneSpans(warehouse.entries, pipeline)).map((hole) => notBack(pipeline, hole)),
       );
       for (const finding of missing) onEvent?.({ event: 'finding', ...finding });
       const findings = found.findings + missing.length;
@@ -101,10 +101,10 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
     if (isLedgerBroken) {
       attempts.count('ledger');
       for (const each of lost) left.push(each);
-      await inspection.held.fillLedger({ tables: registry.tables, effects, command: REPAIR_COMMAND });
+      await inspection.warehouse.fillLedger({ tables: registry.tables, effects, command: REPAIR_COMMAND });
     } else if (undeclared.length > 0) {
       attempts.end('declarations');
-      await inspection.held.restoreDeclarations(undeclared, { effects, command: REPAIR_COMMAND });
+      await inspection.warehouse.restoreDeclarations(undeclared, { effects, command: REPAIR_COMMAND });
     } else if (plan.damages.length > 0) {
       requests += await repairOnce(all, inspection, plan, attempts);
     } else if (lost.length > 0) {
@@ -125,12 +125,17 @@ function notBack(pipeline: string, span: Span): Finding {
 }
 
 /** Repairs the planned damages. @returns requests made */
-async function repairOnce(options: Ready, { held }: Inspection, plan: RepairPlan, attempts: Attempts): Promise<number> {
+async function repairOnce(
+  options: Ready,
+  { warehouse }: Inspection,
+  plan: RepairPlan,
+  attempts: Attempts,
+): Promise<number> {
   const { effects, registry, concurrency, waitMs } = options;
-  const session = await openSession({ ...options, effects, network: held.network, command: REPAIR_COMMAND });
+  const session = await openSession({ ...options, effects, network: warehouse.network, command: REPAIR_COMMAND });
   const { source } = session;
   try {
-    const { path, network, kind } = held;
+    const { path, network, kind } = warehouse;
     const { tables } = registry;
     const store = await openStore({
       ...{ path, network, kind, tables, effects, setAside: plan.setAside, pipelines: registry.pipelines },
@@ -190,11 +195,11 @@ function reportTo({ onProblem }: Ready): (event: RunEvent) => void {
 /** Rebuilds damaged marts; one that cannot be built stays as it is. */
 async function buildAgain(
   { registry, effects, onEvent, onProblem }: Ready,
-  { held }: Inspection,
+  { warehouse }: Inspection,
   marts: readonly LedgerEntry[],
   attempts: Attempts,
 ): Promise<void> {
-  const { path, network } = held;
+  const { path, network } = warehouse;
   for (const { id } of marts) attempts.end(id);
   for (const name of new Set(marts.flatMap(({ tables }) => Object.keys(tables)))) {
     const own = marts.filter(({ tables }) => tables[name] !== undefined);
@@ -213,15 +218,15 @@ async function buildAgain(
 }
 
 /** Exports lost blocks again, unless other entries have them. @returns requests made */
-async function runAgain(options: Ready, { held }: Inspection, lost: readonly Lost[]): Promise<number> {
+async function runAgain(options: Ready, { warehouse }: Inspection, lost: readonly Lost[]): Promise<number> {
   const { registry, onEvent } = options;
   let requests = 0;
   for (const { name } of registry.inOrder([...new Set(lost.map(({ pipeline }) => pipeline))])) {
     const own = unionSpans(lost.filter(({ pipeline }) => pipeline === name).map(({ span }) => span));
-    const missing = subtractSpans(own, doneSpans(held.entries, name));
+    const missing = subtractSpans(own, doneSpans(warehouse.entries, name));
     if (missing.length === 0) continue;
     const report = await run({
-      ...{ pipelines: [name], network: held.network, warehouse: held.path, range: formatSpans(missing) },
+      ...{ pipelines: [name], network: warehouse.network, warehouse: warehouse.path, range: formatSpans(missing) },
       ...{ registry, effects: options.effects, rps: options.rps, concurrency: options.concurrency },
       ...{ waitMs: options.waitMs, env: options.env, signal: options.signal, onRetry: options.onRetry },
       onEvent: reportTo(options),

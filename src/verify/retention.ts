@@ -1,7 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
 import { firstNumber } from '../sql/first-number.ts';
-import type { Held } from './damaged-warehouse.ts';
+import type { DamagedStore } from '../warehouse/index.ts';
 import { type ForgetOptions, type ForgetReport, forgetPlanned } from './forget.ts';
 import { headersOf } from './limit-range.ts';
 import { planRetention, type RetentionPlan } from './plan-retention.ts';
@@ -36,13 +36,14 @@ export async function forgetOld(options: RetentionOptions): Promise<RetentionRep
     throw new UsageError(`usage: expected at least one day to keep, got ${keepDays}`, { code: 'wrong-retention' });
   }
   let found: Pick<RetentionReport, 'firstDay' | 'upTo' | 'retained' | 'withoutBlocks'> | undefined;
-  const report = await forgetPlanned(options, 'retention', async ({ held, registry, marts }) => {
-    const headers = headersOf(held, registry);
-    const newest = await numberOf(held, `SELECT max(gen_utime) FROM ${headers} WHERE workchain = -1`);
+  const report = await forgetPlanned(options, 'retention', async ({ warehouse, registry, marts }) => {
+    const headers = headersOf(warehouse, registry);
+    const newest = await numberOf(warehouse, `SELECT max(gen_utime) FROM ${headers} WHERE workchain = -1`);
     const firstDay = newest === undefined ? undefined : firstKeptDay(keepDays, Math.min(now, newest * 1000));
-    const last = firstDay === undefined ? undefined : await lastBefore(held, headers, dayStart(firstDay, 'UTC') / 1000);
+    const last =
+      firstDay === undefined ? undefined : await lastBefore(warehouse, headers, dayStart(firstDay, 'UTC') / 1000);
     const upTo = last === undefined || keepFrom === undefined ? last : Math.min(last, keepFrom - 1);
-    const plan = planRetention({ ledger: held.entries, registry, marts, names, upTo });
+    const plan = planRetention({ ledger: warehouse.entries, registry, marts, names, upTo });
     const { retained, withoutBlocks } = plan;
     found = { firstDay, upTo, retained, withoutBlocks };
     return plan;
@@ -56,10 +57,10 @@ export function firstKeptDay(keepDays: number, now: number): string {
 }
 
 /** The last masterchain block before a time in seconds, among the headers in the warehouse. */
-function lastBefore(held: Held, headers: string, seconds: number): Promise<number | undefined> {
-  return numberOf(held, `SELECT max(seqno) FROM ${headers} WHERE workchain = -1 AND gen_utime < ${seconds}`);
+function lastBefore(warehouse: DamagedStore, headers: string, seconds: number): Promise<number | undefined> {
+  return numberOf(warehouse, `SELECT max(seqno) FROM ${headers} WHERE workchain = -1 AND gen_utime < ${seconds}`);
 }
 
-function numberOf({ database }: Held, sql: string): Promise<number | undefined> {
+function numberOf({ database }: DamagedStore, sql: string): Promise<number | undefined> {
   return firstNumber((statement) => database.query(statement), sql);
 }

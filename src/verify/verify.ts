@@ -5,14 +5,14 @@ import { formatSpans, haveCommon, type Span, subtractSpans, unionSpans } from '.
 import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { doneSpans, type LedgerEntry, PARTIAL, spansOf, unprovenSpans } from '../warehouse/index.ts';
+import { type DamagedStore, doneSpans, type LedgerEntry, PARTIAL, spansOf, unprovenSpans } from '../warehouse/index.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { auditDeclarations } from './audit-declarations.ts';
 import { auditRows, type Edges, type Unchecked } from './audit-rows.ts';
 import { setView } from './audit-scope.ts';
 import { boundColumn } from './bound-column.ts';
-import { type Held, withHeld } from './damaged-warehouse.ts';
+import { withDamagedStore } from './damaged-warehouse.ts';
 import { type EntryState, readEntryStates } from './entry-state.ts';
 import type { Finding } from './finding.ts';
 import { limitTo } from './limit-range.ts';
@@ -78,7 +78,7 @@ export interface Inspection {
   readonly report: VerifyReport;
   readonly findings: readonly Finding[];
   readonly states: readonly EntryState[];
-  readonly held: Held;
+  readonly warehouse: DamagedStore;
 }
 
 /**
@@ -102,37 +102,38 @@ export async function inspectWarehouse<T>(
   const registry = await warehouseRegistry(options.warehouse, options.registry, () => {});
   const startedAt = effects.monotonic();
   const { warehouse: path, memoryMb } = options;
-  return withHeld({ path, registry, effects, memoryMb }, async (held) => {
-    requireSameNetwork(held.path, held.network, options.network);
+  return withDamagedStore({ path, registry, effects, memoryMb }, async (warehouse) => {
+    requireSameNetwork(warehouse.path, warehouse.network, options.network);
     const findings: Finding[] = [];
     const report = (finding: Finding): void => {
       findings.push(finding);
       options.onEvent?.({ event: 'finding', ...finding });
     };
-    const broken = await auditDeclarations(held);
-    for (const finding of [...held.faults, ...broken, ...findLost(held, registry)]) report(finding);
-    const limits = await limitTo(held, registry, options.range, report);
-    const chosen = held.entries.filter((entry) => haveCommon(spansOf(entry), limits));
+    const broken = await auditDeclarations(warehouse);
+    for (const finding of [...warehouse.faults, ...broken, ...findLost(warehouse, registry)]) report(finding);
+    const limits = await limitTo(warehouse, registry, options.range, report);
+    const chosen = warehouse.entries.filter((entry) => haveCommon(spansOf(entry), limits));
     for (const finding of findOverlaps(registry, chosen)) report(finding);
-    const states = await readStates(held, registry, chosen, report);
+    const states = await readStates(warehouse, registry, chosen, report);
     const { edges, compared, unchecked } = await auditRows({
-      held,
+      warehouse,
       registry,
       states,
       limits,
       isDeep: options.deep === true,
       report,
     });
-    const content = options.content === true ? await hashContent(held, registry, limits, options.range) : undefined;
+    const content =
+      options.content === true ? await hashContent(warehouse, registry, limits, options.range) : undefined;
     const files = chosen.flatMap(({ tables }) => Object.values(tables)).flatMap((table) => table.files);
     return use({
-      held,
+      warehouse,
       states,
       findings,
       report: {
         event: 'verified',
-        network: held.network,
-        warehouse: held.path,
+        network: warehouse.network,
+        warehouse: warehouse.path,
         proven: findings.length === 0,
         findings: findings.length,
         spans: doneByPipeline(chosen),
@@ -150,14 +151,14 @@ export async function inspectWarehouse<T>(
 }
 
 /** Blocks of lost entries that have not been exported again. */
-function findLost(held: Held, registry: Registry): readonly Finding[] {
+function findLost(warehouse: DamagedStore, registry: Registry): readonly Finding[] {
   const lasting = new Set(registry.lasting);
-  return held.filled
+  return warehouse.filled
     .filter(({ pipeline, span }) => lasting.has(pipeline) && span.to > 0)
     .flatMap(({ number, pipeline, ...covered }) =>
       subtractSpans(spansOf(covered), [
-        ...doneSpans(held.entries, pipeline),
-        ...forgottenSince(held, pipeline, number),
+        ...doneSpans(warehouse.entries, pipeline),
+        ...forgottenSince(warehouse, pipeline, number),
       ]).map((hole): Finding => {
         const expected = `${formatSpans([hole])} of the lost entry ${number} fetched again`;
         return {
@@ -172,7 +173,7 @@ function findLost(held: Held, registry: Registry): readonly Finding[] {
     );
 }
 
-function forgottenSince({ forgotten }: Held, pipeline: string, number: number): readonly Span[] {
+function forgottenSince({ forgotten }: DamagedStore, pipeline: string, number: number): readonly Span[] {
   return forgotten.filter((each) => each.pipeline === pipeline && each.number > number).flatMap(spansOf);
 }
 
@@ -183,19 +184,21 @@ const READERS = 2;
 const BATCH = { entries: 250, rows: 200_000 };
 
 async function readStates(
-  held: Held,
+  warehouse: DamagedStore,
   registry: Registry,
   entries: readonly LedgerEntry[],
   report: (finding: Finding) => void,
 ): Promise<readonly EntryState[]> {
-  const idle = await Promise.all(Array.from({ length: READERS }, () => held.database.connect()));
+  const idle = await Promise.all(Array.from({ length: READERS }, () => warehouse.database.connect()));
   const turns = new PQueue({ concurrency: READERS });
   try {
     const read = await turns.addAll(
       batchesOf(entries).map((batch) => async () => {
-        const database = idle.pop() ?? held.database;
+        const database = idle.pop() ?? warehouse.database;
         const findings: Finding[] = [];
-        const states = await readEntryStates({ ...held, database }, registry, batch, (each) => findings.push(each));
+        const states = await readEntryStates({ ...warehouse, database }, registry, batch, (each) =>
+          findings.push(each),
+        );
         idle.push(database);
         return { states, findings };
       }),
@@ -275,7 +278,7 @@ function findOverlaps(registry: Registry, entries: readonly LedgerEntry[]): read
 }
 
 async function hashContent(
-  held: Held,
+  warehouse: DamagedStore,
   registry: Registry,
   limits: readonly Span[],
   range: string | undefined,
@@ -283,7 +286,7 @@ async function hashContent(
   const hashes: Record<string, ContentHash> = {};
   for (const table of registry.tables) {
     if (table.name === 'quarantine') continue;
-    const entries = held.entries.filter(({ tables }) => tables[table.name] !== undefined);
+    const entries = warehouse.entries.filter(({ tables }) => tables[table.name] !== undefined);
     if (entries.length === 0) continue;
     const column = boundColumn(registry, table);
     // A list has no part that corresponds to a range.
@@ -291,8 +294,8 @@ async function hashContent(
     const parts = limits.map(({ from, to }) => `${column ?? ''} BETWEEN ${from} AND ${to}`);
     const where = column === undefined ? 'true' : parts.join(' OR ');
     try {
-      await setView(held, table, entries);
-      hashes[table.name] = await contentHash(held.database.query, table, where === '' ? 'false' : where);
+      await setView(warehouse, table, entries);
+      hashes[table.name] = await contentHash(warehouse.database.query, table, where === '' ? 'false' : where);
     } catch {
       // Unreadable tables are findings already, and have no hash.
     }

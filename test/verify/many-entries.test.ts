@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { greatest, least } from '../../src/core/span.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { Database } from '../../src/sql/database.ts';
-import { withHeld } from '../../src/verify/damaged-warehouse.ts';
+import { withDamagedStore } from '../../src/verify/damaged-warehouse.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { freshFolder } from '../scratch.ts';
 import { openTestStore } from '../warehouse/warehouses.ts';
@@ -28,5 +28,5 @@ test('a ledger of 130,000 entries has a status and can be verified', async () =>
   database.close();
   const { pipelines } = await readStatus(path);
   expect(pipelines).toMatchObject([{ pipeline: 'blocks' }]);
-  await withHeld({ path, registry, memoryMb: 256 }, async ({ entries }) => expect(entries).toHaveLength(MANY));
+  await withDamagedStore({ path, registry, memoryMb: 256 }, async ({ entries }) => expect(entries).toHaveLength(MANY));
 });

@@ -6,9 +6,10 @@ import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import type { Database } from '../../src/sql/database.ts';
-import { type Held, withHeld } from '../../src/verify/damaged-warehouse.ts';
+import { withDamagedStore } from '../../src/verify/damaged-warehouse.ts';
 import { type EntryState, readEntryStates } from '../../src/verify/entry-state.ts';
 import { type Finding, formatFinding } from '../../src/verify/finding.ts';
+import type { DamagedStore } from '../../src/warehouse/index.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf, dropFile, fileOf, ledgerFiles, readEntry, rewrite, verify } from './support.ts';
@@ -43,7 +44,7 @@ interface Read {
 }
 
 /** Reads batches of entries, and counts the statements that it takes. */
-async function readBatches(held: Held, batches: readonly (readonly LedgerEntry[])[]): Promise<Read> {
+async function readBatches(held: DamagedStore, batches: readonly (readonly LedgerEntry[])[]): Promise<Read> {
   let statements = 0;
   const findings: Finding[] = [];
   const states: EntryState[] = [];
@@ -60,7 +61,7 @@ async function readBatches(held: Held, batches: readonly (readonly LedgerEntry[]
 
 /** Reads all entries at once and one after the other; both must tell the same. */
 async function expectAlike(path: string): Promise<Read> {
-  return withHeld({ path, registry, memoryMb: 256 }, async (held) => {
+  return withDamagedStore({ path, registry, memoryMb: 256 }, async (held) => {
     const together = await readBatches(held, [held.entries]);
     const alone = await readBatches(
       held,

@@ -8,7 +8,7 @@ import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { DEEP_LIES, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
-import { withHeld } from '../../src/verify/damaged-warehouse.ts';
+import { withDamagedStore } from '../../src/verify/damaged-warehouse.ts';
 import { formatFinding } from '../../src/verify/finding.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { freshFolder } from '../scratch.ts';
@@ -258,7 +258,7 @@ describe('a one-file warehouse', () => {
         FROM _rows.messages LIMIT 5)`,
     );
     database.close();
-    const held = await withHeld({ path, registry }, async (opened) => opened);
+    const held = await withDamagedStore({ path, registry }, async (opened) => opened);
     expect(held.lost).toHaveLength(1);
     // Another one repairs it meanwhile, and writes on.
     await expectMended(path, 0);
