@@ -5,7 +5,7 @@ import { createProgram } from './program.ts';
 import { guardStreams } from './streams.ts';
 import { showWarnings } from './warnings.ts';
 
-/** Faults of the command line that only the warehouse, or DuckDB, can tell. */
+/** Usage errors that only the warehouse or DuckDB can detect. */
 const USAGE_CODES: ReadonlySet<string> = new Set(['other-network', 'wrong-kind', 'several-results']);
 
 function exitCodeOf(error: unknown): number {
@@ -14,9 +14,9 @@ function exitCodeOf(error: unknown): number {
 }
 
 /**
- * Runs one command: what it says goes to the standard streams, its exit code to `process.exitCode`. Never rejects.
+ * Runs one command. Output goes to the standard streams, the exit code to `process.exitCode`. Never rejects.
  *
- * @param argv as Node has it: its own path, the script's, then the words of the user
+ * @param argv as in Node: the paths of Node and of the script, then the arguments
  */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   rememberInvocation(argv[1] ?? '');

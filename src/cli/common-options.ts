@@ -1,8 +1,8 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { requireLocalPath } from '../files/local-path.ts';
 import { defaultWarehouse } from '../http/network.ts';
 
-/** Options that mean the same on every command. */
+/** Options that many commands have. */
 export interface CommonOptions {
   readonly network?: string;
   readonly warehouse?: string;
@@ -10,88 +10,77 @@ export interface CommonOptions {
   readonly pipelines?: string;
 }
 
-/** Given as a flag only: what `TONLAKE_NETWORK` says is a default, and makes no claim about the warehouse that is named. */
+/** `TONLAKE_NETWORK` is not bound to the flag: it is only a default, and need not match the network of a warehouse. */
 export const networkOption = (): Option =>
   new Option('-n, --network <name>', 'mainnet, testnet, sandbox, or a base URL (env: TONLAKE_NETWORK)');
 
-export const warehouseOption = (): Option => {
+/** Adds --network and --warehouse. */
+export function withPlace(command: Command): Command {
   const text = 'folder of Parquet files, or path of a .duckdb file (default: data/<network>)';
-  // A variable that is empty is none.
-  if (process.env['TONLAKE_WAREHOUSE'] === '') delete process.env['TONLAKE_WAREHOUSE'];
-  return new Option('-w, --warehouse <path>', text).argParser(parsePath).env('TONLAKE_WAREHOUSE');
-};
+  return command.addOption(networkOption()).addOption(pathOption('-w, --warehouse <path>', text, 'TONLAKE_WAREHOUSE'));
+}
 
-/** Pipelines of one's own. What a warehouse already holds is read without them: their declarations lie in it. */
-export const pipelinesOption = (): Option => {
-  if (process.env['TONLAKE_PIPELINES'] === '') delete process.env['TONLAKE_PIPELINES'];
-  return new Option(
+/** Folder of the user's own pipelines. Existing tables can be read without it: the warehouse has their declarations. */
+export const pipelinesOption = (): Option =>
+  pathOption(
     '--pipelines <folder>',
     'folder of your own pipelines, one file each, in addition to the built-in ones',
-  )
-    .argParser(parsePath)
-    .env('TONLAKE_PIPELINES');
-};
+    'TONLAKE_PIPELINES',
+  );
 
-/** An empty path would be the current folder. */
+/** An option with a path, whose default is in a variable unless that is empty. */
+function pathOption(flags: string, text: string, variable: string): Option {
+  if (process.env[variable] === '') delete process.env[variable];
+  return new Option(flags, text).argParser(parsePath).env(variable);
+}
+
+/** Rejects an empty path, which would be the current folder. */
 function parsePath(value: string): string {
   if (value === '') throw new InvalidArgumentError('Expected a path.');
   requireLocalPath(value, '--warehouse');
   return value;
 }
 
-/** The network that was named: by the flag, else by `TONLAKE_NETWORK`. A variable that is empty is none. */
+/** The network of the flag or of `TONLAKE_NETWORK`, unless that is empty. */
 export function namedNetwork(options: CommonOptions): string | undefined {
   return options.network ?? (process.env['TONLAKE_NETWORK'] || undefined);
 }
 
-/** The network to ask: as named, or mainnet. */
+/** The named network, or mainnet. */
 export function networkOf(options: CommonOptions): string {
   return namedNetwork(options) ?? 'mainnet';
 }
 
-/** The warehouse to write to, or to make: as given, or `data/<network>`. Commands that only need one that exists take `findWarehouse`. */
+/** The named warehouse, or `data/<network>`; it need not exist. Commands that need an existing one use `findWarehouse`. */
 export function warehouseOf(options: CommonOptions): string {
   return options.warehouse ?? defaultWarehouse(networkOf(options));
 }
 
-export function parsePositive(value: string): number {
-  const number = Number(value);
-  if (!(number > 0 && number < Number.POSITIVE_INFINITY)) throw new InvalidArgumentError('Expected a number above 0.');
-  return number;
+/** A parser of numbers that pass a check; an empty text is none. */
+function numberParser(expected: string, isValid: (value: number) => boolean): (text: string) => number {
+  return (text) => {
+    const value = text.trim() === '' ? Number.NaN : Number(text);
+    if (!Number.isFinite(value) || !isValid(value)) throw new InvalidArgumentError(`Expected ${expected}.`);
+    return value;
+  };
 }
 
-export function parsePositiveOrZero(value: string): number {
-  return value.trim() === '0' ? 0 : parsePositive(value);
-}
+export const parsePositive = numberParser('a number above 0', (value) => value > 0);
+export const parseNonNegative = numberParser('a number of at least 0', (value) => value >= 0);
+export const parseCount = numberParser(
+  'a whole number of at least 1',
+  (value) => Number.isInteger(value) && value >= 1,
+);
+export const parseWhole = numberParser(
+  'a whole number of at least 0',
+  (value) => Number.isSafeInteger(value) && value >= 0,
+);
+export const parsePort = numberParser(
+  'a port from 0 to 65535',
+  (value) => Number.isInteger(value) && value >= 0 && value <= 65_535,
+);
 
-export function parseCount(value: string): number {
-  const number = Number(value);
-  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('Expected a whole number of at least 1.');
-  return number;
-}
-
-export function parseWhole(value: string): number {
-  const number = Number(value);
-  if (value.trim() === '' || !Number.isSafeInteger(number) || number < 0) {
-    throw new InvalidArgumentError('Expected a whole number of at least 0.');
-  }
-  return number;
-}
-
-export function parsePort(value: string): number {
-  const number = Number(value);
-  if (!/^\d+$/.test(value) || number > 65_535) throw new InvalidArgumentError('Expected a port from 0 to 65535.');
-  return number;
-}
-
-export function parseNonNegative(value: string): number {
-  const number = Number(value);
-  if (value.trim() === '' || !(number >= 0 && number < Number.POSITIVE_INFINITY))
-    throw new InvalidArgumentError('Expected a number of at least 0.');
-  return number;
-}
-
-/** A word of a command line, quoted where a shell would read it otherwise. */
+/** A word of a command line, quoted if a shell needs it. */
 export function shellWord(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
@@ -101,7 +90,7 @@ export function parseRps(value: string): number | 'auto' {
   return value === 'auto' ? 'auto' : parsePositive(value);
 }
 
-/** Adds one `account=EQC...` to those before it. */
+/** Adds a parameter such as `account=EQC...`. */
 export function collectParam(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError('Expected name=value.');
@@ -109,12 +98,12 @@ export function collectParam(text: string, before: Readonly<Record<string, strin
   return { ...before, [name]: value };
 }
 
-/** Adds `a,b` to the names before it. */
+/** Adds names such as `a,b`. */
 export function collectNames(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, ...namesIn(text)];
 }
 
-/** Adds the columns of `transactions=hash,account` to those of other tables. */
+/** Adds the columns of a table, such as `transactions=hash,account`. */
 export function collectColumns(
   text: string,
   before: Readonly<Record<string, readonly string[]>> = {},

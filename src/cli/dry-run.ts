@@ -10,7 +10,7 @@ export async function dryRun(options: RunOptions, isJson: boolean): Promise<void
   process.stdout.write(isJson ? `${JSON.stringify(plan)}\n` : formatPlan(plan));
 }
 
-/** What the figures of a pipeline without headers rest on. */
+/** What the estimates of a pipeline without headers are based on. */
 const SOURCES: Readonly<Record<ListBasis, string>> = {
   history: ', based on earlier runs',
   sample: ', based on a few requests',
@@ -18,7 +18,7 @@ const SOURCES: Readonly<Record<ListBasis, string>> = {
   least: ' or more; the number of rows is known only after reading them',
 };
 
-/** A plan as lines for people. */
+/** A plan as text. */
 export function formatPlan(plan: RunPlan): string {
   const lines = [`${shortSpans(plan.asked)} on ${plan.network}`];
   if (plan.index !== undefined && plan.absent.length > 0) {

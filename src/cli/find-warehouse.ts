@@ -5,10 +5,10 @@ import { type CommonOptions, namedNetwork, networkOf, shellWord } from './common
 import { rememberPlace } from './invocation.ts';
 
 /**
- * The warehouse that a command reads or works on: as given, or `data/<network>`. Where that is missing and no network was named,
- * the only warehouse beside it is taken, and standard error says so.
+ * The named warehouse, or `data/<network>`. If that is missing and no network was named, the only warehouse in the same folder, with
+ * a line on standard error.
  *
- * @throws {StoreError} `no-warehouse` when there are others to choose from
+ * @throws {StoreError} `no-warehouse` if there are several to choose from
  */
 export async function findWarehouse(flags: CommonOptions): Promise<string> {
   if (flags.warehouse !== undefined) return flags.warehouse;
@@ -16,7 +16,7 @@ export async function findWarehouse(flags: CommonOptions): Promise<string> {
   const { statIfAny } = await import('../files/disk.ts');
   if ((await statIfAny(path)) !== undefined) return path;
   const [only, ...others] = await warehousesIn(dirname(path));
-  // The command itself says that there is none.
+  // The command reports the missing warehouse itself.
   if (only === undefined) return path;
   if (others.length === 0 && namedNetwork(flags) === undefined) {
     process.stderr.write(`warehouse ${only}: the only one in ${dirname(path)}\n`);
@@ -36,7 +36,7 @@ async function warehousesIn(folder: string): Promise<readonly string[]> {
   return found.flat();
 }
 
-/** Also one that is busy or damaged. */
+/** Also true for a warehouse that is busy or damaged. */
 async function isWarehouse(path: string): Promise<boolean> {
   const [{ statIfAny }, { openReader }] = await Promise.all([
     import('../files/disk.ts'),

@@ -3,37 +3,37 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { shellWord } from './common-options.ts';
 
-/** Options that say which warehouse and network a command is about. */
+/** Options that select the warehouse and the network of a command. */
 const PLACE = ['warehouse', 'network', 'store'] as const;
 type PlaceFlags = { readonly [K in (typeof PLACE)[number]]?: string | undefined };
 
-/** Commands that ask a network, and take the default one where none is named; others take the warehouse's own. */
+/** Commands that send requests, by default to the default network; others use the network of the warehouse. */
 const ASKING: ReadonlySet<string> = new Set(['run', 'plan', 'fetch', 'watch']);
 
 let given: PlaceFlags = {};
 let program: Command | undefined;
 
-/** Keeps the flags of the command that is about to run: commands that it suggests are about the same warehouse. */
+/** Remembers the flags of the current command, for the commands that it suggests. */
 export function rememberFlags(root: Command, running: Command): void {
   program = root;
   const flags = PLACE.filter((name) => running.getOptionValueSource(name) === 'cli');
   given = Object.fromEntries(flags.map((name) => [name, String(running.getOptionValue(name))]));
 }
 
-/** As `rememberFlags`, of a place that no flag told: that of a job. */
+/** As `rememberFlags`, for a warehouse that no flag named, such as that of a job. */
 export function rememberPlace(place: PlaceFlags): void {
   given = place;
 }
 
 /**
- * How the user started tonlake, for lines that can be copied.
+ * How the user started tonlake, for suggested commands.
  *
  * @param script path of the script that Node runs: a link named `tonlake`, or the compiled file itself
  * @param root folder of the package
  */
 export function invocationOf(script: string, root: string, env: NodeJS.ProcessEnv, folder: string): string {
   const isInstalled = basename(script, '.cmd') === 'tonlake' || root.includes(`${sep}node_modules${sep}`);
-  // npm sets it below npx, and below the scripts of a package that tonlake is installed in.
+  // npm sets it for npx, and for the scripts of a package that depends on tonlake.
   if (isInstalled) return env['npm_command'] === undefined ? 'tonlake' : 'npx tonlake';
   if (relative(root, folder) === '') return 'npm run -s tonlake --';
   return `node ${shellWord(relative(folder, join(root, 'dist/src/cli.js')))}`;
@@ -41,7 +41,7 @@ export function invocationOf(script: string, root: string, env: NodeJS.ProcessEn
 
 let invocation = 'tonlake';
 
-/** Called once for each command line, before it is parsed. */
+/** Called before the command line is parsed. */
 export function rememberInvocation(script: string): void {
   given = {};
   program = undefined;
@@ -49,7 +49,7 @@ export function rememberInvocation(script: string): void {
   invocation = invocationOf(script, root, process.env, process.cwd());
 }
 
-/** A text whose commands can be pasted: as tonlake was started here, and with the flags that say which warehouse it is about. */
+/** A text whose tonlake commands can be pasted: they start tonlake as the user did, with the flags for the same warehouse. */
 export function pasteable(text: string): string {
   const parts = text.split(/(?<![\w/.-])(?=tonlake [a-z])/);
   return parts.map(pasteablePart).join('');

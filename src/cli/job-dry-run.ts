@@ -12,7 +12,7 @@ import { JobHistory, lastBlock } from '../jobs/run-history.ts';
 import { formatPlan } from './dry-run.ts';
 import { limitHeap } from './run-live.ts';
 
-/** Shows what a run of a job would export and forget. Nothing is written, and no lock is taken. */
+/** Shows what a run of a job would export and forget. Writes nothing and takes no lock. */
 export async function dryRunJob(job: Job, due: number | undefined, isJson: boolean): Promise<void> {
   limitHeap();
   const effects = realEffects;
@@ -41,10 +41,10 @@ export async function dryRunJob(job: Job, due: number | undefined, isJson: boole
   const days = daysText(range);
   process.stdout.write(`${job.name}${days === undefined ? '' : ` ${days}`}: `);
   process.stdout.write(plan === undefined ? 'nothing to export\nnothing was changed\n' : formatPlan(plan));
-  if (retention !== undefined) process.stdout.write(`retention of what is held now: ${describeRetention(retention)}\n`);
+  if (retention !== undefined) process.stdout.write(`retention of existing rows: ${describeRetention(retention)}\n`);
 }
 
-/** What would be forgotten of what is held now, before the export; undefined where nothing is held. */
+/** What would be forgotten of the existing rows, before the export; undefined if there is no warehouse. */
 async function planRetention(context: StepContext, fixed: Fixed): Promise<RetentionOutcome | undefined> {
   const request = retentionRequest(context, fixed);
   if (request === undefined) return undefined;

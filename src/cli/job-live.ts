@@ -3,17 +3,18 @@ import { jobActions } from '../jobs/default-actions.ts';
 import type { Job } from '../jobs/job.ts';
 import { type JobEvent, runJob } from '../jobs/run-job.ts';
 import { describeRecord, describeStep } from '../jobs/show-job.ts';
+import { watchInterrupts } from './interrupts.ts';
 import { rememberPlace } from './invocation.ts';
 import { openProgress } from './progress-bar.ts';
-import { limitHeap, watchInterrupts } from './run-live.ts';
+import { limitHeap } from './run-live.ts';
 
-export interface RunOnceOptions {
+interface RunOnceOptions {
   readonly job: Job;
   readonly due: number | undefined;
   readonly isJson: boolean;
 }
 
-/** Runs a job once and shows it: JSON lines on standard output, or steps on standard error and the outcome on standard output. */
+/** Runs a job once: prints JSON lines to standard output, or steps to standard error and the result to standard output. */
 export async function runOnce({ job, due, isJson }: RunOnceOptions): Promise<void> {
   limitHeap();
   rememberPlace({ warehouse: job.warehouse, network: job.network });

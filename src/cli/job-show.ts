@@ -10,7 +10,7 @@ import { describeHistory, describeJob } from '../jobs/show-job.ts';
 
 type OpenOptions = Omit<CheckOptions, 'names'>;
 
-/** `tonlake job check`. @throws {UsageError} for the first file that is wrong */
+/** `tonlake job check`. @throws {UsageError} for the first invalid file */
 export async function checkFiles(paths: readonly string[], options: OpenOptions, isJson: boolean): Promise<void> {
   const names = await loadNames();
   const jobs: Job[] = [];
@@ -73,7 +73,9 @@ function summaryOf(job: Job, next: number | undefined): Readonly<Record<string, 
     job;
   return {
     ...{ name, file, doc, network, warehouse, pipelines, zone, clock, retention },
-    ...{ marts: marts ?? 'all', checks: checks ?? 'all', outputs: outputs.map(({ output }) => output) },
+    marts: marts ?? 'all',
+    checks: checks ?? 'all',
+    outputs: outputs.map(({ output }) => output),
     schedule:
       schedule === undefined ? undefined : { cron: schedule.cron, zone: schedule.zone, catchUp: schedule.catchUp },
     next: isoOf(next),

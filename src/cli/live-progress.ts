@@ -5,7 +5,7 @@ import { pasteable } from './invocation.ts';
 import { describeEvent, describeRetry, isTrouble, type Progress, TELL_WAIT_MS } from './progress-text.ts';
 import { RunProgress } from './run-progress.ts';
 
-/** Bars at the bottom of a terminal; whatever is told comes above them. */
+/** Progress bars at the bottom of a terminal; messages are printed above them. */
 export class LiveProgress implements Progress {
   readonly #progress = new RunProgress();
   #bars: cliProgress.MultiBar | undefined;
@@ -32,7 +32,7 @@ export class LiveProgress implements Progress {
     process.off('exit', this.end);
   };
 
-  /** The bars draw themselves again and again, so that times go on while nothing comes. */
+  /** Draws the bars; they redraw themselves, so that times are updated even without events. */
   #draw(): void {
     const count = this.#progress.lines(performance.now()).length;
     if (count === 0) return;
@@ -47,7 +47,7 @@ export class LiveProgress implements Progress {
     });
     for (let row = 0; row < count; row++) bars.create(1, 0, { row });
     this.#bars = bars;
-    // The cursor must come back, whatever ends the process.
+    // Restores the cursor, however the process ends.
     process.once('exit', this.end);
   }
 }

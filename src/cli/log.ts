@@ -3,15 +3,15 @@ import { UsageError } from '../core/errors.ts';
 import { asStoreError } from '../files/file-failure.ts';
 import { makeFoldersSync } from '../files/make-folders.ts';
 
-/** A file of JSON lines. */
+/** A log file with JSON lines. */
 export interface Log {
   readonly info: (event: object) => void;
   readonly warn: (event: object) => void;
-  /** Aborted, with the error as its reason, once a line could not be written. */
+  /** Aborted when a line cannot be written, with the error as its reason. */
   readonly failure: AbortSignal;
 }
 
-/** Appends to a file; its folder is made if need be. @throws {UsageError} `no-log` when it cannot be written */
+/** Opens a log file for appending; creates its folder. @throws {UsageError} `no-log` if it cannot be written */
 export async function openLog(path: string): Promise<Log> {
   const { default: pino } = await import('pino');
   const failure = new AbortController();

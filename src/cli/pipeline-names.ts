@@ -1,17 +1,12 @@
 import { UsageError } from '../core/errors.ts';
+import type { Registry } from '../declare/registry.ts';
 
-/** Ranges and marts are no pipelines. @throws {UsageError} `unknown-pipeline` */
+/** Rejects ranges and marts in place of pipelines. @throws {UsageError} `unknown-pipeline` */
 export async function refuseOthers(
   command: 'run' | 'plan',
   names: readonly string[],
-  folder: string | undefined,
+  { pipelines }: Registry,
 ): Promise<void> {
-  if (names.length === 0) return;
-  const [{ loadRegistry }, { shippedNames }] = await Promise.all([
-    import('../declare/registry.ts'),
-    import('../sql/shipped-queries.ts'),
-  ]);
-  const { pipelines } = await loadRegistry(folder);
   const others = names.filter((name) => !pipelines.some((pipeline) => pipeline.name === name));
   const [range] = others.filter((name) => /^[-+:\d]|:|^(yesterday|today)$/i.test(name));
   if (range !== undefined) {
@@ -21,7 +16,9 @@ export async function refuseOthers(
       hint: `ranges need -r: ${[`tonlake ${command}`, ...rest, '-r', range].join(' ')}`,
     });
   }
-  const marts = others.length === 0 ? [] : await shippedNames('marts');
+  if (others.length === 0) return;
+  const { shippedNames } = await import('../sql/shipped-queries.ts');
+  const marts = await shippedNames('marts');
   const mart = others.find((name) => marts.includes(name));
   if (mart === undefined) return;
   throw new UsageError(`usage: expected a pipeline, got the mart ${mart}`, {

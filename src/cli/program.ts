@@ -21,7 +21,7 @@ import { addVerify } from './commands/verify-command.ts';
 import { addWatch } from './commands/watch-command.ts';
 import { rememberFlags } from './invocation.ts';
 
-/** The command line as commander knows it; docs/cli.md is made from it. */
+/** The command line; docs/cli.md is generated from it. */
 export function createProgram(): Command {
   const program = new Command('tonlake')
     .description(
@@ -57,7 +57,7 @@ export function createProgram(): Command {
   return program;
 }
 
-/** A command of commands does nothing by itself: what is missing is told in a line, as every wrong usage is. */
+/** Reports a missing or unknown subcommand in one line, like every usage error. */
 function requireSubcommand(command: Command): void {
   const names = command.commands.map((each) => each.name());
   command.allowExcessArguments().action(() => {
@@ -69,19 +69,19 @@ function requireSubcommand(command: Command): void {
   });
 }
 
-/** A command and all its own commands. */
+/** A command and all its subcommands. */
 export function withAllBelow(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withAllBelow)];
 }
 
-/** What commander says on two lines, on one: `error: usage: unknown command 'ru'; hint: did you mean run?`. */
+/** An error of commander in one line instead of two: `error: usage: unknown command 'ru'; hint: did you mean run?`. */
 function usageLine(text: string): string {
   const [, fault = text, guess = ''] = /^error: (.*?)\.?\s*(?:\(Did you mean (.*?)\?\)\s*)?$/is.exec(text) ?? [];
   const hint = guess === '' ? 'see --help' : `did you mean ${guess}?`;
   return `error: usage: ${oneLine(fault)}; hint: ${hint}\n`;
 }
 
-/** The version of the package; its description lies two folders above the compiled file, one above the source. */
+/** The version in package.json, which is three folders above the compiled file and two above the source. */
 export function readVersion(): string {
   const folder = import.meta.url.endsWith('.ts') ? '../../' : '../../../';
   const own: unknown = JSON.parse(readFileSync(new URL(`${folder}package.json`, import.meta.url), 'utf8'));

@@ -3,7 +3,7 @@ import type { RetryEvent } from '../http/source.ts';
 import { pasteable } from './invocation.ts';
 import { describeEvent, describeRetry, isTrouble, type Progress, TELL_WAIT_MS } from './progress-text.ts';
 
-/** Bars on a terminal, plain lines elsewhere; nothing but problems when standard output carries JSON. */
+/** Progress bars on a terminal, plain lines elsewhere; only problems if standard output is JSON. */
 export async function openProgress(isJson: boolean): Promise<Progress> {
   if (isJson || !process.stderr.isTTY) return new LineProgress(isJson);
   const { LiveProgress } = await import('./live-progress.ts');

@@ -3,16 +3,16 @@ import { shortSpans } from '../core/span.ts';
 import type { RunEvent } from '../export/run.ts';
 import type { RetryEvent } from '../http/source.ts';
 
-/** What people see of a run on standard error. */
+/** Shows a run on standard error. */
 export interface Progress {
   readonly show: (event: RunEvent) => void;
   readonly retry: (event: RetryEvent) => void;
-  /** A line beside what happens. */
+  /** Prints another line. */
   readonly tell: (line: string) => void;
   readonly end: () => void;
 }
 
-/** Retries are told only when a wait becomes long enough to wonder about, and not more often than this. */
+/** Waits shorter than this are not shown, and retries not more often than this. */
 export const TELL_WAIT_MS = 5_000;
 
 export function isTrouble(event: RunEvent): boolean {

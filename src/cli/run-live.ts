@@ -5,17 +5,18 @@ import type { Registry } from '../declare/registry.ts';
 import { type RunEvent, type RunOptions, run } from '../export/run.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { shellWord } from './common-options.ts';
+import { watchInterrupts } from './interrupts.ts';
 import { pasteable } from './invocation.ts';
 import { openLog } from './log.ts';
 import { openProgress } from './progress-bar.ts';
 
 /**
- * Garbage that V8 may let pile up, in per cent of what lives. Its default, several times of that, would cost a hundred megabytes
- * in a long run; this costs a few per cent of this thread's time.
+ * Heap growth before a garbage collection, in per cent of the live objects. The default of V8 is several times higher, and costs a
+ * hundred megabytes in a long run; this value costs a few per cent of the time of this thread.
  */
 const HEAP_GROWTH = '--heap-growing-percent=40';
 
-/** For processes that export; to be called before. */
+/** Limits the heap of a process that exports; to be called before the export. */
 export function limitHeap(): void {
   setFlagsFromString(HEAP_GROWTH);
 }
@@ -23,7 +24,7 @@ export function limitHeap(): void {
 /**
  * Runs an export and shows it: JSON lines on standard output, or progress and a summary for people on standard error.
  *
- * @param what the pipelines as they were asked for, for the summary; default: their names
+ * @param what the pipelines as the user named them, for the summary; default: their names
  */
 export async function runLive(
   options: RunOptions,
@@ -52,9 +53,7 @@ export async function runLive(
     progress.end();
     log?.failure.throwIfAborted();
     if (interrupts.signal.aborted) {
-      process.stderr.write(
-        'interrupted: everything up to the last span is kept; run the same command again to continue\n',
-      );
+      process.stderr.write('interrupted: committed rows are kept; run the same command again to continue\n');
       process.exitCode = 130;
       return;
     }
@@ -66,7 +65,7 @@ export async function runLive(
   }
 }
 
-/** Events that only a progress line needs. */
+/** Events that only progress bars need. */
 function isDetail({ event }: RunEvent): boolean {
   return event === 'progress' || event === 'planned' || event === 'stages';
 }
@@ -101,7 +100,7 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
   );
 }
 
-/** The command that goes on, with all that decides what it writes and where. */
+/** The command that continues the run, with the flags that decide what it writes and where. */
 function runAgain(
   { range, warehouse, store, from, history, registry }: RunOptions,
   what: string,
@@ -114,35 +113,11 @@ function runAgain(
   return ['tonlake run', what, ...told, ...(history === true ? ['--history'] : [])].join(' ');
 }
 
-/** A query of a table that was exported. */
+/** An example query on an exported table. */
 function firstQuery(pipelines: readonly string[], registry: Registry): string {
   const exported = pipelines.map((name) => registry.pipeline(name));
   const example = exported.flatMap((pipeline) => pipeline.example ?? [])[0];
   if (example !== undefined) return example;
   const [table = registry.playing('headers').table] = exported.flatMap(({ tables }) => tables);
   return `select count(*) from ${table.name}`;
-}
-
-export interface Interrupts {
-  readonly signal: AbortSignal;
-  close(): void;
-}
-
-/** The first Ctrl-C ends after the span in flight, the second at once; both lose nothing that was committed. */
-export function watchInterrupts(tell: (line: string) => void): Interrupts {
-  const controller = new AbortController();
-  const interrupt = (): void => {
-    if (controller.signal.aborted) process.exit(130);
-    controller.abort();
-    tell('interrupted: stopping after the current span; press Ctrl-C again to stop at once');
-  };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
-  return {
-    signal: controller.signal,
-    close: () => {
-      process.off('SIGINT', interrupt);
-      process.off('SIGTERM', interrupt);
-    },
-  };
 }

@@ -2,27 +2,27 @@ import { formatCount, formatDuration } from '../core/format.ts';
 import type { RunEvent, RunStages } from '../export/run.ts';
 
 const BAR_WIDTH = 30;
-/** A rate over less time than this says little. */
+/** Rates over less time than this are unreliable. */
 const LEAST_SECONDS = 0.1;
 
 interface Stage {
   readonly pipeline: string;
   readonly blocks: number;
-  /** Rows that the headers promise; where there are none, blocks are counted. */
+  /** Number of rows according to the headers; without headers, blocks are counted. */
   readonly promised: number | undefined;
   readonly startedAt: number;
   rows: number;
   walked: number;
 }
 
-/** How far a run is: the stage in hand, one for each pipeline, and the whole. Times are the caller's, in milliseconds. */
+/** Progress of a run: the current stage, one for each pipeline, and the total. Times are in milliseconds. */
 export class RunProgress {
   #stages: RunStages['stages'] = [];
   #startedAt = 0;
   #stage: Stage | undefined;
-  /** The slowest finished stage: what those to come are taken to cost. */
+  /** The slowest finished stage, used to estimate the following ones. */
   #secondsPerBlock = 0;
-  /** Why nothing comes at the moment. */
+  /** Why the run is waiting. */
   #pause: string | undefined;
 
   see(event: RunEvent, now: number): void {
@@ -46,7 +46,7 @@ export class RunProgress {
     this.#pause = why;
   }
 
-  /** A line for the stage in hand, and one for the whole where there are several stages. */
+  /** A line for the current stage, and one for the total if there are several stages. */
   lines(now: number): readonly string[] {
     const stage = this.#stage;
     if (stage === undefined) return [];
@@ -111,7 +111,7 @@ function shareOf({ promised, rows, blocks, walked }: Stage): number {
   return Math.min(1, done / Math.max(1, total));
 }
 
-/** Seconds that a stage still takes at its speed so far; undefined while nothing of it is done. */
+/** Remaining seconds of a stage at its average speed; undefined before the first progress. */
 function leftOf(stage: Stage, now: number): number | undefined {
   const share = shareOf(stage);
   return share === 0 ? undefined : (secondsSince(stage.startedAt, now) * (1 - share)) / share;

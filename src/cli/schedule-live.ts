@@ -14,19 +14,19 @@ import { runSchedule } from '../scheduler/scheduler.ts';
 import type { ScheduleEvent } from '../scheduler/warehouse-queue.ts';
 import { limitHeap } from './run-live.ts';
 
-export interface ScheduleLiveOptions {
+interface ScheduleLiveOptions {
   readonly paths: readonly string[];
   readonly metrics: string | undefined;
-  /** Whether others than this machine may read the metrics. */
+  /** Whether other machines may read the metrics. */
   readonly isPublic: boolean;
   readonly drainMs: number;
   readonly isJson: boolean;
 }
 
-/** A step in hand that does not end so long after it was stopped is left as it is: the next start goes on. */
+/** How long after the drain the current step may take to stop; the next start resumes what is left. */
 const LAST_MS = 30_000;
 
-/** Runs a schedule until SIGTERM or Ctrl-C: events on standard output, as lines for people or as JSON. */
+/** Runs a schedule until SIGTERM or Ctrl-C, with events on standard output as text or JSON. */
 export async function scheduleLive(options: ScheduleLiveOptions): Promise<void> {
   limitHeap();
   const address = options.metrics === undefined ? undefined : parseMetricsAddress(options.metrics, options.isPublic);
@@ -62,7 +62,7 @@ interface ServedHealth {
   close(): Promise<void>;
 }
 
-/** Serves metrics and health, with what earlier processes did. */
+/** Serves metrics and health, including the runs of earlier processes. */
 async function serveHealth(address: MetricsAddress, jobs: readonly Job[]): Promise<ServedHealth> {
   const { openMetrics } = await import('../scheduler/metrics.ts');
   const metrics = openMetrics();

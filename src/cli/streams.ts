@@ -2,12 +2,12 @@ import { formatError } from '../core/errors.ts';
 import { asStoreError } from '../files/file-failure.ts';
 
 /**
- * Lets a standard stream that cannot be written end in one line and exit code 1. What a command does beside goes on without standard
- * error, which only tells of it.
+ * Reports a write error of a standard stream in one line, with exit code 1. If standard error fails, the command continues, because it
+ * only has messages.
  */
 export function guardStreams(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader such as head may go before everything is written; there is nobody left to tell.
+    // A reader such as head can close the pipe early, which is not an error.
     if (error.code !== 'EPIPE') {
       process.stderr.write(`error: ${formatError(asStoreError(error, 'standard output', '--output'))}\n`);
     }

@@ -1,7 +1,7 @@
 import { oneLine } from '../core/errors.ts';
 import { pasteable } from './invocation.ts';
 
-/** Shows tonlake's own warnings as one line each, without the process's number and advice for programmers; others as Node does. */
+/** Prints warnings of tonlake in one line each, without the process id and advice of Node; other warnings as Node does. */
 export function showWarnings(): void {
   const shown = process.listeners('warning');
   process.removeAllListeners('warning');

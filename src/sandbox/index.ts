@@ -34,7 +34,7 @@ export interface SandboxOptions {
   readonly apiKey?: string | undefined;
   /** How many blocks actions are behind the head. Default 3 if the head grows, else 0. */
   readonly actionLag?: number | undefined;
-  readonly faults?: Partial<SandboxFaults>;
+  readonly faults?: Partial<SandboxFaults> | undefined;
   /** Adds more than 3,000 jetton transfers at one lt to this masterchain block, or the next one with a shard block. Default: none. */
   readonly tieSeqno?: number | undefined;
   /** Multiplier for the number of transactions, normally about 16 per block: 0 to 8. Default 1. */

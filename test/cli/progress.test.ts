@@ -78,7 +78,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
         'blocks: fetching 1000:1060 (61 blocks)',
         expect.stringMatching(/^transactions: fetching 1000:1060 \(61 blocks, [\d,]+ transactions\)$/),
         'interrupted: stopping after the current span; press Ctrl-C again to stop at once',
-        'interrupted: everything up to the last span is kept; run the same command again to continue',
+        'interrupted: committed rows are kept; run the same command again to continue',
         '',
       ],
     });

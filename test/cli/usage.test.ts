@@ -78,7 +78,7 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['report', 'network-daily', '-o', 'gs://b/x.html'], says: /for --output, got the URL gs:/ },
     { args: ['fetch', 'blocks', '-o', 'https://h/x.json'], says: /for --output, got the URL https:/ },
     { args: ['status', '-w', 'md:db'], says: /--warehouse, got the URL md:/ },
-    { args: ['sql'], says: /expected either a query or --file, got both/ },
+    { args: ['sql'], says: /expected either a query or --file, got none/ },
     { args: ['sql', ' '], says: /expected a query, got nothing/ },
     { args: ['sql', '--file', '/nowhere/q.sql'], says: /cannot read \/nowhere\/q\.sql/ },
     { args: ['sql', 'select 1', '--format', 'xml'], says: /box, csv, json/ },
@@ -92,7 +92,7 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['sandbox', '--port', '0', '--blocks', '0'], says: /whole number/ },
     {
       args: ['sandbox', '--port', '0', '--faults', 'http42=1'],
-      says: /no fault is named http42; hint: did you mean http429\?/,
+      says: /unknown fault http42; hint: did you mean http429\?/,
     },
   ])('tonlake $args', async ({ args, says }) => {
     const { code, stdout, stderr } = await tonlake(args, { cwd: freshFolder() });

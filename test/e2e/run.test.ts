@@ -242,7 +242,7 @@ describe.each(['w', 'w.duckdb'])('Ctrl-C on a warehouse named %s', (name) => {
     const { code, stderr, events, report } = readExport(await run.finished);
     expect(code).toBe(130);
     expect(stderr).toMatch(/interrupted: stopping after the current span/);
-    expect(stderr).toMatch(/interrupted: everything up to the last span is kept/);
+    expect(stderr).toMatch(/interrupted: committed rows are kept/);
     expect(report).toMatchObject({ event: 'done', complete: false });
     expect(events).toContainEqual(expect.objectContaining({ event: 'span', pipeline: 'blocks', from: 1000, to: 1099 }));
     sandbox.setFaults(NO_FAULTS);

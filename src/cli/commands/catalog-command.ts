@@ -1,14 +1,11 @@
 import type { Command } from 'commander';
-import { type CommonOptions, networkOption, warehouseOption } from '../common-options.ts';
+import { type CommonOptions, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 
 /** `tonlake catalog`: rebuilds the views. */
 export function addCatalog(program: Command): void {
-  program
-    .command('catalog')
+  withPlace(program.command('catalog'))
     .description('rebuild warehouse.duckdb, the views for other DuckDB clients')
-    .addOption(networkOption())
-    .addOption(warehouseOption())
     .addHelpText(
       'after',
       '\nExamples:\n  tonlake catalog --network sandbox\n  duckdb -readonly data/sandbox/warehouse.duckdb',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { CheckResult } from '../../marts/run-checks.ts';
-import { type CommonOptions, networkOption, warehouseOption } from '../common-options.ts';
+import { type CommonOptions, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 
 interface CheckFlags extends CommonOptions {
@@ -20,18 +20,15 @@ Examples:
 
 Exit codes: 0 all checks passed, 1 a check failed, 2 invalid usage.`;
 
-/** Columns of a terminal that status, offenders and all borders take. */
+/** Width of the status, the offenders and all borders, in characters. */
 const STATUS_WIDTH = 28;
 const LEAST_RULE_WIDTH = 30;
 
-/** `tonlake check`: rules that the rows must keep. */
+/** `tonlake check`: checks rules on the rows. */
 export function addCheck(program: Command): void {
-  program
-    .command('check')
+  withPlace(program.command('check'))
     .description('check the tables of a warehouse: keys, references, balances, sums')
     .argument('[name...]', 'checks to run (default: all)')
-    .addOption(networkOption())
-    .addOption(warehouseOption())
     .option('--checks <folder>', 'also run your own checks: a folder of .sql files like those in sql/checks')
     .option('--marts <folder>', 'folder of your own marts, if checks read them')
     .option('--json', 'print one JSON object per line')
@@ -49,7 +46,7 @@ export function addCheck(program: Command): void {
     });
 }
 
-/** Wraps the rules where the terminal ends; what is no terminal takes lines of any length. */
+/** Wraps the rules at the width of the terminal, if there is one. */
 function ruleWidth(checks: readonly CheckResult[], { isTTY, columns }: NodeJS.WriteStream): object {
   if (!isTTY) return {};
   const others = Math.max(...checks.map(({ name }) => name.length)) + STATUS_WIDTH;

@@ -6,8 +6,9 @@ import { UsageError } from '../../core/errors.ts';
 import { formatBytes, formatCount, formatDuration } from '../../core/format.ts';
 import type { Span } from '../../core/span.ts';
 import type { CompactEvent, CompactReport, Reader } from '../../warehouse/index.ts';
-import { type CommonOptions, networkOption, parsePositive, warehouseOption } from '../common-options.ts';
+import { type CommonOptions, parsePositive, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
+import { watchInterrupts } from '../interrupts.ts';
 
 interface CompactFlags extends CommonOptions {
   readonly range?: string;
@@ -26,11 +27,8 @@ Examples:
 
 /** `tonlake compact`: merges small files. */
 export function addCompact(program: Command): void {
-  program
-    .command('compact')
+  withPlace(program.command('compact'))
     .description('merge small files of many spans into larger ones')
-    .addOption(networkOption())
-    .addOption(warehouseOption())
     .option('-r, --range <range>', 'merge only spans within these blocks (default: all)')
     .option('--target-mb <MB>', 'maximum size of a merged file, in megabytes', parsePositive, 256)
     .option('--json', 'print one JSON object per line')
@@ -41,9 +39,7 @@ export function addCompact(program: Command): void {
         import('../../warehouse/index.ts'),
         import('../../warehouse/query/status.ts'),
       ]);
-      const stop = new AbortController();
-      const interrupt = (): void => stop.abort();
-      process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+      const interrupts = watchInterrupts(() => {});
       const write = (event: CompactEvent | CompactReport): void => {
         process.stdout.write(flags.json === true ? `${JSON.stringify(event)}\n` : describe(event));
       };
@@ -51,14 +47,15 @@ export function addCompact(program: Command): void {
       const registry = await warehouseRegistry(warehouse);
       const report = await compactWarehouse({
         warehouse,
-        ...{ tables: registry.tables, pipelines: registry.pipelines },
+        tables: registry.tables,
+        pipelines: registry.pipelines,
         targetBytes: flags.targetMb * 1e6,
         effects: realEffects,
         limit: async (held) => {
           requireSameNetwork(held.path, held.network, flags.network);
           return flags.range === undefined ? undefined : resolveHeld(held, flags.range);
         },
-        stop: stop.signal,
+        stop: interrupts.signal,
         onEvent: write,
       });
       write(report);
@@ -66,7 +63,7 @@ export function addCompact(program: Command): void {
     });
 }
 
-/** The blocks that a range stands for, by what the warehouse holds. */
+/** The blocks of a range, from what the warehouse has. */
 async function resolveHeld(held: Reader, range: string): Promise<readonly Span[]> {
   const entries = await held.ledger();
   const seqnoOf = async (date: string, which: 'min' | 'max'): Promise<number> => {
@@ -81,7 +78,9 @@ async function resolveHeld(held: Reader, range: string): Promise<readonly Span[]
   const head = async (): Promise<number> => entries.reduce((most, { span }) => Math.max(most, span.to), 0);
   const times = warehouseTimes(held.query);
   return resolveRange(parseRange(range), {
-    ...{ head, ...times, today: warehouseToday(held.network, realEffects.now, head, times) },
+    ...times,
+    head,
+    today: warehouseToday(held.network, realEffects.now, head, times),
     firstOfDay: (date) => seqnoOf(date, 'min'),
     lastOfDay: (date) => seqnoOf(date, 'max'),
   });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { TonlakeError } from '../../core/errors.ts';
 import type { Registry } from '../../declare/registry.ts';
-import { type CommonOptions, networkOption, pipelinesOption, warehouseOption } from '../common-options.ts';
+import { type CommonOptions, pipelinesOption, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 
 interface DescribeFlags extends CommonOptions {
@@ -10,12 +10,9 @@ interface DescribeFlags extends CommonOptions {
 
 /** `tonlake describe`: tables and columns. */
 export function addDescribe(program: Command): void {
-  program
-    .command('describe')
+  withPlace(program.command('describe'))
     .description('list tables and marts, or show the columns of a table, mart or view')
     .argument('[table]', 'name of a table, mart or view; _commits for the ledger')
-    .addOption(networkOption())
-    .addOption(warehouseOption())
     .addOption(pipelinesOption())
     .option('--json', 'print a JSON object')
     .addHelpText('after', '\nExamples:\n  tonlake describe\n  tonlake describe messages')
@@ -68,7 +65,7 @@ export function addDescribe(program: Command): void {
     });
 }
 
-/** The pipelines that are loaded, and those of the warehouse, where there is one. */
+/** The loaded pipelines and those of the warehouse, if there is one. */
 async function registryOf(flags: DescribeFlags): Promise<Registry> {
   const [{ loadRegistry }, { warehouseRegistry }] = await Promise.all([
     import('../../declare/registry.ts'),
@@ -83,7 +80,7 @@ async function registryOf(flags: DescribeFlags): Promise<Registry> {
   }
 }
 
-/** What the warehouse was exported without; nothing where there is none, and none was named. */
+/** What was left out of the warehouse; nothing if there is none and none was named. */
 async function leftOutOf(flags: DescribeFlags, registry: Registry, tables: readonly string[]) {
   const [{ openReader }, { allLeftOut }] = await Promise.all([
     import('../../warehouse/index.ts'),

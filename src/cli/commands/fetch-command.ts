@@ -34,7 +34,7 @@ Examples:
   tonlake fetch blocks mc_seqno=100 limit=1000 --output blocks.parquet --network sandbox
   tonlake fetch runGetMethod address=EQ... method=get_wallet_data stack='[]'`;
 
-/** `tonlake fetch`: one call of one endpoint. */
+/** `tonlake fetch`: calls an endpoint once. */
 export function addFetch(program: Command): void {
   program
     .command('fetch')
@@ -97,7 +97,7 @@ async function fetchOnce(
     const body = await api.source.fetch(
       ask,
       (answer) => {
-        // A cut answer is asked again, so it is read inside the loop.
+        // Parsed inside the retry loop, so that a truncated response is requested again.
         parseSent(answer.body, endpoint.path.slice(1));
         return answer.body;
       },
@@ -146,7 +146,7 @@ function checkFlags(endpoint: Endpoint, flags: FetchFlags, format: FetchFormat):
   }
 }
 
-/** The words of a command line as values by name: a name given twice is a list. */
+/** Arguments such as `key=value` as values by name; a repeated name is a list. */
 export function parseWords(endpoint: Endpoint, words: readonly string[]): Given {
   const given = new Map<string, unknown>();
   for (const word of words) {
@@ -165,7 +165,7 @@ export function parseWords(endpoint: Endpoint, words: readonly string[]): Given 
   return Object.fromEntries(given);
 }
 
-/** JSON where a field of a POST is a stack or a list; text everywhere else. */
+/** JSON if the field of a POST is a stack or a list, else text. */
 function readWord(endpoint: Endpoint, name: string, text: string): unknown {
   const parameter = Object.hasOwn(endpoint.parameters, name) ? endpoint.parameters[name] : undefined;
   if (endpoint.method !== 'POST' || parameter === undefined || !text.trimStart().startsWith('[')) return text;

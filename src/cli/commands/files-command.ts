@@ -1,17 +1,14 @@
 import type { Command } from 'commander';
 import { MartError } from '../../core/errors.ts';
 import type { Registry } from '../../declare/registry.ts';
-import { type CommonOptions, networkOption, warehouseOption } from '../common-options.ts';
+import { type CommonOptions, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 
-/** `tonlake files`: what any Parquet reader needs. */
+/** `tonlake files`: lists files for other Parquet readers. */
 export function addFiles(program: Command): void {
-  program
-    .command('files')
+  withPlace(program.command('files'))
     .description('list the current Parquet files of a table or mart, one path per line')
     .argument('<table>', 'name of a table or of a built mart')
-    .addOption(networkOption())
-    .addOption(warehouseOption())
     .addHelpText(
       'after',
       '\nExamples:\n  tonlake files transactions --network sandbox\n  tonlake files messages | xargs ls -l',
@@ -30,7 +27,7 @@ export function addFiles(program: Command): void {
           return openReader(path, registry.tables);
         })
         .catch(async (error: unknown) => {
-          // A wrong name is told first.
+          // An unknown name is reported first.
           if (!(await isDeclaredMart(registry, table))) registry.table(table);
           throw error;
         });
@@ -49,7 +46,7 @@ export function addFiles(program: Command): void {
     });
 }
 
-/** Whether a name is that of a mart that comes with tonlake; their selects are read only for names that no table has. */
+/** Whether a name is that of a built-in mart and not of a table. */
 async function isDeclaredMart(registry: Registry, name: string): Promise<boolean> {
   if (registry.tables.some((table) => table.name === name)) return false;
   const { loadMarts } = await import('../../marts/load-marts.ts');

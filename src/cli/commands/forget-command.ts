@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { formatCount } from '../../core/format.ts';
 import { formatSpans } from '../../core/span.ts';
 import type { ForgetReport } from '../../verify/forget.ts';
-import { type CommonOptions, networkOption, warehouseOf, warehouseOption } from '../common-options.ts';
+import { type CommonOptions, warehouseOf, withPlace } from '../common-options.ts';
 
 interface ForgetFlags extends CommonOptions {
   readonly range: string;
@@ -23,12 +23,9 @@ Examples:
 
 /** `tonlake forget`: removes a range of some pipelines. */
 export function addForget(program: Command): void {
-  program
-    .command('forget')
+  withPlace(program.command('forget'))
     .description('remove the rows of a range and mark it as not done')
     .argument('<pipelines...>', 'pipelines whose rows to remove')
-    .addOption(networkOption())
-    .addOption(warehouseOption())
     .requiredOption('-r, --range <range>', 'blocks or UTC days to forget')
     .option('--yes', 'remove the rows (default: only show what would be removed)')
     .option('--json', 'print a JSON object')

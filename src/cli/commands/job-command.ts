@@ -23,7 +23,7 @@ Examples:
 
 Exit codes: 0 success, 1 failed (nothing was published), 2 invalid usage or job file, 130 interrupted.`;
 
-/** `tonlake job`: exports, marts, checks and reports of one file. */
+/** `tonlake job`: exports, marts, checks and reports of a job file. */
 export function addJob(program: Command): void {
   const job = program
     .command('job')
@@ -89,7 +89,7 @@ async function open(file: string, flags: JobFlags) {
   return { job };
 }
 
-/** What decides the warehouse beside the file: an option wins over it, the environment does not. */
+/** The option has priority over the warehouse of the job file, the environment variable has not. */
 function openOptions({ warehouse }: JobFlags) {
   return { warehouse, fallbackWarehouse: process.env['TONLAKE_WAREHOUSE'] || undefined, now: Date.now() };
 }

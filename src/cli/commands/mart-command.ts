@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { MartError } from '../../core/errors.ts';
 import { formatCount } from '../../core/format.ts';
 import type { MartBuild, MartEvent } from '../../marts/build-marts.ts';
-import { type CommonOptions, networkOption, warehouseOption } from '../common-options.ts';
+import { type CommonOptions, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 import { pasteable } from '../invocation.ts';
 
@@ -21,18 +21,15 @@ Examples:
   tonlake mart build --network sandbox
   tonlake mart build transactions_daily gas_fees_daily --warehouse may.duckdb --json`;
 
-/** `tonlake mart`: tables made by selects. */
+/** `tonlake mart`: derived tables. */
 export function addMart(program: Command): void {
   const mart = program
     .command('mart')
     .description('build derived tables: daily figures, balances, holders')
     .addHelpText('after', HELP);
-  mart
-    .command('build')
+  withPlace(mart.command('build'))
     .description('update marts from the tables they read')
     .argument('[name...]', 'marts to build, with the marts they read (default: all)')
-    .addOption(networkOption())
-    .addOption(warehouseOption())
     .option('--marts <folder>', 'also build your own marts: a folder of .sql files like those in sql/marts')
     .option('--full', 'rebuild everything, even if unchanged')
     .option('--json', 'print one JSON object per line')
@@ -64,17 +61,16 @@ function describeBuild({ name, status, rows, days, marked, kept, reason }: MartB
   if (status === 'empty') return `${name}: skipped, ${reason}`;
   const parts = [
     `${name}: ${status}, ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`,
-    ...(days.length === 0 ? [] : [`${days.length} ${days.length === 1 ? 'day' : 'days'} built`]),
+    ...(days.length === 0 ? [] : [`${daysText(days.length)} built`]),
     ...(marked.length === 0 ? [] : [`not whole: ${marked.join(', ')}`]),
-    ...(kept.length === 0 ? [] : [keptText(kept.length)]),
+    ...(kept.length === 0 ? [] : [`${daysText(kept.length)} kept, whose inputs are forgotten`]),
     ...(reason === undefined ? [] : [reason]),
   ];
   return parts.join('; ');
 }
 
-/** `12 days kept, whose inputs are forgotten`. */
-function keptText(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'day' : 'days'} kept, whose inputs are forgotten`;
+function daysText(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'day' : 'days'}`;
 }
 
 async function list(flags: MartFlags): Promise<void> {

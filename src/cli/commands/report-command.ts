@@ -3,7 +3,7 @@ import { ReportError, UsageError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/format.ts';
 import { formatOf } from '../../files/output-format.ts';
 import { REPORT_FORMATS, type ReportFormat } from '../../reports/report-format.ts';
-import { type CommonOptions, collectParam, networkOption, warehouseOption } from '../common-options.ts';
+import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 import { pasteable } from '../invocation.ts';
 
@@ -28,14 +28,11 @@ Examples:
 
 Exit codes: 0 success (gaps are reported on stderr), 1 no data or failed, 2 invalid usage.`;
 
-/** `tonlake report`: what people look at, made by SQL over a warehouse. */
+/** `tonlake report`: renders a report from queries. */
 export function addReport(program: Command): void {
-  program
-    .command('report')
+  withPlace(program.command('report'))
     .description('render a report from a warehouse as HTML, Markdown, CSV, JSON or text')
     .argument('[report]', 'name of a built-in report, or the path of your own')
-    .addOption(networkOption())
-    .addOption(warehouseOption())
     .option('-p, --param <name=value>', 'value of a report parameter; repeatable', collectParam, {})
     .addOption(
       new Option(
@@ -98,7 +95,7 @@ async function showList(): Promise<void> {
   }
 }
 
-/** A page is never put into a file whose ending says something else, known or not, and never onto a terminal unless it was asked for. */
+/** HTML is never written to a file with another extension, and to a terminal only if requested. */
 function formatOfOutput({ output, format }: ReportFlags): ReportFormat {
   if (output === undefined) return format ?? (process.stdout.isTTY ? 'text' : 'html');
   return formatOf({ output, format, formats: REPORT_FORMATS }) ?? 'html';

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { realEffects } from '../../core/effects.ts';
 import { UsageError } from '../../core/errors.ts';
+import type { Registry } from '../../declare/registry.ts';
 import type { RunOptions } from '../../export/run.ts';
 import type { WalkMode } from '../../export/walk-context.ts';
 import { requireLocalPath } from '../../files/local-path.ts';
@@ -11,14 +12,13 @@ import {
   collectColumns,
   collectNames,
   networkOf,
-  networkOption,
   parseCount,
   parseNonNegative,
   parseRps,
   parseWhole,
   pipelinesOption,
   warehouseOf,
-  warehouseOption,
+  withPlace,
 } from '../common-options.ts';
 import { refuseOthers } from '../pipeline-names.ts';
 
@@ -73,29 +73,16 @@ Examples:
 The API key is read from TONLAKE_API_KEY or from the file named by TONLAKE_API_KEY_FILE.
 Exit codes: 0 success, 1 failed or incomplete, 2 invalid usage, 130 interrupted.`;
 
-/** `tonlake run`: brings a range into a warehouse. */
+/** `tonlake run`: exports a range to a warehouse. */
 export function addRun(program: Command): void {
-  program
-    .command('run')
+  withRange(program.command('run'))
     .description('export a range of blocks; skips what is already done')
-    .argument('[pipeline...]', 'pipelines to export, with those they depend on (default: transactions)')
-    .option('--all', 'export every pipeline with a history, in order of dependency; lookups use their declared keys')
-    .option(
-      '-r, --range <range>',
-      'blocks or UTC days to export; not needed for lists of the whole network, such as jetton_masters',
-    )
-    .addOption(networkOption())
-    .addOption(warehouseOption())
-    .addOption(pipelinesOption())
     .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']))
-    .addOption(walkOption())
     .option(
       '--rps <n>',
       'maximum requests per second, or auto to find the limit (default: 1 without a key, 10 with one, unlimited on this machine)',
       parseRps,
     )
-    .addOption(priorityOption())
-    .addOption(laneOption())
     .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)
     .option(
       '--workers <n>',
@@ -107,9 +94,6 @@ export function addRun(program: Command): void {
       '--from <sql>',
       'query with the keys of a lookup or the parents of lists; name its columns like the endpoint parameters',
     )
-    .addOption(withoutOption())
-    .addOption(columnsOption())
-    .addOption(withoutColumnOption())
     .option('--history', 'keep earlier readings of changing lists instead of replacing them')
     .option('--so-far', 'treat a day that is not over as complete, up to the head')
     .option('--dry-run', 'show what is done and missing, and estimate the requests; change nothing')
@@ -118,7 +102,7 @@ export function addRun(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
       if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
-      const options = await runOptions(await namesOf('run', pipelines, flags), flags);
+      const options = await runOptions('run', pipelines, flags);
       if (flags.dryRun === true) {
         const { dryRun } = await import('../dry-run.ts');
         await dryRun(options, flags.json === true);
@@ -129,24 +113,11 @@ export function addRun(program: Command): void {
     });
 }
 
-/** `tonlake plan`: the quote of a run. */
+/** `tonlake plan`: estimates a run. */
 export function addPlan(program: Command): void {
-  program
-    .command('plan')
+  withRange(program.command('plan'))
     .description('estimate requests, rows, bytes and minutes of a run; same as run --dry-run')
-    .argument('[pipeline...]', 'pipelines to export, with those they depend on (default: transactions)')
-    .option('--all', 'export every pipeline with a history, in order of dependency; lookups use their declared keys')
-    .option('-r, --range <range>', 'blocks or UTC days; not needed for lists of the whole network')
-    .addOption(networkOption())
-    .addOption(warehouseOption())
-    .addOption(pipelinesOption())
-    .addOption(walkOption())
-    .addOption(withoutOption())
-    .addOption(columnsOption())
-    .addOption(withoutColumnOption())
     .option('--rps <n>', 'maximum requests per second while planning', parseRps)
-    .addOption(priorityOption())
-    .addOption(laneOption())
     .option('--json', 'print a JSON object')
     .addHelpText(
       'after',
@@ -154,71 +125,71 @@ export function addPlan(program: Command): void {
     )
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
       const { dryRun } = await import('../dry-run.ts');
-      await dryRun(await runOptions(await namesOf('plan', pipelines, flags), flags), flags.json === true);
+      await dryRun(await runOptions('plan', pipelines, flags), flags.json === true);
     });
 }
 
-const withoutOption = (): Option =>
-  new Option('--without <tables>', 'tables to leave out, such as account_states; repeatable').argParser(collectNames);
-
-const columnsOption = (): Option =>
-  new Option(
-    '--columns <table=columns>',
-    'columns of a table to export; its key, sort and proof columns are always included; repeatable',
-  ).argParser(collectColumns);
-
-const withoutColumnOption = (): Option =>
-  new Option(
-    '--without-column <table.column>',
-    'columns to leave out, such as messages.body_boc; repeatable',
-  ).argParser(collectNames);
-
-function priorityOption(): Option {
-  return new Option('--priority <priority>', 'priority among processes that share the rate limit of a network')
-    .choices(PRIORITIES)
-    .default('backfill');
+/** Adds the options that `run` and `plan` share. */
+function withRange(command: Command): Command {
+  command
+    .argument('[pipeline...]', 'pipelines to export, with those they depend on (default: transactions)')
+    .option('--all', 'export every pipeline with a history, in order of dependency; lookups use their declared keys')
+    .option(
+      '-r, --range <range>',
+      'blocks or UTC days to export; not needed for lists of the whole network, such as jetton_masters',
+    );
+  return (
+    withPlace(command)
+      .addOption(pipelinesOption())
+      .option('--without <tables>', 'tables to leave out, such as account_states; repeatable', collectNames)
+      .option(
+        '--columns <table=columns>',
+        'columns of a table to export; its key, sort and proof columns are always included; repeatable',
+        collectColumns,
+      )
+      .option(
+        '--without-column <table.column>',
+        'columns to leave out, such as messages.body_boc; repeatable',
+        collectNames,
+      )
+      .addOption(
+        new Option('--walk <way>', 'how to request rows; all give the same rows')
+          .choices(['auto', 'window', 'masterchain'])
+          .default('auto'),
+      )
+      .addOption(
+        new Option('--priority <priority>', 'priority among processes that share the rate limit of a network')
+          .choices(PRIORITIES)
+          .default('backfill'),
+      )
+      // The old name of --priority.
+      .addOption(new Option('--lane <priority>').choices(PRIORITIES).hideHelp())
+  );
 }
 
-/** Old name of `--priority`. */
-function laneOption(): Option {
-  return new Option('--lane <priority>').choices(PRIORITIES).hideHelp();
-}
-
-function walkOption(): Option {
-  return new Option('--walk <way>', 'how to request rows; all give the same rows')
-    .choices(['auto', 'window', 'masterchain'])
-    .default('auto');
-}
-
-/** The pipelines that are meant, each once: those named, all, or the one whose rows headers count. */
+/** The pipelines to run: those named, all, or the default one. */
 async function namesOf(
   command: 'run' | 'plan',
   pipelines: readonly string[],
-  { all, from, pipelines: folder }: RunFlags,
+  { all, from }: RunFlags,
+  registry: Registry,
 ): Promise<readonly string[]> {
   if (all !== true) {
-    await refuseOthers(command, pipelines, folder);
-    if (pipelines.length > 0) return [...new Set(pipelines)];
-    const { loadRegistry } = await import('../../declare/registry.ts');
-    return [(await loadRegistry(folder)).playing('counted').pipeline.name];
+    await refuseOthers(command, pipelines, registry);
+    return pipelines.length > 0 ? [...new Set(pipelines)] : [registry.playing('counted').pipeline.name];
   }
   const other = pipelines[0] ?? (from === undefined ? undefined : '--from');
-  if (other !== undefined) {
-    throw new UsageError(`usage: --all cannot be combined with ${other}`, {
-      code: 'all-and-more',
-      hint: from === undefined ? `remove ${other}: --all includes it` : 'name the lookup that --from applies to',
-    });
-  }
-  const { loadRegistry } = await import('../../declare/registry.ts');
-  return (await loadRegistry(folder)).lasting;
+  if (other === undefined) return registry.lasting;
+  throw new UsageError(`usage: --all cannot be combined with ${other}`, {
+    code: 'all-and-more',
+    hint: from === undefined ? `remove ${other}: --all includes it` : 'name the lookup that --from applies to',
+  });
 }
 
-/** Lists of a whole network are read as they are now, whatever the range; the newest block stands for it. */
-async function rangeOf(pipelines: readonly string[], { range, pipelines: folder }: RunFlags): Promise<string> {
+/** Lists of a whole network need no range: they are read as they are now, at the newest block. */
+function rangeOf(pipelines: readonly string[], { range }: RunFlags, registry: Registry): string {
   if (range !== undefined) return range;
-  const { loadRegistry } = await import('../../declare/registry.ts');
-  const { pipelines: all } = await loadRegistry(folder);
-  const walkOf = (name: string) => all.find((one) => one.name === name)?.walk;
+  const walkOf = (name: string) => registry.pipelines.find((one) => one.name === name)?.walk;
   const ranged = pipelines.find((name) => {
     const walk = walkOf(name);
     return walk?.kind !== 'snapshot' || walk.parents !== undefined;
@@ -231,14 +202,9 @@ async function rangeOf(pipelines: readonly string[], { range, pipelines: folder 
   });
 }
 
-/** @throws {UsageError} `no-readings` when `--history` is given and no list that changes is read */
-async function requireReadings(
-  pipelines: readonly string[],
-  { all, history, pipelines: folder }: RunFlags,
-): Promise<void> {
+/** @throws {UsageError} `no-readings` if `--history` is given but no list that changes is read */
+function requireReadings(pipelines: readonly string[], { all, history }: RunFlags, registry: Registry): void {
   if (history !== true || all === true) return;
-  const { loadRegistry } = await import('../../declare/registry.ts');
-  const registry = await loadRegistry(folder);
   if (registry.toRun(pipelines).some(({ walk }) => walk.kind === 'snapshot')) return;
   const lists = registry.pipelines.filter(({ walk }) => walk.kind === 'snapshot').map(({ name }) => name);
   throw new UsageError(`usage: expected a changing list with --history, got ${pipelines.join(', ')}`, {
@@ -247,13 +213,15 @@ async function requireReadings(
   });
 }
 
-async function runOptions(pipelines: readonly string[], flags: RunFlags): Promise<RunOptions> {
-  await requireReadings(pipelines, flags);
+async function runOptions(command: 'run' | 'plan', given: readonly string[], flags: RunFlags): Promise<RunOptions> {
   const { loadRegistry } = await import('../../declare/registry.ts');
+  const registry = await loadRegistry(flags.pipelines);
+  const pipelines = await namesOf(command, given, flags, registry);
+  requireReadings(pipelines, flags, registry);
   return {
     pipelines,
-    registry: await loadRegistry(flags.pipelines),
-    range: await rangeOf(pipelines, flags),
+    registry,
+    range: rangeOf(pipelines, flags, registry),
     network: networkOf(flags),
     warehouse: warehouseOf(flags),
     store: flags.store,

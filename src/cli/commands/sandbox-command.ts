@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { parseCount, parsePort, parsePositive, parsePositiveOrZero, parseWhole } from '../common-options.ts';
+import { parseCount, parseNonNegative, parsePort, parsePositive, parseWhole } from '../common-options.ts';
 
 interface SandboxFlags {
   readonly port: number;
@@ -22,7 +22,7 @@ Examples:
   tonlake sandbox --faults http429=0.05,cutBody=0.02,gzip
   tonlake run --network http://127.0.0.1:8081/api/v3 --range 1000:1999`;
 
-/** `tonlake sandbox`: serves a made-up network until it is interrupted. */
+/** `tonlake sandbox`: serves a generated network until it is interrupted. */
 export function addSandbox(program: Command): void {
   program
     .command('sandbox')
@@ -34,7 +34,7 @@ export function addSandbox(program: Command): void {
     .option(
       '--activity <n>',
       'multiplier for the number of transactions, normally about 16 per block; 0 to 8',
-      parsePositiveOrZero,
+      parseNonNegative,
       1,
     )
     .option('--rps <n>', 'respond with 429 above this many requests per second', parsePositive)
@@ -43,17 +43,7 @@ export function addSandbox(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (flags: SandboxFlags) => {
       const { parseFaults, startSandbox } = await import('../../sandbox/index.ts');
-      const faults = flags.faults === undefined ? {} : { faults: parseFaults(flags.faults) };
-      const sandbox = await startSandbox({
-        port: flags.port,
-        seed: flags.seed,
-        blocks: flags.blocks,
-        activity: flags.activity,
-        ...(flags.blockMs === undefined ? {} : { blockMs: flags.blockMs }),
-        ...(flags.rps === undefined ? {} : { rps: flags.rps }),
-        ...(flags.gzip === undefined ? {} : { gzip: flags.gzip }),
-        ...faults,
-      });
+      const sandbox = await startSandbox({ ...flags, faults: parseFaults(flags.faults ?? '') });
       process.stdout.write(`sandbox at ${sandbox.url}, blocks 1 to ${sandbox.head()}; press Ctrl-C to stop\n`);
       await new Promise<void>((resolve) => {
         process.once('SIGINT', resolve);

@@ -19,7 +19,7 @@ Examples:
 
 Exit codes: 0 drained, 1 failed, 2 invalid usage or job file.`;
 
-/** `tonlake schedule`: runs jobs when they come due, until it is told to end. */
+/** `tonlake schedule`: runs jobs when they are due, until it is stopped. */
 export function addSchedule(program: Command): void {
   program
     .command('schedule')

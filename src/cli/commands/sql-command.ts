@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { formatOf } from '../../files/output-format.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
-import { type CommonOptions, collectParam, networkOption, warehouseOption } from '../common-options.ts';
+import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 import { pasteable } from '../invocation.ts';
 import { collectInSteps } from '../v8-flags.ts';
@@ -35,14 +35,11 @@ Examples:
   tonlake sql 'select * from accounts where address = raw_address($account)' --param account=EQC...
   tonlake sql "select * from gas_fees_daily" --output fees.parquet`;
 
-/** `tonlake sql`: a query over a warehouse; works while an export runs. */
+/** `tonlake sql`: runs a query on a warehouse, even during an export. */
 export function addSql(program: Command): void {
-  program
-    .command('sql')
+  withPlace(program.command('sql'))
     .description('run a query over the tables of a warehouse')
     .argument('[query]', 'query in DuckDB SQL')
-    .addOption(networkOption())
-    .addOption(warehouseOption())
     .addOption(
       new Option('--format <format>', 'output format (default: from the extension of --output, or box)').choices(
         FORMATS,
@@ -54,14 +51,13 @@ export function addSql(program: Command): void {
     .option('--strict', 'fail if a table in the query has missing or quarantined blocks')
     .addHelpText('after', HELP)
     .action(async (query: string | undefined, flags: SqlFlags) => {
-      const { readFile } = await import('node:fs/promises');
       if ((query === undefined) === (flags.file === undefined)) {
-        throw new UsageError('usage: expected either a query or --file, got both', {
+        throw new UsageError(`usage: expected either a query or --file, got ${query === undefined ? 'none' : 'both'}`, {
           code: 'no-query',
           hint: 'tonlake sql "select count(*) from transactions"',
         });
       }
-      const sql = query ?? (await readQueryFile(readFile, flags.file ?? ''));
+      const sql = query ?? (await readQueryFile(flags.file ?? ''));
       if (sql.trim() === '')
         throw new UsageError('usage: expected a query, got nothing', { code: 'no-query', hint: 'tonlake sql --help' });
       await answer(sql, flags);
@@ -91,10 +87,8 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
   else if (format !== 'parquet') await writeQuery(warehouse, sql, { out: process.stdout, format }, options);
 }
 
-async function readQueryFile(
-  readFile: (path: string, encoding: 'utf8') => Promise<string>,
-  path: string,
-): Promise<string> {
+async function readQueryFile(path: string): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type CommonOptions, networkOf, networkOption, warehouseOption } from '../common-options.ts';
+import { type CommonOptions, networkOf, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 import { pasteable } from '../invocation.ts';
 
@@ -9,14 +9,11 @@ interface StatusFlags extends CommonOptions {
   readonly long?: boolean;
 }
 
-/** `tonlake status`: what a warehouse holds and what is missing. */
+/** `tonlake status`: shows what a warehouse contains and what is missing. */
 export function addStatus(program: Command): void {
-  program
-    .command('status')
+  withPlace(program.command('status'))
     .description('show what a warehouse contains and what is missing: ranges, rows, files')
     .argument('[names...]', 'pipelines and marts to show in full (default: a summary of each)')
-    .addOption(networkOption())
-    .addOption(warehouseOption())
     .option('--long', 'show everything: all spans, days, rows of each table')
     .option('--budget', 'show the rate limit of the network on this machine instead')
     .option('--json', 'print a JSON object')

@@ -1,12 +1,5 @@
 import type { Command } from 'commander';
-import {
-  type CommonOptions,
-  networkOption,
-  parseCount,
-  parsePositive,
-  pipelinesOption,
-  warehouseOption,
-} from '../common-options.ts';
+import { type CommonOptions, parseCount, parsePositive, pipelinesOption, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 
 interface VerifyFlags extends CommonOptions {
@@ -38,11 +31,8 @@ Exit codes: 0 proven, 1 not proven or failed, 2 invalid usage.`;
 
 /** `tonlake verify`: proves a warehouse from its own files, offline. */
 export function addVerify(program: Command): void {
-  program
-    .command('verify')
+  withPlace(program.command('verify'))
     .description('verify offline that a warehouse is complete and unchanged')
-    .addOption(networkOption())
-    .addOption(warehouseOption())
     .addOption(pipelinesOption())
     .option('-r, --range <range>', 'blocks or UTC days to verify (default: everything that is done)')
     .option('--deep', 'also check the transaction chain of every account and both ends of every internal message')

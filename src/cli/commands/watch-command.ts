@@ -6,13 +6,13 @@ import type { WatchEvent, WatchReport } from '../../watch/watch.ts';
 import {
   type CommonOptions,
   networkOf,
-  networkOption,
   parseCount,
   parseRps,
   shellWord,
   warehouseOf,
-  warehouseOption,
+  withPlace,
 } from '../common-options.ts';
+import { watchInterrupts } from '../interrupts.ts';
 import { pasteable } from '../invocation.ts';
 
 interface WatchFlags extends CommonOptions {
@@ -36,10 +36,9 @@ Examples:
   tonlake watch --message "$EXTERNAL_MESSAGE_HASH" --polls 20 --json
   tonlake sql "select account, first_seen, last_seen, finality, outcome, final_hash from pending_transactions"`;
 
-/** `tonlake watch`: what is pending of some accounts. */
+/** `tonlake watch`: pending transactions of some accounts. */
 export function addWatch(program: Command): void {
-  program
-    .command('watch')
+  withPlace(program.command('watch'))
     .description('poll pending transactions of accounts and store what is seen')
     .option('-a, --account <address>', 'account to watch; repeatable', collect, [])
     .option(
@@ -53,8 +52,6 @@ export function addWatch(program: Command): void {
     )
     .option('--for <time>', 'stop after this time (default: run until Ctrl-C)', parseDuration)
     .option('--polls <n>', 'stop after this many polls', parseCount)
-    .addOption(networkOption())
-    .addOption(warehouseOption())
     .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']))
     .option('--rps <n>', 'maximum requests per second, or auto to find the limit', parseRps)
     .option('--json', 'print one JSON object per line')
@@ -67,39 +64,26 @@ async function watchLive(flags: WatchFlags): Promise<void> {
     import('../../watch/watch.ts'),
     import('../../declare/registry.ts'),
   ]);
-  const controller = new AbortController();
-  const interrupt = (): void => {
-    if (controller.signal.aborted) process.exit(130);
-    controller.abort();
-  };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  const interrupts = watchInterrupts(() => {});
   try {
     const report = await watch({
-      ...{
-        accounts: flags.account,
-        messages: flags.message,
-        everyMs: flags.every,
-        forMs: flags.for,
-        polls: flags.polls,
-      },
-      ...{
-        network: networkOf(flags),
-        warehouse: warehouseOf(flags),
-        store: flags.store,
-        rps: flags.rps,
-      },
-      stop: controller.signal,
+      accounts: flags.account,
+      messages: flags.message,
+      everyMs: flags.every,
+      forMs: flags.for,
+      polls: flags.polls,
+      network: networkOf(flags),
+      warehouse: warehouseOf(flags),
+      store: flags.store,
+      rps: flags.rps,
+      stop: interrupts.signal,
       onEvent: (event) => show(event, flags.json === true),
     });
-    if (flags.json !== true)
-      process.stdout.write(
-        summary(report, warehouseOf(flags), (await loadRegistry()).playing('pendingTransactions').pipeline),
-      );
-    if (controller.signal.aborted) process.exitCode = 130;
+    const { pipeline } = (await loadRegistry()).playing('pendingTransactions');
+    if (flags.json !== true) process.stdout.write(summary(report, warehouseOf(flags), pipeline));
+    if (interrupts.signal.aborted) process.exitCode = 130;
   } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
+    interrupts.close();
   }
 }
 
