@@ -1,21 +1,13 @@
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { contentHash } from '../../src/audit/content-hash.ts';
-import { realEffects } from '../../src/core/effects.ts';
-import { type CompactOptions, compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
 import { doneSpans, quarantinedSpans, spansOf } from '../../src/warehouse/ledger/done-spans.ts';
 import { parseEntry } from '../../src/warehouse/ledger/entries.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
-import { items, parts } from './tables.ts';
+import { compact, compactKilled, hashes, tables } from './compacting.ts';
 import { commitItems, countItems, draftOf, freshPath, openTestStore } from './warehouses.ts';
 
-const tables = [items, parts];
 const APART = [0, 20, 40, 60].map((from) => ({ from, to: from + 9 }));
-
-function compact(warehouse: string, more: Partial<CompactOptions> = {}) {
-  return compactWarehouse({ warehouse, tables, effects: realEffects, ...more });
-}
 
 async function makeApart(perDay = 1_000_000): Promise<string> {
   const path = freshPath('parquet');
@@ -29,15 +21,6 @@ async function ledgerOf(path: string) {
   const reader = await openReader(path, tables);
   try {
     return await reader.ledger();
-  } finally {
-    await reader.close();
-  }
-}
-
-async function hashes(path: string) {
-  const reader = await openReader(path, tables);
-  try {
-    return [await contentHash(reader.query, items), await contentHash(reader.query, parts), await countItems(reader)];
   } finally {
     await reader.close();
   }
@@ -102,15 +85,7 @@ test('spans apart of different days stay apart, as their files do', async () => 
 test('killed at any step of a commit it leaves the same rows and holes, and a rerun completes it', async () => {
   const path = await makeApart();
   const before = await hashes(path);
-  const moments: string[] = [];
-  const onStep = async (): Promise<void> => {
-    const copy = freshPath('parquet');
-    await cp(path, copy, { recursive: true });
-    const lock = join(copy, '_lock');
-    await writeFile(lock, JSON.stringify({ ...JSON.parse(await readFile(lock, 'utf8')), startedAt: 'another time' }));
-    moments.push(copy);
-  };
-  await compact(path, { onStep });
+  const moments = await compactKilled(path);
   expect(moments.length).toBeGreaterThan(5);
   for (const copy of moments) {
     expect(await hashes(copy)).toEqual(before);

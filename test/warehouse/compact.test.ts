@@ -1,23 +1,14 @@
-import { cp, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { contentHash } from '../../src/audit/content-hash.ts';
-import { realEffects } from '../../src/core/effects.ts';
-import { type CompactOptions, compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
 import { planCuts } from '../../src/warehouse/compaction/merge-files.ts';
 import { planCompaction } from '../../src/warehouse/compaction/plan-compaction.ts';
 import { spansOf } from '../../src/warehouse/ledger/done-spans.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
-import { items, parts } from './tables.ts';
-import { commitItems, countItems, draftOf, freshPath, openTestStore, stageItems } from './warehouses.ts';
-
-const tables = [items, parts];
-
-function compact(warehouse: string, more: Partial<CompactOptions> = {}) {
-  return compactWarehouse({ warehouse, tables, effects: realEffects, ...more });
-}
+import { compact, compactKilled, hashes, tables } from './compacting.ts';
+import { items } from './tables.ts';
+import { commitItems, draftOf, freshPath, openTestStore, stageItems } from './warehouses.ts';
 
 /** Spans of ten items; two days each hold half of all. */
 async function makeWarehouse(spans: number, kind: 'parquet' | 'duckdb' = 'parquet'): Promise<string> {
@@ -26,15 +17,6 @@ async function makeWarehouse(spans: number, kind: 'parquet' | 'duckdb' = 'parque
   for (let at = 0; at < spans; at++) await commitItems(store, at * 10, at * 10 + 9, { perDay: spans * 5 });
   await store.close();
   return path;
-}
-
-async function hashes(path: string) {
-  const reader = await openReader(path, tables);
-  try {
-    return [await contentHash(reader.query, items), await contentHash(reader.query, parts), await countItems(reader)];
-  } finally {
-    await reader.close();
-  }
 }
 
 describe('compact', () => {
@@ -144,15 +126,7 @@ describe('compact', () => {
   test('killed at any step of a commit it leaves the same rows, and a rerun completes it', async () => {
     const path = await makeWarehouse(4);
     const before = await hashes(path);
-    const moments: string[] = [];
-    const onStep = async (): Promise<void> => {
-      const copy = freshPath('parquet');
-      await cp(path, copy, { recursive: true });
-      const lock = join(copy, '_lock');
-      await writeFile(lock, JSON.stringify({ ...JSON.parse(await readFile(lock, 'utf8')), startedAt: 'another time' }));
-      moments.push(copy);
-    };
-    await compact(path, { onStep });
+    const moments = await compactKilled(path);
     expect(moments.length).toBeGreaterThan(5);
     for (const copy of moments) {
       expect(await hashes(copy)).toEqual(before);

@@ -1,11 +1,20 @@
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { contentHash } from '../../src/audit/content-hash.ts';
 import type { Store } from '../../src/warehouse/store.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
-import { commitItems, countItems, DRAFT, listAll, openTestStore, type StoreKind, stageItems } from './warehouses.ts';
+import {
+  commitItems,
+  countItems,
+  DRAFT,
+  killOwner,
+  listAll,
+  openTestStore,
+  type StoreKind,
+  stageItems,
+} from './warehouses.ts';
 
 interface Moment {
   readonly step: string;
@@ -38,12 +47,6 @@ async function photograph(kind: StoreKind, work: (store: Store) => Promise<void>
   await store.close();
   isOn = false;
   return moments;
-}
-
-/** Turns the owner of a lock into a process that ended: the pid belongs to another one now. */
-async function killOwner(lock: string): Promise<void> {
-  const owner = JSON.parse(await readFile(lock, 'utf8'));
-  await writeFile(lock, JSON.stringify({ ...owner, startedAt: 'another time' }));
 }
 
 const sums = async (store: Store) => [await contentHash(store.query, items), await contentHash(store.query, parts)];

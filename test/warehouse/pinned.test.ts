@@ -1,15 +1,11 @@
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { realEffects } from '../../src/core/effects.ts';
 import { Database } from '../../src/sql/database.ts';
-import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
+import { compact, compactKilled, tables } from './compacting.ts';
 import { withoutLinks } from './filesystem.ts';
-import { items, parts } from './tables.ts';
 import { commitItems, countItems, freshPath, listAll, openTestStore } from './warehouses.ts';
-
-const tables = [items, parts];
 
 let duckdb: Database;
 
@@ -36,18 +32,6 @@ async function countFolder(path: string): Promise<number> {
 async function countFiles(files: readonly string[]): Promise<number> {
   const { rows } = await duckdb.query(`SELECT count(*) FROM read_parquet([${files.map((file) => `'${file}'`)}])`);
   return Number(rows[0]?.[0]);
-}
-
-const compact = (warehouse: string, onStep?: (step: string) => Promise<void>) =>
-  compactWarehouse({ warehouse, tables, effects: realEffects, ...(onStep === undefined ? {} : { onStep }) });
-
-/** A copy as a kill would leave it. */
-async function killed(path: string): Promise<string> {
-  const copy = freshPath('parquet');
-  await cp(path, copy, { recursive: true });
-  const lock = join(copy, '_lock');
-  await writeFile(lock, JSON.stringify({ ...JSON.parse(await readFile(lock, 'utf8')), startedAt: 'another time' }));
-  return copy;
 }
 
 describe('a superseded file', () => {
@@ -85,8 +69,7 @@ describe('a superseded file', () => {
 
   test('a kill at any step is put right by the next writer', async () => {
     const path = await makeWarehouse();
-    const moments: string[] = [];
-    await compact(path, async () => void moments.push(await killed(path)));
+    const moments = await compactKilled(path);
     expect(moments.length).toBeGreaterThan(5);
     for (const copy of moments) {
       await (await openTestStore(copy)).close();

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Effects, realEffects } from '../../src/core/effects.ts';
 import type { Span } from '../../src/core/span.ts';
@@ -87,6 +87,12 @@ export async function listAll(path: string): Promise<string[]> {
     .filter((item) => item.isFile())
     .map((item) => join(item.parentPath, item.name).slice(path.length + 1))
     .sort();
+}
+
+/** Turns the owner of a lock into a process that ended: the pid belongs to another one now. */
+export async function killOwner(lock: string): Promise<void> {
+  const owner = JSON.parse(await readFile(lock, 'utf8'));
+  await writeFile(lock, JSON.stringify({ ...owner, startedAt: 'another time' }));
 }
 
 /** The draft of the catalog, which an open Parquet warehouse has in its stage. */
