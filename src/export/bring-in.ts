@@ -3,7 +3,7 @@ import { haveCommon, type Span, subtractSpans, totalSize, unionSpans } from '../
 import { coversBlocks, isFinal, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import { type LedgerEntry, narrowerEntries, PARTIAL, requireSpace, spansOf } from '../warehouse/index.ts';
 import { queryOf, requireColumnsOfSources, requireKeys } from './lookup-keys.ts';
-import { missingSpans, tellSkipped } from './missing-spans.ts';
+import { missingSpans, reportSkipped } from './missing-spans.ts';
 import { splitReachable } from './reachable-blocks.ts';
 import { countPromised } from './store-sink.ts';
 import { walkAndRepair, widenEntry } from './walk-and-repair.ts';
@@ -23,13 +23,13 @@ export async function bringIn(run: PipelineRun): Promise<void> {
   // Partial entries are read again completely.
   const missing = subtractSpans(missingSpans(run), partial.flatMap(spansOf));
   const isLive = isReadAgain(run);
-  if (missing.length === 0 && !isLive && partial.length === 0) return tellSkipped(run, report);
+  if (missing.length === 0 && !isLive && partial.length === 0) return reportSkipped(run, report);
   await requireSources(run);
   const isFresh = isLive || partial.length > 0 || pipeline.walk.kind === 'lookup';
   const ends = isFresh ? await fetchEnds(run.source) : await run.chain.ends();
   const narrower = coversBlocks(pipeline) ? narrowerEntries(sink.ledger(), pipeline, missing) : [];
   const again = outdated(run, ends.last).filter((entry) => !narrower.includes(entry));
-  if (missing.length === 0 && again.length === 0 && run.from === undefined) return tellSkipped(run, report);
+  if (missing.length === 0 && again.length === 0 && run.from === undefined) return reportSkipped(run, report);
   const reachable = coversBlocks(pipeline) ? splitReachable(pipeline, missing, ends, run.waitMs, report) : missing;
   await announce(run, reachable);
   const context: EngineContext = { ...run, declared: registry.pipeline(pipeline.name), ends };

@@ -17,7 +17,7 @@ export async function commitSpan(
 ): Promise<void> {
   const { sink, pipeline, network, report } = context;
   const { span, supersedes = [], ...more } = terms;
-  const poor = sink.ledger().filter(
+  const replaced = sink.ledger().filter(
     (entry) =>
       entry.pipeline === pipeline.name &&
       // The keys that a partial lookup has read stay.
@@ -29,7 +29,7 @@ export async function commitSpan(
     ...{ network, pipeline: pipeline.name, version: pipeline.version, span, verdict, without: pipeline.leftOut },
     ...more,
     ...meter(),
-    supersedes: [...supersedes, ...poor.map(({ id }) => id)],
+    supersedes: [...supersedes, ...replaced.map(({ id }) => id)],
   });
   if (verdict === 'sealed') report(spanEvent(entry));
 }
@@ -52,6 +52,6 @@ export async function quarantineSpan(
 }
 
 /** Reports that a span has ended, with or without success. */
-export function tellProgress({ report, pipeline }: WalkContext, span: Span): void {
+export function reportProgress({ report, pipeline }: WalkContext, span: Span): void {
   report({ event: 'progress', pipeline: pipeline.name, seqnos: spanSize(span), records: 0 });
 }

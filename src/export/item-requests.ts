@@ -108,7 +108,7 @@ function itemRequest(
   const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
   return {
     ...{ items, window, offset },
-    ask: {
+    http: {
       path: pathOf(pipeline),
       query: [
         ...items.map((item) => [parameter, item] as const),

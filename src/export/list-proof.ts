@@ -116,7 +116,7 @@ export class ListProof {
         const open = faults.filter(({ kind, item, lt }) => kind !== 'wrong' && !asked.has(`${item} ${lt}`));
         for (const { item, lt } of open) asked.add(`${item} ${lt}`);
         const isLast = open.length === 0 || round > ROUNDS;
-        const found = isLast ? 0 : await rows.ask(itemRequests(this.context, open));
+        const found = isLast ? 0 : await rows.fetch(itemRequests(this.context, open));
         if (found === 0) return { rows: own, faults: await this.certain(faults) };
       } catch (error) {
         await own.discard();

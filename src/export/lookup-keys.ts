@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
@@ -35,7 +34,7 @@ export async function findKeys(
   const names = [...walk.keys, ...walk.carried];
   const allowed = await sufficientReadings(sink, pipeline);
   const found = await sink.query(
-    `SELECT ${names.map((name) => `wanted.${quoteName(name)}::VARCHAR`).join(', ')}
+    `SELECT ${keySql(walk)}, ${names.map((name) => `wanted.${quoteName(name)}::VARCHAR`).join(', ')}
      FROM (${bare(query)}) AS wanted
      LEFT JOIN (SELECT "key", max(_as_of_seqno) AS as_of FROM lookups
        WHERE pipeline = $pipeline AND (left_out IS NULL OR left_out IN (${allowed})) GROUP BY ALL) AS held
@@ -44,13 +43,12 @@ export async function findKeys(
     parameters,
   );
   const keys = new Map<string, Key>();
-  for (const row of found.rows) {
+  for (const [text, ...row] of found.rows) {
     const values = Object.fromEntries(
       names.flatMap((name, at) => (row[at] === null ? [] : [[name, String(row[at])] as const])),
     );
     if (walk.keys.some((name) => values[name] === undefined || values[name] === '')) continue;
-    const text = keyText(walk.keys.map((name) => values[name] ?? ''));
-    keys.set(text, { text, values });
+    keys.set(String(text), { text: String(text), values });
   }
   return [...keys.values()];
 }
@@ -79,15 +77,15 @@ async function sufficientReadings({ query }: Pick<SpanSink, 'query'>, { name, le
     'SELECT DISTINCT left_out FROM lookups WHERE pipeline = $pipeline AND left_out IS NOT NULL ORDER BY ALL',
     { pipeline: name },
   );
-  const held = rows
+  const sufficient = rows
     .map(([text]) => String(text))
     .filter((text) => isWithin(leftOutSchema.parse(JSON.parse(text)), leftOut));
-  return held.length === 0 ? 'NULL' : held.map(quoteText).join(', ');
+  return sufficient.length === 0 ? 'NULL' : sufficient.map(quoteText).join(', ');
 }
 
 const leftOutSchema = z.record(z.string(), z.array(z.string()));
 
-/** The same as `keyText`, in SQL. */
+/** SQL for the text of a key. */
 function keySql({ keys }: LookupWalk): string {
   const text = `concat_ws(' ', ${keys.map((name) => `wanted.${quoteName(name)}::VARCHAR`).join(', ')})`;
   return `CASE WHEN length(${text}) <= ${LONG_KEY} THEN ${text} ELSE sha256(${text}) END`;
@@ -100,11 +98,6 @@ function bare(query: string): string {
 /** The ends of a range as parameters, if a query uses them. */
 export function boundOf(query: string, { from, to }: Span): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries({ from, to }).filter(([name]) => query.includes(`$${name}`)));
-}
-
-function keyText(values: readonly string[]): string {
-  const text = values.join(' ');
-  return text.length <= LONG_KEY ? text : createHash('sha256').update(text).digest('hex');
 }
 
 function requireColumns(pipeline: string, { keys, carried }: LookupWalk, names: readonly string[]): void {
@@ -176,8 +169,8 @@ async function readsComing(
 }
 
 function sourceOf(registry: Registry, relation: string): PipelineDef | undefined {
-  const held = registry.tableOf(relation)?.name;
-  return registry.pipelines.find(({ tables }) => tables.some((table) => table.name === held));
+  const table = registry.tableOf(relation)?.name;
+  return registry.pipelines.find(({ tables }) => tables.some(({ name }) => name === table));
 }
 
 /** @throws {UsageError} if the tables of a query are empty, or it has other columns */

@@ -21,7 +21,7 @@ export function missingSpans(run: Needing): readonly Span[] {
 }
 
 /** Reports that no missing block can be read, because the pipelines that this one needs lack them. */
-export function tellSkipped(run: Needing, report: (event: WalkEvent) => void): void {
+export function reportSkipped(run: Needing, report: (event: WalkEvent) => void): void {
   const { pipeline, sink, asked } = run;
   const ledger = sink.ledger();
   const missing = subtractSpans(asked, doneFor(ledger, pipeline));

@@ -14,7 +14,7 @@ export interface RefusedRecord extends RefusedReport {
 
 /** A failed request. */
 export interface Failure {
-  readonly ask: SourceRequest;
+  readonly http: SourceRequest;
   readonly error: TonlakeError;
 }
 
@@ -52,10 +52,10 @@ export class PageLoading {
   }
 
   /** Sends all requests that the walk plans. */
-  async askPlanned(): Promise<void> {
+  async fetchPlanned(): Promise<void> {
     try {
       for await (const round of this.walk.plan()) {
-        await this.askRound(round);
+        await this.fetchRound(round);
         if (this.isOver) return;
       }
     } catch (error) {
@@ -65,13 +65,13 @@ export class PageLoading {
   }
 
   /** Sends requests, and those that follow from their pages. @returns the number of rows */
-  async askRound({ requests, count }: Round): Promise<number> {
+  async fetchRound({ requests, count }: Round): Promise<number> {
     const { context } = this;
     context.report({ event: 'planned', pipeline: context.pipeline.name, requests: count });
     const running = new Set<Promise<void>>();
     let added = 0;
     const start = (request: WalkRequest, isMore: boolean): void => {
-      const done = context.asks.add(() => this.ask(request, (rows) => (added += rows)), isMore);
+      const done = context.pages.add(() => this.fetchPage(request, (rows) => (added += rows)), isMore);
       const work = done.then(
         (more) => {
           running.delete(work);
@@ -85,7 +85,7 @@ export class PageLoading {
       running.add(work);
     };
     for (const request of requests) {
-      await context.asks.room();
+      await context.pages.room();
       if (this.isOver) break;
       start(request, false);
     }
@@ -114,7 +114,7 @@ export class PageLoading {
   }
 
   /** @returns requests that follow from the page */
-  private async ask(request: WalkRequest, onAdded: (rows: number) => void): Promise<readonly WalkRequest[]> {
+  private async fetchPage(request: WalkRequest, onAdded: (rows: number) => void): Promise<readonly WalkRequest[]> {
     if (this.isOver) return [];
     const { context } = this;
     const { unit } = request.page;
@@ -123,7 +123,7 @@ export class PageLoading {
       const page = await this.load(request);
       onAdded(page.added);
       const more = (await this.walk.next?.(request, page)) ?? [];
-      if (page.held > context.loaders.flushRecords && this.walk.rows.copies?.keep === 'newest')
+      if (page.loaded > context.loaders.flushRecords && this.walk.rows.copies?.keep === 'newest')
         await this.loader.flush();
       if (unit !== undefined && more.length === 0) this.answered.add(unit);
       return more;
@@ -136,11 +136,11 @@ export class PageLoading {
     const { context, walk, loader } = this;
     let asked = '';
     const page = await context.source.fetch(
-      request.ask,
+      request.http,
       async (answer) => {
         walk.see?.(request, answer);
         asked = answer.request;
-        context.asks.learn(answer.body.length);
+        context.pages.learn(answer.body.length);
         // The source does not know the key.
         return answer.status === 404 ? NO_ROWS : loader.add(answer.body, request.page);
       },
@@ -187,7 +187,7 @@ export class PageLoading {
     }
     if (!isLocalFailure(error) || this.walk.unit === 'reading') this.fatal ??= { error };
     else if (unit !== undefined) {
-      this.failures.set(unit, { ask: request.ask, error });
+      this.failures.set(unit, { http: request.http, error });
       await this.loader.drop(unit);
     } else if (this.walk.unit === 'span') this.failure ??= error;
     // The audit finds what a window lacks.
@@ -203,5 +203,14 @@ export class PageLoading {
 }
 
 const NO_ROWS: PageReport = {
-  ...{ isTaken: true, records: 0, refused: [], unknown: [], lastLt: undefined, added: 0, held: 0, stranger: undefined },
+  ...{
+    isTaken: true,
+    records: 0,
+    refused: [],
+    unknown: [],
+    lastLt: undefined,
+    added: 0,
+    loaded: 0,
+    stranger: undefined,
+  },
 };

@@ -12,23 +12,23 @@ export type PageRequest =
   | { readonly kind: 'block'; readonly seqno: number; readonly offset: number };
 
 /** The request for a page. Waits for a block that is not indexed. */
-export function requestOf(pipeline: MasterchainPipeline, ask: PageRequest): SourceRequest {
+export function requestOf(pipeline: MasterchainPipeline, page: PageRequest): SourceRequest {
   const { walk, name } = pipeline;
   const rest = fixedQuery(pipeline);
-  if (ask.kind === 'window') {
-    const { from, to } = ask.window;
+  if (page.kind === 'window') {
+    const { from, to } = page.window;
     return {
       path: walk.windows.path,
       query: [['start_lt', String(from)], ['end_lt', String(to)], ['limit', String(PAGE_ROWS)], ...rest],
       label: `${name} lt ${from}:${to}`,
     };
   }
-  const offset: readonly (readonly [string, string])[] = ask.offset === 0 ? [] : [['offset', String(ask.offset)]];
+  const offset: readonly (readonly [string, string])[] = page.offset === 0 ? [] : [['offset', String(page.offset)]];
   return {
     path: pathOf(pipeline),
-    query: [[walk.seqno, String(ask.seqno)], ['limit', String(PAGE_ROWS)], ...offset, ...rest],
+    query: [[walk.seqno, String(page.seqno)], ['limit', String(PAGE_ROWS)], ...offset, ...rest],
     missing: 'wait',
-    label: `${name} ${ask.seqno}`,
+    label: `${name} ${page.seqno}`,
   };
 }
 
@@ -51,6 +51,6 @@ export function fixedGiven({ parameters }: PipelineDef): Given {
 
 /** The pages of a masterchain block with so many rows; the last page is not full. */
 export function pagesOfBlock(seqno: number, rows: number): readonly PageRequest[] {
-  const pages = Math.floor(rows / PAGE_ROWS) + 1;
-  return Array.from({ length: pages }, (_, page) => ({ kind: 'block', seqno, offset: page * PAGE_ROWS }));
+  const count = Math.floor(rows / PAGE_ROWS) + 1;
+  return Array.from({ length: count }, (_, at) => ({ kind: 'block', seqno, offset: at * PAGE_ROWS }));
 }

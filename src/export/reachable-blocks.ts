@@ -19,7 +19,7 @@ export function splitReachable(
   report: (event: WalkEvent) => void,
 ): readonly Span[] {
   const horizon = ends.last + Math.ceil((waitMs ?? DEFAULT_WAIT_MS) / BLOCK_MS);
-  const tell = (beyond: readonly Span[], code: string, fact: string, hint: string): void => {
+  const reportAll = (beyond: readonly Span[], code: string, fact: string, hint: string): void => {
     for (const { from, to } of beyond) {
       const message = `walk ${pipeline.name} ${formatSpans([{ from, to }])}: ${fact}`;
       const error = new WalkError(message, { code, hint });
@@ -27,8 +27,8 @@ export function splitReachable(
     }
   };
   const old = subtractSpans(spans, [{ from: ends.first, to: Number.MAX_SAFE_INTEGER }]);
-  tell(old, 'below-first', `the index begins at block ${ends.first}`, `start the range at ${ends.first}`);
+  reportAll(old, 'below-first', `the index begins at block ${ends.first}`, `start the range at ${ends.first}`);
   const late = subtractSpans(spans, [{ from: 0, to: horizon }]);
-  tell(late, 'above-head', `the head is ${ends.last}, too far below to wait`, 'run it again later');
+  reportAll(late, 'above-head', `the head is ${ends.last}, too far below to wait`, 'run it again later');
   return subtractSpans(spans, [...old, ...late]);
 }

@@ -183,7 +183,7 @@ function contextOf(
   return {
     ...{ pipeline, declared: registry.pipeline(pipeline.name), pipelines: [pipeline], registry },
     ...{ network, source, effects, stop, report, sink, ends, asked, history: false, from: options.from },
-    ...{ mode: options.walk ?? 'auto', requestsPerSpan: 20, asks: new PageQueue(2 * (options.concurrency ?? 8)) },
+    ...{ mode: options.walk ?? 'auto', requestsPerSpan: 20, pages: new PageQueue(2 * (options.concurrency ?? 8)) },
     // Rows stay in memory until they are handed out, so flushing them would save nothing.
     loaders: threadLoaders((of, span) => sink.stage(of, span), Number.POSITIVE_INFINITY),
   };

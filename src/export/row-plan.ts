@@ -31,7 +31,7 @@ export function planRowSpans(
 }
 
 /** The pages with all rows of a span. */
-export function planRowAsks(mode: WalkMode, span: Span, headers: Headers): readonly PageRequest[] {
+export function planRowPages(mode: WalkMode, span: Span, headers: Headers): readonly PageRequest[] {
   const blocks: PageRequest[] = [];
   for (let seqno = span.from; seqno <= span.to; seqno++) {
     blocks.push(...pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? [])));

@@ -178,7 +178,7 @@ function commonRun(exporting: Exporting): CommonRun {
   return {
     ...{ pipelines, registry, network, source, effects, stop, asked, mode, history, loaders, chain },
     ...{ warehouse: options.warehouse, waitMs: options.waitMs, report: tally.report, sink: storeSink(store) },
-    ...{ requestsPerSpan: requestsPerSpan(source), asks: new PageQueue(2 * concurrency) },
+    ...{ requestsPerSpan: requestsPerSpan(source), pages: new PageQueue(2 * concurrency) },
   };
 }
 

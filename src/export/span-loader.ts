@@ -55,7 +55,7 @@ export interface PageReport {
   /** Rows that were kept. */
   readonly added: number;
   /** Records in the loader. */
-  readonly held: number;
+  readonly loaded: number;
   /** A block in the page that was not requested: all rows of the page were dropped. */
   readonly stranger: number | undefined;
 }
@@ -105,12 +105,12 @@ export class SpanLoader<T> {
     const isTooMuch = isFull && (overflow === 'refuse' || overflow === 'divide');
     if (isTooMuch || (overflow === 'divide' && refused.length > 0) || stranger !== undefined) {
       this.decoder.rollback(mark);
-      return { ...NOT_TAKEN, records, held: from, stranger };
+      return { ...NOT_TAKEN, records, loaded: from, stranger };
     }
     const lastLt = isFull && overflow === 'cut' && to > from ? this.rows.cutLast(from, to) : undefined;
     const added = this.rows.add({ unit, from, to }, isSupplement);
     return {
-      ...{ isTaken: true, records, added, held: to, stranger, lastLt },
+      ...{ isTaken: true, records, added, loaded: to, stranger, lastLt },
       refused: refused.length === 0 ? [] : await this.explain(refused),
       unknown: [...unknown],
     };

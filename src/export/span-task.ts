@@ -2,7 +2,7 @@ import type { BadBlock } from '../audit/reconcile.ts';
 import { AuditError, DecodeError, type TonlakeError } from '../core/errors.ts';
 import { type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
 import { formatTarget } from '../http/request.ts';
-import { commitSpan, quarantineSpan, tellProgress } from './commit-span.ts';
+import { commitSpan, quarantineSpan, reportProgress } from './commit-span.ts';
 import { PageLoading, type RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
 import type { BlockProblem, Comparison, ProvableRows, Reading, SpanWalk } from './span-walk.ts';
@@ -75,15 +75,15 @@ class SpanTask {
     this.rows = {
       links: (ends) => loader.links(ends),
       stage: (spans) => loader.stage(spans),
-      ask: (requests) => this.loading.askRound({ requests, count: requests.length }),
+      fetch: (requests) => this.loading.fetchRound({ requests, count: requests.length }),
     };
   }
 
   async run(): Promise<readonly BlockProblem[] | 'halve'> {
-    await this.loading.askPlanned();
+    await this.loading.fetchPlanned();
     if (this.loading.distrust !== undefined) throw this.loading.distrust;
     const found = await this.settle();
-    if (found !== 'halve') tellProgress(this.context, this.walk.span);
+    if (found !== 'halve') reportProgress(this.context, this.walk.span);
     if (this.loading.fatal !== undefined) throw this.loading.fatal.error;
     return found;
   }
@@ -111,7 +111,7 @@ class SpanTask {
       if (round > 1) await context.effects.sleep(REPAIR_PAUSE_MS);
       for (const { seqno } of again) await loading.forget(seqno);
       const requests = again.flatMap(({ seqno }) => walk.repair?.(seqno) ?? []);
-      await loading.askRound({ requests, count: requests.length });
+      await loading.fetchRound({ requests, count: requests.length });
       ({ bad, staged } = await this.prove(round));
     }
     await this.commitParts(this.goodParts(bad), staged);
@@ -212,8 +212,8 @@ class SpanTask {
   private brokenPage(seqno: number): readonly RefusedRecord[] | undefined {
     const failure = this.loading.failures.get(seqno);
     if (!(failure?.error instanceof DecodeError)) return undefined;
-    const { ask, error } = failure;
-    const request = `${ask.method ?? 'GET'} ${decodeURIComponent(formatTarget(ask))}`;
+    const { http, error } = failure;
+    const request = `${http.method ?? 'GET'} ${decodeURIComponent(formatTarget(http))}`;
     return [{ request, pointer: '', reason: error.message, raw: String(error.cause ?? '') }];
   }
 

@@ -33,7 +33,7 @@ export interface EntryTerms {
 /** The rows so far, for a walk that checks them itself. */
 export interface ProvableRows extends Pick<SpanLoaderPort, 'links' | 'stage'> {
   /** Requests more pages. @returns the number of new rows */
-  ask(requests: readonly WalkRequest[]): Promise<number>;
+  fetch(requests: readonly WalkRequest[]): Promise<number>;
 }
 
 /** Blocks with wrong rows, and the staged rows of the other parts. */

@@ -87,7 +87,7 @@ async function listedAccounts(
   opcode: number,
   lt: bigint,
 ): Promise<readonly string[]> {
-  const ask = async (sort: 'asc' | 'desc', offset: number): Promise<Listed> => {
+  const fetchPage = async (sort: 'asc' | 'desc', offset: number): Promise<Listed> => {
     const query = [
       ...[['lt', String(lt)] as const, ['limit', String(PAGE_ROWS)] as const, ['sort', sort] as const],
       ...(offset === 0 ? [] : [['offset', String(offset)] as const]),
@@ -103,11 +103,11 @@ async function listedAccounts(
     }
     return found.size < size + page.length;
   };
-  const front = await ask('asc', 0);
+  const front = await fetchPage('asc', 0);
   take(front);
-  let isWhole = front.length < PAGE_ROWS || take(await ask('desc', 0));
+  let isWhole = front.length < PAGE_ROWS || take(await fetchPage('desc', 0));
   for (let offset = PAGE_ROWS; !isWhole; offset += PAGE_ROWS) {
-    const page = await ask('asc', offset);
+    const page = await fetchPage('asc', offset);
     take(page);
     isWhole = page.length < PAGE_ROWS;
   }

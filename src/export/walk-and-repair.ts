@@ -107,13 +107,13 @@ async function replaceEntry(context: EngineContext<MasterchainPipeline>, entry: 
 
 async function isOutdated(context: EngineContext<MasterchainPipeline>, seqno: number): Promise<boolean> {
   const committed = (await context.sink.headers({ from: seqno, to: seqno })).get(seqno) ?? [];
-  const [ask] = pagesOfBlock(seqno, 0);
-  if (ask === undefined) return false;
+  const [page] = pagesOfBlock(seqno, 0);
+  if (page === undefined) return false;
   try {
-    const told = await context.source.fetch(requestOf(context.pipeline, ask), ({ body, request }) =>
+    const current = await context.source.fetch(requestOf(context.pipeline, page), ({ body, request }) =>
       parseHeaders(body, request),
     );
-    return describe(told) !== describe(committed);
+    return describe(current) !== describe(committed);
   } catch (error) {
     if (error instanceof TonlakeError) return false;
     throw error;

@@ -104,6 +104,6 @@ export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
 /** What the engine uses beside. */
 export interface EngineContext<Pipeline extends PipelineDef = PipelineDef> extends WalkContext<Pipeline> {
   /** Bounds the pages in memory: those requested, and those being decoded. */
-  readonly asks: PageQueue;
+  readonly pages: PageQueue;
   readonly loaders: LoaderPool;
 }

@@ -25,7 +25,7 @@ export interface PageRules {
 
 /** The request of one page. */
 export interface WalkRequest {
-  readonly ask: SourceRequest;
+  readonly http: SourceRequest;
   readonly page: PageRules;
   readonly fetch?: FetchOptions | undefined;
 }

@@ -65,7 +65,7 @@ async function contextOf(
     sink: isMasterchain(pipeline) ? { ...sink, ledger: () => [] } : sink,
     ...{ effects, stop, report, mode: 'auto', history: false, requestsPerSpan: Number.MAX_SAFE_INTEGER },
     ends: isAfterFirst(store, pipeline, asked) ? { first: 0, last: 0 } : await fetchEnds(source),
-    asks: new PageQueue(2 * concurrency),
+    pages: new PageQueue(2 * concurrency),
     loaders: threadLoaders((of, span) => store.stage(of, span)),
     // The scope of an entry with given keys is their query.
     from: scope === PARTIAL ? undefined : scope,

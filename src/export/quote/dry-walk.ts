@@ -39,7 +39,7 @@ export async function dryWalk(
     if ('error' in walk) continue;
     let records = 0;
     const follow = async (request: WalkRequest): Promise<void> => {
-      counts.add(request.ask.path);
+      counts.add(request.http.path);
       const page = pageOf(request, recordsOf(request));
       records += page.added;
       for (const more of (await walk.next?.(request, page)) ?? []) await follow(more);
@@ -54,7 +54,7 @@ export async function dryWalk(
 /** Ends a span; the walk plans the next ones by its number of records. */
 async function finish(walk: SpanWalk, blocks: number): Promise<void> {
   const nothing = { missing: [], stray: [], unlinked: [], twice: [], older: [], contradicted: [] };
-  await walk.audit?.({ links: async () => ({ ...nothing, blocks }), stage: async () => [], ask: async () => 0 });
+  await walk.audit?.({ links: async () => ({ ...nothing, blocks }), stage: async () => [], fetch: async () => 0 });
   await walk.entry(walk.span, { refused: 0, isStopped: false });
   walk.onEnd?.();
 }
@@ -62,7 +62,7 @@ async function finish(walk: SpanWalk, blocks: number): Promise<void> {
 function pageOf({ page: { full = Number.POSITIVE_INFINITY, overflow } }: WalkRequest, records: number): PageReport {
   const isTaken = records < full || overflow === 'keep' || overflow === 'cut';
   return {
-    ...{ records, isTaken, added: isTaken ? records : 0, held: 0 },
+    ...{ records, isTaken, added: isTaken ? records : 0, loaded: 0 },
     ...{ refused: [], unknown: [], lastLt: undefined, stranger: undefined },
   };
 }
@@ -92,10 +92,10 @@ export function drySource(real: Source, { ends, shards, ltAt }: DryChain, counts
     rps: real.rps,
     counts: real.counts,
     close: async () => {},
-    fetch: async (ask, accept) => {
-      counts.add(ask.path);
-      const body = Buffer.from(JSON.stringify(answerTo(ask)));
-      return accept({ status: 200, body, wireBytes: body.length, request: ask.path });
+    fetch: async (http, accept) => {
+      counts.add(http.path);
+      const body = Buffer.from(JSON.stringify(answerTo(http)));
+      return accept({ status: 200, body, wireBytes: body.length, request: http.path });
     },
   };
 }
@@ -107,8 +107,8 @@ export interface SamplePage {
 }
 
 /** Requests a page and counts its records. */
-export function readPage({ source, pipeline }: Pick<WalkContext, 'source' | 'pipeline'>, ask: SourceRequest) {
-  return source.fetch({ ...ask, label: `plan ${pipeline.name}` }, ({ body }): SamplePage => {
+export function readPage({ source, pipeline }: Pick<WalkContext, 'source' | 'pipeline'>, http: SourceRequest) {
+  return source.fetch({ ...http, label: `plan ${pipeline.name}` }, ({ body }): SamplePage => {
     const { records } = new Decoder(pipeline).decode(body, { read_at: 0n, as_of: 0n, seqno: 0n });
     return { body: Buffer.from(body), records };
   });
@@ -120,7 +120,7 @@ export async function readWhole(
   walk: SpanWalk,
   request: WalkRequest,
 ): Promise<readonly SamplePage[]> {
-  const page = await readPage(context, request.ask);
+  const page = await readPage(context, request.http);
   const more = (await walk.next?.(request, pageOf(request, page.records))) ?? [];
   const others = await Promise.all(more.map((each) => readWhole(context, walk, each)));
   return [page, ...others.flat()];

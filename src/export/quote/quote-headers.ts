@@ -75,8 +75,8 @@ function densityOf({ headers, stretches, headersAtStart, headersPerBlock, range 
 }
 
 /** The window of logical time of a request, if it has one. */
-export function windowOf({ ask }: WalkRequest): LtWindow | undefined {
-  const parameters = new Map(ask.query);
+export function windowOf({ http }: WalkRequest): LtWindow | undefined {
+  const parameters = new Map(http.query);
   const [from, to] = [parameters.get('start_lt'), parameters.get('end_lt')];
   return from === undefined || to === undefined ? undefined : { from: BigInt(from), to: BigInt(to) };
 }

@@ -34,7 +34,7 @@ export async function quotePlanned<P extends PipelineDef>(
     for await (const { requests } of own.plan()) {
       for (const request of requests) {
         planned.push({ walk: own, request });
-        counts.add(request.ask.path);
+        counts.add(request.http.path);
       }
     }
     own.onEnd?.();

@@ -75,7 +75,7 @@ export async function quoteRows(
   }
   const windows = counts.byPath.get(path) ?? 0;
   const chosen = spread(planned, Math.min(SAMPLE.most, Math.ceil(planned.length / SAMPLE.oneOf)));
-  const pages = await Promise.all(chosen.map(({ ask }) => readPage(context, ask)));
+  const pages = await Promise.all(chosen.map(({ http }) => readPage(context, http)));
   const full = pages.filter(({ records }) => records >= PAGE_ROWS).length / (pages.length + 2);
   const overflow = planned.length === 0 ? overflowOf(pipeline.name, ledger) : Math.max(0, full - PLANNED_OVERFLOW);
   if (windows > 0) counts.add(path, Math.round(windows * overflow));

@@ -24,8 +24,8 @@ export async function quoteSnapshot(
   // A run also requests the head before the walk.
   counts.add('/masterchainInfo');
   const source = drySource(context.source, { ends, shards: 2, ltAt: () => 0n }, counts);
-  await dryWalk(plan({ ...context, source, sink: { ...sink, query } }, missing), counts, ({ ask }) => {
-    const asked = new Map(ask.query);
+  await dryWalk(plan({ ...context, source, sink: { ...sink, query } }, missing), counts, ({ http }) => {
+    const asked = new Map(http.query);
     const isOfParent = parents !== undefined && asked.has(parents.parameter);
     return isOfParent ? 0 : Math.min(limit, Math.max(0, rows - Number(asked.get('offset') ?? 0)));
   });

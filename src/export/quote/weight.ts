@@ -40,21 +40,21 @@ export function weigh(declared: PipelineDef, rows: number, { ledger, measured, s
   const own = ledger.filter(
     ({ pipeline, verdict, without }) => pipeline === name && verdict === 'sealed' && isSameSelection(without, leftOut),
   );
-  const held = own.reduce((sum, entry) => sum + (entry.tables[table?.name ?? '']?.rows ?? 0), 0);
+  const stored = own.reduce((sum, entry) => sum + (entry.tables[table?.name ?? '']?.rows ?? 0), 0);
   const files = own.flatMap((entry) => Object.values(entry.tables).flatMap((part) => part.files));
-  const heldBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const { bytes, doubt } = bytesOf(usual, rows, { held, heldBytes, measured, share });
+  const storedBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const { bytes, doubt } = bytesOf(usual, rows, { stored, storedBytes, measured, share });
   const perRow = measured.rows > 0 ? measured.seconds / measured.rows : USUAL_SECONDS[usual];
   return { bytes, bytesBand: bytes * doubt, seconds: rows * perRow };
 }
 
 interface Known extends Pick<WeighingOptions, 'measured' | 'share'> {
-  readonly held: number;
-  readonly heldBytes: number;
+  readonly stored: number;
+  readonly storedBytes: number;
 }
 
-function bytesOf(usual: keyof typeof USUAL_BYTES, rows: number, { held, heldBytes, measured, share }: Known) {
-  if (held >= ENOUGH_ROWS && heldBytes > 0) return { bytes: (rows * heldBytes) / held, doubt: DOUBT.history };
+function bytesOf(usual: keyof typeof USUAL_BYTES, rows: number, { stored, storedBytes, measured, share }: Known) {
+  if (stored >= ENOUGH_ROWS && storedBytes > 0) return { bytes: (rows * storedBytes) / stored, doubt: DOUBT.history };
   if (measured.rows === 0) {
     return { bytes: rows * share * USUAL_BYTES[usual], doubt: DOUBT.usual };
   }

@@ -76,7 +76,7 @@ function pageOf({ pipeline }: Context, seqno: number, offset: number): BlockRequ
   const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
   return {
     ...{ seqno, offset },
-    ask: {
+    http: {
       path: pathOf(pipeline),
       query: [[walk.seqno, String(seqno)], ...limit, ...skip, ...fixedQuery(pipeline)],
       missing: 'wait',

@@ -83,7 +83,7 @@ function lookupSpan(
     const isSingle = keys.length === 1;
     return {
       ...{ keys, offset, lot },
-      ask: lookupRequest(endpoint, pipeline, keys, offset),
+      http: lookupRequest(endpoint, pipeline, keys, offset),
       page: {
         ...{ unit: lot, given: givenOf(pipeline, keys, given) },
         ...(isSingle ? {} : { full: limit, overflow: 'divide' }),

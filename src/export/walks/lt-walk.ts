@@ -139,7 +139,7 @@ function windowRequest(
   const { from, to } = window;
   return {
     window,
-    ask: {
+    http: {
       path: pathOf(pipeline),
       query: [
         ...[

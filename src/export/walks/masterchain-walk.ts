@@ -10,7 +10,7 @@ import { halve, planEvenWindows, rangeOf } from '../lt-windows.ts';
 import { PAGE_ROWS, type PageRequest, pagesOfBlock, requestOf } from '../page-request.ts';
 import { quoteHeaders } from '../quote/quote-headers.ts';
 import { quoteRows } from '../quote/quote-rows.ts';
-import { headersOf, planRowAsks, planRowSpans } from '../row-plan.ts';
+import { headersOf, planRowPages, planRowSpans } from '../row-plan.ts';
 import { type HeaderEnds, provableEnds, ShardStates } from '../shard-states.ts';
 import type { PageReport } from '../span-loader.ts';
 import { linkProof, promisedRows } from '../span-proof.ts';
@@ -79,9 +79,9 @@ function rowSpan(
   span: Span,
   headers: ReadonlyMap<number, readonly Header[]>,
 ): SpanWalk<PagedRequest> {
-  const asks = planRowAsks(context.mode, span, headers);
+  const pages = planRowPages(context.mode, span, headers);
   return {
-    ...pagedSpan(context, span, asks, (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? []))),
+    ...pagedSpan(context, span, pages, (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? []))),
     rows: { block: BLOCK, audit: { kind: 'counts', headers: headersOf(span, headers) } },
   };
 }
@@ -90,32 +90,32 @@ function rowSpan(
 function pagedSpan(
   { pipeline }: Context,
   span: Span,
-  asks: readonly PageRequest[],
+  pages: readonly PageRequest[],
   pagesOf: (seqno: number) => readonly PageRequest[],
 ): Omit<SpanWalk<PagedRequest>, 'rows'> {
   return {
     span,
     unit: 'block',
     async *plan() {
-      yield { requests: asks.map((ask) => pagedRequest(pipeline, ask)), count: asks.length };
+      yield { requests: pages.map((each) => pagedRequest(pipeline, each)), count: pages.length };
     },
-    next: ({ of }, page) => remainder(pipeline, of, page).map((ask) => pagedRequest(pipeline, ask)),
-    repair: (seqno) => pagesOf(seqno).map((ask) => pagedRequest(pipeline, ask)),
-    entry: (part) => ({ span: part, ...(spanSize(part) === spanSize(span) ? { planned: asks.length } : {}) }),
+    next: ({ of }, page) => remainder(pipeline, of, page).map((each) => pagedRequest(pipeline, each)),
+    repair: (seqno) => pagesOf(seqno).map((each) => pagedRequest(pipeline, each)),
+    entry: (part) => ({ span: part, ...(spanSize(part) === spanSize(span) ? { planned: pages.length } : {}) }),
   };
 }
 
 function pagedRequest(pipeline: MasterchainPipeline, of: PageRequest): PagedRequest {
-  const ask = requestOf(pipeline, of);
-  if (of.kind === 'block') return { of, ask, page: { unit: of.seqno } };
+  const http = requestOf(pipeline, of);
+  if (of.kind === 'block') return { of, http, page: { unit: of.seqno } };
   const overflow = pipeline.walk.windows.order === 'total' ? 'cut' : 'refuse';
-  return { of, ask, page: { full: PAGE_ROWS, overflow } };
+  return { of, http, page: { full: PAGE_ROWS, overflow } };
 }
 
 /** The requests after a full page. None if its rows share one logical time: its blocks are then requested one by one. */
-function remainder({ walk }: MasterchainPipeline, ask: PageRequest, page: PageReport): readonly PageRequest[] {
-  if (ask.kind === 'block' || page.records < PAGE_ROWS) return [];
-  const { window } = ask;
+function remainder({ walk }: MasterchainPipeline, of: PageRequest, page: PageReport): readonly PageRequest[] {
+  if (of.kind === 'block' || page.records < PAGE_ROWS) return [];
+  const { window } = of;
   if (walk.windows.order !== 'total') return (halve(window) ?? []).map((half) => ({ kind: 'window', window: half }));
   const last = BigInt(page.lastLt ?? window.from);
   return last > window.from ? [{ kind: 'window', window: { from: last, to: window.to } }] : [];
@@ -200,9 +200,9 @@ async function headerSpan(
     density.known.open();
   };
   const proof = linkProof({ span, ends, source, pipeline: pipeline.name, onCount });
-  const asks = headerPages(context, { span, before, after }, density);
+  const pages = headerPages(context, { span, before, after }, density);
   return {
-    ...pagedSpan(context, span, asks, (seqno) => pagesOfBlock(seqno, 0)),
+    ...pagedSpan(context, span, pages, (seqno) => pagesOfBlock(seqno, 0)),
     rows: { block: BLOCK, audit: { kind: 'none' } },
     see: ({ of }, answer) => {
       if (of.kind === 'block') proof.see(of.seqno, answer);

@@ -59,7 +59,7 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
     const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
     return {
       ...{ filter, offset, limit: size, isOrphans },
-      ask: {
+      http: {
         path: pathOf(pipeline),
         query: [...filter, ['limit', String(size)], ...skip, ...fixedQuery(pipeline)],
         label: `${pipeline.name} ${filter.map(([, value]) => `${value} `).join('')}from ${offset}`,
