@@ -3,7 +3,7 @@ import type { TableDef } from '../declare/table.ts';
 import { canonicalText, md5Halves, quoteName } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
 
-/** What a set of rows is, whatever their order and wherever they lie. */
+/** A hash of rows, independent of their order and storage. */
 export interface ContentHash {
   readonly rows: number;
   /** Sum modulo 2^128 of the md5 of each row's canonical text, each read as a little-endian number; 32 hex digits. */
@@ -11,8 +11,8 @@ export interface ContentHash {
 }
 
 /**
- * Columns that a content hash holds: all declared ones in their order, `block_time` and `block_date` among them because
- * readers filter by them; not those whose name begins with `_`, and no decorations, which change between two readings.
+ * Columns in a content hash: all declared ones in their order, including `block_time` and `block_date`, which readers filter by.
+ * Names with a leading `_` and decorations, which can change between reads, are left out.
  */
 export function hashedColumns(table: TableDef): readonly ColumnDef[] {
   return table.columns.filter(({ name, decoration }) => !name.startsWith('_') && !decoration);

@@ -2,48 +2,47 @@ import { blockId, type LinkedBlock } from '../chain/headers.ts';
 import type { Span } from '../core/span.ts';
 import type { Contradiction, SealedRows } from './sealed-rows.ts';
 
-/** Ids of the newest block of every shard at both ends of a span. Plain data, so that it can go to a worker thread. */
+/** Ids of the latest block of every shard at both ends of a span. Plain data for worker threads. */
 export interface LinkEnds {
-  /** At the masterchain block before the span; undefined when the index begins with the span. */
+  /** At the masterchain block before the span; undefined if the index begins with the span. */
   readonly before: readonly string[] | undefined;
   /** At the last masterchain block of the span. */
   readonly after: readonly string[];
-  /** Transactions of the span that are committed already. */
+  /** Transactions of the span that are already committed. */
   readonly sealed?: SealedRows | undefined;
 }
 
-/** What is wrong with a list of headers. Empty lists mean that the list is proven whole. */
+/** Faults of a list of headers. If all are empty, the list is proven complete. */
 export interface LinkGaps {
-  /** Blocks that others refer to, or that the state at the end names, and that the list lacks. */
+  /** Missing blocks that other blocks, or the state at the end, reference. */
   readonly missing: readonly MissingBlock[];
-  /** Newest blocks of chains that lead to nothing at the end of the span. */
+  /** Latest blocks of chains that are not part of the state at the end. */
   readonly stray: readonly LinkedBlock[];
   /** Blocks that do not link to the block before them. */
   readonly unlinked: readonly LinkedBlock[];
   /** Blocks that are listed more than once, all of them. */
   readonly twice: readonly LinkedBlock[];
-  /** Where the index begins: blocks that its first ones refer to, and that should be older than the index. */
+  /** At the start of the index: referenced blocks that should be older than the index. */
   readonly older: readonly MissingBlock[];
 }
 
 export interface LinkReport extends LinkGaps {
-  /** How many blocks were listed. */
+  /** Number of listed blocks. */
   readonly blocks: number;
-  /** Headers that transactions contradict which are committed already. */
+  /** Headers that contradict committed transactions. */
   readonly contradicted: readonly Contradiction[];
 }
 
 export interface MissingBlock {
   readonly id: string;
-  /** Masterchain block whose list refers to it, or that it is itself. Its own list is this one or an older one. */
+  /** Masterchain block with a reference to it, or itself. It is listed with this masterchain block or an older one. */
   readonly seenFrom: number;
 }
 
 /**
- * Proves that a list of headers holds every block of a span: from the newest blocks at its end back to those before its start,
- * every link through splits and merges must lead to a listed block, and no listed block may stand outside those chains, or twice.
- * Where the index begins there is no state before: the blocks of the state at the end must be listed all the same, and what the
- * first blocks refer to is left to the caller.
+ * Proves that a list of headers has every block of a span: from the latest blocks at its end back to those before its start, every
+ * link through splits and merges must lead to a listed block, and no listed block may be outside those chains, or listed twice. At the
+ * start of the index there is no state before: references of the first blocks are left to the caller.
  */
 export function findLinkGaps(blocks: readonly LinkedBlock[], span: Span, { before, after }: LinkEnds): LinkGaps {
   const walker = new LinkWalker(blocks, span, before);
@@ -59,7 +58,7 @@ export function findLinkGaps(blocks: readonly LinkedBlock[], span: Span, { befor
   const broken = new Set([...walker.missing.keys(), ...faulty].map(positionOf));
   return {
     missing: [...walker.missing].map(([id, seenFrom]) => ({ id, seenFrom })),
-    // A chain that ends right below a block that is at fault itself is explained by that block.
+    // A chain that ends right below a faulty block is explained by that block.
     stray: tops.filter(({ workchain, seqno }) => !broken.has(`${workchain}:${seqno + 1}`)),
     unlinked,
     twice: walker.twice,
@@ -67,11 +66,11 @@ export function findLinkGaps(blocks: readonly LinkedBlock[], span: Span, { befor
   };
 }
 
-/** Follows links from block to block, and remembers what it met. */
+/** Follows links from block to block. */
 class LinkWalker {
   readonly missing = new Map<string, number>();
   readonly older = new Map<string, number>();
-  /** Listed blocks that refer to a missing one. */
+  /** Listed blocks with a reference to a missing one. */
   readonly dangling: LinkedBlock[] = [];
   readonly twice: LinkedBlock[] = [];
   private readonly listed = new Map<string, LinkedBlock>();
@@ -111,7 +110,7 @@ class LinkWalker {
     }
   }
 
-  /** The newest listed block that no chain has led to. */
+  /** The latest listed block that is not in a chain so far. */
   nextTop(): LinkedBlock | undefined {
     for (let top = this.descending.pop(); top !== undefined; top = this.descending.pop()) {
       if (!this.seen.has(top.id)) return top;
@@ -124,7 +123,7 @@ class LinkWalker {
   }
 }
 
-/** Every block but the first links to one or two blocks of its workchain, the newest of which is the one before it. */
+/** Every block but the first has links to one or two blocks of its workchain; the later one precedes it directly. */
 function linksToPredecessor({ workchain, seqno, prev }: LinkedBlock): boolean {
   if (prev.length === 0) return seqno <= 1;
   let newest = -1;
@@ -139,7 +138,7 @@ function masterId(seqno: number): string {
   return blockId(-1, '-9223372036854775808', seqno);
 }
 
-/** Workchain and seqno of an id, whatever the shard. */
+/** Workchain and seqno of an id, without the shard. */
 function positionOf(id: string): string {
   const [workchain, , seqno] = id.split(':');
   return `${workchain}:${seqno}`;

@@ -4,18 +4,18 @@ import type { RoleColumns, RoleName } from '../declare/roles.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 
 /**
- * `missing`: transactions show that the list has it. `unverified`: they do, if the contract is one that the index has verified.
- * `unsure`: they do not rule it out, and the list can be asked by itself. `wrong`: the list has what transactions contradict.
+ * `missing`: transactions prove that the list must have the item. `unverified`: they do if the index has verified the contract.
+ * `unsure`: it is possible, so request the item. `wrong`: the row contradicts transactions.
  */
 export type FaultKind = 'missing' | 'unverified' | 'unsure' | 'wrong';
 
-/** Relations that a comparison reads, as SQL. Others are those of roles (`_counted`, `_message_ends`) and of a list's own tables. */
+/** Relations for a comparison, as SQL; in addition to relations of roles (`_counted`, `_message_ends`) and the list's own tables. */
 export interface ListRelations {
   /** Rows of the list. */
   readonly own: string;
   /**
-   * What is judged: `run_from` and `run_to`, masterchain blocks of which the list claims every row; `held_from`, the block from which on
-   * transactions are held without a gap up to `run_to`; `low` and `high` (exclusive), logical times whose rows belong to those blocks.
+   * What is compared: `run_from` and `run_to`, masterchain blocks for which the list is complete; `held_from`, from which on
+   * transactions are stored without a gap up to `run_to`; `low` and `high` (exclusive), the logical times of these blocks.
    */
   readonly judged: string;
 }
@@ -27,18 +27,18 @@ export interface ListComparison {
   readonly with: readonly RoleName[];
   /** Columns of them that are compared. */
   readonly columns: RoleColumns;
-  /** Further tables that tell something where they are held. */
+  /** Other tables that are read if stored. */
   readonly reads: readonly string[];
-  /** SQL of faults: `seqno` (a masterchain block), `item` (what the list can be asked by), `lt`, `expected`, `got`, `kind`. */
+  /** SQL of faults: `seqno` (masterchain block), `item` (to request from the list), `lt`, `expected`, `got`, `kind`. */
   readonly faults: (relations: ListRelations) => string;
 }
 
-/** Sender of messages that the protocol makes. */
+/** Sender of messages created by the protocol. */
 const PROTOCOL = `-1:${'0'.repeat(64)}`;
 
 /**
- * A trace is whole when its root is held and every internal message that its transactions sent was consumed by one of them. What
- * began before the held blocks, or whose root was sent by somebody who is not known, the index may not list.
+ * A trace is complete if its root is stored and every internal message sent by its transactions was consumed by one of them. The index
+ * may not list traces that began before the stored blocks, or whose root has an unknown sender.
  */
 function traceFaults({ own, judged }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
@@ -72,8 +72,8 @@ function traceFaults({ own, judged }: ListRelations): string {
 }
 
 /**
- * Nothing counts actions: what can be said is that a trace mostly has one, that its last transaction is held, and that an action has
- * transactions of its trace. That a trace is not listed is told of traces.
+ * The number of actions is unknown. What can be checked: most traces have one, its last transaction is stored, and its transactions
+ * are part of its trace. Missing traces are reported for the list of traces.
  */
 function actionFaults({ own, judged }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
@@ -114,9 +114,7 @@ function linkFaults({ own, judged }: ListRelations): string {
       SELECT in_msg_tx_hash FROM own twin WHERE twin.msg_hash = m.msg_hash AND in_msg_tx_hash IS NOT NULL)`;
 }
 
-/**
- * Only contracts that the index has verified are listed. Of one that other rows name, every order that succeeded must be there.
- */
+/** Only orders of contracts verified by the index are listed. If any row names a contract, all its successful orders must be listed. */
 function orderFaults(table: string, { opcode, account, contracts, isAbortedListed }: OrdersCheck) {
   return ({ own, judged }: ListRelations): string => `WITH j AS (${judged}), own AS (${own}),
     orders AS (SELECT DISTINCT x.hash, x.account, x.lt, x.mc_block_seqno AS mc, x.end_status,
@@ -140,7 +138,7 @@ function orderFaults(table: string, { opcode, account, contracts, isAbortedListe
     WHERE m.opcode IS DISTINCT FROM ${opcode}`;
 }
 
-/** How a pipeline's list is compared with other tables; undefined for one without a table or a comparison. */
+/** How a pipeline's list is compared with other tables; undefined for no comparison. */
 export function comparisonOf({ name, tables, crossCheck }: PipelineDef): ListComparison | undefined {
   const [table] = tables;
   if (crossCheck === undefined || table === undefined) return undefined;

@@ -9,23 +9,23 @@ export interface MessageCounts {
   readonly sent: number;
 }
 
-/** What a transaction says about its messages; undefined for a value that it does not have. */
+/** Properties of a transaction that determine its messages. */
 export interface MessageFacts {
-  /** `ord`, `tick_tock`, or a type that never occurred on chain. */
+  /** `ord`, `tick_tock`, or a type that has never occurred on chain. */
   readonly type: string | undefined;
-  /** Whether the action phase succeeded. */
+  /** True if the action phase succeeded. */
   readonly isDone: boolean;
-  /** Messages that the action phase made. */
+  /** Messages created by the action phase. */
   readonly created: number;
-  /** Whether the bounce phase sent the value back. */
+  /** True if the bounce phase sent the value back. */
   readonly isBounced: boolean;
 }
 
 /**
- * The messages that a transaction must have: an ordinary one received one message, a tick-tock none; each sent what its action
- * phase created and the message that bounced. A failed action phase keeps its count of messages, but sends none of them.
+ * Expected messages of a transaction: an ordinary one received one message, a tick-tock none; it sent what its action phase created,
+ * and the bounced message. A failed action phase keeps its count of messages, but sends none of them.
  *
- * @returns undefined for other types of transactions, which never occurred on chain
+ * @returns undefined for other types of transactions, which have never occurred on chain
  */
 export function expectedMessages({ type, isDone, created, isBounced }: MessageFacts): MessageCounts | undefined {
   if (type !== 'ord' && type !== 'tick_tock') return undefined;
@@ -42,7 +42,7 @@ interface Columns {
 
 const RECEIVED = 'in';
 
-/** Holds the messages in a decoder against the transactions that they are nested in. */
+/** Compares the messages in a decoder with the transactions that they are nested in. */
 export class MessageAudit {
   private readonly columns: Columns;
   private readonly messages: TableRows;
@@ -72,12 +72,12 @@ export class MessageAudit {
     return new MessageAudit(columns, messages, messages.place);
   }
 
-  /** Forgets the transactions before. */
+  /** Starts over. */
   begin(): void {
     this.seen.clear(this.messages.count);
   }
 
-  /** Looks at the messages of one transaction; `accuse` is told of the transactions at fault, and why. */
+  /** Checks the messages of one transaction; calls `accuse` with each faulty transaction and the reason. */
   add(row: number, accuse: (row: number, reason: string) => void): void {
     const counts = { received: 0, sent: 0 };
     const { from, to } = this.messages.nestedRange(row);
@@ -97,7 +97,7 @@ export class MessageAudit {
     }
   }
 
-  /** A message holds its sender and a logical time of its own, so no two messages sent have one hash. */
+  /** A message includes its sender and a unique logical time, so sent messages have distinct hashes. */
   private requireOnce(message: number, row: number, accuse: (row: number, reason: string) => void): void {
     const other = this.seen.add(message);
     if (other === undefined) return;

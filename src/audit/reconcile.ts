@@ -10,13 +10,13 @@ export interface BadBlock {
   readonly seqno: number;
   /** `expected 5 transactions in block 0:2000000000000000:123, got 4`. */
   readonly reason: string;
-  /** Of the error about it. Default `unbalanced`. */
+  /** Error code. Default `unbalanced`. */
   readonly code?: string | undefined;
 }
 
 /**
- * A header, with its 64-bit numbers as the words of their columns, and the rows that were found for it. Headers that come from
- * another thread have another hidden class each time; here they have one.
+ * A header with its 64-bit numbers as words, and the number of its rows. Headers from another thread have different hidden classes;
+ * this class gives them one.
  */
 class Tally {
   readonly header: Header;
@@ -46,8 +46,8 @@ interface Word64 {
 }
 
 /**
- * Compares the transactions of a decoder with the headers of a span. One for each decoder, used again and again: what comes and
- * goes is compiled anew.
+ * Compares the transactions of a decoder with the headers of a span. Reused for each decoder, because V8 recompiles the code of
+ * short-lived objects.
  */
 export class Reconciliation {
   private readonly rows: RowReader;
@@ -65,9 +65,9 @@ export class Reconciliation {
   }
 
   /**
-   * Demands for every block exactly `tx_count` rows, each with a logical time inside the block, none twice, and none of a block
-   * that the masterchain block does not include; and for every row the messages that it says it has. Rows of masterchain blocks
-   * outside the span are ignored, and so are those that `isAlive` denies: they were dropped because they were asked for again.
+   * Requires exactly `tx_count` rows for every block, without duplicates, each with a logical time inside the block and in a block that
+   * the masterchain block includes; and the expected messages of every row. Ignores rows of masterchain blocks outside the span, and
+   * rows for which `isAlive` is false, because they were dropped and requested again.
    */
   audit(span: Span, headers: readonly Header[], isAlive: (row: number) => boolean): readonly BadBlock[] {
     this.begin(headers);
@@ -143,7 +143,7 @@ function wordsOf(value: bigint): Word64 {
   return { high: Number(bits >> 32n), low: Number(bits & 0xffffffffn) };
 }
 
-/** The columns that tell where a transaction belongs. */
+/** The columns that identify the block of a transaction. */
 class RowReader {
   private readonly decoder: Decoder;
   readonly hashes: BytesColumn;

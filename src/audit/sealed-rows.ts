@@ -10,7 +10,7 @@ export interface SealedBlock {
   readonly lastLt: bigint;
 }
 
-/** Transactions that are committed already, by which new headers of their blocks are proven. Plain data. */
+/** Committed transactions, with which new headers of their blocks are compared. Plain data. */
 export interface SealedRows {
   /** Masterchain blocks whose transactions are committed. */
   readonly spans: readonly Span[];
@@ -18,15 +18,15 @@ export interface SealedRows {
   readonly blocks: readonly SealedBlock[];
 }
 
-/** A header that committed transactions contradict, or that they lack. */
+/** A header that contradicts committed transactions, or that is missing for them. */
 export interface Contradiction {
   readonly mcSeqno: number;
   readonly reason: string;
 }
 
 /**
- * Holds headers against the transactions that were committed with earlier headers of the same blocks: the same counts, and logical
- * times that lie inside. A source that tells other headers later does not make sound rows wrong.
+ * Compares headers with transactions that were committed with earlier headers of the same blocks: counts must be equal, and logical
+ * times inside the block. A source that changes its headers later does not make proven rows wrong.
  */
 export function findContradictions(
   blocks: readonly CountedBlock[],

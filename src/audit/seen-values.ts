@@ -4,7 +4,7 @@ import type { BytesColumn } from '../decode/typed-columns.ts';
 const EMPTY = -1;
 const LEAST_SLOTS = 1024;
 
-/** The values of some rows of a column, without a text or an entry for each: a table of row numbers. */
+/** A set of values of a column, as a hash table of row numbers. */
 export class SeenValues {
   private readonly column: BytesColumn;
   private slots = new Int32Array(LEAST_SLOTS);
@@ -13,7 +13,7 @@ export class SeenValues {
     this.column = column;
   }
 
-  /** Forgets everything, and makes room for so many rows. */
+  /** Removes all values, and reserves space for some rows. */
   clear(rows: number): void {
     let slots = this.slots.length;
     while (slots < rows * 2) slots *= 2;
@@ -21,7 +21,7 @@ export class SeenValues {
     this.slots.fill(EMPTY);
   }
 
-  /** Adds a row. @returns the last row before with the same value, if there was one */
+  /** Adds a row. @returns the previous row with the same value, if any */
   add(row: number): number | undefined {
     const { slots } = this;
     const mask = slots.length - 1;

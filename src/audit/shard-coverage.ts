@@ -1,7 +1,7 @@
 import type { LinkedBlock } from '../chain/headers.ts';
 import type { Span } from '../core/span.ts';
 
-/** A shard by its workchain and its id, signed or unsigned. */
+/** A shard; the id is signed or unsigned. */
 export interface Shard {
   readonly workchain: number;
   readonly shard: bigint;
@@ -9,7 +9,7 @@ export interface Shard {
 
 const EVERYTHING = 1n << 64n;
 
-/** Whether some shards cover the basechain without a gap, each address once, next to one block of the masterchain. */
+/** True if the shards are one of the masterchain, and some that cover the basechain without gaps or overlaps. */
 export function coversAll(shards: readonly Shard[]): boolean {
   if (shards.filter(({ workchain }) => workchain === -1).length !== 1) return false;
   const ranges = shards
@@ -29,7 +29,7 @@ export function coversAll(shards: readonly Shard[]): boolean {
   return covered === EVERYTHING;
 }
 
-/** A block as a state of the shards names it, and as its header does. */
+/** A block in a shard state. */
 export interface StateBlock extends Shard {
   readonly id: string;
   /** Masterchain block that includes it. */
@@ -41,26 +41,26 @@ export interface StateHeader extends LinkedBlock {
   readonly rootHash: string;
 }
 
-/** What a state should have, and what it has. */
+/** A fault in a shard state. */
 export interface StateFault {
   readonly expected: string;
   readonly got: string;
 }
 
-/** Proven headers, by which states of the shards are proven. */
+/** Proven headers, with which shard states are compared. */
 export interface HeldHeaders {
-  /** Neighbouring masterchain blocks whose headers are all there. */
+  /** Ranges of masterchain blocks with complete headers. */
   readonly runs: readonly Span[];
   readonly headers: readonly StateHeader[];
-  /** The first masterchain block of the index: what is older is not in it. */
+  /** The first masterchain block of the index. */
   readonly first: number;
 }
 
-/** Holds states of the shards against the headers of the blocks before. */
+/** Compares shard states with the headers of earlier blocks. */
 export class StateAudit {
   private readonly held: HeldHeaders;
   private readonly byMcSeqno = new Map<number, StateHeader[]>();
-  /** By run and masterchain block: the newest block of each shard that the run has by then. */
+  /** By masterchain block: the latest block of each shard in its range of headers. */
   private readonly newest = new Map<number, ReadonlyMap<string, StateHeader>>();
 
   constructor(held: HeldHeaders) {
@@ -74,9 +74,9 @@ export class StateAudit {
   }
 
   /**
-   * What is wrong with the state at a masterchain block. It must cover every address once, and name exactly the newest blocks that
-   * the headers tell, beside older ones of shards that have had none since. Where all headers from the first block of the index on
-   * are there, a shard without any is missing for good.
+   * The fault of the state at a masterchain block, if any. It must cover every address once, and have exactly the latest blocks of the
+   * headers, in addition to older ones of shards without new blocks. If headers are complete from the first block of the index on, all
+   * shards have headers.
    */
   fault(seqno: number, state: readonly StateBlock[]): StateFault | undefined {
     if (!state.some(({ workchain, mcSeqno }) => workchain === -1 && mcSeqno === seqno)) {

@@ -4,7 +4,7 @@ import { textOf } from '../decode/row-keys.ts';
 import type { WordsColumn } from '../decode/typed-columns.ts';
 import { type HeldHeaders, StateAudit, type StateBlock } from './shard-coverage.ts';
 
-/** States of the shards in a decoder, proven by headers that are known. */
+/** The shard states in a decoder, compared with proven headers. */
 export class StateRows {
   private readonly decoder: Decoder;
   private readonly audit: StateAudit;
@@ -14,7 +14,7 @@ export class StateRows {
     this.audit = new StateAudit(headers);
   }
 
-  /** What is wrong with the state that was read for a masterchain block. */
+  /** The fault of the state of a masterchain block, if any. */
   fault(seqno: number, rows: readonly number[]): string | undefined {
     const fault = this.audit.fault(seqno, this.blocksIn(rows));
     return fault === undefined ? undefined : `expected ${fault.expected}, got ${fault.got}`;

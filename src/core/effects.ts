@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Everything that makes two runs differ: time and chance. Handed in, so that tests need not wait. */
+/** Time and randomness, injected so that tests need not wait. */
 export interface Effects {
   /** Wall clock, milliseconds since 1970, UTC. */
   readonly now: () => number;
-  /** Clock that never goes back, in milliseconds from an arbitrary start. */
+  /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted before. */
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason if aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** A number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
-  /** An identifier that was never given before: 12 lower-case hex digits. */
+  /** A unique identifier: 12 lower-case hex digits. */
   readonly freshId: () => string;
 }
 
-/** The real clock and real chance. */
+/** The system clock and real randomness. */
 export const realEffects: Effects = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -1,22 +1,22 @@
 import { formatCount } from './format.ts';
 
-/** An inclusive range of masterchain seqnos, the unit of progress: `from` and `to` both belong to it. */
+/** An inclusive range of masterchain seqnos, the unit of progress. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** How many seqnos a span holds. */
+/** Number of seqnos in a span. */
 export function spanSize(span: Span): number {
   return span.to - span.from + 1;
 }
 
-/** How many seqnos a list of disjoint spans holds. */
+/** Number of seqnos in disjoint spans. */
 export function totalSize(spans: readonly Span[]): number {
   return spans.reduce((sum, span) => sum + spanSize(span), 0);
 }
 
-/** Sorted, disjoint spans that cover exactly what the given ones cover; neighbours are joined. */
+/** The same seqnos as sorted, disjoint spans; adjacent ones are joined. */
 export function unionSpans(spans: readonly Span[]): readonly Span[] {
   const sorted = [...spans].sort((a, b) => a.from - b.from);
   const joined: Span[] = [];
@@ -31,7 +31,7 @@ export function unionSpans(spans: readonly Span[]): readonly Span[] {
   return joined;
 }
 
-/** What of `asked` is not covered by `done`: the one value that decides what a run still has to fetch. */
+/** The part of `asked` that `done` does not cover: what a run still has to fetch. */
 export function subtractSpans(asked: readonly Span[], done: readonly Span[]): readonly Span[] {
   const holes = unionSpans(done);
   const rest: Span[] = [];
@@ -50,17 +50,17 @@ export function subtractSpans(asked: readonly Span[], done: readonly Span[]): re
   return rest;
 }
 
-/** What two lists of spans have in common. */
+/** The intersection of two lists of spans. */
 export function intersectSpans(a: readonly Span[], b: readonly Span[]): readonly Span[] {
   return subtractSpans(a, subtractSpans(a, b));
 }
 
-/** Whether two lists of spans have a block in common. */
+/** True if two lists of spans intersect. */
 export function haveCommon(a: readonly Span[], b: readonly Span[]): boolean {
   return a.some(({ from, to }) => b.some((other) => other.from <= to && other.to >= from));
 }
 
-/** From the first to the last block of some spans; undefined without any. */
+/** The span from the first to the last block; undefined for no spans. */
 export function hullOf(spans: readonly Span[]): Span | undefined {
   if (spans.length === 0) return undefined;
   return { from: least(spans.map(({ from }) => from)), to: greatest(spans.map(({ to }) => to)) };
@@ -71,7 +71,7 @@ export function formatSpan(span: Span): string {
   return span.from === span.to ? String(span.from) : `${span.from}:${span.to}`;
 }
 
-/** `1000:1499,1600`, or `nothing` for an empty list. Read as a range it means the same: `3,700` would be 3700. */
+/** `1000:1499,1600`, or `nothing` for an empty list. Can be parsed as a range, so it avoids `3,700`, which looks like 3700. */
 export function formatSpans(spans: readonly Span[]): string {
   const [first, next] = spans;
   if (first === undefined) return 'nothing';
@@ -80,26 +80,26 @@ export function formatSpans(spans: readonly Span[]): string {
   return [begin, ...spans.slice(1).map(formatSpan)].join(',');
 }
 
-/** Spans that a line for people names; more are counted. */
+/** Maximum number of spans that are listed; the others are counted. */
 const MOST_SPANS = 8;
 
-/** As {@link formatSpans}, for people: `2,4,6,8,10,12,14,16 ... and 3,996 more spans, 4,100 blocks`. */
+/** As {@link formatSpans}, shortened: `2,4,6,8,10,12,14,16 ... and 3,996 more spans, 4,100 blocks`. */
 export function shortSpans(spans: readonly Span[]): string {
-  // A tail of one or two is as short as its count.
+  // One or two more spans are as short as their count.
   if (spans.length <= MOST_SPANS + 2) return formatSpans(spans);
   const rest = spans.slice(MOST_SPANS);
   const more = `${formatCount(rest.length)} more spans, ${formatCount(totalSize(rest))} blocks`;
   return `${formatSpans(spans.slice(0, MOST_SPANS))} ... and ${more}`;
 }
 
-/** The least of any number of values: as arguments of one call, a hundred thousand overflow the stack. */
+/** The minimum. `Math.min(...values)` would overflow the stack for 100,000 values. */
 export function least(values: Iterable<number>, start = Infinity): number {
   let found = start;
   for (const value of values) if (value < found) found = value;
   return found;
 }
 
-/** The greatest of any number of values. */
+/** The maximum. */
 export function greatest(values: Iterable<number>, start = -Infinity): number {
   let found = start;
   for (const value of values) if (value > found) found = value;

@@ -1,15 +1,15 @@
 const BLOCK_BYTES = 1 << 20;
-/** Bytes kept free behind every piece: short copies go by whole words and may write a little too much. */
+/** Free bytes after every piece: short copies write whole words and may exceed the value. */
 const SLACK = 8;
 
-/** Memory that is handed out in pieces and taken back all at once, so that work that repeats needs no new memory. */
+/** Memory that is allocated in pieces and released all at once, so that repeated work needs no new memory. */
 export class Arena {
   private blocks: ArrayBuffer[] = [];
-  /** The block that pieces come from, and how much of it is handed out. */
+  /** The current block, and its used bytes. */
   private at = 0;
   private used = 0;
 
-  /** A piece that begins at a multiple of 8 bytes. What it holds is undefined. */
+  /** A piece aligned to 8 bytes, with undefined content. */
   take(bytes: number): Uint8Array {
     const size = (bytes + SLACK + 7) & ~7;
     let block = this.blocks[this.at];
@@ -36,7 +36,7 @@ export class Arena {
     return new Int32Array(buffer, byteOffset, count);
   }
 
-  /** Takes back every piece, but what went over to another thread. */
+  /** Releases all pieces, except memory that was transferred to another thread. */
   reset(): void {
     if (this.blocks.some((block) => block.byteLength === 0)) {
       this.blocks = this.blocks.filter((block) => block.byteLength > 0);
@@ -45,12 +45,12 @@ export class Arena {
     this.used = 0;
   }
 
-  /** Adds memory that went over to another thread and comes back. */
+  /** Adds memory that returns from another thread. */
   giveBack(memory: readonly ArrayBuffer[]): void {
     this.blocks.push(...memory);
   }
 
-  /** Bytes that it holds, handed out or not. */
+  /** Total size in bytes. */
   get byteSize(): number {
     return this.blocks.reduce((sum, block) => sum + block.byteLength, 0);
   }

@@ -19,7 +19,7 @@ import { kinds } from '../declare/kind.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Batch, Vector } from './batch.ts';
 
-/** The Arrow schema of a table: names, types and nullability of its declaration. */
+/** The Arrow schema of a table. */
 export function arrowSchema(table: TableDef): Schema {
   return new Schema(table.columns.map((def) => new Field(def.name, arrowType(def), def.nullable)));
 }
@@ -44,7 +44,7 @@ function arrowType(def: ColumnDef): DataType {
   }
 }
 
-/** An Arrow record batch with memory of its own: it stays valid when the decoder goes on. */
+/** An Arrow record batch with its own memory. */
 export function toRecordBatch(batch: Batch): RecordBatch {
   const schema = arrowSchema(batch.table);
   const children = batch.vectors.map((vector) => dataOf(vector, batch.rows));
@@ -58,7 +58,7 @@ function dataOf(vector: Vector, length: number) {
   const type = arrowType(vector.column);
   const nullBitmap = vector.nullCount === 0 ? undefined : vector.validity.slice();
   const shared = { length, nullCount: vector.nullCount, ...(nullBitmap === undefined ? {} : { nullBitmap }) };
-  // `slice` of a Buffer would be a view.
+  // `slice` of a Buffer is only a view.
   const bytes = new Uint8Array(vector.values);
   if (vector.offsets !== undefined) {
     const valueOffsets = vector.offsets.slice();

@@ -4,13 +4,13 @@ import { REFUSED } from './refused-flag.ts';
 
 const EQUALS = 61;
 const HASH_LENGTH = 44;
-/** Groups of four characters between two checks for room. */
+/** Groups of four characters between two capacity checks. */
 const CHUNK = 1024;
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-/** Six bits of each character, -1 for one outside the alphabet. */
+/** Six bits of each character; -1 if invalid. */
 const SIX_BITS = new Int8Array(256).fill(-1);
-/** Twelve bits of each two characters, read as a little-endian word; -1 where one is outside the alphabet. */
+/** Twelve bits of two characters, indexed by their little-endian word; -1 if invalid. */
 const TWELVE_BITS = new Int16Array(65_536).fill(-1);
 for (const [high, first] of [...ALPHABET].entries()) {
   SIX_BITS[first.charCodeAt(0)] = high;
@@ -19,7 +19,7 @@ for (const [high, first] of [...ALPHABET].entries()) {
   }
 }
 
-/** A hash is checked, but kept as text. */
+/** A hash is validated, but stored as text. */
 export function readHash(key: Key, row: number, at: number): number {
   const { bytes, view } = page;
   const column = key.bytes;

@@ -2,14 +2,14 @@ import type { ColumnDef } from '../declare/column.ts';
 import type { TableDef } from '../declare/table.ts';
 
 /**
- * The values of one column in Arrow's memory layout. `validity` holds one bit a row, least significant bit first, 1 = set.
+ * The values of a column in Arrow's memory layout. `validity` has one bit per row, least significant bit first, 1 = set.
  *
  * By the physical type of the column's kind:
  * - `utf8`, `binary`: `offsets` has rows + 1 entries into `values` (bytes).
- * - `bool`: `values` holds one bit a row.
- * - `int32`: `values` holds 4 bytes a row; `int64` 8; `decimal128` 16; all little-endian two's complement.
+ * - `bool`: `values` has one bit per row.
+ * - `int32`: `values` has 4 bytes per row; `int64` 8; `decimal128` 16; all little-endian two's complement.
  *
- * `values` may be longer than the rows need. A null row is empty in `utf8` and `binary`; what it holds in others is undefined.
+ * `values` may be longer than needed. A null row is empty in `utf8` and `binary`, and undefined in others.
  */
 export interface Vector {
   readonly column: ColumnDef;
@@ -22,7 +22,7 @@ export interface Vector {
 /** Which rows of a column are null. */
 export type Nullity = Pick<Vector, 'column' | 'nullCount' | 'validity'>;
 
-/** Every vector is made here: code that meets objects of one shape only is compiled once. */
+/** Creates all vectors, so that they share one hidden class. */
 export function makeVector(
   { column, nullCount, validity }: Nullity,
   offsets: Int32Array | undefined,
@@ -31,7 +31,7 @@ export function makeVector(
   return { column, nullCount, validity, offsets, values };
 }
 
-/** Columns of n rows of one table: the form between flatten and store. */
+/** Rows of one table, by column. */
 export interface Batch {
   readonly table: TableDef;
   readonly rows: number;

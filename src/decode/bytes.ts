@@ -1,9 +1,9 @@
-/** The memory of words as bytes. */
+/** Words as bytes, without a copy. */
 export function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** Compares two pieces of bytes as unsigned numbers, a beginning before what it begins: negative, zero or positive. */
+/** Compares two byte ranges lexicographically: negative, zero or positive. */
 export function compareBytes(
   left: Uint8Array,
   leftFrom: number,
@@ -20,10 +20,10 @@ export function compareBytes(
   return leftTo - leftFrom - (rightTo - rightFrom);
 }
 
-/** Longer copies are left to the engine; below, its call costs more than the loop. */
+/** Above this, `set` is faster than the loop. */
 const LONG_COPY = 192;
 
-/** Copies bytes, and up to three more: there has to be room behind both. */
+/** Copies bytes in whole words: both sides need three bytes of slack. */
 export function copyBytes(
   target: Uint8Array,
   targetView: DataView,
@@ -40,7 +40,7 @@ export function copyBytes(
   }
 }
 
-/** Takes a word into a hash. */
+/** Adds a word to a hash. */
 export function mix(hash: number, word: number): number {
   const mixed = Math.imul(hash ^ word, 0x9e3779b1);
   return mixed ^ (mixed >>> 15);

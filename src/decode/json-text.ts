@@ -2,12 +2,12 @@ import { BACKSLASH, broken, bytesBefore, endsIn, page, QUOTE } from './page-buff
 import { afterEscape, HEX } from './skip-value.ts';
 import type { BytesColumn } from './typed-columns.ts';
 
-/** Bytes of a string between two checks for room. */
+/** Bytes of a string between two capacity checks. */
 const CHUNK = 256;
 
 /**
- * Appends a string, from `start` to its closing quote, to the column's bytes with escapes undone: UTF-8, a lone surrogate as
- * U+FFFD. Returns the position behind the quote; the column's `end` is the end of the string then. @throws {BROKEN}
+ * Appends a string, from `start` to its closing quote, to the column's bytes, unescaped as UTF-8; lone surrogates become U+FFFD.
+ * Returns the position after the quote and sets the column's `end`. @throws {BROKEN}
  */
 export function appendString(column: BytesColumn, start: number): number {
   const { bytes, view } = page;
@@ -43,7 +43,7 @@ const SHORT: ReadonlyMap<number, number> = new Map([
   [116, 9],
 ]);
 
-/** Appends the character that an escape stands for and returns the position behind it. */
+/** Appends the character of an escape and returns the position after it. */
 function appendEscape(column: BytesColumn, at: number): number {
   const { bytes } = page;
   let after = afterEscape(at);
@@ -74,16 +74,16 @@ function unit(at: number): number {
   return value;
 }
 
-/** The JSON text from one position to another as it is stored: no blanks outside strings, control characters escaped. */
+/** The JSON text between two positions as stored: without whitespace outside strings, control characters escaped. */
 export function rawText(from: number, to: number, dirty: boolean): string {
   const text = page.bytes.toString('utf8', from, to);
   return dirty ? compactJson(text) : text;
 }
 
-/** As the server writes them, so that a value sent raw and one sent escaped are stored alike. */
+/** As the server writes them, so that raw and escaped values are stored the same way. */
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Valid JSON (raw control characters inside strings apart) without blanks, and with control characters as escapes. */
+/** Removes whitespace from JSON, and escapes raw control characters in strings. */
 export function compactJson(text: string): string {
   let out = '';
   let inString = false;
@@ -103,8 +103,8 @@ export function compactJson(text: string): string {
 }
 
 /**
- * Writes the escapes of printable ASCII between two positions of the page as the characters themselves, with blanks behind,
- * because hashes and numbers are read without escapes. False when there was none.
+ * Replaces escapes of printable ASCII between two positions of the page by the characters, padded with spaces, because hashes and
+ * numbers are read without unescaping. False if there are none.
  */
 export function undoPlainEscapes(from: number, to: number): boolean {
   const text = page.bytes.toString('utf8', from, to);

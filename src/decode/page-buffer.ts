@@ -1,11 +1,11 @@
 /**
- * The bytes under the scanner. One page at a time, so they belong to the module: fields of an object that is handed around
- * made the scanner measurably slower.
+ * The page that is scanned. There is one page at a time, so it belongs to the module: fields of an object that is passed around made
+ * the scanner measurably slower.
  */
 
 export const QUOTE = 34;
 export const BACKSLASH = 92;
-/** Quotes behind the page end every loop that looks for one, so that no loop needs a bound of its own. */
+/** Quotes after the page end every loop that searches for one, so that no loop needs a bounds check. */
 const PADDING = 128;
 
 const start = Buffer.alloc(1 << 16, QUOTE);
@@ -15,11 +15,11 @@ export const page = {
   /** The same memory, for reading four bytes at once. */
   view: viewOf(start),
   end: 0,
-  /** Set when blanks or raw control characters were passed: the text between is not yet the one to store. */
+  /** True if whitespace or raw control characters were skipped: then the text must be cleaned before it is stored. */
   dirty: false,
-  /** How many records the list that was read last had. */
+  /** Number of records of the last list. */
   records: 0,
-  /** Where the text stopped being JSON. */
+  /** Position at which the text is no longer JSON. */
   brokenAt: 0,
 };
 
@@ -27,7 +27,7 @@ export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Takes a page. The bytes are copied: a buffer that is always the same one, with quotes behind, keeps the loops fast. */
+/** Loads a page into the buffer, followed by quotes. */
 export function load(source: Uint8Array): void {
   if (page.bytes.length < source.length + PADDING) {
     page.bytes = Buffer.allocUnsafeSlow(source.length + (source.length >> 2) + PADDING);
@@ -39,7 +39,7 @@ export function load(source: Uint8Array): void {
   page.dirty = false;
 }
 
-/** Thrown for text that is no JSON; one object, because a stack trace for each bad record would cost more than the record. */
+/** Thrown for invalid JSON; a single object, because a stack trace per bad record is too expensive. */
 export const BROKEN = new Error('not JSON');
 
 export function broken(at: number): never {
@@ -53,7 +53,7 @@ const QUOTES = 0x22222222;
 const BACKSLASHES = 0x5c5c5c5c;
 const BLANKS = 0x20202020;
 
-/** Marks quotes and backslashes among four bytes: the lowest set bit belongs to the first one, 0 means there is none. */
+/** Marks quotes and backslashes among four bytes: the lowest set bit is the first one, 0 means none. */
 export function endsIn(word: number): number {
   const quotes = word ^ QUOTES;
   const slashes = word ^ BACKSLASHES;
@@ -70,7 +70,7 @@ export function bytesBefore(marks: number): number {
   return (31 - Math.clz32(marks & -marks)) >> 3;
 }
 
-/** The word that four bytes are read as. */
+/** Four characters as a word. */
 export function wordOf(text: string): number {
   return Buffer.from(text, 'latin1').readInt32LE(0);
 }

@@ -7,9 +7,9 @@ import { REFUSED } from './refused-flag.ts';
 import { ALSE, HEX, skipValue, TRUE } from './skip-value.ts';
 
 /**
- * Writes the value at a position into row `row` of its column, and returns the position behind it.
+ * Writes the value at a position to row `row` of its column, and returns the position after it.
  *
- * @throws {REFUSED} when it does not fit.
+ * @throws {REFUSED} if it does not match the column
  */
 export function readLeaf(key: Key, row: number, at: number, op: number = key.op): number {
   switch (op) {
@@ -44,7 +44,7 @@ export function readLeaf(key: Key, row: number, at: number, op: number = key.op)
   }
 }
 
-/** Whether the first byte of a value is that of the JSON type that an operation reads. */
+/** True if the first byte of a value is of the JSON type that an operation reads. */
 function isOfType(op: number, byte: number | undefined): boolean {
   switch (op) {
     case Op.boolean:
@@ -113,12 +113,12 @@ function readOpcode(key: Key, row: number, at: number): number {
 
 const BODY = '{"@type":"';
 const COMMENT = `${BODY}text_comment","comment":"`;
-/** What the server puts behind some comments. */
+/** Appended by the server to some comments. */
 const TAIL = ',"type":"text_comment"}';
 
 /**
- * `{"@type":"text_comment","comment":...}` gives its comment; every other decoded body is left null. `to` is the position
- * behind the body. The two keys are looked for in the server's order first, without making objects.
+ * Reads the comment of `{"@type":"text_comment","comment":...}`; other decoded bodies are null. `to` is the position after the body.
+ * The two keys are first searched in the server's order, without parsing.
  */
 export function readComment(key: Key, row: number, at: number, to: number): number {
   const column = key.bytes;
@@ -139,7 +139,7 @@ const COMMENT_WORDS = wordsOf(COMMENT);
 const BODY_WORDS = wordsOf(BODY);
 const TAIL_WORDS = wordsOf(TAIL);
 
-/** As many whole words as a text has, and one that overlaps them for the rest. */
+/** The whole words of a text, and an overlapping one for the rest. */
 function wordsOf(text: string): { readonly at: readonly number[]; readonly words: readonly number[] } {
   const at: number[] = [];
   for (let i = 0; i + 4 < text.length; i += 4) at.push(i);
@@ -156,14 +156,14 @@ function startsWith(from: number, pattern: ReturnType<typeof wordsOf>): boolean 
 
 const TEXT_COMMENT = wordOf('text');
 
-/** Whether a type's name is told from `text_comment` by its first letters, none of them escaped. */
+/** True if a type differs from `text_comment` in its first letters, without escapes. */
 function isPlainType(at: number): boolean {
   const word = page.view.getInt32(at, true);
   const marks = endsIn(word);
   return word !== TEXT_COMMENT && (marks === 0 || page.bytes[at + bytesBefore(marks)] !== BACKSLASH);
 }
 
-/** The comment of a decoded body, or undefined for any other body. */
+/** The comment of a decoded body; undefined for other bodies. */
 export function commentOf(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || !('@type' in body) || !('comment' in body)) return undefined;
   return body['@type'] === 'text_comment' && typeof body.comment === 'string' ? body.comment : undefined;

@@ -26,7 +26,7 @@ export function readInteger(key: Key, row: number, at: number): number {
   return to;
 }
 
-/** Writes the integer whose text starts at `start`, and returns the position behind it. */
+/** Writes the integer that starts at `start`, and returns the position after it. */
 function writeInteger(key: Key, row: number, start: number): number {
   const { bytes } = page;
   const column = key.numbers;
@@ -59,7 +59,7 @@ function number(from: number, to: number): number {
   return value;
 }
 
-/** 16 to 19 digits, in two parts so that each product stays below 2^53. */
+/** 16 to 19 digits, in two parts so that each product is below 2^53. */
 function writeLong(key: Key, row: number, from: number, to: number, negative: boolean): boolean {
   if (to - from > 19 || key.bigMax < 10n ** 15n || (negative && key.bigMin >= 0n)) return false;
   const head = number(from, to - 8);
@@ -85,7 +85,7 @@ export function readDecimal128(key: Key, row: number, at: number): number {
   return to + 1;
 }
 
-/** A bare number of up to 38 digits. */
+/** A JSON number of up to 38 digits. */
 export function readInteger128(key: Key, row: number, at: number): number {
   const to = writeInteger128(key, row, at);
   const c = page.bytes[to] as number;
@@ -116,7 +116,7 @@ function writeInteger128(key: Key, row: number, start: number): number {
   return to;
 }
 
-/** A decimal string of any length, as text and, as far as it fits, as a number. */
+/** A decimal string of any length, as text and, if it fits, as a number. */
 export function readWide(key: Key, row: number, at: number): number {
   const { bytes, view } = page;
   if (bytes[at] !== QUOTE) throw REFUSED;

@@ -1,2 +1,2 @@
-/** Thrown for a record that does not fit its declaration; one object, explained afterwards from the record's text. */
+/** Thrown for a record that does not match its declaration; a single object, explained later from the record's text. */
 export const REFUSED = new Error('refused');

@@ -1,14 +1,14 @@
-import { DecodeError } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Shape } from '../declare/table.ts';
-import { BROKEN, load, page, QUOTE } from './page-buffer.ts';
+import { BROKEN, broken, load, page, QUOTE } from './page-buffer.ts';
+import { notJson, wrongShape } from './page-errors.ts';
 import { skipBlanks, skipValue } from './skip-value.ts';
 
 const START = Buffer.from('{"rows":[');
 const END = Buffer.from(']}');
 
 /**
- * An answer without a list of records, as one with it: `{"rows": [...]}`. Values are copied as they were sent.
+ * Reshapes a response without a list of records to `{"rows": [...]}`. Values are copied as received.
  *
  * @throws {DecodeError} `not-json` (retryable), or `wrong-shape`
  */
@@ -28,9 +28,10 @@ export function reshape(pipeline: PipelineDef, shape: Shape, bytes: Uint8Array):
   });
 }
 
-/** Nothing, or several values with commas between, would be JSON once they are wrapped. @throws {BROKEN} */
+/** No value, or several with commas, would be valid JSON after wrapping. @throws {BROKEN} */
 function requireOneValue(): void {
-  if (skipBlanks(skipValue(skipBlanks(0))) !== page.end) throw BROKEN;
+  const end = skipBlanks(skipValue(skipBlanks(0)));
+  if (end !== page.end) broken(end);
 }
 
 const KEY = Buffer.from('{"key":');
@@ -42,7 +43,7 @@ const COMMA = Buffer.from(',');
 interface Entry {
   readonly key: Uint8Array;
   readonly value: Uint8Array;
-  /** Where the value stands. */
+  /** Position of the value. */
   readonly at: number;
 }
 
@@ -53,9 +54,9 @@ function wrapped(rows: readonly (readonly Uint8Array[])[]): Uint8Array {
 function bodyRows(pipeline: PipelineDef): Uint8Array {
   const found = entries(pipeline, 0, (entry) => entry).find(({ key }) => Buffer.from(key).toString() === '"bodies"');
   if (found === undefined || page.bytes[found.at] !== 91) {
-    // Only opcodes were asked for, or the list is null.
+    // Only opcodes were requested, or the list is null.
     if (found !== undefined && Buffer.from(found.value).toString() !== 'null')
-      throw wrongShape(pipeline, 'a list at /bodies');
+      throw wrongShape(pipeline.name, 'a list', '/bodies');
     return wrapped([]);
   }
   return wrapped(items(found.at).map((value) => [ONLY_VALUE, value, CLOSE]));
@@ -65,14 +66,14 @@ function bodyRows(pipeline: PipelineDef): Uint8Array {
 function entries<T>(pipeline: PipelineDef, from: number, make: (entry: Entry) => T): readonly T[] {
   const made: T[] = [];
   let at = skipBlanks(from);
-  if (page.bytes[at] !== 123) throw wrongShape(pipeline, 'an object');
+  if (page.bytes[at] !== 123) throw wrongShape(pipeline.name, 'an object');
   at = skipBlanks(at + 1);
   while (page.bytes[at] !== 125) {
-    if (page.bytes[at] !== QUOTE) throw BROKEN;
+    if (page.bytes[at] !== QUOTE) broken(at);
     const keyEnd = skipValue(at);
     const key = copy(at, keyEnd);
     at = skipBlanks(keyEnd);
-    if (page.bytes[at] !== 58) throw BROKEN;
+    if (page.bytes[at] !== 58) broken(at);
     at = skipBlanks(at + 1);
     const end = skipValue(at);
     made.push(make({ key, value: copy(at, end), at }));
@@ -92,11 +93,11 @@ function items(from: number): readonly Uint8Array[] {
   return found;
 }
 
-/** The position of the next item, or of what closes the list. */
+/** The position of the next item, or of the closing bracket. */
 function afterItem(end: number, close: number): number {
   const at = skipBlanks(end);
   if (page.bytes[at] === close) return at;
-  if (page.bytes[at] !== 44) throw BROKEN;
+  if (page.bytes[at] !== 44) broken(at);
   return skipBlanks(at + 1);
 }
 
@@ -109,18 +110,6 @@ function inPage(pipeline: PipelineDef, bytes: Uint8Array, work: () => Uint8Array
   try {
     return work();
   } catch (error) {
-    if (error !== BROKEN) throw error;
-    const start = Buffer.from(bytes.subarray(0, 60)).toString('utf8').replace(/\s+/g, ' ');
-    throw new DecodeError(`decode ${pipeline.name}: expected JSON, got ${bytes.length} other bytes: ${start}`, {
-      code: 'not-json',
-      retryable: true,
-    });
+    throw error === BROKEN ? notJson(pipeline.name, bytes) : error;
   }
-}
-
-function wrongShape(pipeline: PipelineDef, expected: string): DecodeError {
-  return new DecodeError(`decode ${pipeline.name}: expected ${expected}, got something else`, {
-    code: 'wrong-shape',
-    hint: 'is this the base URL of a TON Index v3 API?',
-  });
 }

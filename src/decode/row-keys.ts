@@ -1,22 +1,22 @@
 import type { Decoder } from './decoder.ts';
 import { type AnyColumn, BytesColumn, WordsColumn } from './typed-columns.ts';
 
-/** Two rows with one key. */
+/** Two rows with the same key. */
 export interface Twins {
   readonly rows: readonly [first: number, second: number];
   /** `expected rows with keys of their own, got two with mc_seqno 5, workchain -1`. */
   readonly reason: string;
 }
 
-/** Which of several rows with an equal key is written. */
+/** Which of several rows with the same key is written. */
 export interface Copies {
   readonly key: readonly string[];
-  /** `newest`: the one with the greatest value of `column`, and of those, or without one, the last. */
+  /** `newest`: the row with the highest value of `column`; of equal ones, or without `column`, the last. */
   readonly keep: 'first' | 'last' | 'newest';
   readonly column?: string | undefined;
 }
 
-/** Text that tells a row from all others by some columns. */
+/** Key of a row by some columns, as text. */
 export function keyOf(decoder: Decoder, columns: readonly string[]): (row: number) => string {
   const values = columns.map((name) => textOf(decoder.column(name)));
   const [only] = values;
@@ -24,7 +24,7 @@ export function keyOf(decoder: Decoder, columns: readonly string[]): (row: numbe
   return (row) => values.map((value) => value(row)).join('|');
 }
 
-/** The value of a row as text; equal values have an equal text. */
+/** The value of a row as text; equal values have equal texts. */
 export function textOf(column: AnyColumn): (row: number) => string {
   if (column instanceof BytesColumn) {
     return (row) =>
@@ -37,7 +37,7 @@ export function textOf(column: AnyColumn): (row: number) => string {
   return (row) => (column.isSet(row) ? String((((column.bits[row >> 3] as number) >> (row & 7)) & 1) === 1) : '');
 }
 
-/** Rows of which an earlier one has the key. */
+/** Rows whose key an earlier row has. */
 export function findTwins(decoder: Decoder, key: readonly string[], rows: Int32Array): readonly Twins[] {
   const textOfRow = keyOf(decoder, key);
   const seen = new Map<string, number>();
@@ -54,7 +54,7 @@ export function findTwins(decoder: Decoder, key: readonly string[], rows: Int32A
   return twins;
 }
 
-/** The rows, each key once, in their order. */
+/** One row per key, in their order. */
 export function chooseCopies(decoder: Decoder, rows: Int32Array, { key, keep, column }: Copies): Int32Array {
   const textOfRow = keyOf(decoder, key);
   const isNewer = newerBy(column === undefined ? undefined : decoder.column(column));
@@ -67,13 +67,13 @@ export function chooseCopies(decoder: Decoder, rows: Int32Array, { key, keep, co
   return Int32Array.from(chosen.values()).sort();
 }
 
-/** Whether a row is newer than one that was read before it. */
+/** Compares a row with an earlier one. */
 function newerBy(column: AnyColumn | undefined): (row: number, than: number) => boolean {
   if (!(column instanceof WordsColumn)) return () => true;
   return (row, than) => column.signed64(row) >= column.signed64(than);
 }
 
-/** The value of a row as people read it. */
+/** The value of a row for messages. */
 function readableOf(column: AnyColumn, row: number): string {
   if (!column.isSet(row)) return 'null';
   if (column instanceof BytesColumn) return column.bytes.toString('utf8', column.offsets[row], column.offsets[row + 1]);

@@ -2,18 +2,18 @@ import { compareBytes } from './bytes.ts';
 import type { AnyColumn } from './typed-columns.ts';
 import { BytesColumn, WordsColumn } from './typed-columns.ts';
 
-/** A column to sort by; `parentRows` tells for each row where its value stands, when it is a column of the parent. */
+/** A column to sort by; for a column of the parent, `parentRows` are the rows of the values. */
 export interface SortColumn {
   readonly column: AnyColumn;
   readonly parentRows: (() => Int32Array) | undefined;
 }
 
-/** Rows that are this much out of order are sorted as a whole. */
+/** Average moves per row above which all rows are sorted. */
 const MOST_MOVES = 8;
 
 /**
- * Puts rows in the order of some columns as DuckDB sorts them: texts by their bytes, nulls last; equal ones as they came. One for
- * each table, because functions that are made anew are compiled anew.
+ * Sorts rows by some columns as DuckDB does: texts by bytes, nulls last, stable. Reused for each table, because V8 recompiles new
+ * closures.
  */
 export class RowOrder {
   private readonly columns: readonly SortColumn[];
@@ -23,11 +23,11 @@ export class RowOrder {
     this.columns = columns;
   }
 
-  /** The rows in order: the given array when they are already, or else a new one. */
+  /** The sorted rows: the given array if already sorted, else a new one. */
   sort(rows: Int32Array): Int32Array {
     const first = this.firstBreak(rows);
     if (first === rows.length) return rows;
-    // What pages bring is nearly in order, so that few rows have a short way to go.
+    // Rows of pages are nearly sorted.
     return this.insert(Int32Array.from(rows), first) ?? Int32Array.from(rows).sort(this.compare);
   }
 

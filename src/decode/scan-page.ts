@@ -3,45 +3,45 @@ import { DecodeError } from '../core/errors.ts';
 import { escapePointer, type Key, type Node, Op, type Plan } from './decode-plan.ts';
 import { rawText, undoPlainEscapes } from './json-text.ts';
 import { BROKEN, broken, load, page, QUOTE } from './page-buffer.ts';
+import { notJson, wrongShape } from './page-errors.ts';
 import { readComment, readLeaf } from './read-leaf.ts';
 import { REFUSED } from './refused-flag.ts';
 import { NULL, skipBlanks, skipValue } from './skip-value.ts';
 import type { TableRows } from './table-rows.ts';
 
-/** A record that does not fit its declaration. None of its rows were kept. */
+/** A record that does not match its declaration. None of its rows are stored. */
 export interface RefusedRecord {
-  /** Position in the list of records, from 0. */
+  /** Index in the list of records. */
   readonly index: number;
-  /** The record as it was sent. */
+  /** The record as received. */
   readonly raw: string;
-  /** JSON pointer, relative to the record's row, of the field that the scanner stopped at. */
+  /** JSON pointer of the field at which the scanner stopped, relative to the record. */
   readonly pointer: string;
   readonly expected: string;
 }
 
 export interface ScannedPage {
-  /** Records in the page, refused ones included. */
+  /** Number of records in the page, including refused ones. */
   readonly records: number;
   readonly refused: readonly RefusedRecord[];
-  /** How often a field without a column was met, by table and pointer; the envelope's fields stand under `envelope`. */
+  /** Number of fields without a column, by table and pointer; fields of the response itself are under `envelope`. */
   readonly unknown: ReadonlyMap<string, number>;
 }
 
-/** The value that is being read, or was read last; null when a field is missing. */
+/** The current or last value; null if a field is missing. */
 let stoppedAt: Key | null = null;
-/** Required values that the row in hand has so far. */
+/** Required values of the current row so far. */
 let required = 0;
 let unknown = new Map<string, number>();
-/** Fields without a column in the record in hand. */
+/** Fields without a column in the current record. */
 let met: string[] = [];
-/** Name of the last key that `readName` read. */
+/** Last result of `readName`. */
 let lastName = '';
 
 /**
- * Reads one page straight from its bytes into the columns of the plan's tables.
+ * Reads a page from its bytes into the columns of the plan's tables.
  *
- * @throws {DecodeError} `not-json` or `null-list` (worth asking again), or `wrong-shape` when the page as a whole is not what the plan says;
- * no row of it is kept then.
+ * @throws {DecodeError} `not-json` or `null-list` (retryable), or `wrong-shape`; then no row of the page is stored
  */
 export function scanPage(plan: Plan, bytes: Uint8Array): ScannedPage {
   const marks = plan.tables.map((rows) => rows.count);
@@ -51,7 +51,7 @@ export function scanPage(plan: Plan, bytes: Uint8Array): ScannedPage {
     return scanEnvelope(plan);
   } catch (error) {
     truncate(plan, marks);
-    throw error === BROKEN ? notJson(plan, bytes) : error;
+    throw error === BROKEN ? notJson(plan.pipeline.name, bytes) : error;
   }
 }
 
@@ -66,7 +66,7 @@ function scanEnvelope(plan: Plan): ScannedPage {
   let at = skipBlanks(0);
   if (bytes[at] !== 123) {
     checkRest(skipValue(at));
-    throw wrongShape(plan, 'an object', '');
+    throw wrongShape(plan.pipeline.name, 'an object', 'the top');
   }
   at = skipBlanks(at + 1);
   if (bytes[at] === 125) at++;
@@ -78,7 +78,7 @@ function scanEnvelope(plan: Plan): ScannedPage {
         if (bytes[at] !== 91 || records >= 0) {
           const to = skipValue(at);
           if (bytes.toString('latin1', at, to) === 'null') throw noList(plan);
-          throw wrongShape(plan, 'an array, once,', `/${plan.recordsKey}`);
+          throw wrongShape(plan.pipeline.name, 'an array, once,', `/${plan.recordsKey}`);
         }
         at = scanRecords(plan, at, refused);
         records = page.records;
@@ -94,7 +94,7 @@ function scanEnvelope(plan: Plan): ScannedPage {
     }
   }
   checkRest(at);
-  if (records < 0) throw wrongShape(plan, 'an array', `/${plan.recordsKey}`);
+  if (records < 0) throw wrongShape(plan.pipeline.name, 'an array', `/${plan.recordsKey}`);
   return { records, refused, unknown };
 }
 
@@ -114,7 +114,7 @@ function readName(from: number): number {
   return skipBlanks(at + 1);
 }
 
-/** Reads the list of records and returns the position behind it; their number is left in `page.records`. */
+/** Reads the list of records and returns the position after it; their number is in `page.records`. */
 function scanRecords(plan: Plan, start: number, refused: RefusedRecord[]): number {
   const { bytes } = page;
   let index = 0;
@@ -210,7 +210,7 @@ function scanObject(node: Node, row: number, start: number): number {
   }
 }
 
-/** Whether the text at a position is this key with quotes and colon, without blanks. */
+/** True if the text at a position is this key with quotes and colon, without whitespace. */
 function standsAt(key: Key, view: DataView, from: number): boolean {
   const { words } = key;
   let at = from;
@@ -231,7 +231,7 @@ function scanValue(key: Key, row: number, at: number): number {
   return key.op < Op.object ? readLeaf(key, row, at) : scanInside(key, row, at);
 }
 
-/** A value whose JSON text is kept, beside what is read from inside it. */
+/** A value whose JSON text is stored, in addition to fields inside it. */
 function scanKept(key: Key, row: number, from: number): number {
   page.dirty = false;
   const to = skipValue(from);
@@ -272,7 +272,7 @@ function scanNested(node: Node, rows: TableRows, label: Uint8Array, from: number
   return at;
 }
 
-/** Refuses the record for no single value of its. */
+/** Refuses the record, without a specific value. */
 function refuse(): never {
   stoppedAt = null;
   throw REFUSED;
@@ -292,23 +292,8 @@ function count(field: string): void {
   unknown.set(field, (unknown.get(field) ?? 0) + 1);
 }
 
-/** A server that has nothing to list writes an empty list: null is an answer that went wrong. */
+/** Servers send an empty list for no rows; null is a failed response. */
 function noList(plan: Plan): DecodeError {
   const message = `decode ${plan.pipeline.name}: expected an array at /${plan.recordsKey}, got null`;
   return new DecodeError(message, { code: 'null-list', retryable: true });
-}
-
-function wrongShape(plan: Plan, expected: string, pointer: string): DecodeError {
-  return new DecodeError(
-    `decode ${plan.pipeline.name}: expected ${expected} at ${pointer === '' ? 'the top' : pointer}, got something else`,
-    { code: 'wrong-shape', hint: 'is this the base URL of a TON Index v3 API?' },
-  );
-}
-
-function notJson(plan: Plan, bytes: Uint8Array): DecodeError {
-  const start = Buffer.from(bytes.subarray(0, 60)).toString('utf8').replace(/\s+/g, ' ');
-  return new DecodeError(
-    `decode ${plan.pipeline.name}: expected JSON, got ${bytes.length} bytes that are not JSON from byte ${page.brokenAt} on: ${start}`,
-    { code: 'not-json', retryable: true },
-  );
 }

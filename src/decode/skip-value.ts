@@ -1,6 +1,6 @@
 import { BACKSLASH, broken, bytesBefore, controlsIn, endsIn, page, QUOTE, wordOf } from './page-buffer.ts';
 
-/** JSON that is checked but not kept. Each function takes the position of a value and returns the one behind it. */
+/** Validates JSON without storing it. Each function takes the position of a value and returns the position after it. */
 
 const MAX_DEPTH = 512;
 export const NULL = wordOf('null');
@@ -16,7 +16,7 @@ export function skipBlanks(from: number): number {
   return at;
 }
 
-/** Moves behind one whole value. @throws {BROKEN} */
+/** Skips a value. @throws {BROKEN} */
 export function skipValue(at: number): number {
   return skipNested(at, 0);
 }
@@ -101,7 +101,7 @@ function skipString(from: number): number {
   }
 }
 
-/** The position behind the escape that starts at `at`. @throws {BROKEN} */
+/** The position after the escape that starts at `at`. @throws {BROKEN} */
 export function afterEscape(at: number): number {
   const { bytes } = page;
   switch (bytes[at + 1]) {
@@ -122,7 +122,7 @@ export function afterEscape(at: number): number {
   }
 }
 
-/** The value of each hex digit, -1 for every other character. */
+/** The value of each hex digit; -1 for other characters. */
 export const HEX = new Int8Array(256).fill(-1);
 for (const [value, digit] of [...'0123456789abcdef'].entries()) {
   HEX[digit.charCodeAt(0)] = value;

@@ -1,7 +1,7 @@
-/** Most bytes that a number of 32 bits takes as a varint. */
+/** Maximum size of a 32-bit varint, in bytes. */
 export const MOST_BYTES = 5;
 
-/** Puts a number in unsigned LEB128, as headers of runs use it. @returns where the next byte goes */
+/** Writes a number in unsigned LEB128. @returns the position after it */
 export function putVarint(out: Uint8Array, start: number, value: number): number {
   let at = start;
   let rest = value >>> 0;
@@ -13,24 +13,23 @@ export function putVarint(out: Uint8Array, start: number, value: number): number
   return at;
 }
 
-/** Puts a signed number of 32 bits as a varint, small ones of either sign in few bytes. @returns where the next byte goes */
+/** Writes a signed 32-bit number as a zigzag varint. @returns the position after it */
 export function putZigzag(out: Uint8Array, start: number, value: number): number {
   return putVarint(out, start, (value << 1) ^ (value >> 31));
 }
 
-/** Bits that an unsigned number of 32 bits takes. */
+/** Number of bits of an unsigned 32-bit number. */
 export function bitsOf(value: number): number {
   return 32 - Math.clz32(value);
 }
 
-/** Bits that are packed at once: with up to 7 that are held they fit 32. */
+/** Bits packed at once: with up to 7 pending ones they fit 32 bits. */
 const PIECE = 24;
 
 /**
- * Packs the values from `from` to before `to`, least significant bits first, and zeros up to before `end`; all of them together must
- * take whole bytes.
+ * Packs the values from `from` to before `to`, least significant bits first, then zeros to before `end`, in whole bytes.
  *
- * @returns where the next byte goes
+ * @returns the position after them
  */
 export function packBits(
   values: Int32Array,
@@ -42,17 +41,17 @@ export function packBits(
   start: number,
 ): number {
   let at = start;
-  let held = 0;
-  let heldBits = 0;
+  let pending = 0;
+  let pendingBits = 0;
   for (let row = from; row < end; row++) {
     const value = row < to ? (values[row] as number) : 0;
     for (let done = 0; done < bits; done += PIECE) {
-      held |= ((value >>> done) & 0xffffff) << heldBits;
-      heldBits += Math.min(PIECE, bits - done);
-      while (heldBits >= 8) {
-        out[at++] = held;
-        held >>>= 8;
-        heldBits -= 8;
+      pending |= ((value >>> done) & 0xffffff) << pendingBits;
+      pendingBits += Math.min(PIECE, bits - done);
+      while (pendingBits >= 8) {
+        out[at++] = pending;
+        pending >>>= 8;
+        pendingBits -= 8;
       }
     }
   }

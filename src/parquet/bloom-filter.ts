@@ -2,28 +2,27 @@ import type { Physical } from '../declare/kind.ts';
 import { ThriftWriter } from './thrift.ts';
 import { xxhash64 } from './xxhash64.ts';
 
-/** How often a filter may say that it holds a value that it does not hold. */
 const FALSE_POSITIVE_RATE = 0.01;
 const BLOCK_BYTES = 32;
 const BLOCK_WORDS = 8;
-/** The format's odd numbers that spread a hash over the words of a block. */
+/** Constants of the format. */
 const salts = Int32Array.of(
   ...[0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d],
   ...[0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31],
 );
 
-/** Bytes of a filter for so many values: a power of two, as Arrow takes no other. */
+/** Size of a filter in bytes: a power of two, because Arrow requires it. */
 export function filterBytes(values: number): number {
   const bits = (-BLOCK_WORDS * values) / Math.log(1 - FALSE_POSITIVE_RATE ** (1 / BLOCK_WORDS));
   return 2 ** Math.ceil(Math.log2(Math.max(BLOCK_BYTES, bits / 8)));
 }
 
-/** Nothing of it stays between two calls, so one for all files. */
+/** Reused for all files: it keeps no state between calls. */
 const out = new ThriftWriter();
 
 const widthOf = { int32: 4, int64: 8, decimal128: 16 } as const;
 
-/** Collects the values of a column of a row group for a split-block Bloom filter. */
+/** Collects the values of a column chunk for a split-block Bloom filter. */
 export class BloomFilterWriter {
   readonly #physical: Exclude<Physical, 'bool'>;
   /** High and low half of each value's hash. */
@@ -51,13 +50,13 @@ export class BloomFilterWriter {
     }
   }
 
-  /** Header and bits; undefined with one value at most, which the bounds tell. */
+  /** Header and bits; undefined for at most one value, for which the bounds suffice. */
   encode(): Uint8Array | undefined {
     if (this.#count <= 1) return undefined;
     const words = new Int32Array(filterBytes(this.#count) / 4);
     const blocks = words.length / BLOCK_WORDS;
     for (let i = 0; i < this.#count * 2; i += 2) {
-      // The high half chooses the block.
+      // The high half selects the block.
       const block = Math.floor((((this.#hashes[i] as number) >>> 0) * blocks) / 2 ** 32) * BLOCK_WORDS;
       const low = this.#hashes[i + 1] as number;
       for (let word = 0; word < BLOCK_WORDS; word++) {

@@ -4,15 +4,15 @@ import { copyBytes } from '../decode/bytes.ts';
 import { bitsOf, MOST_BYTES, packBits, putVarint, putZigzag } from './bit-packing.ts';
 import { isSet } from './plain-values.ts';
 
-/** Texts or bytes without those of null rows, one behind the other: value `i` lies from `offsets[i]` to `offsets[i + 1]`. */
+/** Non-null texts or bytes: value `i` is from `offsets[i]` to `offsets[i + 1]`. */
 export interface ByteValues {
   readonly count: number;
-  /** `count + 1` of them. */
+  /** `count + 1` offsets. */
   readonly offsets: Int32Array;
   readonly bytes: Uint8Array;
 }
 
-/** The values of a column that are not null, in the vector's own memory: null rows are empty there. */
+/** The non-null values of a column, in the memory of the vector. */
 export function byteValues({ validity, nullCount, offsets, values }: Vector, rows: number, arena: Arena): ByteValues {
   const count = rows - nullCount;
   const all = offsets ?? new Int32Array(rows + 1);
@@ -26,12 +26,12 @@ export function byteValues({ validity, nullCount, offsets, values }: Vector, row
   return { count, offsets: dense, bytes: values };
 }
 
-/** Bytes of the value between two offsets. */
+/** Length of a value in bytes. */
 export function lengthAt(offsets: Int32Array, at: number): number {
   return (offsets[at + 1] as number) - (offsets[at] as number);
 }
 
-/** Bytes that the values take in PLAIN encoding: each with its length of 4 bytes. */
+/** Size of the values in PLAIN encoding, in bytes. */
 export function plainSize({ count, offsets }: ByteValues): number {
   return 4 * count + (offsets[count] as number) - (offsets[0] as number);
 }
@@ -42,7 +42,7 @@ export function encodePlain(values: ByteValues, arena: Arena): Uint8Array {
   const out = arena.take(plainSize(values));
   const target = new DataView(out.buffer, out.byteOffset);
   const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  // Words of four bytes may reach behind the last value; the arena has room for them.
+  // Word copies may exceed the last value; the arena has slack for them.
   const safe = bytes.byteLength - 3;
   let at = 0;
   for (let i = 0; i < count; i++) {
@@ -58,7 +58,7 @@ export function encodePlain(values: ByteValues, arena: Arena): Uint8Array {
   return out;
 }
 
-/** Values of a block, and of each of its parts, which are packed by a width of their own. */
+/** Values per block, and per miniblock with its own bit width. */
 const BLOCK = 128;
 const PARTS = 4;
 const PART = BLOCK / PARTS;
@@ -66,8 +66,8 @@ const PART = BLOCK / PARTS;
 const deltas = new Int32Array(BLOCK);
 
 /**
- * Parquet's DELTA_LENGTH_BYTE_ARRAY: the lengths of all values, then their bytes, without a copy of them. For DuckDB only: Spark 3.5
- * reads it wrongly, without a word, where a column has nulls or more than 4,096 rows.
+ * Parquet's DELTA_LENGTH_BYTE_ARRAY: all lengths, then all bytes, without a copy. For DuckDB only: Spark 3.5 silently reads wrong
+ * values if a column has nulls or more than 4,096 rows.
  */
 export function encodeDeltaLength(values: ByteValues, arena: Arena): readonly Uint8Array[] {
   const { count, offsets, bytes } = values;
@@ -99,7 +99,7 @@ function encodeLengths(offsets: Int32Array, count: number, arena: Arena): Uint8A
   return out.subarray(0, at);
 }
 
-/** Puts the widths of a block's parts, then the parts: how much each delta is above the least. */
+/** Writes the bit widths of the miniblocks, then their deltas above the minimum. */
 function encodeBlock(size: number, least: number, out: Uint8Array, widths: number): number {
   let at = widths + PARTS;
   for (let part = 0; part < PARTS; part++) {

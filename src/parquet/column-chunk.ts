@@ -13,24 +13,24 @@ import { type Bounds, mergeBounds } from './statistics.ts';
 import { truncateBounds } from './truncated-bounds.ts';
 import type { Compress } from './zstd.ts';
 
-/** Longer texts have no bounds in the footer: it holds them for every column of every row group. */
+/** Maximum size of bounds in the footer, which has them for every column of every row group. */
 const LONGEST_BOUND = 256;
 
-/** A column chunk, and the Bloom filter that belongs behind the row group. */
+/** A column chunk, and its Bloom filter, which is written after the row group. */
 interface FinishedChunk {
   readonly chunk: ColumnChunk;
   readonly parts: readonly Uint8Array[];
   readonly bloomFilter: Uint8Array | undefined;
 }
 
-/** One column of an open row group: its pages are encoded and compressed batch by batch, and written when the row group is full. */
+/** A column of an open row group: pages are encoded and compressed per batch, and written when the row group is full. */
 export class ColumnChunkWriter {
   readonly #column: ColumnDef;
   readonly #compress: Compress;
   readonly #dictionary: ColumnDictionary;
   readonly #parts: Uint8Array[] = [];
   readonly #pages: IndexedPage[] = [];
-  /** How many data pages have each encoding. */
+  /** Number of data pages by encoding. */
   readonly #encodings = new Map<number, number>();
   #rows = 0;
   #nulls = 0;
@@ -49,9 +49,9 @@ export class ColumnChunkWriter {
   }
 
   /**
-   * Adds the rows of a batch. Nothing of the arena's and the vector's memory is needed afterwards.
+   * Adds the rows of a batch. The memory of arena and vector may be reused afterwards.
    *
-   * @returns bytes that they take in PLAIN encoding
+   * @returns their size in PLAIN encoding, in bytes
    */
   add(vector: Vector, rows: number, arena: Arena): number {
     const { pages, plainBytes } = encodePages(vector, rows, this.#dictionary, arena);
@@ -60,13 +60,13 @@ export class ColumnChunkWriter {
       const levels = encodeLevels(vector, page, arena);
       levelBytes += levels.length;
       this.#addPage(page, levels, arena);
-      // Those of a dictionary are added once, at the end.
+      // The values of a dictionary are added once, at the end.
       if (page.encoding === encodings.plain) this.#bloomFilter?.add(page.data, page.to - page.from - page.nulls);
     }
     return plainBytes + levelBytes;
   }
 
-  /** The pages as they are to be written at `offset`. No call may follow. */
+  /** The pages for writing at `offset`. The last call. */
   finish(offset: number, arena: Arena): FinishedChunk {
     const dictionary = this.#encodeDictionary(arena);
     this.#dictionary.release();

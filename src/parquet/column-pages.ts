@@ -9,26 +9,26 @@ import { encodings } from './encodings.ts';
 import { countNulls, encodeBits, encodeNumbers, type Numeric, type RowRange } from './plain-values.ts';
 import { type Bounds, boundsOfBits, boundsOfBytes, boundsOfNumbers } from './statistics.ts';
 
-/** A data page, without levels and before compression; in the memory of the arena, or of the vector. */
+/** A data page without levels, before compression; in memory of the arena or the vector. */
 export interface EncodedPage extends RowRange {
-  /** Number of the encoding of `data`. */
+  /** Encoding of `data`. */
   readonly encoding: number;
   readonly data: Uint8Array;
-  /** Undefined where all values are null. */
+  /** Undefined if all values are null. */
   readonly bounds: Bounds | undefined;
 }
 
-/** A batch's column in pages fit for readers. */
+/** A column of a batch as data pages. */
 export interface EncodedPages {
   readonly pages: readonly EncodedPage[];
-  /** Bytes that the values take in PLAIN encoding. */
+  /** Size in PLAIN encoding, in bytes. */
   readonly plainBytes: number;
 }
 
-/** Bounds of a page: a reader decodes a whole one for a single row. */
+/** Maximum size of a page: readers decode a whole page for a single row. */
 const PAGE = { rows: 20_480, bytes: 2 ** 20 } as const;
 
-/** The distinct values of a column so far; `isClosed` where a dictionary did not pay (any more). */
+/** The distinct values of a column so far; `isClosed` when a dictionary no longer pays off. */
 export class ColumnDictionary {
   readonly bytes: ByteDictionary | undefined;
   readonly words: WordDictionary | undefined;
@@ -51,7 +51,7 @@ export class ColumnDictionary {
     return this.bytes?.encode(arena) ?? this.words?.values() ?? new Uint8Array(0);
   }
 
-  /** Gives its memory to the dictionaries of other columns. No call may follow. */
+  /** Returns its memory for dictionaries of other columns. The last call. */
   release(): void {
     this.bytes?.reset();
     this.words?.reset();
@@ -64,7 +64,7 @@ const freeBytes: ByteDictionary[] = [];
 const freeWords: WordDictionary[] = [];
 const wordsOf = { int32: 1, int64: 2, decimal128: 4 } as const;
 
-/** Encodes a column of a batch, with the dictionary where it pays. */
+/** Encodes a column of a batch, with a dictionary if it pays off. */
 export function encodePages(vector: Vector, rows: number, dictionary: ColumnDictionary, arena: Arena): EncodedPages {
   const { physical } = kinds[vector.column.kind];
   if (physical === 'bool') return encodeBitPages(vector, rows, arena);
@@ -140,7 +140,7 @@ function encodeNumberPages(
   return { pages, plainBytes };
 }
 
-/** Positions of a batch's values in the dictionary, where it has values and a dictionary pays. */
+/** Positions of the values in the dictionary; undefined without values, or if a dictionary does not pay off. */
 function addTo(dictionary: ColumnDictionary, count: number, add: () => Int32Array | undefined): Int32Array | undefined {
   if (dictionary.isClosed || count === 0) return undefined;
   const positions = add();
@@ -148,7 +148,7 @@ function addTo(dictionary: ColumnDictionary, count: number, add: () => Int32Arra
   return positions;
 }
 
-/** Pages of about the same number of rows, each but the last a multiple of 8. */
+/** Pages with about the same number of rows, a multiple of 8 except for the last. */
 function planPages(vector: Vector, rows: number, bytes: number): readonly RowRange[] {
   const count = Math.max(1, Math.ceil(rows / PAGE.rows), Math.ceil(bytes / PAGE.bytes));
   const size = Math.ceil(rows / count / 8) * 8;
@@ -160,7 +160,7 @@ function planPages(vector: Vector, rows: number, bytes: number): readonly RowRan
   return ranges;
 }
 
-/** Encodes each range with the positions of its values among those that are not null. */
+/** Encodes each range with its positions among the non-null values. */
 function withValues(
   ranges: readonly RowRange[],
   encode: (range: RowRange, from: number, to: number) => EncodedPage,

@@ -1,6 +1,6 @@
 import { mix } from '../decode/bytes.ts';
 
-/** Longer values are hashed by four words of them: what repeats mostly has no more in common than a beginning. */
+/** Longer values are hashed by four of their words: different values mostly share no more than a prefix. */
 const LONG_HASH = 16;
 
 export function finishHash(hash: number): number {
@@ -32,7 +32,7 @@ export function isSameWords(left: Int32Array, a: number, right: Int32Array, b: n
   return true;
 }
 
-/** Compares two values of one length. */
+/** Compares two values of the same length. */
 export function isSameBytes(left: DataView, a: number, right: DataView, b: number, length: number): boolean {
   if (length < 4) return shortWord(left, a, length) === shortWord(right, b, length);
   const last = length - 4;

@@ -1,12 +1,12 @@
 import type { Arena } from '../decode/arena.ts';
 import { packBits, putVarint } from './bit-packing.ts';
 
-/** Last page that each entry was seen in. */
+/** The last page with each entry. */
 let seenIn = new Int32Array(1024);
 let entries = new Int32Array(1024);
 let pages = 0;
 
-/** The entries that stand at positions `from` to before `to`, each once, valid until the next call. */
+/** The distinct entries at positions `from` to before `to`. Valid until the next call. */
 export function entriesIn(positions: Int32Array, from: number, to: number, size: number): Int32Array {
   if (seenIn.length < size) {
     seenIn = new Int32Array(size * 2);
@@ -23,9 +23,9 @@ export function entriesIn(positions: Int32Array, from: number, to: number, size:
   return entries.subarray(0, count);
 }
 
-/** Width in bits, then positions in Parquet's hybrid of runs and packed bits: what a data page holds behind its levels. */
+/** Bit width, then positions in Parquet's RLE/bit-packing hybrid: the data page after its levels. */
 export function encodeIndices(positions: Int32Array, from: number, to: number, bits: number, arena: Arena): Uint8Array {
-  // A group of eight values takes its bits and a header, or a run takes a header and its value.
+  // Each group of eight values needs a header and its bits, or a run a header and its value.
   const out = arena.take(1 + (((to - from) >> 3) + 2) * (bits + 8));
   out[0] = bits;
   let at = 1;
@@ -46,7 +46,7 @@ export function encodeIndices(positions: Int32Array, from: number, to: number, b
   return out.subarray(0, encodeGroups(positions, literal, to, bits, out, at));
 }
 
-/** How many values from there on are the same. */
+/** Length of the run at a position. */
 function runFrom(indices: Int32Array, row: number, count: number): number {
   const value = indices[row];
   let to = row + 1;
@@ -54,7 +54,7 @@ function runFrom(indices: Int32Array, row: number, count: number): number {
   return to - row;
 }
 
-/** Packs the values from `from` to before `to` in groups of eight; the last may be filled up with zeros. */
+/** Packs the values from `from` to before `to` in groups of eight; the last is padded with zeros. */
 function encodeGroups(
   indices: Int32Array,
   from: number,

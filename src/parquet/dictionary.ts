@@ -4,43 +4,43 @@ import { bitsOf } from './bit-packing.ts';
 import { type ByteValues, encodePlain, lengthAt, plainSize } from './byte-values.ts';
 import { finishHash, hashBytes, hashWords, isSameBytes, isSameWords } from './dictionary-hash.ts';
 
-/** A dictionary has to make this much of the values' bytes, or it is not worth a reader's detour. */
+/** Maximum size with a dictionary, relative to PLAIN encoding. */
 const WORTH = 0.75;
-/** After so many values it shows whether they repeat. */
+/** Number of values after which repetition is judged. */
 const SAMPLE = 512;
-/** Looks at slots for each value before giving up: whoever chooses the values might choose such as collide. */
+/** Maximum probes per value, in case values were chosen to collide. */
 const MOST_PROBES = 8;
-/** Maximum size of a dictionary page, in bytes before compression: a reader takes it in whole for a single row. */
+/** Maximum size of a dictionary page before compression, in bytes: readers load it for a single row. */
 const MOST_BYTES = 2 * 2 ** 20;
 
-/** Positions in the dictionary of the values of one batch. Encoding does not yield, so one for all columns. */
+/** Positions of the values of one batch; shared by all columns, because encoding is synchronous. */
 let indices = new Int32Array(1024);
 
-/** The distinct values of one column of a row group, in the order of their first appearance. It grows batch by batch. */
+/** The distinct values of a column chunk, in order of first appearance. */
 abstract class Dictionary {
   /** Entry + 1 by hash; 0 is a free slot. */
   protected slots = new Int32Array(1024);
   protected hashes = new Int32Array(512);
   #size = 0;
-  /** Size when the batch began. */
+  /** Size before the current batch. */
   protected before = 0;
 
-  /** How many distinct values there are. */
+  /** Number of distinct values. */
   get size(): number {
     return this.#size;
   }
 
-  /** Whether all of its values are those of the last batch. */
+  /** True if all values are from the last batch. */
   get isOfOneBatch(): boolean {
     return this.before === 0;
   }
 
-  /** Bits that a position takes. */
+  /** Bit width of a position. */
   get bits(): number {
     return Math.max(1, bitsOf(this.#size - 1));
   }
 
-  /** Forgets all values; the memory is used again. */
+  /** Removes all values but keeps the memory. */
   reset(): void {
     this.slots.fill(0);
     this.#size = 0;
@@ -52,13 +52,13 @@ abstract class Dictionary {
     return indices;
   }
 
-  /** Whether one more new value at that position of the batch makes a dictionary pointless. */
+  /** True if another new value at this position of the batch makes the dictionary too large to pay off. */
   protected isTooMany(row: number, count: number): boolean {
     const added = this.#size - this.before;
     return added >= Math.max(1, count >> 1) || (row >= SAMPLE && added > row * WORTH);
   }
 
-  /** Adds an entry; its value must be added, too. */
+  /** Adds an entry; the caller adds its value. */
   protected enter(slot: number, hash: number): number {
     const entry = this.#size++;
     if (entry >= this.hashes.length) this.hashes = grown(this.hashes, entry + 1);
@@ -68,7 +68,7 @@ abstract class Dictionary {
     return entry;
   }
 
-  /** Undoes what the batch added, where it does not pay: the bytes it adds and takes against those of its values. */
+  /** Removes the entries of the batch if they do not pay off. */
   protected settle(isFound: boolean, count: number, addedBytes: number, plainBytes: number, allBytes: number): boolean {
     const pays = addedBytes + (count * this.bits) / 8 <= WORTH * plainBytes;
     if (isFound && pays && allBytes <= MOST_BYTES) return true;
@@ -96,8 +96,8 @@ export class WordDictionary extends Dictionary {
   /**
    * Adds the numbers of a batch.
    *
-   * @returns the position of each, valid until the next call for any column; undefined where a dictionary does not pay (any more):
-   *   no batch may follow
+   * @returns the position of each, valid until the next call for any column; undefined if a dictionary no longer pays off: then no
+   *   batch may follow
    */
   add(words: Int32Array): Int32Array | undefined {
     const count = words.length / this.width;
@@ -231,7 +231,7 @@ export class ByteDictionary extends Dictionary {
     if (entry + 1 >= this.#offsets.length) this.#offsets = grown(this.#offsets, entry + 2);
     const start = this.#offsets[entry] as number;
     const end = start + length;
-    // Words of four bytes may reach behind the value.
+    // Word copies may exceed the value.
     if (end + 3 > this.#bytes.length) this.#growTo(end + 3, start);
     if (at + length + 3 > from.length) this.#bytes.set(from.subarray(at, at + length), start);
     else copyBytes(this.#bytes, this.#view, start, from, view, at, length);

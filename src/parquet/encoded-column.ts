@@ -5,17 +5,17 @@ import { byteValues, encodeDeltaLength, plainSize } from './byte-values.ts';
 import { encodings } from './encodings.ts';
 import { encodeBits, encodeNumbers } from './plain-values.ts';
 
-/** The values of a row group's column as they are read soonest: one page, without levels, dictionary, bounds or compression. */
+/** A column chunk in its fastest form: one page without levels, dictionary, bounds or compression. */
 export interface EncodedColumn {
-  /** Number of the encoding of `data`. */
+  /** Encoding of `data`. */
   readonly encoding: number;
-  /** What the data page holds behind its levels. */
+  /** The data page after its levels. */
   readonly data: readonly Uint8Array[];
-  /** Bytes that the values take in PLAIN encoding. */
+  /** Size in PLAIN encoding, in bytes. */
   readonly plainBytes: number;
 }
 
-/** Its parts lie in the memory of the arena, or of the vector. */
+/** The result is in memory of the arena or the vector. */
 export function encodeSimple(vector: Vector, rows: number, arena: Arena): EncodedColumn {
   const { physical } = kinds[vector.column.kind];
   if (physical === 'utf8' || physical === 'binary') {

@@ -1,4 +1,4 @@
-/** Numbers of the format's encodings. */
+/** Encodings of the format. */
 export const encodings = { plain: 0, rle: 3, deltaLength: 6, dictionary: 8 } as const;
-/** Numbers of the format's codecs. */
+/** Codecs of the format. */
 export const codecs = { none: 0, zstd: 6 } as const;

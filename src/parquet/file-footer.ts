@@ -6,28 +6,26 @@ import { encodeColumn, parquetType } from './parquet-schema.ts';
 import type { Bounds } from './statistics.ts';
 import { ThriftWriter } from './thrift.ts';
 
-// The headers of Parquet's pages and the footer of its files, as parquet.thrift of the format's repository has them.
-
-/** What the footer tells of one column of a row group. */
+/** Metadata of a column chunk. */
 export interface ColumnChunk {
-  /** Where its first page begins. */
+  /** Position of the first page. */
   readonly offset: number;
-  /** Where its data page begins, when a dictionary page comes before it. */
+  /** Position of the first data page, after the dictionary page if any. */
   readonly dataOffset: number;
-  /** Encodings of the data pages, each with the number of pages that have it. */
+  /** Number of data pages by encoding. */
   readonly encodings: ReadonlyMap<number, number>;
   readonly codec: number;
   readonly rows: number;
-  /** Bytes with page headers. */
+  /** Size with page headers, in bytes. */
   readonly bytes: number;
-  /** Bytes with page headers before compression. */
+  /** Uncompressed size with page headers, in bytes. */
   readonly rawBytes: number;
   readonly nulls: number;
-  /** Undefined where no statistics are kept, or there is no value. Those that are not exact are left out. */
+  /** Undefined without statistics or values. Inexact bounds are not written. */
   readonly bounds: Bounds | undefined;
-  /** The data pages, for the page index; none where none is kept. */
+  /** The data pages for the page index; empty for none. */
   readonly pages: readonly IndexedPage[];
-  /** Header and bits of its Bloom filter. */
+  /** Place of the Bloom filter with its header. */
   readonly bloomFilter?: Place | undefined;
 }
 
@@ -39,15 +37,15 @@ export interface Place {
 
 export interface RowGroup {
   readonly rows: number;
-  /** Positions of the columns that the rows are sorted by, ascending with nulls last; none where they are not. */
+  /** Positions of the sort columns, ascending with nulls last; empty if not sorted. */
   readonly sortedBy: readonly number[];
   readonly chunks: readonly ColumnChunk[];
 }
 
-/** Nothing of it stays between two calls, so one for all files. */
+/** Reused for all files: it keeps no state between calls. */
 const out = new ThriftWriter();
 
-/** Where the page index of a column of a row group stands. */
+/** Places of the page index of a column chunk. */
 export interface IndexPlace {
   readonly columnIndex: Place;
   readonly offsetIndex: Place;
@@ -75,7 +73,7 @@ export function encodeFooter(
   out.list(4, 'struct', groups.length);
   for (const group of groups) encodeGroup(columns, group, indexes);
   out.text(6, 'tonlake');
-  // Statistics are in the order of each column's type; without this a reader may not use them.
+  // Column orders: without them readers ignore the statistics.
   out.list(7, 'struct', columns.length);
   for (const _ of columns) {
     out.begin();
@@ -115,8 +113,8 @@ function encodeChunk(column: ColumnDef, chunk: ColumnChunk, index: IndexPlace | 
   out.begin();
   out.i64(2, chunk.offset);
   out.begin(3);
-  out.i32(1, parquetType(column).physical);
-  // Levels are in RLE, dictionary pages in PLAIN.
+  out.i32(1, parquetType(column));
+  // Levels are RLE, dictionary pages PLAIN.
   const used = new Set([encodings.rle, ...chunk.encodings.keys(), ...(hasDictionary ? [encodings.plain] : [])]);
   out.list(2, 'i32', used.size);
   for (const encoding of used) out.integer(encoding);
@@ -152,7 +150,7 @@ function encodeChunk(column: ColumnDef, chunk: ColumnChunk, index: IndexPlace | 
   out.end();
 }
 
-/** Tells a reader whether all values are in the dictionary. */
+/** Lets readers see if all values are in the dictionary. */
 function encodeEncodingCounts({ encodings: counts }: ColumnChunk, hasDictionary: boolean): void {
   out.list(13, 'struct', counts.size + (hasDictionary ? 1 : 0));
   if (hasDictionary) encodeCount(pageKinds.dictionary, encodings.plain, 1);

@@ -1,13 +1,13 @@
 import { encodings } from './encodings.ts';
 import { ThriftWriter } from './thrift.ts';
 
-/** Kinds of pages, as the format numbers them. */
+/** Page types of the format. */
 export const pageKinds = { data: 0, dictionary: 2 } as const;
 
-/** Nothing of it stays between two calls, so one for all files. */
+/** Reused for all files: it keeps no state between calls. */
 const out = new ThriftWriter();
 
-/** Header of a data page; `size` and `rawSize` are its bytes with and without compression. */
+/** Header of a data page; `size` and `rawSize` are its compressed and uncompressed size. */
 export function encodeDataHeader(rows: number, size: number, rawSize: number, encoding: number): Uint8Array {
   encodeSizes(pageKinds.data, size, rawSize);
   out.begin(5);
@@ -20,7 +20,7 @@ export function encodeDataHeader(rows: number, size: number, rawSize: number, en
   return out.take();
 }
 
-/** Header of the page of a column's distinct values. */
+/** Header of a dictionary page. */
 export function encodeDictionaryHeader(values: number, size: number, rawSize: number): Uint8Array {
   encodeSizes(pageKinds.dictionary, size, rawSize);
   out.begin(7);

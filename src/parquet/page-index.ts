@@ -3,35 +3,35 @@ import { type Bounds, compareValues } from './statistics.ts';
 import { ThriftWriter } from './thrift.ts';
 import { truncateBounds } from './truncated-bounds.ts';
 
-// ColumnIndex and OffsetIndex of parquet.thrift: what lets a reader fetch and decode single pages of a column.
+// ColumnIndex and OffsetIndex of parquet.thrift, with which readers fetch and decode single pages.
 
-/** What the index tells of a data page. */
+/** A data page in the index. */
 export interface IndexedPage {
-  /** Where it stands in the file. */
+  /** Position in the file. */
   readonly offset: number;
-  /** Bytes with its header. */
+  /** Size with header, in bytes. */
   readonly bytes: number;
   /** Position of its first row in the row group. */
   readonly firstRow: number;
   readonly nulls: number;
-  /** Undefined where all values are null. */
+  /** Undefined if all values are null. */
   readonly bounds: Bounds | undefined;
 }
 
 /**
- * Maximum size of a bound, in bytes: an address in its raw form and a hash fit as they are. Longer ones are shortened: a least
- * value to a beginning, a greatest value to the next beginning above it.
+ * Maximum size of a bound, in bytes; raw addresses and hashes fit. A longer minimum is truncated, a longer maximum is truncated and
+ * incremented.
  */
 const MOST_BOUND_BYTES = 72;
 
 const boundaryOrder = { unordered: 0, ascending: 1, descending: 2 } as const;
 
-/** Nothing of it stays between two calls, so one for all files. */
+/** Reused for all files: it keeps no state between calls. */
 const out = new ThriftWriter();
 
 const empty = new Uint8Array(0);
 
-/** The ColumnIndex of a row group's column: bounds and nulls of each page. */
+/** The ColumnIndex of a column chunk: bounds and nulls of each page. */
 export function encodeColumnIndex(physical: Physical, pages: readonly IndexedPage[]): Uint8Array {
   const bounds = pages.map((page) => page.bounds && truncateBounds(physical, page.bounds, MOST_BOUND_BYTES));
   out.begin();
@@ -48,7 +48,7 @@ export function encodeColumnIndex(physical: Physical, pages: readonly IndexedPag
   return out.take();
 }
 
-/** The OffsetIndex of a row group's column: where its data pages stand. */
+/** The OffsetIndex of a column chunk: positions of its data pages. */
 export function encodeOffsetIndex(pages: readonly IndexedPage[]): Uint8Array {
   out.begin();
   out.list(1, 'struct', pages.length);
@@ -63,7 +63,7 @@ export function encodeOffsetIndex(pages: readonly IndexedPage[]): Uint8Array {
   return out.take();
 }
 
-/** How the bounds of the pages follow on each other; those of nulls alone do not count. */
+/** Order of the page bounds; pages of nulls are ignored. */
 function orderOf(physical: Physical, all: readonly (Bounds | undefined)[]): keyof typeof boundaryOrder {
   let isAscending = true;
   let isDescending = true;

@@ -1,84 +1,62 @@
 import type { ColumnDef } from '../declare/column.ts';
-import { kinds } from '../declare/kind.ts';
+import { kinds, type Physical } from '../declare/kind.ts';
 import type { ThriftWriter } from './thrift.ts';
 
-const repetition = { optional: 1 } as const;
+const OPTIONAL = 1;
+/** Fields of SchemaElement in parquet.thrift: the old and the new form of a logical type. */
+const CONVERTED_TYPE = 6;
+const LOGICAL_TYPE = 10;
 
-/** Puts a column as an element of the schema. */
+/** BOOLEAN 0, INT32 1, INT64 2, BYTE_ARRAY 6, FIXED_LEN_BYTE_ARRAY 7. */
+const types: Readonly<Record<Physical, number>> = { bool: 0, int32: 1, int64: 2, utf8: 6, binary: 6, decimal128: 7 };
+
+/** Physical type of a column in Parquet. */
+export function parquetType({ kind }: ColumnDef): number {
+  return types[kinds[kind].physical];
+}
+
+/** Writes a column as an element of the schema. */
 export function encodeColumn(out: ThriftWriter, column: ColumnDef): void {
-  const { physical, logical } = parquetType(column);
+  const { physical, sql } = kinds[column.kind];
   out.begin();
-  out.i32(1, physical);
-  if (logical?.kind === 'decimal') out.i32(2, 16);
-  out.i32(3, repetition.optional);
+  out.i32(1, parquetType(column));
+  if (physical === 'decimal128') out.i32(2, 16);
+  out.i32(3, OPTIONAL);
   out.text(4, column.name);
-  switch (logical?.kind) {
-    case 'string':
-      out.i32(6, 0);
-      out.begin(10);
-      out.empty(1);
-      out.end();
-      break;
-    case 'decimal':
-      out.i32(6, 5);
-      out.i32(7, 0);
-      out.i32(8, logical.precision);
-      out.begin(10);
-      out.begin(5);
-      out.i32(1, 0);
-      out.i32(2, logical.precision);
-      out.end();
-      out.end();
-      break;
-    case 'date':
-      out.i32(6, 6);
-      out.begin(10);
-      out.empty(6);
-      out.end();
-      break;
-    case 'timestamp':
-      // No converted type: the old TIMESTAMP_MICROS would mean "adjusted to UTC".
-      out.begin(10);
-      out.begin(8);
-      out.bool(1, false);
-      out.begin(2);
-      out.empty(2);
-      out.end();
-      out.end();
-      out.end();
-      break;
-    case undefined:
-      break;
-  }
+  if (physical === 'utf8') encodeSimple(out, 0, 1);
+  else if (physical === 'decimal128') encodeDecimal(out, Number(/^DECIMAL\((\d+),0\)$/.exec(sql)?.[1] ?? 38));
+  else if (sql === 'DATE') encodeSimple(out, 6, 6);
+  else if (sql === 'TIMESTAMP') encodeTimestamp(out);
   out.end();
 }
 
-type Logical =
-  | { readonly kind: 'string' | 'date' | 'timestamp' }
-  | { readonly kind: 'decimal'; readonly precision: number };
-
-interface ParquetType {
-  /** BOOLEAN 0, INT32 1, INT64 2, BYTE_ARRAY 6, FIXED_LEN_BYTE_ARRAY 7. */
-  readonly physical: number;
-  readonly logical: Logical | undefined;
+function encodeSimple(out: ThriftWriter, converted: number, logical: number): void {
+  out.i32(CONVERTED_TYPE, converted);
+  out.begin(LOGICAL_TYPE);
+  out.empty(logical);
+  out.end();
 }
 
-export function parquetType(column: ColumnDef): ParquetType {
-  const { physical, sql } = kinds[column.kind];
-  switch (physical) {
-    case 'utf8':
-      return { physical: 6, logical: { kind: 'string' } };
-    case 'binary':
-      return { physical: 6, logical: undefined };
-    case 'bool':
-      return { physical: 0, logical: undefined };
-    case 'int32':
-      return { physical: 1, logical: sql === 'DATE' ? { kind: 'date' } : undefined };
-    case 'int64':
-      return { physical: 2, logical: sql === 'TIMESTAMP' ? { kind: 'timestamp' } : undefined };
-    case 'decimal128': {
-      const precision = /^DECIMAL\((\d+),0\)$/.exec(sql)?.[1];
-      return { physical: 7, logical: { kind: 'decimal', precision: Number(precision ?? 38) } };
-    }
-  }
+function encodeDecimal(out: ThriftWriter, precision: number): void {
+  out.i32(CONVERTED_TYPE, 5);
+  out.i32(7, 0);
+  out.i32(8, precision);
+  out.begin(LOGICAL_TYPE);
+  out.begin(5);
+  out.i32(1, 0);
+  out.i32(2, precision);
+  out.end();
+  out.end();
+}
+
+/** Microseconds, not adjusted to UTC. No converted type: the old TIMESTAMP_MICROS would mean "adjusted to UTC". */
+function encodeTimestamp(out: ThriftWriter): void {
+  out.begin(LOGICAL_TYPE);
+  out.begin(8);
+  out.bool(1, false);
+  out.begin(2);
+  out.empty(2);
+  out.end();
+  out.end();
+  out.end();
 }

@@ -11,18 +11,17 @@ import type { Compress } from './zstd.ts';
 const magic = Buffer.from('PAR1');
 
 /**
- * Size of a full row group, in rows and in bytes in PLAIN encoding. A reader's threads share a file by row groups, and a lookup reads at
- * least one of them; but each costs a part of the footer, which every query reads. A Bloom filter of 128 KB takes so many values.
+ * Maximum size of a row group, in rows and in bytes of PLAIN encoding. Readers work on row groups in parallel, and a lookup reads at
+ * least one; but each adds to the footer, which every query reads. A Bloom filter of 128 KB fits this many values.
  */
 const FULL = { rows: 52 * 2048, bytes: 32 * 2 ** 20 } as const;
 
 /**
  * Appends batches to a Parquet file.
  *
- * With `compress` the file is fit for readers: batches are gathered in row groups of good size, with dictionaries where they pay,
- * statistics, a page index, Bloom filters where the table declares them, and compressed pages. Without, each batch is a row group
- * as it lies in our memory, the form for the way from our memory into a DuckDB file: DuckDB reads it for next to nothing. Bytes are handed to the
- * system's cache at once, without a detour through other threads.
+ * With `compress`, the file is for readers: batches are collected into row groups, with dictionaries if they pay off, statistics, a
+ * page index, declared Bloom filters and compressed pages. Without it, each batch is a row group about as laid out in memory, which
+ * DuckDB reads at almost no cost to insert it into a DuckDB file. Writes are synchronous.
  */
 export class FileWriter {
   readonly table: TableDef;
@@ -37,7 +36,7 @@ export class FileWriter {
   #rows = 0;
   #isClosed = false;
 
-  /** @param columns names of those to write; default all */
+  /** @param columns names of the columns to write; default all */
   constructor(path: string, table: TableDef, compress?: Compress, columns?: readonly string[]) {
     this.table = table;
     this.path = path;
@@ -51,7 +50,7 @@ export class FileWriter {
     return this.#rows;
   }
 
-  /** Bytes that the rows take in PLAIN encoding, whatever form they were written in. */
+  /** Size of the rows in PLAIN encoding, in bytes. */
   get plainBytes(): number {
     return this.#plainBytes;
   }
@@ -59,7 +58,7 @@ export class FileWriter {
   /**
    * Writes rows. The batch's memory may be reused afterwards.
    *
-   * @param isSorted whether the rows follow on those before in the order of the table; readers are told so
+   * @param isSorted true if the rows continue the sort order of the table; stored in the file
    */
   write(batch: Batch, isSorted = false): void {
     if (batch.rows === 0) return;
@@ -91,7 +90,7 @@ export class FileWriter {
     }
   }
 
-  /** Closes the file as it is: without its footer it stays unreadable. */
+  /** Closes the file without a footer, so that it is unreadable. */
   abandon(): void {
     if (!this.#isClosed) closeSync(this.#file);
     this.#isClosed = true;
@@ -107,7 +106,7 @@ export class FileWriter {
     this.#groups.push(group);
   }
 
-  /** Writes the page index: what a reader filters by side by side, then where the pages stand. */
+  /** Writes the page index: first all ColumnIndexes, then all OffsetIndexes. */
   #appendIndexes(columns: readonly ColumnDef[]): ReadonlyMap<ColumnChunk, IndexPlace> {
     const chunks = this.#groups.flatMap(({ chunks }) => chunks.map((chunk, at) => ({ chunk, column: columns[at] })));
     const indexed = chunks.filter(({ chunk }) => chunk.pages.length > 0);
@@ -140,7 +139,7 @@ export class FileWriter {
   #appendSome(parts: readonly Uint8Array[]): void {
     const size = parts.reduce((sum, part) => sum + part.length, 0);
     let done = writevSync(this.#file, parts, this.#position);
-    // A disk that is nearly full takes a part of the bytes; asking again tells why.
+    // A nearly full disk takes only part of the bytes; another write gives the error.
     if (done < size) {
       const rest = Buffer.concat(parts);
       while (done < size) done += writevSync(this.#file, [rest.subarray(done)], this.#position + done);
@@ -149,10 +148,10 @@ export class FileWriter {
   }
 }
 
-/** Linux takes no more parts in one write. */
+/** Maximum parts per write on Linux. */
 const MOST_PARTS = 1024;
 
-/** Whether so many more rows, of the size of those so far, would be too much for a row group. */
+/** True if more rows, of the average size so far, would exceed a row group. */
 function isFull({ rows, plainBytes }: RowGroupWriter, more: number): boolean {
   return rows + more > FULL.rows || (plainBytes / rows) * (rows + more) > FULL.bytes;
 }

@@ -8,11 +8,11 @@ import { MOST_BYTES, putVarint } from './bit-packing.ts';
 export interface RowRange {
   readonly from: number;
   readonly to: number;
-  /** How many of them are null. */
+  /** Number of null rows. */
   readonly nulls: number;
 }
 
-/** Parquet's definition levels of an optional column: Arrow's validity bitmap is their bit-packed form. */
+/** Definition levels of an optional column: Arrow's validity bitmap is their bit-packed form. */
 export function encodeLevels({ validity }: Vector, { from, to, nulls }: RowRange, arena: Arena): Uint8Array {
   const rows = to - from;
   const bitmap = (rows + 7) >> 3;
@@ -28,14 +28,14 @@ export function encodeLevels({ validity }: Vector, { from, to, nulls }: RowRange
   return out.subarray(0, at);
 }
 
-/** How many bits of a byte are set. */
+/** Number of set bits of each byte. */
 const ones = Uint8Array.from({ length: 256 }, (_, byte) => {
   let count = 0;
   for (let rest = byte; rest > 0; rest >>= 1) count += rest & 1;
   return count;
 });
 
-/** How many rows from `from` (a multiple of 8) to before `to` are null. */
+/** Number of null rows from `from` (a multiple of 8) to before `to`. */
 export function countNulls({ validity, nullCount }: Vector, from: number, to: number): number {
   if (nullCount === 0) return 0;
   let set = 0;
@@ -46,8 +46,7 @@ export function countNulls({ validity, nullCount }: Vector, from: number, to: nu
 }
 
 /**
- * Parquet's PLAIN encoding of the numbers that are not null, in the arena's memory or, where it is the same, the vector's. It starts
- * at a multiple of 4 bytes.
+ * PLAIN encoding of the non-null numbers, in memory of the arena or, if identical, of the vector. Aligned to 4 bytes.
  */
 export function encodeNumbers(physical: Numeric, vector: Vector, rows: number, arena: Arena): Uint8Array {
   switch (physical) {
@@ -64,7 +63,7 @@ export function isSet(validity: Uint8Array, row: number): boolean {
   return (((validity[row >> 3] as number) >> (row & 7)) & 1) === 1;
 }
 
-/** Parquet's PLAIN encoding of the truth values that are not null: a bit each. */
+/** PLAIN encoding of the non-null booleans: one bit each. */
 export function encodeBits({ validity, values }: Vector, { from, to, nulls }: RowRange, arena: Arena): Uint8Array {
   if (nulls === 0) return values.subarray(from >> 3, (to + 7) >> 3);
   const out = arena.take((to - from - nulls + 7) >> 3).fill(0);
@@ -91,7 +90,7 @@ function encodeWords(vector: Vector, rows: number, width: 1 | 2 | 4, arena: Aren
   return bytesOf(out);
 }
 
-/** Parquet's decimals are big-endian, Arrow's little-endian. */
+/** Parquet decimals are big-endian, Arrow's are little-endian. */
 function reverseDecimals(bytes: Uint8Array, arena: Arena): Uint8Array {
   const words = asWords(bytes);
   const out = arena.words(words.length);
@@ -109,5 +108,5 @@ function asWords(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >> 2);
 }
 
-/** Numbers of one size. */
+/** Layouts of fixed-size numbers. */
 export type Numeric = Exclude<Physical, 'utf8' | 'binary' | 'bool'>;

@@ -9,16 +9,16 @@ import { encodeDataHeader } from './page-header.ts';
 import { encodeLevels } from './plain-values.ts';
 import type { Compress } from './zstd.ts';
 
-/** Memory of the column that is being written; writing does not yield, so one for all files. */
+/** Memory of the current column; shared by all files, because writing is synchronous. */
 const arena = new Arena();
 
-/** A row group as it is to be written. */
+/** A row group for writing. */
 export interface EncodedGroup {
   readonly group: RowGroup;
   readonly parts: readonly Uint8Array[];
 }
 
-/** An open row group: batches are encoded and compressed as they come, and kept until it is full. */
+/** An open row group: batches are encoded and compressed on arrival, and written when it is full. */
 export class RowGroupWriter {
   readonly #chunks: readonly ColumnChunkWriter[];
   readonly #columns: ReadonlySet<string>;
@@ -32,7 +32,7 @@ export class RowGroupWriter {
     this.#columns = columns;
     this.#chunks = written.map((column) => new ColumnChunkWriter(column, compress));
     const sort = table.sort.map((name) => written.findIndex((column) => column.name === name));
-    // Rows in the order of all columns are in that of the first ones.
+    // Rows sorted by all columns are also sorted by the first ones.
     this.#sort = sort.includes(-1) ? sort.slice(0, sort.indexOf(-1)) : sort;
   }
 
@@ -40,7 +40,7 @@ export class RowGroupWriter {
     return this.#rows;
   }
 
-  /** Bytes that its rows take in PLAIN encoding. */
+  /** Size of the rows in PLAIN encoding, in bytes. */
   get plainBytes(): number {
     return this.#plainBytes;
   }
@@ -50,7 +50,7 @@ export class RowGroupWriter {
     let at = 0;
     for (const vector of vectors) {
       if (!this.#columns.has(vector.column.name)) continue;
-      // Compressed pages are memory of their own.
+      // Compressed pages have their own memory.
       arena.reset();
       this.#plainBytes += this.#chunks[at++]?.add(vector, rows, arena) ?? 0;
     }
@@ -58,7 +58,7 @@ export class RowGroupWriter {
     this.#isSorted &&= isSorted;
   }
 
-  /** The row group as it is to be written at `start`. No call may follow. */
+  /** The row group for writing at `start`. The last call. */
   finish(start: number): EncodedGroup {
     const chunks: ColumnChunk[] = [];
     const filters: (Uint8Array | undefined)[] = [];
@@ -84,8 +84,8 @@ export class RowGroupWriter {
 }
 
 /**
- * A batch as a row group, about as it lies in our memory: one page for each column, without dictionaries, bounds and compression.
- * The parts are valid until the next call.
+ * A batch as a row group about as laid out in memory: one page per column, without dictionaries, bounds and compression. Valid until
+ * the next call.
  */
 export function encodeSimpleGroup(
   { rows, vectors }: Batch,

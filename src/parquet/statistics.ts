@@ -3,19 +3,18 @@ import { compareBytes } from '../decode/bytes.ts';
 import type { ByteValues } from './byte-values.ts';
 import type { Numeric } from './plain-values.ts';
 
-/** Least and greatest value in Parquet's PLAIN encoding (texts and bytes without their length), or what stands below and above. */
+/** Minimum and maximum in PLAIN encoding (texts and bytes without length), or lower and upper bounds of them. */
 export interface Bounds {
   readonly min: Uint8Array;
   readonly max: Uint8Array;
-  /** Whether `min` is a value of the column. */
+  /** True if `min` is a value of the column. */
   readonly isMinExact: boolean;
   readonly isMaxExact: boolean;
 }
 
 /**
- * The bounds of numbers in PLAIN encoding.
+ * The bounds of numbers in PLAIN encoding, aligned to 4 bytes.
  *
- * @param values starts at a multiple of 4 bytes
  * @returns undefined without values
  */
 export function boundsOfNumbers(physical: Numeric, values: Uint8Array, count: number): Bounds | undefined {
@@ -30,7 +29,7 @@ export function boundsOfNumbers(physical: Numeric, values: Uint8Array, count: nu
   }
 }
 
-/** Positions of the least and the greatest value. */
+/** Positions of minimum and maximum. */
 interface Places {
   readonly min: number;
   readonly max: number;
@@ -88,7 +87,7 @@ function boundsOf128(values: Uint8Array, count: number): Places {
   return { min, max };
 }
 
-/** Big-endian two's complement: all bytes are unsigned but the first. */
+/** Big-endian two's complement: only the first byte is signed. */
 function compareDecimals(left: Uint8Array, a: number, right: Uint8Array, b: number): number {
   const first = (((left[a] as number) << 24) >> 24) - (((right[b] as number) << 24) >> 24);
   if (first !== 0) return first;
@@ -102,7 +101,7 @@ function compareDecimals(left: Uint8Array, a: number, right: Uint8Array, b: numb
 /**
  * The bounds of texts or bytes, compared as unsigned bytes.
  *
- * @param picked positions of the values that count; default all
+ * @param picked positions of the values to consider; default all
  * @returns undefined without values
  */
 export function boundsOfBytes({ count, offsets, bytes }: ByteValues, picked?: Int32Array): Bounds | undefined {
@@ -122,7 +121,7 @@ export function boundsOfBytes({ count, offsets, bytes }: ByteValues, picked?: In
   );
 }
 
-/** The bounds of truth values, a bit each. @returns undefined without values */
+/** The bounds of booleans, one bit each. @returns undefined without values */
 export function boundsOfBits(bits: Uint8Array, count: number): Bounds | undefined {
   if (count === 0) return undefined;
   let ones = 0;
@@ -130,7 +129,7 @@ export function boundsOfBits(bits: Uint8Array, count: number): Bounds | undefine
   return exact(Uint8Array.of(ones === count ? 1 : 0), Uint8Array.of(ones === 0 ? 0 : 1));
 }
 
-/** Bounds of the values of both. */
+/** The common bounds of both. */
 export function mergeBounds(physical: Physical, a: Bounds | undefined, b: Bounds | undefined): Bounds | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   const least = compareValues(physical, a.min, b.min) <= 0 ? a : b;
@@ -138,7 +137,7 @@ export function mergeBounds(physical: Physical, a: Bounds | undefined, b: Bounds
   return { min: least.min, isMinExact: least.isMinExact, max: greatest.max, isMaxExact: greatest.isMaxExact };
 }
 
-/** Compares two values in Parquet's PLAIN encoding (texts and bytes without their length), in the order of their type. */
+/** Compares two values in PLAIN encoding (texts and bytes without length), in the order of their type. */
 export function compareValues(physical: Physical, a: Uint8Array, b: Uint8Array): number {
   switch (physical) {
     case 'int32':
@@ -156,7 +155,7 @@ export function compareValues(physical: Physical, a: Uint8Array, b: Uint8Array):
   }
 }
 
-/** Compares two values; most differ in their first word. */
+/** Compares two values by their first word, which mostly differs, then completely. */
 function compareAt(bytes: Uint8Array, view: DataView, offsets: Int32Array, a: number, b: number): number {
   const from = offsets[a] as number;
   const to = offsets[a + 1] as number;

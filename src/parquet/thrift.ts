@@ -2,8 +2,8 @@
 const type = { true: 1, false: 2, bool: 1, i32: 5, i64: 6, binary: 8, list: 9, struct: 12 } as const;
 
 /**
- * Writes structures in Thrift's compact protocol: just what Parquet's headers and footers need. It is made to be used again and
- * again: code for objects that come and go is compiled anew whenever the last of them is gone.
+ * Writes structures in Thrift's compact protocol, as far as Parquet metadata needs it. Reuse one instance: V8 recompiles the code when
+ * the last object of a class is gone.
  */
 export class ThriftWriter {
   #bytes = Buffer.alloc(1024);
@@ -35,7 +35,7 @@ export class ThriftWriter {
     this.bytes(value);
   }
 
-  /** Begins a structure: a field, or an element of a list when `field` is undefined. `end` ends it. */
+  /** Begins a structure: a field, or a list element if `field` is undefined. `end` ends it. */
   begin(field?: number): void {
     if (field !== undefined) this.#header(field, type.struct);
     this.#outer.push(this.#field);
@@ -53,7 +53,7 @@ export class ThriftWriter {
     this.end();
   }
 
-  /** Begins a list of so many elements, which follow. */
+  /** Begins a list; its elements follow. */
   list(field: number, kind: 'bool' | 'i32' | 'i64' | 'binary' | 'struct', length: number): void {
     this.#header(field, type.list);
     if (length < 15) {
@@ -64,12 +64,12 @@ export class ThriftWriter {
     }
   }
 
-  /** A number as an element of a list. */
+  /** A number as a list element. */
   integer(value: number): void {
     this.#varint(value >= 0 ? value * 2 : -value * 2 - 1);
   }
 
-  /** A text as an element of a list. */
+  /** A text as a list element. */
   element(value: string): void {
     const size = Buffer.byteLength(value);
     this.#varint(size);
@@ -77,7 +77,7 @@ export class ThriftWriter {
     this.#length += this.#bytes.write(value, this.#length);
   }
 
-  /** Bytes as an element of a list. */
+  /** Bytes as a list element. */
   bytes(value: Uint8Array): void {
     this.#varint(value.length);
     this.#reserve(value.length);
@@ -85,12 +85,12 @@ export class ThriftWriter {
     this.#length += value.length;
   }
 
-  /** A truth value as an element of a list. */
+  /** A boolean as a list element. */
   truth(value: boolean): void {
     this.#byte(value ? type.true : type.false);
   }
 
-  /** A copy of what was written; the next structure begins with nothing. */
+  /** A copy of the bytes so far; the writer is empty afterwards. */
   take(): Uint8Array {
     const taken = Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
     this.#length = 0;

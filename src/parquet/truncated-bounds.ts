@@ -2,15 +2,15 @@ import type { Physical } from '../declare/kind.ts';
 import type { Bounds } from './statistics.ts';
 
 /**
- * Bounds of at most `most` bytes (a greatest text of a few more, or whole where nothing shorter is above it): the least value is
- * cut, the greatest one is cut and then raised, so that both still hold. Texts stay valid UTF-8. Numbers stay as they are.
+ * Bounds of at most `most` bytes: the minimum is truncated, the maximum is truncated and incremented, so that both remain valid. The
+ * maximum stays whole if no shorter value is above it. Texts stay valid UTF-8. Numbers are unchanged.
  */
 export function truncateBounds(physical: Physical, bounds: Bounds, most: number): Bounds {
   const { min, max } = bounds;
   if ((physical !== 'utf8' && physical !== 'binary') || (min.length <= most && max.length <= most)) return bounds;
   const isText = physical === 'utf8';
   const isMinCut = min.length > most;
-  const raised = max.length > most ? raise(cut(max, most, isText), isText) : undefined;
+  const raised = max.length > most ? (isText ? raiseText : raiseBytes)(cut(max, most, isText)) : undefined;
   return {
     min: isMinCut ? cut(min, most, isText) : min,
     max: raised ?? max,
@@ -19,7 +19,7 @@ export function truncateBounds(physical: Physical, bounds: Bounds, most: number)
   };
 }
 
-/** Whether a byte of UTF-8 is one inside a character. */
+/** True for a UTF-8 continuation byte. */
 function isInside(byte: number | undefined): boolean {
   return ((byte ?? 0) & 0xc0) === 0x80;
 }
@@ -30,11 +30,7 @@ function cut(value: Uint8Array, most: number, isText: boolean): Uint8Array {
   return new Uint8Array(value.subarray(0, end));
 }
 
-/** The least value of no more bytes or characters that is above all that begin with the given one; undefined where there is none. */
-function raise(prefix: Uint8Array, isText: boolean): Uint8Array | undefined {
-  return isText ? raiseText(prefix) : raiseBytes(prefix);
-}
-
+/** The lowest value above all that begin with a prefix, not longer than it; undefined for none. */
 function raiseBytes(prefix: Uint8Array): Uint8Array | undefined {
   for (let at = prefix.length - 1; at >= 0; at--) {
     const byte = prefix[at] as number;
@@ -47,9 +43,10 @@ function raiseBytes(prefix: Uint8Array): Uint8Array | undefined {
 }
 
 const LAST_CHARACTER = 0x10ffff;
-/** No character has a number between these. */
+/** Not valid as characters. */
 const surrogates = { first: 0xd800, last: 0xdfff } as const;
 
+/** The same in UTF-8, by characters. */
 function raiseText(prefix: Uint8Array): Uint8Array | undefined {
   let end = prefix.length;
   while (end > 0) {

@@ -1,10 +1,10 @@
-/** A 64-bit number as two halves of 32 bits, so that no bigint is made for a value. */
+/** A 64-bit number as two 32-bit halves, to avoid a bigint per value. */
 interface Halves {
   high: number;
   low: number;
 }
 
-/** The primes of xxHash64: high and low half. */
+/** The primes of xxHash64: high and low halves. */
 const P1H = 0x9e3779b1;
 const P1L = 0x85ebca87;
 const P2H = 0xc2b2ae3d;
@@ -16,13 +16,13 @@ const P4L = 0xc2b2ae63;
 const P5H = 0x27d4eb2f;
 const P5L = 0x165667c5;
 
-/** What the functions below work on: the number so far. */
+/** The accumulator of the functions below. */
 const acc: Halves = { high: 0, low: 0 };
 /** The four lanes of long inputs: high and low half of each. */
 const lanes = new Int32Array(8);
-/** What they begin with: the first two primes together, the second one, 0, and less the first one. */
+/** Their initial values: P1 + P2, P2, 0 and -P1. */
 const firstLanes = Int32Array.of(0x60ea27ee, 0xadc0b5d6, P2H, P2L, 0, 0, 0x61c8864e, 0x7a143579);
-/** How far each lane is rotated before they are added. */
+/** Rotation of each lane before they are added. */
 const LANE_BITS = Int32Array.of(1, 7, 12, 18);
 
 /** The high half of the product of two unsigned numbers of 32 bits. */
@@ -32,7 +32,7 @@ function multiplyHigh(a: number, b: number): number {
   const bLow = b & 0xffff;
   const bHigh = b >>> 16;
   const middle = Math.imul(aHigh, bLow) + (Math.imul(aLow, bLow) >>> 16);
-  // Neither sum goes beyond 32 bits.
+  // Neither sum exceeds 32 bits.
   const second = Math.imul(aLow, bHigh) + (middle & 0xffff);
   return (Math.imul(aHigh, bHigh) + (middle >>> 16) + (second >>> 16)) | 0;
 }
@@ -49,14 +49,14 @@ function add(high: number, low: number): void {
   acc.high = (acc.high + high + (sum > 0xffffffff ? 1 : 0)) | 0;
 }
 
-/** Rotates by fewer than 32 bits. */
+/** Rotates by less than 32 bits. */
 function rotate(bits: number): void {
   const { high, low } = acc;
   acc.high = (high << bits) | (low >>> (32 - bits));
   acc.low = (low << bits) | (high >>> (32 - bits));
 }
 
-/** round(0, word): what a word of 64 bits adds to a lane. */
+/** round(0, word). */
 function mixWord(high: number, low: number): void {
   acc.high = high;
   acc.low = low;
@@ -82,7 +82,7 @@ function mergeLane(high: number, low: number, lane: number): void {
   add(P4H, P4L);
 }
 
-/** Puts the sum of the lanes, each rotated by its own number of bits, into the number so far. */
+/** Sets the accumulator to the sum of the rotated lanes. */
 function sumLanes(): void {
   let high = 0;
   let low = 0;
@@ -109,7 +109,7 @@ function readStripes(view: DataView, from: number, end: number): number {
   return at;
 }
 
-/** Takes in the rest of fewer than 32 bytes. */
+/** Adds the remaining bytes, fewer than 32. */
 function readTail(view: DataView, from: number, end: number): void {
   let at = from;
   for (; at + 8 <= end; at += 8) {
@@ -158,10 +158,10 @@ function finish(): void {
 }
 
 /**
- * xxHash64 with seed 0 of the bytes from `from` to before `end`, as Parquet's Bloom filters use it. It is our own: the packages take
- * one value for each call into WebAssembly and give a bigint or a text for it.
+ * xxHash64 with seed 0 of the bytes from `from` to before `end`, for Parquet's Bloom filters. Packages call WebAssembly for each value
+ * and return a bigint or a text.
  *
- * @param out takes the high half at `at`, the low half behind it
+ * @param out gets the high half at `at`, then the low half
  */
 export function xxhash64(view: DataView, from: number, end: number, out: Int32Array, at: number): void {
   let rest = from;

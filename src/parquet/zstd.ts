@@ -1,22 +1,22 @@
 import * as zlib from 'node:zlib';
 
-/** Compresses a page into one frame of zstd. The bytes it gives are its caller's. */
+/** Compresses a page into a zstd frame. The caller owns the result. */
 export type Compress = (bytes: Uint8Array) => Uint8Array;
 
-/** The same size as the default level on our pages, at half of the time. */
+/** Same size as the default level on our pages, in half the time. */
 const LEVEL = 1;
 
-/** What Node has from 22.15 on, and its types do not yet. */
+/** Available from Node 22.15 on, but not in the types of Node 20. */
 interface ZlibWithZstd {
   readonly zstdCompressSync?: (bytes: Uint8Array, options: { readonly params: Record<number, number> }) => Buffer;
   readonly constants: { readonly ZSTD_c_compressionLevel?: number };
 }
 
 let loaded: Promise<Compress> | undefined;
-/** One instance: opening a second one breaks the first. */
+/** A single instance: opening a second one breaks the first. */
 let wasm: Promise<Compress> | undefined;
 
-/** Node's own zstd; the same library as WebAssembly in a Node that has none. */
+/** Node's own zstd, or the same library as WebAssembly in older versions. */
 export function loadZstd(): Promise<Compress> {
   loaded ??= openNative() ?? openWasm();
   return loaded;
@@ -30,7 +30,7 @@ function openNative(): Promise<Compress> | undefined {
   return Promise.resolve((bytes) => zstdCompressSync(bytes, options));
 }
 
-/** For a Node without zstd, and for the test that both give what every reader takes. */
+/** For Node without zstd, and for tests. */
 export function openWasm(): Promise<Compress> {
   wasm ??= import('@bokuweb/zstd-wasm').then(async ({ init, compress }) => {
     await init();

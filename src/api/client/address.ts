@@ -1,6 +1,6 @@
 const BYTES = 36;
 
-/** Whether a text is an address as the API reads it: raw, or user-friendly with any flags and a right checksum. */
+/** True for a valid address: raw, or user-friendly with any flags and a valid checksum. */
 export function isAddress(text: string): boolean {
   const raw = /^(-?\d{1,3}):[0-9a-fA-F]{64}$/.exec(text);
   if (raw !== null) {
@@ -12,7 +12,7 @@ export function isAddress(text: string): boolean {
   return bytes.length === BYTES && crc16(bytes.subarray(0, BYTES - 2)) === bytes.readUInt16BE(BYTES - 2);
 }
 
-/** The raw form of an address, in upper case as the tables have it: `0:B113...`; undefined when it is none. */
+/** The raw form of an address in upper case, as in tables: `0:B113...`; undefined if invalid. */
 export function rawAddress(text: string): string | undefined {
   if (!isAddress(text)) return undefined;
   if (text.includes(':')) return text.toUpperCase();
@@ -23,7 +23,7 @@ export function rawAddress(text: string): string | undefined {
     .toUpperCase()}`;
 }
 
-/** CRC-16 of the XMODEM kind. */
+/** CRC-16/XMODEM. */
 function crc16(bytes: Uint8Array): number {
   let crc = 0;
   for (const byte of bytes) {

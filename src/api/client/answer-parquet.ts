@@ -9,11 +9,11 @@ import { cellsOf, columnsOf, rowsOf } from './answer-rows.ts';
 import { parseSent } from './exact-json.ts';
 
 /**
- * Writes the rows of an answer to one Parquet file: fields as columns of the type that their kind has in tables, nested ones as
- * JSON text. The file is put in place whole.
+ * Writes the rows of a response to a Parquet file, atomically. Fields are columns with the types that they have in tables; nested
+ * values are JSON text.
  *
- * @throws {DecodeError} when the answer is no JSON or has no rows
- * @throws {StoreError} when a value does not fit its type, or the file cannot be written
+ * @throws {DecodeError} if the response is not JSON or has no rows
+ * @throws {StoreError} if a value does not fit its type, or the file cannot be written
  */
 export async function writeParquet(endpoint: Endpoint, body: Buffer, path: string): Promise<number> {
   const label = endpoint.path.slice(1);

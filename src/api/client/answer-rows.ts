@@ -4,17 +4,17 @@ import { fieldKinds, parseField } from '../field.ts';
 import { fieldsOf } from '../records.ts';
 import { cellOf, isSentObject, type SentObject, type SentValue, writeSent } from './exact-json.ts';
 
-/** A column of the rows of an answer. */
+/** A column of the rows of a response. */
 export interface RowColumn {
   readonly name: string;
-  /** DuckDB type that holds every value of the field; nested values are JSON text. */
+  /** DuckDB type; nested values are JSON text. */
   readonly sql: string;
 }
 
 const KEY = '_key';
 const EXTRA = '_extra';
 
-/** The rows of an answer: its list, the records of a map with their key as `_key`, or the one record that it is. */
+/** The rows of a response: its list, the records of a map with their keys as `_key`, or a single record. */
 export function rowsOf(endpoint: Endpoint, answer: SentValue): readonly SentObject[] {
   const label = endpoint.path.slice(1);
   const { answer: shape } = endpoint;
@@ -31,7 +31,7 @@ function valuesOf(shape: AnswerShape, answer: SentValue): readonly SentValue[] {
   switch (shape.kind) {
     case 'rows':
       if (!isSentObject(answer)) return listOf(answer);
-      // A 404 that means no rows has an error instead; any other object is refused as a row that is none.
+      // A 404 without rows has `error` instead; any other object is rejected as an invalid row.
       return Object.hasOwn(answer, shape.rows) || Object.hasOwn(answer, 'error')
         ? listOf(answer[shape.rows])
         : [shape.rows];
@@ -45,13 +45,13 @@ function valuesOf(shape: AnswerShape, answer: SentValue): readonly SentValue[] {
   }
 }
 
-/** No list, a null one and an empty one are the same; anything else is one row, and refused as such. */
+/** Missing, null and empty lists are the same; anything else is rejected as an invalid row. */
 function listOf(value: SentValue | undefined): readonly SentValue[] {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : [value];
 }
 
-/** The columns of an endpoint's rows: what is declared, in the order of the server, and `_extra` for what is not. */
+/** The columns of an endpoint's rows: declared fields in the order of the server, and `_extra` for others. */
 export function columnsOf(endpoint: Endpoint): readonly RowColumn[] {
   const { answer } = endpoint;
   const fields = Object.entries(fieldsOf(answer.record) ?? {}).map(([name, text]) => ({ name, sql: sqlOf(text) }));
@@ -64,7 +64,7 @@ function sqlOf(text: string): string {
   return container === 'none' && content.kind === 'value' ? fieldKinds[content.name].sql : 'VARCHAR';
 }
 
-/** A row as texts, one for each column; null where there is nothing. No number passes through a float. */
+/** A row as texts, one per column, null if missing. Numbers keep all digits. */
 export function cellsOf(columns: readonly RowColumn[], row: SentObject): readonly (string | null)[] {
   const names = new Set(columns.map(({ name }) => name));
   const extra = Object.entries(row).filter(([name]) => !names.has(name));

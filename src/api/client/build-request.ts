@@ -8,15 +8,14 @@ import { type Parameter, parameterMeanings } from '../parameter.ts';
 import { bodyValue, encodeValue } from './encode-value.ts';
 import { checkRules } from './parameter-rules.ts';
 
-/** Values of parameters by name, not yet checked. Undefined is as good as absent. */
+/** Unchecked values of parameters by name. Undefined is the same as absent. */
 export type Given = Readonly<Record<string, unknown>>;
 
 /**
- * The request of a call. Everything is checked here, because the server ignores names that it does not know and filters that
- * are empty, and answers the unfiltered list.
+ * The request of a call. Everything is checked here, because the server ignores unknown names and empty filters, and returns the
+ * unfiltered list.
  *
- * @throws {UsageError} for an unknown name (with the nearest right one), a wrong, empty or missing value, or values that do not
- * go together
+ * @throws {UsageError} for an unknown name (with the nearest valid one), a wrong, empty or missing value, or an invalid combination
  */
 export function planRequest(endpoint: Endpoint, given: Given): SourceRequest {
   const label = endpoint.path.slice(1);

@@ -2,7 +2,7 @@ import type { EndpointName, Endpoints } from '../endpoints.ts';
 import type { Parameter, ParameterTypes } from '../parameter.ts';
 import type { RecordName, RecordOf } from '../records.ts';
 
-/** What one value of a parameter may be. */
+/** Type of one value of a parameter. */
 type ValueOf<P> =
   P extends Parameter<infer Kind, boolean, boolean, infer Word>
     ? Kind extends 'choice'
@@ -19,7 +19,7 @@ type RequiredNames<P> = {
   [Name in keyof P]: P[Name] extends { readonly required: true } ? Name : never;
 }[keyof P];
 
-/** The maps beside the rows of an answer. */
+/** The maps beside the rows of a response. */
 type MapsOf<S> = S extends { readonly maps: readonly (infer Map)[] } ? Map & string : never;
 
 /** The parameters of an endpoint's function: `ParametersOf<'blocks'>`. */
@@ -30,7 +30,7 @@ export type ParametersOf<Name extends EndpointName> = {
     | ArgumentOf<Parameters<Name>[P]>
     | undefined;
 } & {
-  /** Leaves the map of that name empty and saves the server work. */
+  /** Leaves the map of that name empty, which saves work for the server. */
   readonly [M in MapsOf<Shape<Name>> as `x_no_${M}`]?: boolean | undefined;
 };
 
@@ -48,7 +48,7 @@ type AnswerFor<S> = S extends { readonly kind: 'rows'; readonly rows: infer Rows
         ? RecordOf<Name & RecordName>
         : never;
 
-/** What an endpoint's function answers: `AnswerOf<'blocks'>`. */
+/** The result of an endpoint's function: `AnswerOf<'blocks'>`. */
 export type AnswerOf<Name extends EndpointName> = AnswerFor<Shape<Name>>;
 
 export interface CallOptions {

@@ -6,12 +6,12 @@ import type { CallOptions, Client } from './client-types.ts';
 import { readAnswer } from './read-answer.ts';
 
 /**
- * A function for each endpoint of the API. Parameters are checked before a request is sent; 64-bit integers of answers are
- * bigint, amounts and logical times stay decimal text. `limit` is 100 unless given. An answer of 404 that means no rows comes as
- * an empty list; a block that is not indexed yet is waited for as long as the source says.
+ * A function for each endpoint of the API. Parameters are checked before the request; 64-bit integers of responses are bigint,
+ * amounts and logical times are decimal text. `limit` is 100 by default. A 404 that means no rows returns an empty list; calls wait for
+ * blocks that are not indexed yet.
  *
- * Each function throws a UsageError for parameters that cannot be, a SourceError when the source gives no usable answer, and a
- * DecodeError when the answer is of another shape.
+ * Each function throws a UsageError for invalid parameters, a SourceError without a usable response, and a DecodeError for a response
+ * of another shape.
  *
  * @example
  * const { blocks } = await createClient(source).blocks({ mc_seqno: 47670702, limit: 1000 });
@@ -26,6 +26,6 @@ export function createClient(source: Source): Client {
       });
     return [name, call] as const;
   });
-  // Types and functions come from the same table; `readAnswer` has checked the shape, the API's description tells the fields.
+  // Types and functions come from the same schema; `readAnswer` checks the shape.
   return Object.fromEntries<unknown>(functions) as Client;
 }

@@ -3,7 +3,7 @@ import { endpointNames, endpointOf } from '../endpoints.ts';
 import { describeParameter, parameterMeanings } from '../parameter.ts';
 import { describeRule } from './parameter-rules.ts';
 
-/** One line for each endpoint, by group. */
+/** One line per endpoint, by group. */
 export function listEndpoints(): string {
   const all = endpointNames.map(endpointOf);
   const width = Math.max(...all.map(({ path }) => path.length - 1));
@@ -20,7 +20,7 @@ function line({ method, path, doc }: Endpoint, width: number): string {
   return `  ${path.slice(1).padEnd(width)} ${method.padEnd(4)}  ${doc}\n`;
 }
 
-/** An endpoint with its parameters, and what must hold between them. */
+/** An endpoint with its parameters and rules. */
 export function describeEndpoint(endpoint: Endpoint): string {
   const parameters = Object.entries(parametersOf(endpoint));
   const width = Math.max(0, ...parameters.map(([name]) => name.length));

@@ -2,7 +2,7 @@ import type { JsonValue } from '../field.ts';
 import type { Parameter } from '../parameter.ts';
 import { isAddress } from './address.ts';
 
-/** The value of a parameter as it is sent; undefined when it is none. Never empty: the server would drop the filter. */
+/** The value of a parameter as sent; undefined if invalid. Never empty: the server would ignore the filter. */
 export function encodeValue(parameter: Parameter, value: unknown): string | undefined {
   switch (parameter.kind) {
     case 'address':
@@ -40,13 +40,13 @@ export function encodeValue(parameter: Parameter, value: unknown): string | unde
   }
 }
 
-/** The value as it stands in the JSON body of a POST. @param text what `encodeValue` gave */
+/** The value in the JSON body of a POST. @param text result of `encodeValue` */
 export function bodyValue(parameter: Parameter, text: string): JsonValue {
   switch (parameter.kind) {
     case 'bool':
       return text === 'true';
     case 'stack':
-      // Written by `encodeValue` from a value it had checked.
+      // Checked by `encodeValue`.
       return JSON.parse(text) as JsonValue;
     default:
       return text;
@@ -57,7 +57,7 @@ function textThat(value: unknown, isRight: (text: string) => boolean): string | 
   return typeof value === 'string' && isRight(value) ? value : undefined;
 }
 
-/** Digits of a whole number given as a number, bigint or text. */
+/** An integer given as a number, bigint or text. */
 function wholeText(value: unknown, min: number | bigint, max: number | bigint | undefined): string | undefined {
   const whole = wholeOf(value);
   return whole === undefined || whole < min || (max !== undefined && whole > max) ? undefined : String(whole);
@@ -69,7 +69,7 @@ function wholeOf(value: unknown): bigint | undefined {
   return typeof value === 'string' && /^-?\d{1,400}$/.test(value) ? BigInt(value) : undefined;
 }
 
-/** The server reads digits as hex before it tries decimals, so whatever has a sign or is a number is made hex here. */
+/** The server tries hex before decimal, so decimals are converted to hex here. */
 function encodeShard(value: unknown): string | undefined {
   if (typeof value === 'string' && /^(0x)?[0-9a-fA-F]{1,16}$/.test(value)) return value;
   const isSigned = typeof value === 'bigint' || (typeof value === 'string' && value.startsWith('-'));
@@ -78,7 +78,7 @@ function encodeShard(value: unknown): string | undefined {
   return BigInt.asUintN(64, id).toString(16).toUpperCase();
 }
 
-/** Text without `0x` is refused: `10` would be read as 16. */
+/** Text without `0x` is rejected: `10` would be parsed as 16. */
 function encodeOpcode(value: unknown): string | undefined {
   if (typeof value === 'string' && /^0x[0-9a-fA-F]{1,8}$/.test(value)) return value;
   const isNumber = typeof value === 'number' || (typeof value === 'string' && value.startsWith('-'));

@@ -3,23 +3,22 @@ import { DecodeError } from '../../core/errors.ts';
 import type { JsonValue } from '../field.ts';
 
 /**
- * Reads an answer. Integers within 2^53 become numbers, larger ones bigint, and numbers with a fraction or an exponent
- * doubles. Raw control characters inside strings, which decoded comments bring, are accepted.
+ * Parses a response. Integers up to 2^53 are numbers, larger ones bigint, and numbers with a fraction or exponent doubles. Raw control
+ * characters in strings, which occur in decoded comments, are accepted.
  *
- * @throws {DecodeError} when it is no JSON; retryable, because a cut answer is asked again
+ * @throws {DecodeError} if it is not JSON; retryable, because it may be truncated
  */
 export function parseAnswer(body: Buffer, label: string): JsonValue {
-  // The parser's numbers are those of `readNumber`, everything else is JSON.
   return parseBody(body, label, readNumber) as JsonValue;
 }
 
-/** JSON whose numbers are kept as they were sent, for output. */
+/** JSON whose numbers stay as received, for output. */
 export type SentValue = null | boolean | string | LosslessNumber | readonly SentValue[] | SentObject;
 export interface SentObject {
   readonly [key: string]: SentValue;
 }
 
-/** Reads an answer so that `writeSent` gives every number back digit by digit. @throws {DecodeError} as `parseAnswer` */
+/** Parses a response so that `writeSent` keeps all digits of numbers. @throws {DecodeError} as `parseAnswer` */
 export function parseSent(body: Buffer, label: string): SentValue {
   return parseBody(body, label, (digits) => new LosslessNumber(digits)) as SentValue;
 }
@@ -29,7 +28,7 @@ export function writeSent(value: SentValue, indent?: number): string {
   return stringify(value, undefined, indent) ?? 'null';
 }
 
-/** What a single value looks like without quotes: its digits, its text, or JSON for nested ones; null for null. */
+/** A value without quotes: digits, text, or JSON for nested values; null for null. */
 export function cellOf(value: SentValue | undefined): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string') return value;
@@ -37,7 +36,7 @@ export function cellOf(value: SentValue | undefined): string | null {
   return value instanceof LosslessNumber ? value.value : writeSent(value);
 }
 
-/** Whether a value is an object with fields. */
+/** True for an object with fields. */
 export function isSentObject(value: SentValue | undefined): value is SentObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber);
 }
@@ -57,10 +56,10 @@ function readNumber(digits: string): number | bigint {
   return Number.isSafeInteger(double) || !/^-?\d+$/.test(digits) ? double : BigInt(digits);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the purpose of this expression
 const CONTROL = /[\u0000-\u001f]/g;
 
-/** JSON forbids control characters inside strings; blanks between values stay as they are. */
+/** Escapes control characters in strings, which JSON forbids; whitespace between values is unchanged. */
 function escapeControls(text: string): string {
   if (text.search(CONTROL) < 0) return text;
   return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/gs, (string) =>

@@ -5,10 +5,10 @@ import { parseSent, writeSent } from './exact-json.ts';
 export type TextFormat = 'json' | 'rows' | 'csv';
 
 /**
- * An answer as text. `json`: as it was sent, or indented; `rows`: one JSON object a line; `csv`: RFC 4180 with nested values as
- * JSON, an empty cell for null and `""` for empty text. Numbers keep all their digits.
+ * A response as text. `json`: as received, or indented; `rows`: one JSON object per line; `csv`: RFC 4180 with nested values as JSON, an
+ * empty cell for null and `""` for empty text. Numbers keep all digits.
  *
- * @throws {DecodeError} when the answer is no JSON or has no rows where they belong
+ * @throws {DecodeError} if the response is not JSON or has no rows
  */
 export function formatAnswer(endpoint: Endpoint, body: Buffer, format: TextFormat, indented: boolean): string {
   const answer = parseSent(body, endpoint.path.slice(1));

@@ -7,16 +7,16 @@ export interface ApiOptions extends Omit<SessionOptions, 'effects' | 'priority' 
   readonly effects?: Effects | undefined;
 }
 
-/** A network that is ready to be called. */
+/** An open network with its client. */
 export interface Api extends Session {
   readonly client: Client;
 }
 
 /**
- * Opens a network for calls; answers come with their address book and metadata. For `sandbox` a server is started in this
- * process. No request is sent yet.
+ * Opens a network for calls; responses include the address book and metadata. For `sandbox` it starts a server in this process. Sends
+ * no request yet.
  *
- * @throws {UsageError} for an unknown network, or an unusable key or proxy
+ * @throws {UsageError} for an unknown network, or an invalid key or proxy
  */
 export async function openApi(options: ApiOptions): Promise<Api> {
   const { effects = realEffects } = options;

@@ -1,10 +1,10 @@
 import { UsageError } from '../../core/errors.ts';
 import type { Rule } from '../endpoint.ts';
 
-/** What was given, by name, as it is sent. */
+/** Encoded values by name. */
 type Encoded = ReadonlyMap<string, readonly string[]>;
 
-/** @throws {UsageError} for parameters that do not go together */
+/** @throws {UsageError} for an invalid combination of parameters */
 export function checkRules(label: string, rules: readonly Rule[], encoded: Encoded): void {
   for (const rule of rules) {
     const problem = problemOf(rule, encoded);
@@ -17,7 +17,7 @@ export function checkRules(label: string, rules: readonly Rule[], encoded: Encod
   }
 }
 
-/** What a rule says, for people. */
+/** A rule as text. */
 export function describeRule(rule: Rule): string {
   switch (rule.kind) {
     case 'exactly-one':
@@ -62,7 +62,7 @@ function problemOf(rule: Rule, encoded: Encoded): string | undefined {
   }
 }
 
-/** A switch that is off asks for nothing. */
+/** A switch that is false is the same as absent. */
 function isOn(texts: readonly string[] | undefined): boolean {
   return texts !== undefined && texts.join() !== 'false';
 }

@@ -5,14 +5,14 @@ import type { JsonValue } from '../field.ts';
 import { parseAnswer } from './exact-json.ts';
 import { widenRecord } from './widen-record.ts';
 
-/** A record of JSON that was read a moment ago and that nobody else holds. */
+/** A newly parsed JSON object, which may be changed. */
 type Fresh = Record<string, JsonValue>;
 
 /**
- * Reads an answer as its endpoint describes it: rows are a list also where the server sends null, the maps beside them are
- * objects, and integers of 64 bits are bigint.
+ * Parses a response by the schema of its endpoint: rows are a list even if the server sends null, maps are objects, and 64-bit integers
+ * are bigint.
  *
- * @throws {DecodeError} when it is no JSON, or of another shape; retryable, because a cut answer is asked again
+ * @throws {DecodeError} if it is not JSON, or has another shape; retryable, because it may be truncated
  */
 export function readAnswer(endpoint: Endpoint, answer: Answer): JsonValue {
   const label = endpoint.path.slice(1);
@@ -63,7 +63,6 @@ function widenRows(record: string, rows: object): void {
 
 function objectOf(label: string, value: JsonValue): Fresh {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw misshapen(label, 'an object');
-  // Not a list and not null: an object that `parseAnswer` has just made.
   return value as Fresh;
 }
 

@@ -5,8 +5,8 @@ import { fieldsOf } from '../records.ts';
 type Parsed = Record<string, unknown>;
 
 /**
- * Makes every integer of a 64-bit kind in a record a bigint, whatever its size, so that its type does not depend on its value.
- * Changes the record in place: it was read from an answer a moment ago and nobody else holds it.
+ * Converts every integer of a 64-bit kind in a record to bigint, so that its type does not depend on its value. Changes the record in
+ * place.
  */
 export function widenRecord(name: string, record: unknown): void {
   if (!isParsed(record)) return;
@@ -14,7 +14,7 @@ export function widenRecord(name: string, record: unknown): void {
     const value = record[key];
     if (field.container === 'none') record[key] = widened(field, value, record);
     else if (typeof value === 'object' && value !== null) {
-      // A list or a map of records: both are walked by key.
+      // A list or a map of records.
       for (const item of Object.values(value)) widened(field, item, record);
     }
   }
@@ -39,7 +39,7 @@ function widened(field: Field, value: unknown, record: Parsed): unknown {
 
 const wideByRecord = new Map<string, readonly (readonly [key: string, field: Field])[]>();
 
-/** The fields of a record that are wide or hold records with wide fields. */
+/** The fields of a record that are wide or contain wide fields. */
 function wideFields(name: string): readonly (readonly [key: string, field: Field])[] {
   const known = wideByRecord.get(name);
   if (known !== undefined) return known;

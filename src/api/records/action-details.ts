@@ -1,6 +1,11 @@
 import { defineRecords, each } from '../field.ts';
 
-/** What `Action.details` holds: transfers, NFTs, names, multisig, vesting, subscriptions. */
+const endedAuction = {
+  ...each('raw-address|null', 'owner', 'nft_item', 'nft_collection', 'auction_address', 'marketplace_address'),
+  marketplace: 'text|null',
+} as const;
+
+/** `Action.details`: transfers, NFTs, names, multisig, vesting, subscriptions. */
 export const actionDetails = defineRecords({
   ActionDetailsCallContract: {
     opcode: 'opcode-hex?',
@@ -207,14 +212,8 @@ export const actionDetails = defineRecords({
     ...each('raw-address|null', 'owner', 'nft_item', 'nft_collection', 'sale_address', 'marketplace_address'),
     marketplace: 'text|null',
   },
-  ActionDetailsNftCancelAuction: {
-    ...each('raw-address|null', 'owner', 'nft_item', 'nft_collection', 'auction_address', 'marketplace_address'),
-    marketplace: 'text|null',
-  },
-  ActionDetailsNftFinishAuction: {
-    ...each('raw-address|null', 'owner', 'nft_item', 'nft_collection', 'auction_address', 'marketplace_address'),
-    marketplace: 'text|null',
-  },
+  ActionDetailsNftCancelAuction: endedAuction,
+  ActionDetailsNftFinishAuction: endedAuction,
   ActionDetailsDnsRelease: {
     query_id: 'decimal-uint64|null',
     ...each('raw-address|null', 'source', 'nft_item', 'nft_collection'),

@@ -1,6 +1,6 @@
 import { defineRecords } from '../field.ts';
 
-/** What `Action.details` holds: Cocoon. */
+/** `Action.details`: Cocoon. */
 export const cocoonDetails = defineRecords({
   ActionDetailsCocoonWorkerPayout: {
     payout_type: 'enum:cocoon_payout_type|null',

@@ -1,6 +1,22 @@
 import { defineRecords, each } from '../field.ts';
 
-/** What `Action.details` holds: exchanges, lending, staking and bridges. */
+const jettonSwap = {
+  dex: 'enum:dex|null',
+  ...each('raw-address|null', 'sender', 'asset_in', 'asset_out'),
+  dex_incoming_transfer: 'ActionDetailsJettonSwapTransfer',
+  dex_outgoing_transfer: 'ActionDetailsJettonSwapTransfer',
+  peer_swaps: 'ActionDetailsJettonSwapPeerSwap[]',
+} as const;
+
+const jvaultUnstake = {
+  ...each('raw-address|null', 'source', 'stake_wallet', 'pool'),
+  amount: 'decimal-uint120|null',
+  exit_code: 'int64-number|null',
+  asset: 'raw-address|null',
+  staking_asset: 'raw-address|null',
+} as const;
+
+/** `Action.details`: exchanges, lending, staking and bridges. */
 export const financeDetails = defineRecords({
   ActionDetailsJettonSwapTransfer: {
     ...each('raw-address|null', 'asset', 'source', 'destination', 'source_jetton_wallet'),
@@ -13,21 +29,8 @@ export const financeDetails = defineRecords({
     asset_out: 'raw-address|null',
     amount_out: 'decimal-uint120|null',
   },
-  ActionDetailsJettonSwap: {
-    dex: 'enum:dex|null',
-    ...each('raw-address|null', 'sender', 'asset_in', 'asset_out'),
-    dex_incoming_transfer: 'ActionDetailsJettonSwapTransfer',
-    dex_outgoing_transfer: 'ActionDetailsJettonSwapTransfer',
-    peer_swaps: 'ActionDetailsJettonSwapPeerSwap[]',
-  },
-  ActionDetailsToncoJettonSwap: {
-    dex: 'enum:dex|null',
-    ...each('raw-address|null', 'sender', 'asset_in', 'asset_out'),
-    dex_incoming_transfer: 'ActionDetailsJettonSwapTransfer',
-    dex_outgoing_transfer: 'ActionDetailsJettonSwapTransfer',
-    peer_swaps: 'ActionDetailsJettonSwapPeerSwap[]',
-    min_out_amount: 'decimal-uint120|null',
-  },
+  ActionDetailsJettonSwap: jettonSwap,
+  ActionDetailsToncoJettonSwap: { ...jettonSwap, min_out_amount: 'decimal-uint120|null' },
   ActionDetailsLayerZeroSendDetails: {
     send_request_id: 'uint64-number-unsafe|null',
     msglib_manager: 'text|null',
@@ -178,20 +181,8 @@ export const financeDetails = defineRecords({
     ...each('raw-address|null', 'stake_wallet', 'source', 'source_jetton_wallet', 'asset', 'pool'),
     amount: 'decimal-uint120|null',
   },
-  ActionDetailsJvaultUnstake: {
-    ...each('raw-address|null', 'source', 'stake_wallet', 'pool'),
-    amount: 'decimal-uint120|null',
-    exit_code: 'int64-number|null',
-    asset: 'raw-address|null',
-    staking_asset: 'raw-address|null',
-  },
-  ActionDetailsJvaultUnstakeRequest: {
-    ...each('raw-address|null', 'source', 'stake_wallet', 'pool'),
-    amount: 'decimal-uint120|null',
-    exit_code: 'int64-number|null',
-    asset: 'raw-address|null',
-    staking_asset: 'raw-address|null',
-  },
+  ActionDetailsJvaultUnstake: jvaultUnstake,
+  ActionDetailsJvaultUnstakeRequest: jvaultUnstake,
   ActionDetailsTgbtcMint: {
     source: 'raw-address|null',
     destination: 'raw-address|null',

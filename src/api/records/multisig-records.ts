@@ -1,6 +1,6 @@
 import { defineRecords } from '../field.ts';
 
-/** Multisig wallets, their orders, and what the actions of an order carry. */
+/** Multisig wallets, their orders, and the actions of orders. */
 export const multisigRecords = defineRecords({
   /** Parsed action of a multisig order. */
   OrderAction: {

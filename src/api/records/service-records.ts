@@ -1,6 +1,6 @@
 import { defineRecords, each } from '../field.ts';
 
-/** Answers of the endpoints that compute or proxy instead of listing. */
+/** Responses of endpoints that compute something or forward the request. */
 export const serviceRecords = defineRecords({
   /** Decoder output. */
   DecodeResponse: {
