@@ -3,7 +3,7 @@ import type { Effects } from '../core/effects.ts';
 import { SourceError, UsageError, WalkError } from '../core/errors.ts';
 import { least } from '../core/span.ts';
 import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
-import type { Answer } from '../http/request.ts';
+import type { Answer, SourceRequest } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { Source } from '../http/source.ts';
 import { type NamedHeader, parseHeaders } from './headers.ts';
@@ -70,30 +70,30 @@ export async function fetchShardState(
   label: string,
   { signal, missing = 'wait' }: StateOptions = {},
 ): Promise<readonly NamedHeader[]> {
+  const request = { ...stateRequest(seqno), label, missing: missing === 'wait' ? missing : undefined };
   return source.fetch(
-    {
-      ...{ path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], label },
-      missing: missing === 'wait' ? 'wait' : undefined,
-    },
+    request,
     (answer) => {
       const headers = parseHeaders(answer.body, answer.request);
       if (headers.some((header) => header.workchain === -1 && header.seqno === seqno)) return headers;
       throw shortList(seqno, label);
     },
-    signal === undefined ? {} : { signal },
+    { signal },
   );
+}
+
+function stateRequest(seqno: number): SourceRequest {
+  return { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' };
 }
 
 /** Time of a masterchain block, in milliseconds since 1970; waits until it is indexed. @throws {SourceError} */
 export async function fetchBlockTime(source: Source, seqno: number): Promise<number> {
-  return source.fetch(
-    { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' },
-    (answer) => {
-      const own = parseTimes(answer, `block ${seqno}`).find((block) => block.workchain === -1 && block.seqno === seqno);
-      if (own === undefined) throw shortList(seqno, `block ${seqno}`);
-      return own.gen_utime * 1000;
-    },
-  );
+  const label = `block ${seqno}`;
+  return source.fetch(stateRequest(seqno), (answer) => {
+    const own = parseTimes(answer, label).find((block) => block.workchain === -1 && block.seqno === seqno);
+    if (own === undefined) throw shortList(seqno, label);
+    return own.gen_utime * 1000;
+  });
 }
 
 function shortList(seqno: number, label: string): RetryableFailure {
@@ -168,9 +168,8 @@ export function chainBounds(
     }
     // Late shard blocks have rows from before that time: go on until every shard has passed it.
     for (let { seqno } = next; seqno <= last; seqno++) {
-      const times = await source.fetch(
-        { path: '/masterchainBlockShardState', query: [['seqno', String(seqno)]], missing: 'wait' },
-        (answer) => parseTimes(answer, `block ${seqno}`).map((block) => block.gen_utime),
+      const times = await source.fetch(stateRequest(seqno), (answer) =>
+        parseTimes(answer, `block ${seqno}`).map((block) => block.gen_utime),
       );
       if (least(times) >= utime) return seqno;
     }

@@ -33,15 +33,7 @@ export interface ColumnDef {
 }
 
 /** The declared parts of a column; the others are those of the field in the table's record. */
-interface ColumnParts {
-  readonly origin: Origin;
-  readonly doc: string;
-  readonly kind?: KindName;
-  readonly nullable?: boolean;
-  readonly unit?: string;
-  readonly decoration?: boolean;
-  readonly bloomFilter?: true;
-}
+type ColumnParts = Pick<ColumnDef, 'origin' | 'doc'> & Partial<Omit<ColumnDef, 'name' | 'origin' | 'doc'>>;
 
 /** A column before its table names it. */
 export class ColumnDraft {
@@ -83,12 +75,9 @@ export class ColumnDraft {
    * @throws {UsageError} if the record has no such field
    */
   named(name: string, typeOf: (path: string) => FieldType | undefined): ColumnDef {
-    const { origin, doc, kind, nullable, unit, decoration = false } = this.parts;
-    const filter = this.parts.bloomFilter === true ? { bloomFilter: true as const } : {};
-    if (kind !== undefined)
-      return { name, kind, origin, nullable: nullable ?? false, unit, decoration, ...filter, doc };
+    const { origin, doc, kind, nullable, unit, decoration = false, bloomFilter } = this.parts;
     const path = origin.kind === 'path' ? origin.path : '';
-    const type = typeOf(path);
+    const type = kind === undefined ? typeOf(path) : { kind, nullable: false, unit: undefined };
     if (type === undefined) {
       throw new UsageError(`usage: expected a field of the table's record for column ${name}, got ${path}`, {
         code: 'unknown-field',
@@ -96,8 +85,9 @@ export class ColumnDraft {
       });
     }
     return {
-      ...{ name, kind: type.kind, origin, nullable: nullable ?? type.nullable },
-      ...{ unit: unit ?? type.unit, decoration, ...filter, doc },
+      ...{ name, kind: type.kind, origin, nullable: nullable ?? type.nullable, unit: unit ?? type.unit, decoration },
+      ...(bloomFilter === true ? { bloomFilter } : {}),
+      doc,
     };
   }
 }

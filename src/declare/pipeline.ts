@@ -31,20 +31,11 @@ export interface PipelineDef {
   readonly leftOut?: LeftOut | undefined;
 }
 
-export interface PipelineOptions {
-  readonly name: string;
-  readonly doc: string;
+/** Options of a pipeline. By default it is of version 1 and ignores `address_book` and `metadata`. */
+export interface PipelineOptions
+  extends Pick<PipelineDef, 'name' | 'doc' | 'walk' | 'tables' | 'crossCheck' | 'example'>,
+    Partial<Pick<PipelineDef, 'parameters' | 'needs' | 'provenBy' | 'ignore' | 'version'>> {
   readonly endpoint: `${'GET' | 'POST'} /${string}`;
-  readonly parameters?: Readonly<Record<string, string | readonly string[]>>;
-  readonly walk: WalkDef;
-  readonly needs?: readonly string[];
-  readonly provenBy?: readonly string[];
-  readonly crossCheck?: CrossCheck;
-  /** Default `address_book` and `metadata`. */
-  readonly ignore?: readonly string[];
-  readonly version?: number;
-  readonly tables: readonly TableDef[];
-  readonly example?: string;
 }
 
 /** Declares a pipeline; the default export of a file in `pipelines/`. */

@@ -65,20 +65,15 @@ export interface SkippedField {
   readonly isWhole: boolean;
 }
 
-export interface TableOptions {
-  readonly grain: string;
+export interface TableOptions
+  extends Pick<TableDef, 'grain' | 'rows' | 'key' | 'plays'>,
+    Partial<Pick<TableDef, 'without' | 'views'>> {
   /** API record of a row; needed for columns declared with `field`. */
   readonly record?: RecordName;
-  readonly rows: RowsFrom;
-  readonly key: readonly string[];
   /** Default: the key without `_read_at`. */
   readonly sort?: readonly string[];
   readonly time?: string;
-  readonly without?: Readonly<Record<string, string>>;
   readonly columns: Readonly<Record<string, ColumnDraft>>;
-  readonly views?: readonly ViewDef[];
-  /** Role by which other code reads it, such as `headers`. */
-  readonly plays?: RoleName;
 }
 
 /** Declares a table. `block_time` and `block_date` follow from `time`; `_extra` is added to every table with records. */

@@ -1,28 +1,16 @@
-import type { Effects } from '../core/effects.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import { readApiKey, resolveNetwork } from './network.ts';
-import type { RetryEvent, Source } from './source.ts';
+import type { Source, SourceOptions } from './source.ts';
 
-export interface SessionOptions {
+/** Options of a session; those of its source have the same meaning. */
+export interface SessionOptions
+  extends Pick<SourceOptions, 'rps' | 'concurrency' | 'waitMs' | 'command' | 'effects' | 'env' | 'signal' | 'onRetry'> {
   /** `mainnet`, `testnet`, `sandbox`, or a base URL. */
   readonly network: string;
-  /** Maximum requests per second, or `auto`. Default 1 without a key, 10 with one, unlimited for the sandbox and local servers. */
-  readonly rps?: number | 'auto' | undefined;
   /** Priority among processes that share the rate limit of a network. Default backfill. */
   readonly priority?: Priority | undefined;
-  /** Maximum concurrent requests. Default 8. */
-  readonly concurrency?: number | undefined;
-  /** How long to wait for a block that is not indexed, in milliseconds. Default 60 s. */
-  readonly waitMs?: number | undefined;
   /** Request the address book and metadata of responses. Default false, which saves work for the server. */
   readonly names?: boolean | undefined;
-  /** Shown by `status --budget`, also to other users. Default `tonlake`. */
-  readonly command?: string | undefined;
-  readonly effects: Effects;
-  /** Environment with the key, proxies and certificates. Default `process.env`. */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
 
 /** An open network. */

@@ -29,7 +29,7 @@ export function openLimiter(
   priority: Priority = 'backfill',
 ): RateLimiter {
   const waiters = new Waiters();
-  const dispatcher = new PermitDispatcher({ pool: new Pool(memory), effects });
+  const dispatcher = new PermitDispatcher(new Pool(memory), effects);
   const seat = dispatcher.join(
     { pid: process.pid, command: 'tonlake', priority, rps },
     {

@@ -7,13 +7,6 @@ export interface Caller {
   fail(reason: unknown): void;
 }
 
-export interface PermitDispatcherOptions {
-  readonly pool: Pool;
-  readonly effects: Effects;
-  /** Called before every start; false stops at once. */
-  readonly mayServe?: (() => boolean) | undefined;
-}
-
 /** A sleep until the next request may start. */
 interface Nap {
   readonly controller: AbortController;
@@ -30,10 +23,11 @@ export class PermitDispatcher {
   #isServing = false;
   #isClosed = false;
 
-  constructor(options: PermitDispatcherOptions) {
-    this.pool = options.pool;
-    this.#effects = options.effects;
-    this.#mayServe = options.mayServe ?? (() => true);
+  /** @param mayServe called before every start; false stops at once */
+  constructor(pool: Pool, effects: Effects, mayServe = (): boolean => true) {
+    this.pool = pool;
+    this.#effects = effects;
+    this.#mayServe = mayServe;
   }
 
   join(holder: Holder, caller: Caller): Seat {

@@ -70,7 +70,7 @@ export class Leader {
     this.#checkedAt = effects.monotonic();
     const isFresh = effects.now() - (this.#memo.foundAt ?? 0) < FOUND_MAX_AGE_MS;
     this.#pool = new Pool({ found: isFresh ? this.#memo.found : undefined, rps });
-    this.dispatcher = new PermitDispatcher({ pool: this.#pool, effects, mayServe: () => this.#mayServe() });
+    this.dispatcher = new PermitDispatcher(this.#pool, effects, () => this.#mayServe());
     server.on('connection', (socket) => this.#receive(socket));
     // A failed accept affects one connection only.
     server.on('error', () => undefined);
