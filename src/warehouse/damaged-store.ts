@@ -9,13 +9,13 @@ import { FORGOTTEN } from './ledger/done-spans.ts';
 import type { Entries } from './ledger/entries.ts';
 import type { LedgerEntry, Store, TableEntry } from './store.ts';
 
-/** An entry of the ledger that is gone or broken, and what other places tell of it. */
+/** A ledger entry that is missing or unreadable, with what is known of it from elsewhere. */
 export interface LostEntry {
   readonly number: number;
   readonly isBroken: boolean;
-  /** Whether the ledger cannot be read beyond it. */
+  /** True if later entries cannot be read without it. */
   readonly isGap: boolean;
-  /** Whether rows that only it named still lie in the warehouse. */
+  /** True if rows that belong to no other entry are still in the warehouse. */
   readonly hasRows: boolean;
   readonly pipeline: string | undefined;
   readonly span: Span | undefined;
@@ -23,10 +23,10 @@ export interface LostEntry {
   readonly spans?: readonly Span[] | undefined;
 }
 
-/** What an entry covered that is not in force any more. */
+/** What an entry covered that is no longer in force. */
 export type RemovedEntry = Pick<LedgerEntry, 'number' | 'pipeline' | 'span' | 'spans'>;
 
-/** Something that is wrong with a ledger itself. */
+/** Damage to the ledger itself. */
 export interface LedgerFault {
   readonly kind:
     | 'entry-lost'
@@ -36,7 +36,7 @@ export interface LedgerFault {
     | 'checkpoint-wrong'
     | 'file-unknown'
     | 'rows-unknown';
-  /** Empty where it is not known. */
+  /** Empty if unknown. */
   readonly pipeline: string;
   readonly span?: Span | undefined;
   /** Number of the entry concerned. */
@@ -45,7 +45,7 @@ export interface LedgerFault {
   readonly got: string;
 }
 
-/** Something that is wrong with a file that an entry names. */
+/** Damage to a file that an entry names. */
 export interface FileFault {
   readonly kind: 'file-missing' | 'file-changed' | 'file-unreadable' | 'rows-changed';
   /** Relative to the warehouse. */
@@ -57,30 +57,29 @@ export interface FileFault {
 export type FaultKind = LedgerFault['kind'] | FileFault['kind'];
 
 /**
- * How far a table's rows of one entry can be trusted by themselves. `proven`: every file has the checksum it was committed
- * with. `plain`: no checksum is known and nothing speaks against them. `suspect`: they can be read, but are not what was
- * committed. `unreadable`: they are gone, torn, or another span's.
+ * How far a table's rows of one entry can be trusted. `proven`: every file has the checksum it was committed with. `plain`: there is no
+ * checksum, and no sign of damage. `suspect`: readable, but not what was committed. `unreadable`: missing, truncated, or of another span.
  */
 export type Trust = 'proven' | 'plain' | 'suspect' | 'unreadable';
 
-/** What the bytes of a table's rows of one entry tell, before the rows are looked at. */
+/** Result of checking the bytes of a table's rows of one entry, before the rows are read. */
 export interface BytesCheck {
   readonly trust: Trust;
-  /** Whether the rows can be read by one statement with those of other entries. */
+  /** True if one statement can read these rows together with those of other entries. */
   readonly isShareable: boolean;
   readonly faults: readonly FileFault[];
 }
 
-/** A select whose rows tell their entries. */
+/** A select with a column that identifies the entry of each row. */
 export interface SelectEach {
   readonly sql: string;
-  /** Name of the column that tells the entry. */
+  /** Name of that column. */
   readonly by: string;
-  /** The number of the entry that a value of it stands for. */
+  /** Number of the entry for a value of that column. */
   entryOf(value: unknown): number | undefined;
 }
 
-/** A warehouse as it lies there, opened for reading: whatever can be read of it, however damaged it is. */
+/** A warehouse opened for reading, however damaged: whatever can be read of it. */
 export interface DamagedStore {
   readonly kind: Store['kind'];
   /** Absolute. */
@@ -89,30 +88,30 @@ export interface DamagedStore {
   /** Entries in force, in order of commit. */
   readonly entries: readonly LedgerEntry[];
   readonly lost: readonly LostEntry[];
-  /** What lost entries held whose numbers a repair has filled. */
+  /** What lost entries covered whose numbers a repair has filled. */
   readonly filled: readonly RemovedEntry[];
   /** What was removed on purpose. */
   readonly forgotten: readonly RemovedEntry[];
-  /** Declarations that made the rows. */
+  /** Stored declarations of the pipelines that wrote the rows. */
   readonly declarations: Declarations;
   readonly faults: readonly LedgerFault[];
-  /** In memory, where `select` can be read; bounded. */
+  /** In-memory database with a memory limit, where `select` can be run. */
   readonly database: Database;
-  /** SQL of the declared columns of a table's rows of some entries. */
+  /** SQL for the declared columns of a table's rows in some entries. */
   select(table: TableDef, entries: readonly LedgerEntry[]): string;
-  /** As `select`, with one more column, which tells the entry of each row. */
+  /** As `select`, with one more column, which identifies the entry of each row. */
   selectEach(table: TableDef, entries: readonly LedgerEntry[]): SelectEach;
-  /** Compares the bytes of a table's rows with what their entry recorded. `query` is of `database`, or of a connection to it. */
+  /** Compares the bytes of a table's rows with their entry. `query` runs on `database`, or on a connection to it. */
   checkBytes(part: TableEntry, query: Query): Promise<BytesCheck>;
   /**
-   * Makes the ledger readable and writable again: fills the numbers of lost entries with entries that are never in force, keeps
-   * broken ones aside, removes rows that no entry in force names, and writes wrong checkpoints anew. Takes the lock, looks for the damage again, as another process
-   * may have repaired it meanwhile, and can be called after `close`.
+   * Makes the ledger readable and writable again: fills the numbers of lost entries with entries that are never in force, moves unreadable
+   * ones aside, removes rows that no entry in force names, and replaces wrong checkpoints. Takes the lock and looks for the damage again,
+   * because another process may have repaired it. Can be called after `close`.
    *
    * @throws {StoreError} `busy`
    */
   fillLedger(options: FillOptions): Promise<void>;
-  /** Writes lost declarations again, under the lock; also after `close`. @throws {StoreError} `busy` */
+  /** Writes lost declarations again, under the lock. Can be called after `close`. @throws {StoreError} `busy` */
   restoreDeclarations(lost: readonly LostDeclaration[], options: Omit<FillOptions, 'tables'>): Promise<void>;
   close(): void;
 }
@@ -120,28 +119,28 @@ export interface DamagedStore {
 /** A declaration that is missing or damaged. */
 export interface LostDeclaration {
   readonly pipeline: PipelineDef;
-  /** Number of the first entry whose rows it made. */
+  /** Number of the first entry that uses it. */
   readonly number: number;
 }
 
 export interface FillOptions {
   readonly tables: readonly TableDef[];
   readonly effects: Effects;
-  /** What tonlake is doing, for processes that it keeps waiting. */
+  /** The command that is running, shown to other processes that wait for the lock. */
   readonly command: string;
 }
 
 export interface DamagedOptions {
   readonly tables: readonly TableDef[];
-  /** To whom a table's rows belong that no entry names: their pipeline, and the column of their masterchain block, if they have one. */
+  /** Pipeline of rows that no entry names, and the column of their masterchain block, if there is one. */
   readonly ownerOf: (table: TableDef) => { readonly pipeline: string; readonly column: string | undefined };
-  /** Folder that DuckDB may spill to. */
+  /** Folder for DuckDB's temporary files. */
   readonly spill: string;
-  /** Bound of DuckDB's memory in megabytes. */
+  /** DuckDB's memory limit, in megabytes. */
   readonly memoryMb: number;
 }
 
-/** What a ledger that could be read in part comes to. */
+/** Summary of a ledger of which a part may be unreadable. */
 export function surveyLedger(
   all: Entries,
   network: string,
@@ -170,7 +169,7 @@ export function surveyLedger(
   };
 }
 
-/** An entry that fills the number of a lost one: it supersedes itself, and is therefore never in force. */
+/** An entry that fills the number of a lost one. It supersedes itself, so it is never in force. */
 export function voidEntry(
   network: string,
   { number, pipeline = 'unknown', span = { from: 0, to: 0 }, spans }: LostEntry,

@@ -4,24 +4,24 @@ import type { TableDef } from '../declare/table.ts';
 export const DATE_COLUMN = 'block_date';
 
 /**
- * Names of the columns inside a table's files. As in every Hive layout the partition column stands in the path alone: pandas and
- * pyarrow refuse a folder whose files hold it as well.
+ * Names of the columns inside a table's files. As in every Hive layout, the partition column is only in the path: pandas and pyarrow refuse
+ * a folder whose files contain it as well.
  */
 export function storedColumns({ columns, time }: TableDef): readonly string[] {
   return columns.map(({ name }) => name).filter((name) => time === undefined || name !== DATE_COLUMN);
 }
 
-/** What an entry says of the files of a table; see `TableEntry`. */
+/** The field `dateIn` of an entry; see `TableEntry`. */
 export function datePlace({ time }: TableDef): { readonly dateIn?: 'path' } {
   return time === undefined ? {} : { dateIn: 'path' };
 }
 
-/** Bounds of a row group of a table's file: DuckDB holds a whole one, before it is compressed, in memory. */
+/** Limits of a row group: DuckDB keeps a complete one in memory before it compresses it. */
 const limit = { rows: 122_880, bytes: 32 * 2 ** 20 } as const;
 /** Rows of DuckDB's vectors. */
 const VECTOR_ROWS = 2048;
 
-/** Options of COPY for rows of that size: level 1 of zstd gives the same size as the default at half of the time. */
+/** Options of COPY for rows of that size. Level 1 of zstd gives the same size as the default in half the time. */
 export function encodingOf(plainBytes: number, rows: number): string {
   const fitting = Math.floor((limit.bytes * rows) / Math.max(plainBytes, 1) / VECTOR_ROWS) * VECTOR_ROWS;
   const groupRows = Math.min(limit.rows, Math.max(VECTOR_ROWS, fitting));

@@ -6,7 +6,7 @@ import { warehousePath } from './store-options.ts';
 
 /**
  * Opens whatever can be read of a warehouse, to be looked at and repaired.
- * @throws {StoreError} `no-warehouse`, `busy`, or `bad-ledger` when it does not even say which network it holds
+ * @throws {StoreError} `no-warehouse`, `busy`, or `bad-ledger` if even its network is unknown
  */
 export async function openDamaged(path: string, options: DamagedOptions): Promise<DamagedStore> {
   const absolute = warehousePath(path);

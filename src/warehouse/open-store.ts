@@ -10,7 +10,7 @@ import { type StoreOptions, warehousePath } from './store-options.ts';
 /**
  * Opens a warehouse for writing: a path that ends in `.duckdb` is the one-file store, any other a folder of Parquet files,
  * unless `kind` says otherwise.
- * @throws {StoreError} `wrong-kind` when `kind` contradicts what lies at the path, and as the two stores say.
+ * @throws {StoreError} `wrong-kind` if `kind` contradicts what is at the path; and the errors of the store
  */
 export async function openStore(options: StoreOptions & { readonly kind?: Store['kind'] }): Promise<Store> {
   const kind = await requireKind(options.path, options.kind);
@@ -18,7 +18,7 @@ export async function openStore(options: StoreOptions & { readonly kind?: Store[
 }
 
 /**
- * The kind of the warehouse at a path; of one that does not exist yet, the one that is asked for, or that its name says.
+ * The kind of the warehouse at a path. If there is none yet, `kind`, or by its name.
  * @throws {StoreError} `wrong-kind` when `kind` contradicts what is there
  */
 export async function requireKind(warehouse: string, kind: Store['kind'] | undefined): Promise<Store['kind']> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 let readers = 0;
 
-/** Reading leaves nothing behind in the working folder, where DuckDB would spill by default. */
+/** Keeps DuckDB's temporary files out of the working folder, their default place. */
 export function readerSettings(): Readonly<Record<string, string>> {
   readers++;
   return { temp_directory: join(tmpdir(), `tonlake-spill-${process.pid}-${readers}`) };

@@ -7,13 +7,13 @@ export interface Reader {
   /** Absolute. */
   readonly path: string;
   readonly network: string;
-  /** One relation per table, and `_commits`. A Parquet warehouse shows what is committed at the moment of the call. */
+  /** One relation per table, and `_commits`. In a Parquet warehouse, each call sees what is committed at that moment. */
   readonly query: Query;
-  /** As `query`, for rows of any number: none are kept. */
+  /** As `query`, for any number of rows: none are kept in memory. */
   readonly stream: Stream;
   /** Entries in force, in order of commit. */
   ledger(): Promise<readonly LedgerEntry[]>;
-  /** Entries that tell of rows which were removed on purpose, in order of commit. */
+  /** Entries that record rows removed on purpose, in order of commit. */
   forgotten(): Promise<readonly LedgerEntry[]>;
   /** Absolute paths of the files that hold a table's rows; none in a DuckDB warehouse. */
   files(table: string): Promise<readonly string[]>;
@@ -21,6 +21,6 @@ export interface Reader {
 }
 
 export interface ReaderOptions {
-  /** Every query sees what was committed when the warehouse was opened, for results that belong together. Default false. */
+  /** All queries see what was committed when the warehouse was opened, so their results are consistent. Default false. */
   readonly isPinned?: boolean | undefined;
 }

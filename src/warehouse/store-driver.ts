@@ -6,14 +6,14 @@ import type { Reader, ReaderOptions } from './reader.ts';
 import type { Store } from './store.ts';
 import type { StoreOptions } from './store-options.ts';
 
-/** One way to keep a warehouse. A store is a folder of `src/warehouse` that implements this; `store-kinds.ts` lists them. */
+/** What a kind of store has to implement. Each is a folder of `src/warehouse`; `store-kinds.ts` lists them. */
 export interface StoreDriver {
-  /** Opens a warehouse for writing, makes it where there is none, and clears what a killed run left. */
+  /** Opens a warehouse for writing, creates it if there is none, and removes what a killed run left. */
   openStore(options: StoreOptions): Promise<Store>;
-  /** Opens a warehouse that lies at an absolute path for reading, and leaves nothing behind there. */
+  /** Opens the warehouse at an absolute path for reading, and writes nothing there. */
   openReader(path: string, tables: readonly TableDef[], options: ReaderOptions): Promise<Reader>;
-  /** Reads the declarations stored in a warehouse at an absolute path. @returns undefined while nobody else may read it */
+  /** Reads the declarations stored in the warehouse at an absolute path. @returns undefined while a writer locks out readers */
   useDeclarations<T>(path: string, use: (declarations: Declarations) => Promise<T>): Promise<T | undefined>;
-  /** Opens whatever can be read of a warehouse that lies at an absolute path. `database` is in memory, and closed with the warehouse. */
+  /** Opens whatever can be read of the warehouse at an absolute path. `database` is in memory, and closed with the warehouse. */
   openDamaged(path: string, database: Database, options: DamagedOptions): Promise<DamagedStore>;
 }

@@ -7,9 +7,9 @@ import type { StoreDriver } from './store-driver.ts';
 interface StoreKind {
   /** Whether its warehouses are folders; otherwise they are files. */
   readonly isFolder: boolean;
-  /** How the name of a new warehouse ends that is of this kind; undefined for the kind that takes every other name. */
+  /** File extension of new warehouses of this kind; undefined for the kind of all other names. */
   readonly ending: string | undefined;
-  /** Loads the store's own code, which a process that opens none of its warehouses does without. */
+  /** Loads the code of the store, only when one of its warehouses is opened. */
   readonly load: () => Promise<StoreDriver>;
 }
 
@@ -32,7 +32,7 @@ export async function loadDriver(kind: Store['kind']): Promise<StoreDriver> {
   return kinds[kind].load();
 }
 
-/** What the warehouse at a path is: what lies there decides, and the name only where nothing does. */
+/** Kind of the warehouse at a path: by what is there, or by the name if nothing is. */
 export async function detectStoreKind(
   path: string,
 ): Promise<{ readonly kind: Store['kind']; readonly exists: boolean }> {
@@ -49,7 +49,7 @@ export function shapeOf(kind: Store['kind']): string {
   return kinds[kind].isFolder ? 'a folder' : 'a file';
 }
 
-/** Where records of what is done with a warehouse lie, such as those of its jobs: inside a folder, beside a file. */
+/** Folder for records about a warehouse, such as those of its jobs: inside a folder, next to a file. */
 export async function recordsFolder(path: string, name: string): Promise<string> {
   const { kind } = await detectStoreKind(path);
   return kinds[kind].isFolder ? join(path, `_${name}`) : `${path}.${name}`;

@@ -11,27 +11,27 @@ export interface StoreOptions {
   readonly network: string;
   /** Every table that the warehouse may hold. */
   readonly tables: readonly TableDef[];
-  /** Pipelines whose declarations are stored with what they commit. Default none. */
+  /** Pipelines whose declarations are stored with their commits. Default none. */
   readonly pipelines?: readonly PipelineDef[];
-  /** Tables made by selects that may be committed. What the warehouse holds of them may have been made by older selects. */
+  /** Marts that may be committed. Rows that are there may come from older versions of their selects. */
   readonly marts?: readonly TableDef[];
   readonly effects: Effects;
-  /** How long superseded files stay for readers that still hold them: at most a day, as checkpoints forget them then. Default one hour. */
+  /** How long superseded files stay for open readers: at most a day, because checkpoints leave them out then. Default one hour. */
   readonly graceMs?: number;
-  /** What tonlake is doing, for the message that a second writer gets; others may read it. Default `tonlake`. */
+  /** The command that is running, for the message to a second writer. Other users can read it. Default `tonlake`. */
   readonly command?: string;
   /** Least time between two rebuilds of the catalog. Default 3 s. */
   readonly catalogMs?: number;
-  /** Ids of damaged entries: they are taken as not in force, so that their spans count as missing and can be superseded. */
+  /** Ids of damaged entries. They count as not in force, so their spans are missing, but they can be superseded. */
   readonly setAside?: ReadonlySet<string>;
-  /** Awaited before each step that a crash can part from the one before it; for tests. */
+  /** Awaited before each step between which a crash can happen; for tests. */
   readonly onStep?: (step: string) => Promise<void>;
 }
 
 /**
  * The absolute path of a warehouse.
  * @throws {UsageError} `not-local` for a URL
- * @throws {StoreError} `wrong-path` when it holds a `?`: DuckDB takes what follows for options, and writes elsewhere.
+ * @throws {StoreError} `wrong-path` if it contains a `?`: DuckDB takes what follows as options, and writes to another file
  */
 export function warehousePath(path: string): string {
   requireLocalPath(path, '--warehouse');

@@ -4,7 +4,7 @@ import type { Batch } from '../decode/batch.ts';
 import type { Query } from '../sql/query-result.ts';
 import type { FileForm, RowFile } from './staging/row-folder.ts';
 
-/** Cheap evidence of a table's rows, kept in the ledger and provable again from the files. */
+/** Inexpensive evidence of a table's rows. It is stored in the ledger and can be recomputed from the files. */
 export interface TableEvidence {
   readonly rows: number;
   /** Sum modulo 2^64 of the first 64 bits of the md5 of each row's key columns; decimal text. */
@@ -18,15 +18,15 @@ export interface TableFile {
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
-  /** SHA-256 of the file, 64 hex digits. DuckDB reads most flipped bytes as other values, without an error. Absent from old entries. */
+  /** SHA-256 of the file, 64 hex digits. DuckDB reads most flipped bits as other values, without an error. Absent from old entries. */
   readonly sha256?: string | undefined;
 }
 
-/** What a span added to one table. */
+/** The rows that a commit added to one table. */
 export interface TableEntry extends TableEvidence {
-  /** Identifier of the list of columns the rows were written with. */
+  /** Identifier of the columns of the files. */
   readonly schema: string;
-  /** `block_date` stands in the paths of the files alone. Absent from old entries, whose files hold it, too. */
+  /** `block_date` is only in the paths of the files. Absent from old entries, whose files contain it as a column as well. */
   readonly dateIn?: 'path' | undefined;
   /** Empty in the DuckDB store. */
   readonly files: readonly TableFile[];
@@ -35,13 +35,13 @@ export interface TableEntry extends TableEvidence {
 /** `sealed`: proven whole by the block headers. `quarantined`: a record could not be decoded; counts as not done. */
 export type Verdict = 'sealed' | 'quarantined';
 
-/** What the rows of a mart were made from. */
+/** The inputs of a mart's rows. */
 export interface MartStamp {
-  /** UTC day of the rows, for a mart that is built by the day. */
+  /** UTC day of the rows, if the mart is built day by day. */
   readonly day?: string | undefined;
-  /** Stands for the select and for the entries that it read: equal stamps give equal rows. 16 hex digits. */
+  /** Hash of the select and of the entries that it read: equal hashes mean equal rows. 16 hex digits. */
   readonly inputs: string;
-  /** Whether everything that the rows tell of is sealed. */
+  /** True if every source row is sealed. */
   readonly sealed: boolean;
 }
 
@@ -51,17 +51,17 @@ export interface MartStamp {
  */
 export type ListProofKind = 'transactions' | 'shards' | 'none';
 
-/** What an entry without rows tells of those that were removed. */
+/** Rows that were removed on purpose, as recorded by an entry without rows. */
 export interface ForgottenRows {
-  /** `retention`: by a job, because they were older than it keeps them. */
+  /** `retention`: by a job that keeps rows only for some time. */
   readonly by: 'command' | 'retention';
-  /** First and last UTC day of the rows; absent where they have none. */
+  /** First and last UTC day of the rows; absent if they have no time. */
   readonly days?: { readonly from: string; readonly to: string } | undefined;
 }
 
 /** One commit: the rows of a span, and the fact that they are complete. */
 export interface LedgerEntry {
-  /** 2 where `spans` is there, which older versions do not know: they refuse the warehouse instead of taking holes as done. */
+  /** 2 if `spans` is present. Older versions do not know it, and must refuse the warehouse instead of treating its holes as done. */
   readonly format: 1 | 2;
   /** Position in the ledger, from 1. */
   readonly number: number;
@@ -69,31 +69,31 @@ export interface LedgerEntry {
   readonly network: string;
   readonly pipeline: string;
   readonly version: number;
-  /** From the first to the last block. What it covers is told by `spansOf`. */
+  /** From the first to the last block, with holes if `spans` is present: use `spansOf`. */
   readonly span: Span;
-  /** Present where it covers several spans that do not touch, ascending; nothing between them belongs to it. */
+  /** Present if it covers several spans: ascending, not adjacent. Blocks between them do not belong to it. */
   readonly spans?: readonly Span[] | undefined;
   readonly verdict: Verdict;
   readonly tables: Readonly<Record<string, TableEntry>>;
   readonly requests: number;
   readonly retries: number;
-  /** Requests that were planned for the span from the headers; absent where nothing was planned. */
+  /** Requests planned from the headers; absent if nothing was planned. */
   readonly planned?: number | undefined;
-  /** Newest masterchain block before and after the rows were read; absent where rows never change. */
+  /** Newest masterchain block before and after the rows were read; absent if rows never change. */
   readonly asOf?: Span | undefined;
-  /** What was asked for, where it was not everything in the span: the entry counts for nothing as done then. */
+  /** Present if only a part of the span was requested: the span does not count as done then. */
   readonly scope?: string | undefined;
-  /** Absent from headers and transactions, which are always proven, and from old entries of lists, which were not. */
+  /** Absent from headers and transactions, which are always proven, and from old entries of lists, which never were. */
   readonly proof?: ListProofKind | undefined;
   /** Identifier of the stored declaration of the pipeline; absent from marts and from old entries. */
   readonly declaration?: string | undefined;
-  /** Tables and columns that were not exported; absent where everything was. */
+  /** Tables and columns that were not exported; absent if all were. */
   readonly without?: LeftOut | undefined;
-  /** Present where the rows are those of a mart. */
+  /** Present if the rows belong to a mart. */
   readonly mart?: MartStamp | undefined;
-  /** Present where rows were removed on purpose: the entry is never in force. */
+  /** Present if rows were removed on purpose: the entry is never in force. */
   readonly forgotten?: ForgottenRows | undefined;
-  /** Id of the last entry of a commit of several: this one is in force only beside it. */
+  /** Id of the last entry of the same commit, if it has several: without that one, this one is not in force. */
   readonly commitWith?: string | undefined;
   /** Ids of entries whose rows this one replaces. */
   readonly supersedes: readonly string[];
@@ -101,7 +101,7 @@ export interface LedgerEntry {
   readonly committedAt: string;
 }
 
-/** What a commit needs beside the staged rows. */
+/** What the caller of a commit says about the staged rows. */
 export type CommitDraft = Pick<
   LedgerEntry,
   | 'network'
@@ -122,44 +122,44 @@ export type CommitDraft = Pick<
   | 'supersedes'
 >;
 
-/** One of several entries that are committed in one step. */
+/** One of several entries that are committed together. */
 export interface CommitPart {
   readonly staged: StagedSpan;
   readonly draft: CommitDraft;
 }
 
-/** Which of several rows with one key is the newest: the one with the greatest value of a column, and of those the last written. */
+/** Which of several rows with the same key is the newest: the one with the greatest value of a column, then the last one written. */
 export interface NewestRule {
   readonly key: readonly string[];
-  /** Undefined where the last written is the newest. */
+  /** Undefined if the last row written is the newest. */
   readonly column: string | undefined;
 }
 
-/** Rows of a span on their way: written, but not visible to anybody before the commit. */
+/** Rows of a span before their commit: written, but not visible to readers. */
 export interface Stage {
-  /** Takes the rows over; the batch's memory may be reused afterwards. */
+  /** Copies the rows; the batch's memory may be reused afterwards. */
   write(batch: Batch): Promise<void>;
   /**
    * Encodes what was written. No write may follow.
    *
-   * @param newest which of several rows with one key is kept, by table; default: all are
+   * @param newest which of several rows with the same key to keep, by table; default: all
    */
   finish(newest?: Readonly<Record<string, NewestRule>>): Promise<StagedSpan>;
   /** Removes everything that was written. */
   discard(): Promise<void>;
 }
 
-/** A stage that also takes rows that lie in files already. */
+/** A stage that also takes rows from Parquet files. */
 export interface FileStage extends Stage {
-  /** Folder that the stage owns: files in it go with it. */
+  /** Folder of the stage; removed with it. */
   readonly folder: string;
-  /** How its files are best written. */
+  /** The form that its files should have. */
   readonly form: FileForm;
   /**
    * Takes over a Parquet file with exactly the table's columns.
    *
-   * @param options `isSorted` when its rows are in the table's order, `isFinal` when readers can have it as it is, default neither;
-   * `plainBytes` when the file is compressed, default its size
+   * @param options `isSorted` if its rows are in the table's order, `isFinal` if readers can use it as it is, default neither;
+   * `plainBytes` if the file is compressed, default its size
    */
   adopt(
     table: TableDef,
@@ -168,7 +168,7 @@ export interface FileStage extends Stage {
   ): Promise<void>;
 }
 
-/** Finished rows of a span, ready to be committed. Plain data, so that a worker thread can hand it over. */
+/** Rows of a span, ready to be committed. Plain data, so that a worker thread can send it. */
 export interface StagedSpan {
   readonly id: string;
   readonly tables: Readonly<Record<string, StagedTable>>;
@@ -187,39 +187,38 @@ export interface StagedFile extends TableFile {
   readonly stagedPath: string;
 }
 
-/** Where stages lie, and what they are for. */
+/** Folder and form of staged files. */
 export interface StagerOptions {
-  /** `final`: files as readers will get them, one for each day. `plain`: files that the store reads once. */
+  /** `final`: the files that readers get, one per day. `plain`: files that the store reads once. */
   readonly form: FileForm;
   /** Absolute path of the folder of staged files. */
   readonly stagingPath: string;
-  /** Bound of DuckDB's memory in megabytes. Default 256. */
+  /** DuckDB's memory limit, in megabytes. Default 256. */
   readonly memoryMb?: number;
 }
 
-/** The rows of single entries, as a store keeps them. */
+/** Access to the rows of single entries. */
 export interface EntryRows {
-  /** SQL of the declared columns of a table's rows of some entries, for the store's `query`; damaged entries that were set aside count, too. */
+  /** SQL for the declared columns of a table's rows in some entries, for the store's `query`; entries set aside are allowed. */
   select(table: TableDef, entries: readonly LedgerEntry[]): string;
-  /** UTC days of a table's rows, such as `2026-05-01`, each with the entries in force that hold rows of it. */
+  /** UTC days of a table's rows, such as `2026-05-01`, and the entries in force that have rows of each. */
   days(table: string): Promise<readonly EntryDay[]>;
-  /** @throws {StoreError} `damaged` when the rows of an entry do not lie in the files that were committed */
+  /** @throws {StoreError} `damaged` if a file of an entry is not the one that was committed */
   requireSound(entry: LedgerEntry): Promise<void>;
 }
 
-/** An entry that holds rows of a day. */
+/** An entry that has rows of a day. */
 export interface EntryDay {
   readonly date: string;
   /** Id of the entry. */
   readonly entry: string;
 }
 
-/** Where tables live, opened by the one process that may write. */
+/** A warehouse, opened for writing; only one process can do so. */
 export interface Store {
   readonly kind: 'parquet' | 'duckdb';
   /** Absolute. */
   readonly path: string;
-  /** Where stages lie. */
   readonly staging: StagerOptions;
   stage(pipeline: string, span: Span): FileStage;
   /** Makes the staged rows and the ledger entry visible in one step. */
@@ -228,13 +227,13 @@ export interface Store {
   commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]>;
   /** Entries that are not superseded, in order of commit. */
   ledger(): readonly LedgerEntry[];
-  /** Entries that tell of rows which were removed on purpose, in order of commit. */
+  /** Entries that record rows removed on purpose, in order of commit. */
   forgotten(): readonly LedgerEntry[];
-  /** Reads over the committed rows: one relation per table. */
+  /** Queries committed rows: one relation per table. */
   readonly query: Query;
   readonly rows: EntryRows;
-  /** Removes files that were superseded longer than the grace period ago. @returns how many. */
+  /** Removes files whose grace period after they were superseded is over. @returns how many */
   clearSuperseded(): Promise<number>;
-  /** Waits for commits under way, brings the catalog up to date and gives the warehouse free. */
+  /** Waits for running commits, updates the catalog and releases the lock. */
   close(): Promise<void>;
 }

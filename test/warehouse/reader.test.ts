@@ -226,7 +226,7 @@ test('a torn, a missing and a foreign file in the ledger are clear errors', asyn
       '00000002.json is not a ledger entry',
     ],
     [await damaged((ledger) => rm(join(ledger, '00000001.json'))), '00000001.json is missing'],
-    [await damaged((ledger) => writeFile(join(ledger, 'copy.json'), '{}')), 'copy.json is foreign'],
+    [await damaged((ledger) => writeFile(join(ledger, 'copy.json'), '{}')), 'copy.json is not part of a ledger'],
     [
       await damaged((ledger) => rename(join(ledger, '00000002.json'), join(ledger, '00000003.json'))),
       '00000002.json is missing',

@@ -25,14 +25,14 @@ export interface CompactOptions {
   /** Path of the warehouse. */
   readonly warehouse: string;
   readonly tables: readonly TableDef[];
-  /** Their entries are merged, too, once their rows are final. Default none. */
+  /** Pipelines whose entries are merged once their rows are final. Default none. */
   readonly pipelines?: readonly PipelineDef[] | undefined;
-  /** Told the warehouse, says in which spans entries must lie. It may refuse the warehouse by throwing. Default: all. */
+  /** Returns the spans in which to merge. It may refuse the warehouse by throwing. Default: everywhere. */
   readonly limit?: ((held: Reader) => Promise<readonly Span[] | undefined>) | undefined;
-  /** Bytes that a merged file shall have at most. Default 256 MB. */
+  /** Maximum size of a merged file, in bytes. Default 256 MB. */
   readonly targetBytes?: number | undefined;
   readonly effects: Effects;
-  /** Aborted to end after the merge in hand. */
+  /** Stops after the current merge when aborted. */
   readonly stop?: AbortSignal | undefined;
   readonly onEvent?: ((event: CompactEvent) => void) | undefined;
   /** Awaited before each step of a commit; for tests. */
@@ -43,18 +43,18 @@ export interface CompactOptions {
 export interface CompactEvent {
   readonly event: 'merged';
   readonly pipeline: string;
-  /** First and last block; what was merged need not hold all between. */
+  /** First and last block; not all blocks between them need to be there. */
   readonly from: number;
   readonly to: number;
   /** Masterchain blocks that it covers. */
   readonly blocks: number;
-  /** Entries that became one. */
+  /** Number of entries that were merged. */
   readonly entries: number;
   readonly files: { readonly before: number; readonly after: number };
   readonly bytes: { readonly before: number; readonly after: number };
 }
 
-/** What a compaction did; numbers are of the whole warehouse, without what is superseded. */
+/** Result of a compaction. Numbers are those of the whole warehouse, without superseded entries. */
 export interface CompactReport {
   readonly event: 'done';
   readonly kind: Store['kind'];
@@ -62,7 +62,7 @@ export interface CompactReport {
   readonly entries: { readonly before: number; readonly after: number };
   readonly files: { readonly before: number; readonly after: number };
   readonly bytes: { readonly before: number; readonly after: number };
-  /** Whether everything that was planned is merged. */
+  /** True if all planned merges are done. */
   readonly complete: boolean;
   readonly seconds: number;
 }
@@ -70,10 +70,10 @@ export interface CompactReport {
 const DEFAULT_TARGET_BYTES = 256e6;
 
 /**
- * Merges small files. Each merge is one commit: a new entry takes the place of the merged ones, whose files
- * stay for the grace period, so that readers see every row once at any moment. What is merged is proven to be the same rows.
+ * Merges small files. Each merge is one commit: a new entry replaces the merged ones, whose files stay for the grace period, so readers
+ * always see every row once. The merged rows are proven to be the same.
  *
- * @throws {StoreError} `damaged` when a file is not what was committed; nothing of its group is changed then
+ * @throws {StoreError} `damaged` if a file is not the one that was committed; its group is left as it was
  */
 export async function compactWarehouse(options: CompactOptions): Promise<CompactReport> {
   const { effects, tables, targetBytes = DEFAULT_TARGET_BYTES } = options;
@@ -89,7 +89,7 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
     bytes: { before: bytesOf(before), after: bytesOf(after) },
     seconds: Math.round(effects.monotonic() - startedAt) / 1000,
   });
-  // One file has no small files.
+  // A DuckDB warehouse is one file.
   if (kind === 'duckdb') return report(before, 0, true);
   const { onStep } = options;
   const store = await openStore({
@@ -222,7 +222,7 @@ function pick({ tables }: LedgerEntry, name: string): LedgerEntry['tables'] {
 }
 
 function differs(table: TableDef, { from, to }: Span): StoreError {
-  return new StoreError(`store: ${table.name} ${from}:${to}: expected the merged rows to be the same, got others`, {
+  return new StoreError(`store: ${table.name} ${from}:${to}: merged rows differ from the original rows`, {
     code: 'not-the-same',
     hint: 'tonlake verify',
   });

@@ -8,9 +8,9 @@ import type { Database } from '../../sql/database.ts';
 import { encodingOf, storedColumns } from '../file-layout.ts';
 import { readFiles } from '../relations/table-relation.ts';
 
-/** Bytes of compressed files that are sorted at once; in memory they take about six times as much. */
+/** Compressed bytes that are sorted at once; they take about six times as much memory. */
 const CHUNK_BYTES = 8 * 2 ** 20;
-/** Chunks lie uncompressed between sorting and encoding: they are read once, and their size tells how large the rows are. */
+/** Chunks are uncompressed between sorting and encoding: they are read once, and their size is that of the rows. */
 const CHUNK_ENCODING = 'FORMAT parquet, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT 1, ROW_GROUP_SIZE 8192';
 
 /** A file to merge; absolute path. */
@@ -23,15 +23,15 @@ export interface MergeOptions {
   readonly database: Database;
   readonly table: TableDef;
   readonly files: readonly MergedFile[];
-  /** Folder for what lies between. */
+  /** Folder for temporary files. */
   readonly folder: string;
   /** The file to make; absolute. */
   readonly path: string;
 }
 
 /**
- * Merges files of a table into one, in the table's order. Rows are sorted piece by piece of the leading column's range, so that
- * memory does not grow with the files.
+ * Merges files of a table into one, in the table's order. Rows are sorted by ranges of the leading column, so memory does not grow with
+ * the files.
  */
 export async function mergeFiles({ database, table, files, folder, path }: MergeOptions): Promise<void> {
   const columns = storedColumns(table).map(quoteName).join(', ');
@@ -53,7 +53,7 @@ export async function mergeFiles({ database, table, files, folder, path }: Merge
   for (const chunk of chunks) await rm(chunk);
 }
 
-/** A piece of the rows: those that come after all pieces before. */
+/** A range of the rows. Ranges are in order. */
 interface Chunk {
   readonly paths: readonly string[];
   /** SQL condition. */
@@ -106,7 +106,7 @@ function toBigInt(value: unknown): bigint {
   return value === null || value === undefined ? 0n : BigInt(String(value));
 }
 
-/** Values at which to cut, ascending, so that about the same number of bytes lies between them. Rows are taken as spread evenly. */
+/** Ascending boundaries of ranges of about equal size, assuming that rows are spread evenly. */
 export function planCuts(ranges: readonly Range[]): readonly bigint[] {
   const steps = ranges.flatMap(({ from, to, bytes }) => {
     const pieces = Math.max(1, Math.ceil(bytes / CHUNK_BYTES));

@@ -6,7 +6,7 @@ import { spansOf } from '../ledger/done-spans.ts';
 import { schemaOf } from '../relations/table-schema.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
 
-/** Entries of one pipeline to be made one; or one whose files are of an older form. */
+/** Entries of one pipeline to merge, or one whose files have an older form. */
 export interface CompactGroup {
   readonly pipeline: string;
   /** What they cover. */
@@ -17,23 +17,23 @@ export interface CompactGroup {
 
 export interface CompactPlanOptions {
   readonly tables: readonly TableDef[];
-  /** Pipelines whose entries may be final although they say when they were read. */
+  /** Pipelines whose entries can be final although they record when they were read. */
   readonly pipelines: readonly PipelineDef[];
   /** Maximum size of a merged file, in bytes. */
   readonly targetBytes: number;
-  /** Only entries that lie inside one of these; undefined for all. */
+  /** Only entries inside one of these; undefined for all. */
   readonly range: readonly Span[] | undefined;
 }
 
-/** A merged entry has so many files of the target's size at most: that much work a kill can cost. */
+/** Maximum size of a merged entry, in files of the target size: the work that a kill can cost. */
 const MOST_TARGETS = 4;
 
-/** A merged entry covers so many spans at most, so that it can be read and written at once. */
+/** Maximum number of spans of a merged entry, so that it can be read and written at once. */
 const MOST_SPANS = 10_000;
 
 /**
- * Which entries to merge: neighbours, and those apart whose rows are of the same UTC day, because files are by day. Entries with a file of half the target stay as they are, so that a warehouse that grows is not written
- * again and again.
+ * Which entries to merge: adjacent ones, and separate ones of the same UTC day, because files are per day. Entries with a file of half the
+ * target size stay as they are, so that a growing warehouse is not rewritten again and again.
  */
 export function planCompaction(ledger: readonly LedgerEntry[], options: CompactPlanOptions): readonly CompactGroup[] {
   const open = new Map<string, OpenGroup>();
@@ -61,7 +61,7 @@ export function planCompaction(ledger: readonly LedgerEntry[], options: CompactP
     }));
 }
 
-/** Entries that tell the same of their rows can be one. */
+/** Entries with the same key can be merged. */
 function kindOf({ pipeline, version, proof, without }: LedgerEntry): string {
   return JSON.stringify([pipeline, version, proof, leftOutOf(without ?? {})]);
 }
@@ -82,7 +82,7 @@ function isMergeable(entry: LedgerEntry, { tables, pipelines, range, targetBytes
   });
 }
 
-/** Whether files hold `block_date`, as those of older versions do: pandas and pyarrow cannot read them as a folder. */
+/** True if files contain `block_date`, as those of older versions do: pandas and pyarrow cannot read them as a folder. */
 function isOldForm(entry: LedgerEntry, tables: readonly TableDef[]): boolean {
   return Object.entries(entry.tables).some(([name, { dateIn, files }]) => {
     const table = tables.find((candidate) => candidate.name === name);
@@ -90,7 +90,7 @@ function isOldForm(entry: LedgerEntry, tables: readonly TableDef[]): boolean {
   });
 }
 
-/** Entries that become one, in the order of their spans. */
+/** Entries to merge, in the order of their spans. */
 class OpenGroup {
   readonly entries: LedgerEntry[];
   readonly #size = new MergedSize();
@@ -154,7 +154,7 @@ class MergedSize {
     }
   }
 
-  /** Whether another entry keeps every file, and all of them together, within their bounds. */
+  /** True if the files stay within their limits with another entry. */
   fits(entry: LedgerEntry, targetBytes: number): boolean {
     const sizes = sizesOf(entry);
     const total = sizes.reduce((sum, [, bytes]) => sum + bytes, this.#total);
@@ -167,7 +167,7 @@ function sizesOf(entry: LedgerEntry): readonly (readonly [folder: string, bytes:
   return [...groupFiles([entry])].map(([folder, files]) => [folder, files.reduce((sum, file) => sum + file.bytes, 0)]);
 }
 
-/** Files that become one, by the folder that they lie in: a table's, or its date's. */
+/** Files to merge, by folder: that of a table, or of a date. */
 export function groupFiles(entries: readonly LedgerEntry[]): ReadonlyMap<string, readonly TableFile[]> {
   const groups = new Map<string, TableFile[]>();
   for (const entry of entries) {

@@ -53,7 +53,7 @@ export async function openDamagedFile(
     ...{ kind: 'duckdb', path, database },
     select: (table, some) => select(table, some, []),
     selectEach: (table, some) => ({ sql: select(table, some, ['_entry']), by: '_entry', entryOf: Number }),
-    // Rows lie in no files of their own: nothing but their values can be compared.
+    // Rows have no files of their own, so only their values can be compared.
     checkBytes: async () => ({ trust: 'plain', isShareable: true, faults: [] }),
     declarations: declarationsIn(database, `${ATTACHED}.main`),
     fillLedger: (options) => fillFile(path, network, lost, options),
@@ -62,7 +62,7 @@ export async function openDamagedFile(
   };
 }
 
-/** Opened by itself, a file that is no DuckDB file, or no warehouse, is told so with a message of its own. */
+/** Opens the file separately, for a clear error if it is not a DuckDB file or not a warehouse. */
 async function readFile(path: string) {
   const file = await openFile(path, { access_mode: 'READ_ONLY' });
   try {
@@ -75,7 +75,7 @@ async function readFile(path: string) {
   }
 }
 
-/** What can be read of the ledger, and the numbers of what cannot. */
+/** The readable entries of the ledger, and the numbers of the others. */
 async function readLedger(
   database: Database,
   table: string,
@@ -94,13 +94,13 @@ async function readLedger(
   return { entries, broken };
 }
 
-/** Rows of one number that belong to no entry in force. */
+/** Rows with the number of an entry that is not in force. */
 interface Stray {
   readonly pipeline: string;
   readonly span: Span | undefined;
 }
 
-/** Rows that belong to no entry in force, by the number they carry. */
+/** Rows that belong to no entry in force, by number. */
 async function readStrays(
   database: Database,
   tables: readonly TableDef[],
@@ -146,7 +146,7 @@ function findLost(
     });
 }
 
-/** Rows of entries that are known, and not in force. */
+/** Rows of known entries that are not in force. */
 function unknownRows(entries: Entries, strays: ReadonlyMap<number, Stray>): readonly LedgerFault[] {
   const known = new Set(entries.all.map(({ number }) => number));
   return [...strays]

@@ -15,7 +15,7 @@ import { requireReadable, type SchemaColumn, schemaOf } from '../relations/table
 import type { LedgerEntry } from '../store.ts';
 
 /**
- * What the one-file store keeps in its file: the rows of each table with the number of their ledger entry (`_rows.<table>`),
+ * Contents of the file of a DuckDB warehouse: the rows of each table with the number of their ledger entry (`_rows.<table>`),
  * views without that number (`<table>`), the ledger (`_ledger`, and the view `_commits`) and the network (`_meta`).
  */
 const layout = [
@@ -27,7 +27,7 @@ const layout = [
   'CREATE SCHEMA _rows',
 ];
 
-/** Paths beside the file. */
+/** Paths next to the file. */
 export function pathsOf(path: string) {
   return { lock: `${path}.lock`, stage: `${path}.stage` } as const;
 }
@@ -38,7 +38,7 @@ export function rowsOf(table: string): string {
 }
 
 /**
- * SQL of the declared columns of a table's rows of some entries; a column that the file lacks is null.
+ * SQL for the declared columns of a table's rows in some entries; columns that the file lacks are null.
  * @param present names of the columns that the file has
  * @param rows the physical table
  * @param more names of columns beside the declared ones
@@ -57,7 +57,7 @@ export function selectRows(
   return `SELECT ${[...columns, ...more].join(', ')} FROM ${rows} WHERE _entry ${which}`;
 }
 
-/** Makes the file if there is none: aside, then by rename, so that it is never half made. */
+/** Creates the file if there is none: staged, then renamed, so it is never incomplete. */
 export async function createFile(path: string, network: string): Promise<void> {
   if ((await statIfAny(path)) !== undefined) return;
   const staged = join(pathsOf(path).stage, 'new.duckdb');
@@ -75,11 +75,11 @@ export async function createFile(path: string, network: string): Promise<void> {
 }
 
 /**
- * Rows of a row group. A commit of more than a few rows writes the last, unfinished group of each table anew; with DuckDB's own
- * 122,880 rows that is most of the work, takes most of the memory, and leaves a file three times as large.
+ * Rows of a row group. A commit of more than a few rows rewrites the last, incomplete group of each table. With DuckDB's default of
+ * 122,880 rows, that is most of the work and of the memory, and the file becomes three times as large.
  */
 const ROW_GROUP_ROWS = 20_480;
-/** A commit holds at least one block of each column, of which there are many; DuckDB's own 256 KiB add up. */
+/** A commit keeps at least one block of each column in memory. There are many columns, so DuckDB's default of 256 KiB adds up. */
 const BLOCK_BYTES = 65_536;
 
 /** Opens the file for writing. @throws {StoreError} as {@link openFile} */
@@ -88,7 +88,7 @@ export async function openForWriting(path: string, settings: Readonly<Record<str
   return Database.attach(path, `ROW_GROUP_SIZE ${ROW_GROUP_ROWS}`, settings);
 }
 
-/** @throws {StoreError} when the path is no DuckDB file. */
+/** @throws {StoreError} if the path is not a DuckDB file */
 export async function openFile(path: string, settings: Readonly<Record<string, string>>): Promise<Database> {
   await requireDatabase(path);
   return Database.open(path, settings);
@@ -111,7 +111,7 @@ async function requireDatabase(path: string): Promise<void> {
   }
 }
 
-/** @throws {StoreError} `not-a-warehouse` when somebody else made the file. */
+/** @throws {StoreError} `not-a-warehouse` if tonlake did not create the file */
 export async function readNetwork(database: Database, path: string): Promise<string> {
   const { rows: found } = await database.query(
     "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'main' AND table_name IN ('_meta', '_ledger')",
@@ -215,7 +215,7 @@ export function declarationsIn(database: Database, schema = 'main'): Declaration
   };
 }
 
-/** The columns of each table's rows as they lie in the file, by table; a table that is not there is left out. */
+/** The columns that each table has in the file; tables that are not there are left out. */
 export async function readColumns(database: Database): Promise<ReadonlyMap<string, readonly SchemaColumn[]>> {
   const { rows } = await database.query(
     `SELECT table_name, column_name, data_type FROM duckdb_columns()
@@ -230,7 +230,7 @@ export async function readColumns(database: Database): Promise<ReadonlyMap<strin
   return tables;
 }
 
-/** Makes the table and the view of a mart, or makes them hold its rows beside those of an older select. Part of a transaction. */
+/** Creates the table and the view of a mart, or adapts those of an older select. Part of a transaction. */
 export async function declareMart(database: Database, table: TableDef): Promise<void> {
   const held = (await readColumns(database)).get(table.name) ?? [];
   const present = new Map(held.map(({ name, type }) => [name, type]));
@@ -258,12 +258,12 @@ function viewStatement({ name, columns }: TableDef): string {
   return viewOf(name, `SELECT ${columns.map((column) => quoteName(column.name)).join(', ')} FROM ${rowsOf(name)}`);
 }
 
-/** Name in `_meta` of a hash of the statements that made macros and views: where they are the same, none is run again. */
+/** Name in `_meta` of a hash of the statements for macros and views. If it is the same, they are not run again. */
 const DECLARED = 'declared';
 
 /**
- * Makes tables, views and macros that are missing or of an older version, and adds columns that were declared later.
- * @throws {StoreError} `needs-migration`, before anything is changed
+ * Creates missing tables, views and macros, replaces older versions, and adds columns that were declared later.
+ * @throws {StoreError} `needs-migration`, before any change
  */
 export async function declareTables(database: Database, tables: readonly TableDef[], path: string): Promise<void> {
   const present = await readColumns(database);
@@ -290,7 +290,7 @@ export async function declareTables(database: Database, tables: readonly TableDe
   });
 }
 
-/** Whether nobody has dropped a view. */
+/** True if no view was dropped. */
 async function hasViews(database: Database, tables: readonly TableDef[]): Promise<boolean> {
   const { rows } = await database.query('SELECT view_name FROM duckdb_views() WHERE NOT internal');
   const present = new Set(rows.map(([name]) => String(name)));

@@ -45,9 +45,9 @@ import {
 } from './database-file.ts';
 
 /**
- * Opens one DuckDB file for writing, and clears what a killed run left. Nobody else can read the file meanwhile.
- * @throws {StoreError} when another process holds it, it is of another network, no DuckDB file, cannot be read or written, or
- * its tables need a migration.
+ * Opens a DuckDB file for writing, and removes what a killed run left. No other process can read the file while it is open.
+ * @throws {StoreError} if another process uses it, it is of another network, is not a DuckDB file, cannot be read or written, or
+ * its tables need a migration
  */
 export async function openDuckdbStore(options: StoreOptions): Promise<Store> {
   const path = warehousePath(options.path);
@@ -100,7 +100,7 @@ class DuckdbStore implements Store {
         threads: '1',
         enable_external_file_cache: 'false',
         memory_limit: '64MB',
-        // Rows that are not committed go to the file group by group.
+        // Uncommitted rows are written to the file group by group.
         write_buffer_row_group_count: '1',
         temp_directory: join(stage, 'spill-database'),
       });
@@ -146,14 +146,14 @@ class DuckdbStore implements Store {
     this.#queries.add(() => guarded('query', () => this.#readers.query(sql, parameters)));
 
   readonly rows: EntryRows = {
-    // Opening has made every declared column.
+    // Every declared column was created when the file was opened.
     select: (table, entries) => selectRows(table, entries, new Set(table.columns.map(({ name }) => name))),
     days: (table) => this.#daysOf(table),
-    // Rows of a DuckDB file lie in no files of their own.
+    // Rows of a DuckDB file have no files of their own.
     requireSound: async () => {},
   };
 
-  /** Superseded rows go with the commit that replaces them. */
+  /** Superseded rows are deleted by the commit that replaces them. */
   async clearSuperseded(): Promise<number> {
     return 0;
   }
@@ -184,7 +184,7 @@ class DuckdbStore implements Store {
     });
   }
 
-  /** Rows, ledger and removal of what is superseded in one transaction. */
+  /** Rows, ledger entry and removal of superseded rows in one transaction. */
   async #commitNext(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
     const { effects, network, pipelines = [] } = this.#options;
     const step = this.#options.onStep ?? (async () => {});
@@ -242,7 +242,7 @@ class DuckdbStore implements Store {
   }
 }
 
-/** Views that stand before those of the file: the rows of entries that are set aside are still there, but not in force. */
+/** Temporary views that hide the rows of entries set aside, which are still in the file but not in force. */
 function viewsWithoutAside(tables: readonly TableDef[], entries: Entries): readonly string[] {
   const aside = entries.all.filter(({ id }) => entries.isAside(id));
   const hidden = tables.filter(({ name }) => aside.some((entry) => entry.tables[name] !== undefined));
@@ -256,7 +256,7 @@ function viewsWithoutAside(tables: readonly TableDef[], entries: Entries): reado
   ].map(({ name, sql }) => `CREATE TEMP VIEW ${quoteName(name)} AS ${sql}`);
 }
 
-/** Only compaction makes entries of several spans, and a file has nothing to merge. `_commits` of a file knows the ends alone. */
+/** Only compaction creates entries of several spans, and a DuckDB file has nothing to merge. Its `_commits` only has the ends. */
 function requireOneSpan(entry: LedgerEntry): LedgerEntry {
   if (entry.spans === undefined) return entry;
   throw new Error(`expected one span for an entry of a DuckDB file, got ${entry.spans.length}`);

@@ -7,7 +7,7 @@ import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { isPinned, pinFile, removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';
 import type { LedgerEntry } from '../store.ts';
 
-/** The names we give to files; anything else in the folders belongs to somebody else and stays. */
+/** Names of our own files; all others in the folders are foreign and stay. */
 const ownName = /^\d+-\d+-[0-9a-z]+\.parquet$/;
 
 /**
@@ -25,8 +25,8 @@ export async function clearLeftovers(
 }
 
 /**
- * As {@link clearLeftovers}, without the staged files: nothing may be on its way into the folders. What a kill left half done is
- * ended: superseded files leave `tables/`, and files in force have both of their names.
+ * As {@link clearLeftovers}, without the staged files; no commit may be running. Completes what a killed run left half done: superseded
+ * files leave `tables/`, and files in force get both of their names.
  */
 export async function clearFiles(
   warehouse: string,
@@ -48,7 +48,7 @@ export async function clearFiles(
   for (const path of superseded) if (shown.has(path)) await retireFile(warehouse, path);
   const found = [...new Set([...shown, ...steady])];
   const unnamed = found.filter((path) => !needed.has(path) && !superseded.has(path) && !aside.has(path));
-  // Whatever a lock was worth: what another process has committed meanwhile stays.
+  // Even if the lock failed: what another process has committed meanwhile stays.
   const late = unnamed.length === 0 ? [] : await ledger.refresh();
   const named = new Set(late.flatMap(filesOf));
   const removable = unnamed.filter((path) => !named.has(path));
@@ -58,7 +58,7 @@ export async function clearFiles(
       throw lostFile(warehouse, path);
   }
   for (const path of needed) {
-    // Where one file can have no second name, none can.
+    // If one file cannot have a second name, none can.
     if (!isPinned(warehouse, path) && !(await pinFile(warehouse, path))) break;
   }
   return removable.length;

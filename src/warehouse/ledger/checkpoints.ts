@@ -6,7 +6,7 @@ import { SmallFiles } from '../../files/small-files.ts';
 import type { LedgerEntry } from '../store.ts';
 import { ENTRY_FORMAT } from './entries.ts';
 
-/** The ledger up to an entry: what of it still matters. */
+/** The part of the ledger up to an entry that still matters. */
 export interface Checkpoint {
   /** Number of the last entry that it covers. */
   readonly number: number;
@@ -88,7 +88,7 @@ function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | undefined {
       .trimEnd()
       .split('\n');
     const header = headerSchema.parse(JSON.parse(first));
-    // The checksum says that tonlake wrote these lines, which it had checked; a newer one may have.
+    // The checksum proves that tonlake wrote these lines, from checked entries. It may have been a newer version.
     const entries = lines.map((line): LedgerEntry => JSON.parse(line));
     const isKnown = header.files === files && entries.every(({ format }) => format <= ENTRY_FORMAT);
     return isKnown ? { number: header.number, entries } : undefined;
@@ -101,12 +101,12 @@ function hashOf(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Entry files are looked at this many at once. */
+/** Number of entry files to look at concurrently. */
 const AT_ONCE = 64;
 
 /**
- * A running hash of the sizes and times of entry files. tonlake never changes one in place, so whatever replaces one, a repair by an
- * older version or a copy of another ledger, changes the hash.
+ * A running hash of the sizes and times of entry files. tonlake never changes a file in place, so anything that replaces one, such as a
+ * repair by an older version or a restored backup, changes the hash.
  */
 class FileStamps {
   readonly #entryPath: (number: number) => string;
@@ -119,7 +119,7 @@ class FileStamps {
     this.#entryPath = entryPath;
   }
 
-  /** The hash of entry 1 to this one, which must not come before that of an earlier call; undefined when one of them is missing. */
+  /** The hash of entries 1 to `number`; undefined if one is missing. Numbers of successive calls must ascend. */
   async hash(number: number): Promise<string | undefined> {
     while (this.#number < number) {
       const count = Math.min(AT_ONCE, number - this.#number);

@@ -10,13 +10,13 @@ import { layoutOf } from './ledger-folder.ts';
 export interface DeclarationPlace {
   readonly pipeline: string;
   readonly id: string;
-  /** Number of the first ledger entry whose rows it made. */
+  /** Number of the first ledger entry that uses it. */
   readonly number: number;
 }
 
-/** Declarations in a warehouse, each once: what made the rows of each entry. */
+/** The declarations stored in a warehouse, each once. */
 export interface Declarations {
-  /** In order of the entries that first used them. */
+  /** In order of their first entries. */
   list(): Promise<readonly DeclarationPlace[]>;
   /** @throws {StoreError} `bad-declaration` when it is missing or damaged */
   read(place: DeclarationPlace): Promise<PipelineDef>;
@@ -24,7 +24,7 @@ export interface Declarations {
 
 const NAME = /^([a-z0-9_]+)-(\d{8,})-([0-9a-f]{16})\.json$/;
 
-/** The declarations of a Parquet warehouse: files that only ever appear whole, and are never changed. */
+/** The declarations of a Parquet warehouse: immutable files that are written atomically. */
 export class DeclarationFolder implements Declarations {
   readonly path: string;
   readonly #staging: string;
@@ -65,7 +65,7 @@ export class DeclarationFolder implements Declarations {
     return id;
   }
 
-  /** Writes a declaration anew, in the place of one that is damaged. */
+  /** Replaces a damaged declaration. */
   async replace(pipeline: PipelineDef, number: number): Promise<void> {
     const { id } = serializePipeline(pipeline);
     for (const place of await this.list()) if (place.id === id) await rm(this.#pathOf(place), { force: true });

@@ -4,25 +4,25 @@ import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { LeftOut } from '../../declare/table.ts';
 import type { LedgerEntry } from '../store.ts';
 
-/** Scope of a commit that lacks rows, or has wrong ones, which are asked for again: its span is not done. */
+/** Scope of a commit whose rows are missing or wrong in part: its span is not done, and will be requested again. */
 export const PARTIAL = 'part of the rows';
 
-/** Scope of an entry that takes others out of force: its rows were removed on purpose. It supersedes itself as well. */
+/** Scope of an entry that records a removal on purpose. It supersedes the entries of the removed rows, and itself. */
 export const FORGOTTEN = 'forgotten';
 
-/** The spans that an entry covers: ascending, and none touches another. */
+/** The spans that an entry covers: ascending, not adjacent. */
 export function spansOf({ span, spans }: Pick<LedgerEntry, 'span' | 'spans'>): readonly Span[] {
   return spans ?? [span];
 }
 
-/** What an entry says of the spans that it covers; at least one. */
+/** The fields of an entry for the spans that it covers; at least one. */
 export function covering(spans: readonly Span[]): Pick<LedgerEntry, 'span' | 'spans'> {
   const span = hullOf(spans);
   if (span === undefined) throw new Error('expected the spans of an entry, got none');
   return { span, spans };
 }
 
-/** Whether a whole commit of a span takes the place of an entry: it lies inside, and its blocks are not done. */
+/** True if a complete commit of a span replaces an entry: the entry is inside, and its blocks are not done. */
 export function givesWay(entry: LedgerEntry, to: Span): boolean {
   const { verdict, scope } = entry;
   return (verdict === 'quarantined' || scope === PARTIAL) && subtractSpans(spansOf(entry), [to]).length === 0;
@@ -31,7 +31,7 @@ export function givesWay(entry: LedgerEntry, to: Span): boolean {
 /**
  * The spans of a pipeline that count as done.
  *
- * @param suffices whether an entry counts that leaves something out; default: every one does
+ * @param suffices whether an entry with this selection counts; default: every one does
  */
 export function doneSpans(
   ledger: readonly LedgerEntry[],
@@ -41,12 +41,12 @@ export function doneSpans(
   return unionSpans(ledger.filter((entry) => isDone(entry, pipeline) && suffices(entry.without)).flatMap(spansOf));
 }
 
-/** The spans that count as done for a run of this pipeline: their rows have every column that it asks for. */
+/** The spans that count as done for a run of this pipeline: their rows have all columns that it requests. */
 export function doneFor(ledger: readonly LedgerEntry[], { name, leftOut }: PipelineDef): readonly Span[] {
   return doneSpans(ledger, name, (without) => isWithin(without, leftOut));
 }
 
-/** Entries that hold rows of some spans without columns that this pipeline asks for; a run reads them again as a whole. */
+/** Entries of some spans without all columns that this pipeline requests; a run reads them again completely. */
 export function narrowerEntries(
   ledger: readonly LedgerEntry[],
   { name, leftOut }: PipelineDef,
@@ -68,7 +68,7 @@ export function quarantinedSpans(ledger: readonly LedgerEntry[], pipeline: strin
   );
 }
 
-/** The done spans of a list whose rows nothing was compared with. `isCounted`: a pipeline that headers prove. */
+/** The done spans of a list whose rows were not compared with anything. `isCounted`: the pipeline is proven by headers. */
 export function unprovenSpans(ledger: readonly LedgerEntry[], pipeline: string, isCounted: boolean): readonly Span[] {
   if (isCounted) return [];
   const proven = ledger.filter(({ proof }) => proof !== undefined && proof !== 'none');

@@ -9,11 +9,11 @@ export interface DraftEntryOptions {
   readonly entries: Entries;
   /** Network of the warehouse. */
   readonly network: string;
-  /** Identifier of the stored declaration; undefined where none is. */
+  /** Identifier of the stored declaration, if there is one. */
   readonly declaration?: string | undefined;
   /** Milliseconds since 1970. */
   readonly committedAt: number;
-  /** Id of the last entry of the same commit; undefined for the last one, and for one by itself. */
+  /** Id of the last entry of the same commit; undefined for the last one, and for a single entry. */
   readonly commitWith?: string | undefined;
   /** Entries of the same commit that come before it. Default 0. */
   readonly ahead?: number | undefined;
@@ -21,7 +21,7 @@ export interface DraftEntryOptions {
 
 /**
  * The next entry of the ledger, before it is written.
- * @throws {StoreError} when it would contradict what the warehouse holds.
+ * @throws {StoreError} if it contradicts the warehouse
  */
 export function draftEntry(options: DraftEntryOptions): LedgerEntry {
   const { staged, draft, entries, declaration, commitWith, ahead = 0 } = options;

@@ -11,7 +11,7 @@ export const ENTRY_FORMAT = 2;
 
 const count = z.number().int().nonnegative();
 
-/** What says the format, whatever else there is. */
+/** The format, whatever else there is. */
 export const formatField = z.object({ format: z.unknown() });
 
 const spanSchema = z.object({ from: z.number().int(), to: z.number().int() });
@@ -58,7 +58,7 @@ const entrySchema = z.object({
 });
 
 /**
- * Demands a format that is not newer than this program: what a newer one wrote is sound, and a repair would lose it.
+ * Refuses formats newer than this version: their contents are sound, and a repair would destroy them.
  * @throws {StoreError} `newer-format`
  */
 export function requireFormat(format: unknown, subject: string, newest = FORMAT): void {
@@ -72,7 +72,7 @@ export function requireFormat(format: unknown, subject: string, newest = FORMAT)
 
 /**
  * An entry from its JSON.
- * @throws {StoreError} `newer-format`, and `bad-ledger` when the text is torn or no entry, or its number is not the expected one.
+ * @throws {StoreError} `newer-format`; `bad-ledger` if the text is truncated or not an entry, or has another number
  */
 export function parseEntry(text: string, subject: string, number: number): LedgerEntry {
   try {
@@ -80,7 +80,7 @@ export function parseEntry(text: string, subject: string, number: number): Ledge
     requireFormat(formatField.safeParse(json).data?.format, subject, ENTRY_FORMAT);
     const entry = entrySchema.parse(json);
     requireSpans(entry);
-    // Not `entry`: what a newer version added to an entry of a known format must reach the checkpoint.
+    // Not `entry`, which lacks fields that newer versions may have added: checkpoints must keep them.
     if (entry.number === number) return json as LedgerEntry;
     throw new Error(`expected number ${number}, got ${entry.number}`);
   } catch (error) {
@@ -89,7 +89,7 @@ export function parseEntry(text: string, subject: string, number: number): Ledge
   }
 }
 
-/** What an entry says about its blocks must not be open to two readings. */
+/** Refuses entries whose blocks could be understood in two ways. */
 function requireSpans({ format, span, spans }: Pick<LedgerEntry, 'format' | 'span' | 'spans'>): void {
   if ((format === 2) !== (spans !== undefined))
     throw new Error(`expected spans in format 2 only, got format ${format}`);
@@ -121,11 +121,11 @@ export class Entries {
   readonly #ids = new Set<string>();
   readonly #successors = new Map<string, LedgerEntry>();
   readonly #aside = new Set<string>();
-  /** Last entries of commits of several. */
+  /** Ids of the last entries of commits with several. */
   readonly #awaited = new Set<string>();
   #effective: readonly LedgerEntry[] | undefined;
 
-  /** Without those that a checkpoint left out. */
+  /** All entries, without those that a checkpoint left out. */
   get all(): readonly LedgerEntry[] {
     return this.#all;
   }
@@ -134,7 +134,7 @@ export class Entries {
     return this.#last + 1;
   }
 
-  /** Entries that are neither superseded, nor set aside, nor of a commit that was cut short, in order of commit. */
+  /** Entries that are not superseded, set aside, or part of an incomplete commit, in order of commit. */
   get effective(): readonly LedgerEntry[] {
     this.#effective ??= this.#all.filter(
       (entry) => !this.#successors.has(entry.id) && !this.#aside.has(entry.id) && this.#isWhole(entry),
@@ -142,12 +142,12 @@ export class Entries {
     return this.#effective;
   }
 
-  /** Entries that tell of rows which were removed on purpose, in order of commit. */
+  /** Entries that record rows removed on purpose, in order of commit. */
   get forgotten(): readonly LedgerEntry[] {
     return this.#all.filter((entry) => entry.scope === FORGOTTEN && this.#isWhole(entry));
   }
 
-  /** What a checkpoint keeps: entries that are in force or aside, that tell of removed rows, or that were superseded lately. */
+  /** The entries that a checkpoint keeps: in force, set aside, recording removed rows, or recently superseded. */
   get lasting(): readonly LedgerEntry[] {
     const recent = this.#recent();
     return this.#all.filter((entry) => {
@@ -157,11 +157,11 @@ export class Entries {
     });
   }
 
-  /** Begins with what a checkpoint kept of the entries up to a number. */
+  /** Starts from a checkpoint. */
   restore({ number, entries }: { readonly number: number; readonly entries: readonly LedgerEntry[] }): void {
     for (const entry of entries) this.add(entry);
     const recent = this.#recent();
-    // Of older commits of several only whole ones were kept, maybe without their last entry.
+    // Of older commits with several entries, only complete ones were kept, possibly without their last entry.
     for (const { number, commitWith } of entries) {
       if (commitWith !== undefined && number < recent) this.#ids.add(commitWith);
     }
@@ -170,8 +170,8 @@ export class Entries {
   }
 
   /**
-   * Number of the first entry of the last day. By number, not by time: clocks go back, and the entry that took the place of one that
-   * is kept must be kept as well.
+   * Number of the first entry of the last day. The rule is by number, not by time, because clocks can go back: if an entry is kept, the one
+   * that superseded it must be kept too.
    */
   #recent(): number {
     const times = this.#all.map(({ committedAt }) => Date.parse(committedAt));
@@ -179,23 +179,23 @@ export class Entries {
     return this.#all[times.findIndex((time) => time > since)]?.number ?? 0;
   }
 
-  /** Whether no part of the commit of an entry is missing. */
+  /** True unless the commit of an entry is incomplete. */
   #isWhole({ commitWith }: LedgerEntry): boolean {
     return commitWith === undefined || this.#ids.has(commitWith);
   }
 
-  /** The entry that took the place of another. */
+  /** The entry that superseded another. */
   successorOf(id: string): LedgerEntry | undefined {
     return this.#successors.get(id);
   }
 
-  /** Entries that are damaged: not in force any more, but to be superseded still. */
+  /** Sets damaged entries aside: no longer in force, but they can still be superseded. */
   setAside(ids: Iterable<string>): void {
     for (const id of ids) if (!this.#successors.has(id)) this.#aside.add(id);
     this.#effective = undefined;
   }
 
-  /** Whether an entry is set aside and not superseded yet. */
+  /** True if an entry is set aside and not yet superseded. */
   isAside(id: string): boolean {
     return this.#aside.has(id) && !this.#successors.has(id);
   }
@@ -224,7 +224,7 @@ export class Entries {
     return tables;
   }
 
-  /** @throws {StoreError} when an entry cannot take the place of one of these. */
+  /** @throws {StoreError} if one of these cannot be superseded */
   requireEffective(ids: readonly string[]): void {
     if (ids.length === 0) return;
     const effective = new Set(this.effective.map(({ id }) => id));

@@ -2,13 +2,13 @@ import { type Span, shortSpans, subtractSpans, unionSpans } from '../../core/spa
 import type { ForgottenRows, LedgerEntry } from '../store.ts';
 import { doneSpans, spansOf } from './done-spans.ts';
 
-/** Blocks of a pipeline whose rows were removed on purpose, and were not exported again since. */
+/** Blocks of a pipeline whose rows were removed on purpose and not exported again. */
 export interface ForgottenSpans extends ForgottenRows {
   readonly pipeline: string;
   readonly spans: readonly Span[];
 }
 
-/** What of the entries that tell of removed rows still holds. Old entries do not tell by what rows were removed, nor their days. */
+/** The removals that are still true. Old entries lack their reason and days. */
 export function stillForgotten(
   forgotten: readonly LedgerEntry[],
   ledger: readonly LedgerEntry[],

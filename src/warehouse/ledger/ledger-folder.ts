@@ -14,15 +14,15 @@ import { badLedger, Entries, FORMAT, formatField, isNewer, parseEntry, requireFo
 
 const identitySchema = z.object({ format: z.literal(FORMAT), network: z.string(), createdAt: z.string() });
 
-/** What a warehouse is: `tonlake.json`. */
+/** Contents of `tonlake.json`. */
 export type Identity = Readonly<z.infer<typeof identitySchema>>;
 
 const schemaSchema = z.array(z.object({ name: z.string(), type: z.string() }));
 
-/** Fewest entries between two checkpoints: reading so many takes about 10 ms. */
+/** Minimum number of entries between two checkpoints; reading them takes about 10 ms. */
 const CHECKPOINT_ENTRIES = 100;
 
-/** Files read at once. */
+/** Number of files to read concurrently. */
 const readers = 32;
 
 /** Paths inside a Parquet warehouse. */
@@ -41,20 +41,20 @@ export function layoutOf(path: string) {
   } as const;
 }
 
-/** An entry, or a schema (without number), that cannot be read. */
+/** An unreadable entry, or schema (without number). */
 export interface LedgerProblem {
   readonly number: number | undefined;
   readonly error: unknown;
 }
 
-/** The ledger of a Parquet warehouse: numbered files that only ever appear whole, and are never changed. */
+/** The ledger of a Parquet warehouse: numbered, immutable files that are written atomically. */
 export class LedgerFolder {
   readonly path: string;
   readonly entries = new Entries();
   readonly #schemas = new Map<string, Schema>();
   readonly #files = new SmallFiles();
   readonly #checkpoints: Checkpoints;
-  /** What the newest checkpoint covers and keeps. */
+  /** Last entry and number of entries of the newest checkpoint. */
   #checkpoint = { number: 0, entries: 0 };
 
   constructor(warehouse: string) {
@@ -71,10 +71,10 @@ export class LedgerFolder {
   }
 
   /**
-   * Reads what was committed since the last time.
-   * @param tell is told of an entry or a schema that is missing or broken, which is left out then. Default: throws. The ledger
-   * must not be read again afterwards.
-   * @returns the new entries; the first time, those that the newest checkpoint kept and all after it. With `tell`, every entry is read.
+   * Reads what was committed since the last call.
+   * @param tell called with each missing or unreadable entry or schema, which is left out. Default: throws. With `tell`, no checkpoint is
+   * used, and the ledger must not be read again.
+   * @returns the new entries; the first time, those of the newest checkpoint and all later ones
    */
   async refresh(tell?: (problem: LedgerProblem) => void): Promise<readonly LedgerEntry[]> {
     const isFirst = tell === undefined && this.entries.nextNumber === 1;
@@ -83,9 +83,10 @@ export class LedgerFolder {
     const numbers: number[] = [];
     for (const name of names) {
       if (/^\d{8,}\.json$/.test(name)) numbers.push(Number.parseInt(name, 10));
-      else if (!/^(schema-[0-9a-f]+\.json|\..*)$/.test(name)) throw badLedger(`${join(this.path, name)} is foreign`);
+      else if (!/^(schema-[0-9a-f]+\.json|\..*)$/.test(name))
+        throw badLedger(`${join(this.path, name)} is not part of a ledger`);
     }
-    // Every number up to the highest, listed or not: a listing may miss a file that is put while it is made.
+    // Every number up to the highest, listed or not: a listing can miss a file that is added meanwhile.
     const first = checkpoint === undefined ? this.entries.nextNumber : checkpoint.number + 1;
     const highest = numbers.reduce((most, number) => Math.max(most, number), 0);
     const fresh = Array.from({ length: Math.max(0, highest - first + 1) }, (_, at) => first + at);
@@ -113,10 +114,10 @@ export class LedgerFolder {
     return all;
   }
 
-  /** Whether so much was committed since the newest checkpoint that another one pays off. */
+  /** True if enough was committed since the newest checkpoint for another one. */
   get isCheckpointDue(): boolean {
     const { number, entries } = this.#checkpoint;
-    // A share of what it holds, so that work per commit does not grow with the ledger.
+    // A share of its size, so that work per commit does not grow with the ledger.
     return this.entries.nextNumber - 1 - number >= Math.max(CHECKPOINT_ENTRIES, entries / 10);
   }
 
@@ -126,7 +127,7 @@ export class LedgerFolder {
     this.#checkpoint = { number, entries: entries.length };
   }
 
-  /** Numbers of checkpoints that opening would use, although the entries say otherwise. Every entry must have been read. */
+  /** Numbers of checkpoints that opening would use, but that differ from the entries. The ledger must have been read with `tell`. */
   async findWrongCheckpoints(): Promise<readonly number[]> {
     const wrong: number[] = [];
     for await (const { number, entries } of this.#checkpoints.list()) {
@@ -173,13 +174,13 @@ async function readEach<T, R>(from: readonly T[], read: (value: T) => Promise<R>
   const out: R[] = [];
   for (let at = 0; at < from.length; at += readers) {
     out.push(...(await Promise.all(from.slice(at, at + readers).map(read))));
-    // Others get their turn, also where nothing had to be waited for.
+    // Yields to other tasks, even if all reads were synchronous.
     await setImmediate();
   }
   return out;
 }
 
-/** The identity of the warehouse; undefined where there is none. */
+/** The identity of the warehouse, if there is one. */
 export async function readIdentity(warehouse: string): Promise<Identity | undefined> {
   const { identity: path, ledger } = layoutOf(warehouse);
   const text = await ifAny(readFile(path, 'utf8'));
@@ -197,7 +198,7 @@ export async function readIdentity(warehouse: string): Promise<Identity | undefi
   }
 }
 
-/** @throws {StoreError} `other-network` when the warehouse belongs to another network. */
+/** @throws {StoreError} `other-network` if the warehouse is of another network */
 export function requireNetwork(warehouse: string, held: string, asked: string): void {
   if (held === asked) return;
   throw new StoreError(`store: warehouse ${warehouse} holds ${held}, not ${asked}`, {
@@ -206,7 +207,7 @@ export function requireNetwork(warehouse: string, held: string, asked: string): 
   });
 }
 
-/** @throws {StoreError} `bad-ledger` when an entry is of another network than its warehouse. */
+/** @throws {StoreError} `bad-ledger` if an entry is not of the network of its warehouse */
 export function requireOwnEntries(warehouse: string, network: string, entries: readonly LedgerEntry[]): void {
   const foreign = entries.find((entry) => entry.network !== network);
   if (foreign === undefined) return;

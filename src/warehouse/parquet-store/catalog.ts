@@ -7,29 +7,29 @@ import { Database } from '../../sql/database.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { commitsView } from '../relations/commits-view.ts';
 import { declaredMacros } from '../relations/macros.ts';
-import { heldMarts } from '../relations/mart-views.ts';
+import { committedMarts } from '../relations/mart-views.ts';
 import { declaredViews, emptyView, readBeside, readFiles, selectFiles, viewOf } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
 import { groupFiles } from './entry-files.ts';
 
-/** SQL of the view of a table, or of a mart, over its files in force. */
+/** SQL for the view of a table or mart over its files in force. */
 export function tableView(warehouse: string, ledger: LedgerFolder, table: TableDef, read = readFiles): string {
   return viewOf(table.name, selectFiles(table, groupFiles(warehouse, ledger, table.name), read));
 }
 
 /**
- * The catalog of a warehouse that is written: a DuckDB file that holds macros and views, so that any DuckDB can open it, wherever the
- * warehouse is moved or mounted.
+ * The catalog of a warehouse, for its writer: a DuckDB file with macros and views, which any DuckDB can open, wherever the warehouse is
+ * moved or mounted.
  */
 export class Catalog {
   readonly #warehouse: string;
   readonly #ledger: LedgerFolder;
   readonly #tables: readonly TableDef[];
-  /** A file of the stage, kept open: each catalog differs from the one before by the views of a few tables. */
+  /** A staged file, kept open, because each catalog differs from the one before only in the views of a few tables. */
   #draft: Database | undefined;
-  /** Entries that the draft tells of. */
+  /** Number of entries that the draft includes. */
   #seen = 0;
-  /** Tables that hold rows, whose declared views the draft has. */
+  /** Tables with rows, whose declared views the draft has. */
   readonly #held = new Set<string>();
 
   constructor(warehouse: string, ledger: LedgerFolder, tables: readonly TableDef[]) {
@@ -38,14 +38,14 @@ export class Catalog {
     this.#tables = tables;
   }
 
-  /** Whether the catalog shows what is committed, so that opening need not make it again. */
+  /** True if the catalog shows what is committed, so that opening need not write it again. */
   async isCurrent(): Promise<boolean> {
     const { catalog, catalogStamp } = layoutOf(this.#warehouse);
     if ((await statIfAny(`${catalog}.wal`)) !== undefined) return false;
     return (await readFile(catalogStamp, 'utf8').catch(() => '')) === (await this.#stamp());
   }
 
-  /** Puts the catalog of what is committed now in place of the old one, in one step; an open reader keeps the old one. */
+  /** Replaces the catalog by one of what is committed now, atomically. Open readers keep the old one. */
   async write(): Promise<void> {
     const { stage, catalog } = layoutOf(this.#warehouse);
     const [draft, staged] = [join(stage, 'catalog-draft.duckdb'), join(stage, 'catalog.duckdb')];
@@ -53,7 +53,7 @@ export class Catalog {
     const seen = entries.all.length;
     try {
       if (this.#draft === undefined || seen !== this.#seen) {
-        // Made before anything is awaited, so that every view tells of the same commits.
+        // Made before the first await, so that all views show the same commits.
         const statements = this.#statements();
         this.#draft ??= await Database.open(draft, { threads: '1' });
         const database = this.#draft;
@@ -63,11 +63,11 @@ export class Catalog {
       }
       await copyFile(draft, staged);
       await syncPath(staged);
-      // A log beside the old catalog was written by somebody else's session, and does not fit the new one.
+      // A log next to the old catalog was written by another program's session, and does not fit the new one.
       await rm(`${catalog}.wal`, { force: true });
       await rename(staged, catalog);
       await syncPath(this.#warehouse);
-      // What cannot be written costs a catalog that is made again.
+      // Without a stamp, the catalog is only written once more.
       await this.#writeStamp().catch(() => {});
     } catch (error) {
       await this.#discard(draft);
@@ -80,7 +80,7 @@ export class Catalog {
     this.#draft = undefined;
   }
 
-  /** A hash of what the catalog is made of, and of the size and time of its file. */
+  /** A hash of the inputs of the catalog, and of the size and time of its file. */
   async #stamp(): Promise<string> {
     const file = await statIfAny(layoutOf(this.#warehouse).catalog);
     const read = readBeside(this.#warehouse);
@@ -101,7 +101,7 @@ export class Catalog {
     await writeFile(catalogStamp, await this.#stamp());
   }
 
-  /** What it holds is not known any more: the next one begins anew. */
+  /** After a failure its contents are unknown, so the next catalog starts from nothing. */
   async #discard(path: string): Promise<void> {
     this.close();
     this.#seen = 0;
@@ -109,19 +109,18 @@ export class Catalog {
     for (const left of [path, `${path}.wal`]) await rm(left, { force: true });
   }
 
-  /** SQL that makes the draft tell of all entries. */
+  /** SQL that updates the draft to all entries. */
   #statements(): readonly string[] {
     const { entries } = this.#ledger;
     const isFirst = this.#draft === undefined;
     const changed = entries.tablesSince(this.#seen);
-    const marts = heldMarts(this.#ledger);
+    const marts = committedMarts(this.#ledger);
     const held = new Set(entries.effective.flatMap(({ tables }) => Object.keys(tables)));
     const fresh = this.#tables.filter(({ name }) => held.has(name) && !this.#held.has(name));
     for (const { name } of fresh) this.#held.add(name);
     return [
       ...(isFirst ? [...declaredMacros().map(({ statement }) => statement()), ...this.#tables.map(emptyView)] : []),
-      // Before the tables themselves: a view takes up what it stands on only when it is read, and many over many files would be
-      // slow to make.
+      // Before the tables themselves, while these are empty: views over many files would be slow to create.
       ...declaredViews(fresh).map(({ statement }) => statement()),
       ...[...this.#tables, ...marts]
         .filter(({ name }) => changed.has(name))

@@ -9,8 +9,8 @@ import { steadyPath } from './pinned-files.ts';
 const order: readonly Trust[] = ['proven', 'plain', 'suspect', 'unreadable'];
 
 /**
- * Compares the files of a table of an entry with what the entry recorded. DuckDB reads many files with the types of the first one, so
- * that only those whose bytes are proven to be what was written may share a statement.
+ * Compares the files of a table of an entry with the entry. DuckDB reads several files with the types of the first one, so only files
+ * whose bytes are proven may share a statement.
  */
 export async function checkFiles(warehouse: string, { files }: TableEntry, query: Query): Promise<BytesCheck> {
   const checks: FileCheck[] = [];

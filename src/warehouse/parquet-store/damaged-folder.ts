@@ -28,7 +28,7 @@ export async function openDamagedFolder(path: string, database: Database): Promi
   const identity = await readIdentity(path);
   if (identity === undefined) throw noWarehouse(path);
   const { network } = identity;
-  // The catalog before the ledger: a commit in between must not look lost.
+  // The catalog before the ledger, so that a commit in between does not look lost.
   const catalog = await readCatalog(path, database);
   const { ledger, broken, faults } = await readLedger(path);
   const lost = await findLost(ledger, broken, catalog);
@@ -58,7 +58,7 @@ export async function openDamagedFolder(path: string, database: Database): Promi
   };
 }
 
-/** The ledger without what cannot be read, and the numbers of entries that are there or should be, and cannot. */
+/** The readable entries of the ledger, and the numbers of those that are missing or unreadable. */
 async function readLedger(path: string) {
   const ledger = new LedgerFolder(path);
   const broken = new Set<number>();
@@ -84,7 +84,7 @@ async function findLost(ledger: LedgerFolder, broken: ReadonlySet<number>, catal
   return lost;
 }
 
-/** Commits that the catalog shows rows of, and the ledger has others in their place. */
+/** Commits with rows in the catalog that the ledger does not have. */
 function unknownCommits(ledger: LedgerFolder, catalog: Catalog): readonly LedgerFault[] {
   const known = new Set(ledger.entries.all.map(({ id }) => id));
   return [...catalog]
@@ -100,7 +100,7 @@ interface ShownCommit {
   readonly id: string;
   readonly pipeline: string;
   readonly span: Span | undefined;
-  /** Present where there are several. */
+  /** Present if there are several. */
   readonly spans: readonly Span[] | undefined;
   readonly hasRows: boolean;
 }
@@ -108,7 +108,7 @@ interface ShownCommit {
 /** Commits that the catalog shows, by number. */
 type Catalog = ReadonlyMap<number, ShownCommit>;
 
-/** What the catalog shows; nothing where it cannot be read, because it can be made again. */
+/** The commits in the catalog; none if it cannot be read, because it can be written again. */
 async function readCatalog(path: string, database: Database): Promise<Catalog> {
   const { catalog } = layoutOf(path);
   if ((await statIfAny(catalog)) === undefined) return new Map();
@@ -126,7 +126,7 @@ async function readCatalog(path: string, database: Database): Promise<Catalog> {
     }
     return new Map([...parts].map(([number, own]) => [number, shownCommit(own)]));
   } catch {
-    // A catalog that is torn or foreign tells nothing.
+    // Truncated, or not ours.
     return new Map();
   }
 }

@@ -8,7 +8,7 @@ import { type FileGroup, readFiles, selectFiles } from '../relations/table-relat
 import type { EntryDay, EntryRows, LedgerEntry, TableFile } from '../store.ts';
 import { steadyPath } from './pinned-files.ts';
 
-/** Files of a table that some entries name, by the columns they were written with. Default: of all entries in force. */
+/** Files of a table in some entries, grouped by their columns. Default: all entries in force. */
 export function groupFiles(
   warehouse: string,
   ledger: LedgerFolder,
@@ -37,7 +37,7 @@ export function folderRows(warehouse: string, ledger: LedgerFolder): EntryRows {
   };
 }
 
-/** SQL of a table's rows of some entries. `isNamed` adds `filename`, the path of a row's file. */
+/** SQL for a table's rows in some entries. `isNamed` adds `filename`, the path of a row's file. */
 export function selectEntries(
   warehouse: string,
   ledger: LedgerFolder,
@@ -48,7 +48,7 @@ export function selectEntries(
   return selectFiles(table, groupFiles(warehouse, ledger, table.name, entries), readFiles, isNamed);
 }
 
-/** The days of an entry's rows, as the folders of its files tell them. */
+/** The days of an entry's rows, from the folders of its files. */
 function daysOf({ id, tables }: LedgerEntry, table: string): readonly EntryDay[] {
   const folder = new RegExp(`/${DATE_COLUMN}=(\\d{4}-\\d{2}-\\d{2})/`);
   return (tables[table]?.files ?? []).flatMap(({ path }) => {
@@ -57,7 +57,7 @@ function daysOf({ id, tables }: LedgerEntry, table: string): readonly EntryDay[]
   });
 }
 
-/** A flipped byte would be copied like any other, and be committed as sound. @throws {StoreError} `damaged` */
+/** Otherwise a flipped bit would be copied and committed as sound. @throws {StoreError} `damaged` */
 export async function requireSound(warehouse: string, { path, bytes, sha256 }: TableFile): Promise<void> {
   const absolute = join(warehouse, path);
   const size = (await statIfAny(absolute))?.size;

@@ -20,7 +20,7 @@ export async function openParquetReader(
   const ledger = new LedgerFolder(path);
   const declared = new Map(tables.map((table) => [table.name, table]));
   const checked = new Set<string>();
-  // One refresh after the other: two at once would add the same entries twice.
+  // One refresh at a time: two at once would add the same entries twice.
   let last: Promise<void> = Promise.resolve();
   const refresh = (): Promise<void> => {
     const next = last.then(async () => {

@@ -30,13 +30,13 @@ import { Catalog } from './catalog.ts';
 import { folderRows } from './entry-files.ts';
 import { pinFile, pinnedPath, retireFile } from './pinned-files.ts';
 
-/** Least time between two catalogs, in times of writing one: a catalog of many files takes longer, and is written less often. */
+/** Minimum pause between two catalogs, as a multiple of the time that the last one took: large ones are written less often. */
 const CATALOG_PAUSE = 20;
 
 /**
- * Opens a folder of Parquet files for writing, and clears what a killed run left.
- * @throws {StoreError} when another process writes it, it is of another network, it cannot be read or written, or its
- * tables need a migration.
+ * Opens a folder of Parquet files for writing, and removes what a killed run left.
+ * @throws {StoreError} if another process writes it, it is of another network, it cannot be read or written, or its tables need a
+ * migration
  */
 export async function openParquetStore(options: StoreOptions): Promise<Store> {
   const path = warehousePath(options.path);
@@ -178,7 +178,7 @@ class ParquetStore implements Store {
     ]);
   }
 
-  /** Files first, the entry that names them last: what no entry names does not exist. */
+  /** Files first, then the entry that names them: files without an entry do not count. */
   async #commitNext(staged: StagedSpan, draft: CommitDraft, commitWith?: string): Promise<LedgerEntry> {
     const { effects, tables, marts = [], network } = this.#options;
     const step = this.#options.onStep ?? (async () => {});
@@ -234,7 +234,7 @@ class ParquetStore implements Store {
     return entry;
   }
 
-  /** At most one rebuild is waiting: what is committed before it begins will be in it. */
+  /** At most one rebuild waits; it will include all commits until it starts. */
   #scheduleCatalog(): void {
     const { effects, catalogMs = 3000 } = this.#options;
     if (this.#isCatalogWaiting) return;
@@ -246,7 +246,7 @@ class ParquetStore implements Store {
       this.#isCatalogWaiting = false;
       await this.#writeCatalog();
     };
-    // A catalog that cannot be written now is written by `close`, which tells why if it still cannot.
+    // If this fails, `close` tries again and reports the error.
     this.#catalogs.add(work).catch(() => {});
   }
 

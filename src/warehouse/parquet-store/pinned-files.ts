@@ -4,17 +4,17 @@ import { dirname, join } from 'node:path';
 import { failedWith, ifAny, lacksLinks, makeFolder } from '../../files/disk.ts';
 
 /**
- * Each data file has two names of one file: `tables/...`, for whoever reads a folder, and `pinned/...`, which catalogs and lists of files
- * name. A superseded file loses the first at once, and the second after the grace period, so that no folder shows rows twice and
- * no open reader loses a file. Where the file system has no hard links, a superseded file moves from one to the other.
+ * Each data file has two hard links: `tables/...` for programs that read a folder, and `pinned/...` for catalogs and lists of files. A
+ * superseded file loses the first one at once and the second one after the grace period, so no folder shows rows twice and no open reader
+ * loses a file. If the file system has no hard links, a superseded file moves from one to the other.
  */
 export function pinnedPath(path: string): string {
   return path.replace(/^tables\//, 'pinned/');
 }
 
-/** The absolute path under which readers find a file for as long as they may: what stands at both names can differ in a copy. */
+/** The absolute path that stays valid longest for readers. In a copy of a warehouse, the two names may be different files. */
 export function steadyPath(warehouse: string, path: string): string {
-  // For each of many thousand files: `join` would take longer than the rest.
+  // Called for many thousand files, and `join` takes longer than the rest.
   const [own, pinned] = [`${warehouse}/${path}`, `${warehouse}/${pinnedPath(path)}`];
   const steady = statSync(pinned, { throwIfNoEntry: false });
   if (steady === undefined) return own;
@@ -22,7 +22,7 @@ export function steadyPath(warehouse: string, path: string): string {
   return current === undefined || (current.ino === steady.ino && current.dev === steady.dev) ? pinned : own;
 }
 
-/** Gives a file in `tables/` its second name. @returns whether the file system can */
+/** Gives a file in `tables/` its second name. @returns false if the file system has no hard links */
 export async function pinFile(warehouse: string, path: string): Promise<boolean> {
   const pinned = join(warehouse, pinnedPath(path));
   await makeFolder(dirname(pinned));
@@ -36,7 +36,7 @@ export async function pinFile(warehouse: string, path: string): Promise<boolean>
   }
 }
 
-/** Takes a superseded file out of `tables/`; where it is gone already, nothing happens. */
+/** Removes a superseded file from `tables/`, if it is still there. */
 export async function retireFile(warehouse: string, path: string): Promise<void> {
   const own = join(warehouse, path);
   const pinned = join(warehouse, pinnedPath(path));
@@ -49,7 +49,7 @@ export async function retireFile(warehouse: string, path: string): Promise<void>
   await removeEmpty(dirname(own));
 }
 
-/** Brings back a file that is in force again to `tables/`. @returns whether there was one */
+/** Moves a file that is in force again back to `tables/`. @returns false if it is gone */
 export async function restoreFile(warehouse: string, path: string): Promise<boolean> {
   const own = join(warehouse, path);
   await makeFolder(dirname(own));
@@ -65,12 +65,12 @@ export async function removeFile(warehouse: string, path: string): Promise<void>
   }
 }
 
-/** Whether a file that is in force has a second name of its own, and not a copy. */
+/** True if a file in force has a second name, and not a copy. */
 export function isPinned(warehouse: string, path: string): boolean {
   return (statSync(`${warehouse}/${pinnedPath(path)}`, { throwIfNoEntry: false })?.nlink ?? 0) > 1;
 }
 
-/** Fails where other files are left, which is right. */
+/** Does nothing if the folder has other files. */
 async function removeEmpty(folder: string): Promise<void> {
   await rmdir(folder).catch(() => {});
 }

@@ -6,7 +6,7 @@ import { openReader, openStore } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
 
 /**
- * Brings the catalog of a Parquet warehouse up to date, for example after it was moved; a DuckDB warehouse is its own catalog.
+ * Writes the catalog of a Parquet warehouse again, for example after a move. A DuckDB warehouse is its own catalog.
  *
  * @param accept may refuse the warehouse by throwing
  * @returns path of the catalog
@@ -22,7 +22,7 @@ export async function rebuildCatalog(
   await reader.close();
   accept(reader);
   if (kind === 'duckdb') return path;
-  // What is wrong inside of the file cannot be seen from outside.
+  // Damage inside the file does not show in its size and time.
   await rm(layoutOf(path).catalogStamp, { force: true });
   const store = await openStore({ path, network, tables, effects: realEffects, kind, command: 'tonlake catalog' });
   await store.close();

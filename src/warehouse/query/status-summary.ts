@@ -7,7 +7,7 @@ import type { WarehouseStatus } from './status.ts';
 
 const MOST_SPANS = 3;
 
-/** What a warehouse lacks, then one line for each pipeline and mart. */
+/** What is missing, then one line for each pipeline and mart. */
 export function formatSummary(status: WarehouseStatus): string {
   const head = `${status.network} in ${status.warehouse} (${status.store})`;
   if (status.pipelines.length === 0) return `${head}\n\nnothing is committed yet\n`;
@@ -88,7 +88,7 @@ function partsOf({ pipelines, marts, store }: WarehouseStatus): readonly (readon
   return [...walked, ...built];
 }
 
-/** The first few spans, and how many others there are. */
+/** The first few spans, and the number of the others. */
 function some(spans: readonly Span[]): string {
   const rest = spans.length - MOST_SPANS;
   const shown = formatSpans(spans.slice(0, MOST_SPANS));

@@ -20,16 +20,16 @@ import type { LedgerEntry } from '../store.ts';
 import { allLeftOut, describeLeftOut, type LeftOutGap } from './left-out-gaps.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
 
-/** What a warehouse holds of one pipeline. */
+/** Status of one pipeline in a warehouse. */
 export interface PipelineStatus {
   readonly pipeline: string;
   readonly done: readonly Span[];
-  /** What is missing between the first and the last block that is done or quarantined, and was not removed on purpose. */
+  /** Missing blocks between the first and the last one that is done or quarantined, without those removed on purpose. */
   readonly holes: readonly Span[];
-  /** What was removed on purpose, and not exported again. */
+  /** Blocks removed on purpose and not exported again. */
   readonly forgotten: readonly Span[];
   readonly quarantined: readonly Span[];
-  /** What of `done` was compared with nothing before its commit: it is what the source answered. */
+  /** Part of `done` that was not compared with anything: it is what the source returned. */
   readonly unproven: readonly Span[];
   /** Masterchain blocks that are done. */
   readonly blocks: number;
@@ -39,7 +39,7 @@ export interface PipelineStatus {
   readonly commits: number;
   /** Tables and columns that were left out, and where. */
   readonly leftOut: readonly LeftOutGap[];
-  /** How much of each UTC day is sealed, by the masterchain blocks whose headers the warehouse holds. */
+  /** Sealed share of each UTC day, by the headers in the warehouse. */
   readonly days: readonly DayCoverage[];
   /** ISO 8601, UTC. */
   readonly lastCommit: string | undefined;
@@ -51,17 +51,17 @@ export interface DayCoverage {
   readonly from: number;
   readonly to: number;
   readonly sealed: number;
-  /** Whether the blocks of the warehouse show where the day begins and ends. */
+  /** True if the headers in the warehouse show where the day begins and ends. */
   readonly isWhole: boolean;
 }
 
-/** What a warehouse holds of one mart. */
+/** Status of one mart in a warehouse. */
 export interface MartStatus {
   readonly mart: string;
   readonly rows: number;
-  /** Days that are built, for a mart that is built by the day. */
+  /** Number of days built, if the mart is built day by day. */
   readonly days: number;
-  /** Days, or `all`, with rows that are not sealed, or not whole. */
+  /** Days, or `all`, whose rows are not sealed or incomplete. */
   readonly marked: readonly string[];
   readonly files: number;
   readonly bytes: number;
@@ -102,7 +102,7 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
       quarantined: ledger.reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0),
       pipelines: names.map((name) => {
         const isWatched = registry.pipelines.some((pipeline) => pipeline.name === name && isEphemeral(pipeline));
-        // What a watch saw covers no blocks.
+        // Rows of a watch cover no blocks.
         const tables = registry.pipelines.find((pipeline) => pipeline.name === name)?.tables.map((table) => table.name);
         const leftOut = allLeftOut(ledger, registry, tables ?? []);
         if (isWatched) return { ...statusOf(ledger, name, [], []), leftOut, holes: [] };

@@ -18,7 +18,7 @@ export const commitColumns = [
   { name: 'committed_at', type: 'TIMESTAMP', doc: 'UTC time of the commit' },
 ] as const;
 
-/** Types in which the columns are read from JSON, which has no timestamps. */
+/** Types of the columns in JSON, which has no timestamps. */
 const readAs = Object.fromEntries(
   commitColumns.map(({ name, type }) => [name, type === 'TIMESTAMP' ? 'VARCHAR' : type]),
 );
@@ -33,7 +33,7 @@ export function commitsView(entries: readonly LedgerEntry[]): string {
       span_from: from,
       span_to: to,
       verdict: entry.verdict,
-      // What an entry of several spans brought stands in the row of the first, so that sums count it once.
+      // Counts of an entry with several spans are in the row of its first span, so that sums count them once.
       rows: at > 0 ? {} : Object.fromEntries(Object.entries(entry.tables).map(([table, { rows }]) => [table, rows])),
       requests: at > 0 ? 0 : entry.requests,
       committed_at: entry.committedAt,

@@ -2,8 +2,8 @@ import { selectedTable } from '../../declare/selected-table.ts';
 import type { TableDef } from '../../declare/table.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 
-/** The marts that a warehouse holds, with the columns of their newest rows: no declaration is needed to read them. */
-export function heldMarts(ledger: LedgerFolder): readonly TableDef[] {
+/** The marts of a warehouse, with the columns of their newest rows. No declaration is needed to read them. */
+export function committedMarts(ledger: LedgerFolder): readonly TableDef[] {
   const held = new Map<string, TableDef>();
   for (const { mart, tables } of ledger.entries.effective) {
     if (mart === undefined) continue;

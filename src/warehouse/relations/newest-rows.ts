@@ -6,9 +6,9 @@ import { readFiles } from './table-relation.ts';
 
 /**
  * Writes the rows of a file to another, sorted, with the newest row of each key: the one with the greatest value of `rule.column`,
- * and of those the last written. Memory is bounded by DuckDB's: only keys that come twice are held, and what does not fit spills.
+ * then the last one written. Memory is limited to DuckDB's: only repeated keys are kept, and spilled to disk if needed.
  *
- * @returns false when each key comes once, so nothing is written
+ * @returns false if no key is repeated, so nothing is written
  */
 export async function writeNewest(
   database: Database,

@@ -24,13 +24,13 @@ export function readFiles(paths: readonly string[], options = PLAIN): string {
   return `read_parquet([${list}], ${options})`;
 }
 
-/** Name of the catalog, beside which its files lie. */
+/** File name of the catalog, in the folder of the warehouse. */
 export const CATALOG = 'warehouse.duckdb';
 
 /**
- * As {@link readFiles}, for the views of the catalog of a warehouse: of a catalog that is the main database of its session, the files
- * beside it, so that a copy reads its own; of an attached one, those at the path where it was written. DuckDB tells a view nothing
- * of where its own file lies but by the default of `temp_directory`: the path of the main database, with `.tmp` at the end.
+ * As {@link readFiles}, for the views of a catalog. If the catalog is the main database of its session, the files next to it, so that a
+ * copy reads its own files; if it is attached, those at the path where it was written. The only way for a view to find its own file is the
+ * default of `temp_directory`: the path of the main database followed by `.tmp`.
  */
 export function readBeside(warehouse: string): typeof readFiles {
   const place = "current_setting('temp_directory')";
@@ -39,7 +39,7 @@ export function readBeside(warehouse: string): typeof readFiles {
   const base = `CASE WHEN regexp_matches(${place}, ${pattern}) THEN ${beside} ELSE ${quoteText(join(warehouse, '/'))} END`;
   const escaped = `regexp_replace(${base}, '([[*?])', '[\\1]', 'g')`;
   return (paths, options = PLAIN) => {
-    // No path holds a question mark: neither ours, nor one that DuckDB opens.
+    // No path contains a question mark: ours do not, and DuckDB would not open it.
     const names = paths.map((path) => `@${path.slice(warehouse.length + 1)}`).join('?');
     return `read_parquet(string_split(replace(${quoteText(names)}, '@', ${escaped}), '?'), ${options})`;
   };
@@ -52,8 +52,7 @@ export interface FileGroup {
 }
 
 /**
- * A select of the declared columns over exactly these files; columns that the files lack are null. `isNamed` adds `filename`, the path
- * of a row's file.
+ * A select of the declared columns from exactly these files; missing columns are null. `isNamed` adds `filename`, the path of a row's file.
  */
 export function selectFiles(table: TableDef, groups: readonly FileGroup[], read = readFiles, isNamed = false): string {
   const declared = schemaOf(table).columns;
@@ -70,7 +69,7 @@ export function selectFiles(table: TableDef, groups: readonly FileGroup[], read 
         const held = present.get(name);
         if (isDated && name === DATE_COLUMN) return `${FOLDER_DATE} AS ${quoteName(name)}`;
         if (held === type) return quoteName(name);
-        // Another type is that of a mart's older select, whose rows are about to be built again.
+        // Only marts have other types, from older selects; their rows will be built again.
         return `${held === undefined ? `NULL::${type}` : `TRY_CAST(${quoteName(name)} AS ${type})`} AS ${quoteName(name)}`;
       });
       const named = isNamed ? [...selected, 'filename'] : selected;
@@ -85,13 +84,13 @@ export function emptyView(table: TableDef): string {
 }
 
 /**
- * `block_date` of rows in the files of a warehouse, in SQL. It tells DuckDB from the path alone which files to skip. Not by
- * `hive_partitioning`: a warehouse whose own path holds `name=value` would gain columns by that, or other values in one of its own.
+ * SQL for the `block_date` of rows, from the path of their file, so DuckDB can skip files. `hive_partitioning` is not used: if the path of
+ * the warehouse itself contains `name=value`, it would add columns or change values.
  */
 const WITH_PATH = 'filename = true, hive_partitioning = false';
 const FOLDER_DATE = `TRY_CAST(regexp_extract(filename, '^.*/${DATE_COLUMN}=([0-9-]+)/', 1) AS DATE)`;
 
-/** All declared columns of rows in staged files, which lie in no folder of a date yet; what follows FROM. */
+/** All declared columns of rows in staged files, which are not in a folder of a date yet; for FROM. */
 export function stagedRows(table: TableDef, paths: readonly string[]): string {
   const date = table.columns.find(({ name }) => name === DATE_COLUMN);
   // The rows of a mart have the date itself.
@@ -100,14 +99,14 @@ export function stagedRows(table: TableDef, paths: readonly string[]): string {
   return `(SELECT ${names}, CAST(block_time AS DATE) AS ${quoteName(DATE_COLUMN)} FROM ${readFiles(paths)})`;
 }
 
-/** SQL of the declared columns of a table's rows that are staged. */
+/** SQL for the declared columns of a table's staged rows. */
 export function selectStaged(table: TableDef, staged: StagedSpan): string {
   const paths = (staged.tables[table.name]?.files ?? []).map(({ stagedPath }) => stagedPath);
   if (paths.length === 0) return selectFiles(table, []);
   return `SELECT ${table.columns.map(({ name }) => quoteName(name)).join(', ')} FROM ${stagedRows(table, paths)}`;
 }
 
-/** All declared columns of rows in a file whose folder will have this name; what follows FROM. */
+/** All declared columns of rows in a file that will be in this folder; for FROM. */
 export function placedRows(table: TableDef, path: string, folder: string): string {
   if (table.time === undefined) return readFiles([path]);
   const [, date] = folder.split(`${DATE_COLUMN}=`);

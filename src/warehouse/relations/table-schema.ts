@@ -4,7 +4,7 @@ import { kinds } from '../../declare/kind.ts';
 import { narrowTable } from '../../declare/left-out.ts';
 import type { LeftOut, TableDef } from '../../declare/table.ts';
 
-/** The columns that rows were written with, in order, and the identifier that stands for them. */
+/** The columns of files, in order, and their identifier. */
 export interface Schema {
   readonly id: string;
   readonly columns: readonly SchemaColumn[];
@@ -16,7 +16,7 @@ export interface SchemaColumn {
   readonly type: string;
 }
 
-/** The columns of a declaration. Equal columns have an equal identifier: 12 hex digits of a hash over them. */
+/** The columns of a declaration. The identifier is a hash of them, 12 hex digits. */
 export function schemaOf(table: TableDef): Schema {
   const columns = table.columns.map((column) => ({ name: column.name, type: kinds[column.kind].sql }));
   return { id: schemaId(columns), columns };
@@ -28,8 +28,8 @@ export function schemaId(columns: readonly SchemaColumn[]): string {
 }
 
 /**
- * Rows written with `columns` can be read as `table` if they lack columns, and in no other case.
- * @throws {StoreError} `needs-migration` when a column has another type, or is not declared any more.
+ * Files with `columns` can be read as `table` even if columns are missing.
+ * @throws {StoreError} `needs-migration` if a column has another type, or is no longer declared
  */
 export function requireReadable(table: TableDef, columns: readonly SchemaColumn[], path: string): void {
   const declared = new Map(schemaOf(table).columns.map(({ name, type }) => [name, type]));
@@ -46,7 +46,7 @@ export function requireReadable(table: TableDef, columns: readonly SchemaColumn[
 
 /**
  * The declaration of staged rows, without the columns that were left out.
- * @throws {StoreError} when it is not the one that they were written by.
+ * @throws {StoreError} if the rows were written by another one
  */
 export function requireDeclared(
   tables: readonly TableDef[],

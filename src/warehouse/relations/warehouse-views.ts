@@ -9,7 +9,7 @@ import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { tableView } from '../parquet-store/catalog.ts';
 import { COMMITS, commitsView } from './commits-view.ts';
 import { declaredMacros } from './macros.ts';
-import { heldMarts } from './mart-views.ts';
+import { committedMarts } from './mart-views.ts';
 import { roleViews } from './role-views.ts';
 import { declaredViews } from './table-relation.ts';
 
@@ -23,7 +23,7 @@ export class WarehouseViews {
   #database: Database | undefined;
   #declared: OnDemand | undefined;
   #isClosed = false;
-  /** Entries that the views tell of. */
+  /** Number of entries that the views include. */
   #seen = 0;
 
   constructor(
@@ -64,7 +64,7 @@ export class WarehouseViews {
     );
   }
 
-  /** Ends what is under way; queries after it are refused. */
+  /** Waits for running queries; later ones are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#turns.onIdle();
@@ -81,17 +81,17 @@ export class WarehouseViews {
     }));
   }
 
-  /** Makes the views anew of those tables that a commit has touched since. */
+  /** Replaces the views of tables that were changed by commits. */
   async #follow(declared: OnDemand): Promise<void> {
     const { entries } = this.#ledger;
     const seen = entries.all.length;
     if (this.#seen === seen) return;
-    declared.add(this.#views(heldMarts(this.#ledger)));
+    declared.add(this.#views(committedMarts(this.#ledger)));
     await declared.remake([...entries.tablesSince(this.#seen), COMMITS]);
     this.#seen = seen;
   }
 }
 
 function closedError(path: string): StoreError {
-  return new StoreError(`store: expected an open warehouse, ${path} was closed`, { code: 'closed' });
+  return new StoreError(`store: warehouse ${path} is closed`, { code: 'closed' });
 }

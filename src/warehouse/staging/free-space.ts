@@ -4,9 +4,9 @@ import { StoreError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/format.ts';
 import { type PipelineDef, proofOf } from '../../declare/pipeline.ts';
 
-/** Bytes on disk that a record of a pipeline takes with everything nested in it, staging included; measured, rounded up. */
+/** Disk space of a record with everything nested in it, staging included: measured and rounded up. */
 const BYTES_A_RECORD = { tx_count: 1_000, links: 2_000, none: 2_000 } as const;
-/** What must stay free beyond the estimate. */
+/** Space that must stay free beyond the estimate. */
 const RESERVE = 64 * 1024 * 1024;
 
 /** Bytes that some records of a pipeline will take. */
@@ -15,7 +15,7 @@ export function estimateBytes(pipeline: PipelineDef, records: number): number {
 }
 
 /**
- * Looks at the free space before a run fills it.
+ * Checks that there is enough disk space before a run.
  *
  * @throws {StoreError} `disk-full` when the estimate does not fit
  */

@@ -4,8 +4,8 @@ import { type Batch, makeVector, type Vector } from '../../decode/batch.ts';
 import { compareBytes } from '../../decode/bytes.ts';
 
 /**
- * Watches batches go by and tells whether their rows are in the order of `table.sort`, as DuckDB would sort them: nulls last. Where
- * it cannot tell (rare types) it says no, which costs a sort and nothing else.
+ * Checks whether the rows of successive batches are in the order of `table.sort`, as DuckDB would sort them: nulls last. For types that
+ * it cannot compare (rare) it says no, which only costs a sort.
  */
 export class OrderCheck {
   readonly #columns: readonly number[];

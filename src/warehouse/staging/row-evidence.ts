@@ -14,7 +14,7 @@ export function summedColumns(table: TableDef): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** Evidence of the rows of each date; one part without date for a table without time. Sorted by date. */
+/** Evidence of the rows of a date, or of all rows of a table without time. */
 export interface DatedEvidence extends TableEvidence {
   /** `2026-05-01`; undefined without time, null where the time is null. */
   readonly date: string | null | undefined;
@@ -33,7 +33,7 @@ export async function measureRows(query: Query, table: TableDef, relation: strin
   }));
 }
 
-/** What is measured. */
+/** The rows to measure. */
 export interface MeasureOptions {
   /** Any SQL after FROM. */
   readonly relation: string;
@@ -77,7 +77,7 @@ export async function measureBy(
   }));
 }
 
-/** Evidence of rows that lie in several parts. */
+/** Sums up the evidence of several parts. */
 export function addEvidence(parts: readonly TableEvidence[], table: TableDef): TableEvidence {
   let rows = 0;
   let keyHash = 0n;

@@ -11,7 +11,7 @@ import { OrderCheck } from './order-check.ts';
 /** `plain`: for a DuckDB file to read once. `final`: what readers of a Parquet warehouse get. */
 export type FileForm = 'plain' | 'final';
 
-/** Rows of one table in a Parquet file. Plain data, so that a worker thread can hand it over. */
+/** Rows of one table in a Parquet file. Plain data, so that a worker thread can send it. */
 export interface RowFile {
   readonly table: string;
   readonly path: string;
@@ -20,7 +20,7 @@ export interface RowFile {
   readonly plainBytes: number;
   /** Whether the rows were written in the table's order. */
   readonly isSorted: boolean;
-  /** Whether readers can have the file as it is: sorted, in `final` form. */
+  /** True if readers can use the file as it is: sorted, in `final` form. */
   readonly isFinal: boolean;
 }
 
@@ -29,7 +29,7 @@ interface Opened {
   readonly order: OrderCheck;
 }
 
-/** Batches of a span on their way into a folder of Parquet files, one for each table. */
+/** Writes the batches of a span to a folder of Parquet files, one per table. */
 export class RowFolder {
   readonly #folder: string;
   readonly #form: FileForm;

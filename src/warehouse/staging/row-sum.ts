@@ -4,8 +4,8 @@ import type { Query } from '../../sql/query-result.ts';
 
 /**
  * Counts the rows of `relation` (any SQL after FROM), and sums hashes of them over every column: two relations with the same text
- * hold the same rows, in whatever order and files. The hashes are DuckDB's own, of 64 bits, in a quarter of the time of
- * `contentHash`; other versions of DuckDB may have others, so what it gives is to be compared at once and not kept.
+ * hold the same rows, in whatever order and files. The hashes are DuckDB's own 64-bit hashes, which take a quarter of the time of
+ * `contentHash`. They may differ between versions of DuckDB, so compare the result at once and do not store it.
  */
 export async function sumRows(query: Query, { columns }: TableDef, relation: string): Promise<string> {
   const names = columns.map(({ name }) => quoteName(name)).join(', ');

@@ -35,14 +35,14 @@ export class Stager {
   async close(): Promise<void> {
     const database = this.#database;
     this.#database = undefined;
-    // One that could not be opened was told to whoever asked for it.
+    // The caller already got the open error.
     (await database?.catch(() => undefined))?.close();
   }
 
   async #connect(): Promise<Database> {
     const { stagingPath, memoryMb = 256 } = this.#options;
     this.#database ??= Database.open(':memory:', {
-      // One thread, and no cache of files that are read once: memory stays near the size of a span.
+      // One thread, and no cache of files that are read once, so that memory stays near the size of a span.
       threads: '1',
       enable_external_file_cache: 'false',
       memory_limit: `${memoryMb}MB`,
