@@ -19,7 +19,7 @@ export const frontSchema = z.strictObject({
   optional: z.array(z.string()).optional(),
   /** Parameter with the subject of the report, whose value is shown next to the title. */
   subject: z.string().optional(),
-  /** Select whose one row has `first_time` and `last_time`, which the head shows; without it those of the blocks that are held. */
+  /** Select with `first_time` and `last_time` for the heading. Default: those of the blocks in the warehouse. */
   period: z.string().optional(),
 });
 

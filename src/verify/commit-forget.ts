@@ -32,7 +32,7 @@ export interface Forgetting {
 /**
  * Commits a plan in one step: entries without rows that record what was removed, and the remaining rows of entries that lose only a part.
  *
- * @throws {StoreError} `busy` when the ledger has changed since it was planned; `damaged`, `not-the-same` when the rows are not what was
+ * @throws {StoreError} `busy` if the ledger has changed since the plan; `damaged`, `not-the-same` if the rows are not those that were
  * committed
  */
 export async function forgetEntries(context: Forgetting, entries: readonly ForgottenEntry[]): Promise<void> {
@@ -95,7 +95,7 @@ function tombstones(entries: readonly ForgottenEntry[], { effects, by, days }: F
   });
 }
 
-/** A kept part stays what its entry was: read at the same time, and proven by the same rows. */
+/** A kept part has the read time and proof of its entry. */
 function keptDraft({ entry }: ForgottenEntry, spans: readonly Span[]): CommitPart['draft'] {
   const { network, pipeline, version, verdict, asOf, scope, proof, without, requests } = entry;
   const share = Math.round((requests * totalSize(spans)) / totalSize(spansOf(entry)));
@@ -127,7 +127,7 @@ async function stageKept(context: Forgetting, each: ForgottenEntry, spans: reado
   return stage.finish();
 }
 
-/** @throws {StoreError} `not-the-same` when kept and removed rows together are not those that were committed */
+/** @throws {StoreError} `not-the-same` if kept and removed rows together are not those that were committed */
 async function requireSame(context: Forgetting, each: ForgottenEntry, kept: readonly StagedSpan[]): Promise<void> {
   const { store, tables } = context;
   const { pipeline, entry, gone } = each;

@@ -251,7 +251,7 @@ class Watch {
   }
 }
 
-/** The head; the one that was known where it cannot be had, for a save must not fail by that. */
+/** The head, or the last known one if the request fails, because a save must not fail for that. */
 async function newestOf(source: Source, known: number): Promise<number> {
   try {
     return (await fetchEnds(source)).last;

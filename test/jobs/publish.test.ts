@@ -22,7 +22,7 @@ const contentOf = (folder: string): readonly (string | undefined)[] =>
 const NEW = NAMES.map((name) => `new ${name}`);
 const OLD = ['old a.html', 'old b.csv', undefined];
 
-test('staged files are not there until they are put in place, and leave nothing beside them', async () => {
+test('staged files are invisible until they are published, and leave nothing behind', async () => {
   const folder = freshFolder();
   const outputs = await stageThree(folder);
   expect(contentOf(folder)).toEqual(OLD);
@@ -31,16 +31,19 @@ test('staged files are not there until they are put in place, and leave nothing 
   expect(readdirSync(folder).sort()).toEqual([...NAMES]);
 });
 
-test.each([0, 1, 2, 3])('a kill after %i of three files is brought to its end by the next attempt', async (count) => {
-  const folder = freshFolder();
-  const outputs = await stageThree(folder);
-  for (const { staged, path } of outputs.slice(0, count)) renameSync(staged, path);
-  await putInPlace(outputs);
-  expect(contentOf(folder)).toEqual(NEW);
-  expect(readdirSync(folder).sort()).toEqual([...NAMES]);
-});
+test.each([0, 1, 2, 3])(
+  'after a kill at %i of three files, the next attempt completes the publication',
+  async (count) => {
+    const folder = freshFolder();
+    const outputs = await stageThree(folder);
+    for (const { staged, path } of outputs.slice(0, count)) renameSync(staged, path);
+    await putInPlace(outputs);
+    expect(contentOf(folder)).toEqual(NEW);
+    expect(readdirSync(folder).sort()).toEqual([...NAMES]);
+  },
+);
 
-test('where one file cannot be put in place, all are as they were before', async () => {
+test('if one file cannot be published, all stay as they were', async () => {
   const folder = freshFolder();
   const outputs = await stageThree(folder);
   // Somebody makes a folder where the last file is to stand.
@@ -51,7 +54,7 @@ test('where one file cannot be put in place, all are as they were before', async
   expect(readdirSync(folder).sort()).toEqual(['a.html', 'b.csv']);
 });
 
-test('where a staged file is gone, nothing is put in place', async () => {
+test('if a staged file is missing, nothing is published', async () => {
   const folder = freshFolder();
   const outputs = await stageThree(folder);
   rmSync(outputs[2]?.staged ?? '');
@@ -59,7 +62,7 @@ test('where a staged file is gone, nothing is put in place', async () => {
   expect(contentOf(folder)).toEqual(OLD);
 });
 
-test('what a killed run of the same job left behind is cleared; other files stay', async () => {
+test('leftovers of a killed run of the same job are removed; other files stay', async () => {
   const folder = freshFolder();
   await stageThree(folder);
   writeFileSync(join(folder, '.a.html.other-job.new'), 'of somebody else');
@@ -69,7 +72,7 @@ test('what a killed run of the same job left behind is cleared; other files stay
   expect(readdirSync(folder).sort()).toEqual(['.a.html.other-job.new', 'a.html', 'b.csv']);
 });
 
-test('of a file that could not be written whole nothing is left', async () => {
+test('a partly written file is removed', async () => {
   const folder = freshFolder();
   const publication = new Publication('nightly', '/w', 'x');
   const half = async (path: string): Promise<void> => {
@@ -82,7 +85,7 @@ test('of a file that could not be written whole nothing is left', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('a folder that cannot be made is told', async () => {
+test('a folder that cannot be created is an error', async () => {
   const folder = freshFolder();
   writeFileSync(join(folder, 'file'), '');
   const publication = new Publication('nightly', '/w', 'x');

@@ -27,7 +27,7 @@ const jobOf = async (text: string, file = 'jobs/nightly.yaml', warehouse?: strin
 const retain = (range: string, more = 'keep: 90d') => `${HEAD}range: ${range}\nretention: {${more}}\n`;
 
 describe('what a job keeps', () => {
-  test('is of its pipelines and of what they need, unless it names others', async () => {
+  test('covers its pipelines and those they need, unless it names others', async () => {
     const job = await jobOf(retain('yesterday'));
     expect(job.retention).toEqual({ keepDays: 90, pipelines: ['message_links', 'transactions', 'blocks'] });
     expect(describeJob(job, undefined)).toContain('\n  retention  90 days of message_links, transactions, blocks\n');
@@ -126,7 +126,7 @@ describe('a retention', () => {
     });
   });
 
-  test('counts from the clock where a run is for a later time', async () => {
+  test('counts from the clock if the run is due later', async () => {
     const { asked } = await runOnce(freshFolder(), {}, { due: NIGHT, now: NIGHT - 86_400_000 });
     expect(asked.steps.at(-1)).toContain(' 2026-05-03T03:15:00.000Z ');
   });
@@ -148,7 +148,7 @@ describe('a retention', () => {
     expect(readdirSync(folder)).toContain('out.json');
   });
 
-  test('that was cut short is done by the run that is taken up, which exports nothing again', async () => {
+  test('that was interrupted is done by the resumed run, which exports nothing again', async () => {
     const folder = freshFolder();
     const first = await runOnce(folder);
     const path = join(folder, 'w/_jobs/nightly', `${first.record.id}.json`);
@@ -187,7 +187,7 @@ describe.each(['w', 'w.duckdb'])('a job that keeps a day, on %s', (name) => {
   const runOf = async (range: string, warehouse: string) =>
     runJob({ job: await jobOf(textOf(range), 'jobs/kept.yaml', warehouse), actions: jobActions, effects: realEffects });
 
-  test('forgets older days, night after night, and asks for none of them again', async () => {
+  test('forgets older days every night, and fetches none of them again', async () => {
     const warehouse = join(folder, name);
     const first = await runOf(OLD, warehouse);
     expect(first.record.steps.at(-1)?.message).toMatch(/^nothing is held from before 2026-05-02 that can be forgotten/);

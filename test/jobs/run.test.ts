@@ -109,7 +109,7 @@ describe('a run of a job', () => {
     );
   });
 
-  test('needs no network where it exports nothing', async () => {
+  test('needs no network if it exports nothing', async () => {
     const place = freshPlace();
     const text = "network: mainnet\nmarts: all\nreports: [{report: account, output: 'OUT/{job}-{date}.md'}]\n";
     const { record } = await place.run(text, { withChain: () => Promise.reject(new Error('the network was asked')) });
@@ -180,7 +180,7 @@ describe('a run of a job', () => {
     expect(place.files()).toEqual(['blocks.csv', 'network-2026-05-03.html']);
   });
 
-  test('a place that cannot be written to is told before anything is put in place', async () => {
+  test('an output that cannot be written is reported before anything is published', async () => {
     const place = freshPlace();
     mkdirSync(join(place.folder, 'out/blocks.csv'), { recursive: true });
     place.write('network-2026-05-03.html', 'of yesterday');
@@ -198,7 +198,7 @@ describe('a run of a job', () => {
     expect((await place.run(FULL)).record.state).toBe('done');
   });
 
-  test('stopped, it publishes nothing, and goes on with the same range when it is run again that day', async () => {
+  test('stopped, it publishes nothing, and a run on the same day continues with the same range', async () => {
     const place = freshPlace();
     const stop = new AbortController();
     const over: Partial<JobActions> = {
@@ -216,7 +216,7 @@ describe('a run of a job', () => {
     expect(await place.records()).toHaveLength(1);
   });
 
-  test('what was fixed when it began stays, also when the head has moved since', async () => {
+  test('a resumed run keeps its range, even if the head has moved', async () => {
     const place = freshPlace();
     const stop = new AbortController();
     let head = 1000;
@@ -244,7 +244,7 @@ describe('a run of a job', () => {
     expect((await place.run(text, moving)).record.range).toMatchObject({ blocks: '1991:2000' });
   });
 
-  test('a run of another day that was cut short is given up, and a changed job begins anew', async () => {
+  test('an unfinished run of another day is abandoned, and a changed job starts again', async () => {
     const place = freshPlace();
     const stop = AbortSignal.abort();
     await place.run(FULL, {}, NIGHT, stop);
@@ -259,7 +259,7 @@ describe('a run of a job', () => {
   });
 });
 
-describe('a run that was killed while its outputs were put in place', () => {
+describe('a run that was killed while publishing', () => {
   const text = `${HEAD}range: yesterday\nexports:\n  - {table: blocks, output: OUT/a.csv}\n  - {table: messages, output: OUT/b.csv}\n`;
 
   /** A place where the first of two outputs was put, and the process died. */
@@ -278,7 +278,7 @@ describe('a run that was killed while its outputs were put in place', () => {
     return place;
   }
 
-  test('is brought to its end by the next, which does nothing else', async () => {
+  test('is completed by the next run, which does nothing else', async () => {
     const place = await killedPlace();
     const { actions, asked } = fakeActions();
     const { record } = await runJob({ job: await place.job(text), actions, effects: realEffects, due: NIGHT });
@@ -288,7 +288,7 @@ describe('a run that was killed while its outputs were put in place', () => {
     expect(place.files()).toEqual(['a.csv', 'b.csv']);
   });
 
-  test('is brought to its end also by a run of another day, before that begins', async () => {
+  test('is also completed by a run of another day, before that starts', async () => {
     const place = await killedPlace();
     const before: (string | undefined)[] = [];
     const { actions } = fakeActions({
@@ -351,7 +351,7 @@ describe('a range', () => {
     expect(place.files()).toEqual(['2026-05-02.csv']);
   });
 
-  test('whose days cannot be asked for fails the run and tells so', async () => {
+  test('whose days cannot be fetched fails the run', async () => {
     const place = freshPlace();
     const { actions } = fakeActions();
     const withChain: JobActions['withChain'] = (options, use) =>
@@ -369,12 +369,12 @@ describe('a range', () => {
     expect([utc, berlin].map(({ record }) => record.range?.lastDay)).toEqual(['2026-05-03', '2026-05-04']);
   });
 
-  test('days are counted from the newest block where the clock is that of the chain', async () => {
+  test('days are counted from the newest block with the clock of the chain', async () => {
     const { record } = await freshPlace().run(`${HEAD}range: yesterday\nclock: chain\n`);
     expect(record).toMatchObject({ now: '2026-05-02T00:33:00.000Z', range: { lastDay: '2026-05-01' } });
   });
 
-  test('since last run begins where the last finished run ended, and at start before there was one', async () => {
+  test('since last run starts where the last finished run ended, or at `start` on the first run', async () => {
     const place = freshPlace();
     let head = 1500;
     const withChain: JobActions['withChain'] = (_options, use) =>
@@ -400,7 +400,7 @@ describe('a range', () => {
   });
 });
 
-describe('a run since the last one, when no block has come', () => {
+describe('a run since the last one without new blocks', () => {
   const text = `${HEAD}range: since last run
 start: 4991
 marts: all
@@ -431,7 +431,7 @@ notify: [{command: [told], on: success}]
     expect(asked.notices.map((body) => JSON.parse(body).text)).toEqual(['nightly done: nothing new']);
   });
 
-  test('publishes again when blocks have come since, from where the last one with blocks ended', async () => {
+  test('publishes again when there are new blocks, from the end of the last run with blocks', async () => {
     const place = freshPlace();
     await place.run(text);
     await place.run(text, {}, NIGHT + 1000);
@@ -456,7 +456,7 @@ notify:
     runChecks: async () => [{ name: 'unique_transactions', status: 'failed', offenders: 3 }],
   };
 
-  test('go to whom the outcome concerns, with the record as JSON', async () => {
+  test('are sent for the chosen results, with the record as JSON', async () => {
     const told: string[] = [];
     const notify: JobActions['notify'] = async (target, body) => {
       const { text: line, state, steps } = JSON.parse(body);
@@ -474,7 +474,7 @@ notify:
     ]);
   });
 
-  test('that are not taken change nothing but are told', async () => {
+  test('that fail are reported and change nothing else', async () => {
     const { record } = await freshPlace().run(text, { notify: () => Promise.reject(new Error('no such program')) });
     expect(record.state).toBe('done');
     expect(record.steps.filter(({ kind }) => kind === 'notify')).toMatchObject([

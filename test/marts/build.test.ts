@@ -96,7 +96,7 @@ test('building again changes nothing, and --full gives the same rows', async () 
   expect(await hashMarts(built)).toEqual(before);
 });
 
-test('after more blocks only their day is built again, and the rows are those of one build', async () => {
+test('after more blocks, only their day is rebuilt, and the rows are those of a single build', async () => {
   const names = ['transactions_daily', 'latest_balances'];
   const [grown, whole] = [join(freshFolder(), 'w'), join(freshFolder(), 'w')];
   await exportSandbox('4995:5004', ['transactions'], grown);
@@ -141,7 +141,7 @@ describe('a mart that reads what was never exported', () => {
   });
 });
 
-test('an unknown mart is wrong usage, and names the nearest', async () => {
+test('an unknown mart is a usage error with the closest name', async () => {
   const { code, stderr } = await tonlake(['mart', 'build', 'gas_fee_daily', '--warehouse', built]);
   expect(code).toBe(2);
   expect(stderr).toMatch(

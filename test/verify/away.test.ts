@@ -31,7 +31,7 @@ const PIPELINES = TABLES.filter((name) => name !== 'messages');
 const WITHOUT_SOME = 'SELECT * EXCLUDE (rowid) FROM (SELECT *, rowid FROM old) WHERE rowid NOT IN (2, 3)';
 
 let sandbox: Sandbox;
-/** Once closed, for the port that nobody listens on. */
+/** Closed before the tests, so that nobody listens on its port. */
 let gone: Sandbox;
 const warehouses: Record<'parquet' | 'duckdb', string> = { parquet: '', duckdb: '' };
 
@@ -68,7 +68,7 @@ async function rowsOf(path: string): Promise<Readonly<Record<string, string>>> {
   }
 }
 
-/** Every file of a folder with its content, which tells its rows. The catalog is made anew from the ledger by whoever opens it. */
+/** Hashes of all files of a folder, except the catalog, which is rebuilt on opening. */
 function filesOf(path: string): Readonly<Record<string, string>> {
   const files = readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== 'warehouse.duckdb')
@@ -79,7 +79,7 @@ function filesOf(path: string): Readonly<Record<string, string>> {
 
 const stateOf = async (path: string) => (path.endsWith('.duckdb') ? rowsOf(path) : filesOf(path));
 
-/** Repairs while nobody answers: neither rows nor findings change. Once somebody answers, all of it is repaired. */
+/** Without a source, a repair changes neither rows nor findings. With the source back, everything is repaired. */
 async function expectKept(path: string): Promise<void> {
   const before = await stateOf(path);
   const told: Finding[] = [];
@@ -100,21 +100,21 @@ async function expectKept(path: string): Promise<void> {
   }
 }
 
-describe('a repair whose source is away leaves rows and findings as they were', () => {
+describe('a repair without a source changes neither rows nor findings', () => {
   test.each(TABLES)('a missing file of %s', async (table) => {
     const path = copyOf(warehouses.parquet);
     dropFile(path, fileOf(path, table, 1015));
     await expectKept(path);
   });
 
-  test.each(['transactions', 'traces', 'message_links'])('rows taken out of a file of %s', async (table) => {
+  test.each(['transactions', 'traces', 'message_links'])('rows removed from a file of %s', async (table) => {
     const path = copyOf(warehouses.parquet, true);
     await rewrite(path, fileOf(path, table, 1015), WITHOUT_SOME);
     await expectKept(path);
   });
 
   test.each(['transactions', 'traces', 'message_links', 'jetton_masters', 'account_latest'])(
-    'rows taken out of a DuckDB file: %s',
+    'rows removed from a DuckDB file: %s',
     async (table) => {
       const path = copyOf(warehouses.duckdb);
       const database = await Database.open(path);
@@ -127,7 +127,7 @@ describe('a repair whose source is away leaves rows and findings as they were', 
   );
 });
 
-test('a damaged mart is built again from the tables, without a source', async () => {
+test('a damaged mart is rebuilt from the tables, without a source', async () => {
   const path = copyOf(warehouses.parquet);
   const daily = 'SELECT sum(tx_count) FROM transactions_daily';
   const before = await query(path, daily);

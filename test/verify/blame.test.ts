@@ -14,7 +14,7 @@ const RANGE = '1000:1029';
 const LIE = { omits: [{ path: 'traces', rate: 0.05, lasting: true }] };
 
 let sandbox: Sandbox;
-/** A warehouse whose traces lack rows: nothing could tell when they came. */
+/** A warehouse with missing traces, which nothing could prove when they were exported. */
 let lied: string;
 /** A copy of it. */
 let warehouse: string;
@@ -42,13 +42,13 @@ async function exportInto(pipelines: readonly string[], range = RANGE) {
   return run({ pipelines, network: sandbox.url, range, warehouse, workers: 0, effects: hurriedEffects() });
 }
 
-/** Traces of actions and of single tick-tocks alike: those that the network has, and the warehouse lacks. */
+/** Traces that the network has and the warehouse does not, those of actions and of tick-tocks. */
 async function missing(): Promise<readonly string[]> {
   const held = new Set((await query(warehouse, 'SELECT trace_id FROM traces')).map(([id]) => id));
   return traces.filter(([id]) => !held.has(id)).map(([id, at]) => `${id} ${at}`);
 }
 
-test('every trace that lacks is found in traces, none is laid to actions, and a repair asks for their blocks alone', async () => {
+test('every missing trace is a finding of traces and not of actions, and a repair fetches only their blocks', async () => {
   sandbox.setFaults(NO_FAULTS);
   const lacking = await missing();
   expect(lacking.length).toBeGreaterThan(5);
@@ -69,7 +69,7 @@ test('every trace that lacks is found in traces, none is laid to actions, and a 
   expect(await missing()).toEqual([]);
 });
 
-test('a repair that gets the same again ends, keeps the rows, and leaves the blocks to the next run', async () => {
+test('a repair that gets the same rows again ends, keeps the rows, and leaves the blocks to the next run', async () => {
   const rows = await query(warehouse, 'SELECT trace_id FROM traces ORDER BY ALL');
   const { findings: before } = await verify(warehouse);
   const { report, requests } = await repair(sandbox, warehouse, { effects: hurriedEffects() });
@@ -82,7 +82,7 @@ test('a repair that gets the same again ends, keeps the rows, and leaves the blo
   const { pipelines } = await readStatus(warehouse);
   const open = pipelines.find(({ pipeline }) => pipeline === 'traces')?.holes ?? [];
   expect(formatSpans(open)).toBe(formatSpans(before.flatMap(({ span }) => span ?? [])));
-  // Again nothing new: it is told, and asked for no more than once each.
+  // Still missing: reported, and requested once each.
   expect((await exportInto(LISTS)).complete).toBe(false);
   expect(await query(warehouse, 'SELECT trace_id FROM traces ORDER BY ALL')).toEqual(rows);
   sandbox.setFaults(NO_FAULTS);
@@ -91,7 +91,7 @@ test('a repair that gets the same again ends, keeps the rows, and leaves the blo
   expect((await verify(warehouse)).findings).toEqual([]);
 });
 
-test('what nothing was compared with is told as only read, and proven by a later look', async () => {
+test('rows that were compared with nothing are reported as only read, and proven by a later verification', async () => {
   sandbox.setFaults(NO_FAULTS);
   const path = join(freshFolder(), 'w');
   const more = { network: sandbox.url, range: RANGE, warehouse: path, workers: 0 } as const;

@@ -21,7 +21,7 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-/** What `tonlake verify` prints, and the code it ends with. */
+/** Output and exit code of `tonlake verify`. */
 async function tonlakeVerify(...args: readonly string[]): Promise<{ code: unknown; lines: readonly string[] }> {
   let text = '';
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
@@ -47,7 +47,7 @@ test('a proven warehouse ends with 0 and one line that says what is proven', asy
   );
 });
 
-test('a finding is one line, the code is 1, and --repair makes it 0', async () => {
+test('a finding is one line with exit code 1, and --repair ends with 0', async () => {
   const path = copyOf(sound);
   const file = fileOf(path, 'account_states', 1100);
   dropFile(path, file);
@@ -65,6 +65,6 @@ test('a finding is one line, the code is 1, and --repair makes it 0', async () =
   ]);
 });
 
-test('a place without a warehouse is an error', async () => {
+test('a path without a warehouse is an error', async () => {
   await expect(tonlakeVerify('--warehouse', join(sound, 'none'))).rejects.toMatchObject({ code: 'no-warehouse' });
 });

@@ -4,30 +4,30 @@ import { Database } from '../../src/sql/database.ts';
 import type { Finding, FindingKind } from '../../src/verify/finding.ts';
 import { dropFile, fileOf, ledgerFiles, rewrite } from './support.ts';
 
-/** One way in which the warehouse of `exportWarehouse` can be damaged. */
+/** A way to damage the warehouse of `exportWarehouse`. */
 export interface Damaged {
   readonly name: string;
   /** Damages a copy. */
   readonly apply: (path: string) => Promise<void> | void;
-  /** Whether the copy has no checksums, which alone would tell. */
+  /** True for a copy without checksums, which would reveal the damage. */
   readonly isUnsigned?: boolean;
-  /** Whether no count shows it, and only `--deep` finds it. */
+  /** True if only `--deep` finds it. */
   readonly isDeep?: true;
-  /** A finding that names it; of several places, one. */
+  /** The expected finding; one of them if there are several. */
   readonly finds: Partial<Finding> & { readonly kind: FindingKind };
-  /** What a repair does about it, as `plannedRepair` tells. */
+  /** The steps of its repair, as listed by `plannedRepair`. */
   readonly work: readonly string[];
-  /** Most requests of its repair. Default: the same work is done about another damage, and this one is only planned. */
+  /** Maximum number of requests of its repair. Default: only planned, because another damage is repaired in the same way. */
   readonly most?: number;
 }
 
-/** Requests that one damaged file of a span may cost: its pages, and two states of shards and the ends for headers. */
+/** Requests to repair one damaged file of a span: its pages, and for headers two shard states and the ends of the index. */
 const A_SPAN = 5;
-/** Selects over the rows of a file, `old`: all but one, and one of them twice. */
+/** Selects over the rows of a file (`old`): without one row, and with one row twice. */
 const WITHOUT_ONE = 'SELECT * EXCLUDE (rowid) FROM (SELECT *, rowid FROM old) WHERE rowid <> 20';
 const WITH_ONE_TWICE = 'FROM old UNION ALL (FROM old LIMIT 1)';
 
-/** Flips one bit of the file of a table that holds block 1100, so many quarters into it. */
+/** Flips one bit in the file of a table with block 1100, at the given quarter of the file. */
 export function flip(path: string, table: string, quarter: number): void {
   const file = join(path, fileOf(path, table, 1100));
   const bytes = readFileSync(file);
@@ -104,7 +104,7 @@ const FILES: readonly Damaged[] = [
   },
 ];
 
-/** With checksums it is the file that tells, whatever its table. */
+/** With checksums, damage is found in the file, whatever its table. */
 const ROWS: readonly Damaged[] = [
   rewritten('a removed header', 'blocks', WITHOUT_ONE, headers('1100:1102'), { most: A_SPAN }),
   rewritten('a doubled header', 'blocks', WITH_ONE_TWICE, headers('1095')),
@@ -125,12 +125,12 @@ const editedEntry = (what: string, edit: (entry: string) => string, more: Partia
     writeFileSync(entry, edit(readFileSync(entry, 'utf8')));
   },
   finds: { kind: 'rows-changed' },
-  // Told again from the rows, which are sound.
+  // The entry is rewritten from its rows, which are sound.
   work: ['transactions 1095:1139: suspect rows'],
   ...more,
 });
 
-/** The first, one in the middle and the last: of both pipelines. */
+/** The first, a middle and the last entry. */
 const deletedEntry = (
   at: number,
   finds: Partial<Finding>,
@@ -167,7 +167,7 @@ const LEDGER: readonly Damaged[] = [
   },
 ];
 
-/** One value of one row of block 1110 is another. */
+/** Changes one value in one row of block 1110. */
 function altered(
   column: string,
   table: string,
@@ -210,10 +210,10 @@ const DEEP: readonly Damaged[] = [
   ),
 ];
 
-/** Damages of the folder. */
+/** Damages of a Parquet warehouse. */
 export const DAMAGES: readonly Damaged[] = [...FILES, ...ROWS, ...LEDGER, ...DEEP];
 
-/** Damages of rows of one message: which end is told, where it is found, and which. */
+/** Messages to remove: at which end, which one, and in which block it is found. */
 export const LOST_MESSAGES = [
   ['sent', "direction = 'out'", '1105'],
   ['sent', "direction = 'out' AND destination IS NULL", '1139'],
@@ -221,13 +221,13 @@ export const LOST_MESSAGES = [
   ['received', "direction = 'in'", '1108'],
 ] as const;
 
-/** Takes one message out at one of its ends. */
+/** Removes one end of a message. */
 export async function loseMessage(path: string, end: 'sent' | 'received', condition: string): Promise<void> {
   const lost = `(SELECT min(msg_hash) FROM old WHERE ${condition})`;
   const side = `direction = '${end === 'sent' ? 'out' : 'in'}'`;
   await rewrite(path, fileOf(path, 'messages', 1100), `FROM old WHERE NOT (msg_hash = ${lost} AND ${side})`);
 }
-/** What a repair does about a lost message of a block. */
+/** The repair of a lost message of a block. */
 export const workOnMessages = messages;
 
 const edited = (name: string, sql: string, kind: FindingKind, work: readonly string[], most?: number): Damaged => ({
@@ -248,7 +248,7 @@ const MESSAGE_WORK = ['transactions 1080:1094: ask 1080, doubt messages, suspect
 
 const ROWS_OF_NO_ENTRY = 'INSERT INTO _rows.messages (SELECT * REPLACE (99 AS _entry) FROM _rows.messages LIMIT 5)';
 
-/** Damages of the one file. */
+/** Damages of a DuckDB warehouse. */
 export const FILE_DAMAGES: readonly Damaged[] = [
   edited(
     'a removed transaction',

@@ -90,7 +90,7 @@ test.each([
   expect(found).toMatchObject({ pipeline, span: { from: expect.any(Number) } });
 });
 
-test('a repair reads the list anew', async () => {
+test('a repair fetches the list again', async () => {
   const copy = copyOf(warehouse, true);
   await rewrite(copy, fileOf(copy, 'traces', 1030), `SELECT * REPLACE (transactions + 1 AS transactions) FROM old`);
   const { report, content } = await repair(sandbox, copy, { content: true });

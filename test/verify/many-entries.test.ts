@@ -8,10 +8,10 @@ import { readStatus } from '../../src/warehouse/query/status.ts';
 import { freshFolder } from '../scratch.ts';
 import { openTestStore } from '../warehouse/warehouses.ts';
 
-/** More than a call can have arguments, which is about 125,000. */
+/** More than the maximum number of arguments of a call, which is about 125,000. */
 const MANY = 130_000;
 
-test('the least and the greatest of any number of values', () => {
+test('least and greatest take any number of values', () => {
   const values = Array.from({ length: MANY }, (_, at) => at - 5);
   expect([least(values), greatest(values), least([]), greatest([], 0)]).toEqual([-5, MANY - 6, Infinity, 0]);
 });

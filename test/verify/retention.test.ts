@@ -25,7 +25,7 @@ afterAll(() => sandbox.close());
 const bring = (warehouse: string, range: string) =>
   run({ pipelines: PIPELINES, network: sandbox.url, range, warehouse, workers: 0 });
 
-test('the day in which the kept time begins is kept as a whole', () => {
+test('the day in which the retention period starts is kept completely', () => {
   expect(firstKeptDay(90, Date.UTC(2026, 4, 4, 3, 15))).toBe('2026-02-03');
   expect(firstKeptDay(1, Date.UTC(2026, 4, 4))).toBe('2026-05-03');
   expect(firstKeptDay(1, Date.UTC(2026, 4, 4) - 1)).toBe('2026-05-02');
@@ -56,7 +56,7 @@ describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
         from transactions where mc_block_seqno >= 5000`,
     );
 
-  test('go by whole days, all pipelines at once, and what is left is proven', async () => {
+  test('are removed by whole days, from all pipelines at once, and the rest is proven', async () => {
     const path = copy();
     const report = await retain(path);
     expect(report).toMatchObject({ event: 'forgotten', firstDay: '2026-05-02', upTo: 4999 });
@@ -77,7 +77,7 @@ describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
     });
   });
 
-  test('stay where they cannot be told from newer ones, or belong to no blocks, and go later', async () => {
+  test('stay if they cannot be separated from newer ones or belong to no block, and are removed later', async () => {
     const path = copy();
     const report = await retain(path);
     expect(report.retained).toEqual([
@@ -100,7 +100,7 @@ describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
     expect((await verify(path, { deep: true })).kinds).toEqual([]);
   });
 
-  test('are counted by the newest block where the clock is ahead of it, and by the clock where that is behind', async () => {
+  test('are counted from the newest block or from the clock, whichever is earlier', async () => {
     const path = copy();
     const counts = await retain(path, { isDry: true, now: Date.UTC(2026, 4, 3, 1) });
     expect(counts).toMatchObject({ event: 'planned', firstDay: '2026-05-02', upTo: 4999 });
@@ -110,7 +110,7 @@ describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
     await expect(retain(path, { keepDays: 0 })).rejects.toMatchObject({ code: 'wrong-retention' });
   });
 
-  test('stay from the first block on that is to be kept, and where rows that stay need them', async () => {
+  test('stay from `keepFrom` on, and if other rows need them', async () => {
     const path = copy();
     expect((await retain(path, { isDry: true, keepFrom: 4995 })).spans['transactions']).toEqual([
       { from: 4990, to: 4994 },
@@ -123,7 +123,7 @@ describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
     expect(Object.keys(alone.spans)).toEqual(['actions']);
   });
 
-  test.runIf(name === 'w')('are read to the end by those who opened the warehouse before', async () => {
+  test.runIf(name === 'w')('stay readable for those who opened the warehouse before', async () => {
     const path = copy();
     const catalog = await Database.open(join(path, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
     try {
@@ -136,7 +136,7 @@ describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
     }
   });
 
-  test.runIf(name !== 'w')('leave room in the file for the next ones', async () => {
+  test.runIf(name !== 'w')('leave space in the file for new ones', async () => {
     const path = copy();
     const sizes: number[] = [];
     for (let round = 0; round < 4; round++) {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-test('sound states are proven, with headers and without', async () => {
+test('sound states are proven, with and without headers', async () => {
   for (const warehouse of [alone, headed]) expect((await verify(warehouse)).findings).toEqual([]);
 });
 
@@ -70,7 +70,7 @@ test.each([
   expect(await contentOf(path)).toEqual(await contentOf(sound));
 });
 
-test.each(['alone', 'headed'])('a shard without a new block is missed as well (%s)', async (which) => {
+test.each(['alone', 'headed'])('a missing shard without a new block is found as well (%s)', async (which) => {
   const path = copyOf(which === 'alone' ? alone : headed, true);
   const repeated = 'workchain = 0 AND mc_block_seqno < mc_seqno AND mc_seqno > 1005';
   await rewrite(

@@ -24,7 +24,7 @@ export async function exportWarehouse(sandbox: Sandbox, name = 'w'): Promise<str
   return warehouse;
 }
 
-/** A copy to be damaged. `isUnsigned` takes the checksums out of its ledger, as in one of an older version. */
+/** A copy to damage. `isUnsigned` removes the checksums from its ledger, as in warehouses of older versions. */
 export function copyOf(warehouse: string, isUnsigned = false): string {
   const copy = join(freshFolder(), warehouse.endsWith('.duckdb') ? 'w.duckdb' : 'w');
   cpSync(warehouse, copy, { recursive: true });
@@ -46,7 +46,7 @@ export function readEntry(path: string): LedgerEntry {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-/** The file of a table that holds a masterchain block, relative to the warehouse. */
+/** The file of a table with a masterchain block, relative to the warehouse. */
 export function fileOf(warehouse: string, table: string, seqno: number): string {
   const paths = ledgerFiles(warehouse)
     .map(readEntry)
@@ -60,7 +60,7 @@ export function dropFile(warehouse: string, file: string): void {
   for (const name of [file, pinnedPath(file)]) rmSync(join(warehouse, name));
 }
 
-/** Writes a file anew from a select over it (`old`), under the same name. */
+/** Replaces a file by a select over its rows (`old`). */
 export async function rewrite(warehouse: string, file: string, select: string): Promise<void> {
   const path = join(warehouse, file);
   const database = await Database.open();
@@ -109,7 +109,7 @@ export async function contentOf(path: string): Promise<Readonly<Record<string, C
   }
 }
 
-/** What a repair of a warehouse would do, each part of it in one line; nothing is asked of the source. */
+/** The plan of a repair, one line per step; makes no requests. */
 export async function plannedRepair(
   warehouse: string,
   deep = false,
@@ -140,11 +140,11 @@ function describeDamage({ pipeline, span, refetch, recompute, doubted, unreadabl
 
 export interface Repaired {
   readonly report: VerifyReport;
-  /** Requests that the source saw. */
+  /** Number of requests to the source. */
   readonly requests: number;
   /** With `content`. */
   readonly content: unknown;
-  /** What was told before and between the repairs. */
+  /** Findings before and between the repairs. */
   readonly findings: readonly Finding[];
   readonly kinds: readonly string[];
 }

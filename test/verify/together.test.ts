@@ -29,7 +29,7 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-/** A warehouse of entries of one block each, none beside another. */
+/** A warehouse whose entries have one block each and are not adjacent. */
 async function exportScattered(name: string): Promise<string> {
   const warehouse = join(freshFolder(), name);
   const range = BLOCKS.join(',');
@@ -43,7 +43,7 @@ interface Read {
   readonly statements: number;
 }
 
-/** Reads batches of entries, and counts the statements that it takes. */
+/** Reads batches of entries and counts the statements. */
 async function readBatches(held: DamagedStore, batches: readonly (readonly LedgerEntry[])[]): Promise<Read> {
   let statements = 0;
   const findings: Finding[] = [];
@@ -59,7 +59,7 @@ async function readBatches(held: DamagedStore, batches: readonly (readonly Ledge
   return { states, findings, statements };
 }
 
-/** Reads all entries at once and one after the other; both must tell the same. */
+/** Reads all entries together and one by one; the results must be equal. */
 async function expectAlike(path: string): Promise<Read> {
   return withDamagedStore({ path, registry, memoryMb: 256 }, async (held) => {
     const together = await readBatches(held, [held.entries]);
@@ -84,7 +84,7 @@ function edit(path: string, pipeline: string, seqno: number, change: (entry: Led
   writeFileSync(name, JSON.stringify(change(readEntry(name))));
 }
 
-/** Makes the ledger believe that a file was written as it is now. */
+/** Updates the checksum of a file in the ledger. */
 function sign(path: string, table: string, seqno: number): void {
   const file = fileOf(path, table, seqno);
   const bytes = readFileSync(join(path, file));
@@ -96,7 +96,7 @@ function sign(path: string, table: string, seqno: number): void {
   });
 }
 
-test.each(['w', 'a [b]*', 'w.duckdb'])('entries of %s are read by one statement for each table', async (name) => {
+test.each(['w', 'a [b]*', 'w.duckdb'])('entries of %s are read with one statement per table', async (name) => {
   const path = await exportScattered(name);
   const { findings, statements } = await expectAlike(path);
   expect(findings).toEqual([]);
@@ -104,14 +104,14 @@ test.each(['w', 'a [b]*', 'w.duckdb'])('entries of %s are read by one statement 
   expect((await verify(path)).report).toMatchObject({ proven: true, entries: 2 * BLOCKS.length });
 });
 
-test('damage among many entries is told as when each is read by itself', async () => {
+test('damage is found in many entries read together as in each entry read alone', async () => {
   const sound = await exportScattered('w');
   const path = copyOf(sound);
   const at = (index: number): number => BLOCKS[index] ?? 0;
   dropFile(path, fileOf(path, 'messages', at(1)));
   truncateSync(join(path, fileOf(path, 'transactions', at(2))), 100);
   await rewrite(path, fileOf(path, 'transactions', at(4)), 'FROM old OFFSET 1');
-  // Checksums that agree with files which no writer made.
+  // Damaged files with matching checksums.
   truncateSync(join(path, fileOf(path, 'messages', at(6))), 200);
   sign(path, 'messages', at(6));
   await rewrite(path, fileOf(path, 'transactions', at(8)), 'FROM old OFFSET 2');

@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 /** Repairs, and holds what the warehouse has after it against what it had. @returns requests, and what was found before */
-async function expectMended(path: string, most: number, deep = false): Promise<Repaired> {
+async function expectRepaired(path: string, most: number, deep = false): Promise<Repaired> {
   const repaired = await repair(sandbox, path, { deep });
   const { report, requests } = repaired;
   expect(report).toMatchObject({ proven: true, findings: 0 });
@@ -51,7 +51,7 @@ async function expectMended(path: string, most: number, deep = false): Promise<R
 }
 
 describe('a sound warehouse', () => {
-  test('is proven from its own files, and costs a repair no request', async () => {
+  test('is proven from its own files, and its repair makes no request', async () => {
     sandbox.requests.reset();
     const { report, findings } = await verify(sound, { deep: true, content: true });
     expect(findings).toEqual([]);
@@ -63,7 +63,7 @@ describe('a sound warehouse', () => {
     });
     expect(report.edges.transactionsBefore).toBeGreaterThan(0);
     expect(sandbox.requests.stats().requests).toBe(0);
-    expect((await expectMended(copyOf(sound), 0)).requests).toBe(0);
+    expect((await expectRepaired(copyOf(sound), 0)).requests).toBe(0);
   });
 
   test('is proven without checksums too, and says how many files have none', async () => {
@@ -71,7 +71,7 @@ describe('a sound warehouse', () => {
     expect((await verify(path)).report).toMatchObject({ proven: true, unsigned: 12 });
   });
 
-  test('a range is proven by itself; what of it is not done is a finding', async () => {
+  test('a range can be verified alone; blocks of it that are not done are a finding', async () => {
     expect((await verify(sound, { range: '1090:1150', deep: true })).findings).toEqual([]);
     const { findings, report } = await verify(sound, { range: '1150:1169' });
     expect(report.proven).toBe(false);
@@ -85,7 +85,7 @@ describe('a sound warehouse', () => {
     });
   });
 
-  test('a day is proven where the blocks around it show that it is whole', async () => {
+  test('a day is proven if the blocks around it show that it is complete', async () => {
     const { findings, report } = await verify(sound, { range: '2026-05-01' });
     expect(report.proven).toBe(false);
     expect(findings.map(formatFinding)).toEqual([
@@ -115,7 +115,7 @@ async function expectFoundAndMended(damaged: Damaged, path: string): Promise<voi
   const { findings, work } = await plannedRepair(path, damaged.isDeep);
   expect(findings).toContainEqual(expect.objectContaining({ ...damaged.finds, ...file }));
   expect(work).toEqual(damaged.work);
-  if (damaged.most !== undefined) await expectMended(path, damaged.most, damaged.isDeep);
+  if (damaged.most !== undefined) await expectRepaired(path, damaged.most, damaged.isDeep);
 }
 
 /** Work about whatever blocks. */
@@ -126,7 +126,7 @@ describe('damage', () => {
     expectFoundAndMended(damaged, copyOf(sound, damaged.isUnsigned)),
   );
 
-  test.each([DAMAGES, FILE_DAMAGES])('every kind of work is done by one of the repairs', (...all) => {
+  test.each([DAMAGES, FILE_DAMAGES])('the repairs cover every kind of work', (...all) => {
     const done = all.filter(({ most }) => most !== undefined).map(({ work }) => kindsOf(work));
     expect(all.filter(({ work }) => !done.includes(kindsOf(work))).map(({ name }) => name)).toEqual([]);
   });
@@ -140,7 +140,7 @@ describe('damage', () => {
     );
   });
 
-  test('a span that was widened is found', async () => {
+  test('a widened span is found', async () => {
     const path = copyOf(sound);
     const last = ledgerFiles(path).at(-1) ?? '';
     writeFileSync(last, readFileSync(last, 'utf8').replace('"to":1159', '"to":1190'));
@@ -163,13 +163,13 @@ describe('damage', () => {
 describe('what a source does', () => {
   afterEach(() => sandbox.setFaults(NO_FAULTS));
 
-  test('lies that agree with every header are found by --deep, and repaired by the truth', async () => {
+  test('false rows that match every header are found by --deep, and repaired', async () => {
     const lies = [...DEEP_LIES].map((kind, at) => ({ kind, seqno: 1090 + 20 * at }));
     sandbox.setFaults({ lies });
     const path = await exportWarehouse(sandbox);
     expect((await verify(path)).findings).toEqual([]);
     sandbox.setFaults(NO_FAULTS);
-    const { findings } = await expectMended(path, 4 * lies.length, true);
+    const { findings } = await expectRepaired(path, 4 * lies.length, true);
     // The last look of a repair is that of a verification of its own.
     const after = await verify(path, { deep: true, content: true });
     expect({ findings: after.findings, content: after.report.content }).toEqual({ findings: [], content: wanted });
@@ -181,7 +181,7 @@ describe('what a source does', () => {
     }
   });
 
-  test('a span in quarantine is no finding; its damaged file is brought in again', async () => {
+  test('a quarantined span is not a finding; its damaged file is fetched again', async () => {
     sandbox.setFaults({ broken: [{ seqno: 1101, index: 1, kind: 'lt' }] });
     const path = await exportWarehouse(sandbox);
     expect((await verify(path, { deep: true })).report).toMatchObject({ proven: true, findings: 0 });
@@ -193,7 +193,7 @@ describe('what a source does', () => {
     expect(await contentOf(path)).toEqual(wanted);
   });
 
-  test('a block that the source has no more leaves a hole, which is a finding; the rest of its span is kept', async () => {
+  test('a block that the source no longer has leaves a hole, which is a finding; the rest of its span is kept', async () => {
     const path = copyOf(sound);
     dropFile(path, fileOf(path, 'transactions', 1100));
     sandbox.setFaults({ lies: [{ seqno: 1101, kind: 'transaction-missing-first' }] });
@@ -213,7 +213,7 @@ describe('what a source does', () => {
     expect(await contentOf(path)).toEqual(wanted);
   });
 
-  test('a source that is away leaves the damage as it is, for the next repair', async () => {
+  test('if the source is unavailable, the damage stays for the next repair', async () => {
     const path = copyOf(sound);
     const { port } = sandbox;
     await sandbox.close();
@@ -249,7 +249,7 @@ describe('a one-file warehouse', () => {
 
   test.each(FILE_DAMAGES)('$name is found, and repaired', (damaged) => expectFoundAndMended(damaged, copyOf(file)));
 
-  test('what is committed after a look at a damaged file stays when that damage is repaired', async () => {
+  test('rows committed between a verification and its repair are kept', async () => {
     const path = copyOf(file);
     const registry = await loadRegistry();
     const database = await Database.open(path);
@@ -261,7 +261,7 @@ describe('a one-file warehouse', () => {
     const held = await withDamagedStore({ path, registry }, async (opened) => opened);
     expect(held.lost).toHaveLength(1);
     // Another one repairs it meanwhile, and writes on.
-    await expectMended(path, 0);
+    await expectRepaired(path, 0);
     await run({ workers: 0, pipelines: ['transactions'], network: sandbox.url, range: '1160:1169', warehouse: path });
     const before = await verify(path, { content: true });
     await held.fillLedger({ tables: registry.tables, effects: realEffects, command: 'tonlake verify --repair' });
