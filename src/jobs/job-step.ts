@@ -25,7 +25,7 @@ export interface Fixed {
 
 type StepName = Pick<StepResult, 'kind' | 'name'>;
 
-interface Told<T> {
+interface StepOutcome<T> {
   readonly value: T;
   readonly rows?: Readonly<Record<string, number>>;
   readonly requests?: number;
@@ -33,16 +33,16 @@ interface Told<T> {
 }
 
 /** Runs a step and reports its result. */
-export async function timed<T>(context: StepContext, step: StepName, work: () => Promise<Told<T>>): Promise<T> {
+export async function timed<T>(context: StepContext, step: StepName, work: () => Promise<StepOutcome<T>>): Promise<T> {
   const { effects, onStep } = context;
   const startedAt = effects.monotonic();
-  const { value, message, ...figures } = await tellingFailure(context, step, work);
-  await onStep({ ...step, status: 'done', seconds: secondsSince(effects, startedAt), ...figures, ...told(message) });
+  const { value, ...figures } = await reportFailure(context, step, work);
+  await onStep({ ...step, status: 'done', seconds: secondsSince(effects, startedAt), ...figures });
   return value;
 }
 
 /** Runs a step and reports it only if it fails. */
-export async function tellingFailure<T>(
+export async function reportFailure<T>(
   { effects, onStep }: StepContext,
   step: StepName,
   work: () => Promise<T>,
@@ -54,10 +54,6 @@ export async function tellingFailure<T>(
     await onStep({ ...step, status: 'failed', seconds: secondsSince(effects, startedAt), message: formatError(error) });
     throw error;
   }
-}
-
-export function told(message: string | undefined): { readonly message?: string } {
-  return message === undefined ? {} : { message };
 }
 
 export function secondsSince(effects: Effects, startedAt: number): number {

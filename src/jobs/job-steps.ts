@@ -3,7 +3,7 @@ import { formatCount } from '../core/format.ts';
 import type { RunReport } from '../export/run.ts';
 import type { Job } from './job.ts';
 import { daysText, fixRange } from './job-range.ts';
-import { type Fixed, type StepContext, secondsSince, tellingFailure, timed, told } from './job-step.ts';
+import { type Fixed, reportFailure, type StepContext, secondsSince, timed } from './job-step.ts';
 import type { FixedRange } from './run-record.ts';
 
 /** Determines the moment and the blocks of a run. @throws network errors */
@@ -74,7 +74,7 @@ function incomplete(job: Job, { from, to, quarantined }: RunReport): JobError {
 export async function buildMarts(context: StepContext): Promise<void> {
   const { job, actions, onStep } = context;
   if (job.marts?.length === 0) return;
-  const built = await tellingFailure(context, { kind: 'mart', name: job.marts?.join(',') ?? 'all' }, () =>
+  const built = await reportFailure(context, { kind: 'mart', name: job.marts?.join(',') ?? 'all' }, () =>
     actions.buildMarts(job.warehouse, job.marts, job.network),
   );
   for (const { name, status, rows, seconds, marked, kept, reason } of built) {
@@ -93,7 +93,7 @@ export async function runChecks(context: StepContext): Promise<void> {
   const { job, actions, effects, onStep } = context;
   if (job.checks?.length === 0) return;
   const startedAt = effects.monotonic();
-  const outcomes = await tellingFailure(context, { kind: 'check', name: job.checks?.join(',') ?? 'all' }, () =>
+  const outcomes = await reportFailure(context, { kind: 'check', name: job.checks?.join(',') ?? 'all' }, () =>
     actions.runChecks(job.warehouse, job.checks, job.network),
   );
   // Checks are not timed individually.
@@ -105,7 +105,7 @@ export async function runChecks(context: StepContext): Promise<void> {
       name,
       status: status === 'passed' ? 'done' : status,
       seconds,
-      ...told(message),
+      message,
     });
   }
   // A check named by the job must not be skipped; with `all`, checks of missing tables may be.

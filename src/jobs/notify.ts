@@ -1,7 +1,7 @@
 import { formatError, JobError } from '../core/errors.ts';
 import type { NoticeTarget } from './job-actions.ts';
 import type { Notice } from './job-schema.ts';
-import { type StepContext, secondsSince, told } from './job-step.ts';
+import { type StepContext, secondsSince } from './job-step.ts';
 import { hasNothingNew, type JobRecord } from './run-record.ts';
 
 /** Sends the notifications of a run. A failed notification does not change the result of the run. */
@@ -13,18 +13,17 @@ export async function notifyAll(context: StepContext, record: JobRecord): Promis
     if (notice.on !== 'always' && (notice.on === 'failure') !== isFailure) continue;
     const startedAt = effects.monotonic();
     const name = nameOf(notice);
-    const failure = await tell(notice, (target) => actions.notify(target, body)).catch(formatError);
+    const send = async (): Promise<undefined> => void (await actions.notify(targetOf(notice), body));
+    const failure = await send().catch(formatError);
     const seconds = secondsSince(effects, startedAt);
     const status = failure === undefined ? 'done' : 'failed';
-    await onStep({ kind: 'notify', name, status, seconds, ...told(failure) });
+    await onStep({ kind: 'notify', name, status, seconds, message: failure });
   }
 }
 
-async function tell(notice: Notice, send: (target: NoticeTarget) => Promise<void>): Promise<undefined> {
-  if (notice.command !== undefined) {
-    await send({ kind: 'command', command: notice.command });
-    return undefined;
-  }
+/** @throws {JobError} `no-webhook` */
+function targetOf(notice: Notice): NoticeTarget {
+  if (notice.command !== undefined) return { kind: 'command', command: notice.command };
   const url = notice.webhook ?? process.env[notice.webhook_env ?? ''];
   if (url === undefined || !/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw new JobError(`job: expected a URL in ${notice.webhook_env}, got none`, {
@@ -32,8 +31,7 @@ async function tell(notice: Notice, send: (target: NoticeTarget) => Promise<void
       hint: 'set the variable in the environment of the job',
     });
   }
-  await send({ kind: 'webhook', url });
-  return undefined;
+  return { kind: 'webhook', url };
 }
 
 /** A URL may contain a secret: only its host is shown. */

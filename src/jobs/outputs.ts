@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { JobError } from '../core/errors.ts';
 import { dateAt } from '../core/time-zone.ts';
 import { fillIn, type Job, type OutputTarget, type Placeholders } from './job.ts';
-import { type Fixed, type StepContext, tellingFailure, timed } from './job-step.ts';
+import { type Fixed, reportFailure, type StepContext, timed } from './job-step.ts';
 import { type Publication, putInPlace } from './publish.ts';
 import type { StagedOutput } from './run-record.ts';
 
@@ -30,7 +30,7 @@ async function fetchDays(context: StepContext, { now, range }: Fixed): Promise<O
   const today = dateAt(now, zone);
   if (from === undefined || to === undefined) return { first_date: today, date: today };
   if (firstDay !== undefined && lastDay !== undefined) return { first_date: firstDay, date: lastDay };
-  return tellingFailure(context, { kind: 'range', name: job.name }, () =>
+  return reportFailure(context, { kind: 'range', name: job.name }, () =>
     actions.withChain({ network, zone, rps, effects }, async (chain) => {
       const dayOf = async (seqno: number): Promise<string> => dateAt(await chain.blockTime(seqno), zone);
       return { first_date: firstDay ?? (await dayOf(from)), date: lastDay ?? (await dayOf(to)) };

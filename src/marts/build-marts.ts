@@ -15,7 +15,7 @@ import {
 import { describeLeftOut, type LeftOutGap } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { commitSelect, heldEntries } from './commit-mart.ts';
+import { commitSelect, martEntries } from './commit-mart.ts';
 import { describeLost, forgottenReason, isForgotten } from './forgotten-inputs.ts';
 import { loadMarts, type MartDef, withInputs } from './load-marts.ts';
 import {
@@ -141,7 +141,7 @@ async function buildMart(context: Context, mart: MartDef, options: BuildOptions)
   const seconds = (): number => Math.round(effects.monotonic() - startedAt) / 1000;
   const reason = whyEmpty(context, mart);
   if (reason !== undefined) {
-    const kept = heldEntries(store, name).flatMap(({ mart: stamp }) => stamp?.day ?? []);
+    const kept = martEntries(store, name).flatMap(({ mart: stamp }) => stamp?.day ?? []);
     return { name, status: 'empty', rows: rowsIn(store, name), days: [], marked: [], kept, reason, seconds: seconds() };
   }
   const gaps = leftOutBehind(store.ledger(), registry, marts, mart);
@@ -170,7 +170,7 @@ async function planMart(
   const pipelines = pipelinesBehind(registry, marts, mart);
   const gone = forgotten.filter(({ pipeline }) => pipelines.includes(pipeline));
   const broken = damaged.filter(({ tables }) => tables[mart.name] !== undefined);
-  const held = new Map([...broken, ...heldEntries(store, mart.name)].map((entry) => [entry.mart?.day, entry]));
+  const held = new Map([...broken, ...martEntries(store, mart.name)].map((entry) => [entry.mart?.day, entry]));
   const marked: string[] = [];
   const kept: string[] = [];
   for (const [date, before] of held) {
@@ -245,5 +245,5 @@ function whyEmpty({ store, marts, registry, forgotten }: Context, mart: MartDef)
 }
 
 function rowsIn(store: Store, name: string): number {
-  return heldEntries(store, name).reduce((sum, { tables }) => sum + (tables[name]?.rows ?? 0), 0);
+  return martEntries(store, name).reduce((sum, { tables }) => sum + (tables[name]?.rows ?? 0), 0);
 }

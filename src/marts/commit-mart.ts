@@ -12,7 +12,7 @@ export function martPipeline(name: string): string {
 }
 
 /** Active entries of a mart. */
-export function heldEntries(store: Pick<Store, 'ledger'>, name: string): readonly LedgerEntry[] {
+export function martEntries(store: Pick<Store, 'ledger'>, name: string): readonly LedgerEntry[] {
   return store.ledger().filter(({ mart, pipeline }) => mart !== undefined && pipeline === martPipeline(name));
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { commitSelect, heldEntries } from './commit-mart.ts';
+import { commitSelect, martEntries } from './commit-mart.ts';
 import { loadMarts, requireSame } from './load-marts.ts';
 import { entriesOf } from './mart-inputs.ts';
 import { headerList, headerText, readSqlFiles, type SqlFile } from './sql-file.ts';
@@ -199,7 +199,7 @@ async function runCheck(store: Store, registry: Registry, { name, file, rule, in
 }
 
 async function writeFailures(store: Store, network: string, found: ReadonlyMap<string, readonly string[]>) {
-  const before = heldEntries(store, failuresTable.name);
+  const before = martEntries(store, failuresTable.name);
   const fresh = [...found].flatMap(([check_name, offenders]) =>
     offenders.map((offender, at) => ({ check_name, number: at + 1, offender })),
   );
