@@ -17,15 +17,7 @@ const SPOILERS = [
 export type Spoiler = (typeof SPOILERS)[number];
 
 /** What happens to one request. */
-export interface Fate {
-  readonly spoiler: Spoiler | undefined;
-  readonly slow: boolean;
-  readonly lag: number;
-  readonly rawControls: boolean;
-  readonly extraField: boolean;
-  /** Differs from request to request. */
-  readonly roll: number;
-}
+export type Fate = ReturnType<Chance['next']>;
 
 /** Maximum failures of one URL in a row. */
 const MOST_IN_A_ROW = 2;
@@ -42,7 +34,7 @@ export class Chance {
   }
 
   /** The fate of the next request; `possible` says which spoilers apply to it. */
-  next(faults: SandboxFaults, url: string, possible: (spoiler: Spoiler) => boolean): Fate {
+  next(faults: SandboxFaults, url: string, possible: (spoiler: Spoiler) => boolean) {
     this.#count += 1;
     const hit = (rate: number, salt: number): boolean => mixOf(this.#seed, this.#count, salt) < rate * 4294967296;
     const before = this.#failures.get(url) ?? 0;
@@ -60,6 +52,7 @@ export class Chance {
       lag: hit(faults.headLags, 51) ? 1 + (roll % 3) : 0,
       rawControls: hit(faults.rawControls, 52),
       extraField: hit(faults.extraField, 53),
+      /** A random number. */
       roll,
     };
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parseAddress } from '../chain/address.ts';
-import { OPCODE } from '../chain/bodies.ts';
+import { OPCODES } from '../chain/bodies.ts';
 import { addressBits, byteBits, cell, toBoc } from '../chain/cell.ts';
 import { type Json, type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
 import { bocOf } from './accounts.ts';
@@ -11,19 +11,17 @@ import type { View } from './view.ts';
 
 const MOST_VALUES = 1000;
 
-/** Names of operations by their opcode. */
-const NAMES: ReadonlyMap<number, string> = new Map([
-  [OPCODE.comment, 'text_comment'],
-  [OPCODE.jettonTransfer, 'jetton_transfer'],
-  [OPCODE.jettonInternal, 'jetton_internal_transfer'],
-  [OPCODE.jettonNotify, 'jetton_notify'],
-  [OPCODE.jettonBurn, 'jetton_burn'],
-  [OPCODE.burnNotification, 'jetton_burn_notification'],
-  [OPCODE.nftTransfer, 'nft_transfer'],
-  [OPCODE.ownershipAssigned, 'nft_ownership_assigned'],
-  [OPCODE.excesses, 'excess'],
-  [OPCODE.bounce, 'bounce'],
+/** Names that this endpoint does not know, although the server decodes their bodies. */
+const UNKNOWN: ReadonlySet<string> = new Set([
+  'w5_external_signed_request',
+  'elector_new_stake',
+  'elector_new_stake_ok',
 ]);
+
+/** Names of operations by opcode. */
+const NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(OPCODES).flatMap(([name, opcode]) => (UNKNOWN.has(name) ? [] : [[opcode, name]])),
+);
 
 /** The JSON body of a POST. @throws {ApiError} 422 if it is invalid */
 export function jsonBody(body: string, contentType: string | undefined): Readonly<Record<string, unknown>> {

@@ -16,20 +16,24 @@ export interface TokenFacts {
   readonly payload: () => string | undefined;
 }
 
-export const OPCODE = {
-  comment: 0,
-  jettonTransfer: 0x0f8a7ea5,
-  jettonInternal: 0x178d4519,
-  jettonNotify: 0x7362d09c,
-  jettonBurn: 0x595f07bc,
-  burnNotification: 0x7bdd97de,
-  nftTransfer: 0x5fcc3d14,
-  ownershipAssigned: 0x05138d91,
-  excesses: 0xd53276db,
+/** Opcodes by the names that the server gives them. */
+export const OPCODES = {
+  text_comment: 0,
+  jetton_transfer: 0x0f8a7ea5,
+  jetton_internal_transfer: 0x178d4519,
+  jetton_notify: 0x7362d09c,
+  jetton_burn: 0x595f07bc,
+  jetton_burn_notification: 0x7bdd97de,
+  nft_transfer: 0x5fcc3d14,
+  nft_ownership_assigned: 0x05138d91,
+  excess: 0xd53276db,
   bounce: 0xffffffff,
-  signed: 0x7369676e,
-  newStake: 0x4e73744b,
+  w5_external_signed_request: 0x7369676e,
+  elector_new_stake: 0x4e73744b,
+  elector_new_stake_ok: 0xf374484c,
 } as const;
+
+type OpcodeName = keyof typeof OPCODES;
 
 /** What other parts of the sandbox need to know about a body. */
 interface Facts {
@@ -94,13 +98,13 @@ interface Field {
 }
 
 /** A body with an opcode and fields. */
-function operation(opcode: number, name: string, fields: Readonly<Record<string, Field>>, facts: Facts = {}): Body {
+function operation(name: OpcodeName, fields: Readonly<Record<string, Field>>, facts: Facts = {}): Body {
   const all = Object.entries(fields);
   return new Body(
     () => {
       const bits = all.map(([, field]) => field.bits()).join('');
       return cell(
-        uintBits(opcode, 32) + bits,
+        opcodeBits(name) + bits,
         all.flatMap(([, { refs }]) => refs?.() ?? []),
       );
     },
@@ -142,8 +146,12 @@ const forwardPayload = (comment: string | undefined): Field => ({
       : { '@type': 'second_from_either', value: commentJson(comment) },
 });
 
+function opcodeBits(name: OpcodeName): string {
+  return uintBits(OPCODES[name], 32);
+}
+
 function commentCell(comment: string): Cell {
-  return snake(uintBits(OPCODE.comment, 32), Buffer.from(comment));
+  return snake(opcodeBits('text_comment'), Buffer.from(comment));
 }
 
 function commentJson(comment: string): Json {
@@ -200,7 +208,10 @@ export function signedBody(rng: Rng): Body {
   }
   const [seqno, signature] = [rng.below(100000), rng.bytes(64)];
   return new Body(
-    () => cell(uintBits(OPCODE.signed, 32) + uintBits(2147483409, 32) + uintBits(seqno, 32) + byteBits(signature)),
+    () =>
+      cell(
+        opcodeBits('w5_external_signed_request') + uintBits(2147483409, 32) + uintBits(seqno, 32) + byteBits(signature),
+      ),
     'w5_external_signed_request',
     () => ({
       '@type': 'w5_external_signed_request',
@@ -212,15 +223,15 @@ export function signedBody(rng: Rng): Body {
 /** The first 256 bits of a bounced message. */
 export function bounceBody(bounced: Body): Body {
   return new Body(
-    () => cell(uintBits(OPCODE.bounce, 32) + (bounced.opcode === null ? '' : uintBits(Number(bounced.opcode), 32))),
+    () => cell(opcodeBits('bounce') + (bounced.opcode === null ? '' : uintBits(Number(bounced.opcode), 32))),
     'bounce',
     () => ({ '@type': 'bounce', payload: { '@type': 'empty_cell' } }),
   );
 }
 
 /** An operation with a query id and nothing else. */
-export function plainBody(opcode: number, name: string, queryId: bigint): Body {
-  return operation(opcode, name, { query_id: uint64(queryId) });
+export function plainBody(name: OpcodeName, queryId: bigint): Body {
+  return operation(name, { query_id: uint64(queryId) });
 }
 
 /** A jetton operation with an amount, two addresses and a forward payload. */
@@ -234,15 +245,14 @@ export interface TokenOrder {
 }
 
 function tokenBody(
-  opcode: number,
-  name: string,
+  name: OpcodeName,
   { queryId, amount, forward, comment }: TokenOrder,
   fields: Readonly<Record<string, Field>>,
   facts: Facts,
 ): Body {
   const start = { query_id: uint64(queryId), amount: coins(amount) };
   const end = { forward_ton_amount: coins(BigInt(forward)), forward_payload: forwardPayload(comment) };
-  return operation(opcode, name, { ...start, ...fields, ...end }, facts);
+  return operation(name, { ...start, ...fields, ...end }, facts);
 }
 
 export function jettonTransferBody(order: TokenOrder): Body {
@@ -254,12 +264,12 @@ export function jettonTransferBody(order: TokenOrder): Body {
   };
   const payload = (): string | undefined => (comment === undefined ? undefined : toBoc(commentCell(comment)));
   const facts: TokenFacts = { ...order, to: first, response: second, payload };
-  return tokenBody(OPCODE.jettonTransfer, 'jetton_transfer', order, fields, { order: facts });
+  return tokenBody('jetton_transfer', order, fields, { order: facts });
 }
 
 export function jettonInternalBody(order: TokenOrder): Body {
   const fields = { from: address(order.first), response_address: address(order.second) };
-  return tokenBody(OPCODE.jettonInternal, 'jetton_internal_transfer', order, fields, { credited: order.amount });
+  return tokenBody('jetton_internal_transfer', order, fields, { credited: order.amount });
 }
 
 export function jettonBurnBody(queryId: bigint, amount: bigint, response: Account): Body {
@@ -270,13 +280,13 @@ export function jettonBurnBody(queryId: bigint, amount: bigint, response: Accoun
     custom_payload: noPayload,
   };
   const order: TokenFacts = { queryId, amount, response, to: undefined, forward: 0, ...NO_TEXT };
-  return operation(OPCODE.jettonBurn, 'jetton_burn', fields, { order });
+  return operation('jetton_burn', fields, { order });
 }
 
 /** A notification to an owner or a master: query id, amount, sender. */
-export function noticeBody(opcode: number, name: string, queryId: bigint, amount: bigint, sender: Account): Body {
+export function noticeBody(name: OpcodeName, queryId: bigint, amount: bigint, sender: Account): Body {
   const fields = { query_id: uint64(queryId), amount: coins(amount), sender: address(sender) };
-  return operation(opcode, name, { ...fields, forward_payload: { bits: () => '0' } });
+  return operation(name, { ...fields, forward_payload: { bits: () => '0' } });
 }
 
 export function nftTransferBody(queryId: bigint, newOwner: Account, response: Account): Body {
@@ -289,7 +299,7 @@ export function nftTransferBody(queryId: bigint, newOwner: Account, response: Ac
     forward_payload: forwardPayload(undefined),
   };
   const order: TokenFacts = { queryId, to: newOwner, response, amount: 0n, forward: 1, ...NO_TEXT };
-  return operation(OPCODE.nftTransfer, 'nft_transfer', fields, { order });
+  return operation('nft_transfer', fields, { order });
 }
 
 const NO_TEXT = { comment: undefined, payload: () => undefined } as const;

@@ -8,7 +8,6 @@ import {
   jettonTransferBody,
   nftTransferBody,
   noticeBody,
-  OPCODE,
   plainBody,
   shortBody,
   signedBody,
@@ -44,7 +43,7 @@ function jettons(draft: Draft, cast: Cast, wallet: Account): bigint {
 
 /** Sends back what is left of a value. */
 function refund(draft: Draft, from: Transaction, to: Account, value: number, query: bigint): void {
-  draft.call(from, to, value, plainBody(OPCODE.excesses, 'excess', query), { bounce: false });
+  draft.call(from, to, value, plainBody('excess', query), { bounce: false });
 }
 
 /** Begins a trace with a message that a wallet signs. */
@@ -78,7 +77,7 @@ const jettonTransfer: Scene = (draft, cast, slot) => {
   if (rng.chance(0.08)) return fail(draft, first, { kind: 'failed', exitCode: 706 }, 'ok');
   const inside = jettonInternalBody({ ...order, first: sender, second: sender });
   const second = draft.call(first, to, 42_000_000, inside);
-  const notice = noticeBody(OPCODE.jettonNotify, 'jetton_notify', query, order.amount, sender);
+  const notice = noticeBody('jetton_notify', query, order.amount, sender);
   draft.call(second, receiver, 1, notice, { bounce: false });
   refund(draft, second, sender, 27_000_000, query);
 };
@@ -91,7 +90,7 @@ const jettonBurn: Scene = (draft, cast, slot) => {
   const root = open(draft, owner, slot);
   const burn = draft.call(root, wallet, 50_000_000, jettonBurnBody(query, burned, owner));
   if (draft.rng.chance(0.15)) return fail(draft, burn, { kind: 'failed', exitCode: 709 }, 'ok');
-  const notice = noticeBody(OPCODE.burnNotification, 'jetton_burn_notification', query, burned, owner);
+  const notice = noticeBody('jetton_burn_notification', query, burned, owner);
   const master = draft.call(burn, must(wallet.parent, 'master'), 35_000_000, notice);
   refund(draft, master, owner, 20_000_000, query);
 };
@@ -121,7 +120,7 @@ function moveItem(draft: Draft, item: Account, to: Account, slot: number, fails:
   const query = queryId(draft);
   const move = draft.call(open(draft, owner, slot), item, 50_000_000, nftTransferBody(query, to, owner));
   if (fails) return fail(draft, move, { kind: 'failed', exitCode: 401 }, 'ok');
-  const notice = noticeBody(OPCODE.ownershipAssigned, 'nft_ownership_assigned', query, 0n, owner);
+  const notice = noticeBody('nft_ownership_assigned', query, 0n, owner);
   draft.call(move, to, 1, notice, { bounce: false });
   refund(draft, move, owner, 30_000_000, query);
 }
@@ -204,9 +203,9 @@ const extraCurrencies: Scene = (draft, cast, slot) => {
 const stake: Scene = (draft, cast, slot) => {
   const wallet = draft.rng.pick(cast.wallets);
   const query = queryId(draft);
-  const body = plainBody(OPCODE.newStake, 'elector_new_stake', query);
+  const body = plainBody('elector_new_stake', query);
   const at = draft.call(open(draft, wallet, slot), cast.elector, 3 * TON, body);
-  draft.call(at, wallet, TON, plainBody(0xf374484c, 'elector_new_stake_ok', query), { bounce: false });
+  draft.call(at, wallet, TON, plainBody('elector_new_stake_ok', query), { bounce: false });
 };
 
 /** Scenes and their relative frequencies. */

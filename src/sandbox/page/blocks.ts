@@ -1,29 +1,21 @@
 import type { Chain } from '../chain/chain.ts';
 import { EPOCH_BLOCKS, ltOf, MASTERCHAIN_LT, SHARD_LT, seqnoOf, utimeOf } from '../chain/clock.ts';
 import { mixOf } from '../chain/mix.ts';
-import type { BlockRow } from '../chain/model.ts';
+import type { BlockRow, ShownBlock } from '../chain/model.ts';
 import { type BlockName, type BlockPlan, MASTERCHAIN_SHARD } from '../chain/shards.ts';
 import { HASH_KIND, type HashKind } from '../chain/tag.ts';
 
-/** Added to the id of a block that a lie makes up. */
+/** Added to the id of a made-up block. */
 const COPY_ID = 0x800000;
 
-/** What a block says of itself besides its identity. */
-export interface BlockFacts {
-  readonly shard: string;
-  readonly seqno: number;
-  readonly utime: number;
-  readonly startLt: number;
-  readonly endLt: number;
-  readonly count: number;
-  readonly masterchainSeqno: number;
-}
+/** Properties of a block that a lie can change, and its time. */
+export type BlockFacts = Required<Omit<ShownBlock, 'prev' | 'copy'>> & { readonly utime: number };
 
-export function seqnoAt(name: BlockName, epoch: number): number {
+function seqnoAt(name: BlockName, epoch: number): number {
   return name.seqno + name.step * epoch;
 }
 
-/** Makes block records. Counts and lt ranges come from the transactions of the block. */
+/** Makes headers. Their counts and lts come from their transactions. */
 export class BlockPages {
   readonly #chain: Chain;
   readonly #ordinary = new Map<number, { readonly count: number; readonly end: number }>();

@@ -37,7 +37,7 @@ export class PageWriter {
     this.#length += this.#bytes.write(value, this.#length, 'utf8');
   }
 
-  /** A whole number from 0 to 2^53 - 1. */
+  /** An integer from 0 to 2^53 - 1; faster than `String`, which a page with thousands of numbers needs. */
   uint(value: number): void {
     this.#room(17);
     let digits = 1;
