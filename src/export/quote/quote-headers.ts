@@ -1,14 +1,12 @@
 import { type Span, spanSize } from '../../core/span.ts';
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
 import type { LtWindow } from '../lt-windows.ts';
-import { pathOf } from '../page-request.ts';
-import type { WalkRequest } from '../walk-request.ts';
-import { type Density, doubtOf, ltAt, rowsIn } from './density.ts';
-import { drySource, dryWalk, RequestCounts } from './dry-walk.ts';
-import { roughly } from './figure.ts';
+import type { Density } from './density.ts';
+import { RequestCounts } from './dry-walk.ts';
 import { type HeaderSample, sampleHeaders } from './header-sample.ts';
 import { type Measured, measurePages, NOTHING } from './measure-pages.ts';
 import { type Planner, planningContext, type Quote, type Quoting } from './quote.ts';
+import { simulate } from './simulate.ts';
 
 /** Further uncertainty of a number of windows: if the sample has all headers, and otherwise. */
 const DOUBT = { whole: 0.05, sample: 0.1 } as const;
@@ -26,27 +24,14 @@ export async function quoteHeaders(
   for (const span of missing) {
     const context = await planningContext(quoting);
     const sample = await headerSample(quoting, span);
-    const density = [densityOf(sample, span)];
-    const chain = { ends: context.ends, shards: sample.shards, ltAt: (seqno: number) => ltAt(density, seqno) };
     const starts = sample.isWhole ? sortedStarts(sample) : undefined;
-    const walkWith = async (factor: number): Promise<RequestCounts> => {
-      const own = new RequestCounts();
-      const source = drySource(context.source, chain, own);
-      await dryWalk(plan({ ...context, source }, [span]), own, (request) => {
-        const window = windowOf(request);
-        if (window === undefined) return 0;
-        return starts === undefined ? factor * rowsIn(density, window) : countWithin(starts, window);
-      });
-      return own;
-    };
-    const path = pathOf(pipeline);
-    const listed = (await walkWith(1)).byPath;
-    const isExact = starts !== undefined || mode === 'masterchain';
-    const requestsAt = async (factor: number): Promise<number> => (await walkWith(factor)).byPath.get(path) ?? 0;
-    const figure = isExact ? { value: listed.get(path) ?? 0, band: 0 } : await roughly(requestsAt, doubtOf(density));
-    for (const [each, requests] of listed) counts.add(each, each === path ? Math.round(figure.value) : requests);
-    const doubt = mode === 'masterchain' ? 0 : figure.value * (sample.isWhole ? DOUBT.whole : DOUBT.sample);
-    band += figure.band + doubt + 1;
+    const simulated = await simulate({
+      ...{ context, plan, missing: [span], shards: sample.shards, density: [densityOf(sample, span)] },
+      exactRows: starts === undefined ? undefined : (window) => countWithin(starts, window),
+    });
+    for (const [path, requests] of simulated.counts) counts.add(path, requests);
+    const doubt = mode === 'masterchain' ? 0 : simulated.listed * (sample.isWhole ? DOUBT.whole : DOUBT.sample);
+    band += simulated.band + doubt + 1;
     rows += spanSize(span) * sample.headersPerBlock;
     isSampled ||= !sample.isWhole;
     measured = await measurePages(pipeline, sample.pages, effects);
@@ -72,13 +57,6 @@ function densityOf({ headers, stretches, headersAtStart, headersPerBlock, range 
   });
   const start = { seqno: span.from, rowsPerBlock: headersAtStart ?? headersPerBlock };
   return { span, range, places: headersAtStart === undefined && places.length > 0 ? places : [start, ...places] };
-}
-
-/** The window of logical time of a request, if it has one. */
-export function windowOf({ http }: WalkRequest): LtWindow | undefined {
-  const parameters = new Map(http.query);
-  const [from, to] = [parameters.get('start_lt'), parameters.get('end_lt')];
-  return from === undefined || to === undefined ? undefined : { from: BigInt(from), to: BigInt(to) };
 }
 
 function sortedStarts({ headers }: HeaderSample): readonly bigint[] {

@@ -5,12 +5,12 @@ import type { LtWalk } from '../../declare/walk.ts';
 import type { LtWindow } from '../lt-windows.ts';
 import { fixedQuery, PAGE_ROWS, pathOf } from '../page-request.ts';
 import { cutAtFinal } from '../span-cuts.ts';
-import { type Density, doubtOf, ltAt, rowsIn } from './density.ts';
-import { drySource, dryWalk, RequestCounts, readPage } from './dry-walk.ts';
-import { mean, roughly } from './figure.ts';
+import type { Density } from './density.ts';
+import { readPage } from './dry-walk.ts';
+import { mean } from './figure.ts';
 import { measurePages } from './measure-pages.ts';
 import { type Planner, planningContext, type Quote, type Quoting } from './quote.ts';
-import { windowOf } from './quote-headers.ts';
+import { simulate } from './simulate.ts';
 
 /** Stretches of logical time to read, and about how many blocks each has. */
 const SAMPLES = 6;
@@ -33,30 +33,12 @@ export async function quoteLt(
   for (const span of cutAtFinal(missing, pipeline.walk.lookBack, ends.last)) {
     density.push(await sampleDensity(quoting, span, pages));
   }
-  const chain = { ends, shards: 2, ltAt: (seqno: number) => ltAt(density, seqno) };
-  const walkWith = async (factor: number): Promise<RequestCounts> => {
-    const counts = new RequestCounts();
-    await dryWalk(
-      plan({ ...context, source: drySource(context.source, chain, counts) }, missing),
-      counts,
-      (request) => {
-        const window = windowOf(request);
-        return window === undefined ? 0 : factor * rowsIn(density, window);
-      },
-    );
-    return counts;
-  };
-  const path = pathOf(pipeline);
-  const { value, band } = await roughly(
-    async (factor) => (await walkWith(factor)).byPath.get(path) ?? 0,
-    doubtOf(density),
-  );
-  const counts = (await walkWith(1)).byPath.set(path, Math.round(value));
+  const { counts, listed, band } = await simulate({ context, plan, missing, shards: 2, density });
   if (pipeline.walk.lookBack > 0) counts.set('/masterchainInfo', 1);
   const rowsOf = ({ span, places }: Density) => spanSize(span) * mean(places.map(({ rowsPerBlock }) => rowsPerBlock));
   return {
     rows: Math.round(density.reduce((sum, each) => sum + rowsOf(each), 0)),
-    ...{ requests: Object.fromEntries(counts), band: Math.ceil(band + value * DOUBT + 2), basis: 'sample' },
+    ...{ requests: Object.fromEntries(counts), band: Math.ceil(band + listed * DOUBT + 2), basis: 'sample' },
     ...{ isSampled: true, measured: await measurePages(pipeline, pages, context.effects) },
   };
 }
