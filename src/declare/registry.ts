@@ -192,13 +192,16 @@ export function loadRegistry(folder: string | URL | undefined = process.env['TON
 }
 
 async function loadShipped(): Promise<Registry> {
-  const { pipelines } = await readFolder(fileURLToPath(shipped));
+  const { pipelines, walks } = await readFolder(fileURLToPath(shipped));
   checkNames(pipelines);
-  return new Registry(pipelines);
+  checkWalks(pipelines, walks);
+  return new Registry(pipelines, [], undefined, walks);
 }
 
 async function loadBeside(folder: string): Promise<Registry> {
-  const [{ pipelines }, { pipelines: own, walks }] = await Promise.all([loadRegistry(''), readFolder(folder)]);
+  const [builtIn, { pipelines: own, walks: ownWalks }] = await Promise.all([loadRegistry(''), readFolder(folder)]);
+  const { pipelines } = builtIn;
+  const walks = [...builtIn.walks, ...ownWalks];
   const names = own.map(({ name }) => name);
   const taken = names.find((name) => pipelines.some((pipeline) => pipeline.name === name));
   if (taken !== undefined) {
