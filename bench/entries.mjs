@@ -1,140 +1,170 @@
-// A warehouse of many entries of single blocks, none beside another: opening, verifying and compacting it.
-//   npm run build && node bench/entries.mjs [warehouse] [--entries 4000] [--laps 5] [--against OTHER/dist/src/cli.js] [--write]
-// A warehouse that is named is made where there is none, and kept. With --against another build takes turns with this one; each command runs in a process of its own.
-import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+// What a warehouse of many small entries costs: entries of one block each, none beside another (blocks and transactions of the sandbox).
+//   npm run build && node bench/entries.mjs [folder] [--sizes 4000,20000] [--laps 3] [--against OTHER/dist/src/cli.js] [--write]
+// Warehouses are made in the folder where there are none, and kept. With --against another build takes turns with this one, on a copy
+// of its own; each command runs in a process of its own.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { cli, must, scratch } from './lib/process.mjs';
-import { count, median, publish, round, table } from './lib/report.mjs';
+import { median, publish, round, table } from './lib/report.mjs';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    entries: { type: 'string', default: '4000' },
-    laps: { type: 'string', default: '5' },
+    sizes: { type: 'string', default: '4000,20000' },
+    laps: { type: 'string', default: '3' },
     against: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 });
-
-const folder = scratch();
-const blocks = Number(values.entries) / 2;
-const [warehouse = join(folder, 'w')] = positionals;
-await scatter(join(folder, 'whole'), warehouse);
+const [folder = scratch()] = positionals;
 const builds = { ...(values.against === undefined ? {} : { before: values.against }), now: cli };
+const sizes = values.sizes.split(',').map(Number);
 const commands = {
-  status: ['status'],
-  'sql "select 1"': ['sql', 'select 1'],
-  'sql "select count(*) from transactions"': ['sql', 'select count(*) from transactions'],
-  verify: ['verify'],
+  'sql "select 1"': () => ['sql', 'select 1'],
+  status: () => ['status'],
+  plan: (lap, size) => ['plan', 'transactions', '--range', `${size + 100 + lap}`, '--network', network],
+  'one more commit': (lap, size) => ['run', 'blocks', '--range', `${size + 200 + 2 * lap}`, '--network', network],
+  'a run that misses nothing': () => ['run', 'blocks', '--range', '2', '--network', network],
+  verify: () => ['verify'],
 };
 
-const rows = await measureAll(Object.entries(commands), Number(values.laps), warehouse);
-const compacted = await measureCompaction();
-publish(
-  'entries',
-  `${count(2 * blocks)} entries of one block each, none beside another (blocks and transactions of the sandbox); seconds of CPU, medians of ${values.laps} runs of the whole command.\n\n${table([...rows, ...compacted])}`,
+// The address is the name of the network, which the warehouses keep.
+const network = 'http://127.0.0.1:48719/api/v3';
+const sandbox = spawn(
+  process.execPath,
+  [cli, 'sandbox', '--port', '48719', '--blocks', String(Math.max(...sizes) + 1000), '--activity', '0.25'],
+  { stdio: ['ignore', 'pipe', 'inherit'] },
 );
+process.once('exit', () => sandbox.kill());
+await once(sandbox.stdout, 'data');
 
-/** Runs each command `laps` times, the builds in turn. */
-async function measureAll(tasks, laps, path, suffix = '') {
-  const found = [];
-  for (const [name, args] of tasks) {
+const rows = Object.keys(commands).map((command) => ({ command }));
+for (const size of sizes) {
+  const made = join(folder, `entries-${size}`);
+  if (!existsSync(made)) await scatter(made, size / 2);
+  const paths = {};
+  for (const build of Object.keys(builds)) {
+    paths[build] = join(folder, `${build}-${size}`);
+    rmSync(paths[build], { recursive: true, force: true });
+    await must('cp', ['-a', made, paths[build]]);
+    // The first run after a copy writes the catalog, and the first checkpoint.
+    await must('node', [builds[build], ...commands['one more commit'](-10, size), '--warehouse', paths[build]]);
+  }
+  for (const row of rows) {
+    // Reads every file, and the ledger entry by entry: it has nothing to gain.
+    if (row.command === 'verify' && size > sizes[0]) continue;
     const seconds = Object.fromEntries(Object.keys(builds).map((build) => [build, []]));
+    const laps = row.command === 'verify' ? 1 : Number(values.laps);
     for (let lap = 0; lap < laps; lap++) {
       for (const [build, program] of Object.entries(builds)) {
-        seconds[build].push((await must('node', [program, ...args, '--warehouse', path])).cpu);
+        const args = commands[row.command](lap, size);
+        seconds[build].push((await must('node', [program, ...args, '--warehouse', paths[build]])).cpu);
+        process.stderr.write(`${size} ${row.command}: ${build} ${seconds[build].at(-1)} s\n`);
       }
     }
-    const medians = Object.entries(seconds).map(([build, all]) => [`${build}, CPU s`, round(median(all))]);
-    found.push({ command: `${name}${suffix}`, ...Object.fromEntries(medians) });
+    for (const build of Object.keys(builds)) row[`${size}: ${build}`] = round(median(seconds[build]));
+    if (values.against !== undefined) row[`${size}: ratio`] = round(median(seconds.now) / median(seconds.before));
   }
-  return found;
 }
+publish(
+  'entries',
+  `Seconds of CPU of the whole command, medians of ${values.laps} runs (\`verify\`: one), by number of entries.\n\n${table(rows)}`,
+);
 
-/** One compaction by this build, and the same commands after it. */
-async function measureCompaction() {
-  const copy = join(folder, 'compacted');
-  cpSync(warehouse, copy, { recursive: true });
-  const { cpu: seconds } = await must('node', [cli, 'compact', '--warehouse', copy]);
-  const compact = {
-    command: 'compact',
-    ...(values.against === undefined ? {} : { 'before, CPU s': '' }),
-    'now, CPU s': round(seconds),
-  };
-  const after = [];
-  for (const [name, args] of Object.entries(commands)) {
-    const laps = [];
-    for (let lap = 0; lap < Number(values.laps); lap++) {
-      laps.push((await must('node', [cli, ...args, '--warehouse', copy])).cpu);
-    }
-    after.push({ ...compact, command: `${name}, compacted`, 'now, CPU s': round(median(laps)) });
-  }
-  return [compact, ...after];
-}
+sandbox.kill();
 
-/** Exports a range as it comes, and commits every other block of it by itself, unless that is done. */
-async function scatter(whole, scattered) {
-  const { openReader } = await import('../dist/src/warehouse/reader.js');
-  const { openStore } = await import('../dist/src/warehouse/open-store.js');
+/** Exports a range as it comes, and writes every other block of it as an entry by itself. */
+async function scatter(path, blocks) {
+  const { openReader, openStore } = await import('../dist/src/warehouse/open-store.js');
+  const { measureBy } = await import('../dist/src/warehouse/staging/row-evidence.js');
+  const { schemaOf } = await import('../dist/src/warehouse/relations/table-schema.js');
+  const { storedColumns } = await import('../dist/src/warehouse/file-layout.js');
   const { loadRegistry } = await import('../dist/src/declare/registry.js');
   const { realEffects } = await import('../dist/src/core/effects.js');
-  const done = existsSync(scattered) ? await entriesOf(scattered) : new Set();
-  if (done.size === 2 * blocks) return;
+  const whole = join(folder, 'whole');
+  const draft = join(folder, 'draft');
+  const parts = join(folder, 'parts');
+  for (const each of [whole, draft, parts]) rmSync(each, { recursive: true, force: true });
   const range = `2:${2 * blocks}`;
-  await must('node', [cli, 'run', 'transactions', '--network', 'sandbox', '--range', range, '--warehouse', whole]);
+  await must('node', [cli, 'run', 'transactions', '--network', network, '--range', range, '--warehouse', whole]);
   const registry = await loadRegistry();
-  const reader = await openReader(whole, registry.tables);
-  const { network } = reader;
-  const store = await openStore({
-    ...{ path: scattered, network, tables: registry.tables, effects: realEffects, catalogMs: 3_600_000 },
-  });
-  for (const pipeline of ['blocks', 'transactions'].map((name) => registry.pipeline(name))) {
-    const parts = join(folder, pipeline.name);
-    mkdirSync(parts);
-    for (const each of pipeline.tables) await split(reader, each, join(parts, each.name));
+  const all = registry.tables;
+  const reader = await openReader(whole, all);
+  await (await openStore({ path: draft, network: reader.network, tables: all, effects: realEffects })).close();
+  const entries = new Map();
+  for (const { name, version, tables } of ['blocks', 'transactions'].map((each) => registry.pipeline(each))) {
     for (let seqno = 2; seqno <= 2 * blocks; seqno += 2) {
-      const span = { from: seqno, to: seqno };
-      if (done.has(`${pipeline.name} ${seqno}`)) continue;
-      const stage = store.stage(pipeline.name, span);
-      mkdirSync(stage.folder, { recursive: true });
-      for (const each of pipeline.tables) {
-        const own = join(parts, each.name, `block=${seqno}`, 'data_0.parquet');
-        // The stage takes files over.
-        const path = join(stage.folder, `${each.name}-given.parquet`);
-        cpSync(existsSync(own) ? own : join(parts, each.name, 'none.parquet'), path);
-        await stage.adopt(each, path);
-      }
-      await store.commit(await stage.finish(), {
-        ...{ network, pipeline: pipeline.name, version: pipeline.version, span, verdict: 'sealed' },
-        ...{ requests: 1, retries: 0, supersedes: [] },
+      const id = realEffects.freshId();
+      entries.set(`${name} ${seqno}`, {
+        ...{
+          format: 1,
+          number: entries.size + 1,
+          id,
+          network: reader.network,
+          pipeline: name,
+          version,
+          span: { from: seqno, to: seqno },
+        },
+        ...{ verdict: 'sealed', tables: {}, requests: 1, retries: 0, supersedes: [] },
+        committedAt: new Date().toISOString(),
       });
     }
-    rmSync(parts, { recursive: true });
+    for (const each of tables) {
+      const seqno = each.columns.find((column) => column.origin.column === 'mc_block_seqno')?.name ?? 'mc_block_seqno';
+      const relation = `(SELECT *, ${seqno} AS block FROM ${each.name} WHERE ${seqno} % 2 = 0)`;
+      const schema = schemaOf(each);
+      writeFileSync(join(draft, '_ledger', `schema-${schema.id}.json`), JSON.stringify(schema.columns));
+      const none = (await measureBy(reader.query, each, { relation: `(FROM ${relation} WHERE false)` }))[0].evidence;
+      for (let seqno = 2; seqno <= 2 * blocks; seqno += 2) {
+        const part = { ...none, schema: schema.id, dateIn: 'path', files: [] };
+        entries.get(`${name} ${seqno}`).tables[each.name] = part;
+      }
+      for (const { by, evidence } of await measureBy(reader.query, each, { relation, by: 'block' })) {
+        const entry = entries.get(`${name} ${by}`);
+        Object.assign(entry.tables[each.name], evidence);
+      }
+      const columns = storedColumns(each)
+        .map((column) => `"${column}"`)
+        .join(', ');
+      mkdirSync(join(parts, each.name), { recursive: true });
+      // In stretches: DuckDB keeps a file open for each block of a statement.
+      for (let from = 2; from <= 2 * blocks; from += 1000) {
+        await reader.query(
+          `COPY (SELECT ${columns}, block_date AS d, block AS b FROM ${relation} WHERE block BETWEEN ${from} AND ${from + 999} ORDER BY ${each.sort.join(', ')})
+           TO '${join(parts, each.name, String(from))}' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (d, b), OVERWRITE_OR_IGNORE)`,
+        );
+      }
+      const { rows } = await reader.query(
+        `SELECT block, block_date::VARCHAR, count(*)::INTEGER FROM ${relation} GROUP BY ALL ORDER BY ALL`,
+      );
+      for (const [block, date, count] of rows) {
+        const stretch = 2 + 1000 * Math.floor((Number(block) - 2) / 1000);
+        const own = join(parts, each.name, String(stretch), `d=${date}`, `b=${block}`);
+        const [file, ...others] = readdirSync(own);
+        if (others.length > 0) throw new Error(`expected one file in ${own}, got ${others.length + 1}`);
+        const bytes = readFileSync(join(own, file));
+        const entry = entries.get(`${name} ${block}`);
+        const path = `tables/${each.name}/block_date=${date}/${block}-${block}-${entry.id}.parquet`;
+        const pinned = join(draft, path.replace('tables', 'pinned'));
+        for (const name of [join(draft, path), pinned]) mkdirSync(dirname(name), { recursive: true });
+        renameSync(join(own, file), join(draft, path));
+        linkSync(join(draft, path), pinned);
+        const sha256 = createHash('sha256').update(bytes).digest('hex');
+        entry.tables[each.name].files.push({ path, rows: count, bytes: bytes.length, sha256 });
+      }
+    }
+  }
+  for (const entry of entries.values()) {
+    writeFileSync(
+      join(draft, '_ledger', `${String(entry.number).padStart(8, '0')}.json`),
+      `${JSON.stringify(entry)}\n`,
+    );
   }
   await reader.close();
-  await store.close();
-}
-
-/** Pipeline and block of each entry. */
-async function entriesOf(path) {
-  const { openWarehouse } = await import('../dist/src/index.js');
-  const held = await openWarehouse(path);
-  const ledger = await held.ledger();
-  await held.close();
-  return new Set(ledger.map(({ pipeline, span }) => `${pipeline} ${span.from}`));
-}
-
-/** Writes the rows of each block into a file of its own, and one without rows. */
-async function split(reader, { name, columns }, folder) {
-  const names = columns.map((column) => `"${column.name}"`).join(', ');
-  const seqno = columns.find((column) => column.origin.column === 'mc_block_seqno')?.name ?? 'mc_block_seqno';
-  mkdirSync(folder);
-  const all = `SELECT ${names}, ${seqno} AS block FROM ${name}`;
-  await reader.query(
-    `COPY (${all} WHERE ${seqno} % 2 = 0 ORDER BY ALL) TO '${folder}' (FORMAT parquet, PARTITION_BY (block), OVERWRITE_OR_IGNORE)`,
-  );
-  await reader.query(
-    `COPY (SELECT ${names} FROM ${name} WHERE false) TO '${join(folder, 'none.parquet')}' (FORMAT parquet)`,
-  );
+  for (const each of [whole, parts]) rmSync(each, { recursive: true });
+  renameSync(draft, path);
 }
