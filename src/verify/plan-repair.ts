@@ -59,7 +59,7 @@ const DERIVED: ReadonlySet<FindingKind> = new Set<FindingKind>(['states']);
 
 /** @param isOver true for damage that has been tried often enough: it is left as it is */
 export function planRepair(
-  { findings, states, warehouse }: Inspection,
+  { findings, states, warehouse }: Pick<Inspection, 'findings' | 'states' | 'warehouse'>,
   registry: Registry,
   isOver: (damage: Damage) => boolean,
 ): RepairPlan {

@@ -18,7 +18,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { planRepair } from '../../src/verify/plan-repair.ts';
-import type { Inspection } from '../../src/verify/verify.ts';
 import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
 import { openDamaged } from '../../src/warehouse/open-damaged.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
@@ -333,12 +332,8 @@ describe('a checkpoint that', () => {
     expect((await readLedger(path)).effective).not.toEqual((await readEntries(path)).effective);
     const damaged = await inspect(path);
     expect(damaged.faults).toMatchObject([{ kind: 'checkpoint-wrong', entry: 100 }]);
-    const findings = damaged.faults as Inspection['findings'];
-    const plan = planRepair(
-      { findings, states: [], held: damaged } as unknown as Inspection,
-      await loadRegistry(),
-      () => false,
-    );
+    const found = { findings: damaged.faults, states: [], warehouse: damaged };
+    const plan = planRepair(found, await loadRegistry(), () => false);
     expect(plan.isLedgerBroken).toBe(true);
     await damaged.fillLedger({ tables, effects: realEffects, command: 'tonlake verify --repair' });
     expect(checkpointsOf(path)).toEqual(['00000102.jsonl']);
