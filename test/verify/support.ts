@@ -94,7 +94,7 @@ function kindsOf(findings: readonly Finding[]): readonly string[] {
 /** What every table of the chain holds, as a reader sees it and in the form of the report of a verification. */
 export async function contentOf(path: string): Promise<Readonly<Record<string, ContentHash>>> {
   const { tables } = await loadRegistry();
-  const warehouse = await openWarehouse(path);
+  const warehouse = await openWarehouse(path, { onWarning: () => undefined });
   try {
     const commits = await warehouse.query('SELECT rows FROM _commits');
     const held = new Set(commits.rows.flatMap(([rows]) => Object.keys(JSON.parse(String(rows)))));
