@@ -56,11 +56,11 @@ export function warehouseOf(options: CommonOptions): string {
   return options.warehouse ?? defaultWarehouse(networkOf(options));
 }
 
-/** A parser of numbers that pass a check; an empty text is none. */
+/** A parser of plain decimal numbers that pass a check. */
 function numberParser(expected: string, isValid: (value: number) => boolean): (text: string) => number {
   return (text) => {
-    const value = text.trim() === '' ? Number.NaN : Number(text);
-    if (!Number.isFinite(value) || !isValid(value)) throw new InvalidArgumentError(`Expected ${expected}.`);
+    const value = Number(text);
+    if (!/^-?\d+(\.\d+)?$/.test(text) || !isValid(value)) throw new InvalidArgumentError(`Expected ${expected}.`);
     return value;
   };
 }
