@@ -30,7 +30,7 @@ export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry' |
   readonly store?: Store['kind'] | undefined;
   /** How rows are requested; all ways give the same rows. Default `auto`: the way with the fewest requests. */
   readonly walk?: WalkMode | undefined;
-  /** Threads that decode pages; 0 decodes in this thread. Default: one less than there are cores, at least 1 and at most 2. */
+  /** Threads that decode pages; 0 decodes in this thread. Default: 0 for a few blocks, otherwise one less than there are cores, at least 1 and at most 2. */
   readonly workers?: number | undefined;
   /** Query of the keys of a lookup, instead of the declared one; its columns are named like the parameters. */
   readonly from?: string | undefined;
@@ -87,6 +87,8 @@ export interface RunReport {
 
 /** Maximum time for the requests of a span, so that little is uncommitted if the source is slow. */
 const SPAN_SECONDS = 60;
+/** Masterchain blocks that are decoded sooner than worker threads start. */
+const FEW_BLOCKS = 100;
 const LEAST_SPAN_ASKS = 20;
 
 /**
@@ -113,7 +115,8 @@ export async function run(options: RunOptions): Promise<RunReport> {
       command: `${command} --range ${options.range}`,
     });
     const tally = new RunTally(store, options.onEvent);
-    const loaders = openLoaders({ workers: options.workers, stage: (name, span) => store.stage(name, span) });
+    const workers = options.workers ?? (isSmall(stagesOf(store, pipelines, asked), pipelines) ? 0 : undefined);
+    const loaders = openLoaders({ workers, stage: (name, span) => store.stage(name, span) });
     const exporting = { options, effects, registry, pipelines, session, chain, asked, store, tally, loaders };
     try {
       const failure = await failureOf(() => bringAll(exporting, isComing(parts)));
@@ -226,6 +229,11 @@ function stagesOf(store: Store, pipelines: readonly PipelineDef[], asked: readon
     pipeline: pipeline.name,
     blocks: totalSize(subtractSpans(asked, doneFor(store.ledger(), pipeline))),
   }));
+}
+
+/** True if starting threads would take longer than decoding the rows in this one. */
+function isSmall(stages: RunStages['stages'], pipelines: readonly PipelineDef[]): boolean {
+  return pipelines.every(coversBlocks) && stages.every(({ blocks }) => blocks <= FEW_BLOCKS);
 }
 
 /** Maximum of requests per span, at the source's rate. */

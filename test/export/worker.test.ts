@@ -18,6 +18,31 @@ const RANGE = '1000:1009,1060:1064,5030:5039';
 /** The compiled library: workers run compiled files. */
 const built = new URL('../../dist/src/index.js', import.meta.url);
 
+describe('a run that names no number of workers', () => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await startSandbox({ blocks: 1200 });
+    return () => sandbox.close();
+  });
+
+  test.each([
+    { range: '1000:1009', threads: false },
+    { range: '1000:1109', threads: true },
+  ])('starts threads for $range: $threads', async ({ range, threads }) => {
+    const { run }: { run: (options: RunOptions) => Promise<RunReport> } = await import(built.href);
+    let started = 0;
+    const count = (): void => void started++;
+    process.on('worker', count);
+    try {
+      const warehouse = join(freshFolder(), 'w');
+      const { complete } = await run({ pipelines: ['blocks'], network: sandbox.url, range, warehouse });
+      expect({ complete, threads: started > 0 }).toEqual({ complete: true, threads });
+    } finally {
+      process.off('worker', count);
+    }
+  });
+});
+
 describe('a run gives the same rows', () => {
   let sandbox: Sandbox;
   let run: (options: RunOptions) => Promise<RunReport>;
