@@ -36,7 +36,7 @@ const ALLOWED: readonly { readonly file: RegExp; readonly text: RegExp; readonly
   { file: /^verify\//, text: /^messages$/, why: 'a kind of finding' },
   { file: /^declare\/(roles|cross-check)\.ts$/, text: /^transactions$/, why: 'a column: how many a trace has' },
   {
-    file: /^(chain\/index-ends|watch\/.*)\.ts$/,
+    file: /^(chain\/index-ends|export\/quote\/dry-walk|watch\/.*)\.ts$/,
     text: /^(blocks|traces|transactions|actions)$/,
     why: 'a part of an answer',
   },

@@ -30,7 +30,7 @@ export interface RefetchOptions {
 /**
  * Fetches spans again with the walk of their pipeline; commits nothing.
  *
- * @throws {SourceError} if the source is unavailable
+ * @throws {SourceError} if the source is unavailable; the signal's reason if it was stopped
  */
 export async function refetch(
   options: RefetchOptions,
@@ -40,7 +40,10 @@ export async function refetch(
   const { pipeline } = damage;
   if (isEphemeral(pipeline)) throw gone(pipeline, damage);
   walkKindOf(options.registry, pipeline);
-  return readAnew(await contextOf(options, damage, spans), spans);
+  const parts = await readAnew(await contextOf(options, damage, spans), spans);
+  // What was not requested any more has not failed.
+  options.stop.throwIfAborted();
+  return parts;
 }
 
 async function contextOf(

@@ -168,7 +168,7 @@ describe('a lookup', () => {
     [
       'a table that nothing was exported of',
       'SELECT address FROM nft_sales',
-      /expected table nft_sales to be exported/,
+      /expected rows in table nft_sales, got none/,
     ],
   ])('refuses a query with %s before it asks', async (_, from, message) => {
     const path = join(freshFolder(), 'w');

@@ -32,6 +32,8 @@ import { pinFile, pinnedPath, retireFile } from './pinned-files.ts';
 
 /** Minimum pause between two catalogs, as a multiple of the time that the last one took: large ones are written less often. */
 const CATALOG_PAUSE = 20;
+/** Maximum pause between two catalogs, also if the clock jumped while one was written. */
+const MAX_CATALOG_PAUSE_MS = 60_000;
 
 /**
  * Opens a folder of Parquet files for writing, and removes what a killed run left.
@@ -240,7 +242,7 @@ class ParquetStore implements Store {
     if (this.#isCatalogWaiting) return;
     this.#isCatalogWaiting = true;
     const work = async () => {
-      const pauseMs = Math.max(catalogMs, CATALOG_PAUSE * this.#catalogTookMs);
+      const pauseMs = Math.max(catalogMs, Math.min(MAX_CATALOG_PAUSE_MS, CATALOG_PAUSE * this.#catalogTookMs));
       const waitMs = Math.max(0, this.#catalogAt + pauseMs - effects.monotonic());
       if (waitMs > 0) await effects.sleep(waitMs, this.#closing.signal);
       this.#isCatalogWaiting = false;
