@@ -14,7 +14,9 @@ async function bring(path: string, range: string) {
 }
 
 async function merged(path: string): Promise<readonly string[]> {
+  const listeners = process.listenerCount('SIGINT');
   const { stdout } = await tonlake(['compact', '--warehouse', path, '--json']);
+  expect(process.listenerCount('SIGINT')).toBe(listeners);
   const events = stdout
     .trim()
     .split('\n')

@@ -39,13 +39,13 @@ export function addCompact(program: Command): void {
         import('../../warehouse/index.ts'),
         import('../../warehouse/query/status.ts'),
       ]);
-      const interrupts = watchInterrupts(() => {});
       const write = (event: CompactEvent | CompactReport): void => {
         process.stdout.write(flags.json === true ? `${JSON.stringify(event)}\n` : describe(event));
       };
       const warehouse = await findWarehouse(flags);
       const registry = await warehouseRegistry(warehouse);
-      const report = await compactWarehouse({
+      const interrupts = watchInterrupts(() => {});
+      const work = compactWarehouse({
         warehouse,
         tables: registry.tables,
         pipelines: registry.pipelines,
@@ -58,6 +58,7 @@ export function addCompact(program: Command): void {
         stop: interrupts.signal,
         onEvent: write,
       });
+      const report = await work.finally(interrupts.close);
       write(report);
       if (!report.complete) process.exitCode = 130;
     });
