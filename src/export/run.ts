@@ -115,9 +115,10 @@ export async function run(options: RunOptions): Promise<RunReport> {
       command: `${command} --range ${options.range}`,
     });
     const tally = new RunTally(store, options.onEvent);
-    const workers = options.workers ?? (isSmall(stagesOf(store, pipelines, asked), pipelines) ? 0 : undefined);
+    const stages = stagesOf(store, pipelines, asked);
+    const workers = options.workers ?? (isSmall(stages, pipelines) ? 0 : undefined);
     const loaders = openLoaders({ workers, stage: (name, span) => store.stage(name, span) });
-    const exporting = { options, effects, registry, pipelines, session, chain, asked, store, tally, loaders };
+    const exporting = { options, effects, registry, pipelines, session, chain, asked, store, stages, tally, loaders };
     try {
       const failure = await failureOf(() => bringAll(exporting, isComing(parts)));
       const report = reportOf(exporting, Math.round(effects.monotonic() - startedAt) / 1000);
@@ -143,6 +144,7 @@ interface Exporting {
   readonly chain: ReturnType<typeof sessionBounds>;
   readonly asked: readonly Span[];
   readonly store: Store;
+  readonly stages: RunStages['stages'];
   readonly tally: RunTally;
   readonly loaders: LoaderPool;
 }
@@ -186,9 +188,10 @@ function commonRun(exporting: Exporting): CommonRun {
 }
 
 /** Checks keys and reports the stages. @throws {UsageError} */
-async function prepare({ options, registry, pipelines, asked, store }: Exporting, common: CommonRun): Promise<void> {
+async function prepare(exporting: Exporting, common: CommonRun): Promise<void> {
+  const { options, registry, pipelines, asked, store, stages } = exporting;
   await requireKeyColumns(common);
-  options.onEvent?.({ event: 'stages', stages: stagesOf(store, pipelines, asked) });
+  options.onEvent?.({ event: 'stages', stages });
   if (options.from === undefined) return;
   for (const name of options.pipelines) {
     const others = pipelines.map((each) => each.name).filter((each) => each !== name);

@@ -1,7 +1,7 @@
 import type { BadBlock } from '../audit/reconcile.ts';
 import { AuditError, DecodeError, type TonlakeError } from '../core/errors.ts';
 import { type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
-import { formatTarget } from '../http/request.ts';
+import { nameRequest } from '../http/request.ts';
 import { commitSpan, quarantineSpan, reportProgress } from './commit-span.ts';
 import { PageLoading, type RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
@@ -213,7 +213,7 @@ class SpanTask {
     const failure = this.loading.failures.get(seqno);
     if (!(failure?.error instanceof DecodeError)) return undefined;
     const { http, error } = failure;
-    const request = `${http.method ?? 'GET'} ${decodeURIComponent(formatTarget(http))}`;
+    const request = decodeURIComponent(nameRequest(http));
     return [{ request, pointer: '', reason: error.message, raw: String(error.cause ?? '') }];
   }
 
