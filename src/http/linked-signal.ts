@@ -11,10 +11,11 @@ export interface LinkedSignal {
 export function linkSignals(signals: readonly (AbortSignal | undefined)[]): LinkedSignal {
   const controller = new AbortController();
   const links: (readonly [AbortSignal, () => void])[] = [];
+  // Many requests share one signal, so disable the leak warning.
+  setMaxListeners(0, controller.signal);
   for (const signal of signals) {
     if (signal === undefined) continue;
     const follow = (): void => controller.abort(signal.reason);
-    // Many requests share one signal, so disable the leak warning.
     setMaxListeners(0, signal);
     if (signal.aborted) follow();
     signal.addEventListener('abort', follow, { once: true });

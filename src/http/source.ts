@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import PQueue from 'p-queue';
 import type { Effects } from '../core/effects.ts';
 import { SourceError, UsageError } from '../core/errors.ts';
@@ -141,8 +140,6 @@ class HttpSource implements Source {
       options.budget ?? openSourceLimiter({ network, baseUrl, key, rps, priority, command, env, effects });
     this.#queue = new PQueue({ concurrency });
     this.#life = linkSignals([options.signal]);
-    // All requests under way listen to it.
-    setMaxListeners(0, this.#life.signal);
   }
 
   get rps(): number | undefined {
