@@ -19,6 +19,15 @@ export async function statIfAny(path: string) {
   return ifAny(stat(path));
 }
 
+/**
+ * Identity and time of change of a folder, which differ after a file is added, removed or renamed in it, and in a copy; undefined if it
+ * does not exist. A file that is changed in place does not change its folder.
+ */
+export async function folderState(path: string): Promise<string | undefined> {
+  const found = await ifAny(stat(path, { bigint: true }));
+  return found && `${found.ino} ${found.ctimeNs}`;
+}
+
 /** Names in a folder; none if it does not exist. */
 export async function listFolder(path: string): Promise<readonly string[]> {
   return (await ifAny(readdir(path))) ?? [];

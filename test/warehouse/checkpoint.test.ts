@@ -342,6 +342,71 @@ describe('a checkpoint that', () => {
   });
 });
 
+describe('the folder of entries', () => {
+  const replace = (path: string, number: number, text: string): void => {
+    rmSync(entryPath(path, number));
+    writeFileSync(entryPath(path, number), text);
+  };
+
+  /** A warehouse of 102 entries that its last writer closed here, not in a copy. */
+  async function closeHere(): Promise<string> {
+    const path = copyOf(made);
+    await (await openTestStore(path)).close();
+    return path;
+  }
+
+  test('as the last writer left it, is opened without a look at the entries that a checkpoint covers', async () => {
+    const path = await closeHere();
+    const expected = await readEntries(path);
+    for (let number = 1; number <= 100; number++) writeFileSync(entryPath(path, number), 'changed in place');
+    expect(await readLedger(path)).toEqual(expected);
+    // A copy is another folder.
+    await expect(readLedger(copyOf(path))).rejects.toMatchObject({ code: 'bad-ledger' });
+    expect((await inspect(path)).faults).toHaveLength(100);
+  });
+
+  test('is read where an entry took the place of another, as a repair by an older version does it', async () => {
+    const path = await closeHere();
+    const lost = JSON.parse(readFileSync(entryPath(path, 4), 'utf8'));
+    const id = realEffects.freshId();
+    replace(path, 4, `${JSON.stringify({ ...lost, id, tables: {}, supersedes: [id] })}\n`);
+    const { effective } = await readLedger(path);
+    expect(effective.map(({ number }) => number)).not.toContain(4);
+    expect({ effective }).toEqual({ effective: (await readEntries(path)).effective });
+  });
+
+  test('is read where entries were added by an older version, which leaves the stamp as it is', async () => {
+    const path = await closeHere();
+    const stamp = join(path, '_checkpoints', 'ledger.stamp');
+    const before = readFileSync(stamp, 'utf8');
+    const store = await openTestStore(path);
+    await commitEmpty(store, 3, 7001);
+    await store.close();
+    expect(readFileSync(stamp, 'utf8')).not.toBe(before);
+    writeFileSync(stamp, before);
+    expect((await readLedger(path)).nextNumber).toBe(106);
+    rmSync(entryPath(path, 104));
+    await expect(readLedger(path)).rejects.toMatchObject({ code: 'bad-ledger' });
+  });
+
+  test('tells a reader of entries that are added, and of one that is missing among them', async () => {
+    const path = await closeHere();
+    const ledger = new LedgerFolder(path);
+    await ledger.refresh();
+    expect(await ledger.refresh()).toEqual([]);
+    const store = await openTestStore(path);
+    await commitEmpty(store, 40, 7001);
+    await store.close();
+    expect(await ledger.refresh()).toHaveLength(40);
+    const again = await openTestStore(path);
+    await commitEmpty(again, 2, 9001);
+    await again.close();
+    rmSync(entryPath(path, 143));
+    await expect(ledger.refresh()).rejects.toMatchObject({ code: 'bad-ledger' });
+    await expect(ledger.refresh()).rejects.toMatchObject({ code: 'bad-ledger' });
+  });
+});
+
 test('a run killed before, or while, it writes a checkpoint has committed, and the next commit writes one', async () => {
   const path = freshPath('parquet');
   const copies: string[] = [];

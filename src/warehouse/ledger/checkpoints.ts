@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { folderState } from '../../files/disk.ts';
 import { SmallFiles } from '../../files/small-files.ts';
 import type { LedgerEntry } from '../store.ts';
 import { ENTRY_FORMAT } from './entries.ts';
@@ -22,17 +23,29 @@ const headerSchema = z.object({
 
 const NAME = /^(\d{8,})\.jsonl$/;
 
+/** The state of the folder of entries, and the hash of the entry files that a checkpoint covered then. */
+const STAMP = 'ledger.stamp';
+
+/** Paths of a ledger and its checkpoints. */
+interface CheckpointPaths {
+  readonly folder: string;
+  readonly ledger: string;
+  readonly entry: (number: number) => string;
+}
+
 /**
  * Checkpoints of a ledger, each one file: a checksum of what follows, a header, and one entry per line, as in its own file. A checkpoint
  * saves time and proves nothing: one that is missing, damaged, or older than a change of the entry files it covers is ignored.
  */
 export class Checkpoints {
-  readonly #folder: string;
+  readonly #paths: CheckpointPaths;
   readonly #stamps: FileStamps;
+  /** Hash of the entry files that the newest checkpoint covers. */
+  #files: string | undefined;
 
-  constructor(folder: string, entryPath: (number: number) => string) {
-    this.#folder = folder;
-    this.#stamps = new FileStamps(entryPath);
+  constructor(paths: CheckpointPaths) {
+    this.#paths = paths;
+    this.#stamps = new FileStamps(paths.entry);
   }
 
   /** Checkpoints that opening would use, newest first. */
@@ -40,15 +53,44 @@ export class Checkpoints {
     const covered = new Map<number, string | undefined>();
     for (const number of await this.#numbers()) covered.set(number, await this.#stamps.hash(number));
     for (const [number, files] of [...covered].reverse()) {
-      const bytes = await readFile(this.#pathOf(number)).catch(() => undefined);
-      const checkpoint = bytes === undefined || files === undefined ? undefined : parseCheckpoint(bytes, files);
-      if (checkpoint?.number === number) yield checkpoint;
+      const checkpoint = files === undefined ? undefined : await this.#read(number, files);
+      if (checkpoint !== undefined) yield checkpoint;
     }
   }
 
-  async newest(): Promise<Checkpoint | undefined> {
-    for await (const checkpoint of this.list()) return checkpoint;
+  /** @param state of the folder of entries: if it is that of the stamp, no entry file is looked at */
+  async newest(state: string | undefined): Promise<(Checkpoint & { readonly isStamped: boolean }) | undefined> {
+    const [stamped, files] = (await readFile(this.#stampPath, 'utf8').catch(() => '')).split('\n');
+    if (files !== undefined && stamped === state) {
+      for (const number of [...(await this.#numbers())].reverse()) {
+        const checkpoint = await this.#read(number, files);
+        if (checkpoint !== undefined) return { ...checkpoint, isStamped: true };
+      }
+    }
+    for await (const checkpoint of this.list()) return { ...checkpoint, isStamped: false };
     return undefined;
+  }
+
+  /**
+   * Notes the state of the folder of entries, for the process that holds the lock: until a file is added to it, removed or renamed, opening
+   * need not look at each. A stamp that is missing or out of date costs only time.
+   */
+  async stamp(): Promise<void> {
+    const state = await folderState(this.#paths.ledger);
+    if (this.#files === undefined || state === undefined) return;
+    await writeFile(this.#stampPath, [state, this.#files].join('\n'));
+  }
+
+  get #stampPath(): string {
+    return join(this.#paths.folder, STAMP);
+  }
+
+  async #read(number: number, files: string): Promise<Checkpoint | undefined> {
+    const bytes = await readFile(this.#pathOf(number)).catch(() => undefined);
+    const checkpoint = bytes === undefined ? undefined : parseCheckpoint(bytes, files);
+    if (checkpoint?.number !== number) return undefined;
+    this.#files = files;
+    return checkpoint;
   }
 
   /** Writes a checkpoint, and removes all others but the one before it. */
@@ -58,9 +100,10 @@ export class Checkpoints {
     const header: z.infer<typeof headerSchema> = { format: 1, number, files };
     const text = [header, ...entries].map((line) => `${JSON.stringify(line)}\n`).join('');
     const staged = join(staging, 'checkpoint.jsonl');
-    await mkdir(this.#folder, { recursive: true });
+    await mkdir(this.#paths.folder, { recursive: true });
     await writeFile(staged, `${hashOf(text)}\n${text}`);
     await rename(staged, this.#pathOf(number));
+    this.#files = files;
     const others = (await this.#numbers()).filter((each) => each !== number);
     const before = Math.max(...others.filter((each) => each < number));
     for (const each of others) if (each !== before) await rm(this.#pathOf(each), { force: true });
@@ -68,13 +111,13 @@ export class Checkpoints {
 
   /** Ascending. */
   async #numbers(): Promise<readonly number[]> {
-    const names = await readdir(this.#folder).catch(() => []);
+    const names = await readdir(this.#paths.folder).catch(() => []);
     const numbers = names.flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? []);
     return numbers.sort((a, b) => a - b);
   }
 
   #pathOf(number: number): string {
-    return join(this.#folder, `${String(number).padStart(8, '0')}.jsonl`);
+    return join(this.#paths.folder, `${String(number).padStart(8, '0')}.jsonl`);
   }
 }
 

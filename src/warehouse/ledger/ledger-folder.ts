@@ -4,10 +4,11 @@ import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { StoreError } from '../../core/errors.ts';
-import { ifAny, listFolder, putText } from '../../files/disk.ts';
+import type { TableDef } from '../../declare/table.ts';
+import { folderState, ifAny, listFolder, putText } from '../../files/disk.ts';
 import { SmallFiles } from '../../files/small-files.ts';
 import { CATALOG } from '../relations/table-relation.ts';
-import { type Schema, schemaId } from '../relations/table-schema.ts';
+import { requireReadable, type Schema, schemaId } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { badLedger, Entries, FORMAT, formatField, isNewer, parseEntry, requireFormat } from './entries.ts';
@@ -52,15 +53,20 @@ export class LedgerFolder {
   readonly path: string;
   readonly entries = new Entries();
   readonly #schemas = new Map<string, Schema>();
+  /** Identifiers of the schemas that entries name, by table. */
+  readonly #named = new Map<string, Set<string>>();
   readonly #files = new SmallFiles();
   readonly #checkpoints: Checkpoints;
+  /** State of the folder when its entries were listed. */
+  #listed: string | undefined;
   /** Last entry and number of entries of the newest checkpoint. */
   #checkpoint = { number: 0, entries: 0 };
 
   constructor(warehouse: string) {
     const { ledger, checkpoints } = layoutOf(warehouse);
     this.path = ledger;
-    this.#checkpoints = new Checkpoints(checkpoints, (number) => this.entryPath(number));
+    const entry = (number: number): string => this.entryPath(number);
+    this.#checkpoints = new Checkpoints({ folder: checkpoints, ledger, entry });
   }
 
   /** The columns of a schema that an entry names. */
@@ -77,19 +83,12 @@ export class LedgerFolder {
    * @returns the new entries; the first time, those of the newest checkpoint and all later ones
    */
   async refresh(tell?: (problem: LedgerProblem) => void): Promise<readonly LedgerEntry[]> {
+    const state = await folderState(this.path);
     const isFirst = tell === undefined && this.entries.nextNumber === 1;
-    const checkpoint = isFirst ? await this.#checkpoints.newest() : undefined;
-    const names = await listFolder(this.path);
-    const numbers: number[] = [];
-    for (const name of names) {
-      if (/^\d{8,}\.json$/.test(name)) numbers.push(Number.parseInt(name, 10));
-      else if (!/^(schema-[0-9a-f]+\.json|\..*)$/.test(name))
-        throw badLedger(`${join(this.path, name)} is not part of a ledger`);
-    }
-    // Every number up to the highest, listed or not: a listing can miss a file that is added meanwhile.
-    const first = checkpoint === undefined ? this.entries.nextNumber : checkpoint.number + 1;
-    const highest = numbers.reduce((most, number) => Math.max(most, number), 0);
-    const fresh = Array.from({ length: Math.max(0, highest - first + 1) }, (_, at) => first + at);
+    const checkpoint = isFirst ? await this.#checkpoints.newest(state) : undefined;
+    // In a folder that is as it was, no entry is missing; one may have been added since.
+    const isKnown = checkpoint?.isStamped === true || (this.#listed !== undefined && this.#listed === state);
+    const highest = isKnown ? undefined : await this.#highestNumber();
     const told = async <T>(read: Promise<T>, number?: number): Promise<T | undefined> => {
       if (tell === undefined) return read;
       return read.catch((error: unknown) => {
@@ -98,20 +97,81 @@ export class LedgerFolder {
         return undefined;
       });
     };
-    const found = await readEach(fresh, (number) => told(this.#readEntry(number), number));
-    const entries = found.filter((entry) => entry !== undefined);
-    const all = [...(checkpoint?.entries ?? []), ...entries];
-    const named = all.flatMap(({ tables }) => Object.values(tables).map(({ schema }) => schema));
-    const unknown = new Set(named.filter((id) => !this.#schemas.has(id)));
-    for (const schema of await readEach([...unknown], (id) => told(this.#readSchema(id)))) {
-      if (schema !== undefined) this.#schemas.set(schema.id, schema);
+    const first = checkpoint === undefined ? this.entries.nextNumber : checkpoint.number + 1;
+    const entries = await this.#readEntries(first, highest, told);
+    const all = checkpoint === undefined ? entries : [...checkpoint.entries, ...entries];
+    const unknown = this.#nameSchemas(all).filter((id) => !this.#schemas.has(id));
+    for (const id of unknown) {
+      const schema = await told(this.#readSchema(id));
+      if (schema !== undefined) this.#schemas.set(id, schema);
     }
     if (checkpoint !== undefined) {
       this.entries.restore(checkpoint);
       this.#checkpoint = { number: checkpoint.number, entries: checkpoint.entries.length };
     }
     for (const entry of entries) this.entries.add(entry);
+    this.#listed = tell === undefined ? state : undefined;
     return all;
+  }
+
+  /** @throws {StoreError} `needs-migration` if rows in force cannot be read as they are declared */
+  requireReadable(tables: readonly TableDef[], warehouse: string): void {
+    const { effective } = this.entries;
+    for (const table of tables) {
+      for (const id of this.#named.get(table.name) ?? []) {
+        const isInForce = effective.some((entry) => entry.tables[table.name]?.schema === id);
+        if (isInForce) requireReadable(table, this.schema(id).columns, warehouse);
+      }
+    }
+  }
+
+  /** @throws {StoreError} `bad-ledger` for files that are not part of a ledger */
+  async #highestNumber(): Promise<number> {
+    let highest = 0;
+    for (const name of await listFolder(this.path)) {
+      if (/^\d{8,}\.json$/.test(name)) highest = Math.max(highest, Number.parseInt(name, 10));
+      else if (!/^(schema-[0-9a-f]+\.json|\..*)$/.test(name))
+        throw badLedger(`${join(this.path, name)} is not part of a ledger`);
+    }
+    return highest;
+  }
+
+  /**
+   * Entries from a number on, left out where `told` gives none.
+   *
+   * @param highest each up to this one, listed or not: a listing can miss a file that is added meanwhile. Undefined: up to the first
+   * that does not exist.
+   */
+  async #readEntries(
+    first: number,
+    highest: number | undefined,
+    told: <T>(read: Promise<T>, number: number) => Promise<T | undefined>,
+  ): Promise<readonly LedgerEntry[]> {
+    const entries: LedgerEntry[] = [];
+    let count = 0;
+    for (let at = first; at <= (highest ?? at); at += count) {
+      // Mostly there is none beyond those that are known.
+      count = highest !== undefined ? Math.min(readers, highest - at + 1) : count === 0 ? 1 : readers;
+      const numbers = Array.from({ length: count }, (_, more) => at + more);
+      const read = await Promise.all(numbers.map((number) => told(this.#readEntry(number, highest), number)));
+      // Yields to other tasks, even if all reads were synchronous.
+      await setImmediate();
+      const end = highest === undefined ? read.indexOf(undefined) : -1;
+      entries.push(...read.slice(0, end < 0 ? undefined : end).filter((entry) => entry !== undefined));
+      if (end >= 0) break;
+    }
+    return entries;
+  }
+
+  /** Adds the schemas that entries name. @returns identifiers of all */
+  #nameSchemas(entries: readonly LedgerEntry[]): readonly string[] {
+    for (const { tables } of entries) {
+      for (const name in tables) {
+        const named = this.#named.get(name) ?? new Set();
+        this.#named.set(name, named.add(tables[name]?.schema ?? ''));
+      }
+    }
+    return [...new Set([...this.#named.values()].flatMap((ids) => [...ids]))];
   }
 
   /** True if enough was committed since the newest checkpoint for another one. */
@@ -119,6 +179,11 @@ export class LedgerFolder {
     const { number, entries } = this.#checkpoint;
     // A share of its size, so that work per commit does not grow with the ledger.
     return this.entries.nextNumber - 1 - number >= Math.max(CHECKPOINT_ENTRIES, entries / 10);
+  }
+
+  /** Notes the state of the folder, for the process that holds the lock; see {@link Checkpoints.stamp}. */
+  stamp(): Promise<void> {
+    return this.#checkpoints.stamp();
   }
 
   async writeCheckpoint(staging: string): Promise<void> {
@@ -149,11 +214,13 @@ export class LedgerFolder {
     return `${this.path}/${String(number).padStart(8, '0')}.json`;
   }
 
-  async #readEntry(number: number): Promise<LedgerEntry> {
+  /** Undefined if it does not exist, and `highest` is undefined. */
+  async #readEntry(number: number, highest: number | undefined): Promise<LedgerEntry | undefined> {
     const path = this.entryPath(number);
     const text = await this.#files.text(path);
-    if (text === undefined) throw badLedger(`${path} is missing, but later entries exist`);
-    return parseEntry(text, path, number);
+    if (text !== undefined) return parseEntry(text, path, number);
+    if (highest === undefined) return undefined;
+    throw badLedger(`${path} is missing, but later entries exist`);
   }
 
   async #readSchema(id: string): Promise<Schema> {
@@ -168,16 +235,6 @@ export class LedgerFolder {
       throw badLedger(`${path} is not a schema`, error);
     }
   }
-}
-
-async function readEach<T, R>(from: readonly T[], read: (value: T) => Promise<R>): Promise<readonly R[]> {
-  const out: R[] = [];
-  for (let at = 0; at < from.length; at += readers) {
-    out.push(...(await Promise.all(from.slice(at, at + readers).map(read))));
-    // Yields to other tasks, even if all reads were synchronous.
-    await setImmediate();
-  }
-  return out;
 }
 
 /** The identity of the warehouse, if there is one. */

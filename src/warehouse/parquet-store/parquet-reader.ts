@@ -4,7 +4,6 @@ import { LedgerFolder, readIdentity, requireOwnEntries } from '../ledger/ledger-
 import { noWarehouse } from '../no-warehouse.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
-import { requireReadable } from '../relations/table-schema.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
 import { groupFiles } from './entry-files.ts';
 
@@ -18,23 +17,13 @@ export async function openParquetReader(
   if (identity === undefined) throw noWarehouse(path);
   const { network } = identity;
   const ledger = new LedgerFolder(path);
-  const declared = new Map(tables.map((table) => [table.name, table]));
-  const checked = new Set<string>();
   // One refresh at a time: two at once would add the same entries twice.
   let last: Promise<void> = Promise.resolve();
   const refresh = (): Promise<void> => {
     const next = last.then(async () => {
       const fresh = await ledger.refresh();
       requireOwnEntries(path, network, fresh);
-      for (const entry of fresh) {
-        if (ledger.entries.successorOf(entry.id) !== undefined) continue;
-        for (const [name, { schema }] of Object.entries(entry.tables)) {
-          const table = declared.get(name);
-          if (table === undefined || checked.has(`${name} ${schema}`)) continue;
-          requireReadable(table, ledger.schema(schema).columns, path);
-          checked.add(`${name} ${schema}`);
-        }
-      }
+      if (fresh.length > 0) ledger.requireReadable(tables, path);
     });
     last = next.catch(() => {});
     return guarded(`warehouse ${path}`, () => next);

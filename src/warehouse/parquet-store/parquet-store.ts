@@ -12,7 +12,7 @@ import { DeclarationFolder } from '../ledger/declarations.ts';
 import { draftEntry } from '../ledger/draft-entry.ts';
 import { badLedger } from '../ledger/entries.ts';
 import { LedgerFolder, layoutOf, readIdentity, requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
-import { requireDeclared, requireReadable, schemaOf } from '../relations/table-schema.ts';
+import { requireDeclared, schemaOf } from '../relations/table-schema.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
 import { Stager } from '../staging/stager.ts';
 import type {
@@ -108,10 +108,7 @@ class ParquetStore implements Store {
       const ledger = new LedgerFolder(path);
       requireOwnEntries(path, network, await ledger.refresh());
       ledger.entries.setAside(options.setAside ?? []);
-      for (const table of tables) {
-        const schemas = new Set(ledger.entries.effective.map((entry) => entry.tables[table.name]?.schema));
-        for (const id of schemas) if (id !== undefined) requireReadable(table, ledger.schema(id).columns, path);
-      }
+      ledger.requireReadable(tables, path);
       await clearLeftovers(path, ledger, { now: effects.now(), ms: graceMs });
       const store = new ParquetStore(path, options, lock, ledger);
       if (await store.#catalog.isCurrent()) store.#isCatalogStale = false;
@@ -176,6 +173,7 @@ class ParquetStore implements Store {
       () => this.#views.close(),
       () => this.#catalog.close(),
       () => clearFolder(this.staging.stagingPath),
+      () => this.#ledger.stamp().catch(() => {}),
       () => this.#lock.release(),
     ]);
   }
