@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { link, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolders } from './make-folders.ts';
@@ -20,11 +20,11 @@ export async function statIfAny(path: string) {
 }
 
 /**
- * Identity and time of change of a folder, which differ after a file is added, removed or renamed in it, and in a copy; undefined if it
- * does not exist. A file that is changed in place does not change its folder.
+ * Identity and time of change of a file or folder; undefined if it does not exist. They differ in a copy. A folder changes when a file is
+ * added, removed or renamed in it, but not when one is changed in place.
  */
-export async function folderState(path: string): Promise<string | undefined> {
-  const found = await ifAny(stat(path, { bigint: true }));
+export function stateOf(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && `${found.ino} ${found.ctimeNs}`;
 }
 

@@ -71,7 +71,7 @@ async function rowsOf(path: string): Promise<Readonly<Record<string, string>>> {
 /** Hashes of all files of a folder, except the catalog, which is rebuilt on opening. */
 function filesOf(path: string): Readonly<Record<string, string>> {
   const files = readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !['warehouse.duckdb', 'catalog.sha256'].includes(entry.name))
+    .filter((entry) => entry.isFile() && !['warehouse.duckdb', 'catalog.sha256', 'settled.json'].includes(entry.name))
     .map(({ parentPath, name }) => join(parentPath, name));
   const hash = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
   return Object.fromEntries(files.sort().map((file) => [relative(path, file), hash(file)]));

@@ -267,6 +267,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
         ? ['w.duckdb']
         : [
             'w/_checkpoints/catalog.sha256',
+            'w/_checkpoints/settled.json',
             'w/_ledger/00000001.json',
             'w/_ledger/schema-ID.json',
             'w/_ledger/schema-ID.json',

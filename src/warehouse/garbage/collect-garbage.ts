@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoreError } from '../../core/errors.ts';
-import { clearFolder, ifAny } from '../../files/disk.ts';
+import { ifAny } from '../../files/disk.ts';
 import { badLedger } from '../ledger/entries.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { isPinned, pinFile, removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';
@@ -11,22 +11,10 @@ import type { LedgerEntry } from '../store.ts';
 const ownName = /^\d+-\d+-[0-9a-z]+\.parquet$/;
 
 /**
- * Removes what no entry in force names: staged files, files of commits that did not happen, and files that were superseded
- * longer than the grace period ago. Only for the process that holds the lock.
+ * Removes data files that no entry in force names: those of commits that did not happen, and those that were superseded longer than the
+ * grace period ago. Completes what a killed run left half done: superseded files leave `tables/`, and files in force get both of their
+ * names. Only for the process that holds the lock, while no commit is running.
  * @returns how many data files were removed.
- */
-export async function clearLeftovers(
-  warehouse: string,
-  ledger: LedgerFolder,
-  grace: { readonly now: number; readonly ms: number },
-): Promise<number> {
-  await clearFolder(layoutOf(warehouse).stage);
-  return clearFiles(warehouse, ledger, grace);
-}
-
-/**
- * As {@link clearLeftovers}, without the staged files; no commit may be running. Completes what a killed run left half done: superseded
- * files leave `tables/`, and files in force get both of their names.
  */
 export async function clearFiles(
   warehouse: string,
@@ -62,6 +50,15 @@ export async function clearFiles(
     if (!isPinned(warehouse, path) && !(await pinFile(warehouse, path))) break;
   }
   return removable.length;
+}
+
+/** True if {@link clearFiles} has nothing to remove later: the files of all entries that were superseded, or set aside, are gone. */
+export function isCleared({ entries }: LedgerFolder, grace: { readonly now: number; readonly ms: number }): boolean {
+  return entries.all.every((entry) => {
+    const successor = entries.successorOf(entry.id);
+    const isWaiting = successor !== undefined && grace.now - Date.parse(successor.committedAt) < grace.ms;
+    return (!isWaiting && !entries.isAside(entry.id)) || filesOf(entry).length === 0;
+  });
 }
 
 function lostFile(warehouse: string, path: string): StoreError {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { folderState } from '../../files/disk.ts';
+import { stateOf } from '../../files/disk.ts';
 import { SmallFiles } from '../../files/small-files.ts';
 import type { LedgerEntry } from '../store.ts';
 import { ENTRY_FORMAT } from './entries.ts';
@@ -76,7 +76,7 @@ export class Checkpoints {
    * need not look at each. A stamp that is missing or out of date costs only time.
    */
   async stamp(): Promise<void> {
-    const state = await folderState(this.#paths.ledger);
+    const state = stateOf(this.#paths.ledger);
     if (this.#files === undefined || state === undefined) return;
     await writeFile(this.#stampPath, [state, this.#files].join('\n'));
   }

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
-import { folderState, ifAny, listFolder, putText } from '../../files/disk.ts';
+import { ifAny, listFolder, putText, stateOf } from '../../files/disk.ts';
 import { SmallFiles } from '../../files/small-files.ts';
 import { CATALOG } from '../relations/table-relation.ts';
 import { requireReadable, type Schema, schemaId } from '../relations/table-schema.ts';
@@ -39,6 +39,7 @@ export function layoutOf(path: string) {
     pinned: join(path, 'pinned'),
     catalog: join(path, CATALOG),
     catalogStamp: join(path, '_checkpoints', 'catalog.sha256'),
+    settled: join(path, '_checkpoints', 'settled.json'),
   } as const;
 }
 
@@ -83,7 +84,7 @@ export class LedgerFolder {
    * @returns the new entries; the first time, those of the newest checkpoint and all later ones
    */
   async refresh(tell?: (problem: LedgerProblem) => void): Promise<readonly LedgerEntry[]> {
-    const state = await folderState(this.path);
+    const state = stateOf(this.path);
     const isFirst = tell === undefined && this.entries.nextNumber === 1;
     const checkpoint = isFirst ? await this.#checkpoints.newest(state) : undefined;
     // In a folder that is as it was, no entry is missing; one may have been added since.

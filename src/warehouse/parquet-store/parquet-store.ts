@@ -7,7 +7,8 @@ import { clearFolder, makeFolder, putIfAbsent, putText, statIfAny, syncPath, wri
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import { type Lock, takeLock } from '../../files/writer-lock.ts';
 import type { Query } from '../../sql/query-result.ts';
-import { clearFiles, clearLeftovers, filesOf } from '../garbage/collect-garbage.ts';
+import { clearFiles, filesOf, isCleared } from '../garbage/collect-garbage.ts';
+import { SettledFolders } from '../garbage/settled-folders.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
 import { draftEntry } from '../ledger/draft-entry.ts';
 import { badLedger } from '../ledger/entries.ts';
@@ -57,6 +58,9 @@ class ParquetStore implements Store {
   readonly #stager: Stager;
   readonly #views: WarehouseViews;
   readonly #catalog: Catalog;
+  readonly #folders: SettledFolders;
+  /** True if the next writer will have nothing to clear. */
+  #isSettled = false;
   readonly #commits = new PQueue({ concurrency: 1 });
   readonly #catalogs = new PQueue({ concurrency: 1 });
   readonly #closing = new AbortController();
@@ -75,6 +79,7 @@ class ParquetStore implements Store {
     this.rows = folderRows(path, ledger);
     this.staging = { form: 'final', stagingPath: layoutOf(path).stage };
     this.#stager = new Stager(this.staging, options.effects.freshId);
+    this.#folders = new SettledFolders(path);
     this.#catalog = new Catalog(path, ledger, options.tables);
     this.#views = new WarehouseViews(path, ledger, options.tables, {
       threads: '2',
@@ -85,7 +90,7 @@ class ParquetStore implements Store {
   }
 
   static async open(path: string, options: StoreOptions): Promise<ParquetStore> {
-    const { network, effects, tables, graceMs = 3_600_000 } = options;
+    const { network, effects, tables } = options;
     const layout = layoutOf(path);
     if ((await statIfAny(path))?.isDirectory() === false) {
       throw new StoreError(`store: warehouse ${path} is a file, not a folder`, {
@@ -109,8 +114,10 @@ class ParquetStore implements Store {
       requireOwnEntries(path, network, await ledger.refresh());
       ledger.entries.setAside(options.setAside ?? []);
       ledger.requireReadable(tables, path);
-      await clearLeftovers(path, ledger, { now: effects.now(), ms: graceMs });
+      await clearFolder(layout.stage);
       const store = new ParquetStore(path, options, lock, ledger);
+      if (await store.#folders.take()) store.#isSettled = true;
+      else await store.#clear();
       if (await store.#catalog.isCurrent()) store.#isCatalogStale = false;
       else await store.#writeCatalog();
       return store;
@@ -159,8 +166,16 @@ class ParquetStore implements Store {
   readonly query: Query = (sql, parameters) => this.#views.query(sql, parameters);
 
   async clearSuperseded(): Promise<number> {
+    return this.#commits.add(() => this.#clear());
+  }
+
+  async #clear(): Promise<number> {
     const { effects, graceMs = 3_600_000 } = this.#options;
-    return this.#commits.add(() => clearFiles(this.path, this.#ledger, { now: effects.now(), ms: graceMs }));
+    const grace = { now: effects.now(), ms: graceMs };
+    this.#isSettled = false;
+    const count = await clearFiles(this.path, this.#ledger, grace);
+    this.#isSettled = isCleared(this.#ledger, grace);
+    return count;
   }
 
   async close(): Promise<void> {
@@ -174,6 +189,7 @@ class ParquetStore implements Store {
       () => this.#catalog.close(),
       () => clearFolder(this.staging.stagingPath),
       () => this.#ledger.stamp().catch(() => {}),
+      () => this.#isSettled && this.#folders.put(this.#ledger.entries).catch(() => {}),
       () => this.#lock.release(),
     ]);
   }
@@ -184,6 +200,9 @@ class ParquetStore implements Store {
     const step = this.#options.onStep ?? (async () => {});
     const { entries } = this.#ledger;
     const { stagingPath } = this.staging;
+    const wasSettled = this.#isSettled;
+    // If the commit fails, files without an entry may be left.
+    this.#isSettled = false;
     await step('write declaration');
     const declared = this.#options.pipelines?.find(({ name }) => name === draft.pipeline);
     const declaration = declared && (await this.#declarations.put(declared, entries.nextNumber));
@@ -207,6 +226,7 @@ class ParquetStore implements Store {
         await makeFolder(dirname(path));
         await rename(file.stagedPath, path);
         folders.add(dirname(path));
+        this.#folders.add(dirname(file.path));
         if (await pinFile(this.path, file.path)) folders.add(dirname(join(this.path, pinnedPath(file.path))));
       }
     }
@@ -223,7 +243,9 @@ class ParquetStore implements Store {
     await step('retire files');
     const superseded = new Set(entry.supersedes);
     const retired = superseded.size === 0 ? [] : entries.all.filter(({ id }) => superseded.has(id));
-    for (const path of retired.flatMap(filesOf)) await retireFile(this.path, path);
+    const left = retired.flatMap(filesOf);
+    for (const path of left) await retireFile(this.path, path);
+    this.#isSettled = wasSettled && left.length === 0;
     await step('clear stage');
     await rm(join(stagingPath, staged.id), { recursive: true, force: true });
     if (commitWith === undefined && this.#ledger.isCheckpointDue) {

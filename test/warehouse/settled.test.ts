@@ -1,0 +1,115 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { LedgerEntry } from '../../src/warehouse/store.ts';
+import { clockAt, commitItems, countItems, freshPath, listAll, openTestStore } from './warehouses.ts';
+
+const HOUR = 3_600_000;
+const settledPath = (path: string): string => join(path, '_checkpoints', 'settled.json');
+const isSettled = (path: string): boolean => existsSync(settledPath(path));
+
+let path: string;
+let first: LedgerEntry;
+
+beforeEach(async () => {
+  path = freshPath('parquet');
+  const store = await openTestStore(path);
+  first = await commitItems(store, 0, 9);
+  await store.close();
+});
+
+/** Puts a file of no entry beside those of the first one. */
+function addStray(folder = dirname(first.tables['items']?.files[0]?.path ?? '')): string {
+  const stray = join(path, folder, '1-9-abc.parquet');
+  mkdirSync(dirname(stray), { recursive: true });
+  writeFileSync(stray, 'of a commit that did not happen');
+  return stray;
+}
+
+async function reopen(): Promise<void> {
+  await (await openTestStore(path)).close();
+}
+
+describe('a writer that closed with nothing left to clear', () => {
+  test('notes the folders, and the next one finds them as they are', async () => {
+    const before = readFileSync(settledPath(path), 'utf8');
+    expect(Object.keys(JSON.parse(before)).sort()).toContain('_ledger');
+    await reopen();
+    expect(readFileSync(settledPath(path), 'utf8')).toBe(before);
+  });
+
+  test('leaves what it added to the note', async () => {
+    const store = await openTestStore(path);
+    await commitItems(store, 10, 19);
+    await store.close();
+    const stray = addStray();
+    await reopen();
+    expect(existsSync(stray)).toBe(false);
+    expect(isSettled(path)).toBe(true);
+  });
+
+  test.each(['tables/items', 'tables/parts/block_date=1999-01-01', 'pinned/items'])(
+    'does not keep the next one from clearing %s',
+    async (folder) => {
+      const stray = addStray(folder);
+      await reopen();
+      expect(existsSync(stray)).toBe(false);
+    },
+  );
+
+  test('does not hide a file that is lost', async () => {
+    for (const { path: file } of first.tables['items']?.files ?? []) {
+      for (const name of [file, file.replace('tables/', 'pinned/')]) rmSync(join(path, name));
+    }
+    await expect(openTestStore(path)).rejects.toMatchObject({ code: 'bad-ledger' });
+    // The failed writer has forgotten the folders.
+    expect(isSettled(path)).toBe(false);
+  });
+
+  test.each(['', 'null', '{}', '{"tables":', '[1]'])('is not believed where its note is %j', async (text) => {
+    const stray = addStray();
+    writeFileSync(settledPath(path), text);
+    await reopen();
+    expect(existsSync(stray)).toBe(false);
+  });
+});
+
+test('a writer has forgotten the folders while it is open, so that a killed one is cleared after', async () => {
+  const store = await openTestStore(path);
+  expect(isSettled(path)).toBe(false);
+  await store.close();
+  expect(isSettled(path)).toBe(true);
+});
+
+test('folders with superseded files are noted when these are gone', async () => {
+  const effects = clockAt(Date.now());
+  const store = await openTestStore(path, { effects });
+  await commitItems(store, 0, 9, { supersedes: [first.id] });
+  await store.close();
+  expect(isSettled(path)).toBe(false);
+  await (await openTestStore(path, { effects })).close();
+  expect(isSettled(path)).toBe(false);
+  effects.time += 2 * HOUR;
+  await (await openTestStore(path, { effects })).close();
+  expect(isSettled(path)).toBe(true);
+  expect((await listAll(path)).filter((name) => name.endsWith('.parquet'))).toHaveLength(4);
+});
+
+test('a commit that failed with files in place leaves the folders to the next writer', async () => {
+  let isFailing = true;
+  const store = await openTestStore(path, {
+    onStep: async (step) => {
+      if (step === 'put entry' && isFailing) throw new Error('no space left');
+    },
+  });
+  await expect(commitItems(store, 10, 19)).rejects.toThrow('no space left');
+  isFailing = false;
+  await commitItems(store, 20, 29);
+  await store.close();
+  expect(isSettled(path)).toBe(false);
+  const again = await openTestStore(path);
+  expect(await countItems(again)).toMatchObject({ rows: 20 });
+  await again.close();
+  expect((await listAll(path)).filter((name) => name.endsWith('.parquet'))).toHaveLength(8);
+  expect(isSettled(path)).toBe(true);
+});
