@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
+import { Database } from '../../src/sql/database.ts';
 import { planRepair } from '../../src/verify/plan-repair.ts';
 import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
 import { openDamaged } from '../../src/warehouse/open-damaged.ts';
@@ -492,6 +493,37 @@ describe('opening', () => {
     changes[name]?.(path);
     expect(await catalogsOf(path)).toBe(1);
     expect(await catalogsOf(path)).toBe(0);
+  });
+
+  const countIn = async (path: string, relation: string): Promise<number> => {
+    const catalog = await Database.open(join(path, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
+    try {
+      return Number((await catalog.query(`SELECT count(*) FROM ${relation}`)).rows[0]?.[0]);
+    } finally {
+      catalog.close();
+    }
+  };
+
+  test('a commit adds to the catalog that was there, and what others changed in it is gone', async () => {
+    const path = await makeItems();
+    for (const [from, foreign] of [
+      [10, false],
+      [20, true],
+    ] as const) {
+      const store = await openTestStore(path);
+      if (foreign) {
+        const other = await Database.open(join(path, 'warehouse.duckdb'));
+        await other.run('CREATE TABLE foreign_table AS SELECT 1; CREATE OR REPLACE VIEW parts AS SELECT 2; CHECKPOINT');
+        other.close();
+      }
+      await commitItems(store, from, from + 9);
+      await store.close();
+      for (const relation of ['items', '_commits']) {
+        expect(await countIn(path, relation)).toBe(relation === 'items' ? from + 10 : from / 10 + 1);
+      }
+      expect(await countIn(path, 'parts')).toBe(2 * (from + 10));
+      expect(await countIn(path, `duckdb_tables() WHERE table_name = 'foreign_table'`)).toBe(0);
+    }
   });
 
   test('makes a catalog anew for other tables, entries set aside, and a warehouse that was moved', async () => {

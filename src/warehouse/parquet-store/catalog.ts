@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { TableDef } from '../../declare/table.ts';
-import { statIfAny, syncPath } from '../../files/disk.ts';
+import { stateOf, statIfAny, syncPath } from '../../files/disk.ts';
 import { Database } from '../../sql/database.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { commitsView } from '../relations/commits-view.ts';
@@ -27,10 +27,12 @@ export class Catalog {
   readonly #tables: readonly TableDef[];
   /** A staged file, kept open, because each catalog differs from the one before only in the views of a few tables. */
   #draft: Database | undefined;
-  /** Number of entries that the draft includes. */
+  /** State of the catalog that was current when the warehouse was opened. */
+  #current: string | undefined;
+  /** Number of entries that the draft includes, or will when it is made of the catalog that is there. */
   #seen = 0;
   /** Tables with rows, whose declared views the draft has. */
-  readonly #held = new Set<string>();
+  #held = new Set<string>();
 
   constructor(warehouse: string, ledger: LedgerFolder, tables: readonly TableDef[]) {
     this.#warehouse = warehouse;
@@ -38,11 +40,17 @@ export class Catalog {
     this.#tables = tables;
   }
 
-  /** True if the catalog shows what is committed, so that opening need not write it again. */
+  /** True if the catalog shows what is committed, so that opening need not write it again. Later ones start from it. */
   async isCurrent(): Promise<boolean> {
     const { catalog, catalogStamp } = layoutOf(this.#warehouse);
     if ((await statIfAny(`${catalog}.wal`)) !== undefined) return false;
-    return (await readFile(catalogStamp, 'utf8').catch(() => '')) === (await this.#stamp());
+    const isCurrent = (await readFile(catalogStamp, 'utf8').catch(() => '')) === (await this.#stamp());
+    if (isCurrent) {
+      this.#seen = this.#ledger.entries.all.length;
+      this.#held = this.#tablesInForce();
+      this.#current = stateOf(catalog);
+    }
+    return isCurrent;
   }
 
   /** Replaces the catalog by one of what is committed now, atomically. Open readers keep the old one. */
@@ -50,13 +58,12 @@ export class Catalog {
     const { stage, catalog } = layoutOf(this.#warehouse);
     const [draft, staged] = [join(stage, 'catalog-draft.duckdb'), join(stage, 'catalog.duckdb')];
     const { entries } = this.#ledger;
-    const seen = entries.all.length;
     try {
-      if (this.#draft === undefined || seen !== this.#seen) {
-        // Made before the first await, so that all views show the same commits.
+      const database = await this.#openDraft(draft);
+      const seen = entries.all.length;
+      if (this.#seen === 0 || seen !== this.#seen) {
+        // Made before the next await, so that all views show the same commits.
         const statements = this.#statements();
-        this.#draft ??= await Database.open(draft, { threads: '1' });
-        const database = this.#draft;
         await database.transaction(() => database.run(statements.join(';\n')));
         await database.run('CHECKPOINT');
         this.#seen = seen;
@@ -73,6 +80,22 @@ export class Catalog {
       await this.#discard(draft);
       throw error;
     }
+  }
+
+  /** The draft: a copy of the catalog if that is current, otherwise empty. */
+  async #openDraft(draft: string): Promise<Database> {
+    const { catalog } = layoutOf(this.#warehouse);
+    if (this.#draft === undefined && this.#seen > 0) {
+      if (stateOf(catalog) === this.#current) await copyFile(catalog, draft);
+      else this.#forget();
+    }
+    this.#draft ??= await Database.open(draft, { threads: '1' });
+    return this.#draft;
+  }
+
+  #forget(): void {
+    this.#seen = 0;
+    this.#held.clear();
   }
 
   close(): void {
@@ -104,18 +127,21 @@ export class Catalog {
   /** After a failure its contents are unknown, so the next catalog starts from nothing. */
   async #discard(path: string): Promise<void> {
     this.close();
-    this.#seen = 0;
-    this.#held.clear();
+    this.#forget();
     for (const left of [path, `${path}.wal`]) await rm(left, { force: true });
+  }
+
+  #tablesInForce(): Set<string> {
+    return new Set(this.#ledger.entries.effective.flatMap(({ tables }) => Object.keys(tables)));
   }
 
   /** SQL that updates the draft to all entries. */
   #statements(): readonly string[] {
     const { entries } = this.#ledger;
-    const isFirst = this.#draft === undefined;
+    const isFirst = this.#seen === 0;
     const changed = entries.tablesSince(this.#seen);
     const marts = committedMarts(this.#ledger);
-    const held = new Set(entries.effective.flatMap(({ tables }) => Object.keys(tables)));
+    const held = this.#tablesInForce();
     const fresh = this.#tables.filter(({ name }) => held.has(name) && !this.#held.has(name));
     for (const { name } of fresh) this.#held.add(name);
     return [
