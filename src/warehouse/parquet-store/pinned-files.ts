@@ -18,8 +18,8 @@ export function steadyPath(warehouse: string, path: string): string {
   const [own, pinned] = [`${warehouse}/${path}`, `${warehouse}/${pinnedPath(path)}`];
   const steady = statSync(pinned, { throwIfNoEntry: false });
   if (steady === undefined) return own;
-  const current = statSync(own, { throwIfNoEntry: false });
-  return current === undefined || (current.ino === steady.ino && current.dev === steady.dev) ? pinned : own;
+  if (steady.nlink > 1) return pinned;
+  return statSync(own, { throwIfNoEntry: false }) === undefined ? pinned : own;
 }
 
 /** Gives a file in `tables/` its second name. @returns false if the file system has no hard links */
