@@ -1,7 +1,22 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import * as tls from 'node:tls';
-import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Dispatcher, Pool, ProxyAgent } from 'undici';
 import { UsageError } from '../core/errors.ts';
+
+const load = createRequire(import.meta.url);
+
+/** One file of undici: all of it, with fetch, caches and web sockets, takes as much CPU time to load as Node to start. */
+function openPool(origin: string, options: Pool.Options): Pool {
+  const DirectPool = load('undici/lib/dispatcher/pool.js') as typeof Pool;
+  return new DirectPool(origin, options);
+}
+
+/** Needs all of undici, which adds the method for tunnels to its dispatchers. */
+function openTunnel(options: ProxyAgent.Options): ProxyAgent {
+  const { ProxyAgent: Tunnel } = load('undici') as { readonly ProxyAgent: typeof ProxyAgent };
+  return new Tunnel(options);
+}
 
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -43,15 +58,20 @@ export function openRoute(options: RouteOptions): Route {
     maxResponseSize: options.maxBytes,
   };
   if (proxy === undefined) {
-    const dispatcher = new Pool(url.origin, { ...limits, connect });
+    const dispatcher = openPool(url.origin, { ...limits, connect });
     return { dispatcher, origin: url.origin, prefix: path, headers: {}, proxy: undefined };
   }
   if (url.protocol === 'https:') {
-    const dispatcher = new ProxyAgent({ ...limits, uri: proxy.href, requestTls: connect, proxyTls: connect });
+    const dispatcher = openTunnel({
+      ...limits,
+      uri: proxy.href,
+      requestTls: connect,
+      proxyTls: connect,
+    });
     return { dispatcher, origin: url.origin, prefix: path, headers: {}, proxy: proxy.host };
   }
   // Plain HTTP is not tunneled: many proxies allow tunnels to port 443 only.
-  const dispatcher = new Pool(proxy.origin, { ...limits, connect });
+  const dispatcher = openPool(proxy.origin, { ...limits, connect });
   const headers = { host: url.host, ...proxyAuthorization(proxy) };
   return { dispatcher, origin: proxy.origin, prefix: `${url.origin}${path}`, headers, proxy: proxy.host };
 }
