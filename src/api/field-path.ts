@@ -14,6 +14,8 @@ export interface FieldType {
 type Variants = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 const maps: Variants = variants;
+/** All records of a variant, by the name of its map. */
+const variantRecords = new Map<string, readonly string[]>();
 
 /**
  * The type of the field at a JSON pointer in a record: `typeOfField('Transaction', '/block_ref/seqno')`. A pointer can lead
@@ -27,8 +29,8 @@ export function typeOfField(record: string, pointer: string): FieldType | undefi
   let field: Field | undefined;
   for (const name of pointer.split('/').slice(1)) {
     if (field !== undefined && field.container !== 'none') return undefined;
-    const texts = records.flatMap((each) => fieldsOf(each)?.[name] ?? []);
-    const [text] = texts;
+    const owner = records.find((each) => fieldsOf(each)?.[name] !== undefined);
+    const text = owner === undefined ? undefined : fieldsOf(owner)?.[name];
     if (text === undefined) return undefined;
     field = parseField(text);
     // Another variant may lack the field.
@@ -57,7 +59,11 @@ function columnOf({ content, container }: Field): Pick<FieldType, 'kind' | 'unit
 export function recordsIn({ content }: Field): readonly string[] {
   if (content.kind === 'record') return [content.name];
   if (content.kind !== 'variant') return [];
-  return Object.keys(maps[content.map] ?? {}).flatMap((word) => recordsOfVariant(content.map, word));
+  const { map } = content;
+  const known = variantRecords.get(map);
+  const names = known ?? Object.keys(maps[map] ?? {}).flatMap((word) => recordsOfVariant(map, word));
+  variantRecords.set(map, names);
+  return names;
 }
 
 /** The records of a variant for a value of its deciding field; none for an unknown value. */

@@ -85,12 +85,12 @@ function isPipeline(value: unknown): value is PipelineDef {
 }
 
 /** The place of a function in a declaration: `walk.query`. */
-function findCode(value: unknown, path = ''): string | undefined {
-  if (typeof value === 'function') return path;
+function findCode(value: unknown): string | undefined {
+  if (typeof value === 'function') return '';
   if (typeof value !== 'object' || value === null) return undefined;
-  for (const [name, inner] of Object.entries(value)) {
-    const found = findCode(inner, path === '' ? name : `${path}.${name}`);
-    if (found !== undefined) return found;
+  for (const name of Object.keys(value)) {
+    const place = findCode(value[name as keyof typeof value]);
+    if (place !== undefined) return place === '' ? name : `${name}.${place}`;
   }
   return undefined;
 }
