@@ -1,4 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
+import { UsageError } from './errors.ts';
 
 /**
  * The choice that begins with the typed text, or else has the smallest edit distance to it.
@@ -24,4 +25,17 @@ function isSwapped(typed: string, choice: string): boolean {
 export function didYouMean(typed: string, choices: readonly string[]): string {
   const near = nearest(typed, choices);
   return near === undefined ? '' : `did you mean ${near}? `;
+}
+
+/** `did you mean blocks? There are: blocks, messages`, as hint for a name that is none of the choices. */
+export function choicesFor(typed: string, choices: readonly string[]): string {
+  return `${didYouMean(typed, choices)}There are: ${choices.join(', ')}`;
+}
+
+/** The error for a name that is none of the choices. */
+export function unknownName(expected: string, got: string, choices: readonly string[], code: string): UsageError {
+  return new UsageError(`usage: expected ${expected}, got ${JSON.stringify(got)}`, {
+    code,
+    hint: choicesFor(got, choices),
+  });
 }

@@ -1,6 +1,6 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import * as z from 'zod';
-import { didYouMean } from './did-you-mean.ts';
+import { choicesFor, didYouMean } from './did-you-mean.ts';
 import { UsageError } from './errors.ts';
 
 /** Keys and indices that lead to a value of a YAML text. */
@@ -122,7 +122,7 @@ function faultOf(yaml: PlacedYaml, origin: YamlOrigin, schema: z.ZodType, error:
     const keys = Object.keys(known.properties ?? {});
     return fault(
       `a known key of ${label}, got ${JSON.stringify(key)} (${yaml.placeOfKey(path, key)})`,
-      `${didYouMean(key, keys)}There are: ${keys.join(', ')}`,
+      choicesFor(key, keys),
     );
   }
   const got = yaml.textAt(path);

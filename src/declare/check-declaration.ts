@@ -1,6 +1,6 @@
 import { type Endpoint, parametersOf } from '../api/endpoint.ts';
 import { endpointByPath, endpointOf } from '../api/endpoints.ts';
-import { didYouMean } from '../core/did-you-mean.ts';
+import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { ownColumns } from './cross-check.ts';
 import { kinds } from './kind.ts';
@@ -185,7 +185,7 @@ function requireDistinct(file: string, what: string, names: readonly string[]): 
 
 function choose(file: string, what: string, got: string, choices: readonly string[]): void {
   if (choices.includes(got)) return;
-  throw refusal(file, what, JSON.stringify(got), `${didYouMean(String(got), choices)}There are: ${choices.join(', ')}`);
+  throw refusal(file, what, JSON.stringify(got), choicesFor(String(got), choices));
 }
 
 function refusal(file: string, expected: string, got: string, hint: string, cause?: unknown): UsageError {

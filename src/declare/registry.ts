@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { didYouMean } from '../core/did-you-mean.ts';
+import { didYouMean, unknownName } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { lookupsTable } from '../decode/lookups-table.ts';
 import { quarantineTable } from '../decode/quarantine-table.ts';
@@ -91,7 +91,7 @@ export class Registry {
     if (found !== undefined) return found;
     const table = this.tableOf(name);
     const writer = this.pipelines.find(({ tables }) => table !== undefined && tables.includes(table));
-    if (writer === undefined) throw unknown('pipeline', name, namesOf(this.pipelines));
+    if (writer === undefined) throw unknownName('a pipeline', name, namesOf(this.pipelines), 'unknown-pipeline');
     throw new UsageError(`usage: expected a pipeline, got the table ${name}`, {
       code: 'unknown-pipeline',
       hint: `did you mean ${writer.name}? It writes ${name}`,
@@ -102,8 +102,12 @@ export class Registry {
   table(name: string): TableDef {
     const found = this.tables.find((candidate) => candidate.name === name);
     if (found !== undefined) return found;
+    const tables = namesOf(this.tables);
     const views = this.tables.flatMap((candidate) => namesOf(candidate.views));
-    throw unknown('table', name, namesOf(this.tables), views);
+    throw new UsageError(`usage: expected a table, got ${JSON.stringify(name)}`, {
+      code: 'unknown-table',
+      hint: `${didYouMean(name, [...tables, ...views])}There are: ${tables.join(', ')}`,
+    });
   }
 
   /** Names of all pipelines that `run` can export. */
@@ -153,13 +157,6 @@ export class Registry {
 
 function namesOf(named: readonly { readonly name: string }[]): readonly string[] {
   return named.map(({ name }) => name);
-}
-
-function unknown(what: string, name: string, choices: readonly string[], more: readonly string[] = []): UsageError {
-  return new UsageError(`usage: expected a ${what}, got ${JSON.stringify(name)}`, {
-    code: `unknown-${what}`,
-    hint: `${didYouMean(name, [...choices, ...more])}There are: ${choices.join(', ')}`,
-  });
 }
 
 function ephemeral(name: string): UsageError {

@@ -1,4 +1,4 @@
-import { didYouMean } from '../core/did-you-mean.ts';
+import { didYouMean, unknownName } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { fixedColumns, isLeftOut, leftOutOf, narrowPipeline, WHOLE } from './left-out.ts';
 import type { PipelineDef } from './pipeline.ts';
@@ -89,10 +89,7 @@ function tableOf(pipelines: readonly PipelineDef[], name: string): Found {
     if (def !== undefined) return { def, pipeline };
   }
   const names = pipelines.flatMap(({ tables }) => tables.map((table) => table.name));
-  throw new UsageError(`usage: expected an exported table, got ${JSON.stringify(name)}`, {
-    code: 'unknown-table',
-    hint: `${didYouMean(name, names)}There are: ${names.join(', ')}`,
-  });
+  throw unknownName('an exported table', name, names, 'unknown-table');
 }
 
 /** The main table of a pipeline cannot be left out: the others are proven by it. */

@@ -1,4 +1,4 @@
-import { didYouMean } from '../core/did-you-mean.ts';
+import { choicesFor, didYouMean } from '../core/did-you-mean.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { selectedTable } from '../declare/selected-table.ts';
@@ -104,7 +104,7 @@ async function checkParameters(
   const shown = known.map((name) => `$${name}`);
   throw badQuery(
     `a parameter that jobs bind, got $${lost} (${lines.file}:${lines.line + at - 1})`,
-    `${didYouMean(`$${lost}`, shown)}There are: ${shown.join(', ')}`,
+    choicesFor(`$${lost}`, shown),
   );
 }
 

@@ -1,4 +1,4 @@
-import { didYouMean } from '../core/did-you-mean.ts';
+import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import type { YamlPath as Path, PlacedYaml } from '../core/yaml.ts';
 
@@ -10,9 +10,6 @@ export function wrongValue(yaml: PlacedYaml, path: Path, expected: string, hint:
 
 /** An unknown name, with the closest valid one as hint. */
 export function wrongName(yaml: PlacedYaml, path: Path, what: string, choices: readonly string[]): UsageError {
-  const hint =
-    choices.length === 0
-      ? `there is no ${what}`
-      : `${didYouMean(yaml.textAt(path), choices)}There are: ${choices.join(', ')}`;
+  const hint = choices.length === 0 ? `there is no ${what}` : choicesFor(yaml.textAt(path), choices);
   return wrongValue(yaml, path, `a ${what}`, hint);
 }

@@ -1,5 +1,5 @@
-import { didYouMean } from '../core/did-you-mean.ts';
-import { MartError, UsageError } from '../core/errors.ts';
+import { unknownName } from '../core/did-you-mean.ts';
+import { MartError } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { kindOfType, type SelectedColumn, selectedTable } from '../declare/selected-table.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -69,10 +69,7 @@ export function martOf(marts: readonly MartDef[], name: string): MartDef {
   const found = marts.find((mart) => mart.name === name);
   if (found !== undefined) return found;
   const names = marts.map((mart) => mart.name);
-  throw new UsageError(`usage: expected a mart, got ${JSON.stringify(name)}`, {
-    code: 'unknown-mart',
-    hint: `${didYouMean(name, names)}There are: ${names.join(', ')}`,
-  });
+  throw unknownName('a mart', name, names, 'unknown-mart');
 }
 
 /** The named marts and those that they read, in build order. */

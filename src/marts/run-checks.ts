@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { didYouMean } from '../core/did-you-mean.ts';
+import { unknownName } from '../core/did-you-mean.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { UsageError } from '../core/errors.ts';
 import { unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -158,13 +157,8 @@ export async function runChecks(warehouse: string, options: CheckOptions = {}): 
 function choose(checks: readonly CheckDef[], names: readonly string[] | undefined): readonly CheckDef[] {
   if (names === undefined || names.length === 0) return checks;
   const all = checks.map(({ name }) => name);
-  for (const name of names) {
-    if (all.includes(name)) continue;
-    throw new UsageError(`usage: expected a check, got ${JSON.stringify(name)}`, {
-      code: 'unknown-check',
-      hint: `${didYouMean(name, all)}There are: ${all.join(', ')}`,
-    });
-  }
+  const wrong = names.find((name) => !all.includes(name));
+  if (wrong !== undefined) throw unknownName('a check', wrong, all, 'unknown-check');
   return checks.filter(({ name }) => names.includes(name));
 }
 

@@ -1,6 +1,6 @@
 import { DuckDBDateValue } from '@duckdb/node-api';
 import { rawAddress } from '../api/client/address.ts';
-import { didYouMean } from '../core/did-you-mean.ts';
+import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import type { ParamDef, ReportDef } from './report-definition.ts';
 
@@ -26,7 +26,7 @@ export function bindParams({ name: report, front }: ReportDef, given: Readonly<R
     if (names.includes(name)) continue;
     throw new UsageError(`usage: expected a parameter of ${report}, got ${JSON.stringify(name)}`, {
       code: 'unknown-param',
-      hint: names.length === 0 ? 'it has none' : `${didYouMean(name, names)}There are: ${names.join(', ')}`,
+      hint: names.length === 0 ? 'it has none' : choicesFor(name, names),
     });
   }
   const values: Record<string, unknown> = {};
@@ -49,10 +49,7 @@ function parseParam(name: string, { type, choices = [], doc }: ParamDef, text: s
   const bad = (expected: string): UsageError =>
     new UsageError(`usage: expected ${expected} as parameter ${name}, got ${JSON.stringify(text)}`, {
       code: 'bad-param',
-      hint:
-        type === 'choice' && choices.length > 0
-          ? `${didYouMean(text, choices)}There are: ${choices.join(', ')}`
-          : `${name} is: ${doc}`,
+      hint: type === 'choice' && choices.length > 0 ? choicesFor(text, choices) : `${name} is: ${doc}`,
     });
   switch (type) {
     case 'text':

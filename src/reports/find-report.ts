@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { didYouMean } from '../core/did-you-mean.ts';
+import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { shippedFolder, shippedNames, shownPath } from '../sql/shipped-queries.ts';
 import { readFront } from './front-matter.ts';
@@ -35,7 +35,7 @@ export async function openReport(report: string): Promise<ReportDef> {
   if (!isPath && !names.includes(report)) {
     throw new UsageError(`usage: expected a report, got ${JSON.stringify(report)}`, {
       code: 'unknown-report',
-      hint: `${didYouMean(report, names)}There are: ${names.join(', ')}; or give the path of a folder`,
+      hint: `${choicesFor(report, names)}; or give the path of a folder`,
     });
   }
   const folder = isPath ? report : join(shippedFolder('reports'), report);

@@ -1,4 +1,4 @@
-import { didYouMean } from '../core/did-you-mean.ts';
+import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Query, QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
@@ -87,6 +87,6 @@ function timesOf({ columns, rows }: QueryResult): readonly (string | undefined)[
 function bad(expected: string, got: string, path: string, names: readonly string[]): UsageError {
   return new UsageError(`usage: expected ${expected}, got ${got} (${path}:1)`, {
     code: 'bad-report',
-    hint: `${didYouMean(got, names)}There are: ${names.join(', ')}`,
+    hint: choicesFor(got, names),
   });
 }

@@ -1,4 +1,4 @@
-import { didYouMean } from '../core/did-you-mean.ts';
+import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { readYaml } from '../core/yaml.ts';
 import { readFront } from './front-matter.ts';
@@ -86,7 +86,7 @@ function readDirective(fence: Fence, line: number, path: string, blocks: readonl
   const { id, word, more, text } = fence;
   const ids = blocks.map((block) => block.id);
   if (!ids.includes(id)) {
-    const hint = ids.length === 0 ? 'write ```sql <id> above it' : `${didYouMean(id, ids)}There are: ${ids.join(', ')}`;
+    const hint = ids.length === 0 ? 'write ```sql <id> above it' : choicesFor(id, ids);
     throw bad(`expected the id of a select above after ${word}, got ${id || 'none'} (${path}:${line})`, hint);
   }
   if (more !== '')
@@ -101,8 +101,8 @@ function readDirective(fence: Fence, line: number, path: string, blocks: readonl
     case 'figures': {
       const def = readYaml(text, origin, directiveSchemas.figures).value;
       if (def.before !== undefined && !ids.includes(def.before)) {
-        const hint = `${didYouMean(def.before, ids)}There are: ${ids.join(', ')}`;
-        throw bad(`expected the id of a select above as before, got ${def.before} (${path}:${line})`, hint);
+        const fault = `expected the id of a select above as before, got ${def.before} (${path}:${line})`;
+        throw bad(fault, choicesFor(def.before, ids));
       }
       return { kind, of: id, line, def };
     }

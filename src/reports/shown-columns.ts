@@ -1,4 +1,4 @@
-import { didYouMean } from '../core/did-you-mean.ts';
+import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { decimalsOf, type ShownColumn } from './cells.ts';
@@ -34,7 +34,7 @@ export function findColumn(result: QueryResult, name: string, directive: Directi
   if (at >= 0) return at;
   throw new UsageError(`usage: expected a column of ${directive.of}, got ${name} (${path}:${directive.line})`, {
     code: 'bad-report',
-    hint: `${didYouMean(name, names)}There are: ${names.join(', ')}`,
+    hint: choicesFor(name, names),
   });
 }
 

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { didYouMean } from '../../core/did-you-mean.ts';
+import { choicesFor } from '../../core/did-you-mean.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { SourceRequest } from '../../http/request.ts';
 import { type Endpoint, parametersOf } from '../endpoint.ts';
@@ -81,11 +81,9 @@ function meaningOf(parameter: Parameter): string {
 }
 
 function unknownParameter(label: string, name: string, names: readonly string[]): UsageError {
-  const hint =
-    names.length === 0 ? `${label} takes no parameters` : `${didYouMean(name, names)}There are: ${names.join(', ')}`;
   return new UsageError(`usage ${label}: expected a parameter, got ${JSON.stringify(name)}`, {
     code: 'unknown-parameter',
-    hint,
+    hint: names.length === 0 ? `${label} takes no parameters` : choicesFor(name, names),
   });
 }
 
