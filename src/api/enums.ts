@@ -1,56 +1,3 @@
-/** Known values of fields; newer servers may send others. */
-export const enums = {
-  account_status: ['uninit', 'frozen', 'active', 'nonexist'],
-  storage_status_change: ['unchanged', 'frozen', 'deleted'],
-  action_status_change: ['unchanged', 'frozen', 'deleted'],
-  compute_skip_reason: ['no_state', 'bad_state', 'no_gas', 'suspended'],
-  bounce_type: ['negfunds', 'nofunds', 'ok'],
-  description_type: ['ord', 'storage', 'tick_tock', 'split_prepare', 'split_install', 'merge_prepare', 'merge_install'],
-  finality: ['pending', 'confirmed', 'finalized'],
-  trace_state: ['complete', 'pending', 'broken'],
-  classification_state: ['unclassified', 'ok', 'failed', 'broken'],
-  token_info_type: ['nft_items', 'nft_collections', 'jetton_masters', 'jetton_wallets'],
-  wallet_type: [
-    'wallet v1 r1',
-    'wallet v1 r2',
-    'wallet v1 r3',
-    'wallet v2 r1',
-    'wallet v2 r2',
-    'wallet v3 r1',
-    'wallet v3 r2',
-    'wallet v4 r1',
-    'wallet v4 r2',
-    'wallet v5 beta',
-    'wallet v5 r1',
-  ],
-  nft_sale_type: ['getgems_sale', 'getgems_auction', 'telemint'],
-  dex: ['stonfi', 'stonfi_v2', 'dedust', 'tonco', 'coffee'],
-  staking_provider: ['liquid_staking', 'nominator', 'ethena'],
-  dns_sum_type: ['DNSNextResolver', 'DNSAdnlAddress', 'DNSSmcAddress', 'DNSStorageAddress', 'DNSText'],
-  layerzero_dvn_status: ['succeeded', 'nonce_out_of_range', 'dvn_not_configured', 'unknown_<code>'],
-  cocoon_payout_type: ['regular', 'last'],
-  parsed_body_type: [
-    'jetton_transfer',
-    'jetton_burn',
-    'jetton_mint',
-    'nft_transfer',
-    'ton_transfer',
-    'jetton_top_up',
-    'jetton_change_admin',
-    'jetton_claim_admin',
-    'jetton_change_content',
-    'jetton_call_to',
-    'jetton_set_status',
-    'single_nominator_withdraw',
-    'single_nominator_change_validator',
-    'vesting_internal_transfer',
-    'multisig_update_params',
-    'unknown',
-  ],
-  payload_sum_type: ['TextComment', 'EncryptedTextComment', 'StonfiSwap', 'Unknown', ''],
-  stack_entry_type: ['num', 'cell', 'slice', 'tuple', 'list'],
-} as const;
-
 /** Record type of a field by the value of another field; several if a third field decides. */
 export const variants = {
   action_details_by_type: {
@@ -163,5 +110,45 @@ export const variants = {
   },
 } as const;
 
+/** Known values of fields; newer servers may send others. */
+export const enums = {
+  account_status: ['uninit', 'frozen', 'active', 'nonexist'],
+  storage_status_change: ['unchanged', 'frozen', 'deleted'],
+  action_status_change: ['unchanged', 'frozen', 'deleted'],
+  compute_skip_reason: ['no_state', 'bad_state', 'no_gas', 'suspended'],
+  bounce_type: ['negfunds', 'nofunds', 'ok'],
+  description_type: ['ord', 'storage', 'tick_tock', 'split_prepare', 'split_install', 'merge_prepare', 'merge_install'],
+  finality: ['pending', 'confirmed', 'finalized'],
+  trace_state: ['complete', 'pending', 'broken'],
+  classification_state: ['unclassified', 'ok', 'failed', 'broken'],
+  token_info_type: ['nft_items', 'nft_collections', 'jetton_masters', 'jetton_wallets'],
+  wallet_type: [
+    'wallet v1 r1',
+    'wallet v1 r2',
+    'wallet v1 r3',
+    'wallet v2 r1',
+    'wallet v2 r2',
+    'wallet v3 r1',
+    'wallet v3 r2',
+    'wallet v4 r1',
+    'wallet v4 r2',
+    'wallet v5 beta',
+    'wallet v5 r1',
+  ],
+  nft_sale_type: keysOf(variants.nft_sale_details_by_type),
+  dex: ['stonfi', 'stonfi_v2', 'dedust', 'tonco', 'coffee'],
+  staking_provider: ['liquid_staking', 'nominator', 'ethena'],
+  dns_sum_type: ['DNSNextResolver', 'DNSAdnlAddress', 'DNSSmcAddress', 'DNSStorageAddress', 'DNSText'],
+  layerzero_dvn_status: ['succeeded', 'nonce_out_of_range', 'dvn_not_configured', 'unknown_<code>'],
+  cocoon_payout_type: ['regular', 'last'],
+  parsed_body_type: keysOf(variants.parsed_body_by_type),
+  payload_sum_type: ['TextComment', 'EncryptedTextComment', 'StonfiSwap', 'Unknown', ''],
+  stack_entry_type: ['num', 'cell', 'slice', 'tuple', 'list'],
+} as const;
+
 /** Known types of actions, in alphabetical order. */
 export const actionTypes: readonly string[] = Object.keys(variants.action_details_by_type).sort();
+
+function keysOf<T extends object>(record: T): readonly (keyof T)[] {
+  return Object.keys(record) as (keyof T)[];
+}
