@@ -5,48 +5,43 @@ import { RELATION_FORMATS } from '../sql/relation-writer.ts';
 
 /** The schema of job files; docs/job.schema.json is generated from it. `checkJob` checks the names. */
 
-const names = (what: string): z.ZodType<'all' | readonly string[]> =>
-  z.union([z.literal('all'), z.array(z.string().min(1))]).describe(`Names of ${what}, or \`all\`.`);
+const text = z.string().min(1);
+const texts = z.array(text);
 
-const output = z
-  .string()
-  .min(1)
-  .describe(
-    'Path of the file, relative to the working folder. Placeholders: `{first_date}` and `{date}`, the first and last day of the range, and `{job}`, the name of the job.',
-  );
+const names = (what: string): z.ZodType<'all' | readonly string[]> =>
+  z.union([z.literal('all'), texts]).describe(`Names of ${what}, or \`all\`.`);
+
+const output = text.describe(
+  'Path of the file, relative to the working folder. Placeholders: `{first_date}` and `{date}`, the first and last day of the range, and `{job}`, the name of the job.',
+);
+
+const formatOf = <Format extends string>(formats: readonly Format[]) =>
+  z.enum(formats).optional().describe('Default: from the file extension of `output`. It must match the extension.');
 
 const report = z
   .strictObject({
-    report: z.string().min(1).describe('Name of a report in sql/reports, or the path of your own.'),
+    report: text.describe('Name of a report in sql/reports, or the path of your own.'),
     params: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
       .default({})
       .describe(
         'Parameters of the report, passed as bound values. They can contain the same placeholders as `output`.',
       ),
-    format: z
-      .enum(REPORT_FORMATS)
-      .optional()
-      .describe('Default: from the file extension of `output`. It must match the extension.'),
+    format: formatOf(REPORT_FORMATS),
     output,
   })
   .describe('A report to write when all checks have passed.');
 
 const exported = z
   .strictObject({
-    table: z.string().min(1).optional().describe('Table or mart to export in full, in key order.'),
-    query: z
-      .string()
-      .min(1)
+    table: text.optional().describe('Table or mart to export in full, in key order.'),
+    query: text
       .optional()
       .describe(
         'Query to export. `$from` and `$to` are the first and last masterchain block of the range, `$first_date` and `$date` its first and last day.',
       ),
-    file: z.string().min(1).optional().describe('File with such a query.'),
-    format: z
-      .enum(RELATION_FORMATS)
-      .optional()
-      .describe('Default: from the file extension of `output`. It must match the extension.'),
+    file: text.optional().describe('File with such a query.'),
+    format: formatOf(RELATION_FORMATS),
     output,
   })
   .meta({
@@ -60,7 +55,7 @@ const notice = z
       .url({ protocol: /^https?$/ })
       .optional()
       .describe('URL that receives the result as JSON in a POST request.'),
-    webhook_env: z.string().min(1).optional().describe('Environment variable with the URL, to keep it out of files.'),
+    webhook_env: text.optional().describe('Environment variable with the URL, to keep it out of files.'),
     command: z
       .array(z.string())
       .min(1)
@@ -75,13 +70,10 @@ const notice = z
 
 const schedule = z
   .strictObject({
-    cron: z
-      .string()
-      .min(1)
-      .describe('Five fields: minute, hour, day of month, month, day of week. `15 3 * * *` is every night at 03:15.'),
-    zone: z
-      .string()
-      .min(1)
+    cron: text.describe(
+      'Five fields: minute, hour, day of month, month, day of week. `15 3 * * *` is every night at 03:15.',
+    ),
+    zone: text
       .optional()
       .describe('Time zone of the cron expression, such as `Europe/Berlin`. Default: `zone` of the job.'),
     catch_up: z
@@ -122,8 +114,7 @@ const retention = z
       .regex(/^[1-9]\d{0,4} ?d(ays?)?$/)
       .transform((text) => Number.parseInt(text, 10))
       .describe('Number of whole UTC days to keep, counted back from the moment of the run, such as `90d`.'),
-    pipelines: z
-      .array(z.string().min(1))
+    pipelines: texts
       .min(1)
       .optional()
       .describe(
@@ -135,12 +126,8 @@ const retention = z
 export const jobSchema = z
   .strictObject({
     doc: z.string().optional().describe('A one-sentence description of the job.'),
-    network: z.string().min(1).describe('mainnet, testnet, sandbox, or a base URL.'),
-    warehouse: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Folder of Parquet files, or path of a .duckdb file. Default: data/<network>.'),
+    network: text.describe('mainnet, testnet, sandbox, or a base URL.'),
+    warehouse: text.optional().describe('Folder of Parquet files, or path of a .duckdb file. Default: data/<network>.'),
     rps: z
       .union([z.number().positive(), z.literal('auto')])
       .optional()
@@ -150,29 +137,26 @@ export const jobSchema = z
       .optional()
       .describe('Priority among processes that share the rate limit of a network. Default: backfill.'),
     lane: z.enum(PRIORITIES).optional().describe('Old name of `priority`.').meta({ deprecated: true }),
-    pipelines: z.array(z.string().min(1)).default([]).describe('Pipelines to export, with those they depend on.'),
-    without: z.array(z.string().min(1)).optional().describe('Tables to leave out, such as `account_states`.'),
+    pipelines: texts.default([]).describe('Pipelines to export, with those they depend on.'),
+    without: texts.optional().describe('Tables to leave out, such as `account_states`.'),
     columns: z
-      .record(z.string().min(1), z.array(z.string().min(1)).min(1))
+      .record(text, texts.min(1))
       .optional()
       .describe('Columns to export, by table. Key, sort, time and proof columns are always included.'),
-    without_columns: z
-      .array(z.string().min(1))
-      .optional()
-      .describe('Columns to leave out, such as `messages.body_boc`.'),
+    without_columns: texts.optional().describe('Columns to leave out, such as `messages.body_boc`.'),
     range: z
-      .union([z.string().min(1), z.int()])
+      .union([text, z.int()])
       .transform(String)
       .optional()
       .describe(
         '`yesterday`, `last 7 days`, `since last run`, a day, or any range of `tonlake run --range`. Quote values with a colon.',
       ),
     start: z
-      .union([z.string().min(1), z.int()])
+      .union([text, z.int()])
       .transform(String)
       .optional()
       .describe('Where `since last run` starts on the first run: a day or a masterchain seqno.'),
-    zone: z.string().min(1).default('UTC').describe('Time zone of days. Default: UTC, as in the tables.'),
+    zone: text.default('UTC').describe('Time zone of days. Default: UTC, as in the tables.'),
     clock: z
       .enum(['wall', 'chain'])
       .optional()
