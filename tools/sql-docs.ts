@@ -93,6 +93,12 @@ Results are printed as a box, CSV or JSON, or written to a Parquet file (\`--out
 of \`--output\`; if you also set \`--format\`, the two must agree. Rows are streamed, so memory does not grow with the result. If a query
 fails halfway, no file is left behind, but standard output may already have rows. A box shows the first 1,000 rows.
 
+\`tonlake shell\` is a prompt for the same queries: statements of several lines that end with a semicolon, history, completion by Tab,
+\`.tables\`, \`.describe TABLE\`, \`.mode box|line|csv|json\`, \`.once FILE\`, \`.output FILE\`, \`.timer on\` (\`.help\` lists all). Ctrl-C cancels
+the query. Results that are larger than the terminal open in \`$PAGER\`. Temporary objects and variables last until the shell ends; in a
+DuckDB warehouse, which is open only while a statement runs, for one statement. \`tonlake shell < file.sql\` runs a script until the first
+error.
+
 \`tonlake sql\`, jobs and \`tonlake fetch\` convert types in the same way. No integer becomes a float.
 
 | type | CSV and JSON | Parquet |

@@ -15,6 +15,7 @@ import { addReport } from './commands/report-command.ts';
 import { addPlan, addRun } from './commands/run-command.ts';
 import { addSandbox } from './commands/sandbox-command.ts';
 import { addSchedule } from './commands/schedule-command.ts';
+import { addShell } from './commands/shell-command.ts';
 import { addSql } from './commands/sql-command.ts';
 import { addStatus } from './commands/status-command.ts';
 import { addVerify } from './commands/verify-command.ts';
@@ -38,6 +39,7 @@ export function createProgram(): Command {
     addMart,
     addCheck,
     addSql,
+    addShell,
     addReport,
     addDescribe,
     addFiles,

@@ -58,6 +58,11 @@ export class Database {
     return database;
   }
 
+  /** Cancels the statement that runs, which throws then. */
+  interrupt(): void {
+    this.#connection.interrupt();
+  }
+
   async run(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<void> {
     await this.#connection.run(sql, bindable(parameters));
   }

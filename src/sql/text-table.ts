@@ -24,8 +24,29 @@ export async function boxOf({ columns, lots, countRest }: RowStream): Promise<st
     if (count >= BOX_ROWS) break;
   }
   count += await countRest();
+  return `${table.toString()}\n${rowCount(count)}`;
+}
+
+/** The first rows, one column per line, for rows that are too wide for a box. */
+export async function linesOf({ columns, lots, countRest }: RowStream): Promise<string> {
+  const width = Math.max(...columns.map(({ name }) => name.length));
+  const shown: string[] = [];
+  let count = 0;
+  for await (const rows of lots()) {
+    for (const row of rows.slice(0, BOX_ROWS - count)) {
+      const lines = columns.map(({ name }, at) => `${name.padStart(width)} = ${visible(textOf(row[at]) ?? 'NULL')}`);
+      shown.push(`${lines.join('\n')}\n`);
+    }
+    count += rows.length;
+    if (count >= BOX_ROWS) break;
+  }
+  count += await countRest();
+  return `${[...shown, rowCount(count)].join('\n')}`;
+}
+
+function rowCount(count: number): string {
   const more = count > BOX_ROWS ? `, of which ${BOX_ROWS} are shown; --format csv has all` : '';
-  return `${table.toString()}\n${count} ${count === 1 ? 'row' : 'rows'}${more}\n`;
+  return `${count} ${count === 1 ? 'row' : 'rows'}${more}\n`;
 }
 
 /** Shows control characters as escapes: comments on the chain may contain terminal sequences. */

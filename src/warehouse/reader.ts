@@ -4,6 +4,8 @@ import type { LedgerEntry, Store } from './store.ts';
 /** A warehouse opened for reading only. */
 export interface Reader {
   readonly kind: Store['kind'];
+  /** True if nobody can write the warehouse while it is open. */
+  readonly blocksWriters: boolean;
   /** Absolute. */
   readonly path: string;
   readonly network: string;
@@ -17,6 +19,8 @@ export interface Reader {
   forgotten(): Promise<readonly LedgerEntry[]>;
   /** Absolute paths of the files that hold a table's rows; none in a DuckDB warehouse. */
   files(table: string): Promise<readonly string[]>;
+  /** Cancels the query that runs, which throws then. */
+  interrupt(): void;
   close(): Promise<void>;
 }
 

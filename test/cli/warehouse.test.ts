@@ -2,7 +2,8 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { boxQuery } from '../../src/warehouse/query/query.ts';
+import { boxOf } from '../../src/sql/text-table.ts';
+import { withQueries } from '../../src/warehouse/query/query.ts';
 import { tonlake } from '../cli.ts';
 import { hashTables } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
@@ -107,7 +108,8 @@ describe('tonlake sql', () => {
       'create view x as select 1',
       'drop view if exists actions_call_contract',
     ]) {
-      await expect(boxQuery(warehouse, query), query).rejects.toMatchObject({ code: 'read-only' });
+      const box = withQueries(warehouse, {}, ({ read }) => read(query, boxOf));
+      await expect(box, query).rejects.toMatchObject({ code: 'read-only' });
     }
     const { code, stdout, stderr } = await tonlake(['sql', 'create table x as select 1', '--warehouse', warehouse]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

@@ -76,15 +76,18 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
     });
   }
   collectInSteps();
-  const { boxQuery, writeQuery } = await import('../../warehouse/query/query.ts');
+  const { withQueries } = await import('../../warehouse/query/query.ts');
   const warehouse = await findWarehouse(flags);
-  if (format === 'box') {
-    const box = await boxQuery(warehouse, sql, options);
-    if (output === undefined) return write(process.stdout, box);
-    const { putContent } = await import('../../files/put-whole-file.ts');
-    await putContent(output, box);
-  } else if (output !== undefined) await writeQuery(warehouse, sql, { file: output, format }, options);
-  else if (format !== 'parquet') await writeQuery(warehouse, sql, { out: process.stdout, format }, options);
+  await withQueries(warehouse, options, async (queries) => {
+    if (format === 'box') {
+      const { boxOf } = await import('../../sql/text-table.ts');
+      const box = await queries.read(sql, boxOf);
+      if (output === undefined) return write(process.stdout, box);
+      const { putContent } = await import('../../files/put-whole-file.ts');
+      await putContent(output, box);
+    } else if (output !== undefined) await queries.write(sql, { file: output, format });
+    else if (format !== 'parquet') await queries.write(sql, { out: process.stdout, format });
+  });
 }
 
 async function readQueryFile(path: string): Promise<string> {

@@ -31,6 +31,7 @@ export async function openDuckdbReader(path: string, tables: readonly TableDef[]
     for (const table of tables) requireReadable(table, columns.get(table.name) ?? [], path);
     return {
       kind: 'duckdb',
+      blocksWriters: true,
       path,
       network,
       query: (sql, parameters) => guarded('query', () => macros.answer(sql, () => database.query(sql, parameters))),
@@ -39,6 +40,7 @@ export async function openDuckdbReader(path: string, tables: readonly TableDef[]
       ledger: async () => entries.effective,
       forgotten: async () => entries.forgotten,
       files: async () => [],
+      interrupt: () => database.interrupt(),
       close: async () => database.close(),
     };
   } catch (error) {

@@ -33,6 +33,7 @@ export async function openParquetReader(
   const views = new WarehouseViews(path, ledger, tables, readerSettings());
   return {
     kind: 'parquet',
+    blocksWriters: false,
     path,
     network,
     query: async (sql, parameters) => {
@@ -55,6 +56,7 @@ export async function openParquetReader(
       await follow();
       return groupFiles(path, ledger, table).flatMap(({ paths }) => paths);
     },
+    interrupt: () => views.interrupt(),
     close: () => views.close(),
   };
 }

@@ -1,10 +1,9 @@
 import { StoreError, UsageError } from '../../core/errors.ts';
 import { putWhole } from '../../files/put-whole-file.ts';
-import { type RelationTarget, writeRelation } from '../../sql/relation-writer.ts';
+import type { RowStream } from '../../sql/query-result.ts';
+import { type RelationTarget, type Selection, writeRelation } from '../../sql/relation-writer.ts';
 import { placeOf, sqlFault } from '../../sql/sql-fault.ts';
-import { boxOf } from '../../sql/text-table.ts';
 import { openReader } from '../open-store.ts';
-import type { Reader } from '../reader.ts';
 import { findGaps } from './open-warehouse.ts';
 import { requireSameNetwork } from './status.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
@@ -22,50 +21,69 @@ export interface QueryOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/**
- * Writes the rows of one query to a file, which appears under its name when it is whole, or to a stream of text.
- *
- * @returns how many rows
- * @throws {UsageError} `unknown-parameter` when the query does not name a parameter that was given
- * @throws {StoreError} when there is no warehouse or the query is wrong
- * @throws {AuditError} `not-whole` with `strict`, when a table of the query has gaps
- */
-export async function writeQuery(
-  warehouse: string,
-  sql: string,
-  target: RelationTarget,
-  options: QueryOptions = {},
-): Promise<number> {
-  return withReader(warehouse, sql, options, async (reader) => {
-    const selection = { sql, parameters: boundIn(sql, options) };
-    if ('out' in target) return writeRelation(reader, selection, target);
-    return putWhole(target.file, (draft) => writeRelation(reader, selection, { ...target, file: draft }));
-  });
+/** A warehouse opened for the queries of one user, who is told of gaps. */
+export interface Queries {
+  /** True if nobody can write the warehouse while it is open. */
+  readonly blocksWriters: boolean;
+  /**
+   * Writes the rows of a query to a file, which appears under its name when it is whole, or to a stream of text.
+   *
+   * @returns how many rows
+   * @throws {UsageError} `unknown-parameter` when the query does not name a parameter that was given
+   * @throws {StoreError} when the query is wrong
+   * @throws {AuditError} `not-whole` with `strict`, when a table of the query has gaps
+   */
+  write(sql: string, target: RelationTarget): Promise<number>;
+  /** Hands over the rows of a query as they are made. @throws as `write` */
+  read<T>(sql: string, use: (rows: RowStream) => Promise<T>): Promise<T>;
+  /** Cancels the query that runs, which throws then. */
+  interrupt(): void;
+  close(): Promise<void>;
 }
 
-/** The first rows of one query as a box for people, and their number. @throws as `writeQuery` */
-export async function boxQuery(warehouse: string, sql: string, options: QueryOptions = {}): Promise<string> {
-  return withReader(warehouse, sql, options, (reader) => reader.stream(sql, boundIn(sql, options), boxOf));
-}
-
-async function withReader<T>(
-  warehouse: string,
-  sql: string,
-  options: QueryOptions,
-  work: (reader: Reader) => Promise<T>,
-): Promise<T> {
+/** @throws {StoreError} `no-warehouse`; {UsageError} `other-network` */
+export async function openQueries(warehouse: string, options: QueryOptions = {}): Promise<Queries> {
   const registry = await warehouseRegistry(warehouse);
   const reader = await openReader(warehouse, registry.tables);
-  try {
-    requireSameNetwork(reader.path, reader.network, options.network);
+  const answer = async <T>(sql: string, work: (selection: Selection) => Promise<T>): Promise<T> => {
     const gaps = await findGaps(reader, registry, { sql, parameters: options.params }, options.strict);
-    const result = await work(reader).catch((error: unknown) => {
+    const result = await work({ sql, parameters: boundIn(sql, options) }).catch((error: unknown) => {
       throw withPlace(error, options.file);
     });
     for (const gap of gaps) options.onWarning?.(gap);
     return result;
-  } finally {
+  };
+  try {
+    requireSameNetwork(reader.path, reader.network, options.network);
+  } catch (error) {
     await reader.close();
+    throw error;
+  }
+  return {
+    blocksWriters: reader.blocksWriters,
+    write: (sql, target) =>
+      answer(sql, (selection) =>
+        'out' in target
+          ? writeRelation(reader, selection, target)
+          : putWhole(target.file, (draft) => writeRelation(reader, selection, { ...target, file: draft })),
+      ),
+    read: (sql, use) => answer(sql, ({ parameters }) => reader.stream(sql, parameters, use)),
+    interrupt: () => reader.interrupt(),
+    close: () => reader.close(),
+  };
+}
+
+/** Opens a warehouse for one query. */
+export async function withQueries<T>(
+  warehouse: string,
+  options: QueryOptions,
+  work: (queries: Queries) => Promise<T>,
+): Promise<T> {
+  const queries = await openQueries(warehouse, options);
+  try {
+    return await work(queries);
+  } finally {
+    await queries.close();
   }
 }
 

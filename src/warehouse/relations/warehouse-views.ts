@@ -64,6 +64,11 @@ export class WarehouseViews {
     );
   }
 
+  /** Cancels the query that runs. */
+  interrupt(): void {
+    this.#database?.interrupt();
+  }
+
   /** Waits for running queries; later ones are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;

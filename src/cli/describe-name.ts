@@ -1,0 +1,69 @@
+import {
+  describeLedger,
+  describeTable,
+  describeTables,
+  describeView,
+  ledgerSummary,
+  tableSummary,
+  viewSummary,
+} from '../declare/describe-tables.ts';
+import type { Registry } from '../declare/registry.ts';
+import { describeMart, describeMarts, martSummary } from '../marts/describe-marts.ts';
+import { loadMarts } from '../marts/load-marts.ts';
+import { COMMITS, type LedgerEntry, openReader } from '../warehouse/index.ts';
+import { allLeftOut, describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+
+/** What a warehouse can be described by. */
+export interface Declared {
+  readonly registry: Registry;
+  /** Empty if there is no warehouse. */
+  readonly ledger: readonly LedgerEntry[];
+}
+
+/** The pipelines of a warehouse beside those that are loaded, and its ledger. @throws {StoreError} `no-warehouse` */
+export async function declaredIn(warehouse: string, loaded?: Registry): Promise<Declared> {
+  const registry = await warehouseRegistry(warehouse, loaded);
+  const reader = await openReader(warehouse, registry.tables);
+  try {
+    return { registry, ledger: await reader.ledger() };
+  } finally {
+    await reader.close();
+  }
+}
+
+/**
+ * Describes a table, mart or view, the ledger, or lists all tables and marts.
+ *
+ * @throws {UsageError} `unknown-table`
+ */
+export async function describeName(
+  name: string | undefined,
+  { registry, ledger }: Declared,
+  format: 'text' | 'json' = 'text',
+): Promise<string> {
+  const isText = format === 'text';
+  const json = (summaries: readonly unknown[]): string => `${JSON.stringify(summaries)}\n`;
+  if (name === COMMITS) return isText ? describeLedger() : json([ledgerSummary()]);
+  const of = name === undefined ? undefined : registry.tableOf(name);
+  const view = of?.views.find((candidate) => candidate.name === name);
+  if (of !== undefined && view !== undefined) return isText ? describeView(of, view) : json([viewSummary(of, view)]);
+  const marts = of === undefined ? await loadMarts(registry) : [];
+  const mart = marts.find((candidate) => candidate.name === name);
+  if (mart !== undefined) return isText ? describeMart(mart) : json([martSummary(mart)]);
+  const tables = name === undefined ? registry.tables : [registry.table(name)];
+  const gaps = allLeftOut(
+    ledger,
+    registry,
+    tables.map((table) => table.name),
+  );
+  if (!isText) {
+    const summaries = tables.map((table) => ({
+      ...tableSummary(registry, table),
+      leftOut: gaps.filter((gap) => gap.table === table.name),
+    }));
+    return json([...summaries, ...marts.filter(() => name === undefined).map(martSummary)]);
+  }
+  if (name === undefined) return `${describeTables(registry)}\n${describeMarts(marts)}`;
+  return tables.map((table) => describeTable(registry, table, gaps.map(describeLeftOut))).join('');
+}

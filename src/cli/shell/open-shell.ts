@@ -1,0 +1,74 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { loadMarts } from '../../marts/load-marts.ts';
+import { stateDirectory } from '../../rate-limit/shared/state-folder.ts';
+import { COMMITS, commitColumns } from '../../warehouse/index.ts';
+import type { Queries } from '../../warehouse/query/query.ts';
+import { warehouseRegistry } from '../../warehouse/query/warehouse-registry.ts';
+import { declaredIn, describeName } from '../describe-name.ts';
+import type { KnownNames } from './completion.ts';
+import { TABLES } from './dot-commands.ts';
+import { runShell } from './shell.ts';
+
+/** Less: chops long lines, keeps colors, ends if all fits, and leaves the text on the screen. */
+const PAGER = 'less -SRFX';
+
+/** Opens the shell on the standard streams. @returns false if a statement of a script failed */
+export async function openShell(warehouse: string, network: string | undefined): Promise<boolean> {
+  const isInteractive = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const file = join(stateDirectory(process.env), 'shell-history');
+  if (isInteractive) await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch(() => {});
+  return runShell({
+    ...{ warehouse, network, isInteractive },
+    ...{ input: process.stdin, output: process.stdout, errors: process.stderr },
+    pager: process.env['PAGER'] ?? PAGER,
+    history: isInteractive ? await readHistory(file) : [],
+    onHistory: (lines) => keepHistory(file, lines),
+    names: (queries, commands) => namesIn(warehouse, queries, commands),
+    describe: async (name) => describeName(name, await declaredIn(warehouse)),
+  });
+}
+
+async function readHistory(file: string): Promise<readonly string[]> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text.split('\n').filter((line) => line !== '');
+}
+
+/** A history that cannot be kept is not worth an error. */
+function keepHistory(file: string, lines: readonly string[]): void {
+  try {
+    writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+    chmodSync(file, 0o600);
+  } catch {}
+}
+
+async function namesIn(warehouse: string, queries: Queries, commands: KnownNames['commands']): Promise<KnownNames> {
+  const registry = await warehouseRegistry(warehouse);
+  const marts = await loadMarts(registry);
+  const columns = new Map<string, readonly string[]>([[COMMITS, commitColumns.map(({ name }) => name)]]);
+  for (const { name, columns: own, views } of [...registry.tables, ...marts.map(({ table }) => table)]) {
+    const names = own.map((column) => column.name);
+    columns.set(name, names);
+    for (const view of views) columns.set(view.name, names);
+  }
+  const keywords = await textsOf(queries, 'SELECT keyword_name FROM duckdb_keywords()');
+  const functions = await textsOf(
+    queries,
+    String.raw`SELECT DISTINCT function_name FROM duckdb_functions() WHERE regexp_full_match(function_name, '[a-z]\w+')`,
+  );
+  const tables = [...columns.keys()];
+  return {
+    ...{ columns, keywords },
+    functions: functions.map((name) => `${name}(`),
+    commands: new Map([...commands].map(([name, words]) => [name, words.includes(TABLES) ? tables : words])),
+  };
+}
+
+async function textsOf(queries: Queries, select: string): Promise<readonly string[]> {
+  return queries.read(select, async ({ lots }) => {
+    const found: string[] = [];
+    for await (const rows of lots()) found.push(...rows.map(([name]) => String(name)));
+    return found;
+  });
+}

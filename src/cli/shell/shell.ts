@@ -1,0 +1,248 @@
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { createInterface, type Interface } from 'node:readline';
+import type { Writable } from 'node:stream';
+import { formatError, StoreError } from '../../core/errors.ts';
+import { formatOf } from '../../files/output-format.ts';
+import { putContent } from '../../files/put-whole-file.ts';
+import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
+import { boxOf, linesOf } from '../../sql/text-table.ts';
+import { openQueries, type Queries } from '../../warehouse/query/query.ts';
+import { complete, type KnownNames } from './completion.ts';
+import { type DotCommand, dotCommands, type Mode, runDotCommand, type Settings } from './dot-commands.ts';
+import { isTooLarge, showInPager } from './pager.ts';
+import { StatementBuffer } from './statement-buffer.ts';
+
+export interface ShellOptions {
+  readonly warehouse: string;
+  /** When given, the warehouse must hold it. */
+  readonly network: string | undefined;
+  readonly input: NodeJS.ReadStream | NodeJS.ReadableStream;
+  readonly output: Writable & { readonly columns?: number; readonly rows?: number };
+  readonly errors: Writable;
+  /** True if a person types: prompts, history, completion, a pager. A script ends at its first error instead. */
+  readonly isInteractive: boolean;
+  /** Earlier lines, newest first. */
+  readonly history: readonly string[];
+  /** Called with all lines, newest first, whenever one was entered. */
+  readonly onHistory: (lines: readonly string[]) => void;
+  /** Command that shows results which are larger than the terminal. */
+  readonly pager: string;
+  /** Names for completion; called once. */
+  readonly names: (queries: Queries, commands: KnownNames['commands']) => Promise<KnownNames>;
+  /** Describes a table, or lists all. */
+  readonly describe: (name: string | undefined) => Promise<string>;
+}
+
+const PROMPT = 'tonlake> ';
+const CONTINUED = '    ...> ';
+/** How often a query is told that it is cancelled, in milliseconds. */
+const CANCEL_MS = 50;
+/** Statements whose only result is that they were done. */
+const SILENT = /^\s*(set|reset|create|drop|use|prepare|deallocate)\b/i;
+
+/** A prompt for SQL over a warehouse. @returns false if a statement of a script failed */
+export async function runShell(options: ShellOptions): Promise<boolean> {
+  const shell = new Shell(options);
+  try {
+    return await shell.run();
+  } finally {
+    await shell.close();
+  }
+}
+
+class Shell implements Settings {
+  mode: Mode = 'box';
+  hasTimer = false;
+  private readonly options: ShellOptions;
+  private readonly buffer = new StatementBuffer();
+  private readonly lines: Interface;
+  private readonly commands: ReadonlyMap<string, DotCommand>;
+  private names: Promise<KnownNames> | undefined;
+  /** Stays open, so that temporary objects stay; unless nobody could write the warehouse meanwhile. */
+  private queries: Queries | undefined;
+  private running: Queries | undefined;
+  /** Lines that were entered and are not done. */
+  private underWay = 0;
+  private isCancelled = false;
+  private file: WriteStream | undefined;
+  private nextFile: string | undefined;
+  private isOver = false;
+
+  constructor(options: ShellOptions) {
+    this.options = options;
+    const { input, output, isInteractive, history } = options;
+    this.commands = dotCommands;
+    this.lines = createInterface({
+      input,
+      terminal: isInteractive,
+      ...(isInteractive ? { output, history: [...history], historySize: 1000, removeHistoryDuplicates: true } : {}),
+      completer: (line: string, found: (error: null, result: [string[], string]) => void) => {
+        void this.complete(line).then((result) => found(null, result));
+      },
+    });
+    this.lines.on('line', () => void this.underWay++);
+    this.lines.on('SIGINT', () => this.interrupt());
+    this.lines.on('history', (entered: string[]) => options.onHistory(entered));
+  }
+
+  async run(): Promise<boolean> {
+    this.prompt();
+    for await (const line of this.lines) {
+      const isDone = await this.enter(line);
+      this.underWay--;
+      if (!isDone && !this.options.isInteractive) return false;
+      if (this.isOver) return true;
+      this.prompt();
+    }
+    const rest = this.buffer.take();
+    if (this.options.isInteractive) await this.print('\n');
+    return rest === '' || (await this.attempt(() => this.answer(rest)));
+  }
+
+  async close(): Promise<void> {
+    this.lines.close();
+    await this.outputTo(undefined);
+    await this.queries?.close();
+  }
+
+  end(): void {
+    this.isOver = true;
+  }
+
+  describe(name: string | undefined): Promise<string> {
+    return this.options.describe(name);
+  }
+
+  /** Text for the user, or for the file of `.output`. */
+  async print(text: string): Promise<void> {
+    await write(this.file ?? this.options.output, text);
+  }
+
+  async outputTo(path: string | undefined): Promise<void> {
+    const { file } = this;
+    this.file = undefined;
+    if (file !== undefined) {
+      file.end();
+      await once(file, 'close');
+    }
+    if (path === undefined) return;
+    const opened = createWriteStream(path);
+    await once(opened, 'open');
+    this.file = opened;
+  }
+
+  writeNextTo(path: string): void {
+    formatOf({ output: path, format: undefined, formats: ['box', ...RELATION_FORMATS] });
+    this.nextFile = path;
+  }
+
+  private prompt(): void {
+    if (!this.options.isInteractive) return;
+    this.lines.setPrompt(this.buffer.isEmpty ? PROMPT : CONTINUED);
+    this.lines.prompt();
+  }
+
+  /** @returns false if something of the line failed */
+  private async enter(line: string): Promise<boolean> {
+    if (this.buffer.isEmpty && /^\s*\./.test(line)) return this.attempt(() => runDotCommand(line, this));
+    for (const statement of this.buffer.add(line)) {
+      if (!(await this.attempt(() => this.answer(statement)))) return false;
+    }
+    return true;
+  }
+
+  private async attempt(work: () => Promise<void>): Promise<boolean> {
+    // An interruption between two statements of DuckDB has no effect.
+    const repeat = setInterval(() => this.isCancelled && this.running?.interrupt(), CANCEL_MS);
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      const isCancelled = error instanceof StoreError && error.message.includes('INTERRUPT Error');
+      const text = isCancelled ? 'cancelled' : `error: ${formatError(error)}`;
+      await write(this.options.errors, `${text}\n`);
+      return false;
+    } finally {
+      clearInterval(repeat);
+      this.isCancelled = false;
+    }
+  }
+
+  private async answer(statement: string): Promise<void> {
+    const startedAt = performance.now();
+    const queries = this.queries ?? (await this.open());
+    this.running = queries;
+    try {
+      await this.answerBy(queries, statement);
+    } finally {
+      this.running = undefined;
+      if (queries.blocksWriters) await queries.close();
+      else this.queries = queries;
+    }
+    const seconds = (performance.now() - startedAt) / 1000;
+    if (this.hasTimer) await write(this.options.errors, `${seconds.toFixed(3)} s\n`);
+  }
+
+  private open(): Promise<Queries> {
+    const { warehouse, network, errors } = this.options;
+    return openQueries(warehouse, { network, onWarning: (gap) => void errors.write(`warning: ${gap}\n`) });
+  }
+
+  private async answerBy(queries: Queries, statement: string): Promise<void> {
+    const { nextFile, mode } = this;
+    this.nextFile = undefined;
+    if (nextFile !== undefined) {
+      const format = formatOf({ output: nextFile, format: undefined, formats: ['box', ...RELATION_FORMATS] }) ?? 'box';
+      if (format === 'box') await putContent(nextFile, await queries.read(statement, boxOf));
+      else await queries.write(statement, { file: nextFile, format });
+    } else if (SILENT.test(statement)) await queries.read(statement, async ({ countRest }) => void (await countRest()));
+    else if (mode === 'csv' || mode === 'json') {
+      await queries.write(statement, { out: this.file ?? this.options.output, format: mode });
+    } else await this.show(await queries.read(statement, mode === 'box' ? boxOf : linesOf));
+  }
+
+  private async show(text: string): Promise<void> {
+    const { isInteractive, output, pager, input } = this.options;
+    const { columns, rows } = output;
+    const isShort = columns === undefined || rows === undefined || !isTooLarge(text, { columns, rows });
+    if (!isInteractive || this.file !== undefined || isShort || pager === '') return this.print(text);
+    this.lines.pause();
+    // The pager reads keys, too.
+    if ('setRawMode' in input) input.setRawMode(false);
+    const isShown = await showInPager(text, pager);
+    if ('setRawMode' in input) input.setRawMode(true);
+    this.lines.resume();
+    if (!isShown) await this.print(text);
+  }
+
+  /** Ctrl-C: cancels the query, or else what was typed. */
+  private interrupt(): void {
+    if (this.underWay > 0) {
+      this.isCancelled = true;
+      return this.running?.interrupt();
+    }
+    const isEmpty = this.buffer.isEmpty && this.lines.line === '';
+    this.buffer.take();
+    // Clears the line.
+    this.lines.write(null, { ctrl: true, name: 'e' });
+    this.lines.write(null, { ctrl: true, name: 'u' });
+    this.options.output.write(isEmpty ? '\n(.quit or Ctrl-D ends the shell)\n' : '\n');
+    this.prompt();
+  }
+
+  private async complete(line: string): Promise<[string[], string]> {
+    try {
+      const queries = this.queries ?? (await this.open());
+      if (!queries.blocksWriters) this.queries = queries;
+      const words = new Map([...this.commands].map(([name, command]) => [name, command.words ?? []]));
+      this.names ??= this.options.names(queries, words);
+      const names = await this.names;
+      if (queries.blocksWriters) await queries.close();
+      return complete(line, this.buffer.text, names);
+    } catch {
+      this.names = undefined;
+      return [[], line];
+    }
+  }
+}

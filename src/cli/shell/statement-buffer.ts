@@ -1,0 +1,38 @@
+/** Quotes, comments and dollar quotes, whole or still open; or a semicolon. */
+const TOKEN = /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|(\$\w*\$)[\s\S]*?(?:\1|$)|;/g;
+
+/** Collects lines until a statement is complete: until a semicolon outside of quotes and comments. */
+export class StatementBuffer {
+  #text = '';
+
+  get isEmpty(): boolean {
+    return this.#text.trim() === '';
+  }
+
+  /** What was entered of the next statement. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Adds a line. @returns the statements that it completes, without semicolons */
+  add(line: string): readonly string[] {
+    this.#text += `${line}\n`;
+    const statements: string[] = [];
+    let from = 0;
+    for (const { 0: token, index } of this.#text.matchAll(TOKEN)) {
+      if (token !== ';') continue;
+      statements.push(this.#text.slice(from, index));
+      from = index + 1;
+    }
+    this.#text = this.#text.slice(from);
+    if (this.isEmpty) this.#text = '';
+    return statements.map((statement) => statement.trim()).filter((statement) => statement !== '');
+  }
+
+  /** Drops the unfinished statement. @returns it */
+  take(): string {
+    const text = this.#text.trim();
+    this.#text = '';
+    return text;
+  }
+}
