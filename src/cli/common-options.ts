@@ -80,6 +80,21 @@ export const parsePort = numberParser(
   (value) => Number.isInteger(value) && value >= 0 && value <= 65_535,
 );
 
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** `30s`, `5m`, `500ms`, `1.5h` as milliseconds. */
+export function parseDuration(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  const ms = Number(digits) * (UNITS[unit as keyof typeof UNITS] ?? 0);
+  if (!(ms > 0)) throw new InvalidArgumentError('Expected a time above 0 such as 500ms, 30s, 5m or 1h.');
+  return ms;
+}
+
+/** As {@link parseDuration}, or 0. */
+export function parseDurationOrZero(text: string): number {
+  return text === '0' ? 0 : parseDuration(text);
+}
+
 /** A word of a command line, quoted if a shell needs it. */
 export function shellWord(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -9,7 +9,7 @@ export interface StagedPart {
 
 /**
  * Collects what a walk would commit, so that several spans can replace one entry. The walk sees none of its pipeline's rows as done,
- * and its commits are not reported.
+ * and its commits are not reported. Each span is a part.
  */
 export async function collectParts(
   context: EngineContext,
@@ -29,6 +29,7 @@ export async function collectParts(
   };
   await walk({
     ...context,
+    commitEveryMs: 0,
     sink: { ...sink, ledger, commit },
     report: (event) => {
       if (event.event !== 'span') report(event);

@@ -1,14 +1,12 @@
 import { comparisonOf, type FaultKind, type ListComparison } from '../audit/list-faults.ts';
 import type { BadBlock } from '../audit/reconcile.ts';
-import { WalkError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans } from '../core/span.ts';
 import { doneSpans, type StagedSpan, selectStaged } from '../warehouse/index.ts';
 import { lacks } from '../warehouse/query/left-out-gaps.ts';
 import { type Fault, fetchVerified, itemRequests } from './item-requests.ts';
 import type { LtWindow } from './lt-windows.ts';
-import type { Comparison, ProvableRows } from './span-walk.ts';
+import type { ProvableRows } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
-import type { StagedRows } from './workers/loader-port.ts';
 
 /** Masterchain blocks before a span whose transactions are read: a trace that began earlier is requested by its id. */
 const LOOK_BACK = 2_000;
@@ -19,12 +17,6 @@ const ROUNDS = 2;
 const UNPROVEN = 'unproven';
 
 const KINDS: readonly FaultKind[] = ['missing', 'unverified', 'unsure', 'wrong'];
-
-/** Staged rows of a part of a span, and what is still missing or wrong. */
-interface Compared {
-  readonly rows: StagedRows;
-  readonly faults: readonly Fault[];
-}
 
 /** Compares the rows of a list with the transactions in the warehouse, and requests missing ones again. */
 export class ListProof {
@@ -79,50 +71,40 @@ export class ListProof {
   }
 
   /** Compares the good parts of a span whose rows have blocks; requests and adds missing rows. */
-  async compareBlocks(rows: ProvableRows, parts: readonly Span[]): Promise<Comparison> {
+  async compareBlocks(rows: ProvableRows, parts: readonly Span[]): Promise<readonly BadBlock[]> {
     const bad: BadBlock[] = [];
-    const staged: StagedRows[] = [];
     for (const part of parts) {
-      const { rows: own, faults } = await this.settle(rows, part).catch(async (error: unknown) => {
-        for (const ready of staged) await ready.discard();
-        throw error;
-      });
-      if (faults.length === 0) staged.push(own);
-      else await own.discard();
+      const faults = await this.settle(rows, part);
       for (const seqno of new Set(faults.map((fault) => fault.seqno))) {
         const lacking = faults.filter((fault) => fault.seqno === seqno);
         bad.push({ seqno, reason: reasonOf(lacking), code: UNPROVEN });
       }
     }
-    return { bad: bad.sort((a, b) => a.seqno - b.seqno), staged };
+    return bad.sort((a, b) => a.seqno - b.seqno);
   }
 
   /** Compares all of a span whose rows belong to a range of logical time. */
-  async compareSpan(rows: ProvableRows, span: Span, range: LtWindow): Promise<Comparison> {
-    const { rows: own, faults } = await this.settle(rows, span, range);
-    if (faults.length === 0) return { bad: [], staged: [own] };
-    await own.discard();
-    return { bad: [{ seqno: span.from, reason: reasonOf(faults), code: UNPROVEN }], staged: [] };
+  async compareSpan(rows: ProvableRows, span: Span, range: LtWindow): Promise<readonly BadBlock[]> {
+    const faults = await this.settle(rows, span, range);
+    return faults.length === 0 ? [] : [{ seqno: span.from, reason: reasonOf(faults), code: UNPROVEN }];
   }
 
-  private async settle(rows: ProvableRows, part: Span, range?: LtWindow): Promise<Compared> {
+  /** @returns what is still missing or wrong */
+  private async settle(rows: ProvableRows, part: Span, range?: LtWindow): Promise<readonly Fault[]> {
     const run = this.runOf(part) ?? part;
     const asked = new Set<string>();
     for (let round = 1; ; round++) {
-      const [own] = await rows.stage([part]);
-      if (own === undefined) throw new WalkError('walk: expected rows that are staged, got none', { code: 'no-stage' });
+      const own = await rows.stage(part);
       try {
         const faults = await this.compare(own.staged, part, run, range);
         const open = faults.filter(({ kind, item, lt }) => kind !== 'wrong' && !asked.has(`${item} ${lt}`));
         for (const { item, lt } of open) asked.add(`${item} ${lt}`);
         const isLast = open.length === 0 || round > ROUNDS;
         const found = isLast ? 0 : await rows.fetch(itemRequests(this.context, open));
-        if (found === 0) return { rows: own, faults: await this.certain(faults) };
-      } catch (error) {
+        if (found === 0) return await this.certain(faults);
+      } finally {
         await own.discard();
-        throw error;
       }
-      await own.discard();
     }
   }
 

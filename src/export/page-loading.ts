@@ -40,8 +40,11 @@ export class PageLoading {
   private readonly context: EngineContext;
   private readonly walk: SpanWalk;
   private readonly loader: SpanLoaderPort;
+  private readonly flush: () => Promise<void>;
 
-  constructor(context: EngineContext, walk: SpanWalk, loader: SpanLoaderPort) {
+  /** @param flush moves the rows so far out of memory */
+  constructor(context: EngineContext, walk: SpanWalk, loader: SpanLoaderPort, flush: () => Promise<void>) {
+    this.flush = flush;
     this.context = context;
     this.walk = walk;
     this.loader = loader;
@@ -123,8 +126,7 @@ export class PageLoading {
       const page = await this.load(request);
       onAdded(page.added);
       const more = (await this.walk.next?.(request, page)) ?? [];
-      if (page.loaded > context.loaders.flushRecords && this.walk.rows.copies?.keep === 'newest')
-        await this.loader.flush();
+      if (page.loaded > context.loaders.flushRecords && this.walk.rows.copies?.keep === 'newest') await this.flush();
       if (unit !== undefined && more.length === 0) this.answered.add(unit);
       return more;
     } catch (error) {

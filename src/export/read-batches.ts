@@ -185,6 +185,12 @@ function contextOf(
     ...{ network, source, effects, stop, report, sink, ends, asked, history: false, from: options.from },
     ...{ mode: options.walk ?? 'auto', requestsPerSpan: 20, pages: new PageQueue(2 * (options.concurrency ?? 8)) },
     // Rows stay in memory until they are handed out, so flushing them would save nothing.
-    loaders: threadLoaders((of, span) => sink.stage(of, span), Number.POSITIVE_INFINITY),
+    loaders: threadLoaders({ stage: sink.stage, scratch: unused }, Number.POSITIVE_INFINITY),
+    commitEveryMs: 0,
   };
+}
+
+/** Lists are compared with rows in a warehouse, and there is none. */
+function unused(): never {
+  throw new WalkError('walk: expected no comparison without a warehouse', { code: 'no-warehouse' });
 }

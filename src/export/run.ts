@@ -2,6 +2,7 @@ import { fetchEnds, sessionBounds } from '../chain/index-ends.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
 import { isComing, reachedPieces } from '../chain/wait-for-blocks.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
+import { UsageError } from '../core/errors.ts';
 import { type Span, subtractSpans, totalSize } from '../core/span.ts';
 import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -32,6 +33,8 @@ export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry' |
   readonly walk?: WalkMode | undefined;
   /** Threads that decode pages; 0 decodes in this thread. Default: 0 for a few blocks, otherwise one less than there are cores, at least 1 and at most 2. */
   readonly workers?: number | undefined;
+  /** Maximum time that proven rows wait for their commit, in milliseconds, at most a day; 0 commits each span by itself. Default 60,000. */
+  readonly commitEveryMs?: number | undefined;
   /** Query of the keys of a lookup, instead of the declared one; its columns are named like the parameters. */
   readonly from?: string | undefined;
   /** Keeps earlier readings of changing lists instead of replacing them. Default false. */
@@ -72,7 +75,7 @@ export interface RunReport {
   readonly retries: number;
   /** Requests planned from headers, for comparison with `requests`. */
   readonly planned: number;
-  /** Spans committed by this run. */
+  /** Commits of rows by this run. */
   readonly spans: number;
   /** Records of the range in quarantine after this run. */
   readonly quarantined: number;
@@ -85,6 +88,8 @@ export interface RunReport {
   readonly seconds: number;
 }
 
+const COMMIT_EVERY_MS = 60_000;
+const MOST_COMMIT_EVERY_MS = 86_400_000;
 /** Maximum time for the requests of a span, so that little is uncommitted if the source is slow. */
 const SPAN_SECONDS = 60;
 /** Masterchain blocks that are decoded sooner than worker threads start. */
@@ -98,6 +103,7 @@ const LEAST_SPAN_ASKS = 20;
  */
 export async function run(options: RunOptions): Promise<RunReport> {
   const { effects = realEffects } = options;
+  requireInterval(options.commitEveryMs);
   await requireKind(options.warehouse, options.store);
   const registry = await warehouseRegistry(options.warehouse, options.registry);
   const startedAt = effects.monotonic();
@@ -117,7 +123,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
     const tally = new RunTally(store, options.onEvent);
     const stages = stagesOf(store, pipelines, asked);
     const workers = options.workers ?? (isSmall(stages, pipelines) ? 0 : undefined);
-    const loaders = openLoaders({ workers, stage: (name, span) => store.stage(name, span) });
+    const loaders = openLoaders({ workers, stages: store });
     const exporting = { options, effects, registry, pipelines, session, chain, asked, store, stages, tally, loaders };
     try {
       const failure = await failureOf(() => bringAll(exporting, isComing(parts)));
@@ -132,6 +138,15 @@ export async function run(options: RunOptions): Promise<RunReport> {
   } finally {
     await session.close();
   }
+}
+
+/** @throws {UsageError} if rows would be committed too late */
+function requireInterval(ms = COMMIT_EVERY_MS): void {
+  if (ms >= 0 && ms <= MOST_COMMIT_EVERY_MS) return;
+  throw new UsageError(`usage: expected at most 24 hours between commits, got ${ms} ms`, {
+    code: 'bad-option',
+    hint: 'after a kill, all that is not committed is requested again',
+  });
 }
 
 /** Everything that a run has opened. */
@@ -184,6 +199,7 @@ function commonRun(exporting: Exporting): CommonRun {
     ...{ pipelines, registry, network, source, effects, stop, asked, mode, history, loaders, chain },
     ...{ warehouse: options.warehouse, waitMs: options.waitMs, report: tally.report, sink: storeSink(store) },
     ...{ requestsPerSpan: requestsPerSpan(source), pages: new PageQueue(2 * concurrency) },
+    commitEveryMs: options.commitEveryMs ?? COMMIT_EVERY_MS,
   };
 }
 

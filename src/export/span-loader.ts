@@ -21,13 +21,15 @@ const CHUNK = { least: 2048, most: 122_880, bytes: 32 * 2 ** 20 } as const;
 const DOUBLE_KEY = 'double-key';
 
 /** Where the sorted rows of a span go. */
-export interface RowSink<T> {
+export interface RowSink {
   /** Waits until the rows before are written, so that only one chunk is in memory. */
   ready(): Promise<void>;
-  /** Writes rows of each table. The caller reuses the memory of the batches afterwards. */
-  write(batches: readonly Batch[]): Promise<void>;
-  finish(): Promise<T>;
-  discard(): Promise<void>;
+  /**
+   * Writes rows of each table. The caller reuses the memory of the batches afterwards.
+   *
+   * @param startsPart true if rows of the span begin, after those of others
+   */
+  write(batches: readonly Batch[], startsPart: boolean): Promise<void>;
 }
 
 /** A record that could not be decoded, and why. */
@@ -63,7 +65,7 @@ export interface PageReport {
 const NO_RULES: RowRules = { block: undefined, audit: { kind: 'none' } };
 
 /** Decodes the pages of a span in any order, and writes its good rows sorted. It is reused, and keeps the memory of the largest span. */
-export class SpanLoader<T> {
+export class SpanLoader {
   private readonly pipeline: PipelineDef;
   private readonly decoder: Decoder;
   private reconciliation: Reconciliation | undefined;
@@ -71,7 +73,7 @@ export class SpanLoader<T> {
   private span: Span = { from: 0, to: -1 };
   private rules: RowRules = NO_RULES;
   private readonly rows: LoadedRows;
-  private flushed: RowSink<T> | undefined;
+  private hasFlushed = false;
   private readonly isRowAlive = (row: number): boolean => this.rows.isAlive(row);
 
   constructor(pipeline: PipelineDef) {
@@ -84,7 +86,7 @@ export class SpanLoader<T> {
   async open(span: Span, rules: RowRules): Promise<void> {
     this.span = span;
     this.rules = rules;
-    this.flushed = undefined;
+    this.hasFlushed = false;
     this.rows.open(span, rules.block);
   }
 
@@ -143,36 +145,16 @@ export class SpanLoader<T> {
     this.rows.drop(unit);
   }
 
-  /** Writes the rows so far and frees their memory. They stay in the span. */
-  async flush(open: (span: Span) => RowSink<T>): Promise<void> {
-    this.flushed ??= open(this.span);
-    await this.writeRows(this.span, this.flushed);
+  /** Writes the rows so far, and drops them. */
+  async flush(sink: RowSink): Promise<void> {
+    await this.write(this.span, sink);
+    this.hasFlushed = true;
     this.rows.clear();
   }
 
-  /** Writes the rows of each given span, sorted, and keeps them in memory. */
-  async write(spans: readonly Span[], open: (span: Span, at: number) => RowSink<T>): Promise<readonly T[]> {
-    const written: T[] = [];
-    for (const [at, span] of spans.entries()) {
-      const sink = this.flushed ?? open(span, at);
-      this.flushed = undefined;
-      try {
-        await this.writeRows(span, sink);
-        written.push(await sink.finish());
-      } catch (error) {
-        await sink.discard();
-        throw error;
-      }
-    }
-    return written;
-  }
-
-  /** Drops all rows, also flushed ones that are not finished. */
+  /** Drops all rows. */
   async clear(): Promise<void> {
-    const { flushed } = this;
-    this.flushed = undefined;
     this.rows.clear();
-    await flushed?.discard();
   }
 
   /** Returns the memory of batches that a sink took. */
@@ -180,7 +162,8 @@ export class SpanLoader<T> {
     this.decoder.giveBack(memory);
   }
 
-  private async writeRows(span: Span, sink: RowSink<T>): Promise<void> {
+  /** Writes the rows of a span, sorted, and keeps them in memory. */
+  async write(span: Span, sink: RowSink): Promise<void> {
     const { copies } = this.rules;
     const own = this.rows.of(span);
     const rows = this.decoder.sorted(copies === undefined ? own : chooseCopies(this.decoder, own, copies));
@@ -188,7 +171,7 @@ export class SpanLoader<T> {
     for (let from = 0; from < Math.max(rows.length, 1); from += size) {
       const chunk = rows.subarray(from, from + size);
       await sink.ready();
-      await sink.write(this.decoder.choose(chunk));
+      await sink.write(this.decoder.choose(chunk), from === 0 && !this.hasFlushed);
     }
   }
 

@@ -2,55 +2,70 @@ import type { BadBlock } from '../audit/reconcile.ts';
 import { AuditError, DecodeError, type TonlakeError } from '../core/errors.ts';
 import { type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
 import { nameRequest } from '../http/request.ts';
+import type { NewestRule, Stage, StagedSpan } from '../warehouse/index.ts';
 import { commitSpan, quarantineSpan, reportProgress } from './commit-span.ts';
+import type { OpenCommit } from './open-commit.ts';
 import { PageLoading, type RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
-import type { BlockProblem, Comparison, ProvableRows, Reading, SpanWalk } from './span-walk.ts';
+import type { SpanTurn } from './span-order.ts';
+import type { BlockProblem, ProvableRows, Reading, ScratchRows, SpanWalk } from './span-walk.ts';
 import type { EngineContext } from './walk-context.ts';
-import type { SpanLoaderPort, StagedRows } from './workers/loader-port.ts';
+import type { SpanLoaderPort } from './workers/loader-port.ts';
 
 /** Attempts to fetch an incomplete block again, and the delay between them. */
 const REPAIRS = 2;
 const REPAIR_PAUSE_MS = 500;
 
+/** What the spans of a walk share, and what one of them has. */
+export interface SpanRun {
+  readonly context: EngineContext;
+  readonly meter: RequestMeter;
+  readonly commits: OpenCommit;
+  readonly turn: SpanTurn;
+  readonly loader: SpanLoaderPort;
+  /** Entries that the span replaces: all of it is committed, or nothing. */
+  readonly replaces: readonly string[];
+}
+
 /**
- * Fetches, proves, repairs and commits one span of a walk. Blocks that cannot be proven are left out.
+ * Fetches, proves, repairs and commits one span of a walk, and releases the loader. Blocks that cannot be proven are left out.
  *
- * @param replaces entries that the span replaces: all of it is committed, or nothing
  * @returns what could not be fetched
  * @throws what made the source unusable, after committing what was proven by then
  */
-export async function runSpan(
-  context: EngineContext,
-  meter: RequestMeter,
-  walk: SpanWalk,
-  replaces: readonly string[],
-): Promise<readonly BlockProblem[]> {
-  const loader = await context.loaders.take(context.pipeline);
-  const task = new SpanTask(context, meter, walk, loader, replaces);
-  let problems: readonly BlockProblem[] | 'halve';
+export async function runSpan(run: SpanRun, whole: SpanWalk): Promise<readonly BlockProblem[]> {
+  const { context, loader } = run;
+  const found: BlockProblem[] = [];
+  const walks = [whole];
   try {
-    await loader.open(walk.span, walk.rows);
-    problems = await task.run();
+    for (let walk = walks.shift(); walk !== undefined; walk = walks.shift()) {
+      if (walk !== whole && context.stop.aborted) break;
+      try {
+        await loader.open(walk.span, walk.rows);
+        const problems = await new SpanTask(run, walk, walks.length === 0).run();
+        if (problems === 'halve') walks.unshift(...halvesOf(walk));
+        else found.push(...problems);
+      } finally {
+        walk.onEnd?.();
+      }
+    }
   } finally {
     await loader.release();
-    walk.onEnd?.();
-  }
-  if (problems !== 'halve') return problems;
-  const middle = Math.floor((walk.span.from + walk.span.to) / 2);
-  const parts = [
-    { from: walk.span.from, to: middle },
-    { from: middle + 1, to: walk.span.to },
-  ];
-  const found: BlockProblem[] = [];
-  for (const part of parts) {
-    const half = walk.part?.(part);
-    if (half !== undefined && !context.stop.aborted) found.push(...(await runSpan(context, meter, half, replaces)));
   }
   return found;
 }
 
+function halvesOf({ span: { from, to }, part }: SpanWalk): readonly SpanWalk[] {
+  const middle = Math.floor((from + to) / 2);
+  const halves = [
+    { from, to: middle },
+    { from: middle + 1, to },
+  ];
+  return halves.flatMap((half) => part?.(half) ?? []);
+}
+
 class SpanTask {
+  private readonly shared: SpanRun;
   private readonly context: EngineContext;
   private readonly meter: RequestMeter;
   private readonly walk: SpanWalk;
@@ -58,34 +73,40 @@ class SpanTask {
   private readonly loading: PageLoading;
   private readonly rows: ProvableRows;
   private readonly replaces: readonly string[];
+  /** True if the loader is not needed after the rows of this walk. */
+  private readonly isLast: boolean;
+  /** Rows of a reading, and how often it became too large for memory. */
+  private aside: Stage | undefined;
+  private flushes = 0;
 
-  constructor(
-    context: EngineContext,
-    meter: RequestMeter,
-    walk: SpanWalk,
-    loader: SpanLoaderPort,
-    replaces: readonly string[],
-  ) {
+  constructor(run: SpanRun, walk: SpanWalk, isLast: boolean) {
+    const { context, loader } = run;
+    this.shared = run;
     this.context = context;
-    this.meter = meter;
+    this.meter = run.meter;
     this.walk = walk;
     this.loader = loader;
-    this.replaces = replaces;
-    this.loading = new PageLoading(context, walk, loader);
+    this.replaces = run.replaces;
+    this.isLast = isLast;
+    this.loading = new PageLoading(context, walk, loader, () => this.flush());
     this.rows = {
       links: (ends) => loader.links(ends),
-      stage: (spans) => loader.stage(spans),
+      stage: (part) => this.stageScratch(part),
       fetch: (requests) => this.loading.fetchRound({ requests, count: requests.length }),
     };
   }
 
   async run(): Promise<readonly BlockProblem[] | 'halve'> {
-    await this.loading.fetchPlanned();
-    if (this.loading.distrust !== undefined) throw this.loading.distrust;
-    const found = await this.settle();
-    if (found !== 'halve') reportProgress(this.context, this.walk.span);
-    if (this.loading.fatal !== undefined) throw this.loading.fatal.error;
-    return found;
+    try {
+      await this.loading.fetchPlanned();
+      if (this.loading.distrust !== undefined) throw this.loading.distrust;
+      const found = await this.settle();
+      if (found !== 'halve') reportProgress(this.context, this.walk.span);
+      if (this.loading.fatal !== undefined) throw this.loading.fatal.error;
+      return found;
+    } finally {
+      await this.aside?.discard();
+    }
   }
 
   private settle(): Promise<readonly BlockProblem[] | 'halve'> {
@@ -102,19 +123,18 @@ class SpanTask {
   /** Commits the good blocks, after requesting the others again. */
   private async settleBlocks(): Promise<readonly BlockProblem[]> {
     const { context, loading, walk } = this;
-    let { bad, staged } = await this.prove(0);
+    let bad = await this.prove(0);
     for (let round = 1; round <= REPAIRS && bad.length > 0 && !loading.isOver; round++) {
       // The request already waited for a block that is not indexed.
       const again = bad.filter(({ seqno }) => loading.failures.get(seqno)?.error.code !== 'not-indexed');
       if (again.length === 0) break;
-      for (const rows of staged) await rows.discard();
       if (round > 1) await context.effects.sleep(REPAIR_PAUSE_MS);
       for (const { seqno } of again) await loading.forget(seqno);
       const requests = again.flatMap(({ seqno }) => walk.repair?.(seqno) ?? []);
       await loading.fetchRound({ requests, count: requests.length });
-      ({ bad, staged } = await this.prove(round));
+      bad = await this.prove(round);
     }
-    await this.commitParts(this.goodParts(bad), staged);
+    await this.commitParts(this.goodParts(bad));
     return context.stop.aborted ? [] : this.problemsOf(bad);
   }
 
@@ -126,12 +146,11 @@ class SpanTask {
   }
 
   /** Audits the rows; compares them only if nothing is left to repair. */
-  private async prove(round: number): Promise<Comparison> {
+  private async prove(round: number): Promise<readonly BadBlock[]> {
     const bad = await this.audit();
-    if (this.walk.compare === undefined) return { bad, staged: [] };
-    if (bad.length > 0 && round < REPAIRS && !this.loading.isOver) return { bad, staged: [] };
-    const { bad: more, staged } = await this.walk.compare(this.rows, this.goodParts(bad));
-    return { bad: [...bad, ...more], staged };
+    if (this.walk.compare === undefined) return bad;
+    if (bad.length > 0 && round < REPAIRS && !this.loading.isOver) return bad;
+    return [...bad, ...(await this.walk.compare(this.rows, this.goodParts(bad)))];
   }
 
   /** Blocks that fail the audit, did not come, or have a record that cannot be decoded. */
@@ -155,33 +174,32 @@ class SpanTask {
     return [...bad.values()];
   }
 
-  /** @param ready staged rows of some or all parts */
-  private async commitParts(parts: readonly Span[], ready: readonly StagedRows[]): Promise<void> {
-    const { walk, loader } = this;
+  private async commitParts(parts: readonly Span[]): Promise<void> {
+    const { walk, loader, replaces } = this;
+    const { commits, turn } = this.shared;
     // After half a replacement, the rows of the other half would be there twice.
-    const isWhole = totalSize(parts) === spanSize(walk.span);
-    const wanted = this.replaces.length > 0 && !isWhole ? [] : parts;
-    const isIn = ({ from, to }: Span, spans: readonly Span[]): boolean =>
-      spans.some((span) => span.from === from && span.to === to);
-    const [kept, unfit] = [
-      ready.filter(({ span }) => isIn(span, wanted)),
-      ready.filter(({ span }) => !isIn(span, wanted)),
-    ];
-    for (const rows of unfit) await rows.discard();
-    const readySpans = kept.map(({ span }) => span);
-    const staged = [...kept, ...(await loader.finish(wanted.filter((part) => !isIn(part, readySpans))))];
-    for (const rows of staged.sort((a, b) => a.span.from - b.span.from)) await this.commit(rows);
+    if (replaces.length > 0 && totalSize(parts) < spanSize(walk.span)) return;
+    for (const part of parts) {
+      const terms = await walk.entry(part, this.reading());
+      if (terms === undefined) continue;
+      const supersedes = [...(terms.supersedes ?? []), ...replaces];
+      await commits.append(turn, { ...terms, supersedes }, async (stage) => {
+        const writing = await loader.write(part, stage);
+        // The loader is free when its rows are sorted, before they are in files.
+        if (this.isLast && part === parts.at(-1)) await loader.release();
+        return writing;
+      });
+    }
   }
 
-  private async commit({ span, staged, discard }: StagedRows): Promise<void> {
-    const { context, meter, walk } = this;
+  /** Rows of a part in files, for a query. */
+  private async stageScratch(part: Span): Promise<ScratchRows> {
+    const { loaders, pipeline } = this.context;
+    const stage = loaders.scratch(pipeline);
+    const discard = (): Promise<void> => stage.discard();
     try {
-      const terms = await walk.entry(span, this.reading());
-      if (terms === undefined) await discard();
-      else {
-        const supersedes = [...(terms.supersedes ?? []), ...this.replaces];
-        await commitSpan(context, meter, staged, { ...terms, supersedes });
-      }
+      await (await this.loader.write(part, stage)).written;
+      return { staged: await stage.finish(), discard };
     } catch (error) {
       await discard();
       throw error;
@@ -237,16 +255,8 @@ class SpanTask {
   private async commitSound(): Promise<TonlakeError | undefined> {
     const { walk, loader, loading, context } = this;
     let [bad] = await loader.audit();
-    let staged: readonly StagedRows[] = [];
-    if (bad === undefined && walk.compare !== undefined) {
-      const comparison = await walk.compare(this.rows, [walk.span]);
-      [bad] = comparison.bad;
-      staged = comparison.staged;
-    }
-    if (loading.failure !== undefined || loading.isOver) {
-      for (const rows of staged) await rows.discard();
-      return loading.failure;
-    }
+    if (bad === undefined) [bad] = (await walk.compare?.(this.rows, [walk.span])) ?? [];
+    if (loading.failure !== undefined || loading.isOver) return loading.failure;
     if (bad !== undefined) {
       const { from, to } = walk.span;
       const where = from === to ? `${from}` : `${from}:${to}`;
@@ -254,29 +264,54 @@ class SpanTask {
         code: bad.code ?? 'unbalanced',
       });
     }
-    for (const rows of staged.length > 0 ? staged : await loader.finish([walk.span])) await this.commit(rows);
+    await this.commitParts([walk.span]);
     return undefined;
   }
 
   /** Commits what was read, complete or not. */
   private async settleReading(): Promise<readonly BlockProblem[]> {
-    const { context, meter, walk, loader, loading } = this;
+    const { context, meter, walk, loading } = this;
     if (loading.fatal !== undefined) return [];
     const reading = this.reading();
     const terms = await walk.entry(walk.span, reading);
     if (terms !== undefined) {
       await loading.forgetIncomplete();
-      const [rows] = await loader.finish([walk.span], walk.more?.());
-      try {
-        if (rows !== undefined) await commitSpan(context, meter, rows.staged, terms);
-      } catch (error) {
-        await rows?.discard();
-        throw error;
-      }
+      await commitSpan(context, meter, await this.stageReading(), terms);
+      this.aside = undefined;
     }
     const { refused } = loading;
     if (refused.length > 0) await quarantineSpan(context, meter, walk.span, refused);
     await walk.onCommitted?.(reading);
     return [];
+  }
+
+  /** Moves the rows of a reading from memory to its stage. */
+  private async flush(): Promise<void> {
+    this.flushes++;
+    await this.loader.flush(this.stageAside());
+  }
+
+  private async stageReading(): Promise<StagedSpan> {
+    const { walk, loader } = this;
+    const stage = this.stageAside();
+    const { written } = await loader.write(walk.span, stage);
+    await loader.release();
+    await written;
+    for (const batch of walk.more?.() ?? []) await stage.write(batch);
+    return stage.finish({ newest: this.newestRule() });
+  }
+
+  private stageAside(): Stage {
+    const { loaders, pipeline } = this.context;
+    this.aside ??= loaders.stage(pipeline, this.walk.span);
+    return this.aside;
+  }
+
+  /** Which rows of a list in several parts to keep: the newest of each key, if the rules say so. */
+  private newestRule(): Readonly<Record<string, NewestRule>> {
+    const { copies } = this.walk.rows;
+    const [table] = this.context.pipeline.tables;
+    if (this.flushes === 0 || copies === undefined || table === undefined) return {};
+    return { [table.name]: { key: copies.key, column: copies.column } };
   }
 }

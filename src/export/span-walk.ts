@@ -3,11 +3,11 @@ import type { TonlakeError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import type { Batch } from '../decode/batch.ts';
 import type { Answer } from '../http/request.ts';
-import type { ListProofKind } from '../warehouse/index.ts';
+import type { ListProofKind, StagedSpan } from '../warehouse/index.ts';
 import type { RowRules } from './row-rules.ts';
 import type { PageReport } from './span-loader.ts';
 import type { WalkRequest } from './walk-request.ts';
-import type { SpanLoaderPort, StagedRows } from './workers/loader-port.ts';
+import type { SpanLoaderPort } from './workers/loader-port.ts';
 
 /** Requests that may be sent side by side. */
 export interface Round<Request extends WalkRequest = WalkRequest> {
@@ -31,15 +31,18 @@ export interface EntryTerms {
 }
 
 /** The rows so far, for a walk that checks them itself. */
-export interface ProvableRows extends Pick<SpanLoaderPort, 'links' | 'stage'> {
+export interface ProvableRows extends Pick<SpanLoaderPort, 'links'> {
+  /** Writes the rows of a part to files for a query. They stay in memory, too. */
+  stage(part: Span): Promise<ScratchRows>;
   /** Requests more pages. @returns the number of new rows */
   fetch(requests: readonly WalkRequest[]): Promise<number>;
 }
 
-/** Blocks with wrong rows, and the staged rows of the other parts. */
-export interface Comparison {
-  readonly bad: readonly BadBlock[];
-  readonly staged: readonly StagedRows[];
+/** Rows in files that are not committed. */
+export interface ScratchRows {
+  readonly staged: StagedSpan;
+  /** Removes the files. */
+  discard(): Promise<void>;
 }
 
 /** How the reading of a span ended. */
@@ -75,8 +78,8 @@ export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   audit?(rows: ProvableRows): Promise<readonly BadBlock[]>;
   /** Requests for a single block. */
   repair?(seqno: number): readonly Request[];
-  /** Compares the good parts of the span with the warehouse, and requests what they lack. */
-  compare?(rows: ProvableRows, parts: readonly Span[]): Promise<Comparison>;
+  /** Compares the good parts of the span with the warehouse, and requests what they lack. @returns blocks with wrong rows */
+  compare?(rows: ProvableRows, parts: readonly Span[]): Promise<readonly BadBlock[]>;
   /** The ledger entry of a part of the span, or of a reading. Undefined: nothing is committed. */
   entry(part: Span, reading: Reading): EntryTerms | undefined | Promise<EntryTerms | undefined>;
   /** Rows of other tables that belong to a reading. */

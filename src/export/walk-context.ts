@@ -106,4 +106,6 @@ export interface EngineContext<Pipeline extends PipelineDef = PipelineDef> exten
   /** Bounds the pages in memory: those requested, and those being decoded. */
   readonly pages: PageQueue;
   readonly loaders: LoaderPool;
+  /** Maximum time that proven rows wait for their commit; 0 commits each span by itself. */
+  readonly commitEveryMs: number;
 }

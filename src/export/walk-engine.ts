@@ -1,13 +1,16 @@
 import PQueue from 'p-queue';
 import type { Span } from '../core/span.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
+import { OpenCommit } from './open-commit.ts';
 import { requestMeter } from './request-meter.ts';
+import { SpanOrder, type SpanTurn } from './span-order.ts';
 import { runSpan } from './span-task.ts';
-import type { BlockProblem } from './span-walk.ts';
+import type { BlockProblem, SpanWalk } from './span-walk.ts';
 import type { EngineContext } from './walk-context.ts';
 import type { Prepare } from './walk-kind.ts';
 import { walkKindOf } from './walk-kinds.ts';
 import { widenedContext } from './widen-entry.ts';
+import type { SpanLoaderPort } from './workers/loader-port.ts';
 
 /** Missing blocks, and entries to read again because their rows could still change when they were read. */
 export interface Due {
@@ -55,27 +58,46 @@ async function runWalk(
   const context = { ...given, stop: AbortSignal.any([given.stop, failed.signal]) };
   const tasks = new PQueue({ concurrency: context.loaders.spans });
   const meter = requestMeter(context.source);
+  const commits = new OpenCommit(context, meter);
+  const order = new SpanOrder();
+  // Loaders are taken in order: a span that waits for the one before keeps its own.
+  const starts = new PQueue({ concurrency: 1 });
   let failure: { readonly error: unknown } | undefined;
-  const run = async (prepare: Prepare): Promise<void> => {
+  const fail = (error: unknown): void => {
+    failure ??= { error };
+    failed.abort();
+  };
+  const start = async (prepare: Prepare): Promise<BlockProblem | readonly [SpanWalk, SpanLoaderPort]> => {
+    const walk = await prepare();
+    return 'error' in walk ? walk : [walk, await context.loaders.take(context.pipeline)];
+  };
+  const run = async (prepare: Prepare, turn: SpanTurn): Promise<void> => {
     try {
-      const walk = await prepare();
-      if ('error' in walk) problems.push(walk);
-      else problems.push(...(await runSpan(context, meter, walk, replaces)));
+      const started = await starts.add(() => start(prepare));
+      if ('error' in started) problems.push(started);
+      else {
+        const [walk, loader] = started;
+        problems.push(...(await runSpan({ context, meter, commits, turn, loader, replaces }, walk)));
+      }
     } catch (error) {
-      failure ??= { error };
-      failed.abort();
+      fail(error);
+    } finally {
+      turn.end();
     }
   };
   try {
     for await (const prepare of plan(context)) {
       if (context.stop.aborted) break;
-      void tasks.add(() => run(prepare));
+      const turn = order.next();
+      void tasks.add(() => run(prepare, turn));
       await tasks.onSizeLessThan(1);
       if (context.stop.aborted) break;
     }
-  } finally {
-    await tasks.onIdle();
+  } catch (error) {
+    failure ??= { error };
   }
+  await tasks.onIdle();
+  await commits.close().catch(fail);
   if (failure !== undefined) throw failure.error;
   return problems.sort((a, b) => a.span.from - b.span.from);
 }

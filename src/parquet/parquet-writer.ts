@@ -50,6 +50,11 @@ export class FileWriter {
     return this.#rows;
   }
 
+  /** Size of the row groups that are complete, in bytes. */
+  get bytes(): number {
+    return this.#position;
+  }
+
   /** Size of the rows in PLAIN encoding, in bytes. */
   get plainBytes(): number {
     return this.#plainBytes;

@@ -69,7 +69,8 @@ async function contextOf(
     ...{ effects, stop, report, mode: 'auto', history: false, requestsPerSpan: Number.MAX_SAFE_INTEGER },
     ends: isAfterFirst(store, pipeline, asked) ? { first: 0, last: 0 } : await fetchEnds(source),
     pages: new PageQueue(2 * concurrency),
-    loaders: threadLoaders((of, span) => store.stage(of, span)),
+    loaders: threadLoaders(store),
+    commitEveryMs: 0,
     // The scope of an entry with given keys is their query.
     from: scope === PARTIAL ? undefined : scope,
   };

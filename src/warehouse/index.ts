@@ -15,7 +15,16 @@ export { warehousePath } from './store-options.ts';
 
 export { selectStaged } from './relations/table-relation.ts';
 export { requireSpace } from './staging/free-space.ts';
-export type { CommitDraft, CommitPart, FileStage, NewestRule, Stage, StagedSpan, StagedTable } from './store.ts';
+export type {
+  CommitDraft,
+  CommitPart,
+  FileStage,
+  FinishOptions,
+  NewestRule,
+  Stage,
+  StagedSpan,
+  StagedTable,
+} from './store.ts';
 
 // The ledger: its entries, and pure functions of them.
 

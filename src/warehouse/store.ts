@@ -2,7 +2,7 @@ import type { Span } from '../core/span.ts';
 import type { LeftOut, TableDef } from '../declare/table.ts';
 import type { Batch } from '../decode/batch.ts';
 import type { Query } from '../sql/query-result.ts';
-import type { FileForm, RowFile } from './staging/row-folder.ts';
+import type { FileForm, FolderState, RowFile } from './staging/row-folder.ts';
 
 /** Inexpensive evidence of a table's rows. It is stored in the ledger and can be recomputed from the files. */
 export interface TableEvidence {
@@ -135,16 +135,23 @@ export interface NewestRule {
   readonly column: string | undefined;
 }
 
-/** Rows of a span before their commit: written, but not visible to readers. */
+export interface FinishOptions {
+  /** The blocks of the rows. Default: the span of the stage. */
+  readonly span?: Span | undefined;
+  /** Which of several rows with the same key to keep, by table. Default: all. */
+  readonly newest?: Readonly<Record<string, NewestRule>> | undefined;
+}
+
+/** Rows before their commit: written, but not visible to readers. */
 export interface Stage {
-  /** Copies the rows; the batch's memory may be reused afterwards. */
-  write(batch: Batch): Promise<void>;
   /**
-   * Encodes what was written. No write may follow.
+   * Copies the rows; the batch's memory may be reused afterwards.
    *
-   * @param newest which of several rows with the same key to keep, by table; default: all
+   * @param startsPart true if the rows before are another part of the commit, which may overlap in order. Default false
    */
-  finish(newest?: Readonly<Record<string, NewestRule>>): Promise<StagedSpan>;
+  write(batch: Batch, startsPart?: boolean): Promise<FolderState>;
+  /** Completes the files and measures them. No write may follow. */
+  finish(options?: FinishOptions): Promise<StagedSpan>;
   /** Removes everything that was written. */
   discard(): Promise<void>;
 }
@@ -158,14 +165,9 @@ export interface FileStage extends Stage {
   /**
    * Takes over a Parquet file with exactly the table's columns.
    *
-   * @param options `isSorted` if its rows are in the table's order, `isFinal` if readers can use it as it is, default neither;
-   * `plainBytes` if the file is compressed, default its size
+   * @param known of its rows. Default: not in order, not for readers, as many bytes as the file, any number
    */
-  adopt(
-    table: TableDef,
-    path: string,
-    options?: Partial<Pick<RowFile, 'isSorted' | 'isFinal' | 'plainBytes'>>,
-  ): Promise<void>;
+  adopt(table: TableDef, path: string, known?: Partial<Omit<RowFile, 'table' | 'path'>>): Promise<void>;
 }
 
 /** Rows of a span, ready to be committed. Plain data, so that a worker thread can send it. */
@@ -221,6 +223,8 @@ export interface Store {
   readonly path: string;
   readonly staging: StagerOptions;
   stage(pipeline: string, span: Span): FileStage;
+  /** A stage of plain files that are queried before the commit: it measures nothing, and is never committed. */
+  scratch(): FileStage;
   /** Makes the staged rows and the ledger entry visible in one step. */
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
   /** As `commit`, for several entries: all of them or none. Only the last one may supersede others. */

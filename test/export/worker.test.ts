@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
 import type { RowRules } from '../../src/export/row-rules.ts';
-import type { LoaderPool } from '../../src/export/workers/loader-port.ts';
+import type { LoaderPool, StageSource } from '../../src/export/workers/loader-port.ts';
 import { openLoaders } from '../../src/export/workers/worker-pool.ts';
 import { contentHash, loadRegistry, openWarehouse, type RunOptions, type RunReport } from '../../src/index.ts';
 import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import type { FileStage } from '../../src/warehouse/index.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { Stager } from '../../src/warehouse/staging/stager.ts';
 import { freshFolder } from '../scratch.ts';
@@ -123,7 +124,7 @@ describe('a loader in a worker', () => {
 
   function open(file?: URL): { readonly pool: LoaderPool; readonly stager: Stager } {
     const stager = new Stager({ form: 'final', stagingPath: freshFolder() }, () => 'abc');
-    pool = openLoaders({ workers: 1, stage: (_, part) => stager.stage(part), ...(file === undefined ? {} : { file }) });
+    pool = openLoaders({ workers: 1, stages: stagesOf(stager), ...(file === undefined ? {} : { file }) });
     return { pool, stager };
   }
 
@@ -164,10 +165,12 @@ describe('a loader in a worker', () => {
     const first = await loaders.take(transactions);
     const second = loaders.take(transactions);
     await first.open(span, rules);
-    expect(await first.finish([span])).toMatchObject([
-      { span, staged: { id: 'abc', tables: { transactions: { rows: 0, files: [] } } } },
-    ]);
+    const stage = loaders.stage(transactions, span);
+    const { written } = await first.write(span, stage);
+    await first.release();
     await (await second).open(span, rules);
+    expect(await written).toEqual({ bytes: 4, isUniform: true });
+    expect(await stage.finish()).toMatchObject({ id: 'abc', tables: { transactions: { rows: 0, files: [] } } });
     await stager.close();
   });
 
@@ -178,11 +181,17 @@ describe('a loader in a worker', () => {
     // The folder of the stage is a file.
     const folder = stager.stage(span).folder;
     await writeFile(folder, '');
-    await expect(loader.finish([span])).rejects.toMatchObject({ name: 'StoreError' });
+    const lost = loaders.stage(transactions, span);
+    await expect((await loader.write(span, lost)).written).rejects.toMatchObject({ name: 'StoreError' });
+    await loader.release();
+    await lost.discard();
     await rm(folder, { force: true });
     const next = await loaders.take(transactions);
     await next.open(span, rules);
-    expect(await next.finish([span])).toMatchObject([{ span, staged: { id: 'abc' } }]);
+    const stage = loaders.stage(transactions, span);
+    await (await next.write(span, stage)).written;
+    await next.release();
+    expect(await stage.finish()).toMatchObject({ id: 'abc' });
     await stager.close();
   });
 
@@ -198,6 +207,10 @@ describe('a loader in a worker', () => {
     await expect(loader.open(span, rules)).rejects.toThrow('walk: a worker thread ended: out of luck');
   });
 });
+
+function stagesOf(stager: Stager): StageSource<FileStage> {
+  return { stage: (_, part) => stager.stage(part), scratch: () => stager.scratch() };
+}
 
 test('the compiled files that workers run are there', () => {
   expect(existsSync(built)).toBe(true);

@@ -17,6 +17,7 @@ test('a mart that needs more memory than a store reads with leaves the limit as 
   const watched: Store = {
     ...{ kind: store.kind, path: store.path, staging: store.staging, rows: store.rows },
     stage: (pipeline, span) => store.stage(pipeline, span),
+    scratch: () => store.scratch(),
     commit: (staged, draft) => store.commit(staged, draft),
     commitTogether: (parts) => store.commitTogether(parts),
     ledger: () => store.ledger(),

@@ -17,7 +17,7 @@ interface CompactFlags extends CommonOptions {
 }
 
 const HELP = `
-Every exported span adds a file to each table, and thousands of small files make queries slow. Each merge is a single commit, so
+Every commit adds a file to each table, and thousands of small files make queries slow. Each merge is a single commit, so
 readers always see every row once, and a killed process loses only the current merge. The old files leave tables/ at once and stay in
 pinned/ for an hour, for open readers. A DuckDB warehouse has nothing to merge.
 

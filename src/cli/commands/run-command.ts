@@ -13,6 +13,7 @@ import {
   collectNames,
   networkOf,
   parseCount,
+  parseDurationOrZero,
   parseNonNegative,
   parseRps,
   parseWhole,
@@ -36,6 +37,7 @@ interface RunFlags extends CommonOptions {
   readonly concurrency?: number;
   readonly workers?: number;
   readonly wait?: number;
+  readonly commitEvery?: number;
   readonly from?: string;
   readonly history?: boolean;
   readonly soFar?: boolean;
@@ -90,6 +92,11 @@ export function addRun(program: Command): void {
       parseWhole,
     )
     .option('--wait <seconds>', 'time to wait for a block that is not indexed yet (default: 60)', parseNonNegative)
+    .option(
+      '--commit-every <time>',
+      'maximum time that proven rows wait for their commit: 30s, 5m; 0 commits each span by itself, in small files (default: 60s)',
+      parseDurationOrZero,
+    )
     .option(
       '--from <sql>',
       'query with the keys of a lookup or the parents of lists; name its columns like the endpoint parameters',
@@ -237,6 +244,7 @@ async function runOptions(command: 'run' | 'plan', given: readonly string[], fla
     concurrency: flags.concurrency,
     workers: flags.workers,
     waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,
+    commitEveryMs: flags.commitEvery,
     effects: realEffects,
   };
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { formatCount, formatDuration } from '../../core/format.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { Store } from '../../warehouse/index.ts';
@@ -7,6 +7,7 @@ import {
   type CommonOptions,
   networkOf,
   parseCount,
+  parseDuration,
   parseRps,
   shellWord,
   warehouseOf,
@@ -106,14 +107,4 @@ function summary(report: WatchReport, warehouse: string, { example = '' }: Pipel
 
 function collect(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
-}
-
-const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
-
-/** `30s`, `5m`, `500ms`, `1.5h` as milliseconds. */
-export function parseDuration(text: string): number {
-  const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
-  const ms = Number(digits) * (UNITS[unit as keyof typeof UNITS] ?? 0);
-  if (!(ms > 0)) throw new InvalidArgumentError('Expected a time above 0 such as 500ms, 30s, 5m or 1h.');
-  return ms;
 }

@@ -54,7 +54,8 @@ export async function dryWalk(
 /** Ends a span; the walk plans the next ones by its number of records. */
 async function finish(walk: SpanWalk, blocks: number): Promise<void> {
   const nothing = { missing: [], stray: [], unlinked: [], twice: [], older: [], contradicted: [] };
-  await walk.audit?.({ links: async () => ({ ...nothing, blocks }), stage: async () => [], fetch: async () => 0 });
+  const stage = async () => ({ staged: { id: '', tables: {} }, discard: async () => {} });
+  await walk.audit?.({ links: async () => ({ ...nothing, blocks }), stage, fetch: async () => 0 });
   await walk.entry(walk.span, { refused: 0, isStopped: false });
   walk.onEnd?.();
 }

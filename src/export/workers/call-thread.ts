@@ -1,4 +1,4 @@
-import { parentPort, Worker } from 'node:worker_threads';
+import { type MessagePort, parentPort, Worker } from 'node:worker_threads';
 import { WalkError } from '../../core/errors.ts';
 import { decodeError, encodeError, type WireError } from './worker-messages.ts';
 
@@ -15,6 +15,11 @@ type Reply =
 /** Objects of a worker other than columns are small and short-lived. */
 const YOUNG = { maxYoungGenerationSizeMb: 3 };
 
+/** Memory, or a port, that moves to the other thread. */
+export type Transferred = ArrayBuffer | MessagePort;
+
+type Post<T> = (lot: readonly T[], transfer: readonly Transferred[]) => void;
+
 /** Bytes at which calls go out without waiting for more, so that no thread idles and no answer waits behind much work. */
 const LOT_BYTES = 262_144;
 
@@ -22,21 +27,21 @@ const LOT_BYTES = 262_144;
  * Messages of one turn of the event loop go out together: waking a thread costs more than decoding a small page.
  */
 class Outbox<T> {
-  private readonly post: (lot: readonly T[], transfer: readonly ArrayBuffer[]) => void;
+  private readonly post: Post<T>;
   private lot: T[] = [];
-  private transfer: ArrayBuffer[] = [];
+  private transfer: Transferred[] = [];
   private bytes = 0;
 
-  constructor(post: (lot: readonly T[], transfer: readonly ArrayBuffer[]) => void) {
+  constructor(post: Post<T>) {
     this.post = post;
   }
 
-  add(message: T, transfer: readonly ArrayBuffer[]): void {
+  add(message: T, transfer: readonly Transferred[]): void {
     if (this.lot.length === 0) setImmediate(() => this.flush());
     this.lot.push(message);
-    for (const memory of transfer) {
-      this.transfer.push(memory);
-      this.bytes += memory.byteLength;
+    for (const item of transfer) {
+      this.transfer.push(item);
+      if (item instanceof ArrayBuffer) this.bytes += item.byteLength;
     }
     if (this.bytes >= LOT_BYTES) this.flush();
   }
@@ -56,26 +61,19 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** A worker thread that answers calls. */
-export class CallThread {
-  private readonly worker: Worker;
+/** Calls that another thread answers. */
+export class Calls {
   private readonly outbox: Outbox<Request>;
   private readonly waiting = new Map<number, Waiting>();
   private calls = 0;
   private failure: WalkError | undefined;
 
-  constructor(file: URL) {
-    this.worker = new Worker(file, { resourceLimits: YOUNG, execArgv: [] });
-    this.outbox = new Outbox((lot, transfer) => this.worker.postMessage(lot, transfer));
-    this.worker.on('message', (replies: readonly Reply[]) => {
-      for (const reply of replies) this.settle(reply);
-    });
-    this.worker.on('error', (error) => this.fail(error));
-    this.worker.on('exit', (code) => this.fail(new Error(`exit code ${code}`)));
+  constructor(post: Post<Request>) {
+    this.outbox = new Outbox(post);
   }
 
   /** @throws the error of the thread, or {@link WalkError} `worker-ended` if it ends by itself */
-  ask(call: unknown, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
+  ask(call: unknown, transfer: readonly Transferred[] = []): Promise<unknown> {
     if (this.failure !== undefined) return Promise.reject(this.failure);
     const id = ++this.calls;
     const request: Request = { id, call };
@@ -85,19 +83,20 @@ export class CallThread {
     });
   }
 
-  async close(): Promise<void> {
-    this.failure ??= new WalkError('walk: the worker was closed', { code: 'closed' });
-    await this.worker.terminate();
+  settle(replies: readonly Reply[]): void {
+    for (const reply of replies) {
+      const waiting = this.waiting.get(reply.id);
+      this.waiting.delete(reply.id);
+      if (reply.kind === 'value') waiting?.resolve(reply.value);
+      else waiting?.reject(decodeError(reply.error));
+    }
   }
 
-  private settle(reply: Reply): void {
-    const waiting = this.waiting.get(reply.id);
-    this.waiting.delete(reply.id);
-    if (reply.kind === 'value') waiting?.resolve(reply.value);
-    else waiting?.reject(decodeError(reply.error));
+  refuse(failure: WalkError): void {
+    this.failure ??= failure;
   }
 
-  private fail(cause: Error): void {
+  fail(cause: Error): void {
     this.failure ??= new WalkError(`walk: a worker thread ended: ${cause.message}`, {
       code: 'worker-ended',
       hint: 'the same command continues after the last commit; --workers 0 runs without threads',
@@ -108,15 +107,49 @@ export class CallThread {
   }
 }
 
+/** A worker thread that answers calls. */
+export class CallThread {
+  private readonly worker: Worker;
+  private readonly calls: Calls;
+
+  /** @param port that the thread gets as its `workerData` */
+  constructor(file: URL, port?: MessagePort) {
+    const given = port === undefined ? {} : { workerData: port, transferList: [port] };
+    this.worker = new Worker(file, { resourceLimits: YOUNG, execArgv: [], ...given });
+    this.calls = new Calls((lot, transfer) => this.worker.postMessage(lot, transfer));
+    this.worker.on('message', (replies: readonly Reply[]) => this.calls.settle(replies));
+    this.worker.on('error', (error) => this.calls.fail(error));
+    this.worker.on('exit', (code) => this.calls.fail(new Error(`exit code ${code}`)));
+  }
+
+  /** As {@link Calls.ask}. */
+  ask(call: unknown, transfer: readonly Transferred[] = []): Promise<unknown> {
+    return this.calls.ask(call, transfer);
+  }
+
+  async close(): Promise<void> {
+    this.calls.refuse(new WalkError('walk: the worker was closed', { code: 'closed' }));
+    await this.worker.terminate();
+  }
+}
+
+/** Calls over a port, to a thread that this one did not start. */
+export function callsOver(port: MessagePort): Calls {
+  const calls = new Calls((lot, transfer) => port.postMessage(lot, transfer));
+  port.on('message', (replies: readonly Reply[]) => calls.settle(replies));
+  port.on('close', () => calls.fail(new Error('its port was closed')));
+  return calls;
+}
+
 /** The result of a call, and the memory in it to transfer. */
 export interface Answer {
   readonly value: unknown;
   readonly transfer?: readonly ArrayBuffer[];
 }
 
-/** Answers calls of the parent thread. They run concurrently; `perform` may order them. */
-export function answerCalls(perform: (call: unknown) => Promise<Answer>): void {
-  const outbox = new Outbox<Reply>((lot, transfer) => parentPort?.postMessage(lot, transfer));
+/** Answers the calls that come to a port, by default that of the parent thread. They run concurrently; `perform` may order them. */
+export function answerCalls(perform: (call: unknown) => Promise<Answer>, port = parentPort): void {
+  const outbox = new Outbox<Reply>((lot, transfer) => port?.postMessage(lot, transfer));
   const answer = async ({ id, call }: Request): Promise<void> => {
     try {
       const { value, transfer = [] } = await perform(call);
@@ -125,7 +158,7 @@ export function answerCalls(perform: (call: unknown) => Promise<Answer>): void {
       outbox.add({ id, kind: 'error', error: encodeError(error) }, []);
     }
   };
-  parentPort?.on('message', (requests: readonly Request[]) => {
+  port?.on('message', (requests: readonly Request[]) => {
     for (const request of requests) void answer(request);
   });
 }

@@ -1,71 +1,59 @@
+import type { MessagePort } from 'node:worker_threads';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { Batch } from '../../decode/batch.ts';
-import type { FileForm, RowFile } from '../../warehouse/staging/row-folder.ts';
+import type { FileForm, FolderState } from '../../warehouse/staging/row-folder.ts';
 import type { RowSink } from '../span-loader.ts';
-import { CallThread } from './call-thread.ts';
-import { type EncoderCall, memoryOf, wireBatch } from './encoder-messages.ts';
+import { type Calls, callsOver } from './call-thread.ts';
+import { type EncoderCall, memoryOf, type WriteReply, wireBatch } from './encoder-messages.ts';
 
-/** The files of a span, in an object, so that `await` does not wait for them. */
-export interface Written {
-  readonly files: Promise<readonly RowFile[]>;
+/** A sink of rows that another thread writes. */
+export interface EncoderSink extends RowSink {
+  /** Waits until all rows are written. */
+  written(): Promise<FolderState>;
 }
 
 /**
- * The encoder thread of a worker. It writes one chunk of rows at a time, whose memory is transferred, and returned to `giveBack`.
+ * A worker's connection to the encoder thread. One chunk of rows is under way at a time; its memory is transferred, and returned to
+ * `giveBack`.
  */
 export class Encoder {
-  private readonly thread: CallThread;
+  private readonly calls: Calls;
   private readonly giveBack: (memory: readonly ArrayBuffer[]) => void;
-  /** Settles when the encoder is idle. */
-  private busy: Promise<void> = Promise.resolve();
+  /** Settles when no chunk is under way. */
+  private busy: Promise<unknown> = Promise.resolve();
 
-  constructor(file: URL, giveBack: (memory: readonly ArrayBuffer[]) => void) {
-    this.thread = new CallThread(file);
+  constructor(port: MessagePort, giveBack: (memory: readonly ArrayBuffer[]) => void) {
+    this.calls = callsOver(port);
     this.giveBack = giveBack;
   }
 
   declare(pipeline: PipelineDef): void {
-    this.track(this.ask({ kind: 'declare', pipeline }));
+    // The first chunk gets the error.
+    this.ask({ kind: 'declare', pipeline }).catch(() => {});
   }
 
-  /** A sink that writes the rows of a span to files in a folder. */
-  sink(folder: string, form: FileForm): RowSink<Written> {
-    let written: Promise<unknown> = Promise.resolve();
-    const discard = (): Promise<void> => this.ask({ kind: 'discard', folder });
-    const finish = async (): Promise<readonly RowFile[]> => {
-      try {
-        await written;
-        return await this.ask<readonly RowFile[]>({ kind: 'finish', folder, form });
-      } catch (error) {
-        await discard();
-        throw error;
-      }
+  /** A sink that adds rows to the files in a folder. */
+  sink(folder: string, form: FileForm): EncoderSink {
+    let written: Promise<FolderState> = Promise.resolve({ bytes: 0, isUniform: true });
+    const send = async (batches: readonly Batch[], startsPart: boolean): Promise<FolderState> => {
+      const memory = memoryOf(batches);
+      const call = { kind: 'write', folder, form, startsPart, batches: batches.map(wireBatch), memory } as const;
+      const reply = (await this.ask(call, memory)) as WriteReply;
+      this.giveBack(reply.memory);
+      return reply.state;
     };
     return {
-      ready: () => this.busy,
-      write: async (batches) => {
-        written = this.track(Promise.all([written, this.send(folder, form, batches)]));
+      ready: async () => void (await this.busy),
+      write: async (batches, startsPart) => {
+        const before = written;
+        written = Promise.all([send(batches, startsPart), before]).then(([state]) => state);
+        this.busy = written.catch(() => {});
       },
-      finish: async () => ({ files: this.track(finish()) }),
-      discard,
+      written: () => written,
     };
   }
 
-  private async send(folder: string, form: FileForm, batches: readonly Batch[]): Promise<void> {
-    const memory = memoryOf(batches);
-    const call = { kind: 'write', folder, form, batches: batches.map(wireBatch), memory } as const;
-    this.giveBack(await this.ask<readonly ArrayBuffer[]>(call, memory));
-  }
-
-  /** Notes the work of the encoder. The caller gets its errors. */
-  private track<T>(work: Promise<T>): Promise<T> {
-    this.busy = work.then(ignore, ignore);
-    return work;
-  }
-
-  private ask<T>(call: EncoderCall, transfer: readonly ArrayBuffer[] = []): Promise<T> {
-    return this.thread.ask(call, transfer) as Promise<T>;
+  private ask(call: EncoderCall, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
+    return this.calls.ask(call, transfer);
   }
 }
-
-function ignore(): void {}

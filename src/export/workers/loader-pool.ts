@@ -1,10 +1,8 @@
-import type { Span } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
-import type { Batch } from '../../decode/batch.ts';
-import type { NewestRule, Stage } from '../../warehouse/index.ts';
-import type { RowRules } from '../row-rules.ts';
+import type { Stage } from '../../warehouse/index.ts';
+import type { FolderState } from '../../warehouse/staging/row-folder.ts';
 import { type RowSink, SpanLoader } from '../span-loader.ts';
-import { FLUSH_RECORDS, type LoaderPool, newestRule, type SpanLoaderPort, type StagedRows } from './loader-port.ts';
+import { FLUSH_RECORDS, type LoaderPool, type SpanLoaderPort, type StageSource } from './loader-port.ts';
 
 /** A pool of things that one user has at a time. */
 export class SlotPool<T> {
@@ -43,92 +41,53 @@ export class SlotPool<T> {
 const SPANS = 2;
 
 /** Loaders in this thread. */
-export function threadLoaders(
-  stage: (pipeline: string, span: Span) => Stage,
-  flushRecords: number = FLUSH_RECORDS,
-): LoaderPool {
-  const slots = new WeakMap<PipelineDef, SlotPool<SpanLoader<StagedRows>>>();
+export function threadLoaders(stages: StageSource, flushRecords: number = FLUSH_RECORDS): LoaderPool {
+  const slots = new WeakMap<PipelineDef, SlotPool<SpanLoader>>();
   return {
     spans: SPANS,
     flushRecords,
     take: async (pipeline) => {
-      const slot = slots.get(pipeline) ?? new SlotPool(SPANS, () => new SpanLoader<StagedRows>(pipeline));
+      const slot = slots.get(pipeline) ?? new SlotPool(SPANS, () => new SpanLoader(pipeline));
       slots.set(pipeline, slot);
       const loader = await slot.take();
-      return portOf(
-        pipeline,
-        loader,
-        (span) => stage(pipeline.name, span),
-        () => slot.giveBack(loader),
-      );
+      return portOf(loader, () => slot.giveBack(loader));
     },
+    stage: ({ name }, span) => stages.stage(name, span),
+    scratch: () => stages.scratch(),
     close: async () => {},
   };
 }
 
-function portOf(
-  pipeline: PipelineDef,
-  loader: SpanLoader<StagedRows>,
-  stage: (span: Span) => Stage,
-  giveBack: () => void,
-): SpanLoaderPort {
-  let rules: RowRules | undefined;
-  /** Number of flushes of the span. */
-  let flushes = 0;
-  const sink = (span: Span, more: readonly Batch[] = []): RowSink<StagedRows> =>
-    sinkOf(span, stage(span), more, () => (rules === undefined ? {} : newestRule(pipeline, rules, flushes + 1)));
-  const release = once(async () => {
-    await loader.clear();
-    giveBack();
-  });
+function portOf(loader: SpanLoader, giveBack: () => void): SpanLoaderPort {
+  let isFree = false;
   return {
-    open: async (span, given) => {
-      rules = given;
-      flushes = 0;
-      await loader.open(span, given);
-    },
-    add: (page, pageRules) => loader.add(page, pageRules),
+    open: (span, rules) => loader.open(span, rules),
+    add: (page, rules) => loader.add(page, rules),
     audit: () => loader.audit(),
     links: (ends) => loader.links(ends),
     drop: (unit) => loader.drop(unit),
-    flush: async () => {
-      await loader.flush(sink);
-      flushes++;
+    flush: (stage) => loader.flush(sinkOf(stage)),
+    write: async (span, stage) => {
+      const sink = sinkOf(stage);
+      await loader.write(span, sink);
+      return { written: sink.written() };
     },
-    stage: (spans) => loader.write(spans, (span) => sink(span)),
-    finish: (spans, more = []) => loader.write(spans, (span, at) => sink(span, at === 0 ? more : [])).finally(release),
     release: async () => {
-      await release();
+      if (isFree) return;
+      isFree = true;
+      await loader.clear();
+      giveBack();
     },
   };
 }
 
-function sinkOf(
-  span: Span,
-  stage: Stage,
-  more: readonly Batch[],
-  newest: () => Readonly<Record<string, NewestRule>>,
-): RowSink<StagedRows> {
-  const write = async (batches: readonly Batch[]): Promise<void> => {
-    for (const batch of batches) await stage.write(batch);
-  };
+function sinkOf(stage: Stage): RowSink & { written(): Promise<FolderState> } {
+  let state: FolderState = { bytes: 0, isUniform: true };
   return {
     ready: async () => {},
-    write,
-    finish: async () => {
-      await write(more);
-      return { span, staged: await stage.finish(newest()), discard: () => stage.discard() };
+    write: async (batches, startsPart) => {
+      for (const batch of batches) state = await stage.write(batch, startsPart);
     },
-    discard: () => stage.discard(),
-  };
-}
-
-/** A function that works once; later calls do nothing. */
-function once<T>(work: () => T): () => T | undefined {
-  let isDone = false;
-  return () => {
-    if (isDone) return undefined;
-    isDone = true;
-    return work();
+    written: async () => state,
   };
 }

@@ -2,18 +2,15 @@ import type { LinkEnds, LinkReport } from '../../audit/header-links.ts';
 import type { BadBlock } from '../../audit/reconcile.ts';
 import type { Span } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
-import type { Batch } from '../../decode/batch.ts';
-import type { NewestRule, StagedSpan } from '../../warehouse/index.ts';
+import type { Stage } from '../../warehouse/index.ts';
+import type { FolderState } from '../../warehouse/staging/row-folder.ts';
 import type { RowRules } from '../row-rules.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { PageRules } from '../walk-request.ts';
 
-/** Rows of a span in files, ready to be committed. */
-export interface StagedRows {
-  readonly span: Span;
-  readonly staged: StagedSpan;
-  /** Removes the files. */
-  discard(): Promise<void>;
+/** Rows on their way into the files of a stage, in an object, so that `await` does not wait for them. */
+export interface Writing {
+  readonly written: Promise<FolderState>;
 }
 
 /** A loader in this thread or in another. It serves one span at a time. */
@@ -28,24 +25,26 @@ export interface SpanLoaderPort {
   links(ends: LinkEnds): Promise<LinkReport>;
   /** Drops the rows of a masterchain block, or of a batch of keys, to load them again. */
   drop(unit: number): Promise<void>;
-  /** Writes the rows so far and frees their memory; `finish` includes them. */
-  flush(): Promise<void>;
-  /** Stages the rows of each given span and keeps them in the loader. */
-  stage(spans: readonly Span[]): Promise<readonly StagedRows[]>;
-  /**
-   * Stages the rows of each given span, drops the others, and returns the loader to its pool.
-   *
-   * @param more rows of other tables that belong to the first span
-   */
-  finish(spans: readonly Span[], more?: readonly Batch[]): Promise<readonly StagedRows[]>;
-  /** Drops rows that are not staged, and returns the loader to its pool, unless that is done. */
+  /** Adds the rows so far to a stage of the pool, and drops them. */
+  flush(stage: Stage): Promise<void>;
+  /** Sorts the rows of a span, and adds them to a stage of the pool; the next `write` to that stage waits for `written`. */
+  write(span: Span, stage: Stage): Promise<Writing>;
+  /** Drops the rows, and returns the loader to its pool, unless that is done. Rows that are being written are not lost. */
   release(): Promise<void>;
 }
 
 /** Maximum records of a long list in memory. */
 export const FLUSH_RECORDS = 50_000;
 
-/** Loaders for spans. */
+/** Where the rows of loaders are written. */
+export interface StageSource<S extends Stage = Stage> {
+  /** A stage for rows to commit. */
+  stage(pipeline: string, span: Span): S;
+  /** As `Store.scratch`. */
+  scratch(): S;
+}
+
+/** Loaders for spans, and the stages that they write to. */
 export interface LoaderPool {
   /** Maximum of spans in progress. */
   readonly spans: number;
@@ -53,16 +52,7 @@ export interface LoaderPool {
   readonly flushRecords: number;
   /** Waits for a free loader. */
   take(pipeline: PipelineDef): Promise<SpanLoaderPort>;
+  stage(pipeline: PipelineDef, span: Span): Stage;
+  scratch(pipeline: PipelineDef): Stage;
   close(): Promise<void>;
-}
-
-/** Which rows of a list in several parts to keep: the newest of each key, if the rules say so. */
-export function newestRule(
-  { tables }: PipelineDef,
-  { copies }: RowRules,
-  parts: number,
-): Readonly<Record<string, NewestRule>> {
-  const [table] = tables;
-  if (parts < 2 || copies === undefined || table === undefined) return {};
-  return { [table.name]: { key: copies.key, column: copies.column } };
 }

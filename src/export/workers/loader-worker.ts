@@ -1,29 +1,21 @@
+import { type MessagePort, workerData } from 'node:worker_threads';
 import type { PipelineDef } from '../../declare/pipeline.ts';
-import type { RowFile } from '../../warehouse/staging/row-folder.ts';
+import type { FolderState } from '../../warehouse/staging/row-folder.ts';
 import { SpanLoader } from '../span-loader.ts';
 import { answerCalls } from './call-thread.ts';
-import { Encoder, type Written } from './encoder-client.ts';
+import { Encoder } from './encoder-client.ts';
 import type { Call, LoaderCall } from './worker-messages.ts';
 
-// Entry of a worker thread: a loader that the main thread calls, and the thread that writes its rows. Calls are answered in order.
+// Entry of a worker thread: a loader that the main thread calls, and that hands its rows to the encoder thread. Calls are answered in order.
 
-let loader: SpanLoader<Written> | undefined;
-let encoder: Encoder | undefined;
+let loader: SpanLoader | undefined;
+const encoder = new Encoder(workerData as MessagePort, (memory) => loader?.giveBack(memory));
 let last: Promise<unknown> = Promise.resolve();
-/** Files in progress, by the number of the call. */
-const writing = new Map<number, Promise<readonly (readonly RowFile[])[]>>();
+/** Writes in progress, by the number of the call. */
+const writing = new Map<number, Promise<FolderState>>();
 let writings = 0;
 
-function declare(pipeline: PipelineDef): void {
-  const own = new SpanLoader<Written>(pipeline);
-  loader = own;
-  encoder ??= new Encoder(new URL('./encoder-worker.js', import.meta.url), (memory) => loader?.giveBack(memory));
-  encoder.declare(pipeline);
-}
-
-async function perform(call: LoaderCall): Promise<unknown> {
-  const own = loader;
-  if (own === undefined) throw new Error('expected a pipeline with the first call');
+async function perform(call: LoaderCall, own: SpanLoader): Promise<unknown> {
   switch (call.kind) {
     case 'open':
       return own.open(call.span, call.rules);
@@ -35,14 +27,18 @@ async function perform(call: LoaderCall): Promise<unknown> {
       return own.links(call.ends);
     case 'drop':
       return own.drop(call.unit);
-    case 'flush':
-      return own.flush(() => writer().sink(call.folder, call.form));
+    case 'flush': {
+      const sink = encoder.sink(call.folder, call.form);
+      await own.flush(sink);
+      return void (await sink.written());
+    }
     case 'write': {
-      const written = await own.write(call.spans, (_, at) => writer().sink(call.folders[at] ?? '', call.form));
-      const files = Promise.all(written.map((one) => one.files));
+      const sink = encoder.sink(call.folder, call.form);
+      await own.write(call.span, sink);
+      const written = sink.written();
       // The call `written` gets the error.
-      files.catch(() => {});
-      writing.set(++writings, files);
+      written.catch(() => {});
+      writing.set(++writings, written);
       return writings;
     }
     case 'clear':
@@ -50,21 +46,22 @@ async function perform(call: LoaderCall): Promise<unknown> {
   }
 }
 
-function writer(): Encoder {
-  if (encoder === undefined) throw new Error('expected a pipeline with the first call');
-  return encoder;
+function declare(pipeline: PipelineDef): SpanLoader {
+  encoder.declare(pipeline);
+  return new SpanLoader(pipeline);
 }
 
 answerCalls(async (given) => {
   const { call, pipeline } = given as Call;
   if (call.kind === 'written') {
-    const files = writing.get(call.number);
+    const written = writing.get(call.number);
     writing.delete(call.number);
-    return { value: await files };
+    return { value: await written };
   }
   const done = last.then(() => {
-    if (pipeline !== undefined) declare(pipeline);
-    return perform(call);
+    if (pipeline !== undefined) loader = declare(pipeline);
+    if (loader === undefined) throw new Error('expected a pipeline with the first call');
+    return perform(call, loader);
   });
   last = done.catch(() => {});
   return { value: await done };

@@ -10,7 +10,7 @@ import {
 } from '../../core/errors.ts';
 import type { Span } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
-import type { FileForm } from '../../warehouse/staging/row-folder.ts';
+import type { FileForm, FolderState } from '../../warehouse/staging/row-folder.ts';
 import type { RowRules } from '../row-rules.ts';
 import type { PageRules } from '../walk-request.ts';
 
@@ -21,20 +21,14 @@ export type LoaderCall =
   | { readonly kind: 'audit' }
   | { readonly kind: 'links'; readonly ends: LinkEnds }
   | { readonly kind: 'drop'; readonly unit: number }
-  /** `folder` is that of all files of the span, also of those that `write` adds. */
   | { readonly kind: 'flush'; readonly folder: string; readonly form: FileForm }
-  /** `folders` has one folder for each span. Answered with a number for the call `written`. */
-  | {
-      readonly kind: 'write';
-      readonly spans: readonly Span[];
-      readonly folders: readonly string[];
-      readonly form: FileForm;
-    }
+  /** Answered with a number for the call `written`, as soon as the rows are sorted. */
+  | { readonly kind: 'write'; readonly span: Span; readonly folder: string; readonly form: FileForm }
   | { readonly kind: 'clear' };
 
 /** A call of the main thread to a worker. */
 export interface Call {
-  /** `written` is answered with the lists of files as soon as they are complete. */
+  /** `written` is answered with a {@link FolderState} as soon as the rows are in their files. */
   readonly call: LoaderCall | { readonly kind: 'written'; readonly number: number };
   /** With the first call for another pipeline. */
   readonly pipeline?: PipelineDef;

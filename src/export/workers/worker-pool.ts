@@ -1,18 +1,21 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import PQueue from 'p-queue';
 import { WalkError } from '../../core/errors.ts';
-import type { Span } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { Batch } from '../../decode/batch.ts';
-import type { FileStage } from '../../warehouse/index.ts';
-import type { RowFile } from '../../warehouse/staging/row-folder.ts';
-import type { RowRules } from '../row-rules.ts';
-import { CallThread } from './call-thread.ts';
+import type { FileStage, FinishOptions, Stage, StagedSpan } from '../../warehouse/index.ts';
+import type { FileForm, FolderState, RowFile } from '../../warehouse/staging/row-folder.ts';
+import { CallThread, type Transferred } from './call-thread.ts';
+import type { EncoderCall } from './encoder-messages.ts';
 import { SlotPool, threadLoaders } from './loader-pool.ts';
-import { FLUSH_RECORDS, type LoaderPool, newestRule, type SpanLoaderPort, type StagedRows } from './loader-port.ts';
+import { FLUSH_RECORDS, type LoaderPool, type SpanLoaderPort, type StageSource } from './loader-port.ts';
 import type { Call } from './worker-messages.ts';
+
+const LOADER = new URL('./loader-worker.js', import.meta.url);
+const ENCODER = new URL('./encoder-worker.js', import.meta.url);
 
 /** Two workers decode more than the source delivers; more would only take memory. */
 const MOST_BY_DEFAULT = 2;
@@ -28,40 +31,98 @@ function defaultWorkers(): number {
 export interface LoaderOptions {
   /** Threads; 0 uses this one. Default: {@link defaultWorkers}. */
   readonly workers: number | undefined;
-  readonly stage: (pipeline: string, span: Span) => FileStage;
+  readonly stages: StageSource<FileStage>;
   /** File that the threads run; for tests. */
   readonly file?: URL;
 }
 
 /** Loaders in worker threads, or in this one. */
-export function openLoaders({ workers = defaultWorkers(), stage, file }: LoaderOptions): LoaderPool {
-  return workers === 0 ? threadLoaders(stage) : workerLoaders(workers, stage, file ?? workerFile());
+export function openLoaders({ workers = defaultWorkers(), stages, file }: LoaderOptions): LoaderPool {
+  return workers === 0 ? threadLoaders(stages) : workerLoaders(workers, stages, file ?? LOADER);
 }
 
 /**
- * Loaders in worker threads, started on demand. A worker decodes and sorts the rows of a span. Its encoder, another thread, writes
- * them to files while the worker decodes the next span. DuckDB measures the files of one span at a time, which bounds its memory.
+ * Loaders in worker threads, started on demand. A worker decodes and sorts the rows of a span, and hands them to the encoder, a thread
+ * for all workers, which writes them to files. DuckDB measures the files of one stage at a time, which bounds its memory.
  */
-function workerLoaders(count: number, stage: LoaderOptions['stage'], file: URL): LoaderPool {
-  const workers = new Set<LoaderWorker>();
+function workerLoaders(count: number, stages: StageSource<FileStage>, file: URL): LoaderPool {
+  const threads = new Set<CallThread>();
+  const start = (path: URL, port?: MessagePort): CallThread => {
+    const thread = new CallThread(path, port);
+    threads.add(thread);
+    return thread;
+  };
+  let encoder: CallThread | undefined;
+  const encode = (call: EncoderCall, transfer: readonly Transferred[] = []): Promise<unknown> => {
+    encoder ??= start(compiled(ENCODER));
+    return encoder.ask(call, transfer);
+  };
   const slots = new SlotPool(count, () => {
-    const worker: LoaderWorker = { thread: new CallThread(file) };
-    workers.add(worker);
+    const { port1, port2 } = new MessageChannel();
+    // If the encoder cannot be started, the first rows get the error.
+    encode({ kind: 'connect', port: port2 }, [port2]).catch(() => {});
+    const worker: LoaderWorker = { thread: start(compiled(file), port1) };
     return worker;
   });
-  const encoding = new PQueue({ concurrency: 1 });
+  const measuring = new PQueue({ concurrency: 1 });
+  const open = (pipeline: PipelineDef, files: FileStage) => new EncodedStage({ pipeline, files, encode, measuring });
   return {
     spans: count + 1,
     flushRecords: FLUSH_RECORDS,
     take: async (pipeline) => {
       const worker = await slots.take();
-      const giveBack = (): void => slots.giveBack(worker);
-      return workerPort({ worker, pipeline, giveBack, open: (span) => stage(pipeline.name, span), encoding });
+      return workerPort(worker, pipeline, () => slots.giveBack(worker));
     },
+    stage: (pipeline, span) => open(pipeline, stages.stage(pipeline.name, span)),
+    scratch: (pipeline) => open(pipeline, stages.scratch()),
     close: async () => {
-      await Promise.all([...workers].map(({ thread }) => thread.close()));
+      await Promise.all([...threads].map((thread) => thread.close()));
     },
   };
+}
+
+interface EncodedOptions {
+  readonly pipeline: PipelineDef;
+  readonly files: FileStage;
+  readonly encode: (call: EncoderCall) => Promise<unknown>;
+  readonly measuring: PQueue;
+}
+
+/** A stage whose files the encoder writes; those of other tables, this thread. */
+class EncodedStage implements Stage {
+  readonly #options: EncodedOptions;
+
+  constructor(options: EncodedOptions) {
+    this.#options = options;
+  }
+
+  get folder(): string {
+    return this.#options.files.folder;
+  }
+
+  get form(): FileForm {
+    return this.#options.files.form;
+  }
+
+  write(batch: Batch): Promise<FolderState> {
+    return this.#options.files.write(batch);
+  }
+
+  async finish(options: FinishOptions): Promise<StagedSpan> {
+    const { pipeline, files, encode, measuring } = this.#options;
+    for (const file of (await encode({ kind: 'finish', folder: this.folder })) as readonly RowFile[]) {
+      const table = pipeline.tables.find(({ name }) => name === file.table);
+      if (table !== undefined) await files.adopt(table, file.path, file);
+    }
+    return measuring.add(() => files.finish(options));
+  }
+
+  async discard(): Promise<void> {
+    const { files, encode } = this.#options;
+    // A thread that has ended holds no file open.
+    await encode({ kind: 'discard', folder: this.folder }).catch(() => {});
+    await files.discard();
+  }
 }
 
 /** A worker thread with one loader in it, and the pipeline that the loader serves. */
@@ -70,91 +131,44 @@ interface LoaderWorker {
   pipeline?: PipelineDef;
 }
 
-interface PortOptions {
-  readonly worker: LoaderWorker;
-  readonly pipeline: PipelineDef;
-  readonly giveBack: () => void;
-  readonly open: (span: Span) => FileStage;
-  readonly encoding: PQueue;
-}
-
 /** A loader in a worker, which answers each call with the result of the loader's method of that name. */
-function workerPort({ worker, pipeline, giveBack, open, encoding }: PortOptions): SpanLoaderPort {
-  let own: Span = { from: 0, to: -1 };
-  let given: RowRules = { block: undefined, audit: { kind: 'none' } };
-  /** Where rows were flushed to, and the number of flushes. */
-  let aside: { readonly stage: FileStage; flushes: number } | undefined;
+function workerPort(worker: LoaderWorker, pipeline: PipelineDef, giveBack: () => void): SpanLoaderPort {
   let isFree = false;
-
   const ask = <T>(call: Call['call'], transfer: readonly ArrayBuffer[] = []): Promise<T> => {
-    // When the files are done, the worker may already serve another pipeline.
+    // When the rows are written, the worker may already serve another pipeline.
     const isOther = call.kind !== 'written' && worker.pipeline !== pipeline;
     if (isOther) worker.pipeline = pipeline;
     return worker.thread.ask((isOther ? { call, pipeline } : { call }) satisfies Call, transfer) as Promise<T>;
   };
-  const free = (): void => {
-    if (!isFree) giveBack();
-    isFree = true;
-  };
-  const write = async (spans: readonly Span[], more: readonly Batch[], onSorted: () => void) => {
-    const flushed = aside;
-    const stages = spans.map((span, at) => (at === 0 ? flushed?.stage : undefined) ?? open(span));
-    const newest = newestRule(pipeline, given, (flushed?.flushes ?? 0) + 1);
-    const folders = stages.map(({ folder }) => folder);
-    aside = undefined;
-    try {
-      const call = { kind: 'write', spans, folders, form: stages[0]?.form ?? 'final' } as const;
-      const number = await ask<number>(call).finally(onSorted);
-      const files = await ask<readonly (readonly RowFile[])[]>({ kind: 'written', number });
-      const written: StagedRows[] = [];
-      for (const [at, stage] of stages.entries()) {
-        for (const file of files[at] ?? []) {
-          const table = pipeline.tables.find(({ name }) => name === file.table);
-          if (table !== undefined) await stage.adopt(table, file.path, file);
-        }
-        if (at === 0) for (const batch of more) await stage.write(batch);
-        const staged = await encoding.add(() => stage.finish(newest));
-        written.push({ span: spans[at] ?? own, staged, discard: () => stage.discard() });
-      }
-      return written;
-    } catch (error) {
-      for (const stage of stages) await stage.discard();
-      throw error;
-    }
-  };
-
   return {
-    open: (span, rules) => {
-      own = span;
-      given = rules;
-      return ask({ kind: 'open', span, rules });
-    },
-    add: (bytes, rules) => {
-      const page = ownBytes(bytes);
-      return ask({ kind: 'add', page, rules }, [page.buffer]);
+    open: (span, rules) => ask({ kind: 'open', span, rules }),
+    add: (page, rules) => {
+      const own = ownBytes(page);
+      return ask({ kind: 'add', page: own, rules }, [own.buffer]);
     },
     audit: () => ask({ kind: 'audit' }),
     links: (ends) => ask({ kind: 'links', ends }),
     drop: (unit) => ask({ kind: 'drop', unit }),
-    flush: async () => {
-      aside ??= { stage: open(own), flushes: 0 };
-      aside.flushes++;
-      const { folder, form } = aside.stage;
-      await ask({ kind: 'flush', folder, form });
+    flush: (stage) => ask({ kind: 'flush', ...placeOf(stage) }),
+    write: async (span, stage) => {
+      const number = await ask<number>({ kind: 'write', span, ...placeOf(stage) });
+      const written = ask<FolderState>({ kind: 'written', number });
+      // The caller may still have something to do before it waits.
+      written.catch(() => {});
+      return { written };
     },
-    stage: (spans) => write(spans, [], () => {}),
-    // The worker is free when its rows are sorted, before they are in files.
-    finish: (spans, more = []) => write(spans, more, free),
     release: async () => {
       if (isFree) return;
-      try {
-        await ask({ kind: 'clear' });
-      } finally {
-        free();
-        await aside?.stage.discard();
-      }
+      isFree = true;
+      await ask({ kind: 'clear' }).finally(giveBack);
     },
   };
+}
+
+/** Where the encoder writes the files of a stage. */
+function placeOf(stage: Stage): Pick<FileStage, 'folder' | 'form'> {
+  if (!(stage instanceof EncodedStage)) throw new Error('expected a stage of this pool');
+  return { folder: stage.folder, form: stage.form };
 }
 
 /** The page in memory of its own, which can be transferred. */
@@ -166,11 +180,11 @@ function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return isOwn ? new Uint8Array(buffer, byteOffset, byteLength) : new Uint8Array(bytes);
 }
 
-/** The compiled file of a worker; tests run sources, and use the last build. */
-function workerFile(): URL {
-  const own = new URL('./loader-worker.js', import.meta.url);
-  if (!import.meta.url.endsWith('.ts')) return own;
-  const built = new URL('../../../dist/src/export/workers/loader-worker.js', import.meta.url);
+/** The compiled file of a thread; tests run sources, and use the last build. */
+function compiled(file: URL): URL {
+  if (!import.meta.url.endsWith('.ts')) return file;
+  const built = new URL(file.href.replace(/\/src\/(?=export\/workers\/[^/]+$)/, '/dist/src/'));
+  if (built.protocol !== 'file:') return built;
   if (existsSync(fileURLToPath(built))) return built;
   throw new WalkError('walk: expected compiled files for workers, got none', {
     code: 'not-built',

@@ -124,6 +124,10 @@ class DuckdbStore implements Store {
     return this.#stager.stage(span);
   }
 
+  scratch(): FileStage {
+    return this.#stager.scratch();
+  }
+
   async commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
     const [entry] = await this.commitTogether([{ staged, draft }]);
     if (entry === undefined) throw new Error('no entry was committed');

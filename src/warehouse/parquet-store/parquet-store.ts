@@ -131,6 +131,10 @@ class ParquetStore implements Store {
     return this.#stager.stage(span);
   }
 
+  scratch(): FileStage {
+    return this.#stager.scratch();
+  }
+
   async commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
     const entry = await this.#commits.add(() =>
       guarded(`warehouse ${this.path}`, () => this.#commitNext(staged, draft)),

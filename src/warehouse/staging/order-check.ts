@@ -4,8 +4,9 @@ import { type Batch, makeVector, type Vector } from '../../decode/batch.ts';
 import { compareBytes } from '../../decode/bytes.ts';
 
 /**
- * Checks whether the rows of successive batches are in the order of `table.sort`, as DuckDB would sort them: nulls last. For types that
- * it cannot compare (rare) it says no, which only costs a sort.
+ * Checks whether the rows of successive batches are in the order of `table.sort`, as DuckDB would sort them: nulls last. Each part of a
+ * commit may begin before the end of the one before: rows of shard blocks reach the masterchain late. For types that it cannot compare
+ * (rare) it says no, which only costs a sort.
  */
 export class OrderCheck {
   readonly #columns: readonly number[];
@@ -17,16 +18,20 @@ export class OrderCheck {
     this.#isSorted = this.#columns.every((at) => isComparable(table.columns[at]?.kind));
   }
 
+  /** True if the rows of each part are in order. */
   get isSorted(): boolean {
     return this.#isSorted;
   }
 
-  add(batch: Batch): void {
-    if (!this.#isSorted || batch.rows === 0) return;
+  /** @returns whether the rows continue the order of all rows before */
+  add(batch: Batch, startsPart = false): boolean {
+    if (!this.#isSorted || batch.rows === 0) return this.#isSorted;
     const vectors = this.#columns.flatMap((at) => batch.vectors[at] ?? []);
     const last = this.#last;
-    this.#isSorted = (last === undefined || isInOrder(last, 0, vectors, 0)) && isAllInOrder(vectors, batch.rows);
+    const isNext = last === undefined || isInOrder(last, 0, vectors, 0);
+    this.#isSorted = (isNext || startsPart) && isAllInOrder(vectors, batch.rows);
     if (this.#isSorted) this.#last = vectors.map((vector) => copyRow(vector, batch.rows - 1));
+    return this.#isSorted && isNext;
   }
 }
 

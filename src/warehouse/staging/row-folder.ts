@@ -1,14 +1,15 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { greatest } from '../../core/span.ts';
 import type { TableDef } from '../../declare/table.ts';
 import type { Batch } from '../../decode/batch.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { FileWriter } from '../../parquet/parquet-writer.ts';
 import { loadZstd } from '../../parquet/zstd.ts';
-import { storedColumns } from '../file-layout.ts';
+import { DATE_COLUMN, storedColumns } from '../file-layout.ts';
 import { OrderCheck } from './order-check.ts';
 
-/** `plain`: for a DuckDB file to read once. `final`: what readers of a Parquet warehouse get. */
+/** `plain`: for DuckDB to read once. `final`: what readers of a Parquet warehouse get. */
 export type FileForm = 'plain' | 'final';
 
 /** Rows of one table in a Parquet file. Plain data, so that a worker thread can send it. */
@@ -18,34 +19,62 @@ export interface RowFile {
   readonly rows: number;
   /** Bytes that the rows take in PLAIN encoding. */
   readonly plainBytes: number;
-  /** Whether the rows were written in the table's order. */
+  /** Whether the rows of each part were written in the table's order. */
   readonly isSorted: boolean;
-  /** True if readers can use the file as it is: sorted, in `final` form. */
+  /** UTC day of all rows, in `final` form; undefined if they have no time, or are of several days. */
+  readonly date: string | undefined;
+  /** True if readers can use the file as it is: sorted, in `final` form, of one day. */
   readonly isFinal: boolean;
 }
 
-interface Opened {
-  readonly writer: FileWriter;
-  readonly order: OrderCheck;
+/** The files of a folder that are being written. */
+export interface FolderState {
+  /** Size of the largest, in bytes, without a row group that is not complete. */
+  readonly bytes: number;
+  /** False if rows are of several UTC days, or a part is not in order: no more parts should follow. */
+  readonly isUniform: boolean;
 }
 
-/** Writes the batches of a span to a folder of Parquet files, one per table. */
+interface Opened {
+  readonly table: TableDef;
+  readonly writer: FileWriter;
+  readonly order: OrderCheck;
+  date: string | undefined;
+}
+
+/** The date of a file with rows of several days. */
+const SEVERAL = 'several';
+
+/** Writes batches to a folder of Parquet files: one per table, or in `final` form one per table and UTC day of the parts. */
 export class RowFolder {
   readonly #folder: string;
   readonly #form: FileForm;
-  readonly #tables = new Map<string, Opened>();
+  readonly #files: Opened[] = [];
+  /** The file of the current part, by table. */
+  readonly #current = new Map<string, Opened>();
 
   constructor(folder: string, form: FileForm) {
     this.#folder = folder;
     this.#form = form;
   }
 
-  /** The batch's memory may be reused afterwards. */
-  async write(batch: Batch): Promise<void> {
+  get state(): FolderState {
+    const days = new Set(this.#files.flatMap(({ date }) => date ?? []));
+    return {
+      bytes: greatest(this.#files.map(({ writer }) => writer.bytes)),
+      isUniform: days.size < 2 && !days.has(SEVERAL) && this.#files.every(({ order }) => order.isSorted),
+    };
+  }
+
+  /**
+   * The batch's memory may be reused afterwards.
+   *
+   * @param startsPart true if the rows before are another part of the commit, which may overlap in order
+   */
+  async write(batch: Batch, startsPart = false): Promise<void> {
     await guarded(this.#subject, async () => {
-      const { writer, order } = this.#tables.get(batch.table.name) ?? (await this.#open(batch.table));
-      order.add(batch);
-      writer.write(batch, order.isSorted);
+      const { writer, order } = await this.#fileFor(batch, startsPart);
+      writer.write(batch, order.add(batch, startsPart));
     });
   }
 
@@ -53,12 +82,12 @@ export class RowFolder {
   async finish(): Promise<readonly RowFile[]> {
     return guarded(this.#subject, async () => {
       const files: RowFile[] = [];
-      for (const [table, { writer, order }] of this.#tables) {
+      for (const { table, writer, order, date } of this.#files) {
         writer.finish();
         const { path, rows, plainBytes } = writer;
         const { isSorted } = order;
-        const isFinal = this.#form === 'final' && isSorted;
-        files.push({ table, path, rows, plainBytes, isSorted, isFinal });
+        const isFinal = this.#form === 'final' && isSorted && date !== SEVERAL;
+        files.push({ table: table.name, path, rows, plainBytes, isSorted, date, isFinal });
       }
       return files;
     });
@@ -66,7 +95,7 @@ export class RowFolder {
 
   /** Removes everything that was written. */
   async discard(): Promise<void> {
-    for (const { writer } of this.#tables.values()) writer.abandon();
+    for (const { writer } of this.#files) writer.abandon();
     await rm(this.#folder, { recursive: true, force: true });
   }
 
@@ -74,15 +103,41 @@ export class RowFolder {
     return `stage ${this.#folder}`;
   }
 
-  async #open(table: TableDef): Promise<Opened> {
+  async #fileFor(batch: Batch, startsPart: boolean): Promise<Opened> {
+    const { table } = batch;
+    const current = this.#current.get(table.name);
+    if (current !== undefined && (batch.rows === 0 || this.#form === 'plain')) return current;
+    const date = batch.rows === 0 || this.#form === 'plain' ? undefined : dayOf(batch);
+    if (current?.writer.rows === 0) current.date = date;
+    if (current !== undefined && !startsPart && current.date !== date) current.date = SEVERAL;
+    if (current !== undefined && (!startsPart || current.date === date)) return current;
+    const known = this.#files.find((file) => file.table.name === table.name && file.date === date);
+    const opened = known ?? (await this.#open(table, date));
+    this.#current.set(table.name, opened);
+    return opened;
+  }
+
+  async #open(table: TableDef, date: string | undefined): Promise<Opened> {
     await mkdir(this.#folder, { recursive: true });
-    const path = join(this.#folder, `${table.name}.rows.parquet`);
+    const before = this.#files.filter((file) => file.table.name === table.name).length;
+    const path = join(this.#folder, `${table.name}${before === 0 ? '' : `-${before}`}.rows.parquet`);
     const isFinal = this.#form === 'final';
     const writer = isFinal
       ? new FileWriter(path, table, await loadZstd(), storedColumns(table))
       : new FileWriter(path, table);
-    const opened = { writer, order: new OrderCheck(table) };
-    this.#tables.set(table.name, opened);
+    const opened = { table, writer, order: new OrderCheck(table), date };
+    this.#files.push(opened);
     return opened;
   }
+}
+
+/** The UTC day of all rows, {@link SEVERAL}, or undefined if rows have no time. */
+function dayOf({ table, rows, vectors }: Batch): string | undefined {
+  const vector = vectors.find(({ column }) => column.name === DATE_COLUMN);
+  if (table.time === undefined || vector === undefined) return undefined;
+  const days = new Int32Array(new Uint8Array(vector.values.subarray(0, rows * 4)).buffer);
+  const isOne = vector.nullCount === 0 && days.every((day) => day === days[0]);
+  const day = isOne ? new Date((days[0] ?? 0) * 86_400_000).toISOString() : '';
+  // Years of more than four digits are left to DuckDB.
+  return /^(\d{4}-\d{2}-\d{2})T/.exec(day)?.[1] ?? SEVERAL;
 }

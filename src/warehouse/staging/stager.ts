@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StoreError } from '../../core/errors.ts';
 import type { Span } from '../../core/span.ts';
 import type { TableDef } from '../../declare/table.ts';
 import type { Batch } from '../../decode/batch.ts';
@@ -11,9 +12,17 @@ import { DATE_COLUMN, datePlace, encodingOf, partitionOf, pathOfFile, storedColu
 import { writeNewest } from '../relations/newest-rows.ts';
 import { readFiles, stagedRows } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
-import type { FileStage, NewestRule, StagedFile, StagedSpan, StagedTable, StagerOptions } from '../store.ts';
+import type {
+  FileStage,
+  FinishOptions,
+  NewestRule,
+  StagedFile,
+  StagedSpan,
+  StagedTable,
+  StagerOptions,
+} from '../store.ts';
 import { addEvidence, type DatedEvidence, measureRows } from './row-evidence.ts';
-import { type FileForm, type RowFile, RowFolder } from './row-folder.ts';
+import { type FileForm, type FolderState, type RowFile, RowFolder } from './row-folder.ts';
 
 /** Makes stages. It owns the DuckDB instance that encodes their files. */
 export class Stager {
@@ -27,9 +36,18 @@ export class Stager {
   }
 
   stage(span: Span): FileStage {
+    return this.#open({ span, form: this.#options.form, isMeasured: true });
+  }
+
+  /** As {@link Store.scratch}. */
+  scratch(): FileStage {
+    return this.#open({ span: { from: 0, to: 0 }, form: 'plain', isMeasured: false });
+  }
+
+  #open(options: Pick<FolderStageOptions, 'span' | 'form' | 'isMeasured'>): FileStage {
     const id = this.#freshId();
     const folder = join(this.#options.stagingPath, id);
-    return new FolderStage({ id, folder, span, form: this.#options.form, connect: () => this.#connect() });
+    return new FolderStage({ ...options, id, folder, connect: () => this.#connect() });
   }
 
   async close(): Promise<void> {
@@ -58,11 +76,13 @@ interface FolderStageOptions {
   readonly folder: string;
   readonly span: Span;
   readonly form: FileForm;
+  /** False if nothing will be committed, so that no evidence is needed. */
+  readonly isMeasured: boolean;
   readonly connect: () => Promise<Database>;
 }
 
-/** A file with rows of a table, for this stage to finish. */
-type GivenFile = Omit<RowFile, 'rows'>;
+/** A file with rows of a table, for this stage to finish. Its rows are not counted if another program wrote it. */
+type GivenFile = Omit<RowFile, 'rows' | 'date'> & Partial<Pick<RowFile, 'rows' | 'date'>>;
 
 class FolderStage implements FileStage {
   readonly #options: FolderStageOptions;
@@ -83,30 +103,33 @@ class FolderStage implements FileStage {
     return this.#options.form;
   }
 
-  async write(batch: Batch): Promise<void> {
+  async write(batch: Batch, startsPart?: boolean): Promise<FolderState> {
     this.#tables.set(batch.table.name, batch.table);
-    await this.#rows.write(batch);
+    await this.#rows.write(batch, startsPart);
+    return this.#rows.state;
   }
 
-  async adopt(table: TableDef, path: string, options: Parameters<FileStage['adopt']>[2] = {}): Promise<void> {
-    const { isSorted = false, isFinal = false, plainBytes = await sizeOf(path) } = options;
+  async adopt(table: TableDef, path: string, known: Parameters<FileStage['adopt']>[2] = {}): Promise<void> {
+    const { plainBytes = await sizeOf(path) } = known;
     this.#tables.set(table.name, table);
-    this.#adopted.push({ table: table.name, path, isSorted, isFinal, plainBytes });
+    this.#adopted.push({ isSorted: false, isFinal: false, ...known, table: table.name, path, plainBytes });
     await mkdir(this.#options.folder, { recursive: true });
   }
 
-  async finish(newest: Readonly<Record<string, NewestRule>> = {}): Promise<StagedSpan> {
+  async finish({ span = this.#options.span, newest = {} }: FinishOptions = {}): Promise<StagedSpan> {
     return guarded(this.#subject(), async () => {
+      const { id, isMeasured, connect } = this.#options;
       const tables: Record<string, StagedTable> = {};
-      if (this.#tables.size === 0) return { id: this.#options.id, tables };
+      if (this.#tables.size === 0) return { id, tables };
       const written = [...(await this.#rows.finish()), ...this.#adopted];
-      const database = await this.#options.connect();
+      if (!isMeasured) return { id, tables: this.#unmeasured(written) };
+      const database = await connect();
       try {
         for (const [name, table] of this.#tables) {
           const all = written.filter((file) => file.table === name);
           const rule = newest[name];
           const given = rule === undefined ? all : await this.#keepNewest(database, table, rule, all);
-          tables[name] = await this.#finishTable(database, table, given);
+          tables[name] = await this.#finishTable(database, table, await withRows(given), span);
         }
       } finally {
         database.disconnect();
@@ -136,76 +159,137 @@ class FolderStage implements FileStage {
       const to = `${file.path}.newest`;
       const isWritten = await writeNewest(database, table, rule, { from: file.path, to });
       if (isWritten) await rm(file.path);
-      kept.push(isWritten ? { ...file, path: to, isSorted: true, isFinal: false } : file);
+      const { rows: _uncounted, ...known } = file;
+      kept.push(isWritten ? { ...known, path: to, isSorted: true, isFinal: false } : file);
     }
     return kept;
   }
 
-  async #finishTable(database: Database, table: TableDef, given: readonly GivenFile[]): Promise<StagedTable> {
-    const schema = schemaOf(table).id;
-    const paths = given.map(({ path }) => path);
-    const isSorted = given.length === 1 && given.every((file) => file.isSorted);
-    const isFinal = given.length === 1 && given.every((file) => file.isFinal);
-    const source = this.form === 'final' ? stagedRows(table, paths) : readFiles(paths);
-    const parts = paths.length === 0 ? [] : await measureRows(database.query, table, source);
-    const evidence = addEvidence(parts, table);
-    if (evidence.rows === 0) {
-      for (const path of paths) await rm(path);
-      return { schema, isSorted, ...evidence, files: [] };
-    }
-    const { rows } = evidence;
-    const bytes = given.reduce((sum, { plainBytes }) => sum + plainBytes, 0);
-    if (this.form === 'plain') {
-      for (const path of paths) await syncPath(path);
-      const files = paths.map((stagedPath) => ({ stagedPath, path: '', rows, bytes }));
-      return { schema, isSorted, ...evidence, files };
-    }
-    const [whole] = parts;
-    if (isFinal && parts.length === 1 && whole !== undefined) {
-      const files = [await this.#describeFile(table, whole, paths[0] as string)];
-      return { schema, isSorted, ...datePlace(table), ...evidence, files };
-    }
-    const encoding = encodingOf(bytes, rows);
-    const files: StagedFile[] = [];
-    for (const part of parts) {
-      const shape = { encoding, isWhole: parts.length === 1, isSorted };
-      files.push(await this.#encodeFile(database, table, source, part, shape));
-    }
-    for (const path of paths) await rm(path);
-    return { schema, isSorted, ...datePlace(table), ...evidence, files };
+  /** The files of each table, for a query. */
+  #unmeasured(written: readonly GivenFile[]): StagedSpan['tables'] {
+    const tables = [...this.#tables].map(([name, table]) => {
+      const files = written.filter((file) => file.table === name && file.rows !== 0);
+      const none = { rows: 0, bytes: 0, path: '' };
+      const staged = { schema: schemaOf(table).id, isSorted: false, ...addEvidence([], table) };
+      return [name, { ...staged, files: files.map(({ path }) => ({ ...none, stagedPath: path })) }] as const;
+    });
+    return Object.fromEntries(tables);
   }
 
+  async #finishTable(
+    database: Database,
+    table: TableDef,
+    given: readonly GivenFile[],
+    span: Span,
+  ): Promise<StagedTable> {
+    const schema = schemaOf(table).id;
+    if (this.form === 'plain') {
+      const paths = given.map(({ path }) => path);
+      const parts = await measureFiles(database, table, given, readFiles(paths));
+      for (const path of paths) await syncPath(path);
+      const evidence = addEvidence(parts, table);
+      const bytes = sizeIn(given);
+      const files = paths.map((stagedPath) => ({ stagedPath, path: '', rows: evidence.rows, bytes }));
+      return { schema, isSorted: given.length < 2 && given.every((file) => file.isSorted), ...evidence, files };
+    }
+    const parts: DatedEvidence[] = [];
+    const files: StagedFile[] = [];
+    const add = async (part: DatedEvidence, path: string): Promise<void> => {
+      parts.push(part);
+      files.push(await this.#describeFile(table, part, path, span, files));
+    };
+    for (const file of given.filter(({ isFinal }) => isFinal)) {
+      const [part, ...others] = await measureFiles(database, table, [file], stagedRows(table, [file.path]));
+      if (part?.date !== file.date || others.length > 0) throw damaged(`rows of ${file.date} alone`, table);
+      if (part !== undefined) await add(part, file.path);
+    }
+    const loose = given.filter(({ isFinal }) => !isFinal);
+    const source = stagedRows(
+      table,
+      loose.map(({ path }) => path),
+    );
+    const rest = await measureFiles(database, table, loose, source);
+    const encoding = encodingOf(sizeIn(loose), addEvidence(rest, table).rows);
+    const order = loose.length === 1 && loose.every((file) => file.isSorted) ? '' : ` ORDER BY ${sortOf(table)}`;
+    for (const part of rest)
+      await add(part, await this.#encodeFile(database, table, part, { source, order, encoding }));
+    for (const { path } of loose) await rm(path);
+    const isDated = files.length > 0;
+    return { schema, isSorted: true, ...(isDated ? datePlace(table) : {}), ...addEvidence(parts, table), files };
+  }
+
+  /** Writes the rows of a day, in order. @returns the path */
   async #encodeFile(
     database: Database,
     table: TableDef,
-    source: string,
-    part: DatedEvidence,
-    { encoding, isWhole, isSorted }: { encoding: string; isWhole: boolean; isSorted: boolean },
-  ): Promise<StagedFile> {
+    { date }: DatedEvidence,
+    { source, order, encoding }: Readonly<Record<'source' | 'order' | 'encoding', string>>,
+  ): Promise<string> {
     const { folder } = this.#options;
-    const stagedPath = join(folder, `${[table.name, ...partitionOf(part.date)].join('-')}.parquet`);
-    const only = part.date === null ? 'IS NULL' : `= DATE ${quoteText(part.date ?? '')}`;
-    const where = isWhole ? '' : ` WHERE ${quoteName(DATE_COLUMN)} ${only}`;
-    const order = isSorted ? '' : ` ORDER BY ${table.sort.map(quoteName).join(', ')}`;
+    const stagedPath = join(folder, `${[table.name, ...partitionOf(date)].join('-')}.parquet`);
+    const only = date === null ? 'IS NULL' : `= DATE ${quoteText(date ?? '')}`;
+    const where = date === undefined ? '' : ` WHERE ${quoteName(DATE_COLUMN)} ${only}`;
     const columns = storedColumns(table).map(quoteName).join(', ');
     const copy = `COPY (SELECT ${columns} FROM ${source}${where}${order}) TO ${quoteText(stagedPath)} (${encoding})`;
     await database.withMemory(() => database.run(copy));
-    return this.#describeFile(table, part, stagedPath);
+    return stagedPath;
   }
 
   /** A file as readers will get it, safe on the disk. */
-  async #describeFile(table: TableDef, part: DatedEvidence, stagedPath: string): Promise<StagedFile> {
-    const { id, span } = this.#options;
+  async #describeFile(
+    table: TableDef,
+    part: DatedEvidence,
+    stagedPath: string,
+    span: Span,
+    others: readonly StagedFile[],
+  ): Promise<StagedFile> {
+    const pathOf = (id: string): string => pathOfFile(table.name, part.date, span, id);
+    const { id } = this.#options;
+    const isTaken = others.some(({ path }) => path === pathOf(id));
     await syncPath(stagedPath);
     const bytes = await sizeOf(stagedPath);
     return {
       stagedPath,
-      path: pathOfFile(table.name, part.date, span, id),
+      path: pathOf(isTaken ? `${id}1` : id),
       rows: part.rows,
       bytes,
       sha256: await hashFile(stagedPath),
     };
   }
+}
+
+/** The files with rows; the others are removed. */
+async function withRows(given: readonly GivenFile[]): Promise<readonly GivenFile[]> {
+  for (const { path, rows } of given) if (rows === 0) await rm(path);
+  return given.filter(({ rows }) => rows !== 0);
+}
+
+/** @throws {StoreError} if files do not hold the rows that were written to them */
+async function measureFiles(
+  database: Database,
+  table: TableDef,
+  files: readonly GivenFile[],
+  source: string,
+): Promise<readonly DatedEvidence[]> {
+  if (files.length === 0) return [];
+  const parts = await measureRows(database.query, table, source);
+  const { rows } = addEvidence(parts, table);
+  const written = files.reduce((sum, file) => sum + (file.rows ?? Number.NaN), 0);
+  if (!Number.isNaN(written) && written !== rows) throw damaged(`${written} rows, got ${rows}`, table);
+  return parts;
+}
+
+function damaged(expected: string, { name }: TableDef): StoreError {
+  return new StoreError(`store: a staged file of ${name} is damaged: expected ${expected}`, { code: 'damaged' });
+}
+
+function sortOf({ sort }: TableDef): string {
+  return sort.map(quoteName).join(', ');
+}
+
+/** Bytes of PLAIN encoding. */
+function sizeIn(files: readonly GivenFile[]): number {
+  return files.reduce((sum, { plainBytes }) => sum + plainBytes, 0);
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -1,0 +1,137 @@
+import PQueue from 'p-queue';
+import type { Span } from '../core/span.ts';
+import { isFinal } from '../declare/pipeline.ts';
+import type { Stage } from '../warehouse/index.ts';
+import { commitSpan } from './commit-span.ts';
+import type { RequestMeter } from './request-meter.ts';
+import type { SpanTurn } from './span-order.ts';
+import type { EntryTerms } from './span-walk.ts';
+import type { EngineContext } from './walk-context.ts';
+import type { Writing } from './workers/loader-port.ts';
+
+/** Size of a file that ends a commit, in bytes. */
+const FULL_BYTES = 128 * 2 ** 20;
+
+/** A commit that can take more parts. */
+interface Opened {
+  readonly stage: Stage;
+  terms: EntryTerms;
+  /** Aborted when it ends. */
+  readonly ended: AbortController;
+}
+
+/**
+ * Adds proven parts of a walk to files that stay open, and commits them together: when a file is full or gets rows of a second day, when
+ * the next part does not continue the last one, or when the first part has waited for `commitEveryMs`. A failure loses the open files,
+ * so their blocks stay missing.
+ */
+export class OpenCommit {
+  private readonly context: EngineContext;
+  private readonly meter: RequestMeter;
+  /** Parts are written one after the other. */
+  private readonly writes = new PQueue({ concurrency: 1 });
+  private opened: Opened | undefined;
+  /** The commit before is measured while the next one takes parts. */
+  private committing: Promise<void> = Promise.resolve();
+  private failure: { readonly error: unknown } | undefined;
+
+  constructor(context: EngineContext, meter: RequestMeter) {
+    this.context = context;
+    this.meter = meter;
+  }
+
+  /**
+   * Adds a part, after those of the spans before.
+   *
+   * @throws the error of writing it, or of a commit before
+   */
+  async append(turn: SpanTurn, terms: EntryTerms, write: (stage: Stage) => Promise<Writing>): Promise<void> {
+    const { effects, commitEveryMs } = this.context;
+    const provenAt = effects.monotonic();
+    if (commitEveryMs > 0) await turn.reached((stop) => effects.sleep(commitEveryMs, stop));
+    await this.writes.add(async () => {
+      if (this.failure !== undefined) throw this.failure.error;
+      if (this.opened !== undefined && !this.continues(this.opened.terms, terms)) await this.end();
+      const opened = this.opened ?? this.open(terms, provenAt);
+      try {
+        const { written } = await write(opened.stage);
+        const { bytes, isUniform } = await written;
+        if (opened.terms !== terms) opened.terms = joinTerms(opened.terms, terms);
+        if (bytes >= FULL_BYTES || !isUniform || !this.isOpenEnded(terms)) await this.end();
+      } catch (error) {
+        await this.abandon(opened);
+        throw error;
+      }
+    });
+  }
+
+  /** Commits what is open. @throws the error of a commit */
+  async close(): Promise<void> {
+    await this.writes.add(() => this.end());
+    await this.committing;
+    if (this.failure !== undefined) throw this.failure.error;
+  }
+
+  private open(terms: EntryTerms, provenAt: number): Opened {
+    const { loaders, pipeline, effects, commitEveryMs } = this.context;
+    const opened = { stage: loaders.stage(pipeline, terms.span), terms, ended: new AbortController() };
+    this.opened = opened;
+    if (!this.isOpenEnded(terms)) return opened;
+    const dueMs = Math.max(0, commitEveryMs - (effects.monotonic() - provenAt));
+    const commit = () => this.writes.add(async () => this.opened === opened && this.end());
+    // It rejects if the commit ends before.
+    effects.sleep(dueMs, opened.ended.signal).then(commit, () => {});
+    return opened;
+  }
+
+  /** Commits what is open in the background, after the commit before. */
+  private async end(): Promise<void> {
+    const { opened } = this;
+    if (opened === undefined) return;
+    this.opened = undefined;
+    opened.ended.abort();
+    await this.committing;
+    this.committing = this.commit(opened).catch((error: unknown) => {
+      this.failure ??= { error };
+    });
+  }
+
+  private async commit({ stage, terms }: Opened): Promise<void> {
+    try {
+      await commitSpan(this.context, this.meter, await stage.finish({ span: terms.span }), terms);
+    } catch (error) {
+      await stage.discard();
+      throw error;
+    }
+  }
+
+  private async abandon(opened: Opened): Promise<void> {
+    if (this.opened === opened) this.opened = undefined;
+    opened.ended.abort();
+    await opened.stage.discard();
+  }
+
+  private continues(before: EntryTerms, terms: EntryTerms): boolean {
+    return before.span.to + 1 === terms.span.from && kindOf(before) === kindOf(terms) && this.isOpenEnded(terms);
+  }
+
+  /** False for parts that are committed by themselves: they replace entries, are not whole, or will be read again. */
+  private isOpenEnded({ span, asOf, scope, supersedes = [] }: EntryTerms): boolean {
+    const { pipeline, commitEveryMs } = this.context;
+    return (
+      commitEveryMs > 0 && supersedes.length === 0 && scope === undefined && isFinal(pipeline.walk, { span, asOf })
+    );
+  }
+}
+
+/** Parts with the same text can share an entry. */
+function kindOf({ asOf, proof, planned }: EntryTerms): string {
+  return JSON.stringify([asOf, proof, planned === undefined]);
+}
+
+/** An entry for two parts, one right after the other. */
+function joinTerms(before: EntryTerms, terms: EntryTerms): EntryTerms {
+  const span: Span = { from: before.span.from, to: terms.span.to };
+  const planned = before.planned === undefined ? undefined : before.planned + (terms.planned ?? 0);
+  return { ...before, span, planned };
+}
