@@ -4,6 +4,17 @@ import type { Arena } from '../decode/arena.ts';
 import type { Vector } from '../decode/batch.ts';
 import { BloomFilterWriter } from './bloom-filter.ts';
 import { ColumnDictionary, type EncodedPage, encodePages } from './column-pages.ts';
+import {
+  decodeColumn,
+  decodeIndices,
+  encodingOf,
+  entriesOf,
+  readPage,
+  type StoredPage,
+  splitLevels,
+  unpack,
+} from './decode-column.ts';
+import { encodeIndices } from './dictionary-indices.ts';
 import { codecs, encodings } from './encodings.ts';
 import type { ColumnChunk } from './file-footer.ts';
 import { encodeDataHeader, encodeDictionaryHeader } from './page-header.ts';
@@ -11,7 +22,7 @@ import type { IndexedPage } from './page-index.ts';
 import { encodeLevels } from './plain-values.ts';
 import { type Bounds, mergeBounds } from './statistics.ts';
 import { truncateBounds } from './truncated-bounds.ts';
-import type { Compress } from './zstd.ts';
+import type { Compress, Decompress } from './zstd.ts';
 
 /** Maximum size of bounds in the footer, which has them for every column of every row group. */
 const LONGEST_BOUND = 256;
@@ -22,6 +33,9 @@ interface FinishedChunk {
   readonly parts: readonly Uint8Array[];
   readonly bloomFilter: Uint8Array | undefined;
 }
+
+/** A page that follows the others. */
+type NewPage = Pick<IndexedPage, 'nulls' | 'bounds'> & { readonly rows: number };
 
 /** A column of an open row group: pages are encoded and compressed per batch, and written when the row group is full. */
 export class ColumnChunkWriter {
@@ -66,6 +80,51 @@ export class ColumnChunkWriter {
     return plainBytes + levelBytes;
   }
 
+  /**
+   * Adds a column chunk of a whole file of the same column, with a page index. Pages are copied as they are, except for positions in the
+   * dictionary, because a column chunk has one: they change, or become values if there is no space for all entries.
+   *
+   * @returns about their size in PLAIN encoding, in bytes
+   */
+  addStored(file: Uint8Array, stored: ColumnChunk, decompress: Decompress, arena: Arena): number {
+    const hasDictionary = stored.encodings.has(encodings.dictionary);
+    const positions = hasDictionary ? this.#mergeDictionary(file, stored, decompress) : undefined;
+    if (hasDictionary && positions === undefined) {
+      return this.add(decodeColumn(this.#column, file, stored, decompress), stored.rows, arena);
+    }
+    const isSame = positions?.every((position, entry) => position === entry) === true;
+    for (const [at, place] of stored.pages.entries()) {
+      arena.reset();
+      const rows = (stored.pages[at + 1]?.firstRow ?? stored.rows) - place.firstRow;
+      const page = readPage(file, place.offset);
+      const own = { ...place, rows };
+      if (encodingOf(page) === encodings.plain) {
+        this.#bloomFilter?.add(splitLevels(unpack(page, decompress)).values, rows - place.nulls);
+        this.#copyPage(file, own, page, encodings.plain);
+      } else if (isSame) {
+        this.#copyPage(file, own, page, encodings.dictionary);
+      } else {
+        const { levels, values } = splitLevels(unpack(page, decompress));
+        const present = rows - place.nulls;
+        const moved = decodeIndices({ values, present }).map((entry) => positions?.[entry] ?? 0);
+        const data = encodeIndices(moved, 0, present, this.#dictionary.bits, arena);
+        this.#writePage(join(levels, data, arena), own, encodings.dictionary);
+      }
+    }
+    const { physical } = kinds[this.#column.kind];
+    for (const bounds of stored.bounds === undefined ? stored.pages.map((page) => page.bounds) : [stored.bounds]) {
+      this.#bounds = mergeBounds(physical, this.#bounds, bounds);
+    }
+    return stored.rawBytes;
+  }
+
+  /** The position of each entry of a stored dictionary; undefined if there is no space for them. */
+  #mergeDictionary(file: Uint8Array, { offset }: ColumnChunk, decompress: Decompress): Int32Array | undefined {
+    const page = readPage(file, offset);
+    const count = entriesOf(page);
+    return this.#dictionary.merge(unpack(page, decompress), count)?.slice(0, count);
+  }
+
   /** The pages for writing at `offset`. The last call. */
   finish(offset: number, arena: Arena): FinishedChunk {
     const dictionary = this.#encodeDictionary(arena);
@@ -87,19 +146,30 @@ export class ColumnChunkWriter {
   }
 
   #addPage({ from, to, nulls, encoding, data, bounds }: EncodedPage, levels: Uint8Array, arena: Arena): void {
-    const rows = to - from;
-    const raw = join(levels, data, arena);
-    const page = this.#compress(raw);
-    const header = encodeDataHeader(rows, page.length, raw.length, encoding);
-    const bytes = header.length + page.length;
     const { physical } = kinds[this.#column.kind];
     const kept = bounds && truncateBounds(physical, bounds, LONGEST_BOUND);
-    this.#parts.push(header, page);
-    this.#pages.push({ offset: this.#bytes, bytes, firstRow: this.#rows, nulls, bounds: kept });
-    this.#encodings.set(encoding, (this.#encodings.get(encoding) ?? 0) + 1);
     this.#bounds = mergeBounds(physical, this.#bounds, kept);
-    this.#bytes += bytes;
+    this.#writePage(join(levels, data, arena), { rows: to - from, nulls, bounds: kept }, encoding);
+  }
+
+  #writePage(raw: Uint8Array, page: NewPage, encoding: number): void {
+    const packed = this.#compress(raw);
+    const header = encodeDataHeader(page.rows, packed.length, raw.length, encoding);
+    this.#parts.push(header, packed);
     this.#rawBytes += header.length + raw.length;
+    this.#enter(page, header.length + packed.length, encoding);
+  }
+
+  #copyPage(file: Uint8Array, page: NewPage & IndexedPage, { rawBytes }: StoredPage, encoding: number): void {
+    this.#parts.push(file.subarray(page.offset, page.offset + page.bytes));
+    this.#rawBytes += rawBytes;
+    this.#enter(page, page.bytes, encoding);
+  }
+
+  #enter({ rows, nulls, bounds }: NewPage, bytes: number, encoding: number): void {
+    this.#pages.push({ offset: this.#bytes, bytes, firstRow: this.#rows, nulls, bounds });
+    this.#encodings.set(encoding, (this.#encodings.get(encoding) ?? 0) + 1);
+    this.#bytes += bytes;
     this.#rows += rows;
     this.#nulls += nulls;
   }

@@ -3,6 +3,7 @@ import { kinds } from '../declare/kind.ts';
 import type { Arena } from '../decode/arena.ts';
 import type { Vector } from '../decode/batch.ts';
 import { type ByteValues, byteValues, encodePlain, plainSize } from './byte-values.ts';
+import { decodeEntries } from './decode-column.ts';
 import { ByteDictionary, WordDictionary } from './dictionary.ts';
 import { encodeIndices, entriesIn } from './dictionary-indices.ts';
 import { encodings } from './encodings.ts';
@@ -44,6 +45,23 @@ export class ColumnDictionary {
 
   get size(): number {
     return (this.bytes ?? this.words)?.size ?? 0;
+  }
+
+  /**
+   * Adds the entries of another dictionary, in PLAIN encoding.
+   *
+   * @returns the position of each, valid until the next call for any column; undefined if there is no space for them
+   */
+  merge(entries: Uint8Array, count: number): Int32Array | undefined {
+    return addTo(this, count, () => {
+      if (this.bytes !== undefined) return this.bytes.add(decodeEntries(entries, count), true);
+      return this.words?.add(new Int32Array(new Uint8Array(entries).buffer), true);
+    });
+  }
+
+  /** Bit width of a position. */
+  get bits(): number {
+    return (this.bytes ?? this.words)?.bits ?? 1;
   }
 
   /** All values in PLAIN encoding. */

@@ -22,6 +22,7 @@ abstract class Dictionary {
   protected slots = new Int32Array(1024);
   protected hashes = new Int32Array(512);
   #size = 0;
+  #isGiven = false;
   /** Size before the current batch. */
   protected before = 0;
 
@@ -46,7 +47,9 @@ abstract class Dictionary {
     this.#size = 0;
   }
 
-  protected begin(count: number): Int32Array {
+  /** @param isGiven true for the entries of another dictionary, which are added if there is space */
+  protected begin(count: number, isGiven: boolean): Int32Array {
+    this.#isGiven = isGiven;
     if (indices.length < count) indices = new Int32Array(count * 2);
     this.before = this.#size;
     return indices;
@@ -55,6 +58,7 @@ abstract class Dictionary {
   /** True if another new value at this position of the batch makes the dictionary too large to pay off. */
   protected isTooMany(row: number, count: number): boolean {
     const added = this.#size - this.before;
+    if (this.#isGiven) return false;
     return added >= Math.max(1, count >> 1) || (row >= SAMPLE && added > row * WORTH);
   }
 
@@ -70,7 +74,7 @@ abstract class Dictionary {
 
   /** Removes the entries of the batch if they do not pay off. */
   protected settle(isFound: boolean, count: number, addedBytes: number, plainBytes: number, allBytes: number): boolean {
-    const pays = addedBytes + (count * this.bits) / 8 <= WORTH * plainBytes;
+    const pays = this.#isGiven || addedBytes + (count * this.bits) / 8 <= WORTH * plainBytes;
     if (isFound && pays && allBytes <= MOST_BYTES) return true;
     this.#size = this.before;
     return false;
@@ -94,14 +98,14 @@ export class WordDictionary extends Dictionary {
   #words = new Int32Array(512);
 
   /**
-   * Adds the numbers of a batch.
+   * Adds the numbers of a batch, or the entries of another dictionary.
    *
    * @returns the position of each, valid until the next call for any column; undefined if a dictionary no longer pays off: then no
    *   batch may follow
    */
-  add(words: Int32Array): Int32Array | undefined {
+  add(words: Int32Array, isGiven = false): Int32Array | undefined {
     const count = words.length / this.width;
-    const into = this.begin(count);
+    const into = this.begin(count, isGiven);
     const isFound = this.#find(words, count, into);
     const entryBytes = this.width * 4;
     const added = (this.size - this.before) * entryBytes;
@@ -164,8 +168,8 @@ export class ByteDictionary extends Dictionary {
   #view = new DataView(this.#bytes.buffer);
 
   /** As {@link WordDictionary.add}. */
-  add(values: ByteValues): Int32Array | undefined {
-    const into = this.begin(values.count);
+  add(values: ByteValues, isGiven = false): Int32Array | undefined {
+    const into = this.begin(values.count, isGiven);
     const bytesBefore = this.#plainBytes;
     const isFound = this.#find(values, into);
     const all = this.#plainBytes;

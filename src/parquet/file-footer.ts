@@ -53,11 +53,17 @@ export interface IndexPlace {
 
 export type Indexes = ReadonlyMap<ColumnChunk, IndexPlace>;
 
-export function encodeFooter(
-  columns: readonly ColumnDef[],
-  groups: readonly RowGroup[],
-  indexes: Indexes = new Map(),
-): Uint8Array {
+/** Name of the writer in the footer. */
+export const WRITER = 'tonlake';
+
+/** The beginning of the footer of every file with these columns. */
+export function encodeSchema(columns: readonly ColumnDef[]): Uint8Array {
+  beginFooter(columns);
+  out.end();
+  return out.take().subarray(0, -1);
+}
+
+function beginFooter(columns: readonly ColumnDef[]): void {
   out.begin();
   out.i32(1, 1);
   out.list(2, 'struct', columns.length + 1);
@@ -66,13 +72,21 @@ export function encodeFooter(
   out.i32(5, columns.length);
   out.end();
   for (const column of columns) encodeColumn(out, column);
+}
+
+export function encodeFooter(
+  columns: readonly ColumnDef[],
+  groups: readonly RowGroup[],
+  indexes: Indexes = new Map(),
+): Uint8Array {
+  beginFooter(columns);
   out.i64(
     3,
     groups.reduce((sum, group) => sum + group.rows, 0),
   );
   out.list(4, 'struct', groups.length);
   for (const group of groups) encodeGroup(columns, group, indexes);
-  out.text(6, 'tonlake');
+  out.text(6, WRITER);
   // Column orders: without them readers ignore the statistics.
   out.list(7, 'struct', columns.length);
   for (const _ of columns) {

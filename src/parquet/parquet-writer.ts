@@ -5,8 +5,8 @@ import type { TableDef } from '../declare/table.ts';
 import type { Batch } from '../decode/batch.ts';
 import { type ColumnChunk, encodeFooter, type IndexPlace, type Place, type RowGroup } from './file-footer.ts';
 import { encodeColumnIndex, encodeOffsetIndex } from './page-index.ts';
-import { type EncodedGroup, encodeSimpleGroup, RowGroupWriter } from './row-group.ts';
-import type { Compress } from './zstd.ts';
+import { type EncodedGroup, encodeSimpleGroup, moveGroup, RowGroupWriter, type StoredGroup } from './row-group.ts';
+import type { Compress, Decompress } from './zstd.ts';
 
 const magic = Buffer.from('PAR1');
 
@@ -31,6 +31,8 @@ export class FileWriter {
   readonly #file: number;
   readonly #groups: RowGroup[] = [];
   #open: RowGroupWriter | undefined;
+  /** A row group of another file, to be copied as it is unless others fit to it. */
+  #alone: StoredGroup | undefined;
   #position = 0;
   #plainBytes = 0;
   #rows = 0;
@@ -74,11 +76,35 @@ export class FileWriter {
       this.#appendGroup(encoded);
       return;
     }
-    if (this.#open !== undefined && isFull(this.#open, batch.rows)) this.#closeGroup();
+    if (this.#alone !== undefined || (this.#open !== undefined && isFull(this.#open, batch.rows))) this.#closeGroup();
     this.#open ??= new RowGroupWriter(this.table, this.#columns, this.#compress);
     const before = this.#open.plainBytes;
     this.#open.add(batch, isSorted);
     this.#plainBytes += this.#open.plainBytes - before;
+  }
+
+  /**
+   * Appends a row group of another file of the same columns. A large one is copied as it is, small ones become one. Its memory is needed
+   * until the next row group is written.
+   *
+   * @param isSorted true if its rows continue the sort order of the table
+   */
+  copy(stored: StoredGroup, isSorted: boolean, decompress: Decompress): void {
+    const own = sizeOf(stored);
+    const open = this.#open ?? (this.#alone && sizeOf(this.#alone));
+    if (open !== undefined && isFull(open, own.rows, own.plainBytes)) this.#closeGroup();
+    this.#rows += own.rows;
+    this.#plainBytes += own.plainBytes;
+    if (this.#open === undefined && this.#alone === undefined) {
+      this.#alone = stored;
+      return;
+    }
+    if (this.#alone !== undefined) {
+      this.#open = new RowGroupWriter(this.table, this.#columns, this.#compress as Compress);
+      this.#open.addStored(this.#alone, true, decompress);
+      this.#alone = undefined;
+    }
+    this.#open?.addStored(stored, isSorted, decompress);
   }
 
   /** Writes the footer and closes the file. */
@@ -103,7 +129,9 @@ export class FileWriter {
 
   #closeGroup(): void {
     if (this.#open !== undefined) this.#appendGroup(this.#open.finish(this.#position));
+    if (this.#alone !== undefined) this.#appendGroup(moveGroup(this.#alone, this.#position));
     this.#open = undefined;
+    this.#alone = undefined;
   }
 
   #appendGroup({ group, parts }: EncodedGroup): void {
@@ -156,7 +184,13 @@ export class FileWriter {
 /** Maximum parts per write on Linux. */
 const MOST_PARTS = 1024;
 
-/** True if more rows, of the average size so far, would exceed a row group. */
-function isFull({ rows, plainBytes }: RowGroupWriter, more: number): boolean {
-  return rows + more > FULL.rows || (plainBytes / rows) * (rows + more) > FULL.bytes;
+/** True if more rows, by default of the average size so far, would exceed a row group. */
+function isFull({ rows, plainBytes }: GroupSize, more: number, moreBytes = (plainBytes / rows) * more): boolean {
+  return rows + more > FULL.rows || plainBytes + moreBytes > FULL.bytes;
+}
+
+type GroupSize = Pick<RowGroupWriter, 'rows' | 'plainBytes'>;
+
+function sizeOf({ group: { rows, chunks } }: StoredGroup): GroupSize {
+  return { rows, plainBytes: chunks.reduce((sum, { rawBytes }) => sum + rawBytes, 0) };
 }

@@ -4,10 +4,10 @@ import type { Batch } from '../decode/batch.ts';
 import { ColumnChunkWriter } from './column-chunk.ts';
 import { encodeSimple } from './encoded-column.ts';
 import { codecs } from './encodings.ts';
-import type { ColumnChunk, RowGroup } from './file-footer.ts';
+import type { ColumnChunk, Place, RowGroup } from './file-footer.ts';
 import { encodeDataHeader } from './page-header.ts';
 import { encodeLevels } from './plain-values.ts';
-import type { Compress } from './zstd.ts';
+import type { Compress, Decompress } from './zstd.ts';
 
 /** Memory of the current column; shared by all files, because writing is synchronous. */
 const arena = new Arena();
@@ -16,6 +16,29 @@ const arena = new Arena();
 export interface EncodedGroup {
   readonly group: RowGroup;
   readonly parts: readonly Uint8Array[];
+}
+
+/** A row group of a whole file in memory. */
+export interface StoredGroup {
+  readonly file: Uint8Array;
+  readonly group: RowGroup;
+}
+
+/** The same bytes for writing at `start`. */
+export function moveGroup({ file, group }: StoredGroup, start: number): EncodedGroup {
+  const places = group.chunks.flatMap(({ offset, bytes, bloomFilter }) =>
+    [{ offset, bytes }, bloomFilter ?? []].flat(),
+  );
+  const from = Math.min(...places.map(({ offset }) => offset));
+  const to = Math.max(...places.map(({ offset, bytes }) => offset + bytes));
+  const move = <T extends Place>(place: T): T => ({ ...place, offset: place.offset + start - from });
+  const chunks = group.chunks.map((chunk) => ({
+    ...move(chunk),
+    dataOffset: chunk.dataOffset + start - from,
+    pages: chunk.pages.map(move),
+    bloomFilter: chunk.bloomFilter && move(chunk.bloomFilter),
+  }));
+  return { group: { ...group, chunks }, parts: [file.subarray(from, to)] };
 }
 
 /** An open row group: batches are encoded and compressed on arrival, and written when it is full. */
@@ -56,6 +79,16 @@ export class RowGroupWriter {
     }
     this.#rows += rows;
     this.#isSorted &&= isSorted;
+  }
+
+  /** Adds a row group of another file of the same columns. */
+  addStored({ file, group }: StoredGroup, isSorted: boolean, decompress: Decompress): void {
+    for (const [at, chunk] of this.#chunks.entries()) {
+      arena.reset();
+      this.#plainBytes += chunk.addStored(file, group.chunks[at] as ColumnChunk, decompress, arena);
+    }
+    this.#rows += group.rows;
+    this.#isSorted &&= isSorted && group.sortedBy.length > 0;
   }
 
   /** The row group for writing at `start`. The last call. */

@@ -11,13 +11,12 @@ import { Database } from '../../sql/database.ts';
 import { datePlace } from '../file-layout.ts';
 import { covering } from '../ledger/done-spans.ts';
 import { openReader, openStore } from '../open-store.ts';
-import { requireSound } from '../parquet-store/entry-files.ts';
 import type { Reader } from '../reader.ts';
 import { placedRows, selectFiles } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
-import { addEvidence, measureRows } from '../staging/row-evidence.ts';
-import { sumRows } from '../staging/row-sum.ts';
-import type { LedgerEntry, StagedFile, StagedTable, Store, TableFile } from '../store.ts';
+import { addEvidence, measureBy } from '../staging/row-evidence.ts';
+import { rowSum, sumRows } from '../staging/row-sum.ts';
+import type { LedgerEntry, StagedFile, StagedTable, Store, TableEvidence, TableFile } from '../store.ts';
 import { mergeFiles } from './merge-files.ts';
 import { type CompactGroup, groupFiles, planCompaction } from './plan-compaction.ts';
 
@@ -138,18 +137,25 @@ async function mergeGroup(
     memory_limit: '256MB',
     temp_directory: join(folder, 'spill'),
   });
-  const staged: Record<string, StagedTable> = {};
+  const merge = { store, database, folder, id, span };
+  const proofs: Promise<readonly [string, StagedTable]>[] = [];
   try {
     for (const table of tables.map((each) => narrowTable(each, entries[0]?.without))) {
       if (!entries.some((entry) => entry.tables[table.name] !== undefined)) continue;
-      staged[table.name] = await mergeTable({ store, database, folder, id, span }, table, entries);
+      const files = await mergeTable(merge, table, entries);
+      // DuckDB reads the rows of this table while those of the next one are merged.
+      const proof = Promise.allSettled(proofs).then(() => proveTable(merge, table, entries, files));
+      proofs.push(proof.then((staged) => [table.name, staged] as const));
     }
+    await Promise.all(proofs);
   } catch (error) {
+    await Promise.allSettled(proofs);
     database.close();
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
   database.close();
+  const staged = Object.fromEntries(await Promise.all(proofs));
   const entry = await store.commit({ id, tables: staged }, mergedDraft(group));
   return {
     ...{ event: 'merged', pipeline, from: span.from, to: span.to, blocks: totalSize(spans), entries: entries.length },
@@ -185,33 +191,58 @@ interface Merge {
   readonly span: Span;
 }
 
-async function mergeTable(merge: Merge, table: TableDef, entries: readonly LedgerEntry[]): Promise<StagedTable> {
-  const { store, database, folder, id, span } = merge;
-  const parts = entries.flatMap((entry) => entry.tables[table.name] ?? []);
-  const expected = addEvidence(parts, table);
+/** A merged file, and those that it was made of. */
+interface MergedFile {
+  /** Folder of a table or a date. */
+  readonly place: string;
+  readonly stagedPath: string;
+  readonly sources: readonly TableFile[];
+}
+
+async function mergeTable(
+  { store, database, folder }: Merge,
+  table: TableDef,
+  entries: readonly LedgerEntry[],
+): Promise<readonly MergedFile[]> {
   const own = entries.map((entry) => ({ ...entry, tables: pick(entry, table.name) }));
-  const files: StagedFile[] = [];
-  const placed: string[] = [];
+  const merged: MergedFile[] = [];
   for (const [place, sources] of groupFiles(own)) {
-    for (const file of sources) await requireSound(store.path, file);
     const stagedPath = join(folder, `${place.replaceAll('/', '-')}.parquet`);
-    const paths = sources.map((file) => join(store.path, file.path));
-    const merged = sources.map(({ bytes }, at) => ({ bytes, path: paths[at] as string }));
-    await mergeFiles({ database, table, files: merged, folder, path: stagedPath });
-    const rows = sources.reduce((sum, file) => sum + file.rows, 0);
+    await mergeFiles({ database, warehouse: store.path, table, files: sources, folder, path: stagedPath });
+    merged.push({ place, stagedPath, sources });
+  }
+  return merged;
+}
+
+/** Compares the rows of merged files with those of their sources, and their evidence with that of the entries. */
+async function proveTable(
+  { store, database, id, span }: Merge,
+  table: TableDef,
+  entries: readonly LedgerEntry[],
+  merged: readonly MergedFile[],
+): Promise<StagedTable> {
+  const { query } = await database.connect();
+  const measured: TableEvidence[] = [];
+  const files: StagedFile[] = [];
+  for (const { place, stagedPath, sources } of merged) {
+    const paths = sources.map(({ path }) => join(store.path, path));
     const old = `(${selectFiles(table, [{ columns: schemaOf(table).columns, paths }])})`;
-    const fresh = placedRows(table, stagedPath, place);
-    placed.push(`SELECT * FROM ${fresh}`);
-    if ((await sumRows(database.query, table, old)) !== (await sumRows(database.query, table, fresh))) {
+    const relation = placedRows(table, stagedPath, place);
+    const [fresh] = await measureBy(query, table, { relation, more: [rowSum(table)] });
+    if (fresh === undefined || String([fresh.evidence.rows, ...fresh.more]) !== (await sumRows(query, table, old))) {
       throw differs(table, span);
     }
+    measured.push(fresh.evidence);
+    const { rows } = fresh.evidence;
     const bytes = (await statIfAny(stagedPath))?.size ?? 0;
     const path = `${place}/${span.from}-${span.to}-${id}.parquet`;
     files.push({ stagedPath, path, rows, bytes, sha256: await hashFile(stagedPath) });
   }
-  const measured =
-    files.length === 0 ? [] : await measureRows(database.query, table, `(${placed.join(' UNION ALL ')})`);
   const evidence = addEvidence(measured, table);
+  const expected = addEvidence(
+    entries.flatMap((entry) => entry.tables[table.name] ?? []),
+    table,
+  );
   if (JSON.stringify(evidence) !== JSON.stringify(expected)) throw differs(table, span);
   return { schema: schemaOf(table).id, isSorted: true, ...datePlace(table), ...evidence, files };
 }

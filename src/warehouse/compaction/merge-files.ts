@@ -1,28 +1,41 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ColumnDef } from '../../declare/column.ts';
 import { kinds } from '../../declare/kind.ts';
 import type { TableDef } from '../../declare/table.ts';
-import { statIfAny, syncPath } from '../../files/disk.ts';
+import { syncPath } from '../../files/disk.ts';
+import type { ColumnChunk, RowGroup } from '../../parquet/file-footer.ts';
+import { FileWriter } from '../../parquet/parquet-writer.ts';
+import { decodeGroups, readFooter } from '../../parquet/read-footer.ts';
+import type { StoredGroup } from '../../parquet/row-group.ts';
+import { compareValues } from '../../parquet/statistics.ts';
+import { loadUnzstd, loadZstd } from '../../parquet/zstd.ts';
 import { columnOf, quoteName, quoteText } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
-import { encodingOf, storedColumns } from '../file-layout.ts';
+import { storedColumns } from '../file-layout.ts';
+import { readSound, requireSound } from '../parquet-store/entry-files.ts';
 import { readFiles } from '../relations/table-relation.ts';
+import type { TableFile } from '../store.ts';
 
 /** Compressed bytes that are sorted at once; they take about six times as much memory. */
 const CHUNK_BYTES = 8 * 2 ** 20;
 /** Chunks are uncompressed between sorting and encoding: they are read once, and their size is that of the rows. */
 const CHUNK_ENCODING = 'FORMAT parquet, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT 1, ROW_GROUP_SIZE 8192';
-
-/** A file to merge; absolute path. */
-export interface MergedFile {
-  readonly path: string;
-  readonly bytes: number;
-}
+/**
+ * Maximum overlap of the leading column's ranges, of the range of the second, for rows to be merged without sorting: at the seam of two
+ * spans, the logical times of shards overlap by some blocks.
+ */
+const MOST_OVERLAP = 0.1;
+/** Files with fewer rows are sorted together: their pages are too small for readers. */
+const TINY_ROWS = 2048;
 
 export interface MergeOptions {
   readonly database: Database;
+  /** Path of the warehouse. */
+  readonly warehouse: string;
   readonly table: TableDef;
-  readonly files: readonly MergedFile[];
+  /** In the order of their spans. */
+  readonly files: readonly TableFile[];
   /** Folder for temporary files. */
   readonly folder: string;
   /** The file to make; absolute. */
@@ -30,27 +43,131 @@ export interface MergeOptions {
 }
 
 /**
- * Merges files of a table into one, in the table's order. Rows are sorted by ranges of the leading column, so memory does not grow with
- * the files.
+ * Merges files of a table into one. Files whose rows follow each other are copied row group by row group, others are sorted.
+ *
+ * @throws {StoreError} `damaged` if a file is not what was committed
  */
-export async function mergeFiles({ database, table, files, folder, path }: MergeOptions): Promise<void> {
-  const columns = storedColumns(table).map(quoteName).join(', ');
-  const order = `ORDER BY ${table.sort.map(quoteName).join(', ')}`;
-  const chunks: string[] = [];
-  let bytes = 0;
-  for (const { paths, where } of await planChunks(database, table, files)) {
-    const chunk = join(folder, `${table.name}-chunk-${chunks.length}.parquet`);
-    const select = `SELECT ${columns} FROM ${readFiles(paths)} WHERE ${where} ${order}`;
-    await database.withMemory(() => database.run(`COPY (${select}) TO ${quoteText(chunk)} (${CHUNK_ENCODING})`));
-    bytes += (await statIfAny(chunk))?.size ?? 0;
-    chunks.push(chunk);
+export async function mergeFiles(options: MergeOptions): Promise<void> {
+  if (!(await copyFiles(options))) await sortFiles(options, options.files, options.path);
+  await syncPath(options.path);
+}
+
+function columnsOf(table: TableDef): readonly ColumnDef[] {
+  return storedColumns(table).map((name) => columnOf(table, name));
+}
+
+/** @returns false if the rows do not follow each other; nothing is written then */
+async function copyFiles(options: MergeOptions): Promise<boolean> {
+  const { table, path } = options;
+  const decompress = await loadUnzstd();
+  const columns = columnsOf(table);
+  const writer = new FileWriter(path, table, await loadZstd(), storedColumns(table));
+  let isInOrder = true;
+  try {
+    let before: RowGroup | undefined;
+    for await (const stored of storedGroups(options)) {
+      const order = before === undefined ? 'sorted' : orderOf(table, columns, before, stored.group);
+      isInOrder = order !== 'mixed';
+      if (!isInOrder) return false;
+      writer.copy(stored, order === 'sorted', decompress);
+      before = stored.group;
+    }
+    writer.finish();
+    return true;
+  } finally {
+    writer.abandon();
+    if (!isInOrder) await rm(path);
   }
-  const source = readFiles(chunks);
-  const { rows } = await database.query(`SELECT count(*) FROM ${source}`);
-  const encoding = encodingOf(bytes, Number(rows[0]?.[0] ?? 0));
-  await database.withMemory(() => database.run(`COPY (SELECT * FROM ${source}) TO ${quoteText(path)} (${encoding})`));
-  await syncPath(path);
-  for (const chunk of chunks) await rm(chunk);
+}
+
+/** The row groups of the files. Tiny files, and those that `FileWriter` did not write, are sorted together first. */
+async function* storedGroups(options: MergeOptions): AsyncGenerator<StoredGroup> {
+  const { warehouse, table, files, folder } = options;
+  const columns = columnsOf(table);
+  let others: TableFile[] = [];
+  const sortOthers = async function* (): AsyncGenerator<StoredGroup> {
+    if (others.length === 0) return;
+    const path = join(folder, `${table.name}-sorted.parquet`);
+    await sortFiles(options, others, path);
+    others = [];
+    const file = await readFile(path);
+    await rm(path);
+    for (const group of readFooter(file, columns) ?? []) yield { file, group };
+  };
+  for (const source of files) {
+    const file = source.rows < TINY_ROWS ? undefined : await readSound(warehouse, source);
+    const groups = file && readFooter(file, columns);
+    if (file === undefined || groups === undefined) {
+      others.push(source);
+      continue;
+    }
+    yield* sortOthers();
+    for (const group of groups) yield { file, group };
+  }
+  yield* sortOthers();
+}
+
+/** How the rows of a row group continue those of another, by the bounds of the leading column: `seam` if they overlap a little. */
+function orderOf(
+  { sort }: TableDef,
+  columns: readonly ColumnDef[],
+  before: RowGroup,
+  next: RowGroup,
+): 'sorted' | 'seam' | 'mixed' {
+  const at = columns.findIndex(({ name }) => name === sort[0]);
+  const [own, other] = [before.chunks[at], next.chunks[at]] as readonly (ColumnChunk | undefined)[];
+  const column = columns[at];
+  // Nulls come last.
+  if (column === undefined || own?.nulls !== 0 || !own.bounds || !other?.bounds) return 'mixed';
+  const { physical } = kinds[column.kind];
+  if (compareValues(physical, own.bounds.max, other.bounds.min) < 0) return 'sorted';
+  const isLater = (['min', 'max'] as const).every(
+    (end) => compareValues(physical, own.bounds?.[end] as Uint8Array, other.bounds?.[end] as Uint8Array) <= 0,
+  );
+  if (!isLater || (physical !== 'int32' && physical !== 'int64')) return 'mixed';
+  const [max, from, to] = [own.bounds.max, other.bounds.min, other.bounds.max].map(toNumber) as [
+    number,
+    number,
+    number,
+  ];
+  return max - from <= (to - from) * MOST_OVERLAP ? 'seam' : 'mixed';
+}
+
+function toNumber(value: Uint8Array): number {
+  const bytes = Buffer.from(value);
+  return bytes.length === 4 ? bytes.readInt32LE() : Number(bytes.readBigInt64LE());
+}
+
+/** A file to sort; absolute path. */
+interface SortedFile {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** Merges files in the table's order. Rows are sorted by ranges of the leading column, so memory does not grow with the files. */
+async function sortFiles(
+  { database, warehouse, table, folder }: MergeOptions,
+  files: readonly TableFile[],
+  path: string,
+): Promise<void> {
+  for (const file of files) await requireSound(warehouse, file);
+  const sources = files.map((file) => ({ path: join(warehouse, file.path), bytes: file.bytes }));
+  const columns = columnsOf(table);
+  const names = columns.map(({ name }) => quoteName(name)).join(', ');
+  const order = `ORDER BY ${table.sort.map(quoteName).join(', ')}`;
+  const chunk = join(folder, `${table.name}-chunk.parquet`);
+  const writer = new FileWriter(path, table, await loadZstd(), storedColumns(table));
+  try {
+    for (const { paths, where } of await planChunks(database, table, sources)) {
+      const select = `SELECT ${names} FROM ${readFiles(paths)} WHERE ${where} ${order}`;
+      await database.withMemory(() => database.run(`COPY (${select}) TO ${quoteText(chunk)} (${CHUNK_ENCODING})`));
+      for (const batch of decodeGroups(await readFile(chunk), table, columns)) writer.write(batch, true);
+      await rm(chunk);
+    }
+    writer.finish();
+  } finally {
+    writer.abandon();
+  }
 }
 
 /** A range of the rows. Ranges are in order. */
@@ -60,7 +177,7 @@ interface Chunk {
   readonly where: string;
 }
 
-interface Range extends MergedFile {
+interface Range extends SortedFile {
   readonly from: bigint;
   readonly to: bigint;
 }
@@ -68,7 +185,7 @@ interface Range extends MergedFile {
 async function planChunks(
   database: Database,
   table: TableDef,
-  files: readonly MergedFile[],
+  files: readonly SortedFile[],
 ): Promise<readonly Chunk[]> {
   const [leading = ''] = table.sort;
   const { kind, nullable } = columnOf(table, leading);

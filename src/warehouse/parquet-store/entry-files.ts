@@ -1,7 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
-import { hashFile, statIfAny } from '../../files/disk.ts';
+import { hashBytes, hashFile, ifAny, statIfAny } from '../../files/disk.ts';
 import { DATE_COLUMN } from '../file-layout.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type FileGroup, readFiles, selectFiles } from '../relations/table-relation.ts';
@@ -62,7 +63,19 @@ export async function requireSound(warehouse: string, { path, bytes, sha256 }: T
   const absolute = join(warehouse, path);
   const size = (await statIfAny(absolute))?.size;
   if (size === bytes && (sha256 === undefined || (await hashFile(absolute)) === sha256)) return;
-  throw new StoreError(`store: ${absolute} differs from the committed file`, {
+  throw damaged(warehouse, absolute);
+}
+
+/** The bytes of a file as they were committed. @throws {StoreError} `damaged` */
+export async function readSound(warehouse: string, { path, bytes, sha256 }: TableFile): Promise<Uint8Array> {
+  const absolute = join(warehouse, path);
+  const read = await ifAny(readFile(absolute));
+  if (read?.length === bytes && (sha256 === undefined || hashBytes(read) === sha256)) return read;
+  throw damaged(warehouse, absolute);
+}
+
+function damaged(warehouse: string, absolute: string): StoreError {
+  return new StoreError(`store: ${absolute} differs from the committed file`, {
     code: 'damaged',
     hint: `tonlake verify --repair --warehouse ${warehouse}`,
   });
