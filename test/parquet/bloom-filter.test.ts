@@ -11,6 +11,7 @@ import { readFiles } from '../../src/warehouse/relations/table-relation.ts';
 import { freshFolder } from '../scratch.ts';
 import { anyValue, makeBatch, type Value } from '../warehouse/batches.ts';
 import { everything } from '../warehouse/tables.ts';
+import { copied } from './copied.ts';
 import { specified } from './specified-xxhash64.ts';
 import { number, type ReadFile, readParquet, readStruct } from './thrift-reader.ts';
 
@@ -73,7 +74,7 @@ function mayHold({ chunks, bytes }: ReadFile, name: string, value: Value): boole
 const anyRow = fc.tuple(...filtered.columns.map(anyValue));
 const edges: readonly string[] = ['', 'é', '\0', '👍'.repeat(70_000), ...'abcdefghij'];
 
-test('no value of a file is denied: empty, long, not ASCII, repeated, beside nulls, of every type', () => {
+test('no value of a file is denied, also where it was copied: empty, long, not ASCII, repeated, beside nulls, of every type', () => {
   const withEdge = fc
     .tuple(anyRow, fc.constantFrom(...edges))
     .map(([row, text]) => row.with(names.indexOf('label'), text));
@@ -81,9 +82,13 @@ test('no value of a file is denied: empty, long, not ASCII, repeated, beside nul
     minLength: 1,
     maxLength: 3,
   });
+  const asCopied = (all: readonly (readonly (readonly Value[])[])[]) => {
+    const paths = all.map((rows) => write([rows]));
+    return copied(filtered, paths);
+  };
   fc.assert(
-    fc.property(batches, (all) => {
-      const file = readParquet(write(all));
+    fc.property(batches, fc.boolean(), (all, isCopied) => {
+      const file = readParquet(isCopied ? asCopied(all) : write(all));
       for (const [at, name] of names.entries()) {
         const present = all.flat().flatMap((row) => row[at] ?? []);
         const denied = present.filter((value) => mayHold(file, name, value) === false);
@@ -92,7 +97,7 @@ test('no value of a file is denied: empty, long, not ASCII, repeated, beside nul
         if (isFiltered) expect([name, mayHold(file, name, present[0] ?? null)]).toEqual([name, true]);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 60 },
   );
 });
 

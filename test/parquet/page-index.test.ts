@@ -10,6 +10,7 @@ import { type Compress, loadZstd } from '../../src/parquet/zstd.ts';
 import { freshFolder } from '../scratch.ts';
 import { anyValue, makeBatch, type Value } from '../warehouse/batches.ts';
 import { everything } from '../warehouse/tables.ts';
+import { copied } from './copied.ts';
 import { type Fields, list, number, type ReadChunk, readParquet, readStruct, struct } from './thrift-reader.ts';
 
 let folder: string;
@@ -148,6 +149,55 @@ test('bounds, nulls and order of every page hold for its rows, whatever they are
     }),
     { numRuns: 40 },
   );
+});
+
+test('the same holds for pages that were copied from files of one row group each', () => {
+  const lots = fc.array(fc.array(fc.oneof(anyRow, longRow), { minLength: 1, maxLength: 20 }), {
+    minLength: 1,
+    maxLength: 5,
+  });
+  fc.assert(
+    fc.property(lots, (all) => {
+      const path = copied(
+        everything,
+        all.map((rows) => write([rows])),
+      );
+      checkFile(path, all.flat());
+      expect(readParquet(path).groups).toHaveLength(1);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('row groups that are large together stay as they are, small ones become one', () => {
+  const narrow = { ...everything, columns: everything.columns.filter(({ name }) => name === 'id' || name === 'count') };
+  const [row = []] = fc.sample(fc.tuple(...narrow.columns.map(anyValue)), { numRuns: 1, seed: 3 });
+  const sources = [60_000, 60_000, 3000, 2000].map((size, at) => {
+    const path = join(folder, `${files++}.parquet`);
+    const writer = new FileWriter(path, narrow, zstd);
+    const rows = Array.from({ length: size }, (_, n) => row.with(0, BigInt(at * 100_000 + n)));
+    writer.write(makeBatch(narrow, rows), true);
+    writer.finish();
+    return path;
+  });
+  const { groups, bytes } = readParquet(copied(narrow, sources, true));
+  expect(groups.map((group) => [number(group, 3), list(group, 4).length])).toEqual([
+    [60_000, 1],
+    [65_000, 1],
+  ]);
+  const first = readParquet(sources[0] ?? '');
+  const ends = first.chunks.map(({ meta }) => number(meta, meta.has(11) ? 11 : 9) + number(meta, 7));
+  expect(bytes.subarray(0, Math.max(...ends)).equals(first.bytes.subarray(0, Math.max(...ends)))).toBe(true);
+});
+
+test('copied rows are said to be sorted only if all of them are', () => {
+  const rows = fc.sample(anyRow, { numRuns: 4, seed: 8 });
+  const sorted = write([rows], true);
+  const isSorted = (paths: readonly string[], goesOn: boolean) =>
+    list<Fields>(readParquet(copied(everything, paths, goesOn)).groups[0] as Fields, 4).length > 0;
+  expect(isSorted([sorted, sorted], true)).toBe(true);
+  expect(isSorted([sorted, sorted], false)).toBe(false);
+  expect(isSorted([write([rows], false), sorted], true)).toBe(false);
 });
 
 test('a large batch becomes several pages of whole bytes of levels, the last row group takes the rest', () => {

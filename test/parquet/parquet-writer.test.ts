@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TableDef } from '../../src/declare/table.ts';
 import { ByteDictionary } from '../../src/parquet/dictionary.ts';
 import { FileWriter } from '../../src/parquet/parquet-writer.ts';
+import { decodeGroups, readFooter } from '../../src/parquet/read-footer.ts';
 import { type Compress, loadZstd, openWasm } from '../../src/parquet/zstd.ts';
 import { Database } from '../../src/sql/database.ts';
 import { readFiles } from '../../src/warehouse/relations/table-relation.ts';
@@ -11,6 +13,7 @@ import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
 import { freshFolder } from '../scratch.ts';
 import { anyValue, comparable, makeBatch, readBack, type Value } from '../warehouse/batches.ts';
 import { everything } from '../warehouse/tables.ts';
+import { copied } from './copied.ts';
 
 let folder: string;
 let database: Database;
@@ -68,6 +71,68 @@ test('the same from dictionaries and compressed pages', async () => {
       expect(await readRows(path)).toEqual(comparable(batches.flat()));
     }),
     { numRuns: 60 },
+  );
+});
+
+test('the same from row groups that were copied from other files, with their dictionaries', async () => {
+  const lots = fc.array(fc.oneof(repeatedRows, fc.array(anyRow)), { minLength: 1, maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(lots, async (all) => {
+      fc.pre(all.flat().length > 0);
+      const paths = await Promise.all(all.map((rows) => writeBatches(everything, [rows], zstd)));
+      const path = copied(everything, paths);
+      expect(await readRows(path)).toEqual(comparable(all.flat()));
+      // Twice, so that a file of copied pages is a source as well.
+      expect(await readRows(copied(everything, [path, ...paths]))).toEqual(comparable([...all.flat(), ...all.flat()]));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a dictionary that has no space for the entries of another becomes values', async () => {
+  const [row = []] = fc.sample(anyRow, { numRuns: 1, seed: 3 });
+  const name = everything.columns.findIndex((column) => column.name === 'name');
+  const lots = [0, 1, 2, 3].map((lot) =>
+    Array.from({ length: 900 }, (_, at) => row.with(name, `${lot}-${at % 300} `.padEnd(2400, 'long'))),
+  );
+  const paths = await Promise.all(lots.map((rows) => writeBatches(everything, [rows], zstd)));
+  const path = copied(everything, paths);
+  expect(await readRows(path)).toEqual(comparable(lots.flat()));
+  const { rows } = await database.query(
+    `SELECT encodings FROM parquet_metadata('${path}') WHERE path_in_schema = 'name'`,
+  );
+  expect(rows.flat().map(String)).toEqual(['RLE, RLE_DICTIONARY, PLAIN']);
+});
+
+test('files of other columns or writers are not copied', async () => {
+  const rows = fc.sample(anyRow, { numRuns: 20, seed: 5 });
+  const path = await writeBatches(everything, [rows], zstd);
+  const other = join(folder, `${files++}.parquet`);
+  await database.run(`COPY (FROM ${readFiles([path])}) TO '${other}' (FORMAT parquet, COMPRESSION zstd)`);
+  const columns = everything.columns;
+  expect(readFooter(readFileSync(path), columns)).toHaveLength(1);
+  expect(readFooter(readFileSync(other), columns)).toBe(undefined);
+  expect(readFooter(readFileSync(path), columns.toReversed())).toBe(undefined);
+  expect(readFooter(readFileSync(await writeBatches(everything, [rows])), columns)).toBe(undefined);
+});
+
+test('rows that DuckDB wrote without compression are decoded, nulls and dictionaries included', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(repeatedRows, fc.array(anyRow)), async (rows) => {
+      const path = await writeBatches(everything, [rows], zstd);
+      const plain = join(folder, `${files++}.parquet`);
+      for (const options of ['DICTIONARY_SIZE_LIMIT 1, ROW_GROUP_SIZE 2048', 'ROW_GROUP_SIZE 2048']) {
+        await database.run(
+          `COPY (FROM ${readFiles([path])}) TO '${plain}' (FORMAT parquet, COMPRESSION uncompressed, ${options})`,
+        );
+        const again = join(folder, `${files++}.parquet`);
+        const writer = new FileWriter(again, everything, zstd);
+        for (const batch of decodeGroups(readFileSync(plain), everything, everything.columns)) writer.write(batch);
+        writer.finish();
+        expect(await readRows(again)).toEqual(comparable(rows));
+      }
+    }),
+    { numRuns: 30 },
   );
 });
 
