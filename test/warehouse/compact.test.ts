@@ -162,7 +162,7 @@ test('entries of an older declaration are not merged', () => {
       },
     },
   });
-  const options = { tables, pipelines: [], targetBytes: 100, range: undefined };
+  const options = { tables, pipelines: [], targetBytes: 10_000, range: undefined };
   const { id } = schemaOf(items);
   expect(planCompaction([entry(1, id), entry(2, id)], options)).toHaveLength(1);
   expect(planCompaction([entry(1, id), entry(2, 'old')], options)).toEqual([]);

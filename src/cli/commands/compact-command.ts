@@ -19,7 +19,8 @@ interface CompactFlags extends CommonOptions {
 const HELP = `
 Every commit adds a file to each table, and thousands of small files make queries slow. Each merge is a single commit, so
 readers always see every row once, and a killed process loses only the current merge. The old files leave tables/ at once and stay in
-pinned/ for an hour, for open readers. A DuckDB warehouse has nothing to merge.
+pinned/ for an hour, for open readers. Files of half the maximum size stay, and smaller ones are merged only if they make a file of
+several times their size, so repeated merges cost little. A DuckDB warehouse has nothing to merge.
 
 Examples:
   tonlake compact --network sandbox
@@ -30,7 +31,7 @@ export function addCompact(program: Command): void {
   withPlace(program.command('compact'))
     .description('merge small files of many spans into larger ones')
     .option('-r, --range <range>', 'merge only spans within these blocks (default: all)')
-    .option('--target-mb <MB>', 'maximum size of a merged file, in megabytes', parsePositive, 256)
+    .option('--target-mb <MB>', 'maximum size of a merged file, in megabytes', parsePositive, 128)
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
     .action(async (flags: CompactFlags) => {

@@ -28,7 +28,7 @@ export interface CompactOptions {
   readonly pipelines?: readonly PipelineDef[] | undefined;
   /** Returns the spans in which to merge. It may refuse the warehouse by throwing. Default: everywhere. */
   readonly limit?: ((held: Reader) => Promise<readonly Span[] | undefined>) | undefined;
-  /** Maximum size of a merged file, in bytes. Default 256 MB. */
+  /** Maximum size of a merged file, in bytes. Default 128 MB. */
   readonly targetBytes?: number | undefined;
   readonly effects: Effects;
   /** Stops after the current merge when aborted. */
@@ -66,7 +66,7 @@ export interface CompactReport {
   readonly seconds: number;
 }
 
-const DEFAULT_TARGET_BYTES = 256e6;
+const DEFAULT_TARGET_BYTES = 128e6;
 
 /**
  * Merges small files. Each merge is one commit: a new entry replaces the merged ones, whose files stay for the grace period, so readers

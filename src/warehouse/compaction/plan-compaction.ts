@@ -31,34 +31,77 @@ const MOST_TARGETS = 4;
 /** Maximum number of spans of a merged entry, so that it can be read and written at once. */
 const MOST_SPANS = 10_000;
 
+/** Each tier is for entries of this many times the size of the one below. */
+const TIER_RATIO = 10;
+const TIERS = 3;
+
 /**
- * Which entries to merge: adjacent ones, and separate ones of the same UTC day, because files are per day. Entries with a file of half the
- * target size stay as they are, so that a growing warehouse is not rewritten again and again.
+ * Which entries to merge: adjacent ones, and separate ones of the same UTC day, because files are per day. An entry with a file of half the
+ * target size stays as it is. Smaller ones are in tiers by size: entries are merged if they together reach a higher tier than each of them,
+ * so that a growing warehouse writes each row once per tier, and not again with every merge. In the lowest tier, any two are merged.
  */
 export function planCompaction(ledger: readonly LedgerEntry[], options: CompactPlanOptions): readonly CompactGroup[] {
-  const open = new Map<string, OpenGroup>();
-  const groups: OpenGroup[] = [];
+  const kindsOf = new Map<string, LedgerEntry[]>();
   const sorted = ledger
     .filter((entry) => isMergeable(entry, options))
     .sort((a, b) => compare(a.pipeline, b.pipeline) || a.span.from - b.span.from);
   for (const entry of sorted) {
-    const key = kindOf(entry);
-    const last = open.get(key);
-    if (last?.takes(entry, options.targetBytes) === true) last.add(entry);
-    else {
-      const group = new OpenGroup(entry);
-      open.set(key, group);
-      groups.push(group);
-    }
+    const own = kindsOf.get(kindOf(entry)) ?? [];
+    kindsOf.set(kindOf(entry), own);
+    own.push(entry);
   }
-  return groups
-    .map(({ entries }) => entries)
-    .filter(([first, ...rest]) => first !== undefined && (rest.length > 0 || isOldForm(first, options.tables)))
-    .map((entries) => ({
-      pipeline: entries[0]?.pipeline ?? '',
-      spans: unionSpans(entries.flatMap(spansOf)),
-      entries,
-    }));
+  return [...kindsOf.values()]
+    .flatMap((entries) => planTiers(entries, options))
+    .sort(([a], [b]) => compare(a.pipeline, b.pipeline) || a.span.from - b.span.from)
+    .map((entries) => ({ pipeline: entries[0].pipeline, spans: unionSpans(entries.flatMap(spansOf)), entries }));
+}
+
+type Merged = readonly [LedgerEntry, ...LedgerEntry[]];
+
+/** Groups of entries of one kind, from the highest tier to the lowest. */
+function planTiers(entries: readonly LedgerEntry[], { tables, targetBytes }: CompactPlanOptions): readonly Merged[] {
+  const merged: Merged[] = [];
+  let runs: readonly (readonly LedgerEntry[])[] = [entries];
+  for (let tier = 0; tier < TIERS; tier++) {
+    const least = targetBytes / 2 / TIER_RATIO ** tier;
+    const isLowest = tier === TIERS - 1;
+    const rest: (readonly LedgerEntry[])[] = [];
+    for (const group of runs.flatMap((run) => splitRun(run, least, tables)).flatMap((run) => pack(run, targetBytes))) {
+      const [first, ...others] = group.entries;
+      if (first === undefined) continue;
+      const isWorth = others.length > 0 && (isLowest || group.size.reaches(least));
+      if (isWorth || group.entries.some((entry) => isOldForm(entry, tables))) merged.push([first, ...others]);
+      else rest.push(group.entries);
+    }
+    runs = rest;
+  }
+  return merged;
+}
+
+/** The parts of a run between entries that are in a higher tier. */
+function splitRun(
+  run: readonly LedgerEntry[],
+  least: number,
+  tables: readonly TableDef[],
+): readonly (readonly LedgerEntry[])[] {
+  const parts: LedgerEntry[][] = [[]];
+  for (const entry of run) {
+    const size = new MergedSize();
+    size.add(entry);
+    if (size.bytes >= least && !isOldForm(entry, tables)) parts.push([]);
+    else parts.at(-1)?.push(entry);
+  }
+  return parts;
+}
+
+function pack(run: readonly LedgerEntry[], targetBytes: number): readonly OpenGroup[] {
+  const groups: OpenGroup[] = [];
+  for (const entry of run) {
+    const last = groups.at(-1);
+    if (last?.takes(entry, targetBytes) === true) last.add(entry);
+    else groups.push(new OpenGroup(entry));
+  }
+  return groups;
 }
 
 /** Entries with the same key can be merged. */
@@ -93,7 +136,7 @@ function isOldForm(entry: LedgerEntry, tables: readonly TableDef[]): boolean {
 /** Entries to merge, in the order of their spans. */
 class OpenGroup {
   readonly entries: LedgerEntry[];
-  readonly #size = new MergedSize();
+  readonly size = new MergedSize();
   #spans: number;
   #to: number;
   #day: string | undefined;
@@ -111,7 +154,7 @@ class OpenGroup {
     return (
       (isOfDay || this.#isNext(entry)) &&
       this.#spans + spansOf(entry).length <= MOST_SPANS &&
-      this.#size.fits(entry, targetBytes)
+      this.size.fits(entry, targetBytes)
     );
   }
 
@@ -121,7 +164,7 @@ class OpenGroup {
 
   add(entry: LedgerEntry): void {
     this.entries.push(entry);
-    this.#size.add(entry);
+    this.size.add(entry);
     this.#spans += spansOf(entry).length - (this.#isNext(entry) ? 1 : 0);
     this.#to = Math.max(this.#to, entry.span.to);
     this.#day = lastDayOf(entry) ?? this.#day;
@@ -146,12 +189,24 @@ function daysOf(entry: LedgerEntry): readonly string[] {
 class MergedSize {
   readonly #folders = new Map<string, number>();
   #total = 0;
+  #files = 0;
 
   add(entry: LedgerEntry): void {
     for (const [folder, bytes] of sizesOf(entry)) {
       this.#folders.set(folder, (this.#folders.get(folder) ?? 0) + bytes);
       this.#total += bytes;
     }
+    this.#files += filesOf(entry).length;
+  }
+
+  /** What decides the tier: the largest file, or the share of the whole if it has many. */
+  get bytes(): number {
+    return Math.max(0, ...this.#folders.values(), this.#total / MOST_TARGETS);
+  }
+
+  /** True if the merged entry would be at least that large, with at most half of the files. */
+  reaches(bytes: number): boolean {
+    return this.bytes >= bytes && this.#files >= 2 * this.#folders.size;
   }
 
   /** True if the files stay within their limits with another entry. */
@@ -163,6 +218,10 @@ class MergedSize {
   }
 }
 
+function filesOf({ tables }: LedgerEntry): readonly TableFile[] {
+  return Object.values(tables).flatMap(({ files }) => files);
+}
+
 function sizesOf(entry: LedgerEntry): readonly (readonly [folder: string, bytes: number])[] {
   return [...groupFiles([entry])].map(([folder, files]) => [folder, files.reduce((sum, file) => sum + file.bytes, 0)]);
 }
@@ -171,13 +230,11 @@ function sizesOf(entry: LedgerEntry): readonly (readonly [folder: string, bytes:
 export function groupFiles(entries: readonly LedgerEntry[]): ReadonlyMap<string, readonly TableFile[]> {
   const groups = new Map<string, TableFile[]>();
   for (const entry of entries) {
-    for (const { files } of Object.values(entry.tables)) {
-      for (const file of files) {
-        const folder = file.path.slice(0, file.path.lastIndexOf('/'));
-        const group = groups.get(folder);
-        if (group === undefined) groups.set(folder, [file]);
-        else group.push(file);
-      }
+    for (const file of filesOf(entry)) {
+      const folder = file.path.slice(0, file.path.lastIndexOf('/'));
+      const group = groups.get(folder);
+      if (group === undefined) groups.set(folder, [file]);
+      else group.push(file);
     }
   }
   return groups;
