@@ -7,7 +7,7 @@ import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import {
-  addEvidence,
+  type ColumnBounds,
   type DamagedStore,
   type LedgerEntry,
   measureBy,
@@ -18,7 +18,7 @@ import {
 } from '../warehouse/index.ts';
 import { boundColumn } from './bound-column.ts';
 import type { Finding, FindingKind } from './finding.ts';
-import { measureParts } from './measure-entries.ts';
+import { type MeasuredPart, measuredPart, measureParts, recordedBounds } from './measure-entries.ts';
 
 /** State of the rows of one entry. */
 export interface EntryState {
@@ -63,11 +63,7 @@ export async function readEntryStates(
       looked.push({ entry, name, part, table, files: trust, isShareable, findings });
     }
   }
-  const measured: ReadonlyMap<CheckedTable, TableEvidence> = await measureParts(
-    warehouse,
-    registry,
-    measurable(looked),
-  );
+  const measured: ReadonlyMap<CheckedTable, MeasuredPart> = await measureParts(warehouse, registry, measurable(looked));
   const states: EntryState[] = [];
   for (const entry of entries) {
     const tables = new Map<string, TableState>();
@@ -107,7 +103,7 @@ async function readTableState(
   warehouse: DamagedStore,
   registry: Registry,
   { entry, name, part, table, files }: CheckedTable,
-  measured: TableEvidence | undefined,
+  measured: MeasuredPart | undefined,
   report: (finding: Finding) => void,
 ): Promise<TableState> {
   const tell = tellerOf(entry, name, report);
@@ -115,7 +111,7 @@ async function readTableState(
   const rows =
     measured ?? (files === 'unreadable' ? undefined : await readRows(warehouse, registry, entry, table, tell));
   if (rows === undefined) return { trust: 'unreadable', isAsRecorded: false };
-  const isAsRecorded = compareEvidence(part, rows, tell);
+  const isAsRecorded = compareEvidence(part, rows.evidence, tell) && compareFiles(rows.files, tell);
   const isChanged = files === 'plain' && !isAsRecorded;
   return { trust: isChanged ? 'suspect' : files, isAsRecorded };
 }
@@ -127,26 +123,23 @@ function tellerOf(entry: LedgerEntry, table: string, report: (finding: Finding) 
 
 type Tell = (kind: FindingKind, expected: string, got: string, file?: string) => void;
 
-/** Evidence of the rows as they are; undefined if they cannot be read or lie outside the entry's spans. */
+/** The rows as they are; undefined if they cannot be read or lie outside the entry's spans. */
 async function readRows(
   warehouse: DamagedStore,
   registry: Registry,
   entry: LedgerEntry,
   table: TableDef,
   tell: Tell,
-): Promise<TableEvidence | undefined> {
+): Promise<MeasuredPart | undefined> {
   try {
     const column = boundColumn(registry, table);
-    const select = warehouse.select(table, [entry]);
-    const relation = column === undefined ? `(${select})` : markOutside(select, quoteName(column), spansOf(entry));
+    const { sql, by, ownerOf } = warehouse.selectEach(table, [entry]);
+    const relation = column === undefined ? `(${sql})` : markOutside(sql, quoteName(column), spansOf(entry));
     const outside = column === undefined ? [] : aggregatesOutside(quoteName(column));
-    const parts = await measureBy(warehouse.database.query, table, { relation, more: outside });
-    const evidence = addEvidence(
-      parts.map((part) => part.evidence),
-      table,
-    );
+    const bounded = recordedBounds(table, [entry]);
+    const parts = await measureBy(warehouse.database.query, table, { relation, by, more: outside, bounded });
     const count = parts.reduce((sum, { more }) => sum + Number(more[0] ?? 0), 0);
-    if (count === 0) return evidence;
+    if (count === 0) return measuredPart(table, parts, ownerOf);
     const seqnos = parts
       .flatMap(({ more }) => more.slice(1))
       .flatMap((value) => (value === null ? [] : [Number(value)]));
@@ -175,6 +168,31 @@ function compareEvidence(recorded: TableEvidence, found: TableEvidence, tell: Te
   if (key === undefined) return true;
   tell('rows-changed', `${key} ${expected[key] ?? 'absent'} as in the ledger`, got[key] ?? 'none');
   return false;
+}
+
+/** Compares each file with what its entry says of it. */
+function compareFiles(files: MeasuredPart['files'], tell: Tell): boolean {
+  let isAsRecorded = true;
+  for (const { file, rows, bounds } of files) {
+    const all: readonly (readonly [string, string])[] = [
+      [`${file.rows} rows`, `${rows} rows`],
+      ...Object.entries(file.bounds ?? {}).map(([name, recorded]) => {
+        return [describeBounds(name, recorded), describeBounds(name, bounds[name])] as const;
+      }),
+    ];
+    const wrong = all.find(([expected, got]) => expected !== got);
+    if (wrong === undefined) continue;
+    isAsRecorded = false;
+    tell('rows-changed', `${wrong[0]} as in the ledger`, wrong[1], file.path);
+  }
+  return isAsRecorded;
+}
+
+/** `lt from 3 to 7, 2 nulls`. */
+function describeBounds(name: string, bounds: ColumnBounds | undefined): string {
+  if (bounds === undefined) return `no column ${name}`;
+  const [least, greatest, nulls] = bounds;
+  return `${name} from ${least} to ${greatest}, ${nulls} nulls`;
 }
 
 export function describeEvidence({ rows, keyHash, sums }: TableEvidence): Readonly<Record<string, string>> {

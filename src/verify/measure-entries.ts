@@ -4,10 +4,13 @@ import { quoteName } from '../sql/canonical-text.ts';
 import {
   addEvidence,
   type DamagedStore,
+  type FileBounds,
   type LedgerEntry,
   type Measured,
   measureBy,
+  type RowOwner,
   type TableEvidence,
+  type TableFile,
 } from '../warehouse/index.ts';
 import { boundColumn } from './bound-column.ts';
 
@@ -18,6 +21,46 @@ export interface Part {
   readonly table: TableDef;
 }
 
+/** The rows of a table of an entry, as they are. */
+export interface MeasuredPart {
+  readonly evidence: TableEvidence;
+  /** None in a DuckDB warehouse. */
+  readonly files: readonly MeasuredFile[];
+}
+
+interface MeasuredFile {
+  readonly file: TableFile;
+  readonly rows: number;
+  readonly bounds: FileBounds;
+}
+
+/** Columns of a table whose bounds entries record. */
+export function recordedBounds(table: TableDef, entries: readonly LedgerEntry[]): readonly string[] {
+  const names = new Set<string>();
+  for (const { tables } of entries) {
+    for (const { bounds } of tables[table.name]?.files ?? []) for (const name in bounds) names.add(name);
+  }
+  return table.columns.map(({ name }) => name).filter((name) => names.has(name));
+}
+
+/** Adds up what was measured of an entry, by file if rows lie in files. */
+export function measuredPart(
+  table: TableDef,
+  measured: readonly Measured[],
+  ownerOf: (value: unknown) => RowOwner | undefined,
+): MeasuredPart {
+  return {
+    evidence: addEvidence(
+      measured.map(({ evidence }) => evidence),
+      table,
+    ),
+    files: measured.flatMap(({ by, evidence: { rows }, bounds }) => {
+      const file = ownerOf(by)?.file;
+      return file === undefined ? [] : [{ file, rows, bounds }];
+    }),
+  };
+}
+
 /**
  * Evidence of the rows of many entries, with one statement per table. Parts that cannot be read or have rows outside their span are
  * left out: the caller reads each of them by itself, to report the details.
@@ -26,7 +69,7 @@ export async function measureParts<P extends Part>(
   warehouse: DamagedStore,
   registry: Registry,
   parts: readonly P[],
-): Promise<ReadonlyMap<P, TableEvidence>> {
+): Promise<ReadonlyMap<P, MeasuredPart>> {
   const alike = new Map<string, P[]>();
   for (const part of parts) {
     // Rows between its spans are only found when it is read by itself.
@@ -36,14 +79,14 @@ export async function measureParts<P extends Part>(
     alike.set(key, group);
     group.push(part);
   }
-  const found = new Map<P, TableEvidence>();
+  const found = new Map<P, MeasuredPart>();
   for (const group of alike.values()) {
-    for (const [part, evidence] of await measureAlike(warehouse, registry, group)) found.set(part, evidence);
+    for (const [part, measured] of await measureAlike(warehouse, registry, group)) found.set(part, measured);
   }
   return found;
 }
 
-type Sound<P extends Part> = readonly (readonly [P, TableEvidence])[];
+type Sound<P extends Part> = readonly (readonly [P, MeasuredPart])[];
 
 /** A statement fails if one file cannot be read; reading in halves finds the sound ones. */
 async function measureAlike<P extends Part>(
@@ -72,20 +115,25 @@ async function measureTogether<P extends Part>(
   const { table } = first;
   const column = boundColumn(registry, table);
   const entries = parts.map(({ entry }) => entry);
-  const { sql, by, entryOf } = warehouse.selectEach(table, entries);
+  const { sql, by, ownerOf } = warehouse.selectEach(table, entries);
   const name = quoteName(column ?? '');
   const more = column === undefined ? [] : [`count(*) FILTER (${name} IS NULL)`, `min(${name})`, `max(${name})`];
   const groups = new Map<number, Measured[]>(entries.map(({ number }) => [number, []]));
-  for (const measured of await measureBy(warehouse.database.query, table, { relation: `(${sql})`, by, more })) {
-    const own = groups.get(entryOf(measured.by) ?? Number.NaN);
+  const bounded = recordedBounds(table, entries);
+  for (const measured of await measureBy(warehouse.database.query, table, {
+    relation: `(${sql})`,
+    by,
+    more,
+    bounded,
+  })) {
+    const own = groups.get(ownerOf(measured.by)?.entry ?? Number.NaN);
     if (own === undefined) throw new Error(`expected rows of the requested entries, got ${String(measured.by)}`);
     own.push(measured);
   }
   return parts.flatMap((part) => {
     const own = groups.get(part.entry.number) ?? [];
     if (column !== undefined && !own.every(({ more: ends }) => isWithin(part, ends))) return [];
-    const evidence = own.map((measured) => measured.evidence);
-    return [[part, addEvidence(evidence, table)] as const];
+    return [[part, measuredPart(table, own, ownerOf)] as const];
   });
 }
 

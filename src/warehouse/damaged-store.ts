@@ -7,7 +7,7 @@ import type { Query } from '../sql/query-result.ts';
 import type { Declarations } from './ledger/declarations.ts';
 import { FORGOTTEN } from './ledger/done-spans.ts';
 import type { Entries } from './ledger/entries.ts';
-import type { LedgerEntry, Store, TableEntry } from './store.ts';
+import type { LedgerEntry, Store, TableEntry, TableFile } from './store.ts';
 
 /** A ledger entry that is missing or unreadable, with what is known of it from elsewhere. */
 export interface LostEntry {
@@ -70,13 +70,20 @@ export interface BytesCheck {
   readonly faults: readonly FileFault[];
 }
 
-/** A select with a column that identifies the entry of each row. */
+/** A select with a column that identifies the entry, and the file, of each row. */
 export interface SelectEach {
   readonly sql: string;
   /** Name of that column. */
   readonly by: string;
-  /** Number of the entry for a value of that column. */
-  entryOf(value: unknown): number | undefined;
+  /** The owner of the rows with a value of that column. */
+  ownerOf(value: unknown): RowOwner | undefined;
+}
+
+export interface RowOwner {
+  /** Number of the entry. */
+  readonly entry: number;
+  /** Undefined if rows do not lie in files. */
+  readonly file?: TableFile | undefined;
 }
 
 /** A warehouse opened for reading, however damaged: whatever can be read of it. */

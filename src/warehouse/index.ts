@@ -3,7 +3,7 @@
 
 // Opening: for writing, for reading, and whatever can be read of a damaged one.
 
-export type { DamagedStore, FaultKind, LostDeclaration, Trust } from './damaged-store.ts';
+export type { DamagedStore, FaultKind, LostDeclaration, RowOwner, Trust } from './damaged-store.ts';
 export { openDamaged } from './open-damaged.ts';
 export { openReader, openStore, requireKind } from './open-store.ts';
 export type { Reader } from './reader.ts';
@@ -46,7 +46,7 @@ export type { ForgottenRows, LedgerEntry, ListProofKind, MartStamp, TableEntry, 
 // Evidence: what an entry records of rows, measured again.
 
 export { addEvidence, type Measured, measureBy, measureRows } from './staging/row-evidence.ts';
-export type { TableEvidence } from './store.ts';
+export type { ColumnBounds, FileBounds, TableEvidence, TableFile } from './store.ts';
 
 // Relations: what SQL over a warehouse can name.
 

@@ -13,11 +13,19 @@ export interface TableEvidence {
   readonly sums: Readonly<Record<string, string>>;
 }
 
+/** Least and greatest value of a column, as decimal text, microseconds for times, null if there is none; and the number of nulls. */
+export type ColumnBounds = readonly [least: string | null, greatest: string | null, nulls: number];
+
+/** Bounds by column. */
+export type FileBounds = Readonly<Record<string, ColumnBounds>>;
+
 /** One file of a table. `path` is relative to the warehouse, with forward slashes. */
 export interface TableFile {
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
+  /** Of the columns that files are chosen by. Absent from old entries, and from staged files that are not what readers get. */
+  readonly bounds?: FileBounds | undefined;
   /** SHA-256 of the file, 64 hex digits. DuckDB reads most flipped bits as other values, without an error. Absent from old entries. */
   readonly sha256?: string | undefined;
 }

@@ -9,8 +9,9 @@ import type { Database } from '../../src/sql/database.ts';
 import { withDamagedStore } from '../../src/verify/damaged-warehouse.ts';
 import { type EntryState, readEntryStates } from '../../src/verify/entry-state.ts';
 import { type Finding, formatFinding } from '../../src/verify/finding.ts';
+import { repairWarehouse } from '../../src/verify/repair.ts';
 import type { DamagedStore } from '../../src/warehouse/index.ts';
-import type { LedgerEntry } from '../../src/warehouse/store.ts';
+import type { ColumnBounds, LedgerEntry, TableFile } from '../../src/warehouse/store.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf, dropFile, fileOf, ledgerFiles, readEntry, rewrite, verify } from './support.ts';
 
@@ -143,4 +144,57 @@ test('damage is found in many entries read together as in each entry read alone'
   });
   const whole = await verify(path);
   expect(whole.findings.map(formatFinding)).toEqual(expect.arrayContaining(findings.map(formatFinding)));
+});
+
+/** Lies about the files of transactions, whose rows are as they were committed. */
+const lies: Readonly<
+  Record<string, { readonly change: (file: TableFile) => Partial<TableFile>; readonly told: RegExp }>
+> = {
+  'a greater least value': {
+    change: ({ bounds }) => ({
+      bounds: { ...bounds, lt: [String(1n + BigInt(bounds?.['lt']?.[0] ?? 0)), bounds?.['lt']?.[1] ?? '', 0] },
+    }),
+    told: /^lt from \d+ to \d+, 0 nulls as in the ledger$/,
+  },
+  'nulls that are not there': {
+    change: ({ bounds }) => ({
+      bounds: { ...bounds, now: [...(bounds?.['now']?.slice(0, 2) ?? []), 2] as unknown as ColumnBounds },
+    }),
+    told: /^now from \d+ to \d+, 2 nulls as in the ledger$/,
+  },
+  'no values': {
+    change: ({ bounds }) => ({ bounds: { ...bounds, block_seqno: [null, null, 0] } }),
+    told: /^block_seqno from null to null, 0 nulls as in the ledger$/,
+  },
+  'bounds of a column that entries do not record': {
+    change: ({ bounds }) => ({ bounds: { ...bounds, total_fees: ['0', '1', 0] } }),
+    told: /^total_fees from 0 to 1, 0 nulls as in the ledger$/,
+  },
+  'bounds of a column that is not declared': {
+    change: ({ bounds }) => ({ bounds: { ...bounds, nonsense: ['0', '1', 0] } }),
+    told: /^nonsense from 0 to 1, 0 nulls as in the ledger$/,
+  },
+  'another number of rows': { change: ({ rows }) => ({ rows: rows + 1 }), told: /^\d+ rows as in the ledger$/ },
+};
+
+test('a lie of an entry about a file is found, whether entries are read together or alone, and a repair writes the truth', async () => {
+  const path = await exportScattered('w');
+  const names = Object.keys(lies);
+  const changeFiles = (seqno: number, change: (file: TableFile) => TableFile): void =>
+    edit(path, 'transactions', seqno, (entry) => {
+      const part = entry.tables['transactions'];
+      return { ...entry, tables: { ...entry.tables, transactions: { ...part, files: part?.files.map(change) } } };
+    });
+  for (const [at, name] of names.entries()) {
+    changeFiles(BLOCKS[at] ?? 0, (file) => ({ ...file, ...lies[name]?.change(file) }));
+  }
+  // As entries of older versions.
+  changeFiles(BLOCKS.at(-1) ?? 0, ({ bounds: _, ...file }) => file);
+  const { findings } = await expectAlike(path);
+  expect(findings.map(({ kind, span, table }) => [kind, span?.from, table])).toEqual(
+    names.map((_, at) => ['rows-changed', BLOCKS[at], 'transactions']),
+  );
+  for (const [at, name] of names.entries()) expect(findings[at]?.expected).toMatch(lies[name]?.told ?? /never/);
+  await repairWarehouse({ warehouse: path, network: sandbox.url });
+  expect((await verify(path)).report).toMatchObject({ proven: true, entries: 2 * BLOCKS.length });
 });

@@ -68,9 +68,9 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('a damaged %s warehouse', (kind)
       if (second === undefined) throw new Error('expected a second entry');
       const one = await database.query(`SELECT min(lt), max(lt) FROM (${select(items, [second])})`);
       expect(one.rows).toEqual([[1_002_000n, 1_003_000n]]);
-      const { sql, by, entryOf } = selectEach(items, damaged.entries);
+      const { sql, by, ownerOf } = selectEach(items, damaged.entries);
       const each = await database.query(`SELECT ${by}::VARCHAR, min(lt) FROM (${sql}) GROUP BY ALL ORDER BY 2`);
-      expect(each.rows.map(([value, from]) => [entryOf(value), from])).toEqual([
+      expect(each.rows.map(([value, from]) => [ownerOf(value)?.entry, from])).toEqual([
         [1, 1_000_000n],
         [2, 1_002_000n],
         [3, 1_004_000n],

@@ -52,7 +52,11 @@ export async function openDamagedFile(
     ...surveyLedger(entries, network, lost, unknownRows(entries, strays)),
     ...{ kind: 'duckdb', path, database },
     select: (table, some) => select(table, some, []),
-    selectEach: (table, some) => ({ sql: select(table, some, ['_entry']), by: '_entry', entryOf: Number }),
+    selectEach: (table, some) => ({
+      sql: select(table, some, ['_entry']),
+      by: '_entry',
+      ownerOf: (value) => ({ entry: Number(value) }),
+    }),
     // Rows have no files of their own, so only their values can be compared.
     checkBytes: async () => ({ trust: 'plain', isShareable: true, faults: [] }),
     declarations: declarationsIn(database, `${ATTACHED}.main`),

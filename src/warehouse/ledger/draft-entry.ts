@@ -45,7 +45,13 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
       ...(dateIn === undefined ? {} : { dateIn }),
       files: files
         .filter(({ path }) => path !== '')
-        .map(({ path, rows, bytes, sha256 }) => ({ path, rows, bytes, ...(sha256 === undefined ? {} : { sha256 }) })),
+        .map(({ path, rows, bytes, sha256, bounds }) => ({
+          path,
+          rows,
+          bytes,
+          ...(sha256 && { sha256 }),
+          ...(bounds && { bounds }),
+        })),
     };
   }
   const covered = unionSpans(draft.spans ?? [draft.span]);

@@ -14,6 +14,8 @@ const count = z.number().int().nonnegative();
 /** The format, whatever else there is. */
 export const formatField = z.object({ format: z.unknown() });
 
+const bound = z.string().nullable();
+
 const spanSchema = z.object({ from: z.number().int(), to: z.number().int() });
 
 const entrySchema = z.object({
@@ -34,7 +36,12 @@ const entrySchema = z.object({
       sums: z.record(z.string(), z.string()),
       schema: z.string(),
       dateIn: z.literal('path').optional(),
-      files: z.array(z.object({ path: z.string(), rows: count, bytes: count, sha256: z.string().optional() })),
+      files: z.array(
+        z.object({
+          ...{ path: z.string(), rows: count, bytes: count, sha256: z.string().optional() },
+          bounds: z.record(z.string(), z.tuple([bound, bound, count])).optional(),
+        }),
+      ),
     }),
   ),
   requests: count,

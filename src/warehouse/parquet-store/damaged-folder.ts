@@ -44,11 +44,13 @@ export async function openDamagedFolder(path: string, database: Database): Promi
     selectEach: (table, entries) => {
       const owners = new Map(
         entries.flatMap(({ number, tables }) =>
-          (tables[table.name]?.files ?? []).map((file) => [steadyPath(path, file.path), number] as const),
+          (tables[table.name]?.files ?? []).map(
+            (file) => [steadyPath(path, file.path), { entry: number, file }] as const,
+          ),
         ),
       );
       const sql = selectEntries(path, ledger, table, entries, true);
-      return { sql, by: 'filename', entryOf: (value) => owners.get(String(value)) };
+      return { sql, by: 'filename', ownerOf: (value) => owners.get(String(value)) };
     },
     checkBytes: (part, query) => checkFiles(path, part, query),
     declarations: new DeclarationFolder(path),

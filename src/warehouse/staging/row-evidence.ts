@@ -1,9 +1,10 @@
-import { kinds } from '../../declare/kind.ts';
+import { kinds, type Physical } from '../../declare/kind.ts';
+import { ROLES } from '../../declare/roles.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { canonicalText, columnOf, md5Halves, quoteName } from '../../sql/canonical-text.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { DATE_COLUMN } from '../file-layout.ts';
-import type { TableEvidence } from '../store.ts';
+import type { ColumnBounds, FileBounds, TableEvidence } from '../store.ts';
 
 /** Columns whose sums are kept as evidence: amounts and logical times that are never null. */
 export function summedColumns(table: TableDef): readonly string[] {
@@ -14,21 +15,60 @@ export function summedColumns(table: TableDef): readonly string[] {
     .map(({ name }) => name);
 }
 
+/**
+ * Columns whose bounds entries keep for each file, to tell which files hold what is asked for: numbers and times of the key and the order of
+ * rows, times, logical times, and what roles and blocks are found by. Hashes and addresses are spread over all files; their Bloom filters
+ * answer for them. `block_time` and `block_date` follow from the time and the path.
+ */
+export function boundedColumns({ columns, key, sort, time, plays }: TableDef): readonly string[] {
+  const wanted = new Set([...key, ...sort, time, 'mc_block_seqno', ...(plays === undefined ? [] : ROLES[plays].kept)]);
+  return columns
+    .filter(({ kind, origin }) => kind !== 'date' && origin.kind !== 'time' && NUMBERS.has(kinds[kind].physical))
+    .filter(
+      ({ name, unit, origin }) =>
+        wanted.has(name) || unit === 'lt' || (origin.kind === 'parent' && origin.column === 'mc_block_seqno'),
+    )
+    .map(({ name }) => name);
+}
+
+const NUMBERS: ReadonlySet<string> = new Set(['int32', 'int64'] satisfies readonly Physical[]);
+
+/** SQL for the bounds of a column. */
+function boundsOf(table: TableDef, name: string): readonly string[] {
+  const textOf =
+    kinds[columnOf(table, name).kind].sql === 'TIMESTAMP' ? (sql: string) => `epoch_us(${sql})` : (sql: string) => sql;
+  const column = quoteName(name);
+  return [
+    `${textOf(`min(${column})`)}::VARCHAR`,
+    `${textOf(`max(${column})`)}::VARCHAR`,
+    `count(*) - count(${column})`,
+  ];
+}
+
 /** Evidence of the rows of a date, or of all rows of a table without time. */
 export interface DatedEvidence extends TableEvidence {
   /** `2026-05-01`; undefined without time, null where the time is null. */
   readonly date: string | null | undefined;
+  readonly bounds: FileBounds;
 }
 
 /**
  * Counts the rows of `relation` (any SQL after FROM), and sums hashes of their keys: the first 8 bytes of the md5 of the key
  * columns' canonical text, read as a little-endian number.
+ *
+ * @param bounded columns whose bounds are measured as well
  */
-export async function measureRows(query: Query, table: TableDef, relation: string): Promise<readonly DatedEvidence[]> {
+export async function measureRows(
+  query: Query,
+  table: TableDef,
+  relation: string,
+  bounded: readonly string[] = [],
+): Promise<readonly DatedEvidence[]> {
   const date = table.time === undefined ? undefined : DATE_COLUMN;
-  const measured = await measureBy(query, table, { relation, by: date });
-  return measured.map(({ by, evidence }) => ({
+  const measured = await measureBy(query, table, { relation, by: date, bounded });
+  return measured.map(({ by, evidence, bounds }) => ({
     date: date === undefined ? undefined : by === null ? null : String(by),
+    bounds,
     ...evidence,
   }));
 }
@@ -41,11 +81,14 @@ export interface MeasureOptions {
   readonly by?: string | undefined;
   /** More aggregates of each group, in SQL. */
   readonly more?: readonly string[];
+  /** Columns whose bounds are measured. Default none. */
+  readonly bounded?: readonly string[];
 }
 
 export interface Measured {
   readonly by: unknown;
   readonly evidence: TableEvidence;
+  readonly bounds: FileBounds;
   readonly more: readonly unknown[];
 }
 
@@ -53,7 +96,7 @@ export interface Measured {
 export async function measureBy(
   query: Query,
   table: TableDef,
-  { relation, by, more = [] }: MeasureOptions,
+  { relation, by, more = [], bounded = [] }: MeasureOptions,
 ): Promise<readonly Measured[]> {
   const sums = summedColumns(table);
   const key = canonicalText(table.key.map((name) => columnOf(table, name)));
@@ -62,6 +105,7 @@ export async function measureBy(
     'count(*)',
     `coalesce(sum(${md5Halves(key).first}), 0)::VARCHAR`,
     ...sums.map((name) => `coalesce(sum(${quoteName(name)}), 0)::VARCHAR`),
+    ...bounded.flatMap((name) => boundsOf(table, name)),
     ...more,
   ];
   const groups = by === undefined ? '' : ` GROUP BY ${quoteName(by)} ORDER BY ${quoteName(by)}`;
@@ -73,8 +117,14 @@ export async function measureBy(
       keyHash: BigInt.asUintN(64, BigInt(String(keyHash))).toString(),
       sums: Object.fromEntries(sums.map((name, at) => [name, String(values[at])])),
     },
-    more: values.slice(sums.length),
+    bounds: Object.fromEntries(bounded.map((name, at) => [name, boundsIn(values, sums.length + 3 * at)])),
+    more: values.slice(sums.length + 3 * bounded.length),
   }));
+}
+
+function boundsIn(values: readonly unknown[], at: number): ColumnBounds {
+  const [least, greatest, nulls] = values.slice(at, at + 3);
+  return [least === null ? null : String(least), greatest === null ? null : String(greatest), Number(nulls)];
 }
 
 /** Sums up the evidence of several parts. */

@@ -21,7 +21,7 @@ import type {
   StagedTable,
   StagerOptions,
 } from '../store.ts';
-import { addEvidence, type DatedEvidence, measureRows } from './row-evidence.ts';
+import { addEvidence, boundedColumns, type DatedEvidence, measureRows } from './row-evidence.ts';
 import { type FileForm, type FolderState, type RowFile, RowFolder } from './row-folder.ts';
 
 /** Makes stages. It owns the DuckDB instance that encodes their files. */
@@ -199,7 +199,8 @@ class FolderStage implements FileStage {
       files.push(await this.#describeFile(table, part, path, span, files));
     };
     for (const file of given.filter(({ isFinal }) => isFinal)) {
-      const [part, ...others] = await measureFiles(database, table, [file], stagedRows(table, [file.path]));
+      const own = stagedRows(table, [file.path]);
+      const [part, ...others] = await measureFiles(database, table, [file], own, boundedColumns(table));
       if (part?.date !== file.date || others.length > 0) throw damaged(`rows of ${file.date} alone`, table);
       if (part !== undefined) await add(part, file.path);
     }
@@ -208,7 +209,7 @@ class FolderStage implements FileStage {
       table,
       loose.map(({ path }) => path),
     );
-    const rest = await measureFiles(database, table, loose, source);
+    const rest = await measureFiles(database, table, loose, source, boundedColumns(table));
     const encoding = encodingOf(sizeIn(loose), addEvidence(rest, table).rows);
     const order = loose.length === 1 && loose.every((file) => file.isSorted) ? '' : ` ORDER BY ${sortOf(table)}`;
     for (const part of rest)
@@ -254,6 +255,7 @@ class FolderStage implements FileStage {
       rows: part.rows,
       bytes,
       sha256: await hashFile(stagedPath),
+      bounds: part.bounds,
     };
   }
 }
@@ -270,9 +272,10 @@ async function measureFiles(
   table: TableDef,
   files: readonly GivenFile[],
   source: string,
+  bounded: readonly string[] = [],
 ): Promise<readonly DatedEvidence[]> {
   if (files.length === 0) return [];
-  const parts = await measureRows(database.query, table, source);
+  const parts = await measureRows(database.query, table, source, bounded);
   const { rows } = addEvidence(parts, table);
   const written = files.reduce((sum, file) => sum + (file.rows ?? Number.NaN), 0);
   if (!Number.isNaN(written) && written !== rows) throw damaged(`${written} rows, got ${rows}`, table);
