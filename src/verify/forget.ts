@@ -77,7 +77,8 @@ export async function forgetPlanned(
   const opened = { path: options.warehouse, registry, effects };
   const { kind, path, network, plan, counted } = await withDamagedStore(opened, async (warehouse) => {
     requireSameNetwork(warehouse.path, warehouse.network, options.network);
-    const plan = await planOf({ warehouse, registry, marts: await loadMarts(registry) });
+    const hasMarts = warehouse.entries.some(({ mart }) => mart !== undefined);
+    const plan = await planOf({ warehouse, registry, marts: hasMarts ? await loadMarts(registry) : [] });
     const { kind, path, network } = warehouse;
     return { kind, path, network, plan, counted: await countPlan(warehouse, plan, tables) };
   });
