@@ -5,7 +5,7 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import type { EphemeralWalk } from '../declare/walk.ts';
 import type { SourceRequest } from '../http/request.ts';
 import type { Source } from '../http/source.ts';
-import { objectsIn, type PendingRole, type Polled, pendingRole } from './sightings.ts';
+import { objectsIn, type Polled, pendingRole, perRole } from './sightings.ts';
 
 /** Accounts and messages to watch. */
 export interface Watched {
@@ -57,11 +57,7 @@ function valuesOf(pipeline: PipelineDef, name: string, values: readonly string[]
 
 /** Makes all requests of one poll. Includes transactions and actions inside traces, because only there are finished ones. */
 export async function fetchPoll(source: Source, asks: ReturnType<typeof planPoll>): Promise<Polled> {
-  const found: Record<PendingRole, SentObject[]> = {
-    pendingTransactions: [],
-    pendingTraces: [],
-    pendingActions: [],
-  };
+  const found = perRole((): SentObject[] => []);
   const answers = await Promise.all(
     asks.map(async ({ pipeline, ask }) => {
       const answer = await source.fetch(ask, ({ status, body }) =>

@@ -6,7 +6,7 @@ import { quarantineBatch } from '../decode/quarantine-table.ts';
 import type { Given } from '../decode/table-rows.ts';
 import type { Store } from '../warehouse/index.ts';
 import type { EphemeralPipeline } from './poll.ts';
-import { type PendingRole, pendingRole, type Sighting, type Sightings } from './sightings.ts';
+import { type PendingRole, pendingRole, perRole, type Sighting, type Sightings } from './sightings.ts';
 
 /** Number of rows in a batch. */
 const LOT_ROWS = 5_000;
@@ -40,7 +40,7 @@ export class Saver {
   private lots: readonly Lot[] = [];
   private readonly placed = new WeakSet<Sighting>();
   /** Number of rows in closed batches, by role. */
-  private readonly kept = { pendingTransactions: 0, pendingTraces: 0, pendingActions: 0 };
+  private readonly kept = perRole(() => 0);
 
   constructor(pipelines: readonly EphemeralPipeline[], lotRows = LOT_ROWS) {
     this.pipelines = pipelines;

@@ -6,6 +6,12 @@ import type { Given } from '../decode/table-rows.ts';
 export const PENDING_ROLES = ['pendingTransactions', 'pendingTraces', 'pendingActions'] as const;
 export type PendingRole = (typeof PENDING_ROLES)[number];
 
+/** A value for each role. */
+export function perRole<T>(of: (role: PendingRole) => T): Record<PendingRole, T> {
+  const [transactions, traces, actions] = PENDING_ROLES;
+  return { [transactions]: of(transactions), [traces]: of(traces), [actions]: of(actions) };
+}
+
 /** The role of a pipeline in a watch; undefined for others. */
 export function pendingRole({ tables }: PipelineDef): PendingRole | undefined {
   return PENDING_ROLES.find((role) => tables[0]?.plays === role);

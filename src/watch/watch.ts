@@ -10,7 +10,7 @@ import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { type EphemeralPipeline, fetchPoll, planPoll, type Watched } from './poll.ts';
 import { Saver } from './save-sightings.ts';
 import { type Settled, settle } from './settle-pending.ts';
-import { PENDING_ROLES, type PendingRole, type Polled, pendingRole, Sightings } from './sightings.ts';
+import { PENDING_ROLES, type PendingRole, pendingRole, perRole, Sightings } from './sightings.ts';
 
 export interface WatchOptions
   extends Omit<SessionOptions, 'effects' | 'priority' | 'names' | 'waitMs' | 'command'>,
@@ -108,7 +108,7 @@ class Watch {
   private readonly context: WatchContext;
   private readonly sightings = new Sightings();
   private readonly saver: Saver;
-  private rows: Readonly<Record<PendingRole, number>> = { pendingTransactions: 0, pendingTraces: 0, pendingActions: 0 };
+  private rows: Readonly<Record<PendingRole, number>> = perRole(() => 0);
   private readonly stop: AbortSignal;
   private readonly startedAt: number;
   private readonly watchAt: number;
@@ -164,7 +164,8 @@ class Watch {
     const fresh = this.sightings.see(polled, now);
     this.polls++;
     this.traces += fresh.length;
-    onEvent?.({ event: 'poll', poll: this.polls, seen: byTable(pipelines, countOf(polled)) });
+    const seen = perRole((role) => polled[role].length);
+    onEvent?.({ event: 'poll', poll: this.polls, seen: byTable(pipelines, seen) });
     for (const externalHash of fresh) onEvent?.({ event: 'trace', externalHash });
     for (const one of await settle(source, this.sightings, this.sightings.vanished(now))) {
       this.settled++;
@@ -263,18 +264,6 @@ async function newestOf(source: Source, known: number): Promise<number> {
 
 function isBusy(error: unknown): boolean {
   return error instanceof TonlakeError && error.code === 'busy';
-}
-
-function countOf({
-  pendingTransactions,
-  pendingTraces,
-  pendingActions,
-}: Polled): Readonly<Record<PendingRole, number>> {
-  return {
-    pendingTransactions: pendingTransactions.length,
-    pendingTraces: pendingTraces.length,
-    pendingActions: pendingActions.length,
-  };
 }
 
 /** Counts by role under the names of the tables that play it. */
