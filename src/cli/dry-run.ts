@@ -3,11 +3,11 @@ import { formatSpan, shortSpans } from '../core/span.ts';
 import { planRun, type RunPlan } from '../export/plan.ts';
 import type { ListBasis } from '../export/quote/quote.ts';
 import type { RunOptions } from '../export/run.ts';
+import { print } from './streams.ts';
 
 /** Shows what a run would do. */
 export async function dryRun(options: RunOptions, isJson: boolean): Promise<void> {
-  const plan = await planRun(options);
-  process.stdout.write(isJson ? `${JSON.stringify(plan)}\n` : formatPlan(plan));
+  print(await planRun(options), isJson, formatPlan);
 }
 
 /** What the estimates of a pipeline without headers are based on. */

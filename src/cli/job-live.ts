@@ -7,15 +7,10 @@ import { watchInterrupts } from './interrupts.ts';
 import { rememberPlace } from './invocation.ts';
 import { openProgress } from './progress-bar.ts';
 import { limitHeap } from './run-live.ts';
-
-interface RunOnceOptions {
-  readonly job: Job;
-  readonly due: number | undefined;
-  readonly isJson: boolean;
-}
+import { print } from './streams.ts';
 
 /** Runs a job once: prints JSON lines to standard output, or steps to standard error and the result to standard output. */
-export async function runOnce({ job, due, isJson }: RunOnceOptions): Promise<void> {
+export async function runOnce(job: Job, due: number | undefined, isJson: boolean): Promise<void> {
   limitHeap();
   rememberPlace({ warehouse: job.warehouse, network: job.network });
   const progress = await openProgress(isJson);
@@ -30,7 +25,7 @@ export async function runOnce({ job, due, isJson }: RunOnceOptions): Promise<voi
       },
       onRunEvent: progress.show,
     });
-    process.stdout.write(isJson ? `${JSON.stringify({ event: 'end', ...record })}\n` : describeRecord(record));
+    print({ event: 'end', ...record }, isJson, describeRecord);
     if (error !== undefined) throw error;
     if (record.state === 'interrupted') {
       process.stderr.write(`interrupted: committed rows are kept; run the same command again to continue\n`);

@@ -7,6 +7,8 @@ import { jobFiles, shownState } from '../jobs/list-jobs.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
 import { describeHistory, describeJob } from '../jobs/show-job.ts';
+import { drawTable } from '../sql/text-table.ts';
+import { print } from './streams.ts';
 
 type OpenOptions = Omit<CheckOptions, 'names'>;
 
@@ -20,7 +22,7 @@ export async function checkFiles(paths: readonly string[], options: OpenOptions,
       await checkQueries(job);
       jobs.push(job);
       const next = job.schedule?.times.after(options.now);
-      process.stdout.write(isJson ? `${JSON.stringify(summaryOf(job, next))}\n` : describeJob(job, next));
+      print(summaryOf(job, next), isJson, () => describeJob(job, next));
     }
   }
   requireKeptRanges(jobs, options.now);
@@ -42,19 +44,11 @@ export async function listFiles(path: string, options: OpenOptions, isJson: bool
     rows.push([job.name, job.network, schedule, isoOf(next) ?? '', last?.due.replace('.000Z', 'Z') ?? '', state]);
   }
   if (isJson) return;
-  const { default: Table } = await import('cli-table3');
-  const head = ['job', 'network', 'schedule', 'next run', 'last run', 'state'];
-  const table = new Table({ head, style: { head: [], border: [], compact: true } });
-  for (const row of rows) table.push([...row]);
-  process.stdout.write(`${table.toString()}\n`);
+  process.stdout.write(await drawTable(['job', 'network', 'schedule', 'next run', 'last run', 'state'], rows));
 }
 
 /** `tonlake job history`. */
-export async function showHistory(
-  file: string,
-  options: OpenOptions,
-  { limit, isJson }: { readonly limit: number; readonly isJson: boolean },
-): Promise<void> {
+export async function showHistory(file: string, options: OpenOptions, limit: number, isJson: boolean): Promise<void> {
   const job = await openJob(file, { ...options, names: await loadNames() });
   const history = await JobHistory.open(job.warehouse, job.name);
   const records = (await history.read()).slice(-limit);

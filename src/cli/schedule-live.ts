@@ -13,32 +13,35 @@ import { type MetricsAddress, parseMetricsAddress, serveMetrics } from '../sched
 import { runSchedule } from '../scheduler/scheduler.ts';
 import type { ScheduleEvent } from '../scheduler/warehouse-queue.ts';
 import { limitHeap } from './run-live.ts';
+import { print } from './streams.ts';
 
-interface ScheduleLiveOptions {
-  readonly paths: readonly string[];
-  readonly metrics: string | undefined;
+export interface ScheduleFlags {
+  readonly metrics?: string;
   /** Whether other machines may read the metrics. */
-  readonly isPublic: boolean;
-  readonly drainMs: number;
-  readonly isJson: boolean;
+  readonly metricsPublic?: boolean;
+  /** Seconds. */
+  readonly drain: number;
+  readonly json?: boolean;
 }
 
 /** How long after the drain the current step may take to stop; the next start resumes what is left. */
 const LAST_MS = 30_000;
 
 /** Runs a schedule until SIGTERM or Ctrl-C, with events on standard output as text or JSON. */
-export async function scheduleLive(options: ScheduleLiveOptions): Promise<void> {
+export async function scheduleLive(paths: readonly string[], flags: ScheduleFlags): Promise<void> {
   limitHeap();
-  const address = options.metrics === undefined ? undefined : parseMetricsAddress(options.metrics, options.isPublic);
-  const jobs = await openJobs(options.paths.length === 0 ? [await jobsPlace()] : options.paths);
-  const drain = watchDrain(options.drainMs);
+  const { metrics, metricsPublic: isPublic = false } = flags;
+  const address = metrics === undefined ? undefined : parseMetricsAddress(metrics, isPublic);
+  const jobs = await openJobs(paths.length === 0 ? [await jobsPlace()] : paths);
+  const drainMs = flags.drain * 1000;
+  const drain = watchDrain(drainMs);
   const health = address === undefined ? undefined : await serveHealth(address, jobs);
   try {
     await runSchedule({
-      ...{ jobs, actions: jobActions, effects: realEffects, drain: drain.signal, drainMs: options.drainMs },
+      ...{ jobs, actions: jobActions, effects: realEffects, drain: drain.signal, drainMs },
       onEvent: (event) => {
         health?.see(event);
-        process.stdout.write(options.isJson ? `${JSON.stringify(event)}\n` : describeEvent(event));
+        print(event, flags.json, describeEvent);
       },
     });
   } finally {

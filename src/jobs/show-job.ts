@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { formatCount, formatDuration } from '../core/format.ts';
+import { drawTable } from '../sql/text-table.ts';
 import type { Job } from './job.ts';
 import { daysText } from './job-range.ts';
 import { hasNothingNew, type JobRecord, type StepResult } from './run-record.ts';
@@ -36,25 +37,16 @@ export async function describeHistory(
   stateOf: (record: JobRecord) => Promise<string>,
 ): Promise<string> {
   if (records.length === 0) return 'the job has not run yet\n';
-  const { default: Table } = await import('cli-table3');
-  const table = new Table({
-    head: ['due', 'state', 'range', 'attempts', 'files', 'seconds', 'error'],
-    style: { head: [], border: [], compact: true },
-  });
+  const rows: (readonly string[])[] = [];
   for (const record of records) {
     const { due, range, attempts, outputs, steps, error } = record;
     const seconds = steps.reduce((sum, step) => sum + step.seconds, 0);
     const files = record.state === 'done' ? outputs.length : 0;
-    table.push([
-      ...[
-        due.replace('.000Z', 'Z'),
-        await stateOf(record),
-        daysText(range) ?? range?.blocks ?? (hasNothingNew(record) ? 'nothing new' : ''),
-      ],
-      ...[attempts.length, files, seconds.toFixed(1), error?.message ?? ''],
-    ]);
+    const span = daysText(range) ?? range?.blocks ?? (hasNothingNew(record) ? 'nothing new' : '');
+    const counts = [attempts.length, files, seconds.toFixed(1)].map(String);
+    rows.push([due.replace('.000Z', 'Z'), await stateOf(record), span, ...counts, error?.message ?? '']);
   }
-  return `${table.toString()}\n`;
+  return drawTable(['due', 'state', 'range', 'attempts', 'files', 'seconds', 'error'], rows);
 }
 
 /** The steps of a job, for `job check`. */

@@ -54,18 +54,16 @@ function ruleWidth(checks: readonly CheckResult[], { isTTY, columns }: NodeJS.Wr
 }
 
 async function tableOf(checks: readonly CheckResult[]): Promise<string> {
-  const { default: Table } = await import('cli-table3');
-  const table = new Table({
-    head: ['check', 'status', 'offenders', 'rule'],
+  const { drawTable } = await import('../../sql/text-table.ts');
+  const rows = checks.map(({ name, status, offenders, rule, reason }) => {
+    return [name, status, status === 'skipped' ? '' : String(offenders), reason ?? rule];
+  });
+  const table = await drawTable(['check', 'status', 'offenders', 'rule'], rows, {
     colAligns: ['left', 'left', 'right', 'left'],
-    style: { head: [], border: [], compact: true },
     ...ruleWidth(checks, process.stdout),
   });
-  for (const { name, status, offenders, rule, reason } of checks) {
-    table.push([name, status, status === 'skipped' ? '' : String(offenders), reason ?? rule]);
-  }
   const count = (of: CheckResult['status']): number => checks.filter(({ status }) => status === of).length;
   const failed = count('failed');
   const hint = failed === 0 ? '' : '; the rows are in check_failures';
-  return `${table.toString()}\n${count('passed')} passed, ${failed} failed, ${count('skipped')} skipped${hint}\n`;
+  return `${table}${count('passed')} passed, ${failed} failed, ${count('skipped')} skipped${hint}\n`;
 }

@@ -9,6 +9,7 @@ import type { CompactEvent, CompactReport, Reader } from '../../warehouse/index.
 import { type CommonOptions, parsePositive, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 import { watchInterrupts } from '../interrupts.ts';
+import { print } from '../streams.ts';
 
 interface CompactFlags extends CommonOptions {
   readonly range?: string;
@@ -40,9 +41,7 @@ export function addCompact(program: Command): void {
         import('../../warehouse/index.ts'),
         import('../../warehouse/query/status.ts'),
       ]);
-      const write = (event: CompactEvent | CompactReport): void => {
-        process.stdout.write(flags.json === true ? `${JSON.stringify(event)}\n` : describe(event));
-      };
+      const write = (event: CompactEvent | CompactReport): void => print(event, flags.json, describe);
       const warehouse = await findWarehouse(flags);
       const registry = await warehouseRegistry(warehouse);
       const interrupts = watchInterrupts(() => {});

@@ -3,6 +3,7 @@ import { formatCount } from '../../core/format.ts';
 import { formatSpans } from '../../core/span.ts';
 import type { ForgetReport } from '../../verify/forget.ts';
 import { type CommonOptions, warehouseOf, withPlace } from '../common-options.ts';
+import { print } from '../streams.ts';
 
 interface ForgetFlags extends CommonOptions {
   readonly range: string;
@@ -34,9 +35,7 @@ export function addForget(program: Command): void {
       const { forgetRange } = await import('../../verify/forget.ts');
       const { range, network } = flags;
       const options = { warehouse: warehouseOf(flags), network, pipelines, range };
-      const write = (report: ForgetReport): void => {
-        process.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : describe(report));
-      };
+      const write = (report: ForgetReport): void => print(report, flags.json, describe);
       const plan = await forgetRange({ ...options, isDry: true });
       if (flags.yes !== true || flags.json !== true) write(plan);
       if (flags.yes === true) write(await forgetRange(options));

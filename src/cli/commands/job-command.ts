@@ -41,10 +41,10 @@ export function addJob(program: Command): void {
     .action(async (file: string, flags: JobFlags) => {
       if (flags.dryRun === true) {
         const { dryRunJob } = await import('../job-dry-run.ts');
-        return dryRunJob((await open(file, flags)).job, parseTime(flags.at), flags.json === true);
+        return dryRunJob(await open(file, flags), parseTime(flags.at), flags.json === true);
       }
       const { runOnce } = await import('../job-live.ts');
-      await runOnce({ ...(await open(file, flags)), due: parseTime(flags.at), isJson: flags.json === true });
+      await runOnce(await open(file, flags), parseTime(flags.at), flags.json === true);
     });
   withWarehouse(job.command('check'))
     .description('validate job files and show what they would do; sends no requests')
@@ -70,7 +70,7 @@ export function addJob(program: Command): void {
     .option('--json', 'print one run record per line, with all steps')
     .action(async (file: string, flags: JobFlags) => {
       const { showHistory } = await import('../job-show.ts');
-      await showHistory(file, openOptions(flags), { limit: flags.limit ?? 20, isJson: flags.json === true });
+      await showHistory(file, openOptions(flags), flags.limit ?? 20, flags.json === true);
     });
 }
 
@@ -86,7 +86,7 @@ async function open(file: string, flags: JobFlags) {
   ]);
   const job = await openJob(file, { ...openOptions(flags), names: await loadNames() });
   await checkQueries(job);
-  return { job };
+  return job;
 }
 
 /** The option has priority over the warehouse of the job file, the environment variable has not. */

@@ -5,6 +5,7 @@ import type { MartBuild, MartEvent } from '../../marts/build-marts.ts';
 import { type CommonOptions, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 import { pasteable } from '../invocation.ts';
+import { print } from '../streams.ts';
 
 interface MartFlags extends CommonOptions {
   readonly marts?: string;
@@ -33,14 +34,13 @@ export function addMart(program: Command): void {
     .option('--marts <folder>', 'also build your own marts: a folder of .sql files like those in sql/marts')
     .option('--full', 'rebuild everything, even if unchanged')
     .option('--json', 'print one JSON object per line')
-    .action(async (names: readonly string[], flags: MartFlags) => build(names, flags));
+    .action(build);
   mart
     .command('list')
     .description('list the marts and the questions they answer')
     .option('--marts <folder>', 'also list your own marts')
     .option('--json', 'print a JSON array')
-    .action(async (flags: MartFlags) => list(flags));
-  for (const command of mart.commands) command.exitOverride();
+    .action(list);
 }
 
 async function build(names: readonly string[], flags: MartFlags): Promise<void> {
@@ -80,9 +80,5 @@ async function list(flags: MartFlags): Promise<void> {
     import('../../marts/describe-marts.ts'),
   ]);
   const marts = await loadMarts(await loadRegistry(), flags.marts);
-  if (flags.json === true) {
-    process.stdout.write(`${JSON.stringify(marts.map(martSummary))}\n`);
-    return;
-  }
-  process.stdout.write(describeMarts(marts));
+  print(marts.map(martSummary), flags.json, () => describeMarts(marts));
 }

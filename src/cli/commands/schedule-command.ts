@@ -1,12 +1,6 @@
 import type { Command } from 'commander';
 import { parseNonNegative } from '../common-options.ts';
-
-interface ScheduleFlags {
-  readonly metrics?: string;
-  readonly metricsPublic?: boolean;
-  readonly drain: number;
-  readonly json?: boolean;
-}
+import type { ScheduleFlags } from '../schedule-live.ts';
 
 const HELP = `
 Jobs on the same warehouse run one after another; jobs on different warehouses run in parallel. Missed runs are caught up, oldest
@@ -35,7 +29,6 @@ export function addSchedule(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], flags: ScheduleFlags) => {
       const { scheduleLive } = await import('../schedule-live.ts');
-      const { metrics, metricsPublic: isPublic = false, drain, json: isJson = false } = flags;
-      await scheduleLive({ paths, metrics, isPublic, drainMs: drain * 1000, isJson });
+      await scheduleLive(paths, flags);
     });
 }

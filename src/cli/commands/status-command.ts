@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type CommonOptions, networkOf, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 import { pasteable } from '../invocation.ts';
+import { print } from '../streams.ts';
 
 interface StatusFlags extends CommonOptions {
   readonly json?: boolean;
@@ -29,9 +30,8 @@ export function addStatus(program: Command): void {
       ]);
       const all = await readStatus(await findWarehouse(flags), flags.network);
       const status = names.length === 0 ? all : selectStatus(all, names);
-      if (flags.json === true) return void process.stdout.write(`${JSON.stringify(status)}\n`);
-      const isLong = flags.long === true || names.length > 0;
-      process.stdout.write(pasteable(isLong ? formatStatus(status) : formatSummary(status)));
+      const format = flags.long === true || names.length > 0 ? formatStatus : formatSummary;
+      print(status, flags.json, () => pasteable(format(status)));
     });
 }
 
@@ -41,6 +41,5 @@ async function showBudget(flags: StatusFlags): Promise<void> {
     import('../../http/network.ts'),
   ]);
   const network = resolveNetwork(networkOf(flags));
-  const budget = await budgetStatus({ network, apiKey: readApiKey(process.env) });
-  process.stdout.write(flags.json === true ? `${JSON.stringify(budget)}\n` : formatBudgetStatus(budget));
+  print(await budgetStatus({ network, apiKey: readApiKey(process.env) }), flags.json, formatBudgetStatus);
 }
