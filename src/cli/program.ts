@@ -5,6 +5,7 @@ import { oneLine, UsageError } from '../core/errors.ts';
 import { addCatalog } from './commands/catalog-command.ts';
 import { addCheck } from './commands/check-command.ts';
 import { addCompact } from './commands/compact-command.ts';
+import { addCompletion } from './commands/completion-command.ts';
 import { addDescribe } from './commands/describe-command.ts';
 import { addFetch } from './commands/fetch-command.ts';
 import { addFiles } from './commands/files-command.ts';
@@ -51,6 +52,7 @@ export function createProgram(): Command {
     addJob,
     addSchedule,
     addSandbox,
+    addCompletion,
   ])
     add(program);
   for (const command of program.commands.filter(({ commands }) => commands.length > 0)) requireSubcommand(command);

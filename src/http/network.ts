@@ -30,6 +30,8 @@ const NAMED: readonly Network[] = [
   { name: 'sandbox', kind: 'sandbox', baseUrl: undefined, defaultRps: undefined },
 ];
 
+export const networkNames: readonly string[] = NAMED.map(({ name }) => name);
+
 const CHOICES = 'mainnet, testnet, sandbox or a base URL such as http://127.0.0.1:8081/api/v3';
 
 /**
