@@ -1,7 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Effects } from '../../core/effects.ts';
-import { StoreError } from '../../core/errors.ts';
 import { type Span, totalSize } from '../../core/span.ts';
 import { narrowTable } from '../../declare/left-out.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
@@ -12,13 +11,12 @@ import { datePlace } from '../file-layout.ts';
 import { covering } from '../ledger/done-spans.ts';
 import { openReader, openStore } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
-import { placedRows, selectFiles } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
-import { addEvidence, measureBy } from '../staging/row-evidence.ts';
-import { rowSum, sumRows } from '../staging/row-sum.ts';
-import type { LedgerEntry, StagedFile, StagedTable, Store, TableEvidence, TableFile } from '../store.ts';
+import { addEvidence } from '../staging/row-evidence.ts';
+import type { LedgerEntry, StagedFile, StagedTable, Store, TableFile } from '../store.ts';
 import { mergeFiles } from './merge-files.ts';
 import { type CompactGroup, groupFiles, planCompaction } from './plan-compaction.ts';
+import { type MergedFile, proveMerge } from './prove-merge.ts';
 
 export interface CompactOptions {
   /** Path of the warehouse. */
@@ -144,7 +142,7 @@ async function mergeGroup(
       if (!entries.some((entry) => entry.tables[table.name] !== undefined)) continue;
       const files = await mergeTable(merge, table, entries);
       // DuckDB reads the rows of this table while those of the next one are merged.
-      const proof = Promise.allSettled(proofs).then(() => proveTable(merge, table, entries, files));
+      const proof = Promise.allSettled(proofs).then(() => describeTable(merge, table, entries, files));
       proofs.push(proof.then((staged) => [table.name, staged] as const));
     }
     await Promise.all(proofs);
@@ -191,14 +189,6 @@ interface Merge {
   readonly span: Span;
 }
 
-/** A merged file, and those that it was made of. */
-interface MergedFile {
-  /** Folder of a table or a date. */
-  readonly place: string;
-  readonly stagedPath: string;
-  readonly sources: readonly TableFile[];
-}
-
 async function mergeTable(
   { store, database, folder }: Merge,
   table: TableDef,
@@ -214,49 +204,27 @@ async function mergeTable(
   return merged;
 }
 
-/** Compares the rows of merged files with those of their sources, and their evidence with that of the entries. */
-async function proveTable(
+async function describeTable(
   { store, database, id, span }: Merge,
   table: TableDef,
   entries: readonly LedgerEntry[],
   merged: readonly MergedFile[],
 ): Promise<StagedTable> {
   const { query } = await database.connect();
-  const measured: TableEvidence[] = [];
+  const parts = entries.flatMap((entry) => entry.tables[table.name] ?? []);
+  const proven = await proveMerge({ query, warehouse: store.path, table, span, merged, parts });
   const files: StagedFile[] = [];
-  for (const { place, stagedPath, sources } of merged) {
-    const paths = sources.map(({ path }) => join(store.path, path));
-    const old = `(${selectFiles(table, [{ columns: schemaOf(table).columns, paths }])})`;
-    const relation = placedRows(table, stagedPath, place);
-    const [fresh] = await measureBy(query, table, { relation, more: [rowSum(table)] });
-    if (fresh === undefined || String([fresh.evidence.rows, ...fresh.more]) !== (await sumRows(query, table, old))) {
-      throw differs(table, span);
-    }
-    measured.push(fresh.evidence);
-    const { rows } = fresh.evidence;
+  for (const [at, { place, stagedPath }] of merged.entries()) {
     const bytes = (await statIfAny(stagedPath))?.size ?? 0;
     const path = `${place}/${span.from}-${span.to}-${id}.parquet`;
-    files.push({ stagedPath, path, rows, bytes, sha256: await hashFile(stagedPath) });
+    files.push({ stagedPath, path, rows: proven[at]?.rows ?? 0, bytes, sha256: await hashFile(stagedPath) });
   }
-  const evidence = addEvidence(measured, table);
-  const expected = addEvidence(
-    entries.flatMap((entry) => entry.tables[table.name] ?? []),
-    table,
-  );
-  if (JSON.stringify(evidence) !== JSON.stringify(expected)) throw differs(table, span);
-  return { schema: schemaOf(table).id, isSorted: true, ...datePlace(table), ...evidence, files };
+  return { schema: schemaOf(table).id, isSorted: true, ...datePlace(table), ...addEvidence(proven, table), files };
 }
 
 function pick({ tables }: LedgerEntry, name: string): LedgerEntry['tables'] {
   const own = tables[name];
   return own === undefined ? {} : { [name]: own };
-}
-
-function differs(table: TableDef, { from, to }: Span): StoreError {
-  return new StoreError(`store: ${table.name} ${from}:${to}: merged rows differ from the original rows`, {
-    code: 'not-the-same',
-    hint: 'tonlake verify',
-  });
 }
 
 function filesOf(entries: readonly LedgerEntry[]): readonly TableFile[] {

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { StoreError } from '../../core/errors.ts';
+import type { Span } from '../../core/span.ts';
+import type { TableDef } from '../../declare/table.ts';
+import type { Query } from '../../sql/query-result.ts';
+import { placedRows, selectFiles } from '../relations/table-relation.ts';
+import { schemaOf } from '../relations/table-schema.ts';
+import { addEvidence, measureBy } from '../staging/row-evidence.ts';
+import { rowSum, sumRows } from '../staging/row-sum.ts';
+import type { TableEvidence, TableFile } from '../store.ts';
+
+/** A merged file, and those that it was made of. */
+export interface MergedFile {
+  /** Folder of a table or a date. */
+  readonly place: string;
+  readonly stagedPath: string;
+  readonly sources: readonly TableFile[];
+}
+
+export interface ProveOptions {
+  readonly query: Query;
+  /** Path of the warehouse. */
+  readonly warehouse: string;
+  readonly table: TableDef;
+  readonly span: Span;
+  readonly merged: readonly MergedFile[];
+  /** Evidence of the merged entries. */
+  readonly parts: readonly TableEvidence[];
+}
+
+/**
+ * Compares the rows of merged files with those of their sources, and their evidence with that of the entries. DuckDB reads both.
+ *
+ * @returns the evidence of each file
+ * @throws {StoreError} `not-the-same`
+ */
+export async function proveMerge(options: ProveOptions): Promise<readonly TableEvidence[]> {
+  const { query, warehouse, table, span, merged, parts } = options;
+  const proven: TableEvidence[] = [];
+  for (const { place, stagedPath, sources } of merged) {
+    const paths = sources.map(({ path }) => join(warehouse, path));
+    const old = `(${selectFiles(table, [{ columns: schemaOf(table).columns, paths }])})`;
+    const [fresh] = await measureBy(query, table, {
+      relation: placedRows(table, stagedPath, place),
+      more: [rowSum(table)],
+    });
+    if (fresh === undefined || String([fresh.evidence.rows, ...fresh.more]) !== (await sumRows(query, table, old))) {
+      throw differs(table, span);
+    }
+    proven.push(fresh.evidence);
+  }
+  if (JSON.stringify(addEvidence(proven, table)) !== JSON.stringify(addEvidence(parts, table)))
+    throw differs(table, span);
+  return proven;
+}
+
+function differs(table: TableDef, { from, to }: Span): StoreError {
+  return new StoreError(`store: ${table.name} ${from}:${to}: merged rows differ from the original rows`, {
+    code: 'not-the-same',
+    hint: 'tonlake verify',
+  });
+}

@@ -1,0 +1,87 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { FileWriter } from '../../src/parquet/parquet-writer.ts';
+import { loadZstd } from '../../src/parquet/zstd.ts';
+import { Database } from '../../src/sql/database.ts';
+import { proveMerge } from '../../src/warehouse/compaction/prove-merge.ts';
+import { storedColumns } from '../../src/warehouse/file-layout.ts';
+import { stagedRows } from '../../src/warehouse/relations/table-relation.ts';
+import { addEvidence, measureRows } from '../../src/warehouse/staging/row-evidence.ts';
+import { copied } from '../parquet/copied.ts';
+import { type Fields, list, number, readParquet } from '../parquet/thrift-reader.ts';
+import { freshFolder } from '../scratch.ts';
+import { makeBatchOf } from './batches.ts';
+import { itemRows, items } from './tables.ts';
+
+const warehouse = freshFolder();
+const database = await Database.open();
+const zstd = await loadZstd();
+const stored = { ...items, columns: items.columns.filter(({ name }) => storedColumns(items).includes(name)) };
+const place = 'tables/items/block_date=2026-05-01';
+const [A, B, C] = [write('a', 0, 99), write('b', 100, 199), write('c', 200, 299)];
+
+afterAll(() => database.close());
+
+function write(name: string, from: number, to: number, change = (row: object) => row) {
+  const path = `${place}/${name}.parquet`;
+  mkdirSync(dirname(join(warehouse, path)), { recursive: true });
+  const writer = new FileWriter(join(warehouse, path), items, zstd, storedColumns(items));
+  writer.write(makeBatchOf(items, itemRows(from, to).map(change) as ReturnType<typeof itemRows>), true);
+  writer.finish();
+  return { path, rows: to - from + 1, bytes: 0 };
+}
+
+type Source = ReturnType<typeof write>;
+
+async function prove(stagedPath: string, sources: readonly Source[], entries: readonly Source[] = sources) {
+  const paths = entries.map(({ path }) => join(warehouse, path));
+  const parts = await measureRows(database.query, items, stagedRows(items, paths));
+  const merged = [{ place, stagedPath, sources }];
+  const span = { from: 0, to: 299 };
+  const proven = await proveMerge({ query: database.query, warehouse, table: items, span, merged, parts });
+  expect(addEvidence(proven, items)).toEqual(addEvidence(parts, items));
+}
+
+const merge = (sources: readonly Source[]) =>
+  copied(
+    stored,
+    sources.map(({ path }) => join(warehouse, path)),
+  );
+
+describe('a merge is', () => {
+  test('accepted if the rows are those of its sources, and of the entries', async () => {
+    await prove(merge([A, B, C]), [A, B, C]);
+  });
+
+  const lies: Readonly<Record<string, () => Promise<void>>> = {
+    'a row group is left out': () => prove(merge([A, C]), [A, B, C]),
+    'a row group is there twice': () => prove(merge([A, A, B]), [A, B]),
+    'a row group is that of another file': () => prove(merge([A, C]), [A, B]),
+    'a source is left out on both sides': () => prove(merge([A, B]), [A, B], [A, B, C]),
+    'a source is another one on both sides': () => prove(merge([A, C]), [A, C], [A, B]),
+    'a value outside of the key is another one': () => {
+      const other = write('other', 100, 199, (row) => ({ ...row, comment: 'another' }));
+      return prove(merge([A, other]), [A, B]);
+    },
+    'pages of a column outside of the key changed places': () => prove(swapPages(merge([A, B]), 'fees'), [A, B]),
+  };
+
+  test.each(Object.entries(lies))('refused if %s', async (_, lie) => {
+    await expect(lie()).rejects.toMatchObject({ code: 'not-the-same' });
+  });
+});
+
+/** Exchanges the first two pages of a column; they must be equally long. */
+function swapPages(path: string, name: string): string {
+  const { bytes, chunks } = readParquet(path);
+  const index = chunks.find((chunk) => chunk.name === name)?.offsetIndex as Fields;
+  const [first, second] = list<Fields>(index, 1).map((page) => [number(page, 1), number(page, 1) + number(page, 2)]);
+  if (first === undefined || second === undefined) throw new Error('expected two pages');
+  const [a, b] = [bytes.subarray(...first), bytes.subarray(...second)].map((page) => Buffer.from(page));
+  if (a === undefined || b === undefined || a.equals(b)) throw new Error('expected two different pages');
+  const swapped = Buffer.concat([bytes.subarray(0, first[0]), b, a, bytes.subarray(second[1])]);
+  expect(swapped.length).toBe(readFileSync(path).length);
+  writeFileSync(path, swapped);
+  return path;
+}
