@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { planCuts } from '../../src/warehouse/compaction/merge-files.ts';
 import { planCompaction } from '../../src/warehouse/compaction/plan-compaction.ts';
 import { spansOf } from '../../src/warehouse/ledger/done-spans.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
@@ -166,15 +165,4 @@ test('entries of an older declaration are not merged', () => {
   const { id } = schemaOf(items);
   expect(planCompaction([entry(1, id), entry(2, id)], options)).toHaveLength(1);
   expect(planCompaction([entry(1, id), entry(2, 'old')], options)).toEqual([]);
-});
-
-test('large files are cut into pieces of about the same size, at ascending values', () => {
-  const file = (from: bigint, to: bigint, bytes: number) => ({ path: '', from, to, bytes });
-  expect(planCuts([file(0n, 100n, 1000), file(101n, 200n, 1000)])).toEqual([]);
-  expect(planCuts([file(0n, 100n, 64 * 2 ** 20)])).toEqual([12n, 25n, 37n, 50n, 62n, 75n, 87n]);
-  const many = Array.from({ length: 100 }, (_, at) => file(BigInt(at * 10), BigInt(at * 10 + 12), 2 ** 20));
-  const cuts = planCuts(many.toReversed());
-  expect(cuts.length).toBe(12);
-  expect(cuts).toEqual([...cuts].sort((a, b) => Number(a - b)));
-  expect(planCuts(Array.from({ length: 9 }, () => file(5n, 5n, 8 * 2 ** 20)))).toEqual([]);
 });
