@@ -80,7 +80,7 @@ sandbox.kill();
 /** Exports a range as it comes, and writes every other block of it as an entry by itself. */
 async function scatter(path, blocks) {
   const { openReader, openStore } = await import('../dist/src/warehouse/open-store.js');
-  const { measureBy } = await import('../dist/src/warehouse/staging/row-evidence.js');
+  const { boundedColumns, measureBy } = await import('../dist/src/warehouse/staging/row-evidence.js');
   const { schemaOf } = await import('../dist/src/warehouse/relations/table-schema.js');
   const { storedColumns } = await import('../dist/src/warehouse/file-layout.js');
   const { loadRegistry } = await import('../dist/src/declare/registry.js');
@@ -123,9 +123,12 @@ async function scatter(path, blocks) {
         const part = { ...none, schema: schema.id, dateIn: 'path', files: [] };
         entries.get(`${name} ${seqno}`).tables[each.name] = part;
       }
-      for (const { by, evidence } of await measureBy(reader.query, each, { relation, by: 'block' })) {
+      const bounded = boundedColumns(each);
+      const boundsOf = new Map();
+      for (const { by, evidence, bounds } of await measureBy(reader.query, each, { relation, by: 'block', bounded })) {
         const entry = entries.get(`${name} ${by}`);
         Object.assign(entry.tables[each.name], evidence);
+        boundsOf.set(by, bounds);
       }
       const columns = storedColumns(each)
         .map((column) => `"${column}"`)
@@ -154,7 +157,9 @@ async function scatter(path, blocks) {
         renameSync(join(own, file), join(draft, path));
         linkSync(join(draft, path), pinned);
         const sha256 = createHash('sha256').update(bytes).digest('hex');
-        entry.tables[each.name].files.push({ path, rows: count, bytes: bytes.length, sha256 });
+        // Bounds are by file: of a block on two days they are not known.
+        const bounds = entry.tables[each.name].rows === count ? boundsOf.get(String(block)) : undefined;
+        entry.tables[each.name].files.push({ path, rows: count, bytes: bytes.length, sha256, bounds });
       }
     }
   }

@@ -9,7 +9,8 @@ export interface DaySpan extends Span {
 
 /**
  * The days of the headers in a warehouse. A day is whole if its last block is followed by a block of the next day, and its first block
- * follows a block of the day before, is the first of the chain, or is no later after midnight than the largest gap between blocks.
+ * follows a block of the day before, is the first of the chain, or is no later after midnight than the largest gap between neighbouring
+ * blocks.
  *
  * @param headers SQL after FROM; default the headers of the warehouse
  */
@@ -20,7 +21,7 @@ export async function readDaySpans(query: Query, headers = '_headers'): Promise<
     ), masterchain AS (
       SELECT seqno, gen_utime, block_date, lag(block_date) OVER by_seqno AS before, lead(block_date) OVER by_seqno AS after,
         lag(seqno) OVER by_seqno AS seqno_before, lead(seqno) OVER by_seqno AS seqno_after,
-        gen_utime - lag(gen_utime) OVER by_seqno AS gap
+        CASE WHEN lag(seqno) OVER by_seqno = seqno - 1 THEN gen_utime - lag(gen_utime) OVER by_seqno END AS gap
       FROM headers WHERE workchain = -1 WINDOW by_seqno AS (ORDER BY seqno)
     ), days AS (
       SELECT block_date, coalesce(max(gap), 0) AS gap, min(gen_utime) AS starts,

@@ -1,4 +1,4 @@
-import { type DaySpan, readDaySpans } from '../chain/day-spans.ts';
+import type { DaySpan } from '../chain/day-spans.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { StoreError } from '../core/errors.ts';
 import { intersectSpans } from '../core/span.ts';
@@ -12,6 +12,7 @@ import {
   type Store,
   stillForgotten,
 } from '../warehouse/index.ts';
+import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { describeLeftOut, type LeftOutGap } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
@@ -108,7 +109,7 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
       marts,
       registry,
       dated,
-      days: await readDaySpans((sql) => store.query(sql)),
+      days: await readHeaderDays(store.query, store.ledger(), registry),
     };
     const builds: MartBuild[] = [];
     for (const mart of chosen) {

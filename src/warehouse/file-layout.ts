@@ -38,6 +38,13 @@ export function pathOfFile(
   return ['tables', table, ...partitionOf(date), `${span.from}-${span.to}-${id}.parquet`].join('/');
 }
 
+const FOLDER = new RegExp(`/${DATE_COLUMN}=(\\d{4}-\\d{2}-\\d{2})/`);
+
+/** The date of the rows of a file, from its path. */
+export function dateIn(path: string): string | undefined {
+  return FOLDER.exec(path)?.[1];
+}
+
 /** Folder of a date; none for a table without time. */
 export function partitionOf(date: string | null | undefined): readonly string[] {
   return date === undefined ? [] : [`${DATE_COLUMN}=${date ?? '__HIVE_DEFAULT_PARTITION__'}`];

@@ -1,7 +1,11 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readDaySpans } from '../../src/chain/day-spans.ts';
+import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
 import { isSealed } from '../../src/marts/mart-inputs.ts';
 import { Database } from '../../src/sql/database.ts';
+import type { Query } from '../../src/sql/query-result.ts';
+import { readHeaderDays } from '../../src/warehouse/query/header-days.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 
 let database: Database;
@@ -76,6 +80,15 @@ describe('a day', () => {
     ).toMatchObject({ isWhole: false });
   });
 
+  test('is not whole where its first blocks are missing, however long blocks are missing before them or later', async () => {
+    const late = [
+      [10, 40_000],
+      [11, 40_005],
+    ] as const;
+    expect((await daysOf([[2, -300_000], ...late, [12, DAY]]))['2026-05-02']).toMatchObject({ isWhole: false });
+    expect((await daysOf([...late, [99, DAY - 5], [100, DAY]]))['2026-05-02']).toMatchObject({ isWhole: false });
+  });
+
   test('is not whole without a block of the next day, or with a hole at midnight', async () => {
     expect(
       (
@@ -96,6 +109,93 @@ describe('a day', () => {
         ])
       )['2026-05-02'],
     ).toMatchObject({ isWhole: false });
+  });
+});
+
+/** One row of a header: masterchain block that includes it, and second from midnight of 2026-05-02. */
+type Row = readonly [seqno: number, second: number];
+
+const dateOf = (second: number): string => new Date(Date.UTC(2026, 4, 2) + 1000 * second).toISOString().slice(0, 10);
+
+/** An entry of headers whose files tell their bounds. */
+function headersEntry(rows: readonly Row[]): LedgerEntry {
+  const files = [...new Set(rows.map(([, second]) => dateOf(second)))].map((date) => {
+    const own = rows.filter(([, second]) => dateOf(second) === date).map(([seqno]) => seqno);
+    const bounds = { mc_block_seqno: [String(Math.min(...own)), String(Math.max(...own)), 0] as const };
+    return { path: `tables/blocks/block_date=${date}/x.parquet`, rows: own.length, bytes: 1, bounds };
+  });
+  const span = { from: rows[0]?.[0] ?? 0, to: rows.at(-1)?.[0] ?? 0 };
+  return {
+    ...{ format: 1, number: 1, id: `blocks-${span.from}`, network: 'sandbox', pipeline: 'blocks', version: 1, span },
+    ...{ verdict: 'sealed', requests: 0, retries: 0, supersedes: [], committedAt: '' },
+    tables: { blocks: { rows: rows.length, keyHash: '0', sums: {}, schema: 'x', files } },
+  };
+}
+
+/** Masterchain blocks, as steps of seqno and seconds, and where entries begin. */
+const chains = fc.array(
+  fc.record({
+    step: fc.constantFrom(1, 1, 1, 1, 3),
+    seconds: fc.constantFrom(3, 5, 20_000, DAY / 2, DAY),
+    isFirst: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 14 },
+);
+
+function entriesOf(chain: readonly { step: number; seconds: number; isFirst: boolean }[], startsAt: Row) {
+  const blocks: Row[] = [];
+  const entries: Row[][] = [];
+  let [seqno, second] = startsAt;
+  for (const { step, seconds, isFirst } of chain) {
+    seqno += step;
+    second += seconds;
+    blocks.push([seqno, second]);
+    if (isFirst || step > 1 || entries.length === 0) entries.push([]);
+    // As `daysOf` has them: a block of the masterchain, and a shard block of the second before.
+    entries.at(-1)?.push([seqno, second], [seqno, second - 1]);
+  }
+  return { blocks, ledger: entries.map(headersEntry) };
+}
+
+describe('the days of headers by the bounds of their files', () => {
+  let registry: Registry;
+  beforeAll(async () => {
+    registry = await loadRegistry();
+  });
+
+  test('are those of their rows', async () => {
+    await fc.assert(
+      fc.asyncProperty(chains, fc.constantFrom(0, 8), fc.constantFrom(-7, -DAY), async (chain, seqno, second) => {
+        const { blocks, ledger } = entriesOf(chain, [seqno, second]);
+        const byRows = await daysOf(blocks);
+        expect(Object.fromEntries(await readHeaderDays(database.query, ledger, registry))).toEqual(byRows);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('need no rows but for a day that ends and does not begin in the warehouse', async () => {
+    const statements: string[] = [];
+    const query: Query = (sql) => {
+      statements.push(sql);
+      return database.query(sql);
+    };
+    const { blocks, ledger } = entriesOf(
+      [0, 1, 2, 3, 4].map(() => ({ step: 1, seconds: DAY / 2, isFirst: true })),
+      [8, -10],
+    );
+    await daysOf(blocks);
+    const days = await readHeaderDays(query, ledger, registry);
+    expect([...days.values()].map(({ isWhole }) => isWhole)).toEqual([true, true, false]);
+    expect(statements).toHaveLength(1);
+    expect(statements[0]).toContain("DATE '2026-05-02'");
+    statements.length = 0;
+    const apart = ledger.filter((_, at) => at % 2 === 0);
+    await readHeaderDays(query, apart, registry);
+    expect(statements).toEqual([]);
+    const old = ledger.map((entry) => JSON.parse(JSON.stringify(entry).replace(/,"bounds":\{[^}]*\}/g, '')));
+    expect(await readHeaderDays(query, old, registry)).toEqual(days);
+    expect(statements).toHaveLength(1);
   });
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { hashBytes, hashFile, ifAny, statIfAny } from '../../files/disk.ts';
-import { DATE_COLUMN } from '../file-layout.ts';
+import { dateIn } from '../file-layout.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type FileGroup, readFiles, selectFiles } from '../relations/table-relation.ts';
 import type { EntryDay, EntryRows, LedgerEntry, TableFile } from '../store.ts';
@@ -51,9 +51,8 @@ export function selectEntries(
 
 /** The days of an entry's rows, from the folders of its files. */
 function daysOf({ id, tables }: LedgerEntry, table: string): readonly EntryDay[] {
-  const folder = new RegExp(`/${DATE_COLUMN}=(\\d{4}-\\d{2}-\\d{2})/`);
   return (tables[table]?.files ?? []).flatMap(({ path }) => {
-    const date = folder.exec(path)?.[1];
+    const date = dateIn(path);
     return date === undefined ? [] : [{ date, entry: id }];
   });
 }

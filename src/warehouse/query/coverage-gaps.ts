@@ -131,7 +131,8 @@ async function blocksOf(
   const { rows } = await query(
     `WITH headers AS (SELECT workchain, seqno, mc_block_seqno, gen_utime FROM _headers),
       masterchain AS (SELECT seqno, gen_utime FROM headers WHERE workchain = -1),
-      asked AS (SELECT *, gen_utime - lag(gen_utime) OVER (ORDER BY seqno) AS gap FROM masterchain WHERE ${within})
+      asked AS (SELECT *, CASE WHEN lag(seqno) OVER by_seqno = seqno - 1 THEN gen_utime - lag(gen_utime) OVER by_seqno END AS gap
+        FROM masterchain WHERE ${within} WINDOW by_seqno AS (ORDER BY seqno))
     SELECT (SELECT max(seqno) FROM masterchain WHERE gen_utime < ${from ?? 0}),
       (SELECT min(seqno) FROM masterchain WHERE gen_utime >= ${to ?? Number.MAX_SAFE_INTEGER}),
       (SELECT max(mc_block_seqno) FROM headers WHERE ${within}),

@@ -1,4 +1,4 @@
-import { type DaySpan, readDaySpans } from '../../chain/day-spans.ts';
+import type { DaySpan } from '../../chain/day-spans.ts';
 import { StoreError } from '../../core/errors.ts';
 import { formatBytes, formatCount } from '../../core/format.ts';
 import {
@@ -17,6 +17,7 @@ import { doneSpans, quarantinedSpans, unprovenSpans } from '../ledger/done-spans
 import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.ts';
 import { openReader } from '../open-store.ts';
 import type { LedgerEntry } from '../store.ts';
+import { readHeaderDays } from './header-days.ts';
 import { allLeftOut, describeLeftOut, type LeftOutGap } from './left-out-gaps.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
 
@@ -91,7 +92,7 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
   try {
     requireSameNetwork(reader.path, reader.network, network);
     const ledger = await reader.ledger();
-    const days = [...(await readDaySpans(reader.query))].map(([date, span]) => ({ date, ...span }));
+    const days = [...(await readHeaderDays(reader.query, ledger, registry))].map(([date, span]) => ({ date, ...span }));
     const forgotten = stillForgotten(await reader.forgotten(), ledger);
     const walked = ledger.filter(({ mart }) => mart === undefined);
     const names = [...new Set(walked.map((entry) => entry.pipeline))].sort();

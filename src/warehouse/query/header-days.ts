@@ -1,0 +1,67 @@
+import { type DaySpan, readDaySpans } from '../../chain/day-spans.ts';
+import { intersectSpans, type Span, unionSpans } from '../../core/span.ts';
+import type { Registry } from '../../declare/registry.ts';
+import { quoteText } from '../../sql/canonical-text.ts';
+import type { Query } from '../../sql/query-result.ts';
+import { dateIn } from '../file-layout.ts';
+import { spansOf } from '../ledger/done-spans.ts';
+import type { LedgerEntry } from '../store.ts';
+
+/**
+ * As `readDaySpans`, by the bounds of files where entries have them. A row is not later than the masterchain block that includes it, so the
+ * least masterchain block of a date's rows is the first one of that date.
+ */
+export async function readHeaderDays(
+  query: Query,
+  ledger: readonly LedgerEntry[],
+  registry: Registry,
+): Promise<ReadonlyMap<string, DaySpan>> {
+  const bounded = boundsOfDays(ledger, registry.playing('headers').table.name);
+  if (bounded === undefined) return readDaySpans(query);
+  const days = [...bounded.days].sort(([a], [b]) => (a < b ? -1 : 1));
+  const before = intersectSpans(
+    days.map(([, { from }]) => ({ from: from - 1, to: from - 1 })),
+    bounded.held,
+  );
+  const followsHeld = (from: number): boolean => before.some((span) => span.from < from && from <= span.to + 1);
+  const found = new Map<string, DaySpan>();
+  for (const [at, [date, { from, to }]] of days.entries()) {
+    const next = days[at + 1]?.[1];
+    // Rows that do not keep to that order.
+    if (next !== undefined && next.from <= from) return readDaySpans(query);
+    const hasStart = from <= 1 || (at > 0 && followsHeld(from));
+    const hasEnd = next !== undefined && followsHeld(next.from);
+    const isWhole = hasEnd && (hasStart || (await isWholeByRows(query, date)));
+    found.set(date, { from, to, isWhole });
+  }
+  return found;
+}
+
+/** First and last masterchain block of each date, and all that are there; undefined if the entries do not tell. */
+function boundsOfDays(
+  ledger: readonly LedgerEntry[],
+  table: string,
+): { readonly days: ReadonlyMap<string, Span>; readonly held: readonly Span[] } | undefined {
+  const days = new Map<string, Span>();
+  const held: Span[] = [];
+  for (const entry of ledger) {
+    const files = entry.tables[table]?.files;
+    if (files === undefined) continue;
+    if (entry.verdict !== 'sealed' || entry.scope !== undefined || files.length === 0) return undefined;
+    held.push(...spansOf(entry));
+    for (const { path, bounds } of files) {
+      const [date, [least, greatest] = []] = [dateIn(path), bounds?.['mc_block_seqno']];
+      if (date === undefined || typeof least !== 'string' || typeof greatest !== 'string') return undefined;
+      const { from, to } = days.get(date) ?? { from: Infinity, to: 0 };
+      days.set(date, { from: Math.min(from, Number(least)), to: Math.max(to, Number(greatest)) });
+    }
+  }
+  return { days, held: unionSpans(held) };
+}
+
+/** Reads the rows of a day and of those beside it. */
+async function isWholeByRows(query: Query, date: string): Promise<boolean> {
+  const day = `DATE ${quoteText(date)}`;
+  const days = await readDaySpans(query, `(FROM _headers WHERE block_date BETWEEN ${day} - 1 AND ${day} + 1)`);
+  return days.get(date)?.isWhole === true;
+}
