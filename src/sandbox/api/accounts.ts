@@ -1,13 +1,13 @@
 import { type Account, walletKind } from '../chain/accounts.ts';
 import { parseAddress } from '../chain/address.ts';
 import { byteBits, cell, toBoc } from '../chain/cell.ts';
-import { Rng } from '../chain/mix.ts';
 import type { Extra } from '../chain/model.ts';
 import type { Met } from '../page/addresses.ts';
 import { type JsonRecord, jsonOf } from '../page/json.ts';
 import type { LatestState } from './latest-states.ts';
-import { ApiError, contains, type Params } from './params.ts';
+import { contains, demand, type Params } from './params.ts';
 import type { Reply } from './reply.ts';
+import { shuffled, sorted } from './scan.ts';
 import type { View } from './view.ts';
 
 /** Maximum number of rows for a list of addresses. */
@@ -48,17 +48,12 @@ export function walletStates(reply: Reply): Buffer {
 /** The latest states of the addresses of a request, in no order. */
 function asked({ view, params, shuffle }: Reply): readonly LatestState[] {
   const addresses = params.addressSet('address');
-  if (addresses.size === 0) throw new ApiError(422, 'address of account is required');
+  demand(addresses.size > 0, 'address of account is required');
   const codes = new Set(params.hashes('code_hash').map((hash) => hash.toString('base64')));
   const found = [...addresses]
     .flatMap((address) => view.latestStates.find(address) ?? [])
     .filter(({ codeHash }) => contains(codes, codeHash));
-  const rng = new Rng(shuffle, 0xacc);
-  return found
-    .map((state) => ({ state, chance: rng.next() }))
-    .sort((a, b) => a.chance - b.chance)
-    .slice(0, MOST_ROWS)
-    .map(({ state }) => state);
+  return shuffled(found, shuffle).slice(0, MOST_ROWS);
 }
 
 function fullState(reply: Reply, state: LatestState, bocs: boolean): JsonRecord {
@@ -103,7 +98,7 @@ export function addressBook({ view, params }: Reply): string {
 
 function requiredTexts(params: Params): readonly string[] {
   const texts = params.texts('address');
-  if (texts.length === 0) throw new ApiError(422, 'at least 1 address required');
+  demand(texts.length > 0, 'at least 1 address required');
   return texts;
 }
 
@@ -125,13 +120,9 @@ function accountOf(view: View, address: string): Account | undefined {
 /** `/topAccountsByBalance`: an array; equal balances in no order. */
 export function topAccountsByBalance({ view, params, shuffle }: Reply): string {
   const { limit, offset } = params.page(422);
-  const rng = new Rng(shuffle, 0x70b);
-  const rows = view.latestStates
-    .all()
-    .map(({ address, balance }) => ({ address, balance, chance: rng.next() }))
-    .sort((a, b) => b.balance - a.balance || a.chance - b.chance)
-    .slice(offset, offset + limit);
-  return jsonOf(rows.map(({ address, balance }) => ({ account: address, balance: String(balance) })));
+  const rows = sorted(view.latestStates.all(), { keyOf: ({ balance }) => balance, sort: -1, shuffle });
+  const page = rows.slice(offset, offset + limit);
+  return jsonOf(page.map(({ address, balance }) => ({ account: address, balance: String(balance) })));
 }
 
 /** `/addressInformation`: unknown accounts are uninit and empty. */
@@ -152,9 +143,7 @@ export function addressInformation({ view, params }: Reply): string {
 export function walletInformation({ view, params }: Reply): string {
   const state = view.latestStates.find(oneAddress(params));
   const kind = state?.status === 'active' ? walletKind(state.account) : undefined;
-  if (state !== undefined && state.status === 'active' && kind === undefined) {
-    throw new ApiError(409, 'not a wallet');
-  }
+  demand(state?.status !== 'active' || kind !== undefined, 'not a wallet', 409);
   return jsonOf({
     balance: String(state?.balance ?? 0),
     wallet_type: kind?.type,
@@ -168,6 +157,6 @@ export function walletInformation({ view, params }: Reply): string {
 
 function oneAddress(params: Params): string {
   const [address] = params.firstAddress('address');
-  if (address === undefined) throw new ApiError(401, 'address is required');
+  demand(address !== undefined, 'address is required', 401);
   return address;
 }

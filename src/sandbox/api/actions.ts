@@ -2,7 +2,7 @@ import type { ActionRow } from '../actions/actions.ts';
 import { supportedTypes } from '../actions/sets.ts';
 import { utimeOf } from '../chain/clock.ts';
 import { endSeqno, endSlot, memberEpoch, type TraceRow } from '../chain/trace-index.ts';
-import { ApiError, type Params } from './params.ts';
+import { demand, type Params } from './params.ts';
 import type { Reply } from './reply.ts';
 import { scanSlots } from './scan.ts';
 import { traceFilter, traceKeys } from './traces.ts';
@@ -22,9 +22,7 @@ export function actions(reply: Reply): Buffer {
   const ids = new Set(params.hashes('action_id').map((hash) => hash.toString('base64')));
   const replaced = ids.size > 0 || (params.hashes('trace_id').length > 0 && !params.has('account'));
   const keys = ids.size > 0 ? actionTraces(view, params) : traceKeys(view, params);
-  if (mcSeqno !== undefined && !replaced && !view.hasTransactions(mcSeqno)) {
-    throw new ApiError(404, `masterchain block ${mcSeqno} not found`);
-  }
+  if (mcSeqno !== undefined && !replaced) view.requireTransactions(mcSeqno);
   const keepTrace = replaced ? (trace: TraceRow) => view.isIndexed(endSeqno(trace)) : traceFilter(view, params);
   const hashes = new Set(params.hashes('tx_hash').map((hash) => hash.toString('base64')));
   const keep = (row: ActionRow): boolean => {
@@ -62,9 +60,8 @@ function actionTraces(view: View, params: Params): readonly TraceRow[] {
 
 function typesOf(params: Params, name: string): ReadonlySet<string> {
   const types = params.texts(name);
-  if (types.some((type) => !/^[A-Za-z0-9_.]+$/.test(type))) {
-    throw new ApiError(422, `${name} contains invalid characters`);
-  }
+  const isValid = types.every((type) => /^[A-Za-z0-9_.]+$/.test(type));
+  demand(isValid, `${name} contains invalid characters`);
   return new Set(types);
 }
 
@@ -76,7 +73,7 @@ function refuseBroken(params: Params, mcSeqno: number | undefined, byType: boole
   const named = params.text('trace_id') !== undefined || params.text('action_id') !== undefined;
   const block = mcSeqno !== undefined;
   const broken = named ? byType : (account && (block || transaction || message)) || (transaction && (message || block));
-  if (broken) throw new ApiError(500, BROKEN);
+  demand(!broken, BROKEN, 500);
 }
 
 function wholeTransactions(reply: Reply, rows: readonly ActionRow[]): ReadonlyMap<string, string> {

@@ -4,7 +4,7 @@ import type { BlockRow } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
 import { includedBy } from '../lies/tampered-chain.ts';
 import { breakText, isOfHeader } from './broken.ts';
-import { ApiError, type Params, within } from './params.ts';
+import { demand, type Params, within } from './params.ts';
 import type { Reply } from './reply.ts';
 import { slotBounds, slotsIn, sorted } from './scan.ts';
 import type { View } from './view.ts';
@@ -22,7 +22,7 @@ export function masterchainBlockShards(reply: Reply): string {
   const { limit, offset } = params.page();
   const blocks = ordered(reply, view.isIndexed(seqno) ? view.told.blocksOf(seqno) : []);
   const rows = view.cutBlocks(blocks.slice(offset, offset + limit));
-  if (rows.length === 0) throw new ApiError(404, 'blocks not found');
+  demand(rows.length > 0, 'blocks not found', 404);
   return listText(view, rows);
 }
 
@@ -30,7 +30,7 @@ export function masterchainBlockShards(reply: Reply): string {
 export function masterchainBlockShardState({ view, params }: Reply): string {
   const seqno = params.requiredSeqno('seqno');
   const state = view.isIndexed(seqno) ? view.told.stateOf(seqno) : undefined;
-  if (state === undefined) throw new ApiError(404, 'blocks not found');
+  demand(state !== undefined, 'blocks not found', 404);
   const rows = [...state].sort((a, b) => {
     const [x, y] = [signedShard(a), signedShard(b)];
     return a.plan.name.workchain - b.plan.name.workchain || (x < y ? -1 : x > y ? 1 : 0);

@@ -5,7 +5,7 @@ import { addressBits, byteBits, cell, toBoc } from '../chain/cell.ts';
 import { type Json, type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
 import { bocOf } from './accounts.ts';
 import { itemRows } from './nfts.ts';
-import { ApiError } from './params.ts';
+import { ApiError, demand } from './params.ts';
 import type { Reply } from './reply.ts';
 import type { View } from './view.ts';
 
@@ -25,16 +25,14 @@ const NAMES: ReadonlyMap<number, string> = new Map(
 
 /** The JSON body of a POST. @throws {ApiError} 422 if it is invalid */
 export function jsonBody(body: string, contentType: string | undefined): Readonly<Record<string, unknown>> {
-  if (contentType?.startsWith('application/json') !== true) throw new ApiError(422, 'Unprocessable Entity');
+  demand(contentType?.startsWith('application/json') === true, 'Unprocessable Entity');
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
   } catch (error) {
     throw new ApiError(422, error instanceof Error ? error.message : 'unreadable JSON');
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw new ApiError(422, 'expected a JSON object');
-  }
+  demand(typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed), 'expected a JSON object');
   return Object.fromEntries(Object.entries(parsed));
 }
 
@@ -54,7 +52,7 @@ export function decodePosted(view: View, body: Readonly<Record<string, unknown>>
 
 function decoded(view: View, opcodes: readonly string[], bodies: readonly string[]): string {
   for (const [name, list] of Object.entries({ opcodes, bodies })) {
-    if (list.length > MOST_VALUES) throw new ApiError(422, `${name} list exceeds maximum length of ${MOST_VALUES}`);
+    demand(list.length <= MOST_VALUES, `${name} list exceeds maximum length of ${MOST_VALUES}`);
   }
   const names = opcodes.map((text, index) => NAMES.get(opcodeOf(text, index)) ?? 'unknown');
   const known = view.knownBodies();
@@ -75,7 +73,7 @@ function opcodeOf(text: string, index: number): number {
 /** POST `/message`: accepts any message and sends nothing. */
 export function sendMessage(body: Readonly<Record<string, unknown>>): string {
   const { boc } = body;
-  if (typeof boc !== 'string' || boc === '') throw new ApiError(401, 'boc is required');
+  demand(typeof boc === 'string' && boc !== '', 'boc is required', 401);
   const hash = createHash('sha256').update(Buffer.from(boc, 'base64')).digest();
   const norm = createHash('sha256').update(hash).digest();
   return jsonOf({ message_hash: hash.toString('base64'), message_hash_norm: norm.toString('base64') });
@@ -84,7 +82,7 @@ export function sendMessage(body: Readonly<Record<string, unknown>>): string {
 /** POST `/estimateFee`: from the size of the body. */
 export function estimateFee(body: Readonly<Record<string, unknown>>): string {
   const { address, body: boc } = body;
-  if (typeof address !== 'string' || address === '') throw new ApiError(422, 'address is required');
+  demand(typeof address === 'string' && address !== '', 'address is required');
   const bytes = typeof boc === 'string' ? Buffer.from(boc, 'base64').length : 0;
   const fees = { in_fwd_fee: 400_000 + bytes * 1000, storage_fee: 3549, gas_fee: 1_234_000, fwd_fee: 0 };
   return jsonOf({ source_fees: fees, destination_fees: [] });
@@ -93,8 +91,8 @@ export function estimateFee(body: Readonly<Record<string, unknown>>): string {
 /** POST `/runGetMethod`: the get-methods of wallets and tokens, from their latest states. */
 export function runGetMethod(view: View, body: Readonly<Record<string, unknown>>): string {
   const { address, method } = body;
-  if (typeof address !== 'string' || address === '') throw new ApiError(401, 'address is required');
-  if (typeof method !== 'string' || method === '') throw new ApiError(401, 'method is required');
+  demand(typeof address === 'string' && address !== '', 'address is required', 401);
+  demand(typeof method === 'string' && method !== '', 'method is required', 401);
   const state = view.latestStates.find(parseAddress(address) ?? '');
   if (state === undefined || state.status !== 'active') return result(-13, []);
   const { account } = state;

@@ -3,7 +3,7 @@ import { must } from '../chain/mix.ts';
 import type { Quiet, QuietOrder } from '../chain/registry.ts';
 import type { Json, JsonRecord } from '../page/json.ts';
 import { bocOf } from './accounts.ts';
-import { ApiError, contains, type Params } from './params.ts';
+import { contains, demand, type Params } from './params.ts';
 import type { Reply } from './reply.ts';
 import type { View } from './view.ts';
 
@@ -14,10 +14,8 @@ export function dnsRecords(reply: Reply): Buffer {
   const { view, params } = reply;
   const [wallet] = params.firstAddress('wallet');
   const domain = params.text('domain');
-  if (wallet === undefined && domain === undefined)
-    throw new ApiError(422, 'either wallet address or domain is required');
-  if (wallet !== undefined && domain !== undefined)
-    throw new ApiError(422, 'only one of wallet address or domain is allowed');
+  demand(wallet !== undefined || domain !== undefined, 'either wallet address or domain is required');
+  demand(wallet === undefined || domain === undefined, 'only one of wallet address or domain is allowed');
   const { limit, offset } = params.page(422);
   const rows = view.chain.registry.items
     .flatMap((item) => (item.domain === undefined ? [] : [{ item, name: item.domain, target: targetOf(item.account) }]))
@@ -45,9 +43,7 @@ function targetOf(item: Account): Account | undefined {
 export function multisigWallets(reply: Reply): Buffer {
   const { view, params } = reply;
   const [addresses, people] = [params.addressSet('address'), params.addressSet('wallet_address')];
-  if (addresses.size + people.size === 0) {
-    throw new ApiError(422, 'At least one of address or wallet_address should be specified');
-  }
+  demand(addresses.size + people.size > 0, 'At least one of address or wallet_address should be specified');
   const orders = params.bool('include_orders') !== false;
   const found = view.chain.registry.multisigs.filter(
     ({ account, signers, proposers }) =>
@@ -74,9 +70,7 @@ function ordersOf(reply: Reply, orders: readonly QuietOrder[]): Json {
 export function multisigOrders(reply: Reply): Buffer {
   const { view, params } = reply;
   const [addresses, parents] = [params.addressSet('address'), params.addressSet('multisig_address')];
-  if (addresses.size + parents.size === 0) {
-    throw new ApiError(422, 'At least one of address or multisig_address should be specified');
-  }
+  demand(addresses.size + parents.size > 0, 'At least one of address or multisig_address should be specified');
   const parsed = params.bool('parse_actions') === true;
   const found = view.chain.registry.multisigs
     .flatMap((one) => one.orders)
@@ -138,12 +132,8 @@ function version(view: View, quiet: Quiet): JsonRecord {
 export function vesting(reply: Reply): Buffer {
   const { view, params } = reply;
   const [contracts, wallets] = [params.addressSet('contract_address'), params.addressSet('wallet_address')];
-  if (contracts.size + wallets.size === 0) {
-    throw new ApiError(422, 'at least one of contract_address or wallet_address is required');
-  }
-  if (contracts.size > 0 && wallets.size > 0) {
-    throw new ApiError(422, 'only one of contract_address or wallet_address is allowed');
-  }
+  demand(contracts.size + wallets.size > 0, 'at least one of contract_address or wallet_address is required');
+  demand(contracts.size === 0 || wallets.size === 0, 'only one of contract_address or wallet_address is allowed');
   const { limit, offset } = params.page(422);
   const listed = params.bool('check_whitelist') === true;
   const found = view.chain.registry.vestings.filter(({ account, sender, owner, whitelist }) => {

@@ -2,7 +2,7 @@ import { type Account, addressOf } from '../chain/accounts.ts';
 import { slotOf } from '../chain/clock.ts';
 import type { Message, MessageRow, Transaction, TransactionRow } from '../chain/model.ts';
 import { directionOf } from './messages.ts';
-import { ApiError } from './params.ts';
+import { demand } from './params.ts';
 import type { Reply } from './reply.ts';
 import { slotsIn } from './scan.ts';
 import type { View } from './view.ts';
@@ -14,9 +14,8 @@ export function transactionsByMessage(reply: Reply): Buffer {
   const bodyHash = params.hash('body_hash')?.toString('base64');
   const opcode = params.opcode('opcode');
   const given = directionOf(params);
-  if (hashes.length === 0 && bodyHash === undefined && opcode === undefined) {
-    throw new ApiError(422, 'at least one of msg_hash, body_hash, opcode should be specified');
-  }
+  const isNamed = hashes.length > 0 || bodyHash !== undefined || opcode !== undefined;
+  demand(isNamed, 'at least one of msg_hash, body_hash, opcode should be specified');
   const { limit, offset } = params.page();
   const sort = params.sort() ?? -1;
   const direction = opcode === undefined ? given : 'in';
@@ -95,6 +94,6 @@ export function adjacentTransactions(reply: Reply): Buffer {
     .filter((next) => view.isVisible(next))
     .sort((a, b) => a.lt - b.lt)
     .map((next) => reply.transactionText(next));
-  if (texts.length === 0) throw new ApiError(404, 'adjacent transactions not found');
+  demand(texts.length > 0, 'adjacent transactions not found', 404);
   return reply.list('transactions', texts, false);
 }

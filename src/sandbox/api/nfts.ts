@@ -2,7 +2,7 @@ import type { Account } from '../chain/accounts.ts';
 import type { QuietItem } from '../chain/registry.ts';
 import type { JsonRecord } from '../page/json.ts';
 import type { LatestState } from './latest-states.ts';
-import { ApiError, contains } from './params.ts';
+import { contains, demand } from './params.ts';
 import type { Reply } from './reply.ts';
 import { shuffled, sorted } from './scan.ts';
 import type { View } from './view.ts';
@@ -79,14 +79,13 @@ export function nftItems(reply: Reply): Buffer {
     params.addressSet('collection_address'),
   ];
   const indexes = new Set(params.texts('index'));
-  if ([...indexes].some((index) => !/^\d+$/.test(index))) throw new ApiError(422, 'index should contain only digits');
-  if (collections.size > 1 && owners.size !== 1) {
-    throw new ApiError(422, 'exactly one owner_address is required for several collection_address');
-  }
+  const isNumbers = [...indexes].every((index) => /^\d+$/.test(index));
+  demand(isNumbers, 'index should contain only digits');
+  const isOne = collections.size <= 1 || owners.size === 1;
+  demand(isOne, 'exactly one owner_address is required for several collection_address');
   const { limit, offset } = params.page();
-  if (indexes.size > 0 && collections.size === 0) {
-    throw new ApiError(500, 'index parameter is not allowed without the collection_address');
-  }
+  const isWithin = indexes.size === 0 || collections.size > 0;
+  demand(isWithin, 'index parameter is not allowed without the collection_address', 500);
   const real = params.bool('include_on_sale') === true;
   const byLt = params.bool('sort_by_last_transaction_lt') === true;
   const found = itemRows(view).filter(({ state, index, owner, realOwner }) => {

@@ -10,6 +10,11 @@ export class ApiError extends Error {
   }
 }
 
+/** @throws {ApiError} unless a request is as the server demands */
+export function demand(isRight: boolean, message: string, status = 422): asserts isRight {
+  if (!isRight) throw new ApiError(status, message);
+}
+
 /** Inclusive bounds; without a parameter, nothing is out of bounds. */
 export interface Bounds {
   readonly startLt: number;
@@ -187,7 +192,7 @@ export class Params {
   page(status = 500): { readonly limit: number; readonly offset: number } {
     const limit = this.int32('limit') ?? 100;
     const offset = this.int32('offset') ?? 0;
-    if (limit > 1000) throw new ApiError(status, `limit is not allowed: ${limit} > 1000`);
+    demand(limit <= 1000, `limit is not allowed: ${limit} > 1000`, status);
     return { limit: Math.max(1, limit), offset: Math.max(0, offset) };
   }
 

@@ -5,7 +5,7 @@ import { slotOf } from '../chain/clock.ts';
 import { masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
 import { memberEpoch, type TraceRow } from '../chain/trace-index.ts';
 import { htmlSafe } from '../page/json.ts';
-import { ApiError, type Params } from './params.ts';
+import { demand, type Params } from './params.ts';
 import type { Reply } from './reply.ts';
 import { shuffled } from './scan.ts';
 import { traceText, type Unfinished } from './traces.ts';
@@ -26,7 +26,7 @@ type Finality = (typeof FINALITIES)[number];
 export function pendingTransactions(reply: Reply): Buffer {
   const { view, params, shuffle } = reply;
   const accounts = params.addressSet('account');
-  if (accounts.size === 0) throw new ApiError(422, 'at least 1 account address required');
+  demand(accounts.size > 0, 'at least 1 account address required');
   const rows = underWay(view).flatMap((trace) =>
     membersOf(view, trace)
       .filter((row) => accounts.has(row.account) && finalityOf(view, row) === 'pending')
@@ -35,7 +35,7 @@ export function pendingTransactions(reply: Reply): Buffer {
         return foreseenText(view, trace, row.transaction);
       }),
   );
-  if (rows.length === 0) throw new ApiError(404, 'emulated traces not found');
+  demand(rows.length > 0, 'emulated traces not found', 404);
   return reply.list('transactions', shuffled(rows, shuffle), false);
 }
 
@@ -72,9 +72,7 @@ export function pendingActions(reply: Reply): Buffer {
 function askedFor(view: View, params: Params): readonly TraceRow[] {
   const [account] = params.firstAddress('account');
   const hashes = new Set(params.hashes('ext_msg_hash').map((hash) => hash.toString('base64')));
-  if (account === undefined && hashes.size === 0) {
-    throw new ApiError(422, 'account or ext_msg_hash should be specified');
-  }
+  demand(account !== undefined || hashes.size > 0, 'account or ext_msg_hash should be specified');
   return underWay(view).filter((trace) => {
     if (account !== undefined) return membersOf(view, trace).some((row) => row.account === account);
     return Object.values(view.actions.externalHashes(trace)).some((hash) => hashes.has(String(hash)));

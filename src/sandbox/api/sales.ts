@@ -1,6 +1,6 @@
 import type { JsonRecord } from '../page/json.ts';
 import { type ItemRow, itemRecord, itemRows } from './nfts.ts';
-import { ApiError } from './params.ts';
+import { demand } from './params.ts';
 import type { Reply } from './reply.ts';
 
 const KINDS = ['getgems_sale', 'getgems_auction', 'telemint'] as const;
@@ -10,8 +10,8 @@ const MOST_ADDRESSES = 1000;
 /** `/nft/sales`: fixed sales, then auctions, then telemint. */
 export function nftSales(reply: Reply): Buffer {
   const addresses = reply.params.addressSet('address');
-  if (addresses.size === 0) throw new ApiError(422, 'at least 1 address required');
-  if (addresses.size > MOST_ADDRESSES) throw new ApiError(422, 'maximum 1000 addresses allowed');
+  demand(addresses.size > 0, 'at least 1 address required');
+  demand(addresses.size <= MOST_ADDRESSES, 'maximum 1000 addresses allowed');
   const found = itemRows(reply.view).filter(({ quiet }) => {
     if (quiet?.saleKind === undefined) return false;
     return addresses.has((quiet.sale ?? quiet).account.address ?? '');

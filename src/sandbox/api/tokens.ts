@@ -3,7 +3,7 @@ import { mixOf } from '../chain/mix.ts';
 import type { QuietWallet } from '../chain/registry.ts';
 import type { JsonRecord } from '../page/json.ts';
 import type { LatestState } from './latest-states.ts';
-import { ApiError, contains } from './params.ts';
+import { contains, demand } from './params.ts';
 import type { Reply } from './reply.ts';
 import { shuffled, sorted } from './scan.ts';
 import type { View } from './view.ts';
@@ -64,9 +64,8 @@ export function jettonWallets(reply: Reply): Buffer {
     params.addressSet('owner_address'),
     params.addressSet('jetton_address'),
   ];
-  if (jettons.size > 1 && owners.size !== 1) {
-    throw new ApiError(422, 'exactly one owner_address is required for several jetton_address');
-  }
+  const isOne = jettons.size <= 1 || owners.size === 1;
+  demand(isOne, 'exactly one owner_address is required for several jetton_address');
   const { limit, offset } = params.page();
   const direction = params.sort();
   const positive = params.bool('exclude_zero_balance') === true;

@@ -4,7 +4,7 @@ import { type Message, masterchainSeqno, nowOf, type Transaction, type Transacti
 import { HASH_KIND } from '../chain/tag.ts';
 import { endSeqno, endSlot, memberEpoch, type TraceRow } from '../chain/trace-index.ts';
 import { type Json, type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
-import { ApiError, type Params, within } from './params.ts';
+import { demand, type Params, within } from './params.ts';
 import type { Reply } from './reply.ts';
 import { scanSlots } from './scan.ts';
 import type { View } from './view.ts';
@@ -14,14 +14,10 @@ export function traces(reply: Reply): Buffer {
   const { view, params } = reply;
   const mcSeqno = params.int32('mc_seqno');
   const named = ['account', 'trace_id', 'tx_hash', 'msg_hash'].filter((name) => params.text(name) !== undefined);
-  if (named.length > 1) {
-    throw new ApiError(422, 'only one of account, trace_id, tx_hash, msg_hash should be specified');
-  }
+  demand(named.length <= 1, 'only one of account, trace_id, tx_hash, msg_hash should be specified');
   const keys = traceKeys(view, params);
   const keep = traceFilter(view, params);
-  if (mcSeqno !== undefined && !view.hasTransactions(mcSeqno)) {
-    throw new ApiError(404, `masterchain block ${mcSeqno} not found`);
-  }
+  if (mcSeqno !== undefined) view.requireTransactions(mcSeqno);
   const { byTime } = params.bounds();
   const direct = keys ?? (mcSeqno === undefined ? undefined : view.traces.endingIn(mcSeqno));
   const rows = scanSlots<TraceRow>(reply, {

@@ -2,7 +2,7 @@ import { EPOCH_BLOCKS, epochOf } from '../chain/clock.ts';
 import { masterchainSeqno, nowOf, type TransactionRow } from '../chain/model.ts';
 import type { PageWriter } from '../page/writer.ts';
 import { breakText, isOfHeader } from './broken.ts';
-import { ApiError, type Params, within } from './params.ts';
+import { type Params, within } from './params.ts';
 import type { Reply } from './reply.ts';
 import { slotBounds, slotsIn } from './scan.ts';
 import type { View } from './view.ts';
@@ -13,7 +13,7 @@ type Keep = (row: TransactionRow) => boolean;
 export function transactionsByMasterchainBlock(reply: Reply): Buffer {
   const { view, params } = reply;
   const seqno = params.requiredSeqno('seqno');
-  if (!view.hasTransactions(seqno)) throw new ApiError(404, `masterchain block ${seqno} not found`);
+  view.requireTransactions(seqno);
   const { limit, offset } = params.page();
   const rows = directed(view.told.includedIn(seqno), params.sort() ?? -1);
   return pageOf(reply, rows.slice(offset, offset + limit));
@@ -26,8 +26,7 @@ export function transactions(reply: Reply): Buffer {
   const hashes = params.hashes('hash');
   const byLt = params.lt('lt') !== undefined;
   const keep = transactionFilter(view, params);
-  if (mcSeqno !== undefined && !view.hasTransactions(mcSeqno))
-    throw new ApiError(404, `masterchain block ${mcSeqno} not found`);
+  if (mcSeqno !== undefined) view.requireTransactions(mcSeqno);
   const { limit, offset } = params.page();
   const sort = params.sort() ?? -1;
   if (hashes.length > 0) {

@@ -22,6 +22,7 @@ import { Form } from '../page/form.ts';
 import { TransactionForms } from '../page/transactions.ts';
 import { PageWriter } from '../page/writer.ts';
 import { LatestStates } from './latest-states.ts';
+import { demand } from './params.ts';
 
 /** A message with its sort keys and the transactions that are shown with it. */
 export interface ListedMessage extends MessageRow {
@@ -84,6 +85,11 @@ export class View {
   /** Whether the transactions of a masterchain block can be requested. */
   hasTransactions(seqno: number): boolean {
     return this.isIndexed(seqno) && !this.told.isTold(seqno, 'hole-forever');
+  }
+
+  /** @throws {ApiError} 404 if the transactions of a masterchain block cannot be requested */
+  requireTransactions(seqno: number): void {
+    demand(this.hasTransactions(seqno), `masterchain block ${seqno} not found`, 404);
   }
 
   /** A list of blocks, shortened if there is a lie about it. */
