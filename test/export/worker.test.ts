@@ -122,9 +122,9 @@ describe('a loader in a worker', () => {
     await pool?.close();
   });
 
-  function open(file?: URL): { readonly pool: LoaderPool; readonly stager: Stager } {
+  function open(file?: URL, workers = 1): { readonly pool: LoaderPool; readonly stager: Stager } {
     const stager = new Stager({ form: 'final', stagingPath: freshFolder() }, () => 'abc');
-    pool = openLoaders({ workers: 1, stages: stagesOf(stager), ...(file === undefined ? {} : { file }) });
+    pool = openLoaders({ workers, stages: stagesOf(stager), ...(file === undefined ? {} : { file }) });
     return { pool, stager };
   }
 
@@ -172,6 +172,28 @@ describe('a loader in a worker', () => {
     expect(await written).toEqual({ bytes: 4, isUniform: true });
     expect(await stage.finish()).toMatchObject({ id: 'abc', tables: { transactions: { rows: 0, files: [] } } });
     await stager.close();
+  });
+
+  test('gets others beside it only when pages pile up', async () => {
+    let started = 0;
+    const count = (): void => void started++;
+    process.on('worker', count);
+    try {
+      const { pool: loaders } = open(undefined, 2);
+      const first = await loaders.take(transactions);
+      const second = loaders.take(transactions);
+      await first.open(span, rules);
+      await first.add(Buffer.from('{"transactions":[]}'), {});
+      const before = started;
+      const large = Buffer.alloc(5 * 2 ** 20, ' ');
+      large.write('{"transactions":[]}');
+      const added = first.add(large, {});
+      await (await second).open(span, rules);
+      await added;
+      expect(started - before).toBe(1);
+    } finally {
+      process.off('worker', count);
+    }
   });
 
   test('whose rows cannot be written fails that span with the error of the store, and takes the next one', async () => {

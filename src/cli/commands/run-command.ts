@@ -88,7 +88,7 @@ export function addRun(program: Command): void {
     .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)
     .option(
       '--workers <n>',
-      'worker threads that decode pages; 0 for none (default: none for up to 100 blocks, otherwise CPU cores minus one, at least 1 and at most 2)',
+      'maximum of worker threads that decode pages; 0 for none (default: none for up to 100 blocks, otherwise CPU cores minus one, at least 1 and at most 2)',
       parseWhole,
     )
     .option('--wait <seconds>', 'time to wait for a block that is not indexed yet (default: 60)', parseNonNegative)

@@ -9,11 +9,12 @@ export class SlotPool<T> {
   private readonly make: () => T;
   private readonly free: T[] = [];
   private readonly waiting: ((thing: T) => void)[] = [];
-  private left: number;
+  private made = 0;
+  private most: number;
 
   /** @param most maximum number; each is made when it is first needed */
   constructor(most: number, make: () => T) {
-    this.left = most;
+    this.most = most;
     this.make = make;
   }
 
@@ -21,10 +22,7 @@ export class SlotPool<T> {
   async take(): Promise<T> {
     const known = this.free.pop();
     if (known !== undefined) return known;
-    if (this.left > 0) {
-      this.left--;
-      return this.make();
-    }
+    if (this.made < this.most) return this.makeOne();
     return new Promise((resolve) => {
       this.waiting.push(resolve);
     });
@@ -34,6 +32,17 @@ export class SlotPool<T> {
     const next = this.waiting.shift();
     if (next === undefined) this.free.push(thing);
     else next(thing);
+  }
+
+  /** Raises the maximum. */
+  grow(most: number): void {
+    this.most = most;
+    while (this.made < most && this.waiting.length > 0) this.waiting.shift()?.(this.makeOne());
+  }
+
+  private makeOne(): T {
+    this.made++;
+    return this.make();
   }
 }
 

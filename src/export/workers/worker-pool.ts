@@ -17,6 +17,9 @@ import type { Call } from './worker-messages.ts';
 const LOADER = new URL('./loader-worker.js', import.meta.url);
 const ENCODER = new URL('./encoder-worker.js', import.meta.url);
 
+/** Bytes of waiting pages at which the other workers start: starting one takes as long as decoding some megabytes. */
+const BACKLOG_BYTES = 4 * 2 ** 20;
+
 /** Two workers decode more than the source delivers; more would only take memory. */
 const MOST_BY_DEFAULT = 2;
 
@@ -29,7 +32,7 @@ function defaultWorkers(): number {
 }
 
 export interface LoaderOptions {
-  /** Threads; 0 uses this one. Default: {@link defaultWorkers}. */
+  /** Maximum of threads; 0 uses this one. Default: {@link defaultWorkers}. */
   readonly workers: number | undefined;
   readonly stages: StageSource<FileStage>;
   /** File that the threads run; for tests. */
@@ -42,7 +45,7 @@ export function openLoaders({ workers = defaultWorkers(), stages, file }: Loader
 }
 
 /**
- * Loaders in worker threads, started on demand. A worker decodes and sorts the rows of a span, and hands them to the encoder, a thread
+ * Loaders in worker threads: one, and the others when pages pile up. A worker decodes and sorts the rows of a span, and hands them to the encoder, a thread
  * for all workers, which writes them to files. DuckDB measures the files of one stage at a time, which bounds its memory.
  */
 function workerLoaders(count: number, stages: StageSource<FileStage>, file: URL): LoaderPool {
@@ -57,13 +60,21 @@ function workerLoaders(count: number, stages: StageSource<FileStage>, file: URL)
     encoder ??= start(compiled(ENCODER));
     return encoder.ask(call, transfer);
   };
-  const slots = new SlotPool(count, () => {
+  const slots = new SlotPool(1, () => {
     const { port1, port2 } = new MessageChannel();
     // If the encoder cannot be started, the first rows get the error.
     encode({ kind: 'connect', port: port2 }, [port2]).catch(() => {});
     const worker: LoaderWorker = { thread: start(compiled(file), port1) };
     return worker;
   });
+  let backlog = 0;
+  const decoded = async <T>(bytes: number, work: Promise<T>): Promise<T> => {
+    backlog += bytes;
+    if (backlog > BACKLOG_BYTES) slots.grow(count);
+    return work.finally(() => {
+      backlog -= bytes;
+    });
+  };
   const measuring = new PQueue({ concurrency: 1 });
   const open = (pipeline: PipelineDef, files: FileStage) => new EncodedStage({ pipeline, files, encode, measuring });
   return {
@@ -71,7 +82,8 @@ function workerLoaders(count: number, stages: StageSource<FileStage>, file: URL)
     flushRecords: FLUSH_RECORDS,
     take: async (pipeline) => {
       const worker = await slots.take();
-      return workerPort(worker, pipeline, () => slots.giveBack(worker));
+      const port = workerPort(worker, pipeline, () => slots.giveBack(worker));
+      return { ...port, add: (page, rules) => decoded(page.length, port.add(page, rules)) };
     },
     stage: (pipeline, span) => open(pipeline, stages.stage(pipeline.name, span)),
     scratch: (pipeline) => open(pipeline, stages.scratch()),
