@@ -185,7 +185,7 @@ describe('a loader in a worker', () => {
       await first.open(span, rules);
       await first.add(Buffer.from('{"transactions":[]}'), {});
       const before = started;
-      const large = Buffer.alloc(5 * 2 ** 20, ' ');
+      const large = Buffer.alloc(17 * 2 ** 20, ' ');
       large.write('{"transactions":[]}');
       const added = first.add(large, {});
       await (await second).open(span, rules);

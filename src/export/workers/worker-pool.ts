@@ -17,8 +17,8 @@ import type { Call } from './worker-messages.ts';
 const LOADER = new URL('./loader-worker.js', import.meta.url);
 const ENCODER = new URL('./encoder-worker.js', import.meta.url);
 
-/** Bytes of waiting pages at which the other workers start: starting one takes as long as decoding some megabytes. */
-const BACKLOG_BYTES = 4 * 2 ** 20;
+/** Bytes of waiting pages at which the other workers start: half of what `PageQueue` allows, because each start costs half a second of CPU. */
+const BACKLOG_BYTES = 16 * 2 ** 20;
 
 /** Two workers decode more than the source delivers; more would only take memory. */
 const MOST_BY_DEFAULT = 2;
