@@ -1,0 +1,165 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  contentHash,
+  loadRegistry,
+  openWarehouse,
+  type RunEvent,
+  type RunOptions,
+  type RunReport,
+} from '../../src/index.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { EVERY, SOME_STATES, walkFolder } from '../own-pipeline.ts';
+import { type Relay, startRelay } from '../relay.ts';
+import { freshFolder } from '../scratch.ts';
+import { killOwner, listAll } from '../warehouse/warehouses.ts';
+
+/** The compiled library: workers run compiled files. */
+const built = new URL('../../dist/src/index.js', import.meta.url);
+
+let sandbox: Sandbox;
+let relay: Relay;
+let run: (options: RunOptions) => Promise<RunReport>;
+
+beforeAll(async () => {
+  // 2026-05-02 begins with block 5000.
+  sandbox = await startSandbox({ blocks: 6000 });
+  relay = await startRelay(sandbox.url);
+  ({ run } = await import(built.href));
+});
+
+afterAll(() => sandbox.close());
+
+/** A list of every tenth block, in spans of 20 blocks. */
+const registry = await loadRegistry(walkFolder(EVERY.replace('SPAN_BLOCKS = 1000', 'SPAN_BLOCKS = 20'), SOME_STATES));
+
+async function contentOf(path: string): Promise<unknown> {
+  const reader = await openWarehouse(path);
+  try {
+    const ledger = await reader.ledger();
+    const names = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
+    const hashes = [];
+    for (const table of registry.tables) {
+      if (names.has(table.name)) hashes.push([table.name, await contentHash(reader.query, table)]);
+    }
+    return hashes;
+  } finally {
+    await reader.close();
+  }
+}
+
+async function ledgerOf(path: string) {
+  const reader = await openWarehouse(path);
+  const ledger = await reader.ledger();
+  await reader.close();
+  return ledger;
+}
+
+describe.each(['w', 'w.duckdb'])('a run over midnight into %s', (name) => {
+  const midnight = (path: string, more: Partial<RunOptions>): Promise<RunReport> =>
+    run({ pipelines: ['transactions'], network: sandbox.url, range: '4780:5020', warehouse: path, ...more });
+
+  test('gives the same rows in large commits and in small ones, with 0, 1 and 2 workers', async () => {
+    const small = join(freshFolder(), name);
+    expect(await midnight(small, { commitEveryMs: 0, workers: 0 })).toMatchObject({ complete: true, spans: 3 });
+    const expected = await contentOf(small);
+    for (const workers of [0, 1, 2]) {
+      const large = join(freshFolder(), name);
+      const report = await midnight(large, { workers });
+      expect(report).toMatchObject({ complete: true, spans: 2 });
+      expect({ workers, content: await contentOf(large) }).toEqual({ workers, content: expected });
+      for (const { tables } of await ledgerOf(large)) {
+        for (const { files, rows } of Object.values(tables)) {
+          if (name === 'w') expect(files.reduce((sum, file) => sum + file.rows, 0)).toBe(rows);
+          expect(new Set(files.map(({ path }) => path)).size).toBe(files.length);
+        }
+      }
+    }
+  });
+});
+
+describe.each(['w', 'w.duckdb'])('a run of many spans into %s', (name) => {
+  const states = (path: string, more: Partial<RunOptions> = {}): Promise<RunReport> => {
+    const given = { pipelines: ['some_states'], network: sandbox.url, range: '1000:1399', registry, workers: 0 };
+    return run({ ...given, warehouse: path, ...more });
+  };
+  const spans = async (path: string) => (await ledgerOf(path)).map(({ span: { from, to } }) => `${from}:${to}`);
+
+  /** Calls `act` when that many spans have ended. */
+  const after = (count: number, act: () => void) => {
+    let ended = 0;
+    return (event: RunEvent): void => {
+      if (event.event === 'progress' && event.seqnos > 0 && ++ended === count) act();
+    };
+  };
+
+  let expected: unknown;
+  beforeAll(async () => {
+    const path = join(freshFolder(), name);
+    expect(await states(path, { commitEveryMs: 0 })).toMatchObject({ complete: true, spans: 20 });
+    expected = await contentOf(path);
+  });
+
+  test.each([0, 2])('is one commit, with %s workers', async (workers) => {
+    const path = join(freshFolder(), name);
+    expect(await states(path, { workers })).toMatchObject({ complete: true, spans: 1 });
+    expect(await spans(path)).toEqual(['1000:1399']);
+    expect(await contentOf(path)).toEqual(expected);
+  });
+
+  test('that is interrupted commits what is proven', async () => {
+    const path = join(freshFolder(), name);
+    const stop = new AbortController();
+    const report = await states(path, { stop: stop.signal, onEvent: after(8, () => stop.abort()) });
+    expect(report).toMatchObject({ complete: false, spans: 1 });
+    const [entry] = await ledgerOf(path);
+    expect(entry?.span.from).toBe(1000);
+    expect(entry?.span.to).toBeGreaterThanOrEqual(1159);
+    expect(entry?.span.to).toBeLessThan(1399);
+    expect(await states(path)).toMatchObject({ complete: true, spans: 1 });
+    expect(await contentOf(path)).toEqual(expected);
+  });
+
+  test('whose source refuses to go on commits what is proven', async () => {
+    const path = join(freshFolder(), name);
+    const refuse = after(8, () => {
+      relay.answer = () => ({ status: 401, body: '{"error": "API key does not exist"}' });
+    });
+    const network = relay.url;
+    await expect(states(path, { network, onEvent: refuse })).rejects.toMatchObject({ name: 'SourceError' });
+    relay.answer = undefined;
+    expect(await spans(path)).toEqual([expect.stringMatching(/^1000:/)]);
+    expect(await states(path, { network })).toMatchObject({ complete: true });
+    expect(await contentOf(path)).toEqual(expected);
+  });
+
+  test('that is killed before its commit leaves nothing of it, and the next run brings all in', async () => {
+    const folder = freshFolder();
+    const path = join(folder, name);
+    const killed = freshFolder();
+    // What kill -9 would leave: a copy of everything on the disk while the files are open.
+    const copy = after(10, () => cpSync(folder, killed, { recursive: true }));
+    await states(path, { onEvent: copy });
+    const copied = join(killed, name);
+    await killOwner(name === 'w' ? join(copied, '_lock') : `${copied}.lock`);
+    expect((await listAll(killed)).some((file) => file.endsWith('.rows.parquet'))).toBe(true);
+    expect(await states(copied)).toMatchObject({ complete: true, spans: 1 });
+    expect(await contentOf(copied)).toEqual(expected);
+    expect((await listAll(killed)).filter((file) => file.endsWith('.rows.parquet'))).toEqual([]);
+  });
+
+  test('and of two pipelines commits each at its end', async () => {
+    const path = join(freshFolder(), name);
+    const report = await states(path, { pipelines: ['some_states', 'blocks'], range: '1000:1059' });
+    expect(report).toMatchObject({ complete: true, spans: 2 });
+    expect((await ledgerOf(path)).map(({ pipeline }) => pipeline).sort()).toEqual(['blocks', 'some_states']);
+  });
+});
+
+test('rows may not wait for their commit longer than a day', async () => {
+  const options = { pipelines: ['blocks'], network: sandbox.url, range: '1000', warehouse: join(freshFolder(), 'w') };
+  await expect(run({ ...options, commitEveryMs: 86_400_001 })).rejects.toMatchObject({ name: 'UsageError' });
+  await expect(run({ ...options, commitEveryMs: -1 })).rejects.toThrow('got -1 ms');
+  await expect(run({ ...options, commitEveryMs: Number.NaN })).rejects.toThrow('got NaN ms');
+});
