@@ -1,3 +1,5 @@
+import { closedGate, type Gate } from './gate.ts';
+
 /** The turn of one of several spans that are walked side by side. */
 export interface SpanTurn {
   /**
@@ -10,48 +12,31 @@ export interface SpanTurn {
   end(): void;
 }
 
-interface Running {
-  readonly ended: Promise<void>;
-  readonly end: () => void;
-}
-
 /** Keeps the rows of spans that are walked side by side in order. */
 export class SpanOrder {
   /** Spans that others wait for, in order. */
-  private readonly running: Running[] = [];
+  private readonly running = new Set<Gate>();
 
   /** The turn of the next span. */
   next(): SpanTurn {
     const before = [...this.running];
-    const own = this.start();
-    this.running.push(own);
+    const own = closedGate(new AbortController().signal);
+    this.running.add(own);
     return {
-      end: own.end,
+      end: () => this.end(own),
       reached: async (limit) => {
-        const late = before.filter((span) => this.running.includes(span));
+        const late = before.filter((span) => this.running.has(span));
         if (late.length === 0) return;
         const inTime = new AbortController();
-        const over = limit(inTime.signal).catch(() => {});
-        await Promise.race([Promise.all(late.map(({ ended }) => ended)), over]);
+        await Promise.race([Promise.all(late.map(({ opened }) => opened)), limit(inTime.signal).catch(() => {})]);
         inTime.abort();
-        for (const { end } of late) end();
+        for (const span of late) this.end(span);
       },
     };
   }
 
-  private start(): Running {
-    let resolve: () => void = () => {};
-    const ended = new Promise<void>((done) => {
-      resolve = done;
-    });
-    const own: Running = {
-      ended,
-      end: () => {
-        const at = this.running.indexOf(own);
-        if (at >= 0) this.running.splice(at, 1);
-        resolve();
-      },
-    };
-    return own;
+  private end(span: Gate): void {
+    this.running.delete(span);
+    span.open();
   }
 }

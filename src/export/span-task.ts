@@ -67,12 +67,10 @@ function halvesOf({ span: { from, to }, part }: SpanWalk): readonly SpanWalk[] {
 class SpanTask {
   private readonly shared: SpanRun;
   private readonly context: EngineContext;
-  private readonly meter: RequestMeter;
   private readonly walk: SpanWalk;
   private readonly loader: SpanLoaderPort;
   private readonly loading: PageLoading;
   private readonly rows: ProvableRows;
-  private readonly replaces: readonly string[];
   /** True if the loader is not needed after the rows of this walk. */
   private readonly isLast: boolean;
   /** Rows of a reading, and how often it became too large for memory. */
@@ -83,10 +81,8 @@ class SpanTask {
     const { context, loader } = run;
     this.shared = run;
     this.context = context;
-    this.meter = run.meter;
     this.walk = walk;
     this.loader = loader;
-    this.replaces = run.replaces;
     this.isLast = isLast;
     this.loading = new PageLoading(context, walk, loader, () => this.flush());
     this.rows = {
@@ -175,8 +171,8 @@ class SpanTask {
   }
 
   private async commitParts(parts: readonly Span[]): Promise<void> {
-    const { walk, loader, replaces } = this;
-    const { commits, turn } = this.shared;
+    const { walk, loader } = this;
+    const { commits, turn, replaces } = this.shared;
     // After half a replacement, the rows of the other half would be there twice.
     if (replaces.length > 0 && totalSize(parts) < spanSize(walk.span)) return;
     for (const part of parts) {
@@ -212,7 +208,8 @@ class SpanTask {
 
   /** Quarantines refused records. Every other bad block is a problem, which the caller reports. */
   private async problemsOf(bad: readonly BadBlock[]): Promise<readonly BlockProblem[]> {
-    const { context, meter, loading } = this;
+    const { context, loading } = this;
+    const { meter } = this.shared;
     const problems: BlockProblem[] = [];
     for (const { seqno, reason, code = 'unbalanced' } of bad) {
       const refused = loading.refusals.get(seqno) ?? this.brokenPage(seqno);
@@ -237,13 +234,14 @@ class SpanTask {
 
   /** Commits the whole span, or splits it; a single block becomes a problem or goes to the quarantine. */
   private async settleSpan(): Promise<readonly BlockProblem[] | 'halve'> {
-    const { context, meter, walk, loading } = this;
+    const { context, walk, loading } = this;
+    const { meter, replaces } = this.shared;
     if (loading.isOver) return [];
     const { refused } = loading;
     let error = loading.failure;
     if (error === undefined && refused.length === 0) error = await this.commitSound();
     if (error === undefined && refused.length === 0) return [];
-    const isReplacing = this.replaces.length > 0;
+    const isReplacing = replaces.length > 0;
     if (spanSize(walk.span) > 1 && !isReplacing) return 'halve';
     if (error !== undefined) return [{ span: walk.span, error }];
     // A replacement covers all of the entry.
@@ -270,7 +268,8 @@ class SpanTask {
 
   /** Commits what was read, complete or not. */
   private async settleReading(): Promise<readonly BlockProblem[]> {
-    const { context, meter, walk, loading } = this;
+    const { context, walk, loading } = this;
+    const { meter } = this.shared;
     if (loading.fatal !== undefined) return [];
     const reading = this.reading();
     const terms = await walk.entry(walk.span, reading);

@@ -66,7 +66,7 @@ export class Calls {
   private readonly outbox: Outbox<Request>;
   private readonly waiting = new Map<number, Waiting>();
   private calls = 0;
-  private failure: WalkError | undefined;
+  protected failure: WalkError | undefined;
 
   constructor(post: Post<Request>) {
     this.outbox = new Outbox(post);
@@ -92,10 +92,6 @@ export class Calls {
     }
   }
 
-  refuse(failure: WalkError): void {
-    this.failure ??= failure;
-  }
-
   fail(cause: Error): void {
     this.failure ??= new WalkError(`walk: a worker thread ended: ${cause.message}`, {
       code: 'worker-ended',
@@ -108,27 +104,22 @@ export class Calls {
 }
 
 /** A worker thread that answers calls. */
-export class CallThread {
+export class CallThread extends Calls {
   private readonly worker: Worker;
-  private readonly calls: Calls;
 
   /** @param port that the thread gets as its `workerData` */
   constructor(file: URL, port?: MessagePort) {
     const given = port === undefined ? {} : { workerData: port, transferList: [port] };
-    this.worker = new Worker(file, { resourceLimits: YOUNG, execArgv: [], ...given });
-    this.calls = new Calls((lot, transfer) => this.worker.postMessage(lot, transfer));
-    this.worker.on('message', (replies: readonly Reply[]) => this.calls.settle(replies));
-    this.worker.on('error', (error) => this.calls.fail(error));
-    this.worker.on('exit', (code) => this.calls.fail(new Error(`exit code ${code}`)));
-  }
-
-  /** As {@link Calls.ask}. */
-  ask(call: unknown, transfer: readonly Transferred[] = []): Promise<unknown> {
-    return this.calls.ask(call, transfer);
+    const worker = new Worker(file, { resourceLimits: YOUNG, execArgv: [], ...given });
+    super((lot, transfer) => worker.postMessage(lot, transfer));
+    this.worker = worker;
+    worker.on('message', (replies: readonly Reply[]) => this.settle(replies));
+    worker.on('error', (error) => this.fail(error));
+    worker.on('exit', (code) => this.fail(new Error(`exit code ${code}`)));
   }
 
   async close(): Promise<void> {
-    this.calls.refuse(new WalkError('walk: the worker was closed', { code: 'closed' }));
+    this.failure ??= new WalkError('walk: the worker was closed', { code: 'closed' });
     await this.worker.terminate();
   }
 }

@@ -118,11 +118,10 @@ class FolderStage implements FileStage {
 
   async finish({ span = this.#options.span, newest = {} }: FinishOptions = {}): Promise<StagedSpan> {
     return guarded(this.#subject(), async () => {
-      const { id, isMeasured, connect } = this.#options;
+      const { id, connect } = this.#options;
       const tables: Record<string, StagedTable> = {};
       if (this.#tables.size === 0) return { id, tables };
       const written = [...(await this.#rows.finish()), ...this.#adopted];
-      if (!isMeasured) return { id, tables: this.#unmeasured(written) };
       const database = await connect();
       try {
         for (const [name, table] of this.#tables) {
@@ -165,17 +164,6 @@ class FolderStage implements FileStage {
     return kept;
   }
 
-  /** The files of each table, for a query. */
-  #unmeasured(written: readonly GivenFile[]): StagedSpan['tables'] {
-    const tables = [...this.#tables].map(([name, table]) => {
-      const files = written.filter((file) => file.table === name && file.rows !== 0);
-      const none = { rows: 0, bytes: 0, path: '' };
-      const staged = { schema: schemaOf(table).id, isSorted: false, ...addEvidence([], table) };
-      return [name, { ...staged, files: files.map(({ path }) => ({ ...none, stagedPath: path })) }] as const;
-    });
-    return Object.fromEntries(tables);
-  }
-
   async #finishTable(
     database: Database,
     table: TableDef,
@@ -185,8 +173,9 @@ class FolderStage implements FileStage {
     const schema = schemaOf(table).id;
     if (this.form === 'plain') {
       const paths = given.map(({ path }) => path);
-      const parts = await measureFiles(database, table, given, readFiles(paths));
-      for (const path of paths) await syncPath(path);
+      const { isMeasured } = this.#options;
+      const parts = isMeasured ? await measureFiles(database, table, given, readFiles(paths)) : [];
+      for (const path of isMeasured ? paths : []) await syncPath(path);
       const evidence = addEvidence(parts, table);
       const bytes = sizeIn(given);
       const files = paths.map((stagedPath) => ({ stagedPath, path: '', rows: evidence.rows, bytes }));
