@@ -80,7 +80,7 @@ sandbox.kill();
 /** Exports a range as it comes, and writes every other block of it as an entry by itself. */
 async function scatter(path, blocks) {
   const { openReader, openStore } = await import('../dist/src/warehouse/open-store.js');
-  const { boundedColumns, measureBy } = await import('../dist/src/warehouse/staging/row-evidence.js');
+  const { addEvidence, boundedColumns, measureBy } = await import('../dist/src/warehouse/staging/row-evidence.js');
   const { schemaOf } = await import('../dist/src/warehouse/relations/table-schema.js');
   const { storedColumns } = await import('../dist/src/warehouse/file-layout.js');
   const { loadRegistry } = await import('../dist/src/declare/registry.js');
@@ -115,7 +115,7 @@ async function scatter(path, blocks) {
     }
     for (const each of tables) {
       const seqno = each.columns.find((column) => column.origin.column === 'mc_block_seqno')?.name ?? 'mc_block_seqno';
-      const relation = `(SELECT *, ${seqno} AS block FROM ${each.name} WHERE ${seqno} % 2 = 0)`;
+      const relation = `(SELECT *, ${seqno} AS block, concat(${seqno}, ' ', block_date) AS file FROM ${each.name} WHERE ${seqno} % 2 = 0)`;
       const schema = schemaOf(each);
       writeFileSync(join(draft, '_ledger', `schema-${schema.id}.json`), JSON.stringify(schema.columns));
       const none = (await measureBy(reader.query, each, { relation: `(FROM ${relation} WHERE false)` }))[0].evidence;
@@ -123,12 +123,12 @@ async function scatter(path, blocks) {
         const part = { ...none, schema: schema.id, dateIn: 'path', files: [] };
         entries.get(`${name} ${seqno}`).tables[each.name] = part;
       }
-      const bounded = boundedColumns(each);
       const boundsOf = new Map();
-      for (const { by, evidence, bounds } of await measureBy(reader.query, each, { relation, by: 'block', bounded })) {
-        const entry = entries.get(`${name} ${by}`);
-        Object.assign(entry.tables[each.name], evidence);
+      const byFile = { relation, by: 'file', bounded: boundedColumns(each) };
+      for (const { by, evidence, bounds } of await measureBy(reader.query, each, byFile)) {
         boundsOf.set(by, bounds);
+        const { tables } = entries.get(`${name} ${by.split(' ')[0]}`);
+        tables[each.name] = { ...tables[each.name], ...addEvidence([tables[each.name], evidence], each) };
       }
       const columns = storedColumns(each)
         .map((column) => `"${column}"`)
@@ -149,17 +149,15 @@ async function scatter(path, blocks) {
         const own = join(parts, each.name, String(stretch), `d=${date}`, `b=${block}`);
         const [file, ...others] = readdirSync(own);
         if (others.length > 0) throw new Error(`expected one file in ${own}, got ${others.length + 1}`);
-        const bytes = readFileSync(join(own, file));
         const entry = entries.get(`${name} ${block}`);
         const path = `tables/${each.name}/block_date=${date}/${block}-${block}-${entry.id}.parquet`;
-        const pinned = join(draft, path.replace('tables', 'pinned'));
-        for (const name of [join(draft, path), pinned]) mkdirSync(dirname(name), { recursive: true });
-        renameSync(join(own, file), join(draft, path));
-        linkSync(join(draft, path), pinned);
-        const sha256 = createHash('sha256').update(bytes).digest('hex');
-        // Bounds are by file: of a block on two days they are not known.
-        const bounds = entry.tables[each.name].rows === count ? boundsOf.get(String(block)) : undefined;
-        entry.tables[each.name].files.push({ path, rows: count, bytes: bytes.length, sha256, bounds });
+        const about = {
+          path,
+          rows: count,
+          ...placeFile(draft, join(own, file), path),
+          bounds: boundsOf.get(`${block} ${date}`),
+        };
+        entry.tables[each.name].files.push(about);
       }
     }
   }
@@ -172,4 +170,14 @@ async function scatter(path, blocks) {
   await reader.close();
   for (const each of [whole, parts]) rmSync(each, { recursive: true });
   renameSync(draft, path);
+}
+
+/** Moves a file to both of its names in a warehouse. */
+function placeFile(warehouse, from, path) {
+  const bytes = readFileSync(from);
+  const [own, pinned] = [join(warehouse, path), join(warehouse, path.replace('tables', 'pinned'))];
+  for (const name of [own, pinned]) mkdirSync(dirname(name), { recursive: true });
+  renameSync(from, own);
+  linkSync(own, pinned);
+  return { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
