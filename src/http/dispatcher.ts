@@ -4,6 +4,8 @@ import * as tls from 'node:tls';
 import type { Dispatcher, Pool, ProxyAgent } from 'undici';
 import { UsageError } from '../core/errors.ts';
 
+const CONNECT_TIMEOUT_MS = 10_000;
+
 const load = createRequire(import.meta.url);
 
 /** One file of undici: all of it, with fetch, caches and web sockets, takes as much CPU time to load as Node to start. */
@@ -34,8 +36,11 @@ export interface Route {
 
 export interface RouteOptions {
   readonly baseUrl: string;
-  readonly connections: number;
-  readonly connectTimeoutMs: number;
+  /** Maximum number of connections. */
+  readonly concurrency: number;
+  /** Up to the last byte of a response. */
+  readonly timeoutMs: number;
+  /** Maximum size of a body, compressed and decompressed. */
   readonly maxBytes: number;
   /** PEM file with additional certificate authorities; those of the system and NODE_EXTRA_CA_CERTS stay valid. */
   readonly caFile: string | undefined;
@@ -49,9 +54,9 @@ export function openRoute(options: RouteOptions): Route {
   const path = url.pathname.replace(/\/$/, '');
   const proxy = resolveProxy(url, options.env);
   const trust = (options.caFile ?? '') === '' ? {} : { ca: readAuthorities(options.caFile ?? '', options.env) };
-  const connect = { timeout: options.connectTimeoutMs, ...trust };
+  const connect = { timeout: Math.min(CONNECT_TIMEOUT_MS, options.timeoutMs), ...trust };
   const limits = {
-    connections: options.connections,
+    connections: options.concurrency,
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: 10_000,

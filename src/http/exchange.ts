@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { ACCEPT_ENCODING, BodyFailure, decompress } from './body.ts';
 import type { Reply } from './classify-answer.ts';
-import { type Environment, openRoute, type Route } from './dispatcher.ts';
+import { openRoute, type Route, type RouteOptions } from './dispatcher.ts';
 import { describeNetworkFailure, strip } from './network-failure.ts';
 import { labelOf, type SourceRequest } from './request.ts';
 import { type Fault, RetryableFailure } from './retryable-failure.ts';
@@ -9,20 +9,9 @@ import type { Secret } from './secret.ts';
 import { quoteText } from './server-text.ts';
 import { Overdue, requestWhole, type WholeResponse } from './whole-response.ts';
 
-const CONNECT_TIMEOUT_MS = 10_000;
-
-export interface ExchangeOptions {
-  readonly baseUrl: string;
-  /** Maximum number of connections. */
-  readonly concurrency: number;
+export interface ExchangeOptions extends RouteOptions {
   readonly key: Secret | undefined;
   readonly names: boolean;
-  /** Up to the last byte of the response. */
-  readonly timeoutMs: number;
-  /** Maximum size of a body, compressed and decompressed. */
-  readonly maxBytes: number;
-  readonly caFile: string | undefined;
-  readonly env: Environment;
 }
 
 /** Sends single requests to one address, and reads their bodies. */
@@ -36,10 +25,8 @@ export class Exchange {
 
   /** @throws {UsageError} for an invalid proxy or certificate setting */
   constructor(options: ExchangeOptions) {
-    const { baseUrl, concurrency, timeoutMs, maxBytes, caFile, env } = options;
-    const connectTimeoutMs = Math.min(CONNECT_TIMEOUT_MS, timeoutMs);
     this.#options = options;
-    this.#route = openRoute({ baseUrl, connections: concurrency, connectTimeoutMs, maxBytes, caFile, env });
+    this.#route = openRoute(options);
     this.#headers = { ...headersOf(options), ...this.#route.headers };
   }
 
