@@ -1,22 +1,14 @@
-import type { Effects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
-import type { Environment } from '../http/dispatcher.ts';
 import type { DefaultRps, Network } from '../http/network.ts';
-import type { Secret } from '../http/secret.ts';
 import { openLimiter, type RateLimiter, type Rps } from './limiter.ts';
 import type { Priority } from './priority.ts';
-import { SharedLimiter } from './shared/shared-limiter.ts';
+import { SharedLimiter, type SharedLimiterOptions } from './shared/shared-limiter.ts';
 
-export interface SourceLimiterOptions {
+export interface SourceLimiterOptions extends Omit<SharedLimiterOptions, 'rps' | 'priority'> {
   readonly network: Network;
-  readonly baseUrl: string;
-  readonly key: Secret | undefined;
-  readonly rps: number | 'auto' | undefined;
+  readonly rps: Rps;
   /** Priority among the processes of this machine; undefined for a limiter that is not shared. */
   readonly priority: Priority | undefined;
-  readonly command?: string | undefined;
-  readonly env: Environment;
-  readonly effects: Effects;
 }
 
 /** The default limiter of a source. Without a limit nothing is shared or opened. */

@@ -4,11 +4,8 @@ import { oneLine } from '../../core/errors.ts';
 import type { Environment } from '../../http/dispatcher.ts';
 import type { Secret } from '../../http/secret.ts';
 import { openLimiter, type RateLimiter } from '../limiter.ts';
-import type { Seat } from '../permit-pool.ts';
 import type { Priority } from '../priority.ts';
 import { Waiters } from '../waiters.ts';
-import type { LeaderConnection } from './follower.ts';
-import type { Leader } from './leader.ts';
 import type { StateFolder } from './state-folder.ts';
 
 const CONTEND_MS = { least: 5, spread: 20 };
@@ -31,13 +28,15 @@ export interface SharedLimiterOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** The role of this process: leader, follower, joining, or without shared state. */
-type Place =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'joining' }
-  | { readonly kind: 'leader'; readonly leader: Leader; readonly seat: Seat }
-  | { readonly kind: 'follower'; readonly connection: LeaderConnection }
-  | { readonly kind: 'alone'; readonly limiter: RateLimiter };
+/** What permits the requests of this process: the leader of a term, in this process or in another. */
+interface Place {
+  readonly term: number;
+  readonly rps: number;
+  ask(ticket: number): void;
+  drop(ticket: number): void;
+  slow(startedAt: number, holdMs: number | undefined): void;
+  close(): void;
+}
 
 /**
  * A limiter that all processes of this machine share for one network and key. One process, the leader, starts the requests of all
@@ -47,7 +46,10 @@ export class SharedLimiter implements RateLimiter {
   readonly #options: SharedLimiterOptions;
   readonly #holder: { pid: number; command: string; priority: Priority; rps: number | 'auto' };
   readonly #waiters = new Waiters();
-  #place: Place = { kind: 'none' };
+  #place: Place | undefined;
+  #isJoining = false;
+  /** The limiter of this process only, if there is no shared state. */
+  #alone: RateLimiter | undefined;
   #rps: number | undefined;
   /** Term of a leader that stopped responding. */
   #silentTerm: number | undefined;
@@ -62,72 +64,40 @@ export class SharedLimiter implements RateLimiter {
   }
 
   get rps(): number {
-    const place = this.#place;
-    switch (place.kind) {
-      case 'leader':
-        return place.leader.dispatcher.pool.rateAt(this.#options.effects.monotonic());
-      case 'follower':
-        return place.connection.rps;
-      case 'alone':
-        return place.limiter.rps;
-      default:
-        return this.#rps ?? (this.#options.rps === 'auto' ? 1 : this.#options.rps);
-    }
+    const { rps } = this.#options;
+    return this.#alone?.rps ?? this.#place?.rps ?? this.#rps ?? (rps === 'auto' ? 1 : rps);
   }
 
   take(signal: AbortSignal): ReturnType<RateLimiter['take']> {
-    if (this.#place.kind === 'alone') return this.#place.limiter.take(signal);
+    if (this.#alone !== undefined) return this.#alone.take(signal);
     return this.#waiters.take(
       signal,
       (ticket) => this.#ask(ticket),
-      (ticket) => this.#drop(ticket),
+      (ticket) => this.#place?.drop(ticket),
     );
   }
 
   slow(permit: { readonly startedAt: number; readonly term?: number | undefined }, holdMs: number | undefined): void {
     const place = this.#place;
-    switch (place.kind) {
-      case 'leader':
-        place.leader.slow(permit.term === place.leader.term ? permit.startedAt : LONG_AGO, holdMs);
-        return;
-      case 'follower':
-        place.connection.slow(permit.term === place.connection.term ? permit.startedAt : LONG_AGO, holdMs);
-        return;
-      case 'alone':
-        place.limiter.slow(permit, holdMs);
-        return;
-      default:
-        this.#missed = { holdMs };
-    }
+    if (this.#alone !== undefined) this.#alone.slow(permit, holdMs);
+    else if (place === undefined) this.#missed = { holdMs };
+    else place.slow(permit.term === place.term ? permit.startedAt : LONG_AGO, holdMs);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const place = this.#place;
-    this.#place = { kind: 'none' };
-    this.#leave(place);
-  }
-
-  #leave(place: Place): void {
-    if (place.kind === 'leader') place.leader.close();
-    if (place.kind === 'follower') place.connection.close();
-    if (place.kind === 'alone') void place.limiter.close();
+    this.#place?.close();
+    void this.#alone?.close();
+    this.#place = undefined;
+    this.#alone = undefined;
   }
 
   #ask(ticket: number): void {
-    const place = this.#place;
-    if (place.kind === 'leader') place.leader.dispatcher.ask(place.seat, ticket);
-    else if (place.kind === 'follower') place.connection.ask(ticket);
-    else if (place.kind === 'none' && !this.#isClosed) {
-      this.#place = { kind: 'joining' };
+    if (this.#place !== undefined) this.#place.ask(ticket);
+    else if (!this.#isJoining && !this.#isClosed) {
+      this.#isJoining = true;
       this.#join().catch((error: unknown) => this.#goAlone(error));
     }
-  }
-
-  #drop(ticket: number): void {
-    const place = this.#place;
-    if (place.kind === 'leader') place.leader.dispatcher.drop(place.seat, ticket);
-    if (place.kind === 'follower') place.connection.drop(ticket);
   }
 
   async #join(): Promise<void> {
@@ -138,11 +108,12 @@ export class SharedLimiter implements RateLimiter {
     for (;;) {
       const place = await this.#findPlace(folder, parts);
       if (this.#isClosed) {
-        if (place !== undefined) this.#leave(place);
+        place?.close();
         return;
       }
       if (place !== undefined) {
         this.#place = place;
+        this.#isJoining = false;
         if (this.#missed !== undefined) this.slow({ startedAt: LONG_AGO }, this.#missed.holdMs);
         this.#missed = undefined;
         for (const ticket of this.#waiters.tickets) this.#ask(ticket);
@@ -166,7 +137,7 @@ export class SharedLimiter implements RateLimiter {
           this.#rejoin();
         },
       });
-      if (!('kind' in connection)) return { kind: 'follower', connection };
+      if (!('kind' in connection)) return connection;
       if (connection.kind === 'refused') throw new Error(connection.reason);
     }
     const term = (known?.term ?? 0) + 1;
@@ -178,14 +149,25 @@ export class SharedLimiter implements RateLimiter {
       go: (ticket, startedAt) => this.#waiters.admit(ticket, { startedAt, term }),
       fail: (reason) => this.#waiters.failAll(reason),
     });
-    return { kind: 'leader', leader, seat };
+    const { dispatcher } = leader;
+    return {
+      term,
+      get rps() {
+        return dispatcher.pool.rateAt(effects.monotonic());
+      },
+      ask: (ticket) => dispatcher.ask(seat, ticket),
+      drop: (ticket) => dispatcher.drop(seat, ticket),
+      slow: (startedAt, holdMs) => leader.slow(startedAt, holdMs),
+      close: () => leader.close(),
+    };
   }
 
   /** The leader is gone, or no longer this process: waiting requests join again. */
   #rejoin(): void {
     if (this.#isClosed) return;
     this.#rps = this.rps;
-    this.#place = { kind: 'none' };
+    this.#place = undefined;
+    this.#isJoining = false;
     const [ticket] = this.#waiters.tickets;
     if (ticket !== undefined) this.#ask(ticket);
   }
@@ -198,7 +180,8 @@ export class SharedLimiter implements RateLimiter {
     if (onWarning === undefined) process.emitWarning(message, { code: 'TONLAKE_BUDGET' });
     else onWarning(message);
     const limiter = openLimiter(rps, effects, { rps: rps === 'auto' ? this.#rps : undefined }, priority);
-    this.#place = { kind: 'alone', limiter };
+    this.#place = undefined;
+    this.#alone = limiter;
     const over = new AbortController();
     for (const ticket of this.#waiters.tickets) {
       limiter.take(over.signal).then(
