@@ -1,4 +1,5 @@
 import { oneLine } from '../core/errors.ts';
+import { alignColumns } from '../core/format.ts';
 import { COMMITS, commitColumns } from '../warehouse/index.ts';
 import { kinds } from './kind.ts';
 import type { PipelineDef } from './pipeline.ts';
@@ -39,12 +40,11 @@ function pipelineOf(registry: Registry, table: TableDef): PipelineDef | undefine
 
 /** One line per table. */
 export function describeTables(registry: Registry): string {
-  const width = Math.max(...registry.tables.map(({ name }) => name.length));
-  const lines = registry.tables.map(({ name, grain, views }) => {
+  const rows = registry.tables.map(({ name, grain, views }) => {
     const more = views.length === 0 ? '' : ` [${views.length} ${views.length === 1 ? 'view' : 'views'}]`;
-    return `${name.padEnd(width)}  ${grain}${more}`;
+    return [name, `${grain}${more}`];
   });
-  return `${lines.join('\n')}\n\ntonlake describe TABLE shows its columns and views\n`;
+  return `${alignColumns(rows).join('\n')}\n\ntonlake describe TABLE shows its columns and views\n`;
 }
 
 /** A table with its columns, for a terminal. `notes`: what of it a warehouse lacks. */
@@ -56,12 +56,12 @@ export function describeTable(registry: Registry, table: TableDef, notes: readon
     ...(endpoint === undefined ? [] : [`pipeline ${pipeline}, from ${endpoint}`]),
     '',
   ];
-  const lines = columnLines(columns, ({ nullable, unit, doc }) => {
+  const rows = columns.map(({ name, type, nullable, unit, doc }) => {
     const facts = [unit, nullable ? 'or null' : undefined].filter((fact) => fact !== undefined).join(', ');
-    return `${doc}${facts === '' ? '' : ` [${facts}]`}`;
+    return [name, type, `${doc}${facts === '' ? '' : ` [${facts}]`}`];
   });
-  const viewWidth = Math.max(0, ...views.map(({ view }) => view.length));
-  const viewLines = views.map(({ view, doc }) => `${view.padEnd(viewWidth)}  ${doc}`);
+  const lines = alignColumns(rows);
+  const viewLines = alignColumns(views.map(({ view, doc }) => [view, doc]));
   return `${[...head, ...lines, ...(views.length === 0 ? [] : ['', 'views', ...viewLines]), ...(notes.length === 0 ? [] : ['', ...notes])].join('\n')}\n`;
 }
 
@@ -73,17 +73,8 @@ export function ledgerSummary() {
 /** The ledger, for a terminal. */
 export function describeLedger(): string {
   const { table, grain, key, columns } = ledgerSummary();
-  const lines = columnLines(columns, ({ doc }) => doc);
+  const lines = alignColumns(columns.map(({ name, type, doc }) => [name, type, doc]));
   return `${[`${table}: ${grain}`, `key (${key.join(', ')})`, '', ...lines].join('\n')}\n`;
-}
-
-function columnLines<C extends { readonly name: string; readonly type: string }>(
-  columns: readonly C[],
-  textOf: (column: C) => string,
-): readonly string[] {
-  const nameWidth = Math.max(...columns.map(({ name }) => name.length));
-  const typeWidth = Math.max(...columns.map(({ type }) => type.length));
-  return columns.map((each) => `${each.name.padEnd(nameWidth)}  ${each.type.padEnd(typeWidth)}  ${textOf(each)}`);
 }
 
 /** A view, for a terminal. */

@@ -1,3 +1,4 @@
+import { alignColumns } from '../core/format.ts';
 import { kinds } from '../declare/kind.ts';
 import type { MartDef } from './load-marts.ts';
 
@@ -22,27 +23,24 @@ export function martSummary({ name, file, question, grain, units, inputs, option
 
 /** One line per mart. */
 export function describeMarts(marts: readonly MartDef[]): string {
-  const width = Math.max(...marts.map(({ name }) => name.length));
-  const lines = marts.map(({ name, question }) => `${name.padEnd(width)}  ${question}`);
+  const lines = alignColumns(marts.map(({ name, question }) => [name, question]));
   return `marts, built by tonlake mart build:\n${lines.join('\n')}\n`;
 }
 
 /** A mart with its columns, for a terminal. */
 export function describeMart(mart: MartDef): string {
   const { table, question, grain, key, inputs, optional, daily, columns } = martSummary(mart);
-  const nameWidth = Math.max(...columns.map(({ name }) => name.length));
-  const typeWidth = Math.max(...columns.map(({ type }) => type.length));
   const how = daily ? 'built day by day' : 'rebuilt in full';
   const without = optional.length === 0 ? '' : `, optional: ${optional.join(', ')}`;
-  const lines = columns.map(({ name, type, unit, doc }) => {
-    return `${name.padEnd(nameWidth)}  ${type.padEnd(typeWidth)}  ${doc}${unit === undefined ? '' : ` [${unit}]`}`;
+  const rows = columns.map(({ name, type, unit, doc }) => {
+    return [name, type, `${doc}${unit === undefined ? '' : ` [${unit}]`}`];
   });
   return [
     `${table}: ${grain}`,
     question,
     `key (${key.join(', ')}), ${how} from ${inputs.join(', ')}${without}`,
     '',
-    ...lines,
+    ...alignColumns(rows),
     '',
   ].join('\n');
 }

@@ -27,7 +27,7 @@ export function* csvRows(result: QueryResult): Generator<string> {
 }
 
 /** Null is an empty field, an empty text is `""`. */
-export function csvLine(cells: readonly (string | undefined)[]): string {
+export function csvLine(cells: readonly (string | null | undefined)[]): string {
   return cells
     .map((cell) => (cell === '' || /[",\r\n]/.test(cell ?? '') ? `"${cell?.replaceAll('"', '""')}"` : cell))
     .join(',');

@@ -1,3 +1,4 @@
+import { alignColumns } from '../../core/format.ts';
 import { type Endpoint, parametersOf } from '../endpoint.ts';
 import { endpointNames, endpointOf } from '../endpoints.ts';
 import { describeParameter, parameterMeanings } from '../parameter.ts';
@@ -23,15 +24,14 @@ function line({ method, path, doc }: Endpoint, width: number): string {
 /** An endpoint with its parameters and rules. */
 export function describeEndpoint(endpoint: Endpoint): string {
   const parameters = Object.entries(parametersOf(endpoint));
-  const width = Math.max(0, ...parameters.map(([name]) => name.length));
-  const lines = parameters.map(([name, parameter]) => {
+  const rows = parameters.map(([name, parameter]) => {
     const notes = [describeParameter(parameter), parameter.note].filter((part) => part !== undefined).join('; ');
-    return `  ${name.padEnd(width)}  ${notes}\n`;
+    return [`  ${name}`, notes];
   });
   const kinds = [...new Set(parameters.map(([, { kind }]) => kind))].filter((kind) => kind !== 'choice');
   const sections = [
     `${endpoint.method} ${endpoint.path}\n${endpoint.doc}\n`,
-    lines.length === 0 ? 'No parameters.\n' : `Parameters\n${lines.join('')}`,
+    rows.length === 0 ? 'No parameters.\n' : `Parameters\n${alignColumns(rows).join('\n')}\n`,
     ...(endpoint.rules.length === 0
       ? []
       : [`Rules\n${endpoint.rules.map((rule) => `  ${describeRule(rule)}\n`).join('')}`]),

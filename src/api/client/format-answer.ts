@@ -1,3 +1,4 @@
+import { csvLine } from '../../sql/row-text.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { cellsOf, columnsOf, rowsOf } from './answer-rows.ts';
 import { parseSent, writeSent } from './exact-json.ts';
@@ -22,14 +23,9 @@ export function formatAnswer(endpoint: Endpoint, body: Buffer, format: TextForma
     case 'csv': {
       const columns = columnsOf(endpoint);
       const lines = rowsOf(endpoint, answer).map((row) => cellsOf(columns, row));
-      return [columns.map(({ name }) => name), ...lines].map((cells) => `${cells.map(csvCell).join(',')}\n`).join('');
+      return [columns.map(({ name }) => name), ...lines].map((cells) => `${csvLine(cells)}\n`).join('');
     }
   }
-}
-
-function csvCell(cell: string | null): string {
-  if (cell === null) return '';
-  return cell === '' || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
 function endLine(text: string): string {
