@@ -1,6 +1,6 @@
 import { didYouMean } from '../../core/did-you-mean.ts';
 import { UsageError } from '../../core/errors.ts';
-import { formatBytes, formatCount } from '../../core/format.ts';
+import { alignColumns, formatBytes, formatCount } from '../../core/format.ts';
 import { formatSpans, type Span } from '../../core/span.ts';
 import { describeLeftOut, nameSome } from './left-out-gaps.ts';
 import type { WarehouseStatus } from './status.ts';
@@ -93,15 +93,4 @@ function some(spans: readonly Span[]): string {
   const rest = spans.length - MOST_SPANS;
   const shown = formatSpans(spans.slice(0, MOST_SPANS));
   return rest > 0 ? `${shown} and ${formatCount(rest)} more` : shown;
-}
-
-/** Rows as lines, the last cell of each as long as it is. */
-function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [at, cell] of row.slice(0, -1).entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
-  }
-  return rows.map((row) =>
-    row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('  '),
-  );
 }
