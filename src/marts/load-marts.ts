@@ -40,12 +40,25 @@ export const SEALED: SelectedColumn = {
   doc: 'true if all source rows are sealed and the day is complete',
 };
 
+/** Loads under way and finished, by registry: the shipped files do not change. */
+const shipped = new WeakMap<Registry, Promise<readonly MartDef[]>>();
+
 /**
  * Loads the marts, each after those that it reads.
  * @param folder with the user's own marts; they replace shipped ones of the same name
  * @throws {MartError} with file and line: a header or a select is wrong, a reference is unknown, or marts read each other
  */
-export async function loadMarts(registry: Registry, folder?: string): Promise<readonly MartDef[]> {
+export function loadMarts(registry: Registry, folder?: string): Promise<readonly MartDef[]> {
+  if (folder !== undefined) return readMarts(registry, folder);
+  const known = shipped.get(registry);
+  if (known !== undefined) return known;
+  const marts = readMarts(registry);
+  shipped.set(registry, marts);
+  marts.catch(() => shipped.delete(registry));
+  return marts;
+}
+
+async function readMarts(registry: Registry, folder?: string): Promise<readonly MartDef[]> {
   const files = await readSqlFiles('marts', folder, keys);
   const scratch = await EmptyDatabase.open(registry);
   try {

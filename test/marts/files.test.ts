@@ -106,6 +106,15 @@ describe('a fault of a mart is one line with file and line', () => {
   });
 });
 
+test('shipped marts are read once for a registry, those of a folder each time', async () => {
+  const other = registry.with([{ ...registry.pipeline('blocks'), name: 'more', tables: [] }]);
+  expect(await loadMarts(registry)).toBe(await loadMarts(registry));
+  expect(await loadMarts(other)).not.toBe(await loadMarts(registry));
+  const folder = await sqlFolder({});
+  expect(await loadMarts(registry, folder)).not.toBe(await loadMarts(registry, folder));
+  expect((await loadMarts(registry, folder)).map(({ name }) => name)).toEqual(marts.map(({ name }) => name));
+});
+
 test('marts come after those that they read', () => {
   const names = marts.map(({ name }) => name);
   for (const { name, inputs } of marts) {
