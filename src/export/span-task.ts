@@ -41,8 +41,11 @@ export async function runSpan(run: SpanRun, whole: SpanWalk): Promise<readonly B
     for (let walk = walks.shift(); walk !== undefined; walk = walks.shift()) {
       if (walk !== whole && context.stop.aborted) break;
       try {
-        await loader.open(walk.span, walk.rows);
+        // Requests go out while the worker starts. If it cannot start, its pages get the error, too.
+        const opened = loader.open(walk.span, walk.rows);
+        opened.catch(() => {});
         const problems = await new SpanTask(run, walk, walks.length === 0).run();
+        await opened;
         if (problems === 'halve') walks.unshift(...halvesOf(walk));
         else found.push(...problems);
       } finally {

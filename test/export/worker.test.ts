@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
 import type { RowRules } from '../../src/export/row-rules.ts';
@@ -40,6 +41,26 @@ describe('a run that names no number of workers', () => {
       expect({ complete, threads: started > 0 }).toEqual({ complete: true, threads });
     } finally {
       process.off('worker', count);
+    }
+  });
+
+  test('requests pages while its worker starts', async () => {
+    const { run }: { run: (options: RunOptions) => Promise<RunReport> } = await import(built.href);
+    const isRequested = (): boolean => sandbox.requests.entries().some(({ path }) => path === 'actions');
+    const holdMessages = (worker: Worker): void => {
+      const post = worker.postMessage.bind(worker);
+      worker.postMessage = (...given) => {
+        const attempt = (): unknown => (isRequested() ? post(...given) : setImmediate(attempt));
+        attempt();
+      };
+    };
+    process.on('worker', holdMessages);
+    try {
+      const warehouse = join(freshFolder(), 'w');
+      const options = { pipelines: ['actions'], network: sandbox.url, range: '1000:1009', warehouse, workers: 1 };
+      expect(await run(options)).toMatchObject({ complete: true, rows: { actions: expect.any(Number) } });
+    } finally {
+      process.off('worker', holdMessages);
     }
   });
 });
