@@ -1,4 +1,5 @@
 import { formatCount } from '../core/format.ts';
+import { groupBy } from '../core/group-by.ts';
 import { shortSpans } from '../core/span.ts';
 import type { RetainedRows } from '../verify/plan-retention.ts';
 import type { RetentionOutcome, RetentionRequest } from './job-actions.ts';
@@ -34,12 +35,8 @@ export function describeRetention({
   marts,
 }: Omit<RetentionOutcome, 'rows'>): string {
   if (firstDay === undefined) return 'nothing is forgotten: the warehouse holds no block headers to tell days by';
-  const groups = new Map<string, string[]>();
-  for (const [name, own] of Object.entries(spans)) {
-    const text = shortSpans(own);
-    groups.set(text, [...(groups.get(text) ?? []), name]);
-  }
-  const gone = [...groups].map(([text, names]) => `${names.join(', ')} ${text}`);
+  const groups = groupBy(Object.entries(spans), ([, own]) => shortSpans(own));
+  const gone = [...groups].map(([text, group]) => `${group.map(([name]) => name).join(', ')} ${text}`);
   const verb = event === 'forgotten' ? 'forgotten' : 'would be forgotten';
   const day = `from before ${firstDay}`;
   return [

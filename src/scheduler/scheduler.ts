@@ -1,5 +1,6 @@
 import type { Effects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
+import { groupBy } from '../core/group-by.ts';
 import type { RunEvent } from '../export/run.ts';
 import { takeAll } from '../files/file-failure.ts';
 import type { Lock } from '../files/writer-lock.ts';
@@ -65,16 +66,11 @@ async function openQueue(job: ScheduledJob, { effects, onEvent }: ScheduleOption
 
 /** The jobs with a schedule, by warehouse. */
 function jobsByWarehouse(jobs: readonly Job[]): readonly (readonly ScheduledJob[])[] {
-  const groups = new Map<string, ScheduledJob[]>();
-  for (const job of jobs) {
-    if (!isScheduled(job)) continue;
-    const path = warehousePath(job.warehouse);
-    const group = groups.get(path) ?? [];
-    const same = group.find(({ name }) => name === job.name);
-    if (same !== undefined) throw sameName(same, job);
-    groups.set(path, [...group, job]);
+  const groups = [...groupBy(jobs.filter(isScheduled), ({ warehouse }) => warehousePath(warehouse)).values()];
+  for (const [first, second] of groups.flatMap((group) => [...groupBy(group, ({ name }) => name).values()])) {
+    if (first !== undefined && second !== undefined) throw sameName(first, second);
   }
-  if (groups.size > 0) return [...groups.values()];
+  if (groups.length > 0) return groups;
   throw new UsageError('usage: expected jobs with a schedule, got none', {
     code: 'no-schedule',
     hint: "schedule: {cron: '15 3 * * *'} in a job file; see docs/jobs.md",

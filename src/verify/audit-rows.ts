@@ -1,12 +1,13 @@
 import { comparisonOf, type ListComparison } from '../audit/list-faults.ts';
 import { shortMessage } from '../core/errors.ts';
+import { groupBy } from '../core/group-by.ts';
 import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { formatLeftOut, narrowPipeline, WHOLE } from '../declare/left-out.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { CHAIN_COLUMNS, type RoleColumns, type RoleName } from '../declare/roles.ts';
 import type { TableDef } from '../declare/table.ts';
-import { type DamagedStore, type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import { type DamagedStore, spansOf } from '../warehouse/index.ts';
 import { leftOutGaps, type Reads } from '../warehouse/query/left-out-gaps.ts';
 import { auditDeep, type DeepEdges } from './audit-deep.ts';
 import { auditHeaders } from './audit-headers.ts';
@@ -248,11 +249,8 @@ async function auditProjected(
     proven,
     runsOf(options, pipeline.name, [declared.rows.kind === 'projection' ? declared.rows.of : '', declared.name]),
   );
-  const selections = new Map<string, LedgerEntry[]>();
-  for (const { entry } of states.filter(({ entry: { pipeline: name } }) => name === pipeline.name)) {
-    const key = JSON.stringify(entry.without ?? {});
-    selections.set(key, [...(selections.get(key) ?? []), entry]);
-  }
+  const ofPipeline = states.map(({ entry }) => entry).filter((entry) => entry.pipeline === pipeline.name);
+  const selections = groupBy(ofPipeline, ({ without = {} }) => JSON.stringify(without));
   const findings: Finding[] = [];
   for (const entries of selections.values()) {
     const own = narrowPipeline(pipeline, entries[0]?.without);

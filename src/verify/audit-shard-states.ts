@@ -1,5 +1,6 @@
 import { StateAudit, type StateBlock } from '../audit/shard-coverage.ts';
 import { blockId } from '../chain/headers.ts';
+import { groupBy } from '../core/group-by.ts';
 import { intersectSpans, type Span, spanSize } from '../core/span.ts';
 import { LOOK_BACK, readStateHeaders } from '../export/state-proof.ts';
 import type { DamagedStore } from '../warehouse/index.ts';
@@ -59,13 +60,11 @@ async function readStates(
     `SELECT mc_seqno, workchain, shard::VARCHAR, seqno, mc_block_seqno, root_hash
      FROM _shard_states WHERE mc_seqno BETWEEN ${from} AND ${to}`,
   );
-  const states = new Map<number, StateBlock[]>();
   // The types are those of the select above.
-  for (const row of rows as readonly (readonly [number, number, string, number, number, string])[]) {
-    const [at, workchain, shard, seqno, mcSeqno, rootHash] = row;
-    const list = states.get(at) ?? [];
-    list.push({ id: blockId(workchain, shard, seqno), workchain, shard: BigInt(shard), mcSeqno, rootHash });
-    states.set(at, list);
-  }
-  return states;
+  const blocks = (rows as readonly (readonly [number, number, string, number, number, string])[]).map(
+    ([at, workchain, shard, seqno, mcSeqno, rootHash]) => {
+      return { at, id: blockId(workchain, shard, seqno), workchain, shard: BigInt(shard), mcSeqno, rootHash };
+    },
+  );
+  return groupBy(blocks, ({ at }) => at);
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../core/group-by.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
@@ -70,15 +71,9 @@ export async function measureParts<P extends Part>(
   registry: Registry,
   parts: readonly P[],
 ): Promise<ReadonlyMap<P, MeasuredPart>> {
-  const alike = new Map<string, P[]>();
-  for (const part of parts) {
-    // Rows between its spans are only found when it is read by itself.
-    if (part.entry.spans !== undefined) continue;
-    const key = JSON.stringify([part.table.name, part.entry.without ?? {}]);
-    const group = alike.get(key) ?? [];
-    alike.set(key, group);
-    group.push(part);
-  }
+  // Rows between the spans of an entry are only found when it is read by itself.
+  const contiguous = parts.filter(({ entry }) => entry.spans === undefined);
+  const alike = groupBy(contiguous, ({ table, entry }) => JSON.stringify([table.name, entry.without ?? {}]));
   const found = new Map<P, MeasuredPart>();
   for (const group of alike.values()) {
     for (const [part, measured] of await measureAlike(warehouse, registry, group)) found.set(part, measured);

@@ -1,9 +1,10 @@
+import { groupBy } from '../../core/group-by.ts';
 import { type Account, addressOf } from './accounts.ts';
 import type { Body } from './bodies.ts';
 import { EPOCH_BLOCKS, epochOf, FIRST_SEQNO, GIANT_PERIOD, GIANT_SEQNO, ltOf, slotOf, utimeOf } from './clock.ts';
 import { type Epoch, makeEpoch } from './epoch.ts';
 import { makeGiant, makeTies } from './giant.ts';
-import { groupBy, must } from './mix.ts';
+import { must } from './mix.ts';
 import type { BlockRow, Message, MessageRow, Template, Transaction, TransactionRow } from './model.ts';
 import { includedWithin, slotWithin, startOf } from './model.ts';
 import { makeRegistry, type Registry } from './registry.ts';

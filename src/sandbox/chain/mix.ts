@@ -29,13 +29,6 @@ export function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-/** Items by key, in their order. */
-export function groupBy<K, V>(items: Iterable<V>, keyOf: (item: V) => K): Map<K, V[]> {
-  const groups = new Map<K, V[]>();
-  for (const item of items) remembered(groups, keyOf(item), () => []).push(item);
-  return groups;
-}
-
 /** Pseudo-random numbers, always the same for a seed. */
 export class Rng {
   #state: number;

@@ -1,6 +1,7 @@
+import { groupBy } from '../../core/group-by.ts';
 import type { Account } from './accounts.ts';
 import { LT_STEP, MASTERCHAIN_LT, MAX_BLOCKS, SHARD_LT } from './clock.ts';
-import { groupBy, must, type Rng } from './mix.ts';
+import { must, type Rng } from './mix.ts';
 import type { Extra, Message, Transaction } from './model.ts';
 
 /** Logical time between a transaction and those that it causes in the same block. */

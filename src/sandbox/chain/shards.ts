@@ -1,5 +1,6 @@
+import { groupBy } from '../../core/group-by.ts';
 import { EPOCH_BLOCKS, GIANT_SEQNO, slotOf } from './clock.ts';
-import { groupBy, must, Rng } from './mix.ts';
+import { must, Rng } from './mix.ts';
 
 /** Slot of every epoch that can have a giant block. */
 const GIANT_SLOT = slotOf(GIANT_SEQNO) % EPOCH_BLOCKS;

@@ -1,6 +1,7 @@
+import { groupBy } from '../../core/group-by.ts';
 import type { Chain } from './chain.ts';
 import { LT_STEP, ltOf, seqnoOf, slotOf, slotOfLt } from './clock.ts';
-import { groupBy, remembered } from './mix.ts';
+import { remembered } from './mix.ts';
 import { includedWithin, startOf, type Template, type Transaction, type TransactionRow } from './model.ts';
 
 /** A trace of a template. Members are sorted by lt. */
