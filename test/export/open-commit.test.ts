@@ -166,6 +166,22 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('parts of a walk into a %s wareh
     expect(await countItems(store)).toEqual({ rows: 160, distinct: 160, parts: 320 });
   });
 
+  test.each([
+    ['a full file', { bytes: 128 * 2 ** 20, isUniform: true }],
+    ['rows of a second day, or out of order', { bytes: 1000, isUniform: false }],
+  ])('end a commit with %s', async (_, state) => {
+    const commits = open();
+    await add(commits, { from: 100, to: 199 });
+    const turn = order.next();
+    await commits.append(turn, { span: { from: 200, to: 299 } }, async (stage) => ({
+      written: write(stage, { from: 200, to: 299 }).then(() => state),
+    }));
+    turn.end();
+    await add(commits, { from: 300, to: 399 });
+    await commits.close();
+    expect(spans()).toEqual(['100:299', '300:399']);
+  });
+
   test('that cannot be written take the open commit with them, and nothing else', async () => {
     const commits = open();
     await add(commits, { from: 100, to: 149 });
