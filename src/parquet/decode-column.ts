@@ -120,6 +120,14 @@ function readPages(file: Uint8Array, { offset, bytes }: PagesPlace, decompress: 
 function decodeLevels(pages: readonly DataPage[], validity: Uint8Array): number {
   let row = 0;
   for (const page of pages) {
+    if (isOneRun(page) && row % 8 === 0) {
+      // Bits after the last row of the column stay unused.
+      validity.fill(0xff, row >> 3, (row + page.rows + 7) >> 3);
+      if (row + page.rows < validity.length << 3) validity[(row + page.rows) >> 3] = (1 << ((row + page.rows) & 7)) - 1;
+      page.present = page.rows;
+      row += page.rows;
+      continue;
+    }
     const flags = decodeHybrid(page.levels.subarray(4), 1, page.rows);
     for (let at = 0; at < page.rows; at++, row++) {
       if (flags[at] !== 1) continue;
@@ -128,6 +136,17 @@ function decodeLevels(pages: readonly DataPage[], validity: Uint8Array): number 
     }
   }
   return pages.reduce((sum, { present }) => sum + present, 0);
+}
+
+/** True if all rows are present, by a single run. */
+function isOneRun({ rows, levels }: DataPage): boolean {
+  let [at, header] = [4, 0];
+  for (let unit = 1; at < levels.length; unit *= 128) {
+    const byte = levels[at++] as number;
+    header += (byte & 127) * unit;
+    if (byte < 128) break;
+  }
+  return header === rows * 2 && levels[at] === 1;
 }
 
 /** Numbers in Parquet's RLE/bit-packing hybrid. */
@@ -200,6 +219,12 @@ function decodeNumbers(
   let row = 0;
   for (const page of data) {
     const indices = isPlain(page) ? undefined : decodeIndices(page);
+    if (indices === undefined && page.present === page.rows) {
+      const bytes = page.rows * words * 4;
+      new Uint8Array(out.buffer, row * words * 4, bytes).set(page.values.subarray(0, bytes));
+      row += page.rows;
+      continue;
+    }
     const source = viewOf(indices === undefined ? page.values : dictionary);
     let at = 0;
     for (const end = row + page.rows; row < end; row++) {
