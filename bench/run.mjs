@@ -15,6 +15,7 @@ const benches = {
   bodies: ['--blocks', '100', '--laps', '1'],
   growth: ['--sizes', '1000,10000', '--laps', '1'],
   lookups: ['--rows', '20000', '--laps', '1'],
+  compact: ['--rows', '20000', '--commits', '4', '--laps', '1'],
   queries: ['--rows', '20000', '--files', '80', '--laps', '2'],
 };
 for (const [name, quick] of Object.entries(benches)) {
