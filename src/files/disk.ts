@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { link, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolders } from './make-folders.ts';
@@ -43,10 +43,14 @@ export async function ifAny<T>(value: Promise<T>): Promise<T | undefined> {
   }
 }
 
+const SMALL_BYTES = 1 << 20;
+
 /** SHA-256 of a file's bytes, 64 hex digits. */
 export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk);
+  // A stream takes ten times as long as a small file that was just written or will be read next.
+  if (statSync(path).size <= SMALL_BYTES) return hash.update(readFileSync(path)).digest('hex');
+  for await (const chunk of createReadStream(path, { highWaterMark: SMALL_BYTES })) hash.update(chunk);
   return hash.digest('hex');
 }
 

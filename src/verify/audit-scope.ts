@@ -1,7 +1,8 @@
-import type { Span } from '../core/span.ts';
+import { formatSpans, type Span } from '../core/span.ts';
 import { ROLES } from '../declare/roles.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
+import type { Database } from '../sql/database.ts';
 import { type DamagedStore, type LedgerEntry, roleView } from '../warehouse/index.ts';
 import { seqnoColumn } from './bound-column.ts';
 import type { BadRow } from './finding.ts';
@@ -18,13 +19,18 @@ export async function findBad(warehouse: DamagedStore, sql: string): Promise<rea
   return rows.map(([seqno, expected, got]): BadRow => [Number(seqno), String(expected), String(got)]);
 }
 
+/** The runs that a database has, and those of its `headers`. */
+const [runsIn, headersIn] = [new WeakMap<Database, string>(), new WeakMap<Database, string>()];
+
 /** Creates the table `runs` of consecutive blocks to audit. */
 export async function setRuns({ database }: DamagedStore, runs: readonly Span[]): Promise<void> {
+  runsIn.delete(database);
   await database.run('CREATE OR REPLACE TEMP TABLE runs (run INTEGER, run_from INTEGER, run_to INTEGER)');
   for (let at = 0; at < runs.length; at += 1000) {
     const values = runs.slice(at, at + 1000).map(({ from, to }, i) => `(${at + i}, ${from}, ${to})`);
     await database.run(`INSERT INTO runs VALUES ${values.join(', ')}`);
   }
+  runsIn.set(database, formatSpans(runs));
 }
 
 /** Creates a view of a table's rows in some entries, under the names of the table and of its role. */
@@ -52,24 +58,32 @@ function relationInRuns(relation: string, seqno: string): string {
 
 /**
  * Creates `headers` (one row per block, with the addresses `lo` to `hi` that its shard covers) and `links` (a block and a block that it
- * follows) of the runs. The view of the headers exists.
+ * follows) of the runs, unless they are there. The view of the headers exists, and stays as it is.
  */
 export async function setHeaders({ database }: DamagedStore): Promise<void> {
+  const runs = runsIn.get(database);
+  if (runs !== undefined && headersIn.get(database) === runs) return;
+  headersIn.delete(database);
   const rows = relationInRuns(ROLES.headers.relation, 'mc_block_seqno');
   await database.run(`CREATE OR REPLACE TEMP MACRO unsigned_shard(s) AS
     CASE WHEN s < 0 THEN s::HUGEINT + 18446744073709551616 ELSE s::HUGEINT END`);
   await database.run(`CREATE OR REPLACE TEMP MACRO block_name(w, s, q) AS
     concat(w, ':', printf('%X', unsigned_shard(s)::UBIGINT), ':', q)`);
+  // Files are opened once: many small ones take longer to open than to read.
+  await database.run(`CREATE OR REPLACE TEMP TABLE header_rows AS
+    SELECT run, mc, workchain, shard, seqno, tx_count, start_lt, end_lt, prev_blocks FROM ${rows}`);
   await database.run(`CREATE OR REPLACE TEMP TABLE headers AS
     SELECT run, mc, workchain, shard, seqno, tx_count, start_lt, end_lt, u - (u & -u) AS lo, u + (u & -u) - 1 AS hi
-    FROM (SELECT *, unsigned_shard(shard) AS u FROM ${rows})`);
+    FROM (SELECT *, unsigned_shard(shard) AS u FROM header_rows)`);
   await database.run(`CREATE OR REPLACE TEMP TABLE links AS
     SELECT run, mc, workchain, shard, seqno, prev.workchain AS prev_workchain, prev.seqno AS prev_seqno,
       (CASE WHEN u >= 9223372036854775808 THEN u - 18446744073709551616 ELSE u END)::BIGINT AS prev_shard
     FROM (SELECT *, TRY_CAST('0x' || prev.shard AS UBIGINT)::HUGEINT AS u FROM (
       SELECT run, mc, workchain, shard, seqno, unnest(from_json(CASE WHEN json_valid(prev_blocks) THEN prev_blocks END,
         '[{"workchain":"INTEGER","shard":"VARCHAR","seqno":"INTEGER"}]')) AS prev
-      FROM ${rows}))`);
+      FROM header_rows))`);
+  await database.run('DROP TABLE header_rows');
+  if (runs !== undefined) headersIn.set(database, runs);
 }
 
 /** Blocks without a successor in their run: the newest of each shard. */

@@ -4,7 +4,7 @@ import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { DamagedStore } from '../warehouse/index.ts';
 import { findBad, inRuns } from './audit-scope.ts';
-import { type Finding, groupBad } from './finding.ts';
+import { type BadRow, type Finding, groupBad } from './finding.ts';
 
 /** Number of messages sent by an ordinary or tick-tock transaction, by its own fields; `expectedMessages` is the same rule for a page. */
 const SENT = `CASE WHEN action_success THEN coalesce(action_msgs_created, 0) ELSE 0 END
@@ -61,23 +61,32 @@ export async function auditTransactions(
        FROM t GROUP BY ALL) r ON r.workchain = h.workchain AND r.shard = h.shard AND r.seqno = h.seqno
      WHERE h.mc IS NULL OR coalesce(r.n, 0) <> h.tx_count OR r.mc <> h.mc OR r.lt_from < h.start_lt OR r.lt_to > h.end_lt`,
   );
-  const hashes = await findBad(
+  const hashes = await findTwice(
     warehouse,
+    'h',
     `SELECT list(mc_block_seqno) AS blame,
        concat('transaction ', hash, ' once') AS expected, concat(count(*), ' times') AS got FROM ${rows}
-     WHERE hash(hash) IN (SELECT h FROM t GROUP BY h HAVING count(*) > 1) GROUP BY hash HAVING count(*) > 1`,
+     WHERE hash(hash) IN (FROM twice) GROUP BY hash HAVING count(*) > 1`,
   );
-  const times = await findBad(
+  const times = await findTwice(
     warehouse,
+    'a, lt',
     `SELECT list(mc_block_seqno) AS blame,
        concat('one transaction of ', account, ' at ', lt) AS expected, count(*)::VARCHAR AS got FROM ${rows}
-     WHERE (hash(account), lt) IN (SELECT a, lt FROM t GROUP BY a, lt HAVING count(*) > 1)
-     GROUP BY account, lt HAVING count(*) > 1`,
+     WHERE (hash(account), lt) IN (FROM twice) GROUP BY account, lt HAVING count(*) > 1`,
   );
   return [
     ...groupBad({ ...what, kind: 'block-rows' }, counts),
     ...groupBad({ ...what, kind: 'transaction-twice' }, [...hashes, ...times]),
   ];
+}
+
+/** Looks in `t` for what is there more than once, as the table `twice`, and only if there is any in the rows. */
+async function findTwice(warehouse: DamagedStore, key: string, sql: string): Promise<readonly BadRow[]> {
+  const { database } = warehouse;
+  await database.run(`CREATE OR REPLACE TEMP TABLE twice AS SELECT ${key} FROM t GROUP BY ${key} HAVING count(*) > 1`);
+  const { rows } = await database.query('SELECT 1 FROM twice LIMIT 1');
+  return rows.length === 0 ? [] : findBad(warehouse, sql);
 }
 
 /**
