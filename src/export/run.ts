@@ -200,7 +200,7 @@ function commonRun(exporting: Exporting): CommonRun {
   const { stop = new AbortController().signal, walk: mode = 'auto', history = false, concurrency = 8 } = options;
   return {
     ...{ pipelines, registry, network, source, effects, stop, asked, mode, history, loaders, chain },
-    ...{ warehouse: options.warehouse, waitMs: options.waitMs, report: tally.report, sink: storeSink(store) },
+    ...{ warehouse: options.warehouse, waitMs: options.waitMs, report: tally.report, sink: storeSink(store, registry) },
     ...{ requestsPerSpan: requestsPerSpan(source), pages: new PageQueue(2 * concurrency) },
     commitEveryMs: options.commitEveryMs ?? COMMIT_EVERY_MS,
   };

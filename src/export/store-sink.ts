@@ -1,28 +1,45 @@
 import type { SealedBlock } from '../audit/sealed-rows.ts';
 import { blockId, type Header } from '../chain/headers.ts';
-import type { Span } from '../core/span.ts';
+import { haveCommon, type Span } from '../core/span.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { RoleName } from '../declare/roles.ts';
 import type { Query } from '../sql/query-result.ts';
-import type { Store } from '../warehouse/index.ts';
+import { spanCondition } from '../sql/span-condition.ts';
+import { type Store, spansOf } from '../warehouse/index.ts';
 import type { SpanSink } from './walk-context.ts';
 
 /** A store as the sink of walks. */
-export function storeSink(store: Store): SpanSink {
+export function storeSink(store: Store, registry: Registry): SpanSink {
+  // Only the files of these blocks are opened: a file that holds none of them is opened nevertheless, to read its footer.
+  const rowsOf = (role: RoleName, spans: readonly Span[]): string => {
+    const { pipeline, table } = registry.playing(role);
+    const own = store.ledger().filter((entry) => entry.pipeline === pipeline.name && haveCommon(spansOf(entry), spans));
+    return `(${store.rows.select(table, own)})`;
+  };
   return {
     stage: (pipeline, span) => store.stage(pipeline, span),
     commit: (staged, draft) => store.commit(staged, draft),
     ledger: () => store.ledger(),
     query: store.query,
     isKept: true,
-    headers: (span) => readHeaders(store.query, span),
-    transactions: (spans) => readTransactions(store.query, spans),
+    headers: (span) => readHeaders(store.query, span, rowsOf('headers', [span])),
+    transactions: (spans) => readTransactions(store.query, spans, rowsOf('counted', spans)),
   };
 }
 
-/** The committed headers of some masterchain blocks, by seqno. */
-export async function readHeaders(query: Query, span: Span): Promise<ReadonlyMap<number, readonly Header[]>> {
+/**
+ * The committed headers of some masterchain blocks, by seqno.
+ *
+ * @param relation SQL after FROM
+ */
+export async function readHeaders(
+  query: Query,
+  span: Span,
+  relation = '_headers',
+): Promise<ReadonlyMap<number, readonly Header[]>> {
   const { rows } = await query(
     `SELECT mc_block_seqno, workchain, shard::VARCHAR, seqno, tx_count, start_lt, end_lt
-     FROM _headers WHERE mc_block_seqno BETWEEN $from AND $to ORDER BY mc_block_seqno`,
+     FROM ${relation} WHERE mc_block_seqno BETWEEN $from AND $to ORDER BY mc_block_seqno`,
     { from: span.from, to: span.to },
   );
   const headers = new Map<number, Header[]>();
@@ -37,32 +54,28 @@ export async function readHeaders(query: Query, span: Span): Promise<ReadonlyMap
 }
 
 /** Blocks with committed transactions. */
-async function readTransactions(query: Query, spans: readonly Span[]): Promise<readonly SealedBlock[]> {
-  const blocks: SealedBlock[] = [];
-  for (const { from, to } of spans) {
-    const { rows } = await query(
-      `SELECT mc_block_seqno, block_workchain, block_shard::VARCHAR, block_seqno, count(*)::INTEGER, min(lt), max(lt)
-       FROM _counted WHERE mc_block_seqno BETWEEN $from AND $to GROUP BY ALL`,
-      { from, to },
-    );
-    // The types are those of the select above.
-    for (const row of rows as readonly (readonly [number, number, string, number, number, bigint, bigint])[]) {
-      const [mcSeqno, workchain, shard, seqno, count, firstLt, lastLt] = row;
-      blocks.push({ id: blockId(workchain, shard, seqno), mcSeqno, rows: count, firstLt, lastLt });
-    }
-  }
-  return blocks;
+async function readTransactions(
+  query: Query,
+  spans: readonly Span[],
+  relation: string,
+): Promise<readonly SealedBlock[]> {
+  if (spans.length === 0) return [];
+  const { rows } = await query(
+    `SELECT mc_block_seqno, block_workchain, block_shard::VARCHAR, block_seqno, count(*)::INTEGER, min(lt), max(lt)
+     FROM ${relation} WHERE ${spanCondition('mc_block_seqno', spans)} GROUP BY ALL`,
+  );
+  // The types are those of the select above.
+  return (rows as readonly (readonly [number, number, string, number, number, bigint, bigint])[]).map(
+    ([mcSeqno, workchain, shard, seqno, count, firstLt, lastLt]) => ({
+      ...{ id: blockId(workchain, shard, seqno), mcSeqno, rows: count, firstLt, lastLt },
+    }),
+  );
 }
 
 /** Number of transactions in some spans, by their headers. */
 export async function countPromised(query: Query, spans: readonly Span[]): Promise<number> {
-  let records = 0;
-  for (const { from, to } of spans) {
-    const { rows } = await query(
-      'SELECT coalesce(sum(tx_count), 0)::BIGINT FROM _headers WHERE mc_block_seqno BETWEEN $from AND $to',
-      { from, to },
-    );
-    records += Number(rows[0]?.[0] ?? 0n);
-  }
-  return records;
+  if (spans.length === 0) return 0;
+  const where = spanCondition('mc_block_seqno', spans);
+  const { rows } = await query(`SELECT coalesce(sum(tx_count), 0)::BIGINT FROM _headers WHERE ${where}`);
+  return Number(rows[0]?.[0] ?? 0n);
 }

@@ -15,6 +15,9 @@ export interface Declared {
 const LISTING =
   /\b(show|pragma|information_schema|pg_catalog|duckdb_\w+|sqlite_\w+|query|query_table)\b|\bdesc(ribe)?\s*(;|--|\/\*|$)/;
 
+/** The path of a data file, which names its table. */
+const PATH = /'[^']*\.parquet'/g;
+
 /**
  * Creates macros and views when a statement first names them: creating all of them takes longer than most queries. Names are searched
  * as text, so some may be created needlessly.
@@ -60,7 +63,7 @@ export class OnDemand {
 
   /** Names to create before a statement, with dependencies; all of them for a listing. */
   #named(statement: string): readonly string[] {
-    let text = statement.toLowerCase();
+    let text = statement.toLowerCase().replace(PATH, '');
     const isListing = LISTING.test(text);
     const named: string[] = [];
     for (const [name, { body, isInner }] of [...this.#known].reverse()) {

@@ -53,7 +53,7 @@ async function contextOf(
 ): Promise<EngineContext> {
   const { store, source, registry, network, effects, stop, report, concurrency = 8 } = options;
   const scope = entries[0]?.scope;
-  const sink = storeSink(store);
+  const sink = storeSink(store, registry);
   return {
     ...{
       pipeline,
