@@ -66,6 +66,15 @@ test('the first of several statements is run once', async () => {
   await expect(onDemand.answer(sql, () => database.query(sql))).rejects.toThrow('Table with name thre does not exist');
 });
 
+test('the paths of data files name no view, other texts may', async () => {
+  const onDemand = new OnDemand(database, declared());
+  await onDemand.answer(
+    "FROM read_parquet(['/w/tables/one/1.parquet', '/w/two/2.parquet']) WHERE x = 'three'",
+    async () => {},
+  );
+  expect(made).toEqual(['three']);
+});
+
 test('what is made anew is what was made before', async () => {
   const onDemand = new OnDemand(database, declared());
   await onDemand.answer('FROM three', async () => {});
