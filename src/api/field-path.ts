@@ -29,8 +29,8 @@ export function typeOfField(record: string, pointer: string): FieldType | undefi
   let field: Field | undefined;
   for (const name of pointer.split('/').slice(1)) {
     if (field !== undefined && field.container !== 'none') return undefined;
-    const owner = records.find((each) => fieldsOf(each)?.[name] !== undefined);
-    const text = owner === undefined ? undefined : fieldsOf(owner)?.[name];
+    const owner = records.find((each) => fieldsOf(each)?.[name] !== undefined) ?? '';
+    const text = fieldsOf(owner)?.[name];
     if (text === undefined) return undefined;
     field = parseField(text);
     // Another variant may lack the field.

@@ -10,14 +10,7 @@ const load = createRequire(import.meta.url);
 
 /** One file of undici: all of it, with fetch, caches and web sockets, takes as much CPU time to load as Node to start. */
 function openPool(origin: string, options: Pool.Options): Pool {
-  const DirectPool = load('undici/lib/dispatcher/pool.js') as typeof Pool;
-  return new DirectPool(origin, options);
-}
-
-/** Needs all of undici, which adds the method for tunnels to its dispatchers. */
-function openTunnel(options: ProxyAgent.Options): ProxyAgent {
-  const { ProxyAgent: Tunnel } = load('undici') as { readonly ProxyAgent: typeof ProxyAgent };
-  return new Tunnel(options);
+  return new (load('undici/lib/dispatcher/pool.js') as typeof Pool)(origin, options);
 }
 
 /** The environment variables of a process. */
@@ -67,12 +60,9 @@ export function openRoute(options: RouteOptions): Route {
     return { dispatcher, origin: url.origin, prefix: path, headers: {}, proxy: undefined };
   }
   if (url.protocol === 'https:') {
-    const dispatcher = openTunnel({
-      ...limits,
-      uri: proxy.href,
-      requestTls: connect,
-      proxyTls: connect,
-    });
+    // Needs all of undici, which adds the method for tunnels to its dispatchers.
+    const { ProxyAgent: Tunnel } = load('undici') as { readonly ProxyAgent: typeof ProxyAgent };
+    const dispatcher = new Tunnel({ ...limits, uri: proxy.href, requestTls: connect, proxyTls: connect });
     return { dispatcher, origin: url.origin, prefix: path, headers: {}, proxy: proxy.host };
   }
   // Plain HTTP is not tunneled: many proxies allow tunnels to port 443 only.
