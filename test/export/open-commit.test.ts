@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Span } from '../../src/core/span.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { OpenCommit } from '../../src/export/open-commit.ts';
 import { SpanOrder, type SpanTurn } from '../../src/export/span-order.ts';
 import type { EntryTerms } from '../../src/export/span-walk.ts';
@@ -15,6 +16,8 @@ import { itemRows, items, partRows, parts } from '../warehouse/tables.ts';
 import { countItems, freshPath, listAll, openTestStore, type StoreKind } from '../warehouse/warehouses.ts';
 
 const MINUTE = 60_000;
+
+const registry = await loadRegistry();
 
 /** A pipeline whose rows are final 50 blocks before the head. */
 const pipeline = {
@@ -42,7 +45,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('parts of a walk into a %s wareh
   function open(commitEveryMs = MINUTE): OpenCommit {
     const context: Partial<EngineContext> = {
       ...{ pipeline, network: 'sandbox', commitEveryMs, effects: clock, loaders: threadLoaders(store) },
-      ...{ sink: storeSink(store), report: (event) => void events.push(event) },
+      ...{ sink: storeSink(store, registry), report: (event) => void events.push(event) },
     };
     return new OpenCommit(context as EngineContext, () => ({ requests: 3, retries: 1 }));
   }
@@ -216,7 +219,7 @@ describe('parts of several days', () => {
     const order = new SpanOrder();
     const context: Partial<EngineContext> = {
       ...{ pipeline, network: 'sandbox', commitEveryMs: MINUTE, effects: sharedClock(), report: () => undefined },
-      ...{ sink: storeSink(store), loaders: threadLoaders(store) },
+      ...{ sink: storeSink(store, registry), loaders: threadLoaders(store) },
     };
     const commits = new OpenCommit(context as EngineContext, () => ({ requests: 0, retries: 0 }));
     // Days end at 1,500 and 2,000; those of the second part alternate.
