@@ -8,8 +8,16 @@ export interface LinkEnds {
   readonly before: readonly string[] | undefined;
   /** At the last masterchain block of the span. */
   readonly after: readonly string[];
+  /** The same at blocks within the span, for the last ones before blocks that are left out. */
+  readonly within?: readonly ShardState[];
   /** Transactions of the span that are already committed. */
   readonly sealed?: SealedRows | undefined;
+}
+
+/** Ids of the latest block of every shard at a masterchain block. */
+export interface ShardState {
+  readonly seqno: number;
+  readonly ids: readonly string[];
 }
 
 /** Faults of a list of headers. If all are empty, the list is proven complete. */
@@ -44,9 +52,15 @@ export interface MissingBlock {
  * link through splits and merges must lead to a listed block, and no listed block may be outside those chains, or listed twice. At the
  * start of the index there is no state before: references of the first blocks are left to the caller.
  */
-export function findLinkGaps(blocks: readonly LinkedBlock[], span: Span, { before, after }: LinkEnds): LinkGaps {
+export function findLinkGaps(
+  blocks: readonly LinkedBlock[],
+  span: Span,
+  { before, after, within = [] }: LinkEnds,
+): LinkGaps {
   const walker = new LinkWalker(blocks, span, before);
-  for (const id of after) walker.follow(id, span.to);
+  for (const { seqno, ids } of [{ seqno: span.to, ids: after }, ...within]) {
+    for (const id of ids) walker.follow(id, seqno);
+  }
   const tops: LinkedBlock[] = [];
   for (let top = walker.nextTop(); top !== undefined; top = walker.nextTop()) {
     tops.push(top);

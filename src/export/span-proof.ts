@@ -1,8 +1,9 @@
-import type { LinkEnds, LinkGaps, MissingBlock } from '../audit/header-links.ts';
+import type { LinkEnds, LinkGaps, MissingBlock, ShardState } from '../audit/header-links.ts';
 import type { BadBlock } from '../audit/reconcile.ts';
 import { type Header, type NamedHeader, parseHeaders } from '../chain/headers.ts';
 import { fetchShardState } from '../chain/index-ends.ts';
-import { greatest, type Span } from '../core/span.ts';
+import { SourceError } from '../core/errors.ts';
+import type { Span } from '../core/span.ts';
 import type { Answer } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { Source } from '../http/source.ts';
@@ -30,24 +31,19 @@ export interface LinkProof {
   audit(rows: Pick<ProvableRows, 'links'>): Promise<readonly BadBlock[]>;
 }
 
-/** Proves headers by their links, between the states at both ends of the span. */
+/**
+ * Proves headers by their links, between the states at both ends of the span. Where blocks are left out, nothing links to the block
+ * before them: it is held against its own state.
+ */
 export function linkProof({ span, ends, source, pipeline, onCount }: LinkProofOptions): LinkProof {
-  /** Blocks whose successors are in a missing masterchain block: the states right before such blocks name them. */
-  const newestBeforeHoles = async ({ missing, stray }: LinkGaps): Promise<ReadonlySet<string>> => {
-    const newest = new Set<string>();
-    for (const seqno of stray.length === 0 ? [] : absentSeqnos(missing)) {
-      if (seqno <= span.from) continue;
-      for (const header of await fetchShardState(source, seqno - 1, pipeline)) newest.add(header.id);
-    }
-    return newest;
-  };
+  const states = new StatesWithin({ span, ends, source, pipeline });
 
   /** Blocks of the span that only the first blocks of the index refer to. */
   const unlisted = async ({ older }: LinkGaps): Promise<LinkGaps['missing']> => {
     const found: MissingBlock[] = [];
-    for (const block of older) {
-      const header = await findBlock(source, block.id, pipeline);
-      if (header !== undefined && header.mcSeqno >= span.from) found.push(block);
+    for (const { id } of older) {
+      const header = await findBlock(source, id, pipeline);
+      if (header !== undefined && header.mcSeqno >= span.from) found.push({ id, seenFrom: header.mcSeqno });
     }
     return found;
   };
@@ -57,17 +53,73 @@ export function linkProof({ span, ends, source, pipeline, onCount }: LinkProofOp
       requireMasterBlock(parseHeaders(body, request), seqno, pipeline);
     },
     async audit(rows) {
-      const { blocks, contradicted, ...gaps } = await rows.links(ends);
-      onCount?.(blocks);
-      const newest = await newestBeforeHoles(gaps);
-      const stray = gaps.stray.filter((block) => !newest.has(block.id));
-      const missing = [...gaps.missing, ...(await unlisted(gaps))];
-      const unlinked = await blame({ ...gaps, missing, stray }, span, (id) => findBlock(source, id, pipeline));
-      const isBlamed = new Set(unlinked.map(({ seqno }) => seqno));
-      const others = contradicted.filter(({ mcSeqno }) => !isBlamed.has(mcSeqno));
-      return [...unlinked, ...new Map(others.map(({ mcSeqno: seqno, reason }) => [seqno, { seqno, reason }])).values()];
+      for (;;) {
+        const { blocks, contradicted, ...gaps } = await rows.links({ ...ends, within: states.known });
+        onCount?.(blocks);
+        const bad = new Map(contradicted.map(({ mcSeqno, reason }) => [mcSeqno, reason]));
+        await blame({ ...gaps, missing: [...gaps.missing, ...(await unlisted(gaps))] }, states, bad);
+        if (await states.fetchBefore(bad)) continue;
+        // Only now: chains that end right below a hole are explained by the state there.
+        for (const { id, mcSeqno } of gaps.stray) bad.set(mcSeqno, `expected linked blocks only, got ${id}`);
+        if (await states.fetchBefore(bad)) continue;
+        return [...bad].map(([seqno, reason]) => ({ seqno, reason }));
+      }
     },
   };
+}
+
+/** Errors of a source that has no state for a block, or a wrong one. */
+const NO_STATE: ReadonlySet<string> = new Set(['not-indexed', 'short-list']);
+
+/** States of the shards at blocks of a span, fetched when they are needed. */
+class StatesWithin {
+  readonly span: Span;
+  private readonly options: Omit<LinkProofOptions, 'onCount'>;
+  /** By masterchain block; undefined if the source does not have one. */
+  private readonly states = new Map<number, ShardState | undefined>();
+
+  constructor(options: Omit<LinkProofOptions, 'onCount'>) {
+    this.options = options;
+    this.span = options.span;
+  }
+
+  get known(): readonly ShardState[] {
+    return [...this.states.values()].filter((state) => state !== undefined);
+  }
+
+  async at(seqno: number): Promise<ShardState | undefined> {
+    if (!this.states.has(seqno)) this.states.set(seqno, await this.fetch(seqno));
+    return this.states.get(seqno);
+  }
+
+  /**
+   * Fetches the states right before blocks that are left out. A block whose state cannot be had is added to them.
+   *
+   * @returns true if any is new
+   */
+  async fetchBefore(bad: Map<number, string>): Promise<boolean> {
+    let hasNew = false;
+    for (const next of bad.keys()) {
+      const seqno = next - 1;
+      if (seqno < this.span.from || bad.has(seqno)) continue;
+      hasNew ||= !this.states.has(seqno);
+      if ((await this.at(seqno)) === undefined) bad.set(seqno, 'expected the state of its shards, got none');
+    }
+    return hasNew;
+  }
+
+  private async fetch(seqno: number): Promise<ShardState | undefined> {
+    const { source, pipeline, ends, span } = this.options;
+    try {
+      const newest = await fetchShardState(source, seqno, pipeline);
+      // At the beginning of the index, a state may name older blocks.
+      const own = newest.filter(({ mcSeqno }) => ends.before !== undefined || mcSeqno >= span.from);
+      return { seqno, ids: own.map(({ id }) => id) };
+    } catch (error) {
+      if (error instanceof SourceError && NO_STATE.has(error.code)) return undefined;
+      throw error;
+    }
+  }
 }
 
 /** A list without its own masterchain block is incomplete, or the block is not indexed yet. */
@@ -81,34 +133,38 @@ function requireMasterBlock(headers: readonly Header[], seqno: number, pipeline:
   });
 }
 
-/**
- * The masterchain blocks with wrong lists: those of blocks that come twice or have wrong links, and those of missing blocks. A missing
- * block that the source does not know belongs to the nearest missing masterchain block before, or else to the block that refers to it.
- */
-async function blame(
-  { missing, stray, unlinked, twice }: LinkGaps,
-  span: Span,
-  find: (id: string) => Promise<NamedHeader | undefined>,
-): Promise<readonly BadBlock[]> {
-  const bad = new Map<number, string>();
+/** Adds the masterchain blocks with wrong lists: those of blocks that come twice or have wrong links, and those of missing blocks. */
+async function blame({ missing, unlinked, twice }: LinkGaps, states: StatesWithin, bad: Map<number, string>) {
   for (const { id, mcSeqno } of twice) bad.set(mcSeqno, `expected block ${id} once, got it twice`);
-  for (const { id, mcSeqno } of stray) bad.set(mcSeqno, `expected linked blocks only, got ${id}`);
   for (const { id, mcSeqno, prev } of unlinked) {
     const got = prev.map((ref) => ref.id).join(' and ') || 'no link';
     bad.set(mcSeqno, `expected block ${id} to link to the one before it, got ${got}`);
   }
-  const absent = absentSeqnos(missing);
+  const absent = new Set(missing.flatMap(({ id }) => masterSeqnoOf(id) ?? []));
   for (const { id, seenFrom } of missing) {
-    const found = (await find(id))?.mcSeqno ?? greatest(absent.filter((seqno) => seqno <= seenFrom));
-    const seqno = found >= span.from && found <= span.to ? found : seenFrom;
+    const own = masterSeqnoOf(id);
+    const isOwn = own !== undefined && own >= states.span.from && own <= states.span.to;
+    const seqno = isOwn ? own : await listedWith(id, seenFrom, absent, states);
     bad.set(seqno, `expected block ${id} that others refer to, got none`);
   }
-  return [...bad].map(([seqno, reason]) => ({ seqno, reason }));
 }
 
-/** Missing masterchain blocks. */
-function absentSeqnos(missing: LinkGaps['missing']): readonly number[] {
-  return missing.filter(({ id }) => id.startsWith('-1:')).map(({ id }) => Number(id.split(':')[2]));
+/** The masterchain block whose list lacks a block: the first whose state names it, or one with no list at all. */
+async function listedWith(
+  id: string,
+  seenFrom: number,
+  absent: ReadonlySet<number>,
+  states: StatesWithin,
+): Promise<number> {
+  for (let seqno = seenFrom; seqno > states.span.from; seqno--) {
+    if (absent.has(seqno) || (await states.at(seqno - 1))?.ids.includes(id) !== true) return seqno;
+  }
+  return states.span.from;
+}
+
+/** Seqno of a masterchain block; undefined for others. */
+function masterSeqnoOf(id: string): number | undefined {
+  return id.startsWith('-1:') ? Number(id.split(':')[2]) : undefined;
 }
 
 async function findBlock(source: Source, id: string, pipeline: string): Promise<NamedHeader | undefined> {

@@ -84,7 +84,7 @@ async function ledgerFiles(path: string): Promise<ReadonlySet<string>> {
 function leftovers(path: string, named: ReadonlySet<string>): readonly string[] {
   if (path.endsWith('.duckdb')) return readdirSync(join(path, '..')).filter((name) => name !== 'w.duckdb');
   const own =
-    /^(tonlake\.json|warehouse\.duckdb|_ledger\/(\d{8}|schema-[0-9a-f]{12})\.json|_checkpoints\/(catalog\.sha256|\d{8}\.jsonl))$/;
+    /^(tonlake\.json|warehouse\.duckdb|_ledger\/(\d{8}|schema-[0-9a-f]{12})\.json|_checkpoints\/(catalog\.sha256|ledger\.stamp|settled\.json|\d{8}\.jsonl))$/;
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((item) => !item.isDirectory())
     .map((item) => join(item.parentPath, item.name).slice(path.length + 1))

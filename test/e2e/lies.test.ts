@@ -54,10 +54,10 @@ async function hashOf(warehouse: string): Promise<string> {
   }
 }
 
-async function runInto(warehouse: string, walk: WalkMode, span: Span) {
+async function runInto(warehouse: string, walk: WalkMode, span: Span, pipelines: readonly string[] = ['transactions']) {
   const events: RunEvent[] = [];
   const report = await run({
-    ...{ pipelines: ['transactions'], network: sandbox.url, range: formatSpans([span]), warehouse, walk },
+    ...{ pipelines, network: sandbox.url, range: formatSpans([span]), warehouse, walk },
     ...{ effects: hurriedEffects(), waitMs: 2000, workers: 0, onEvent: (event: RunEvent) => events.push(event) },
   });
   return { report, problems: events.filter((event): event is Problem => event.event === 'problem') };
@@ -120,7 +120,7 @@ interface Lied {
 /** Few blocks have what these leave out; the first of `LIARS` does. */
 const RARE: readonly LieKind[] = ['log-missing', 'bounce-missing', 'out-message-instead'];
 /** These are about whole lists, or a block to look for elsewhere, and would hide others. */
-const ALONE: readonly LieKind[] = [...HARMLESS, 'prev-unknown', 'mc-prev-unknown'];
+const ALONE: readonly LieKind[] = HARMLESS;
 
 /** Groups of lies for one export, each about another block. */
 function groupsOf(kinds: readonly LieKind[]): readonly (readonly Lied[])[] {
@@ -166,6 +166,37 @@ describe('a source that lies about some blocks, read block by block', () => {
     const { blocks, problems } = await outcomeOf();
     expect(blocks.has(lie.seqno)).toBe(false);
     expect(isNear(lie, problems)).toBe(true);
+  });
+});
+
+describe('headers without transactions', () => {
+  const span: Span = { from: 60, to: 72 };
+  const headersIn = async (path: string): Promise<ReadonlyMap<number, number>> => {
+    const opened = await openWarehouse(path, { onWarning: () => undefined });
+    const { rows } = await opened.query('SELECT mc_block_seqno, count(*)::INTEGER FROM blocks GROUP BY ALL');
+    await opened.close();
+    return new Map(rows as [number, number][]);
+  };
+  test.each(
+    (['masterchain', 'window'] as const).flatMap((walk) =>
+      (['blocks-half', 'prev-unknown', 'mc-prev-unknown'] as const).flatMap((kind) => [
+        { walk, lies: [{ kind, seqno: LIAR }] },
+        // A hole far before the lie is not the reason of what is missing.
+        { walk, lies: [{ kind, seqno: LIAR }, { kind: 'blocks-empty', seqno: 62 } as const] },
+      ]),
+    ),
+  )('$walk, $lies: no block is sealed without one of its headers', async ({ walk, lies }) => {
+    const warehouse = join(freshFolder(), 'w');
+    const truth = join(freshFolder(), 'truth');
+    await runInto(truth, walk, span, ['blocks']);
+    sandbox.setFaults({ lies });
+    const { report } = await runInto(warehouse, walk, span, ['blocks']);
+    sandbox.setFaults(NO_FAULTS);
+    expect(report.complete).toBe(false);
+    const [got, expected] = [await headersIn(warehouse), await headersIn(truth)];
+    expect([...got].filter(([seqno, headers]) => expected.get(seqno) !== headers)).toEqual([]);
+    const out = [...expected.keys()].filter((seqno) => !got.has(seqno));
+    expect(out.filter((seqno) => !lies.some((lie) => lie.seqno === seqno))).toEqual([]);
   });
 });
 
