@@ -59,7 +59,9 @@ export class OpenCommit {
         if (opened.terms !== terms) opened.terms = joinTerms(opened.terms, terms);
         if (bytes >= FULL_BYTES || !isUniform || !this.isOpenEnded(terms)) await this.end();
       } catch (error) {
-        await this.abandon(opened);
+        this.opened = undefined;
+        opened.ended.abort();
+        await opened.stage.discard();
         throw error;
       }
     });
@@ -103,12 +105,6 @@ export class OpenCommit {
       await stage.discard();
       throw error;
     }
-  }
-
-  private async abandon(opened: Opened): Promise<void> {
-    if (this.opened === opened) this.opened = undefined;
-    opened.ended.abort();
-    await opened.stage.discard();
   }
 
   private continues(before: EntryTerms, terms: EntryTerms): boolean {

@@ -58,13 +58,14 @@ export async function runSpan(run: SpanRun, whole: SpanWalk): Promise<readonly B
   return found;
 }
 
-function halvesOf({ span: { from, to }, part }: SpanWalk): readonly SpanWalk[] {
+function halvesOf(walk: SpanWalk): readonly SpanWalk[] {
+  const { from, to } = walk.span;
   const middle = Math.floor((from + to) / 2);
   const halves = [
     { from, to: middle },
     { from: middle + 1, to },
   ];
-  return halves.flatMap((half) => part?.(half) ?? []);
+  return halves.flatMap((half) => walk.part?.(half) ?? []);
 }
 
 class SpanTask {
