@@ -19,7 +19,7 @@ const { values } = parseArgs({
 });
 const ROWS_A_BLOCK = 18.2;
 /** Maximum file sizes of the first and the second compaction, in megabytes. */
-const TARGETS = { first: 20, second: 60 };
+const TARGETS = { first: Math.ceil(Number(values.rows) / 15_000), second: Math.ceil(Number(values.rows) / 5_000) };
 const blocks = Math.ceil(Number(values.rows) / ROWS_A_BLOCK);
 const size = Math.ceil(blocks / Number(values.commits));
 
