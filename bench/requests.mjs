@@ -1,5 +1,5 @@
 // Requests of a whole run, headers included, beside the least that pages of 1,000 rows allow; and the same rows by both walks.
-//   npm run build && node bench/requests.mjs [--blocks 20000] [--write]
+//   npm run build && node bench/requests.mjs [--blocks 4000,20000] [--write]
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { contentHash, loadRegistry, openWarehouse, startSandbox } from '../dist/src/index.js';
@@ -7,9 +7,9 @@ import { cli, must, scratch } from './lib/process.mjs';
 import { count, publish, table } from './lib/report.mjs';
 
 const { values } = parseArgs({
-  options: { blocks: { type: 'string', default: '20000' }, write: { type: 'boolean', default: false } },
+  options: { blocks: { type: 'string', default: '4000,20000' }, write: { type: 'boolean', default: false } },
 });
-const blocks = Number(values.blocks);
+const sizes = values.blocks.split(',').map(Number);
 
 async function hashesOf(warehouse) {
   const reader = await openWarehouse(warehouse);
@@ -26,28 +26,31 @@ async function hashesOf(warehouse) {
   }
 }
 
-const sandbox = await startSandbox({ blocks: blocks + 1000 });
+const sandbox = await startSandbox({ blocks: Math.max(...sizes) + 1000 });
 const folder = scratch();
 const rows = [];
-const hashes = new Set();
-for (const walk of ['window', 'auto', 'masterchain']) {
-  const warehouse = join(folder, walk);
-  sandbox.requests.reset();
-  const args = ['run', 'transactions', '--network', sandbox.url, '--range', `2:${blocks + 1}`, '--json'];
-  const { stdout } = await must(process.execPath, [cli, ...args, '--walk', walk, '--warehouse', warehouse]);
-  const report = JSON.parse(stdout.trim().split('\n').at(-1));
-  const { requests } = sandbox.requests.stats();
-  const least = Math.ceil((report.rows.transactions + report.rows.blocks) / 1000);
-  hashes.add(await hashesOf(warehouse));
-  rows.push({
-    walk,
-    transactions: count(report.rows.transactions),
-    headers: count(report.rows.blocks),
-    'least pages': count(least),
-    requests: count(requests),
-    ratio: (requests / least).toFixed(3),
-  });
+for (const blocks of sizes) {
+  const hashes = new Set();
+  for (const walk of ['window', 'auto', 'masterchain']) {
+    const warehouse = join(folder, `${walk}-${blocks}`);
+    sandbox.requests.reset();
+    const args = ['run', 'transactions', '--network', sandbox.url, '--range', `2:${blocks + 1}`, '--json'];
+    const { stdout } = await must(process.execPath, [cli, ...args, '--walk', walk, '--warehouse', warehouse]);
+    const report = JSON.parse(stdout.trim().split('\n').at(-1));
+    const { requests } = sandbox.requests.stats();
+    const least = Math.ceil((report.rows.transactions + report.rows.blocks) / 1000);
+    hashes.add(await hashesOf(warehouse));
+    rows.push({
+      blocks: count(blocks),
+      walk,
+      transactions: count(report.rows.transactions),
+      headers: count(report.rows.blocks),
+      'least pages': count(least),
+      requests: count(requests),
+      ratio: (requests / least).toFixed(3),
+    });
+  }
+  if (hashes.size !== 1) throw new Error('the walks brought different rows');
 }
 await sandbox.close();
-if (hashes.size !== 1) throw new Error('the walks brought different rows');
 publish('requests', `${table(rows)}\n\nAll tables have the same content hash by each walk.`);

@@ -112,7 +112,7 @@ export interface WalkCode {
 export interface WindowsDef {
   readonly path: string;
   /**
-   * `total`: rows have a total order, so a full page is complete up to its last logical time.
+   * `total`: rows have a total order, so pages are found by `offset`.
    * `ties`: they do not, so a full window is halved.
    */
   readonly order: 'total' | 'ties';

@@ -11,7 +11,7 @@ export interface PageRows {
   readonly to: number;
 }
 
-/** The valid rows of a decoder: all but those dropped, cut, or present before. */
+/** The valid rows of a decoder: all but those dropped or present before. */
 export class LoadedRows {
   private readonly decoder: Decoder;
   private readonly key: readonly string[];
@@ -54,13 +54,6 @@ export class LoadedRows {
   drop(unit: number): void {
     this.dropped.set(unit, this.decoder.records);
     this.keys = undefined;
-  }
-
-  /** Drops the rows at the last logical time of a page. @returns that time */
-  cutLast(from: number, to: number): string {
-    const last = this.ltOf(to - 1);
-    for (let row = to - 1; row >= from && this.ltOf(row) === last; row--) this.deadRows.add(row);
-    return last.toString();
   }
 
   /** Drops rows of other spans and of known keys. @returns the number of rows left */
@@ -138,9 +131,5 @@ export class LoadedRows {
     if (!(column instanceof WordsColumn)) return undefined;
     const { words, width } = column;
     return (row) => words[row * width] as number;
-  }
-
-  private ltOf(row: number): bigint {
-    return (this.decoder.column('lt') as WordsColumn).unsigned64(row);
   }
 }

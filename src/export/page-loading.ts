@@ -210,7 +210,6 @@ const NO_ROWS: PageReport = {
     records: 0,
     refused: [],
     unknown: [],
-    lastLt: undefined,
     added: 0,
     loaded: 0,
     stranger: undefined,

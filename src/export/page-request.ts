@@ -6,27 +6,46 @@ import type { LtWindow } from './lt-windows.ts';
 /** Maximum rows of a page of the API. */
 export const PAGE_ROWS = 1000;
 
+/** A page of a window. */
+export interface WindowRequest {
+  readonly kind: 'window';
+  readonly window: LtWindow;
+  readonly offset: number;
+  /** Rows that the headers promise from the offset on; 0 if they are not known. */
+  readonly rows: number;
+  /** True if no other page has the rows of the window after these. */
+  readonly isLast: boolean;
+}
+
 /** A page of a window, or of a block. */
-export type PageRequest =
-  | { readonly kind: 'window'; readonly window: LtWindow }
-  | { readonly kind: 'block'; readonly seqno: number; readonly offset: number };
+export type PageRequest = WindowRequest | { readonly kind: 'block'; readonly seqno: number; readonly offset: number };
+
+/** The page of a window of which nothing else is known. */
+export function wholeWindow(window: LtWindow): WindowRequest {
+  return { kind: 'window', window, offset: 0, rows: 0, isLast: true };
+}
+
+/** Maximum rows in the answer. */
+export function limitOf(page: PageRequest): number {
+  return page.kind === 'window' && !page.isLast ? page.rows : PAGE_ROWS;
+}
 
 /** The request for a page. Waits for a block that is not indexed. */
 export function requestOf(pipeline: MasterchainPipeline, page: PageRequest): SourceRequest {
   const { walk, name } = pipeline;
-  const rest = fixedQuery(pipeline);
+  const offset: readonly (readonly [string, string])[] = page.offset === 0 ? [] : [['offset', String(page.offset)]];
+  const rest = [['limit', String(limitOf(page))] as const, ...offset, ...fixedQuery(pipeline)];
   if (page.kind === 'window') {
     const { from, to } = page.window;
     return {
       path: walk.windows.path,
-      query: [['start_lt', String(from)], ['end_lt', String(to)], ['limit', String(PAGE_ROWS)], ...rest],
+      query: [['start_lt', String(from)], ['end_lt', String(to)], ...rest],
       label: `${name} lt ${from}:${to}`,
     };
   }
-  const offset: readonly (readonly [string, string])[] = page.offset === 0 ? [] : [['offset', String(page.offset)]];
   return {
     path: pathOf(pipeline),
-    query: [[walk.seqno, String(page.seqno)], ['limit', String(PAGE_ROWS)], ...offset, ...rest],
+    query: [[walk.seqno, String(page.seqno)], ...rest],
     missing: 'wait',
     label: `${name} ${page.seqno}`,
   };

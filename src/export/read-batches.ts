@@ -19,7 +19,7 @@ import type { RunOptions } from './run.ts';
 import { walkAndRepair } from './walk-and-repair.ts';
 import type { EngineContext, WalkEvent } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
-import { HEADER_SPAN } from './walks/masterchain-walk.ts';
+import { CHUNK_BLOCKS } from './walks/masterchain-walk.ts';
 import { threadLoaders } from './workers/loader-pool.ts';
 
 export type BatchOptions = Pick<
@@ -163,7 +163,7 @@ async function walkAsked(reading: BatchReading, parts: readonly RangePart[]): Pr
 async function walkPieces(reading: BatchReading, reachable: readonly Span[], ends: IndexEnds): Promise<void> {
   const { stop, own, before, queue } = reading;
   const contexts = [...before, own].map((pipeline) => contextOf(reading, pipeline, reachable, ends));
-  for (const piece of planSpans(reachable, () => 0, { records: Number.POSITIVE_INFINITY, seqnos: HEADER_SPAN })) {
+  for (const piece of planSpans(reachable, () => 0, { records: Number.POSITIVE_INFINITY, seqnos: CHUNK_BLOCKS })) {
     for (const context of contexts) {
       const isCounted = context.pipeline === own && before.length > 0;
       const missing = isCounted ? queue.spansOf(piece) : [piece];

@@ -52,8 +52,6 @@ export interface PageReport {
   readonly refused: readonly PlacedReport[];
   /** Fields without a column, and their number. */
   readonly unknown: readonly (readonly [string, number])[];
-  /** Logical time, decimal, at which a full page was cut. */
-  readonly lastLt: string | undefined;
   /** Rows that were kept. */
   readonly added: number;
   /** Records in the loader. */
@@ -109,10 +107,9 @@ export class SpanLoader {
       this.decoder.rollback(mark);
       return { ...NOT_TAKEN, records, loaded: from, stranger };
     }
-    const lastLt = isFull && overflow === 'cut' && to > from ? this.rows.cutLast(from, to) : undefined;
     const added = this.rows.add({ unit, from, to }, isSupplement);
     return {
-      ...{ isTaken: true, records, added, loaded: to, stranger, lastLt },
+      ...{ isTaken: true, records, added, loaded: to, stranger },
       refused: refused.length === 0 ? [] : await this.explain(refused),
       unknown: [...unknown],
     };
@@ -211,4 +208,4 @@ export class SpanLoader {
   }
 }
 
-const NOT_TAKEN = { isTaken: false, refused: [], unknown: [], lastLt: undefined, added: 0 } as const;
+const NOT_TAKEN = { isTaken: false, refused: [], unknown: [], added: 0 } as const;

@@ -19,8 +19,6 @@ export interface LinkProofOptions {
   readonly ends: LinkEnds;
   readonly source: Source;
   readonly pipeline: string;
-  /** Called with the number of headers so far. */
-  readonly onCount?: (headers: number) => void;
 }
 
 /** How the headers of a span are proven whole. */
@@ -35,7 +33,7 @@ export interface LinkProof {
  * Proves headers by their links, between the states at both ends of the span. Where blocks are left out, nothing links to the block
  * before them: it is held against its own state.
  */
-export function linkProof({ span, ends, source, pipeline, onCount }: LinkProofOptions): LinkProof {
+export function linkProof({ span, ends, source, pipeline }: LinkProofOptions): LinkProof {
   const states = new StatesWithin({ span, ends, source, pipeline });
 
   /** Blocks of the span that only the first blocks of the index refer to. */
@@ -54,8 +52,7 @@ export function linkProof({ span, ends, source, pipeline, onCount }: LinkProofOp
     },
     async audit(rows) {
       for (;;) {
-        const { blocks, contradicted, ...gaps } = await rows.links({ ...ends, within: states.known });
-        onCount?.(blocks);
+        const { contradicted, ...gaps } = await rows.links({ ...ends, within: states.known });
         const bad = new Map(contradicted.map(({ mcSeqno, reason }) => [mcSeqno, reason]));
         await blame({ ...gaps, missing: [...gaps.missing, ...(await unlisted(gaps))] }, states, bad);
         if (await states.fetchBefore(bad)) continue;
@@ -74,11 +71,11 @@ const NO_STATE: ReadonlySet<string> = new Set(['not-indexed', 'short-list']);
 /** States of the shards at blocks of a span, fetched when they are needed. */
 class StatesWithin {
   readonly span: Span;
-  private readonly options: Omit<LinkProofOptions, 'onCount'>;
+  private readonly options: LinkProofOptions;
   /** By masterchain block; undefined if the source does not have one. */
   private readonly states = new Map<number, ShardState | undefined>();
 
-  constructor(options: Omit<LinkProofOptions, 'onCount'>) {
+  constructor(options: LinkProofOptions) {
     this.options = options;
     this.span = options.span;
   }

@@ -3,11 +3,10 @@ import type { SourceRequest } from '../http/request.ts';
 import type { FetchOptions } from '../http/source.ts';
 
 /**
- * What to do with a full page. `keep`: its rows stay. `cut`: the rows at its last logical time are dropped, because they come again with
- * the rest of the window. `refuse`: all its rows are dropped, and requested in smaller parts. `divide`: as `refuse`, also for a page with a
+ * What to do with a full page. `keep`: its rows stay. `refuse`: all its rows are dropped, and requested in smaller parts. `divide`: as `refuse`, also for a page with a
  * record that cannot be decoded.
  */
-export type Overflow = 'keep' | 'cut' | 'refuse' | 'divide';
+export type Overflow = 'keep' | 'refuse' | 'divide';
 
 /** How a page is loaded. Plain data, for a worker thread. */
 export interface PageRules {

@@ -61,10 +61,10 @@ async function finish(walk: SpanWalk, blocks: number): Promise<void> {
 }
 
 function pageOf({ page: { full = Number.POSITIVE_INFINITY, overflow } }: WalkRequest, records: number): PageReport {
-  const isTaken = records < full || overflow === 'keep' || overflow === 'cut';
+  const isTaken = records < full || overflow === 'keep';
   return {
     ...{ records, isTaken, added: isTaken ? records : 0, loaded: 0 },
-    ...{ refused: [], unknown: [], lastLt: undefined, stranger: undefined },
+    ...{ refused: [], unknown: [], stranger: undefined },
   };
 }
 

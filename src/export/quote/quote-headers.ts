@@ -1,6 +1,7 @@
 import { type Span, spanSize } from '../../core/span.ts';
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
 import type { LtWindow } from '../lt-windows.ts';
+import { countWhile } from '../row-positions.ts';
 import type { Density } from './density.ts';
 import { RequestCounts } from './dry-walk.ts';
 import { type HeaderSample, sampleHeaders } from './header-sample.ts';
@@ -66,16 +67,5 @@ function sortedStarts({ headers }: HeaderSample): readonly bigint[] {
 }
 
 function countWithin(sorted: readonly bigint[], { from, to }: LtWindow): number {
-  return position(sorted, to + 1n) - position(sorted, from);
-}
-
-/** Number of sorted logical times before `lt`. */
-function position(sorted: readonly bigint[], lt: bigint): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] as bigint) < lt) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return countWhile(sorted, (lt) => lt <= to) - countWhile(sorted, (lt) => lt < from);
 }

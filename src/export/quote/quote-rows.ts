@@ -1,29 +1,21 @@
 import { intersectSpans, type Span, spanSize, subtractSpans } from '../../core/span.ts';
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
 import { doneSpans } from '../../warehouse/index.ts';
-import { PAGE_ROWS, pathOf } from '../page-request.ts';
-import { headersOf } from '../row-plan.ts';
-import { promisedRows } from '../span-proof.ts';
+import { pathOf } from '../page-request.ts';
 import { countPromised, readHeaders } from '../store-sink.ts';
 import type { WalkRequest } from '../walk-request.ts';
 import { dryWalk, RequestCounts, readPage } from './dry-walk.ts';
 import { spread } from './figure.ts';
-import type { HeaderSample } from './header-sample.ts';
 import { measurePages, NOTHING } from './measure-pages.ts';
 import { type Planner, planningContext, type Quote, type Quoting } from './quote.ts';
 import { headerSample } from './quote-headers.ts';
-import { overflowOf } from './weight.ts';
 
-/** Rows that a window brings in practice. */
-const ROWS_A_REQUEST = 945;
-/** Minimum rows of a stretch to infer how full windows are. */
-const ENOUGH_ROWS = 5000;
+/** Rows that a page brings in practice. */
+const ROWS_A_REQUEST = 995;
 /** Further uncertainty of a number of windows: planned from all headers, and from a sample. */
 const DOUBT = { headers: 0.05, sample: 0.1 } as const;
 /** Pages to read: their maximum, and one of how many. */
 const SAMPLE = { most: 8, oneOf: 6 } as const;
-/** Share of windows that fill their page although they are planned to fit; `ROWS_A_REQUEST` counts it already. */
-const PLANNED_OVERFLOW = 0.05;
 
 /** Estimates rows that headers count: plans the walk from the known headers, or from a sample of them. */
 export async function quoteRows(
@@ -48,16 +40,12 @@ export async function quoteRows(
     const sample = await headerSample(quoting, span);
     const own = { ...(await planningContext(quoting)), sink: { ...sink, headers: async () => sample.headers } };
     const ofStretches = new RequestCounts();
-    const walk = async (stretch: Span): Promise<number> => {
-      const before = ofStretches.total;
+    for (const stretch of sample.stretches) {
       await dryWalk(plan(own, [stretch]), ofStretches, (request) => {
         planned.push(request);
         return 0;
       });
-      return ofStretches.total - before;
-    };
-    const requests: number[] = [];
-    for (const stretch of sample.stretches) requests.push(await walk(stretch));
+    }
     const blocks = spanSize(span);
     rows += blocks * sample.rowsPerBlock;
     isSampled ||= !sample.isWhole;
@@ -67,33 +55,17 @@ export async function quoteRows(
       counts.add(pathOf(pipeline), Math.round((blocks * ofStretches.total) / walked));
       band += blocks * DOUBT.headers;
     } else {
-      const perRequest = rowsARequest(sample, requests);
-      const windows = Math.ceil((blocks * sample.rowsPerBlock) / perRequest);
+      const windows = Math.ceil((blocks * sample.rowsPerBlock) / ROWS_A_REQUEST);
       counts.add(path, windows);
-      band += (blocks * sample.rowsBand) / perRequest + windows * (DOUBT.sample - DOUBT.headers);
+      band += (blocks * sample.rowsBand) / ROWS_A_REQUEST + windows * (DOUBT.sample - DOUBT.headers);
     }
   }
   const windows = counts.byPath.get(path) ?? 0;
   const chosen = spread(planned, Math.min(SAMPLE.most, Math.ceil(planned.length / SAMPLE.oneOf)));
   const pages = await Promise.all(chosen.map(({ http }) => readPage(context, http)));
-  const full = pages.filter(({ records }) => records >= PAGE_ROWS).length / (pages.length + 2);
-  const overflow = planned.length === 0 ? overflowOf(pipeline.name, ledger) : Math.max(0, full - PLANNED_OVERFLOW);
-  if (windows > 0) counts.add(path, Math.round(windows * overflow));
-  band += windows * (DOUBT.headers + overflow / 2);
+  band += windows * DOUBT.headers;
   const bodies = pages.map(({ body }) => body);
   const measured = pages.length === 0 ? NOTHING : await measurePages(pipeline, bodies, effects);
   const requests = Object.fromEntries(counts.byPath);
   return { rows: Math.round(rows), requests, band: Math.ceil(band), isSampled, measured };
-}
-
-/** Rows per request in the stretches: fewer than usual if blocks are so full that windows cut through them. */
-function rowsARequest({ stretches, headers }: HeaderSample, requests: readonly number[]): number {
-  let [rows, asked] = [0, 0];
-  for (const [at, stretch] of stretches.entries()) {
-    const promised = promisedRows(headersOf(stretch, headers));
-    if (promised < ENOUGH_ROWS) continue;
-    rows += promised;
-    asked += requests[at] ?? 0;
-  }
-  return Math.min(ROWS_A_REQUEST, rows === 0 ? ROWS_A_REQUEST : rows / asked);
 }

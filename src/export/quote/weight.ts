@@ -63,14 +63,6 @@ function bytesOf(usual: keyof typeof USUAL_BYTES, rows: number, { stored, stored
   return { bytes, doubt: measured.rows >= ENOUGH_ROWS ? DOUBT.sample : DOUBT.usual };
 }
 
-/** Further requests per planned one in earlier runs; 0 if there were too few. */
-export function overflowOf(name: string, ledger: readonly LedgerEntry[]): number {
-  const own = ledger.filter(({ pipeline, planned }) => pipeline === name && planned !== undefined);
-  const planned = own.reduce((sum, entry) => sum + (entry.planned ?? 0), 0);
-  const requests = own.reduce((sum, entry) => sum + entry.requests - entry.retries, 0);
-  return planned < 50 ? 0 : Math.max(0, requests / planned - 1);
-}
-
 /** Approximate bytes of a value in Parquet: texts and addresses repeat, hashes do not. */
 function weightOf({ kind }: ColumnDef): number {
   if (kinds[kind].wire === 'hash-string') return 33;

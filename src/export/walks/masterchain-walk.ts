@@ -1,16 +1,17 @@
 import type { SealedRows } from '../../audit/sealed-rows.ts';
 import type { Header } from '../../chain/headers.ts';
-import { WalkError } from '../../core/errors.ts';
+import { TonlakeError, WalkError } from '../../core/errors.ts';
 import { intersectSpans, type Span, spanSize, unionSpans } from '../../core/span.ts';
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
 import type { MasterchainWalk } from '../../declare/walk.ts';
 import { doneSpans } from '../../warehouse/index.ts';
-import { closedGate, type Gate } from '../gate.ts';
-import { halve, planEvenWindows, rangeOf } from '../lt-windows.ts';
-import { PAGE_ROWS, type PageRequest, pagesOfBlock, requestOf } from '../page-request.ts';
+import { HeaderPlan } from '../header-plan.ts';
+import { halve } from '../lt-windows.ts';
+import { limitOf, PAGE_ROWS, type PageRequest, pagesOfBlock, requestOf, wholeWindow } from '../page-request.ts';
 import { quoteHeaders } from '../quote/quote-headers.ts';
 import { quoteRows } from '../quote/quote-rows.ts';
 import { headersOf, planRowPages, planRowSpans } from '../row-plan.ts';
+import { RowPositions } from '../row-positions.ts';
 import { type HeaderEnds, provableEnds, ShardStates } from '../shard-states.ts';
 import type { PageReport } from '../span-loader.ts';
 import { linkProof, promisedRows } from '../span-proof.ts';
@@ -19,16 +20,17 @@ import type { WalkContext } from '../walk-context.ts';
 import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
-/** Masterchain blocks whose headers are queried together. */
-const CHUNK = 5_000;
-/** Maximum masterchain blocks of a span of headers; each span costs a request for the state at its end. */
-export const HEADER_SPAN = 5_000;
-/** Masterchain blocks of the first span of headers, which shows how dense they are. */
-export const PROBE_BLOCKS = 200;
+/** Masterchain blocks whose headers are in memory together. */
+export const CHUNK_BLOCKS = 5_000;
+/**
+ * Size of a span of headers, which bounds memory; each span costs a request for the state at its end. Headers by the shards before the
+ * span, of which the first states of an index lack some.
+ */
+const SPAN = { headers: 40_000, blocks: 10_000 } as const;
 /** Column of the masterchain block, in the tables of both. */
 const BLOCK = 'mc_block_seqno';
 /** Below this many masterchain blocks, windows of headers save nothing. */
-export const FEW_BLOCKS = 4;
+const FEW_BLOCKS = 4;
 
 /** A page of a window, or of a single block. */
 interface PagedRequest extends WalkRequest {
@@ -50,13 +52,14 @@ async function* rowSpans(context: Context, missing: readonly Span[]): AsyncGener
     let from = whole.from;
     while (from <= whole.to) {
       if (context.stop.aborted) return;
-      const chunk = { from, to: Math.min(whole.to, from + CHUNK - 1) };
+      const chunk = { from, to: Math.min(whole.to, from + CHUNK_BLOCKS - 1) };
       const headers = await context.sink.headers({ from: chunk.from - 1, to: chunk.to + 1 });
       requireHeaders(context, chunk, headers);
-      const spans = planRowSpans(context, chunk, headers);
+      const positions = new RowPositions([...headers.values()].flat());
+      const spans = planRowSpans(context, chunk, headers, positions);
       // The last span of a chunk may go on in the next one.
       const settled = chunk.to < whole.to && spans.length > 1 ? spans.slice(0, -1) : spans;
-      for (const span of settled) yield () => rowSpan(context, span, headers);
+      for (const span of settled) yield () => rowSpan(context, span, headers, positions);
       from = (settled.at(-1) as Span).to + 1;
     }
   }
@@ -78,10 +81,11 @@ function rowSpan(
   context: Context,
   span: Span,
   headers: ReadonlyMap<number, readonly Header[]>,
+  positions: RowPositions,
 ): SpanWalk<PagedRequest> {
-  const pages = planRowPages(context.mode, span, headers);
+  const pages = planRowPages(context.mode, span, headers, positions);
   return {
-    ...pagedSpan(context, span, pages, (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? []))),
+    ...pagedSpan(context, span, [pages], (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? []))),
     rows: { block: BLOCK, audit: { kind: 'counts', headers: headersOf(span, headers) } },
   };
 }
@@ -90,73 +94,99 @@ function rowSpan(
 function pagedSpan(
   { pipeline }: Context,
   span: Span,
-  pages: readonly PageRequest[],
+  rounds: Iterable<readonly PageRequest[]> | AsyncIterable<readonly PageRequest[]>,
   pagesOf: (seqno: number) => readonly PageRequest[],
 ): Omit<SpanWalk<PagedRequest>, 'rows'> {
+  let planned = 0;
   return {
     span,
     unit: 'block',
     async *plan() {
-      yield { requests: pages.map((each) => pagedRequest(pipeline, each)), count: pages.length };
+      for await (const pages of rounds) {
+        planned += pages.length;
+        yield { requests: pages.map((each) => pagedRequest(pipeline, each)), count: pages.length };
+      }
     },
     next: ({ of }, page) => remainder(pipeline, of, page).map((each) => pagedRequest(pipeline, each)),
     repair: (seqno) => pagesOf(seqno).map((each) => pagedRequest(pipeline, each)),
-    entry: (part) => ({ span: part, ...(spanSize(part) === spanSize(span) ? { planned: pages.length } : {}) }),
+    entry: (part) => ({ span: part, ...(spanSize(part) === spanSize(span) ? { planned } : {}) }),
   };
 }
 
 function pagedRequest(pipeline: MasterchainPipeline, of: PageRequest): PagedRequest {
   const http = requestOf(pipeline, of);
   if (of.kind === 'block') return { of, http, page: { unit: of.seqno } };
-  const overflow = pipeline.walk.windows.order === 'total' ? 'cut' : 'refuse';
-  return { of, http, page: { full: PAGE_ROWS, overflow } };
+  return { of, http, page: pipeline.walk.windows.order === 'total' ? {} : { full: PAGE_ROWS, overflow: 'refuse' } };
 }
 
-/** The requests after a full page. None if its rows share one logical time: its blocks are then requested one by one. */
-function remainder({ walk }: MasterchainPipeline, of: PageRequest, page: PageReport): readonly PageRequest[] {
-  if (of.kind === 'block' || page.records < PAGE_ROWS) return [];
-  const { window } = of;
-  if (walk.windows.order !== 'total') return (halve(window) ?? []).map((half) => ({ kind: 'window', window: half }));
-  const last = BigInt(page.lastLt ?? window.from);
-  return last > window.from ? [{ kind: 'window', window: { from: last, to: window.to } }] : [];
+/** What a page leaves of its window. */
+function remainder({ walk }: MasterchainPipeline, of: PageRequest, { records }: PageReport): readonly PageRequest[] {
+  if (of.kind === 'block') return [];
+  const isFull = records >= limitOf(of);
+  if (walk.windows.order !== 'total') return isFull ? (halve(of.window) ?? []).map(wholeWindow) : [];
+  const next = { ...of, offset: of.offset + records, rows: Math.max(0, of.rows - records) };
+  // Rows of other blocks may have displaced a few, but no more than a page.
+  if (isFull) return of.isLast && of.rows > 0 && of.rows < PAGE_ROWS ? [next] : [];
+  // A source that cut the page short has the rest. One with few of the rows has no more: their blocks are then requested one by one.
+  return next.rows > 0 && records >= next.rows ? [next] : [];
 }
 
 /** Spans next to a block without a shard state are tried once more after all others. */
 async function* headerSpans(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
-  const density: Density = { headersPerBlock: undefined, known: closedGate(context.stop) };
+  const plan = new HeaderPlan(context.stop);
   const states = new ShardStates(context);
   const left: Span[] = [];
-  for await (const planned of headerEnds(context, missing, density, states)) {
-    if ('error' in planned) left.push(planned.span);
-    else yield () => headerSpan(context, planned, density);
+  let isAny = false;
+  for await (const ends of headerEnds(context, missing, states)) {
+    if ('error' in ends) left.push(ends.span);
+    else {
+      isAny = true;
+      yield () => headerSpan(context, ends, plan);
+    }
   }
+  if (left.length > 0 && isAny) await plan.begun;
   states.retryHoles();
-  for await (const planned of headerEnds(context, unionSpans(left), density, states)) {
-    if ('error' in planned) yield () => planned;
-    else yield () => headerSpan(context, planned, density);
+  for await (const ends of headerEnds(context, unionSpans(left), states)) {
+    if ('error' in ends) yield () => ends;
+    else yield () => headerSpan(context, ends, plan);
   }
 }
 
 async function* headerEnds(
   context: Context,
   missing: readonly Span[],
-  density: Density,
   states: ShardStates,
 ): AsyncGenerator<HeaderEnds | BlockProblem> {
   for (const whole of missing) {
     let from = whole.from;
     while (from <= whole.to) {
       if (context.stop.aborted) return;
-      const wished = { from, to: Math.min(whole.to, from + headerSpanSize(context, from, density) - 1) };
-      const ends = await unlessStopped(context.stop, provableEnds(wished, context.ends.first, states));
+      const rest = { from, to: whole.to };
+      const ends = await unlessStopped(context.stop, headerSpanOf(context, rest, states));
       if (ends === undefined) return;
       yield ends;
       if (context.stop.aborted) return;
-      // The first span shows how dense the headers are; the next ones are planned by that.
-      if (!('error' in ends) && context.mode !== 'masterchain') await density.known.opened;
       from = ends.span.to + 1;
     }
   }
+}
+
+/** The next span of headers. */
+async function headerSpanOf(
+  { mode, ends, requestsPerSpan }: Context,
+  { from, to }: Span,
+  states: ShardStates,
+): Promise<HeaderEnds | BlockProblem> {
+  let blocks = Math.min(CHUNK_BLOCKS, requestsPerSpan);
+  // There is no state before the first block of the index, which is requested by itself.
+  if (from === ends.first) blocks = 1;
+  else if (mode !== 'masterchain') {
+    const before = await states.at(from - 1);
+    const headers = Math.min(SPAN.headers, requestsPerSpan * PAGE_ROWS);
+    if (!(before instanceof TonlakeError)) blocks = Math.max(1, Math.floor(headers / before.length));
+  }
+  blocks = Math.min(blocks, SPAN.blocks);
+  return provableEnds({ from, to: Math.min(to, from + blocks - 1) }, ends.first, states);
 }
 
 /** Undefined if the run was stopped. */
@@ -169,65 +199,47 @@ async function unlessStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T 
   }
 }
 
-function headerSpanSize({ mode, ends, requestsPerSpan }: Context, from: number, density: Density): number {
-  // There is no state before the first block of the index, which is requested by itself.
-  if (from === ends.first) return 1;
-  if (mode === 'masterchain') return Math.min(HEADER_SPAN, requestsPerSpan);
-  return density.headersPerBlock === undefined ? PROBE_BLOCKS : HEADER_SPAN;
-}
-
-/** Headers per masterchain block, learnt from the spans so far. */
-interface Density {
-  headersPerBlock: number | undefined;
-  /** Opens when the first span has ended. */
-  readonly known: Gate;
-}
-
 /** Headers are proven by their links. */
-async function headerSpan(
-  context: Context,
-  { span, before, after }: HeaderEnds,
-  density: Density,
-): Promise<SpanWalk<PagedRequest>> {
+async function headerSpan(context: Context, known: HeaderEnds, plan: HeaderPlan): Promise<SpanWalk<PagedRequest>> {
+  const { span, before, after } = known;
   const { source, pipeline } = context;
-  const blocks = spanSize(span);
   const sealed = await sealedRows(context, span);
   // At the beginning of the index, a state may name older blocks.
   const newest = before === undefined ? after.filter(({ mcSeqno }) => mcSeqno >= span.from) : after;
   const ends = { before: before?.map(({ id }) => id), after: newest.map(({ id }) => id), sealed };
-  const onCount = (count: number): void => {
-    if (blocks >= PROBE_BLOCKS / 2) density.headersPerBlock = count / blocks;
-    density.known.open();
-  };
-  const proof = linkProof({ span, ends, source, pipeline: pipeline.name, onCount });
-  const pages = headerPages(context, { span, before, after }, density);
+  const proof = linkProof({ span, ends, source, pipeline: pipeline.name });
+  const paged = pagedSpan(context, span, headerPages(context, known, plan), (seqno) => pagesOfBlock(seqno, 0));
   return {
-    ...pagedSpan(context, span, pages, (seqno) => pagesOfBlock(seqno, 0)),
+    ...paged,
     rows: { block: BLOCK, audit: { kind: 'none' } },
     see: ({ of }, answer) => {
       if (of.kind === 'block') proof.see(of.seqno, answer);
     },
+    next(request, page) {
+      if (request.of.kind === 'window') plan.learn(request.of.window, page.records);
+      return paged.next?.(request, page) ?? [];
+    },
     audit: (rows) => proof.audit(rows),
-    onEnd: density.known.open,
+    onEnd: plan.open,
   };
 }
 
-function headerPages({ mode }: Context, { span, before, after }: HeaderEnds, density: Density): readonly PageRequest[] {
+async function* headerPages(
+  { mode }: Context,
+  ends: HeaderEnds,
+  plan: HeaderPlan,
+): AsyncGenerator<readonly PageRequest[]> {
+  const { span, before } = ends;
   const blocks = spanSize(span);
   if (before === undefined || mode === 'masterchain' || (mode === 'auto' && blocks <= FEW_BLOCKS)) {
-    return Array.from({ length: blocks }, (_, at) => pagesOfBlock(span.from + at, 0)).flat();
+    yield Array.from({ length: blocks }, (_, at) => pagesOfBlock(span.from + at, 0)).flat();
+    return;
   }
-  const range = { from: (rangeOf(before)?.from ?? 0n) + 1n, to: greatestStart(after) };
-  const headers = blocks * (density.headersPerBlock ?? after.length);
-  return planEvenWindows(range, headers).map((window) => ({ kind: 'window', window }));
+  for await (const windows of plan.windowsOf(ends)) yield windows.map(wholeWindow);
 }
 
 /** Committed transactions of a span; undefined for none. */
 async function sealedRows({ sink, registry }: WalkContext, span: Span): Promise<SealedRows | undefined> {
   const spans = intersectSpans([span], doneSpans(sink.ledger(), registry.playing('counted').pipeline.name));
   return spans.length === 0 ? undefined : { spans, blocks: await sink.transactions(spans) };
-}
-
-function greatestStart(headers: readonly Header[]): bigint {
-  return headers.reduce((most, { startLt }) => (startLt > most ? startLt : most), 0n);
 }

@@ -1,0 +1,120 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { run } from '../../src/export/run.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { hurriedEffects } from '../rate-limit/clock.ts';
+import { type Passing, type Relay, type Replied, startRelay } from '../relay.ts';
+import { freshFolder } from '../scratch.ts';
+import { query } from './export.ts';
+
+/** About 4,500 transactions. */
+const RANGE = '1000:1269';
+
+let sandbox: Sandbox;
+let relay: Relay;
+let truth: unknown;
+/** Requests for windows of transactions if nothing is wrong. */
+let windows: number;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 2000 });
+  relay = await startRelay(sandbox.url);
+  truth = (await transactionsBy('masterchain')).rows;
+  windows = (await transactionsBy('window')).pages.length;
+});
+afterAll(() => sandbox.close());
+
+async function transactionsBy(walk: 'masterchain' | 'window', answer?: Relay['answer']) {
+  const warehouse = join(freshFolder(), 'w');
+  relay.answer = answer;
+  relay.requests.length = 0;
+  const pipelines = ['transactions'];
+  const report = await run({
+    ...{ pipelines, network: relay.url, range: RANGE, warehouse, walk, rps: 1_000_000, workers: 0 },
+    effects: hurriedEffects(),
+  });
+  const rows = await query(warehouse, 'SELECT count(*), sum(hash(t)::HUGEINT) FROM transactions t');
+  return {
+    ...{ report, rows },
+    pages: relay.requests.filter((each) => each.startsWith('/transactions?')),
+    blocks: relay.requests.filter((each) => each.startsWith('/transactionsByMasterchainBlock')),
+  };
+}
+
+/** Changes the rows of windows of transactions; counts the windows from 0. */
+function ofWindows(change: (rows: readonly unknown[], at: number) => readonly unknown[]): Relay['answer'] {
+  let at = 0;
+  return async (passing) => {
+    const answer = await passing.forward();
+    return passing.path === '/transactions' ? withRows(answer, (rows) => change(rows, at++)) : answer;
+  };
+}
+
+function withRows({ status, body }: Replied, change: (rows: readonly unknown[]) => readonly unknown[]): Replied {
+  const list = JSON.parse(body);
+  return { status, body: JSON.stringify({ ...list, transactions: change(list.transactions) }) };
+}
+
+/** Sends other parameters with a window of transactions. */
+function otherwise(change: (passing: Passing) => void): Relay['answer'] {
+  return (passing) => {
+    if (passing.path === '/transactions') change(passing);
+    return passing.forward();
+  };
+}
+
+describe('pages of transactions', () => {
+  test('are full, and as few as the rows allow', async () => {
+    const { pages, blocks, report } = await transactionsBy('window');
+    expect(blocks).toEqual([]);
+    expect(pages.length).toBe(Math.ceil((report.rows['transactions'] ?? 0) / 1000));
+  });
+
+  test('that end early are asked for their rest, once', async () => {
+    const { rows, pages, blocks, report } = await transactionsBy(
+      'window',
+      ofWindows((all, at) => (at === 1 ? all.slice(0, 600) : all)),
+    );
+    expect(report.complete).toBe(true);
+    expect(rows).toEqual(truth);
+    expect(pages.length).toBe(windows + 1);
+    expect(blocks).toEqual([]);
+  });
+
+  test('that end early again and again bring every row all the same', async () => {
+    const { rows, pages, report } = await transactionsBy(
+      'window',
+      ofWindows((all) => all.slice(0, Math.ceil(all.length * 0.7))),
+    );
+    expect(report.complete).toBe(true);
+    expect(rows).toEqual(truth);
+    expect(pages.length).toBeLessThan(windows * 8);
+  });
+
+  test('that lack most of their rows are replaced block by block', async () => {
+    const { rows, pages, blocks, report } = await transactionsBy(
+      'window',
+      ofWindows((all) => all.slice(0, 5)),
+    );
+    expect(report.complete).toBe(true);
+    expect(rows).toEqual(truth);
+    expect(pages.length).toBe(windows);
+    expect(blocks.length).toBeGreaterThan(100);
+  });
+
+  const MISUNDERSTANDINGS: readonly [string, (query: URLSearchParams) => void][] = [
+    ['ignores the offset', (query) => query.delete('offset')],
+    ['orders rows the other way round', (query) => query.set('sort', 'desc')],
+    ['ignores the end of a window', (query) => query.delete('end_lt')],
+    ['ignores the limit', (query) => query.delete('limit')],
+  ];
+
+  test.each(MISUNDERSTANDINGS)('of a source that %s bring no wrong row', async (_name, change) => {
+    const { rows, report } = await transactionsBy(
+      'window',
+      otherwise(({ query: parameters }) => change(parameters)),
+    );
+    expect(report.complete).toBe(true);
+    expect(rows).toEqual(truth);
+  });
+});
