@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { requireLocalPath } from '../files/local-path.ts';
 import { defaultWarehouse } from '../http/network.ts';
+import { parseRedisAddress, refusePassword } from '../redis/redis-address.ts';
 
 /** Options that many commands have. */
 export interface CommonOptions {
@@ -27,6 +28,20 @@ export const pipelinesOption = (): Option =>
     'folder of your own pipelines, one file each, in addition to the built-in ones',
     'TONLAKE_PIPELINES',
   );
+
+/** `TONLAKE_BUDGET` is not bound to the flag: every command that sends requests reads it, and it may have a password. */
+export const budgetOption = (): Option =>
+  new Option(
+    '--budget <url>',
+    'Redis server through which all machines share the rate limit: redis://host:port, rediss:// for TLS (env: TONLAKE_BUDGET)',
+  ).argParser(parseBudget);
+
+/** The URL of a Redis server, without a password. */
+export function parseBudget(value: string): string {
+  refusePassword(value, '--budget');
+  parseRedisAddress(value, '--budget', {});
+  return value;
+}
 
 /** An option with a path, whose default is in a variable unless that is empty. */
 function pathOption(flags: string, text: string, variable: string): Option {

@@ -113,7 +113,7 @@ function proxyAuthorization(proxy: URL): Readonly<Record<string, string>> {
 }
 
 /** The `ca` option of TLS replaces the built-in list, so include everything that was trusted before. */
-function readAuthorities(file: string, env: Environment): string[] {
+export function readAuthorities(file: string, env: Environment): string[] {
   const extra = env['NODE_EXTRA_CA_CERTS'];
   const inherited = extra === undefined || extra === '' ? [] : [readOptional(extra)];
   try {

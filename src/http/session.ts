@@ -1,4 +1,5 @@
 import type { Priority } from '../rate-limit/priority.ts';
+import { readBudgetAddress } from '../redis/redis-address.ts';
 import { readApiKey, resolveNetwork } from './network.ts';
 import type { Source, SourceOptions } from './source.ts';
 
@@ -9,6 +10,11 @@ export interface SessionOptions
   readonly network: string;
   /** Priority among processes that share the rate limit of a network. Default backfill. */
   readonly priority?: Priority | undefined;
+  /**
+   * Redis server through which all machines share the rate limit of the network and key: `redis://host:port`, or `rediss://` for TLS.
+   * Default TONLAKE_BUDGET; without it, the processes of this machine share the limit.
+   */
+  readonly budget?: string | undefined;
   /** Request the address book and metadata of responses. Default false, which saves work for the server. */
   readonly names?: boolean | undefined;
 }
@@ -32,8 +38,10 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { openSource } = await import('./source.ts');
   const sandbox = network.kind === 'sandbox' ? await startLocalSandbox() : undefined;
   try {
-    const { priority = 'backfill', names = false } = options;
-    const source = openSource({ ...options, network, baseUrl: sandbox?.url, apiKey, priority, names, env });
+    const { priority = 'backfill', names = false, budget, ...others } = options;
+    const budgetAddress = readBudgetAddress(budget, env);
+    const given = { ...others, network, baseUrl: sandbox?.url, apiKey, priority, names, env, budgetAddress };
+    const source = openSource(given);
     return {
       network: network.name,
       source,

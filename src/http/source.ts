@@ -5,6 +5,7 @@ import type { RateLimiter } from '../rate-limit/limiter.ts';
 import type { Permit } from '../rate-limit/permit.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import { openSourceLimiter } from '../rate-limit/source-limiter.ts';
+import type { RedisAddress } from '../redis/redis-address.ts';
 import { parseRetryAfter, type Reply, reactTo } from './classify-answer.ts';
 import type { Environment } from './dispatcher.ts';
 import { Exchange } from './exchange.ts';
@@ -36,6 +37,8 @@ export interface SourceOptions {
   readonly rps?: number | 'auto' | undefined;
   /** Shares the rate limit of the network with other processes of this machine, with this priority. Default: not shared. */
   readonly priority?: Priority | undefined;
+  /** Redis server through which all machines share the rate limit. Default: it is shared on this machine only. */
+  readonly budgetAddress?: RedisAddress | undefined;
   /** Shown by `status --budget`. Default `tonlake`. */
   readonly command?: string | undefined;
   /** Default: a new one. Sources of the same network should share one. */
@@ -119,7 +122,7 @@ class HttpSource implements Source {
   #hasAnswered = false;
 
   constructor(options: SourceOptions) {
-    const { network, effects, rps, priority, command, env = process.env } = options;
+    const { network, effects, rps, priority, budgetAddress, command, env = process.env } = options;
     const baseUrl = options.baseUrl ?? network.baseUrl;
     if (baseUrl === undefined)
       throw new UsageError(`usage: expected a base URL for ${network.name}`, { code: 'bad-network' });
@@ -137,7 +140,8 @@ class HttpSource implements Source {
       env: network.kind === 'sandbox' ? {} : env,
     });
     this.#limiter =
-      options.budget ?? openSourceLimiter({ network, baseUrl, key, rps, priority, command, env, effects });
+      options.budget ??
+      openSourceLimiter({ network, baseUrl, key, rps, priority, budgetAddress, command, env, effects });
     this.#queue = new PQueue({ concurrency });
     this.#life = linkSignals([options.signal]);
   }

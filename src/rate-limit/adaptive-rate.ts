@@ -24,6 +24,12 @@ const LONGEST_HOLD_MS = 5000;
 /** With a shorter log than `least`, no limit is estimated; with one shorter than `full`, the previous limit counts more. */
 const REACH_MS = { least: 2500, full: 20_000 };
 
+/** The constants of the policy, for the script that applies it in Redis. */
+export const ADAPTIVE = {
+  ...{ FIRST_RPS, SLOWEST_RPS, LEAST_USE, STEP, GROWTH, RECOVERY_PER_SECOND, REMEMBERED_SHARE, PROBE, OUTGROWN },
+  ...{ SAME_LIMIT, REPEAT_MS, REPEAT_CUTS, HOLD_MS, LONGEST_HOLD_MS, REACH_MS },
+};
+
 /** What is known about a network's limit before the first request. */
 export interface RateMemory {
   /** Limit found earlier, in requests per second. */

@@ -3,58 +3,34 @@ import { oneLine, SourceError } from '../core/errors.ts';
 import type { Environment } from '../http/dispatcher.ts';
 import type { Network } from '../http/network.ts';
 import type { Secret } from '../http/secret.ts';
-import type { Priority } from './priority.ts';
+import { readBudgetAddress } from '../redis/redis-address.ts';
+import type { BudgetStatus } from './budget-status.ts';
 import { type LeaderStatus, readToHolder, send } from './shared/leader-messages.ts';
 import { STATE_HINT } from './shared/shared-limiter.ts';
 import { openStateFolder, readLeader, readMemo, type StateFolder } from './shared/state-folder.ts';
 
 const ANSWER_MS = 2000;
 
-/** A process (or one of its connections) that uses the rate limit. */
-export interface BudgetHolder {
-  readonly pid: number;
-  readonly command: string;
-  readonly priority: Priority;
-  /** Its own maximum rate, or `auto`. */
-  readonly rps: number | 'auto';
-  /** Requests per second over the last 10 seconds. */
-  readonly share: number;
-  readonly usedLastMinute: number;
-  /** Requests waiting for a permit. */
-  readonly waiting: number;
-}
-
-/** State of the shared rate limit of one network and key on this machine. */
-export interface BudgetStatus {
-  readonly network: string;
-  /** Current requests per second; null if unused. */
-  readonly limit: number | null;
-  /** Highest rate of any holder; null with `auto`, or if unused. */
-  readonly cap: number | null;
-  /** Limit found by `auto`; null for none. */
-  readonly found: number | null;
-  /** Requests in the last 60 seconds. */
-  readonly usedLastMinute: number;
-  /** Time of the last 429; null for none. */
-  readonly last429: string | null;
-  /** Remaining pause after a 429, in milliseconds. */
-  readonly heldMs: number;
-  readonly holders: readonly BudgetHolder[];
-}
-
 export interface BudgetStatusOptions {
   readonly network: Network;
   readonly apiKey?: Secret | undefined;
+  /** Redis server through which machines share the limit. Default TONLAKE_BUDGET. */
+  readonly budget?: string | undefined;
   readonly env?: Environment | undefined;
 }
 
 /**
- * The state of a network's rate limit on this machine. Sends nothing to the network.
+ * The state of a network's rate limit on this machine, or on all that share it through Redis. Sends nothing to the network.
  *
- * @throws {SourceError} `no-state` if the state folder cannot be used
+ * @throws {SourceError} `no-state` if the state folder cannot be used; `no-redis` and others if the server cannot
  */
 export async function budgetStatus(options: BudgetStatusOptions): Promise<BudgetStatus> {
-  const { network, apiKey, env = process.env } = options;
+  const { network, apiKey, budget, env = process.env } = options;
+  const address = readBudgetAddress(budget, env);
+  if (address !== undefined) {
+    const { redisBudgetStatus } = await import('./redis/redis-status.ts');
+    return redisBudgetStatus({ network, apiKey, address, env });
+  }
   const folder = network.baseUrl === undefined ? undefined : openReadable(env, network.baseUrl, apiKey);
   const memo = folder && readMemo(folder);
   const leader = folder && readLeader(folder);
@@ -98,7 +74,7 @@ export function formatBudgetStatus(status: BudgetStatus): string {
   ];
   const lines = holders.map(
     (holder) =>
-      `  process ${holder.pid}  ${holder.priority.padEnd(11)}  rps ${String(holder.rps).padEnd(5)}  ${round(holder.share)}/s now, ` +
+      `  process ${holder.pid}${holder.host === undefined ? '' : ` on ${holder.host}`}  ${holder.priority.padEnd(11)}  rps ${String(holder.rps).padEnd(5)}  ${round(holder.share)}/s now, ` +
       `${holder.usedLastMinute} in the last minute, ${holder.waiting} waiting  ${holder.command}`,
   );
   return `${[`${status.network}: ${facts.filter((fact) => fact !== undefined).join(', ')}`, ...lines].join('\n')}\n`;

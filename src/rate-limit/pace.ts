@@ -1,9 +1,9 @@
 import { FixedRate, gapMs, type Rate } from './rate.ts';
 
 /** At most `ceil(rps)` requests start within it; longer than a second because requests can take different times to arrive. */
-const WINDOW_MS = 1007;
+export const WINDOW_MS = 1007;
 /** A start that is late by at most this does not delay the following ones. */
-const CATCH_UP_MS = 250;
+export const CATCH_UP_MS = 250;
 
 /**
  * Computes when requests may start; the caller passes the time.

@@ -1,8 +1,8 @@
 /** Share of the limit that is used; leaves 15 ms per second for differences between clocks. */
 export const FILL = 0.985;
 /** Share of the cap that is recovered per second without a 429. */
-const RECOVERY_PER_SECOND = 0.02;
-const SLOWEST_RPS = 0.1;
+export const RECOVERY_PER_SECOND = 0.02;
+export const SLOWEST_RPS = 0.1;
 /** Without a cap there is no rate to halve, so a 429 only pauses for a moment. */
 const UNCAPPED_HOLD_MS = 100;
 

@@ -1,4 +1,4 @@
-const KEPT_STARTS = 20_000;
+export const KEPT_STARTS = 20_000;
 
 /** Start times of the latest 20,000 requests that were not answered with 429. */
 export class RequestStartLog {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
+import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { type Limited, measure, startClient, startLimited, untilAnswered } from './processes.ts';
 
@@ -12,6 +13,8 @@ interface Case {
   readonly limit: number;
   readonly mode: 'told' | 'auto';
   readonly processes: number;
+  /** Redis server that the processes share, each with a state folder of its own, as on as many machines. */
+  readonly redis?: RedisServer;
 }
 
 interface Row extends Case {
@@ -29,16 +32,17 @@ const rows: Row[] = [];
 
 afterAll(() => {
   const percent = (share: number | undefined): string => (share === undefined ? '-' : `${(100 * share).toFixed(1)} %`);
-  const lines = rows.map(({ limit, mode, processes, used, refusals, refused, usedAfterKill, refusalsAfterKill }) =>
-    [
-      limit,
-      mode,
-      processes,
-      percent(used),
-      `${refusals} (${percent(refused)})`,
-      percent(usedAfterKill),
-      refusalsAfterKill ?? '-',
-    ].join(' | '),
+  const lines = rows.map(
+    ({ limit, mode, processes, redis, used, refusals, refused, usedAfterKill, refusalsAfterKill }) =>
+      [
+        limit,
+        mode,
+        redis === undefined ? processes : `${processes}, through Redis`,
+        percent(used),
+        `${refusals} (${percent(refused)})`,
+        percent(usedAfterKill),
+        refusalsAfterKill ?? '-',
+      ].join(' | '),
   );
   const head =
     'limit | --rps | processes | used over a minute | 429 since the start | used after a kill | 429 after it';
@@ -61,9 +65,13 @@ async function playOn(server: Limited, one: Case): Promise<Row> {
   const { limit, mode, processes } = one;
   const state = freshFolder();
   const rps = mode === 'auto' ? 'auto' : limit;
-  const leader = startClient({ url: server.url, rps, state });
+  const startOne = () =>
+    one.redis === undefined
+      ? startClient({ url: server.url, rps, state })
+      : startClient({ url: server.url, rps, state: freshFolder(), env: { TONLAKE_BUDGET: one.redis.url } });
+  const leader = startOne();
   await untilAnswered(server, 1);
-  const others = Array.from({ length: processes - 1 }, () => startClient({ url: server.url, rps, state }));
+  const others = Array.from({ length: processes - 1 }, startOne);
   // What a bucket holds at the start would count for more than the limit; `auto` has half a minute to find it.
   await delay(mode === 'auto' ? 30_000 : 3000);
   const minute = await measure(server, limit, MINUTE_MS);
@@ -103,3 +111,21 @@ describe.each([1, 2])('%i at once', (processes) => {
     }
   });
 });
+
+test.skipIf(!hasRedis)(
+  'four machines through Redis: as one, told 50 and auto; what a killed one had goes to the others',
+  async () => {
+    const played = await Promise.all(
+      (['told', 'auto'] as const).map(async (mode) =>
+        play({ limit: 50, mode, processes: 4, redis: await startRedis() }),
+      ),
+    );
+    rows.push(...played);
+    for (const { mode, used, refusals, refused, usedAfterKill } of played) {
+      expect.soft(used, `used, ${mode}`).toBeGreaterThanOrEqual(mode === 'told' ? 0.97 : 0.9);
+      expect.soft(refused, `429, ${mode}`).toBeLessThanOrEqual(0.01);
+      if (mode === 'told') expect.soft(refusals, '429, told').toBe(0);
+      expect.soft(usedAfterKill ?? 0, `used after a kill, ${mode}`).toBeGreaterThanOrEqual(0.9);
+    }
+  },
+);

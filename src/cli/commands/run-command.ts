@@ -8,6 +8,7 @@ import { requireLocalPath } from '../../files/local-path.ts';
 import { PRIORITIES, type Priority } from '../../rate-limit/priority.ts';
 import type { Store } from '../../warehouse/index.ts';
 import {
+  budgetOption,
   type CommonOptions,
   collectColumns,
   collectNames,
@@ -33,6 +34,7 @@ interface RunFlags extends CommonOptions {
   readonly walk: WalkMode;
   readonly rps?: number | 'auto';
   readonly priority: Priority;
+  readonly budget?: string;
   readonly lane?: Priority;
   readonly concurrency?: number;
   readonly workers?: number;
@@ -73,6 +75,7 @@ Examples:
   tonlake run jetton_wallets --range -100: --from "select distinct account as owner_address from transactions"
 
 The API key is read from TONLAKE_API_KEY or from the file named by TONLAKE_API_KEY_FILE.
+The password of a Redis server is read from TONLAKE_REDIS_PASSWORD, its user name from TONLAKE_REDIS_USERNAME.
 Exit codes: 0 success, 1 failed or incomplete, 2 invalid usage, 130 interrupted.`;
 
 /** `tonlake run`: exports a range to a warehouse. */
@@ -169,6 +172,7 @@ function withRange(command: Command): Command {
           .choices(PRIORITIES)
           .default('backfill'),
       )
+      .addOption(budgetOption())
       // The old name of --priority.
       .addOption(new Option('--lane <priority>').choices(PRIORITIES).hideHelp())
   );
@@ -241,6 +245,7 @@ async function runOptions(command: 'run' | 'plan', given: readonly string[], fla
     soFar: flags.soFar,
     rps: flags.rps,
     priority: flags.lane ?? flags.priority,
+    budget: flags.budget,
     concurrency: flags.concurrency,
     workers: flags.workers,
     waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,

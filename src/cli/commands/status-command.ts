@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { type CommonOptions, networkOf, withPlace } from '../common-options.ts';
+import { type CommonOptions, networkOf, parseBudget, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 import { pasteable } from '../invocation.ts';
 import { print } from '../streams.ts';
 
 interface StatusFlags extends CommonOptions {
   readonly json?: boolean;
-  readonly budget?: boolean;
+  readonly budget?: boolean | string;
   readonly long?: boolean;
 }
 
@@ -16,14 +16,18 @@ export function addStatus(program: Command): void {
     .description('show what a warehouse contains and what is missing: ranges, rows, files')
     .argument('[names...]', 'pipelines and marts to show in full (default: a summary of each)')
     .option('--long', 'show everything: all spans, days, rows of each table')
-    .option('--budget', 'show the rate limit of the network on this machine instead')
+    .option(
+      '--budget [url]',
+      'show the rate limit of the network on this machine instead, or on all that share it through Redis (env: TONLAKE_BUDGET)',
+      parseBudget,
+    )
     .option('--json', 'print a JSON object')
     .addHelpText(
       'after',
       '\nExamples:\n  tonlake status --network sandbox\n  tonlake status transactions traces --network sandbox\n  tonlake status --warehouse may.duckdb --json',
     )
     .action(async (names: readonly string[], flags: StatusFlags) => {
-      if (flags.budget === true) return showBudget(flags);
+      if (flags.budget !== undefined) return showBudget(flags);
       const [{ readStatus, formatStatus }, { formatSummary, selectStatus }] = await Promise.all([
         import('../../warehouse/query/status.ts'),
         import('../../warehouse/query/status-summary.ts'),
@@ -41,5 +45,6 @@ async function showBudget(flags: StatusFlags): Promise<void> {
     import('../../http/network.ts'),
   ]);
   const network = resolveNetwork(networkOf(flags));
-  print(await budgetStatus({ network, apiKey: readApiKey(process.env) }), flags.json, formatBudgetStatus);
+  const budget = typeof flags.budget === 'string' ? flags.budget : undefined;
+  print(await budgetStatus({ network, apiKey: readApiKey(process.env), budget }), flags.json, formatBudgetStatus);
 }
