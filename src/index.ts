@@ -28,6 +28,7 @@ export type { BatchOf } from './export/batch-queue.ts';
 export { type PipelinePlan, planRun, type RunPlan } from './export/plan.ts';
 export { type BatchOptions, readBatches } from './export/read-batches.ts';
 export { type RunEvent, type RunOptions, type RunReport, run } from './export/run.ts';
+export { type FollowedRows, type FollowOptions, follow } from './feed/follow.ts';
 export { type BuildOptions, buildMarts, type MartBuild, type MartEvent } from './marts/build-marts.ts';
 export { type CheckOptions, type CheckReport, type CheckResult, runChecks } from './marts/run-checks.ts';
 export type { BudgetStatus } from './rate-limit/budget-status.ts';

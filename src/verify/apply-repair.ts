@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Span } from '../core/span.ts';
 import { greatest, haveCommon, least, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { blockColumn } from '../declare/block-column.ts';
 import { kinds } from '../declare/kind.ts';
 import { narrowTable } from '../declare/left-out.ts';
 import { isMasterchain } from '../declare/pipeline.ts';
@@ -11,7 +12,6 @@ import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import { type CommitDraft, covering, PARTIAL, type StagedSpan, type Store, selectStaged } from '../warehouse/index.ts';
 import { projectionOf } from './audit-transactions.ts';
-import { blockColumn } from './bound-column.ts';
 import { describeEvidence } from './entry-state.ts';
 import type { Damage } from './plan-repair.ts';
 

@@ -1,10 +1,10 @@
 import { formatSpans, type Span } from '../core/span.ts';
+import { seqnoColumn } from '../declare/block-column.ts';
 import { ROLES } from '../declare/roles.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { Database } from '../sql/database.ts';
 import { type DamagedStore, type LedgerEntry, roleView } from '../warehouse/index.ts';
-import { seqnoColumn } from './bound-column.ts';
 import type { BadRow } from './finding.ts';
 
 /** Maximum number of masterchain blocks found by one query; further ones are found once these are repaired. */

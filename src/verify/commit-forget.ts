@@ -101,7 +101,7 @@ function keptDraft({ entry }: ForgottenEntry, spans: readonly Span[]): CommitPar
   const share = Math.round((requests * totalSize(spans)) / totalSize(spansOf(entry)));
   return {
     ...{ network, pipeline, version, ...covering(spans), verdict, asOf, scope, proof, without },
-    ...{ requests: share, retries: 0, supersedes: [] },
+    ...{ requests: share, retries: 0, copies: true, supersedes: [] },
   };
 }
 

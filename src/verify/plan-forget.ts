@@ -8,6 +8,7 @@ import {
   subtractSpans,
   unionSpans,
 } from '../core/span.ts';
+import { blockColumn } from '../declare/block-column.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -17,7 +18,6 @@ import { pipelinesBehind } from '../marts/mart-inputs.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
-import { blockColumn } from './bound-column.ts';
 
 /** Which part of an entry is removed. */
 export interface ForgottenEntry {

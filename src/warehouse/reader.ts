@@ -1,3 +1,4 @@
+import type { TableDef } from '../declare/table.ts';
 import type { Query, Stream } from '../sql/query-result.ts';
 import type { LedgerEntry, Store } from './store.ts';
 
@@ -17,6 +18,10 @@ export interface Reader {
   ledger(): Promise<readonly LedgerEntry[]>;
   /** Entries that record rows removed on purpose, in order of commit. */
   forgotten(): Promise<readonly LedgerEntry[]>;
+  /** Entries with a greater number, in order of commit, also those that are no longer in force; without those of incomplete commits. */
+  log(after: number): Promise<readonly LedgerEntry[]>;
+  /** SQL for the declared columns of a table's rows in some entries, for `query`. */
+  select(table: TableDef, entries: readonly LedgerEntry[]): string;
   /** Absolute paths of the files that hold a table's rows; none in a DuckDB warehouse. */
   files(table: string): Promise<readonly string[]>;
   /** Cancels the query that runs, which throws then. */

@@ -103,6 +103,8 @@ export interface LedgerEntry {
   readonly forgotten?: ForgottenRows | undefined;
   /** Id of the last entry of the same commit, if it has several: without that one, this one is not in force. */
   readonly commitWith?: string | undefined;
+  /** Present if its rows are rows of entries that leave force in the same commit, unchanged. Absent from old entries. */
+  readonly copies?: true | undefined;
   /** Ids of entries whose rows this one replaces. */
   readonly supersedes: readonly string[];
   /** ISO 8601, UTC. */
@@ -127,6 +129,7 @@ export type CommitDraft = Pick<
   | 'without'
   | 'mart'
   | 'forgotten'
+  | 'copies'
   | 'supersedes'
 >;
 
@@ -241,6 +244,8 @@ export interface Store {
   ledger(): readonly LedgerEntry[];
   /** Entries that record rows removed on purpose, in order of commit. */
   forgotten(): readonly LedgerEntry[];
+  /** Entries with a greater number, in order of commit, also those that are no longer in force; without those of incomplete commits. */
+  log(after: number): Promise<readonly LedgerEntry[]>;
   /** Queries committed rows: one relation per table. */
   readonly query: Query;
   readonly rows: EntryRows;

@@ -22,6 +22,7 @@ test('a mart that needs more memory than a store reads with leaves the limit as 
     commitTogether: (parts) => store.commitTogether(parts),
     ledger: () => store.ledger(),
     forgotten: () => store.forgotten(),
+    log: (after) => store.log(after),
     clearSuperseded: () => store.clearSuperseded(),
     close: () => store.close(),
     query: (sql, parameters) => {

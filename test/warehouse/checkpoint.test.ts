@@ -550,3 +550,27 @@ test('a catalog that took long to write is written less often', async () => {
   await store.close();
   expect(waits).toEqual([10_000]);
 });
+
+test('the log has entries that a checkpoint left out', async () => {
+  const path = freshPath('parquet');
+  const effects = clockAt(start);
+  const store = await openTestStore(path, { effects });
+  const { id } = await commitItems(store, 1, 2);
+  await commitItems(store, 1, 2, { supersedes: [id] });
+  effects.time += 3 * DAY;
+  await commitEmpty(store, 100);
+  await store.close();
+  const entries = (await (await openedLedger(path)).log(0)).map(({ number }) => number);
+  expect(entries).toEqual(Array.from({ length: 102 }, (_, at) => at + 1));
+  const reader = await openReader(path, tables);
+  expect((await reader.log(0)).map(({ number }) => number)).toEqual(entries);
+  expect((await reader.log(101)).map(({ number }) => number)).toEqual([102]);
+  await reader.close();
+});
+
+async function openedLedger(path: string): Promise<LedgerFolder> {
+  const ledger = new LedgerFolder(path);
+  await ledger.refresh();
+  expect(ledger.entries.all.map(({ number }) => number)).not.toContain(1);
+  return ledger;
+}

@@ -177,6 +177,7 @@ function mergedDraft({ pipeline, spans, entries }: CompactGroup): Parameters<Sto
     requests: sum(({ requests }) => requests),
     retries: sum(({ retries }) => retries),
     ...(planned ? { planned: sum((entry) => entry.planned ?? 0) } : {}),
+    copies: true,
     supersedes: entries.map(({ id }) => id),
   };
 }

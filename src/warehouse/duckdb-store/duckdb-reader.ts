@@ -9,7 +9,7 @@ import { readerSettings } from '../reader-settings.ts';
 import { declaredMacros } from '../relations/macros.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { requireReadable } from '../relations/table-schema.ts';
-import { openFile, pathsOf, readColumns, readEntries, readNetwork } from './database-file.ts';
+import { openFile, pathsOf, readColumns, readEntries, readNetwork, selectRows } from './database-file.ts';
 
 /** Opens a DuckDB file for reading, while nobody writes it. @throws {StoreError} `busy`, `not-a-warehouse`, `needs-migration` */
 export async function openDuckdbReader(path: string, tables: readonly TableDef[]): Promise<Reader> {
@@ -39,6 +39,9 @@ export async function openDuckdbReader(path: string, tables: readonly TableDef[]
         guarded('query', () => macros.answer(sql, () => database.stream(sql, parameters, use))),
       ledger: async () => entries.effective,
       forgotten: async () => entries.forgotten,
+      log: async (after) => entries.after(after),
+      select: (table, own) =>
+        selectRows(table, own, new Set((columns.get(table.name) ?? []).map((column) => column.name))),
       files: async () => [],
       interrupt: () => database.interrupt(),
       close: async () => database.close(),

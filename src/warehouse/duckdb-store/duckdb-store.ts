@@ -146,6 +146,10 @@ class DuckdbStore implements Store {
     return this.#entries.forgotten;
   }
 
+  async log(after: number): Promise<readonly LedgerEntry[]> {
+    return this.#entries.after(after);
+  }
+
   readonly query: Query = (sql, parameters) =>
     this.#queries.add(() => guarded('query', () => this.#readers.query(sql, parameters)));
 

@@ -79,6 +79,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     ...(draft.mart === undefined ? {} : { mart: draft.mart }),
     ...(draft.forgotten === undefined ? {} : { forgotten: draft.forgotten }),
     ...(commitWith === undefined ? {} : { commitWith }),
+    ...(draft.copies === undefined ? {} : { copies: draft.copies }),
     supersedes: draft.supersedes,
     committedAt: new Date(options.committedAt).toISOString(),
   };

@@ -59,6 +59,7 @@ const entrySchema = z.object({
       days: z.object({ from: z.string(), to: z.string() }).optional(),
     })
     .optional(),
+  copies: z.literal(true).optional(),
   commitWith: z.string().optional(),
   supersedes: z.array(z.string()),
   committedAt: z.string(),
@@ -184,6 +185,11 @@ export class Entries {
     const times = this.#all.map(({ committedAt }) => Date.parse(committedAt));
     const since = times.reduce((most, time) => Math.max(most, time), 0) - CHECKPOINT_GRACE_MS;
     return this.#all[times.findIndex((time) => time > since)]?.number ?? 0;
+  }
+
+  /** Entries with a greater number, without those of incomplete commits, and those that a checkpoint left out. */
+  after(number: number): readonly LedgerEntry[] {
+    return this.#all.filter((entry) => entry.number > number && this.#isWhole(entry));
   }
 
   /** True unless the commit of an entry is incomplete. */

@@ -115,6 +115,27 @@ export class LedgerFolder {
     return all;
   }
 
+  /** Entries with a greater number, as far as the ledger was read. Those that a checkpoint left out are read from their files. */
+  async log(after: number): Promise<readonly LedgerEntry[]> {
+    const last = this.entries.nextNumber - 1;
+    const isWhole = this.entries.all.filter(({ number }) => number > after).length === last - after;
+    if (isWhole) return this.entries.after(after);
+    const known = new Set(this.entries.all.map(({ number }) => number));
+    const left = Array.from({ length: Math.max(0, last - after) }, (_, at) => after + 1 + at).filter(
+      (number) => !known.has(number),
+    );
+    const older: LedgerEntry[] = [];
+    for (let at = 0; at < left.length; at += readers) {
+      const read = await Promise.all(left.slice(at, at + readers).map((number) => this.#readEntry(number, last)));
+      older.push(...read.filter((entry) => entry !== undefined));
+    }
+    const own = this.entries.after(after);
+    if (older.length === 0) return own;
+    const ids = new Set([...older, ...own].map(({ id }) => id));
+    const whole = older.filter(({ commitWith }) => commitWith === undefined || ids.has(commitWith));
+    return [...whole, ...own].sort((a, b) => a.number - b.number);
+  }
+
   /** @throws {StoreError} `needs-migration` if rows in force cannot be read as they are declared */
   requireReadable(tables: readonly TableDef[], warehouse: string): void {
     const { effective } = this.entries;

@@ -5,7 +5,7 @@ import { noWarehouse } from '../no-warehouse.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
-import { groupFiles } from './entry-files.ts';
+import { groupFiles, selectEntries } from './entry-files.ts';
 
 /** Opens a folder of Parquet files for reading, also while it is written. @throws {StoreError} `no-warehouse`, `needs-migration` */
 export async function openParquetReader(
@@ -52,6 +52,11 @@ export async function openParquetReader(
       await follow();
       return ledger.entries.effective;
     },
+    log: async (after) => {
+      await follow();
+      return guarded(`warehouse ${path}`, () => ledger.log(after));
+    },
+    select: (table, entries) => selectEntries(path, ledger, table, entries),
     files: async (table) => {
       await follow();
       return groupFiles(path, ledger, table).flatMap(({ paths }) => paths);

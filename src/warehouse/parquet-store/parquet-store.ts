@@ -167,6 +167,10 @@ class ParquetStore implements Store {
     return this.#ledger.entries.forgotten;
   }
 
+  log(after: number): Promise<readonly LedgerEntry[]> {
+    return guarded(`warehouse ${this.path}`, () => this.#ledger.log(after));
+  }
+
   readonly query: Query = (sql, parameters) => this.#views.query(sql, parameters);
 
   async clearSuperseded(): Promise<number> {

@@ -1,0 +1,176 @@
+import { type Effects, realEffects } from '../core/effects.ts';
+import { StoreError, UsageError } from '../core/errors.ts';
+import type { Span } from '../core/span.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { BatchOf } from '../export/batch-queue.ts';
+import { type LedgerEntry, openReader, type Reader } from '../warehouse/index.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { type Cursor, formatCursor, parseCursor } from './cursor.ts';
+import { startAt } from './cursor-start.ts';
+import { type FollowedTables, followedTables } from './followed-tables.ts';
+import { type LedgerState, type NextRows, planNext } from './next-rows.ts';
+import { type FeedView, readRows } from './read-rows.ts';
+
+export interface FollowOptions {
+  /** Folder of Parquet files, or a DuckDB file. */
+  readonly warehouse: string;
+  /** Tables of pipelines that are exported by blocks: `transactions`, `messages`, `jetton_transfers` ... */
+  readonly tables: readonly string[];
+  /** The cursor that came with the last rows that took effect. Default: begins with the first row of the warehouse. */
+  readonly cursor?: string | undefined;
+  /** Waits for more rows at the end, for ever. Default true; false ends there. */
+  readonly wait?: boolean | undefined;
+  /** Pause between two looks at the ledger, in milliseconds. Default 1,000. */
+  readonly pollMs?: number | undefined;
+  /** About how many rows to hand out at once; at least those of one block. Default 50,000. */
+  readonly batchRows?: number | undefined;
+  /** Ends the iteration when aborted. */
+  readonly signal?: AbortSignal | undefined;
+  readonly registry?: Registry | undefined;
+  readonly effects?: Effects | undefined;
+}
+
+/** Rows of some blocks of one pipeline, proven and committed. */
+export interface FollowedRows {
+  readonly pipeline: string;
+  /** The masterchain blocks that the rows belong to. */
+  readonly spans: readonly Span[];
+  /**
+   * True if rows of these blocks came before, and were read again: remove those, or overwrite rows with the same key. Lists that are read
+   * by logical time have their blocks in no column, and new ones among those that came before.
+   */
+  readonly replaces: boolean;
+  /** Tables without rows are left out. A table can have several batches. */
+  readonly batches: readonly BatchOf[];
+  /** Store it with the effect of the rows, and start from it again. */
+  readonly cursor: string;
+}
+
+const POLL_MS = 1000;
+export const BATCH_ROWS = 50_000;
+
+/**
+ * Hands out the rows of a warehouse in the order of their commits, and goes on with each commit that follows. A consumer that stores the
+ * cursor together with the effect of the rows, and starts again from it, sees every row once.
+ *
+ * @throws {UsageError} `bad-cursor`, `foreign-cursor`, `other-tables`, `unknown-table`, `not-by-blocks`
+ * @throws {StoreError} `no-warehouse`; `busy` without `wait`, while a process writes a DuckDB warehouse
+ */
+export async function* follow(options: FollowOptions): AsyncGenerator<FollowedRows> {
+  const { effects = realEffects, wait = true, pollMs = POLL_MS, signal } = options;
+  const registry = await warehouseRegistry(options.warehouse, options.registry);
+  const followed = followedTables(registry, options.tables);
+  const source = new ReaderSource(options.warehouse, registry);
+  let cursor = options.cursor === undefined ? undefined : parseCursor(options.cursor);
+  if (cursor !== undefined) requireSameTables(cursor, options.tables);
+  try {
+    while (signal?.aborted !== true) {
+      const next = await source.use(async (view) => {
+        cursor ??= startAt(view.network, await view.ledger(), followed, options.tables);
+        return nextRows(view, followed, cursor, options.batchRows);
+      }, wait);
+      if (next?.rows !== undefined) yield next.rows;
+      if (next !== undefined) cursor = next.cursor;
+      if (next?.rows !== undefined) continue;
+      if (!wait) return;
+      // Rejects when the signal is aborted, which ends the loop.
+      await effects.sleep(pollMs, signal).catch(() => undefined);
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** The next rows after a cursor; `rows` is undefined if there are none yet. */
+export async function nextRows(
+  view: FeedView,
+  followed: readonly FollowedTables[],
+  from: Cursor,
+  mostRows = BATCH_ROWS,
+): Promise<{ readonly rows: FollowedRows | undefined; readonly cursor: Cursor }> {
+  let cursor = from;
+  for (;;) {
+    const state = { ...(await readLedger(view, cursor)), followed, mostRows };
+    const { rows, next } = await readStep(view, state, cursor);
+    cursor = next;
+    if (rows === undefined) return { rows, cursor };
+    const { batches, pipeline, spans, replaces } = rows;
+    // Nobody has to know of new blocks without rows.
+    if (batches.length === 0 && !replaces) continue;
+    return { rows: { pipeline: pipeline.name, spans, replaces, batches, cursor: formatCursor(cursor) }, cursor };
+  }
+}
+
+interface StepRows {
+  readonly rows: (NextRows & { readonly batches: readonly BatchOf[] }) | undefined;
+  readonly next: Cursor;
+}
+
+/** Reads the next rows. Those of merged entries are counted: if they are not told apart as expected, the whole entry is read. */
+async function readStep(view: FeedView, state: LedgerState, cursor: Cursor): Promise<StepRows> {
+  let step = planNext(state, cursor);
+  if (step.rows?.isMixed === true) step = planNext({ ...state, log: await view.log(0) }, cursor);
+  for (const { rows, cursor: next } of [step, planNext(state, cursor, true)]) {
+    if (rows === undefined) return { rows, next };
+    const batches = await readRows(view, rows);
+    if (batches !== undefined) return { rows: { ...rows, batches }, next };
+  }
+  throw new Error('expected the rows of an entry, got others');
+}
+
+/** @throws {UsageError} `foreign-cursor` */
+export async function readLedger(
+  view: FeedView,
+  cursor: Cursor,
+): Promise<{ readonly log: readonly LedgerEntry[]; readonly ledger: readonly LedgerEntry[] }> {
+  const log = await view.log(Math.max(0, cursor.since - 1));
+  const isKnown = cursor.since === 0 || log.find(({ number }) => number === cursor.since)?.id === cursor.id;
+  if (isKnown && view.network === cursor.network) return { log, ledger: await view.ledger() };
+  const network = view.network === cursor.network ? '' : ` of ${cursor.network}`;
+  throw new UsageError(`usage: expected a cursor of this warehouse, got one of another warehouse${network}`, {
+    code: 'foreign-cursor',
+    hint: 'a warehouse that was restored, or made again, needs a new cursor: start without one',
+  });
+}
+
+function requireSameTables(cursor: Cursor, tables: readonly string[]): void {
+  const [held, asked] = [cursor.tables.join(', '), [...tables].sort().join(', ')];
+  if (held === asked) return;
+  throw new UsageError(`usage: expected the tables of the cursor, ${held}, got ${asked}`, {
+    code: 'other-tables',
+    hint: 'follow other tables with a cursor of their own',
+  });
+}
+
+/** A warehouse for reading. A DuckDB file is open only while it is read, because nobody can write it then. */
+class ReaderSource {
+  readonly #warehouse: string;
+  readonly #registry: Registry;
+  #reader: Reader | undefined;
+
+  constructor(warehouse: string, registry: Registry) {
+    this.#warehouse = warehouse;
+    this.#registry = registry;
+  }
+
+  /** @returns undefined if the warehouse is being written, and cannot be read meanwhile */
+  async use<T>(work: (view: FeedView) => Promise<T>, canWait: boolean): Promise<T | undefined> {
+    try {
+      this.#reader ??= await openReader(this.#warehouse, this.#registry.tables);
+    } catch (error) {
+      if (canWait && error instanceof StoreError && error.code === 'busy') return undefined;
+      throw error;
+    }
+    try {
+      return await work(this.#reader);
+    } finally {
+      if (this.#reader.blocksWriters) await this.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    const reader = this.#reader;
+    this.#reader = undefined;
+    await reader?.close();
+  }
+}

@@ -1,0 +1,39 @@
+import { didYouMean } from '../core/did-you-mean.ts';
+import { UsageError } from '../core/errors.ts';
+import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { TableDef } from '../declare/table.ts';
+
+/** A pipeline, and those of its tables that a consumer reads. */
+export interface FollowedTables {
+  readonly pipeline: PipelineDef;
+  readonly tables: readonly TableDef[];
+}
+
+/**
+ * The pipelines of some tables, each after those that it needs.
+ * @throws {UsageError} `unknown-table`; `not-by-blocks` for tables whose rows are readings of a moment
+ */
+export function followedTables(registry: Registry, names: readonly string[]): readonly FollowedTables[] {
+  const blocks = registry.pipelines.filter(coversBlocks);
+  const known = blocks.flatMap(({ tables }) => tables.map(({ name }) => name));
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    if (registry.tables.some((table) => table.name === name)) {
+      throw new UsageError(`usage: expected a table that is exported by blocks, got ${name}`, {
+        code: 'not-by-blocks',
+        hint: 'its rows are readings of a moment: query them instead',
+      });
+    }
+    throw new UsageError(`usage: expected a table that is exported by blocks, got ${name}`, {
+      code: 'unknown-table',
+      hint: `${didYouMean(name, known)}tonlake describe lists all tables`,
+    });
+  }
+  if (names.length === 0) throw new UsageError('usage: expected at least one table, got none', { code: 'no-tables' });
+  const wanted = blocks.filter(({ tables }) => tables.some(({ name }) => names.includes(name)));
+  const order = registry.toRun(wanted.map(({ name }) => name)).map(({ name }) => name);
+  return wanted
+    .sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
+    .map((pipeline) => ({ pipeline, tables: pipeline.tables.filter(({ name }) => names.includes(name)) }));
+}

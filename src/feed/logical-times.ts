@@ -1,0 +1,65 @@
+import { type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import type { TableDef } from '../declare/table.ts';
+import { columnOf, quoteName } from '../sql/canonical-text.ts';
+import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import type { FollowedTables } from './followed-tables.ts';
+
+/** Which rows of some entries are meant. */
+export interface RowLimits {
+  /** SQL conditions by table. */
+  readonly conditions: ReadonlyMap<string, string>;
+  /** Number of rows by table, if it is known. */
+  readonly rows: ReadonlyMap<string, number> | undefined;
+}
+
+/**
+ * The rows that some entries had before they were merged, by the bounds that the ledger has of them: entries of a list that is read by
+ * logical time share no time.
+ *
+ * @param spans what the entries have to cover
+ * @returns undefined if the rows cannot be told from others
+ */
+export function byLogicalTime(
+  { pipeline, tables }: FollowedTables,
+  spans: readonly Span[],
+  entries: readonly LedgerEntry[],
+): RowLimits | undefined {
+  if (pipeline.walk.kind !== 'lt') return undefined;
+  // Of entries that replaced each other before their rows were handed out, the last has the rows.
+  const own = entries.filter((entry, at) => {
+    const later = entries.slice(at + 1).flatMap(spansOf);
+    return (
+      subtractSpans(spansOf(entry), spans).length === 0 && subtractSpans(spansOf(entry), unionSpans(later)).length > 0
+    );
+  });
+  if (subtractSpans(spans, unionSpans(own.flatMap(spansOf))).length > 0) return undefined;
+  const conditions = new Map<string, string>();
+  const rows = new Map<string, number>();
+  for (const table of tables) {
+    const condition = conditionOf(table, own);
+    if (condition === undefined) return undefined;
+    conditions.set(table.name, condition);
+    rows.set(
+      table.name,
+      own.reduce((sum, entry) => sum + (entry.tables[table.name]?.rows ?? 0), 0),
+    );
+  }
+  return { conditions, rows };
+}
+
+function conditionOf(table: TableDef, entries: readonly LedgerEntry[]): string | undefined {
+  const [leading = ''] = table.sort;
+  if (columnOf(table, leading).unit !== 'lt') return undefined;
+  const ranges: string[] = [];
+  for (const { files } of entries.flatMap((entry) => entry.tables[table.name] ?? [])) {
+    for (const { rows, bounds } of files) {
+      const [least, greatest] = bounds?.[leading] ?? [null, null];
+      if (rows === 0) continue;
+      if (least === null || greatest === null) return undefined;
+      ranges.push(`(${BigInt(least)}, ${BigInt(greatest)})`);
+    }
+  }
+  if (ranges.length === 0) return 'false';
+  return `EXISTS (SELECT 1 FROM (VALUES ${ranges.join(', ')}) AS t(lt_from, lt_to)
+    WHERE ${quoteName(leading)} BETWEEN lt_from AND lt_to)`;
+}

@@ -1,0 +1,188 @@
+import { haveCommon, intersectSpans, type Span, spanSize, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { blockColumn } from '../declare/block-column.ts';
+import type { TableDef } from '../declare/table.ts';
+import { quoteName } from '../sql/canonical-text.ts';
+import { spanCondition } from '../sql/span-condition.ts';
+import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import type { Cursor } from './cursor.ts';
+import type { FollowedTables } from './followed-tables.ts';
+import { byLogicalTime, type RowLimits } from './logical-times.ts';
+
+/** What the ledger says now. */
+export interface LedgerState {
+  /** Entries from `since` of the cursor on; or all, to tell the rows of older merged entries apart. */
+  readonly log: readonly LedgerEntry[];
+  /** Entries in force. */
+  readonly ledger: readonly LedgerEntry[];
+  /** In the order in which rows of the same blocks are handed out. */
+  readonly followed: readonly FollowedTables[];
+  /** About how many rows to hand out at once. */
+  readonly mostRows: number;
+}
+
+/** The rows to hand out next. */
+export interface NextRows extends FollowedTables {
+  readonly spans: readonly Span[];
+  /** True if rows of these blocks were handed out before. */
+  readonly replaces: boolean;
+  /** Entries in force with the rows. */
+  readonly entries: readonly LedgerEntry[];
+  /** Which rows of the entries; undefined for all. */
+  readonly limits: RowLimits | undefined;
+  /** True if the entry has rows that were handed out before, or will be again, which cannot be told from the others. */
+  readonly isMixed: boolean;
+}
+
+export interface Step {
+  /** Undefined if everything was handed out. */
+  readonly rows: NextRows | undefined;
+  /** Where to go on when the rows were handed out. */
+  readonly cursor: Cursor;
+}
+
+/**
+ * Plans the next rows of a consumer.
+ *
+ * Rows are told by their blocks: each entry of the log whose rows are new adds its blocks to `rest`, and the rows of these blocks are read
+ * from whatever entry in force has them. So it does not matter how often entries were merged in the meantime. Blocks that a later entry
+ * reads again are left to that one.
+ *
+ * @param isWhole reads merged entries of lists as a whole. Default false: by the logical times of their parts, as far as the log has them
+ */
+export function planNext(state: LedgerState, cursor: Cursor, isWhole = false): Step {
+  let at = cursor;
+  for (;;) {
+    for (const own of state.followed) {
+      const step = nextOf(state, at, own, isWhole);
+      if (step.rows !== undefined) return step;
+      at = step.cursor;
+    }
+    const next = nextEntries(state, at);
+    if (next === undefined) return { rows: undefined, cursor: at };
+    at = next;
+  }
+}
+
+/** True if the rows of an entry are new to the warehouse, and proven as far as they can be. */
+function isSource(entry: LedgerEntry): boolean {
+  const { id, verdict, scope, mart, copies, supersedes } = entry;
+  return verdict === 'sealed' && scope === undefined && !mart && copies !== true && !supersedes.includes(id);
+}
+
+/** Adds the blocks of the next entries to `rest`. @returns undefined if there are none */
+function nextEntries({ log, followed, mostRows }: LedgerState, cursor: Cursor): Cursor | undefined {
+  const fresh = log.filter((entry) => entry.number > cursor.number);
+  const rest = new Map<string, Span[]>();
+  let { number } = cursor;
+  let rows = 0;
+  for (const entry of fresh) {
+    const own = followed.find(({ pipeline }) => pipeline.name === entry.pipeline);
+    if (own !== undefined && isSource(entry)) {
+      if (rows >= mostRows) break;
+      rows += countRows(entry, own.tables);
+      rest.set(entry.pipeline, [...(rest.get(entry.pipeline) ?? []), ...spansOf(entry)]);
+    }
+    number = entry.number;
+  }
+  if (number === cursor.number) return undefined;
+  const before = log.find((entry) => entry.number === cursor.number);
+  return {
+    ...cursor,
+    ...{ number, since: cursor.number, id: before?.id ?? null },
+    rest: Object.fromEntries([...rest].map(([name, spans]) => [name, unionSpans(spans)])),
+  };
+}
+
+function countRows({ tables }: LedgerEntry, wanted: readonly TableDef[]): number {
+  return wanted.reduce((sum, { name }) => sum + (tables[name]?.rows ?? 0), 0);
+}
+
+/** The next rows of one pipeline. */
+function nextOf(state: LedgerState, cursor: Cursor, own: FollowedTables, isWhole: boolean): Step {
+  const { name } = own.pipeline;
+  const { [name]: rest = [], ...others } = cursor.rest;
+  const { [name]: seen = [] } = cursor.delivered;
+  const sources = state.log.filter((entry) => entry.pipeline === name && isSource(entry));
+  const later = sources.filter(({ number }) => number > cursor.number).flatMap(spansOf);
+  const due = subtractSpans(rest, later);
+  const holders = state.ledger.filter(
+    ({ pipeline, verdict, scope, spans, span }) =>
+      pipeline === name && verdict === 'sealed' && scope === undefined && haveCommon(spansOf({ span, spans }), due),
+  );
+  const held = intersectSpans(due, unionSpans(holders.flatMap(spansOf)));
+  if (held.length === 0) return { rows: undefined, cursor: { ...cursor, rest: others } };
+  // Blocks that are new and blocks that are read again are not mixed.
+  const fresh = subtractSpans(held, seen);
+  const spans = fresh.length > 0 ? fresh : held;
+  const read = own.tables.every((table) => blockColumn(own.pipeline, table) !== undefined)
+    ? byBlocks(own, holders, firstBlocks(spans, holders, own, state.mostRows))
+    : byEntry(own, holders, spans, isWhole ? [] : sources);
+  const left = subtractSpans(held, read.spans);
+  return {
+    rows: { ...own, ...read, replaces: haveCommon(seen, read.spans) },
+    cursor: {
+      ...cursor,
+      rest: left.length === 0 ? others : { ...others, [name]: left },
+      delivered: { ...cursor.delivered, [name]: unionSpans([...seen, ...read.spans]) },
+    },
+  };
+}
+
+type Reading = Pick<NextRows, 'spans' | 'entries' | 'limits' | 'isMixed'>;
+
+/** The first of some blocks, with about `mostRows` rows. */
+function firstBlocks(
+  spans: readonly Span[],
+  holders: readonly LedgerEntry[],
+  { tables }: FollowedTables,
+  mostRows: number,
+): readonly Span[] {
+  const rows = holders.reduce((sum, entry) => sum + countRows(entry, tables), 0);
+  const blocks = totalSize(holders.flatMap(spansOf));
+  let room = Math.max(1, Math.floor((mostRows * blocks) / Math.max(1, rows)));
+  const first: Span[] = [];
+  for (const span of spans) {
+    if (room === 0) break;
+    const size = Math.min(room, spanSize(span));
+    first.push({ from: span.from, to: span.from + size - 1 });
+    room -= size;
+  }
+  return first;
+}
+
+/** The rows of some blocks, by the column with their block. */
+function byBlocks(
+  { pipeline, tables }: FollowedTables,
+  holders: readonly LedgerEntry[],
+  spans: readonly Span[],
+): Reading {
+  const entries = holders.filter((entry) => haveCommon(spansOf(entry), spans));
+  const isAll = subtractSpans(unionSpans(entries.flatMap(spansOf)), spans).length === 0;
+  const conditions = tables.map((table): readonly [string, string] => {
+    const column = blockColumn(pipeline, table) ?? '';
+    return [table.name, spanCondition(quoteName(column), spans)];
+  });
+  return {
+    spans,
+    entries,
+    limits: isAll ? undefined : { conditions: new Map(conditions), rows: undefined },
+    isMixed: false,
+  };
+}
+
+/** The rows of the first entry in force with some of these blocks. Those of a merged entry are told by their logical times. */
+function byEntry(
+  own: FollowedTables,
+  holders: readonly LedgerEntry[],
+  spans: readonly Span[],
+  sources: readonly LedgerEntry[],
+): Reading {
+  const [holder] = holders.filter((entry) => haveCommon(spansOf(entry), spans));
+  if (holder === undefined) throw new Error('expected an entry with these blocks, got none');
+  const all = spansOf(holder);
+  const part = intersectSpans(all, spans);
+  const isPart = subtractSpans(all, part).length > 0;
+  const limits = isPart ? byLogicalTime(own, part, sources) : undefined;
+  const isMixed = isPart && limits === undefined;
+  return { spans: isMixed ? all : part, entries: [holder], limits, isMixed };
+}

@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
+
+const root = join(import.meta.dirname, '../..');
+const execute = promisify(execFile);
+
+test('the consumer of docs/consumers.md runs as it stands, and sees each row once when it runs again', async () => {
+  const folder = freshFolder();
+  const page = await readFile(join(root, 'docs/consumers.md'), 'utf8');
+  const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
+  const code = example.replaceAll('data/', `${folder}/`);
+  const warehouse = join(folder, 'sandbox');
+  const fees = async (range: string): Promise<readonly [string, string]> => {
+    const place = ['--network', 'sandbox', '--warehouse', warehouse];
+    const { code: exit } = await tonlake(['run', 'transactions', '--range', range, ...place]);
+    expect(exit).toBe(0);
+    const { stdout: rows } = await tonlake([
+      'sql',
+      'select count(*) as n from transactions',
+      '--format',
+      'csv',
+      ...place,
+    ]);
+    const { stdout } = await execute(process.execPath, ['--input-type=module', '--eval', code], { cwd: root });
+    return [stdout.trim(), `fees ${rows.split('\n')[1]?.trim()}`];
+  };
+  for (const range of ['1:5', '6:9']) {
+    const [seen, held] = await fees(range);
+    expect(seen).toBe(held);
+  }
+  expect(example).toContain('follow(');
+});
