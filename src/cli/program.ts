@@ -7,6 +7,7 @@ import { addCheck } from './commands/check-command.ts';
 import { addCompact } from './commands/compact-command.ts';
 import { addCompletion } from './commands/completion-command.ts';
 import { addDescribe } from './commands/describe-command.ts';
+import { addExplain } from './commands/explain-command.ts';
 import { addFetch } from './commands/fetch-command.ts';
 import { addFiles } from './commands/files-command.ts';
 import { addForget } from './commands/forget-command.ts';
@@ -43,6 +44,7 @@ export function createProgram(): Command {
     addShell,
     addReport,
     addDescribe,
+    addExplain,
     addFiles,
     addFetch,
     addWatch,

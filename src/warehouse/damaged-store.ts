@@ -7,7 +7,8 @@ import type { Query } from '../sql/query-result.ts';
 import type { Declarations } from './ledger/declarations.ts';
 import { FORGOTTEN } from './ledger/done-spans.ts';
 import type { Entries } from './ledger/entries.ts';
-import type { LedgerEntry, Store, TableEntry, TableFile } from './store.ts';
+import type { SelectEach } from './select-each.ts';
+import type { LedgerEntry, Store, TableEntry } from './store.ts';
 
 /** A ledger entry that is missing or unreadable, with what is known of it from elsewhere. */
 export interface LostEntry {
@@ -68,22 +69,6 @@ export interface BytesCheck {
   /** True if one statement can read these rows together with those of other entries. */
   readonly isShareable: boolean;
   readonly faults: readonly FileFault[];
-}
-
-/** A select with a column that identifies the entry, and the file, of each row. */
-export interface SelectEach {
-  readonly sql: string;
-  /** Name of that column. */
-  readonly by: string;
-  /** The owner of the rows with a value of that column. */
-  ownerOf(value: unknown): RowOwner | undefined;
-}
-
-export interface RowOwner {
-  /** Number of the entry. */
-  readonly entry: number;
-  /** Undefined if rows do not lie in files. */
-  readonly file?: TableFile | undefined;
 }
 
 /** A warehouse opened for reading, however damaged: whatever can be read of it. */

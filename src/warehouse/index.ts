@@ -3,10 +3,11 @@
 
 // Opening: for writing, for reading, and whatever can be read of a damaged one.
 
-export type { DamagedStore, FaultKind, LostDeclaration, RowOwner, Trust } from './damaged-store.ts';
+export type { DamagedStore, FaultKind, LostDeclaration, Trust } from './damaged-store.ts';
 export { openDamaged } from './open-damaged.ts';
 export { openReader, openStore, requireKind } from './open-store.ts';
 export type { Reader } from './reader.ts';
+export type { RowOwner } from './select-each.ts';
 export type { Store } from './store.ts';
 export { recordsFolder } from './store-kinds.ts';
 export { warehousePath } from './store-options.ts';

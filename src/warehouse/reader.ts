@@ -1,5 +1,6 @@
 import type { TableDef } from '../declare/table.ts';
 import type { Query, Stream } from '../sql/query-result.ts';
+import type { SelectEach } from './select-each.ts';
 import type { LedgerEntry, Store } from './store.ts';
 
 /** A warehouse opened for reading only. */
@@ -24,6 +25,8 @@ export interface Reader {
   select(table: TableDef, entries: readonly LedgerEntry[]): string;
   /** Absolute paths of the files that hold a table's rows; none in a DuckDB warehouse. */
   files(table: string): Promise<readonly string[]>;
+  /** SQL for a table's rows in force, for `query`, with the entry and file of each; null for columns that the warehouse lacks. */
+  selectEach(table: TableDef): Promise<SelectEach>;
   /** Cancels the query that runs, which throws then. */
   interrupt(): void;
   close(): Promise<void>;

@@ -54,7 +54,7 @@ export async function openDamagedFile(
     select: (table, some) => select(table, some, []),
     selectEach: (table, some) => ({
       sql: select(table, some, ['_entry']),
-      by: '_entry',
+      ...{ by: '_entry', position: undefined },
       ownerOf: (value) => ({ entry: Number(value) }),
     }),
     // Rows have no files of their own, so only their values can be compared.

@@ -43,6 +43,13 @@ export async function openDuckdbReader(path: string, tables: readonly TableDef[]
       select: (table, own) =>
         selectRows(table, own, new Set((columns.get(table.name) ?? []).map((column) => column.name))),
       files: async () => [],
+      selectEach: async (table) => ({
+        sql: selectRows(table, entries.effective, new Set(columns.get(table.name)?.map(({ name }) => name)), {
+          more: ['_entry'],
+        }),
+        ...{ by: '_entry', position: undefined },
+        ownerOf: (value) => ({ entry: Number(value) }),
+      }),
       interrupt: () => database.interrupt(),
       close: async () => database.close(),
     };

@@ -20,8 +20,7 @@ import { LedgerFolder, layoutOf, readIdentity } from '../ledger/ledger-folder.ts
 import { noWarehouse } from '../no-warehouse.ts';
 import { COMMITS } from '../relations/commits-view.ts';
 import { checkFiles } from './check-files.ts';
-import { selectEntries } from './entry-files.ts';
-import { steadyPath } from './pinned-files.ts';
+import { selectEachFile, selectEntries } from './entry-files.ts';
 
 /** Opens whatever can be read of a folder of Parquet files. @throws {StoreError} `no-warehouse`; `bad-ledger` without a network */
 export async function openDamagedFolder(path: string, database: Database): Promise<DamagedStore> {
@@ -41,17 +40,7 @@ export async function openDamagedFolder(path: string, database: Database): Promi
     ...surveyLedger(ledger.entries, network, lost, [...faults, ...unknown, ...wrong]),
     ...{ kind: 'parquet', path, database },
     select: (table, entries) => selectEntries(path, ledger, table, entries),
-    selectEach: (table, entries) => {
-      const owners = new Map(
-        entries.flatMap(({ number, tables }) =>
-          (tables[table.name]?.files ?? []).map(
-            (file) => [steadyPath(path, file.path), { entry: number, file }] as const,
-          ),
-        ),
-      );
-      const sql = selectEntries(path, ledger, table, entries, true);
-      return { sql, by: 'filename', ownerOf: (value) => owners.get(String(value)) };
-    },
+    selectEach: (table, entries) => selectEachFile(path, ledger, table, entries),
     checkBytes: (part, query) => checkFiles(path, part, query),
     declarations: new DeclarationFolder(path),
     fillLedger: (options) => fillFolder(path, network, lost, options),

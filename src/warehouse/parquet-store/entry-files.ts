@@ -6,6 +6,7 @@ import { hashBytes, hashFile, ifAny, statIfAny } from '../../files/disk.ts';
 import { dateIn } from '../file-layout.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type FileGroup, readFiles, selectFiles } from '../relations/table-relation.ts';
+import type { SelectEach } from '../select-each.ts';
 import type { EntryDay, EntryRows, LedgerEntry, TableFile } from '../store.ts';
 import { steadyPath } from './pinned-files.ts';
 
@@ -38,7 +39,7 @@ export function folderRows(warehouse: string, ledger: LedgerFolder): EntryRows {
   };
 }
 
-/** SQL for a table's rows in some entries. `isNamed` adds `filename`, the path of a row's file. */
+/** SQL for a table's rows in some entries. `isNamed` adds the path of a row's file, and its position there. */
 export function selectEntries(
   warehouse: string,
   ledger: LedgerFolder,
@@ -47,6 +48,24 @@ export function selectEntries(
   isNamed = false,
 ): string {
   return selectFiles(table, groupFiles(warehouse, ledger, table.name, entries), readFiles, isNamed);
+}
+
+/** As `selectEntries`, and the entry and file of each row. */
+export function selectEachFile(
+  warehouse: string,
+  ledger: LedgerFolder,
+  table: TableDef,
+  entries: readonly LedgerEntry[],
+): SelectEach {
+  const owners = new Map(
+    entries.flatMap(({ number, tables }) =>
+      (tables[table.name]?.files ?? []).map(
+        (file) => [steadyPath(warehouse, file.path), { entry: number, file }] as const,
+      ),
+    ),
+  );
+  const sql = selectEntries(warehouse, ledger, table, entries, true);
+  return { sql, by: 'filename', position: 'file_row_number', ownerOf: (value) => owners.get(String(value)) };
 }
 
 /** The days of an entry's rows, from the folders of its files. */

@@ -5,7 +5,7 @@ import { noWarehouse } from '../no-warehouse.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
-import { groupFiles, selectEntries } from './entry-files.ts';
+import { groupFiles, selectEachFile, selectEntries } from './entry-files.ts';
 
 /** Opens a folder of Parquet files for reading, also while it is written. @throws {StoreError} `no-warehouse`, `needs-migration` */
 export async function openParquetReader(
@@ -60,6 +60,10 @@ export async function openParquetReader(
     files: async (table) => {
       await follow();
       return groupFiles(path, ledger, table).flatMap(({ paths }) => paths);
+    },
+    selectEach: async (table) => {
+      await follow();
+      return selectEachFile(path, ledger, table, ledger.entries.effective);
     },
     interrupt: () => views.interrupt(),
     close: () => views.close(),

@@ -52,13 +52,14 @@ export interface FileGroup {
 }
 
 /**
- * A select of the declared columns from exactly these files; missing columns are null. `isNamed` adds `filename`, the path of a row's file.
+ * A select of the declared columns from exactly these files; missing columns are null. `isNamed` adds `filename`, the path of a row's file,
+ * and `file_row_number`, its position there, from 0.
  */
 export function selectFiles(table: TableDef, groups: readonly FileGroup[], read = readFiles, isNamed = false): string {
   const declared = schemaOf(table).columns;
   const filled = groups.filter(({ paths }) => paths.length > 0);
   if (filled.length === 0) {
-    const none = isNamed ? [...declared, { name: 'filename', type: 'VARCHAR' }] : declared;
+    const none = isNamed ? [...declared, ...PLACE] : declared;
     return `SELECT ${none.map(({ name, type }) => `NULL::${type} AS ${quoteName(name)}`).join(', ')} WHERE false`;
   }
   return filled
@@ -72,8 +73,9 @@ export function selectFiles(table: TableDef, groups: readonly FileGroup[], read 
         // Only marts have other types, from older selects; their rows will be built again.
         return `${held === undefined ? `NULL::${type}` : `TRY_CAST(${quoteName(name)} AS ${type})`} AS ${quoteName(name)}`;
       });
-      const named = isNamed ? [...selected, 'filename'] : selected;
-      return `SELECT ${named.join(', ')} FROM ${read(paths, isDated || isNamed ? WITH_PATH : undefined)}`;
+      const named = isNamed ? [...selected, ...PLACE.map(({ name }) => name)] : selected;
+      const path = isDated ? WITH_PATH : undefined;
+      return `SELECT ${named.join(', ')} FROM ${read(paths, isNamed ? WITH_PLACE : path)}`;
     })
     .join(' UNION ALL ');
 }
@@ -88,6 +90,11 @@ export function emptyView(table: TableDef): string {
  * the warehouse itself contains `name=value`, it would add columns or change values.
  */
 const WITH_PATH = 'filename = true, hive_partitioning = false';
+const WITH_PLACE = `${WITH_PATH}, file_row_number = true`;
+const PLACE: readonly SchemaColumn[] = [
+  { name: 'filename', type: 'VARCHAR' },
+  { name: 'file_row_number', type: 'BIGINT' },
+];
 const FOLDER_DATE = `TRY_CAST(regexp_extract(filename, '^.*/${DATE_COLUMN}=([0-9-]+)/', 1) AS DATE)`;
 
 /** All declared columns of rows in staged files, which are not in a folder of a date yet; for FROM. */

@@ -1,0 +1,111 @@
+import { formatBytes, formatCount } from '../core/format.ts';
+import { shortSpans } from '../core/span.ts';
+import { visible } from '../sql/text-table.ts';
+import { spansOf } from '../warehouse/index.ts';
+import type { EarlierEntry, Explanation, RowExplanation, RowFileFacts, SourceRecord } from './explanation.ts';
+
+/** Longest value that is shown whole. */
+const SHOWN = 100;
+
+/** An explanation as text for a terminal; `records` are those of the rows, if the source was asked. */
+export function describeExplanation(
+  explanation: Explanation,
+  key: readonly string[],
+  records: readonly SourceRecord[] = [],
+): string {
+  const { table, rows, isCut, reasons } = explanation;
+  if (rows.length === 0) {
+    const lines = [`no row of ${table} has the key ${key.join(' ')}`, ...reasons.map((reason) => `  ${reason}`)];
+    return `${lines.map(visible).join('\n')}\n`;
+  }
+  const more = isCut ? `\nmore rows match: give more of the key to see others\n` : '';
+  const texts = rows.map((row, at) => {
+    const record = records[at];
+    return describeRow(table, row, record);
+  });
+  return `${texts.join('\n')}${more}`;
+}
+
+function describeRow(table: string, row: RowExplanation, record: SourceRecord | undefined): string {
+  const { entry, values, block, past, file, proof, newerReading, request } = row;
+  const { number, pipeline, requests, retries, committedAt } = entry;
+  const of = entry.mart === undefined ? `, blocks ${shortSpans(spansOf(entry))}` : '';
+  const readAt = values['_read_at'];
+  const facts: readonly (readonly [string, string] | undefined)[] = [
+    ['entry', `${number} of ${pipeline}${of}`],
+    block === undefined ? undefined : ['block', `masterchain block ${block}`],
+    ['read', readText(requests, retries, readAt)],
+    request === undefined || record !== undefined ? undefined : ['request', `${request} reads its record now (--raw)`],
+    [
+      'committed',
+      committedAt + (past.mergedFrom.length === 0 ? '' : `; merged by compact from ${earlierText(past.mergedFrom)}`),
+    ],
+    past.replaced.length === 0 ? undefined : ['replaces', earlierText(past.replaced)],
+    newerReading === undefined
+      ? undefined
+      : ['superseded', `by the reading of ${newerReading.readAt}, in entry ${newerReading.entry}`],
+    file === undefined ? undefined : ['file', fileText(file)],
+    file === undefined ? undefined : ['bytes', checksumText(file)],
+    ['proof', proof.statement],
+    proof.evidence === undefined
+      ? undefined
+      : ['evidence', `${proof.evidence.holds ? '' : 'DOES NOT HOLD: '}${proof.evidence.text}`],
+  ];
+  const lines = facts.flatMap((fact) => (fact === undefined ? [] : [`  ${fact[0].padEnd(10)} ${visible(fact[1])}`]));
+  const compared = record === undefined ? '' : describeRecord(record);
+  return `${table}\n${record?.fields === undefined ? `${valueLines(values)}\n` : ''}${lines.join('\n')}\n${compared}`;
+}
+
+function valueLines(values: RowExplanation['values']): string {
+  const width = Math.max(...Object.keys(values).map((name) => name.length));
+  return Object.entries(values)
+    .map(([name, value]) => `  ${name.padEnd(width)}  ${short(value)}`)
+    .join('\n');
+}
+
+function readText(requests: number, retries: number, readAt: string | null | undefined): string {
+  const count = `${formatCount(requests)} ${requests === 1 ? 'request' : 'requests'} for all rows of the entry`;
+  const again = retries === 0 ? '' : `, ${formatCount(retries)} of them retries`;
+  return `${typeof readAt === 'string' ? `${readAt}; ` : ''}${count}${again}`;
+}
+
+function earlierText(entries: readonly EarlierEntry[]): string {
+  return entries.map(({ number, committedAt }) => `entry ${number} (${committedAt})`).join(', ');
+}
+
+function fileText({ path, rows, bytes, row, rowGroup, rowInGroup }: RowFileFacts): string {
+  return `${path} (${formatBytes(bytes)}): row ${formatCount(row)} of ${formatCount(rows)}, in row group ${rowGroup} row ${formatCount(rowInGroup)}, counted from 0`;
+}
+
+function checksumText({ checksum }: RowFileFacts): string {
+  switch (checksum) {
+    case 'matches':
+      return 'the file has the SHA-256 that the ledger recorded';
+    case 'differs':
+      return 'DAMAGED: the file does not have the SHA-256 that the ledger recorded; tonlake verify --repair reads its rows again';
+    case 'unknown':
+      return 'the ledger has no checksum of the file';
+  }
+}
+
+/** A row beside the record that the source sends now. */
+function describeRecord({ request, fields, searched }: SourceRecord): string {
+  if (fields === undefined) return `  source     ${request}: none of ${formatCount(searched)} records has this key\n`;
+  const names = fields.map(({ column, pointer }) => column ?? pointer);
+  const width = Math.max(...names.map((name) => name.length));
+  const lines = fields.map(({ state, stored, sent, isDecoration, where }, at) => {
+    const note = isDecoration ? ' (computed by the server on each read)' : '';
+    const values =
+      state === 'differs'
+        ? `row ${short(stored)}, source ${short(sent)}${note}`
+        : short(state === 'missing' ? stored : sent);
+    const reason = where === undefined ? '' : ` (${where})`;
+    return `    ${state.padEnd(10)}  ${(names[at] ?? '').padEnd(width)}  ${values}${reason}`;
+  });
+  return `  source     ${visible(request)}\n${lines.join('\n')}\n`;
+}
+
+function short(value: string | null): string {
+  if (value === null) return 'null';
+  return visible(value.length <= SHOWN ? value : `${value.slice(0, SHOWN)}… (${formatCount(value.length)} characters)`);
+}

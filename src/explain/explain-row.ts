@@ -1,0 +1,164 @@
+import { UsageError } from '../core/errors.ts';
+import { blockColumn } from '../declare/block-column.ts';
+import type { ColumnDef } from '../declare/column.ts';
+import { kinds } from '../declare/kind.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { TableDef } from '../declare/table.ts';
+import { loadMarts } from '../marts/load-marts.ts';
+import { quoteName } from '../sql/canonical-text.ts';
+import { openReader, type Reader } from '../warehouse/index.ts';
+import { findGaps } from '../warehouse/query/open-warehouse.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { pastOf } from './entry-past.ts';
+import type { ExplainedTable, Explanation, RowExplanation } from './explanation.ts';
+import { nameRecordRequest } from './record-request.ts';
+import { readFileFacts } from './row-file.ts';
+import { keyCondition, parseRowKey } from './row-key.ts';
+import { readRowProof } from './row-proof.ts';
+
+/** Maximum number of rows that are explained. */
+const MOST_ROWS = 20;
+
+/**
+ * Explains the rows of a table or mart that match a key: ledger entry, file and position, when they were read, how they were proven, and
+ * what they replaced.
+ *
+ * @param key values in the order of the key columns, or `column=value`; addresses raw or user-friendly, hashes base64 or hex
+ * @throws {UsageError} `unknown-table`, `bad-key`; {StoreError} as `openWarehouse`
+ */
+export async function explainRow(
+  warehouse: string,
+  table: string,
+  key: readonly string[],
+  options: { readonly registry?: Registry | undefined } = {},
+): Promise<Explanation> {
+  const registry = await warehouseRegistry(warehouse, options.registry);
+  const reader = await openReader(warehouse, registry.tables, { isPinned: true });
+  try {
+    return await explainRowIn(reader, registry, table, key);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** As `explainRow`, in a warehouse that is open. */
+export async function explainRowIn(
+  reader: Reader,
+  registry: Registry,
+  name: string,
+  key: readonly string[],
+): Promise<Explanation> {
+  const explained = await findTable(registry, name);
+  const { table, pipeline } = explained;
+  const parts = parseRowKey(table, key);
+  const { sql, parameters } = keyCondition(parts);
+  const each = await reader.selectEach(table);
+  const place = [each.by, ...(each.position === undefined ? [] : [each.position])];
+  const columns = [...table.columns.map(textSql), ...place.map(quoteName)];
+  const newest = table.key.includes('_read_at') ? ['"_read_at" DESC'] : [];
+  const order = [...newest, ...table.sort.map(quoteName)].join(', ') || 'ALL';
+  const found = await reader.query(
+    `SELECT ${columns.join(', ')} FROM (${each.sql}) WHERE ${sql} ORDER BY ${order} LIMIT ${MOST_ROWS + 1}`,
+    parameters,
+  );
+  const ledger = new Map((await reader.ledger()).map((entry) => [entry.number, entry]));
+  const history = found.rows.length === 0 ? [] : await reader.log(0);
+  const newer = new Map<string, { readonly readAt: string; readonly entry: number }>();
+  const rows: RowExplanation[] = [];
+  for (const row of found.rows.slice(0, MOST_ROWS)) {
+    const values = Object.fromEntries(table.columns.map((column, at) => [column.name, textOrNull(row[at])]));
+    const owner = each.ownerOf(row[table.columns.length]);
+    const entry = ledger.get(owner?.entry ?? -1);
+    // Entries can only be added while the reader is open.
+    if (entry === undefined) continue;
+    const [path, position] = row.slice(table.columns.length);
+    const block = blockOf(explained, values);
+    const reading = givenText(table, values);
+    rows.push({
+      ...{ values, entry, block },
+      request: pipeline === undefined ? undefined : nameRecordRequest(pipeline, table, { values, block }),
+      past: pastOf(history, entry, name, block),
+      file:
+        owner?.file === undefined ? undefined : await readFileFacts(reader, owner.file, String(path), Number(position)),
+      proof: await readRowProof(reader, registry, explained, { values, entry }),
+      newerReading: newer.get(reading),
+    });
+    const { _read_at: readAt } = values;
+    if (readAt !== undefined && !newer.has(reading)) newer.set(reading, { readAt: readAt ?? '', entry: entry.number });
+  }
+  const isAbsent = rows.length === 0;
+  return {
+    ...{ table: name, pipeline: pipeline?.name, network: reader.network, rows },
+    isCut: found.rows.length > MOST_ROWS,
+    reasons: isAbsent
+      ? await reasonsOf(
+          reader,
+          registry,
+          explained,
+          parts.flatMap(({ texts }) => texts),
+        )
+      : [],
+  };
+}
+
+/** @throws {UsageError} `unknown-table` */
+export async function findTable(registry: Registry, name: string): Promise<ExplainedTable> {
+  const view = registry.tableOf(name);
+  if (view !== undefined && view.name !== name) {
+    throw new UsageError(`usage: expected a table or mart, got ${name}, a view of ${view.name}`, {
+      code: 'unknown-table',
+      hint: `tonlake explain row ${view.name} KEY`,
+    });
+  }
+  const mart = view === undefined ? (await loadMarts(registry)).find((each) => each.name === name) : undefined;
+  if (mart !== undefined) return { table: mart.table, pipeline: undefined };
+  const table = registry.table(name);
+  return { table, pipeline: registry.pipelines.find(({ tables }) => tables.some((each) => each.name === name)) };
+}
+
+function textSql(column: ColumnDef): string {
+  const name = quoteName(column.name);
+  return kinds[column.kind].physical === 'binary' ? `to_base64(${name})` : `${name}::VARCHAR`;
+}
+
+function textOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
+
+/** What readings of one key have in common. */
+function givenText({ key }: TableDef, values: RowExplanation['values']): string {
+  return JSON.stringify(key.filter((name) => name !== '_read_at').map((name) => values[name]));
+}
+
+function blockOf({ table, pipeline }: ExplainedTable, values: RowExplanation['values']): number | undefined {
+  if (pipeline === undefined) return undefined;
+  const block = values[blockColumn(pipeline, table) ?? ''];
+  return block === undefined || block === null ? undefined : Number(block);
+}
+
+/** Why no row matches: what the table lacks, and records of the quarantine that name the key. */
+async function reasonsOf(
+  reader: Reader,
+  registry: Registry,
+  { table, pipeline }: ExplainedTable,
+  texts: readonly string[],
+): Promise<readonly string[]> {
+  const gaps = await findGaps(reader, registry, { sql: `SELECT * FROM ${quoteName(table.name)}` });
+  if (pipeline === undefined) return gaps;
+  const wanted = texts.filter((text) => text.length >= 10);
+  const refused = await Promise.all(
+    wanted.map((text) =>
+      reader.query(
+        'SELECT mc_block_seqno::VARCHAR, pointer, reason FROM quarantine WHERE pipeline = $pipeline AND contains(raw, $text)',
+        { pipeline: pipeline.name, text },
+      ),
+    ),
+  );
+  const named = refused.flatMap(({ rows }) =>
+    rows.map(
+      ([seqno, pointer, reason]) =>
+        `quarantine: a record of block ${String(seqno)} that names it could not be decoded: ${String(reason)} at ${String(pointer)}`,
+    ),
+  );
+  return [...gaps, ...new Set(named)];
+}

@@ -1,0 +1,126 @@
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { TableDef } from '../declare/table.ts';
+import type { LedgerEntry } from '../warehouse/index.ts';
+
+/** Where one row is from. */
+export interface RowExplanation {
+  /** Every column as text; bytes in base64, null for null. */
+  readonly values: Readonly<Record<string, string | null>>;
+  /** The ledger entry whose commit made it visible. */
+  readonly entry: LedgerEntry;
+  readonly past: EntryPast;
+  /** Undefined if rows do not lie in files. */
+  readonly file: RowFileFacts | undefined;
+  /** Masterchain block of the row; undefined if it belongs to none. */
+  readonly block: number | undefined;
+  /** The request that reads its record now, as `--raw` does; those of the entry read many rows each, and are only counted. */
+  readonly request: string | undefined;
+  readonly proof: RowProof;
+  /** A newer reading of the same key, of a table that keeps several; undefined if this is the newest. */
+  readonly newerReading: { readonly readAt: string; readonly entry: number } | undefined;
+}
+
+/** The rows of a key, and where they are from. */
+export interface Explanation {
+  readonly table: string;
+  /** Undefined for a mart. */
+  readonly pipeline: string | undefined;
+  readonly network: string;
+  /** The newest reading first. */
+  readonly rows: readonly RowExplanation[];
+  /** True if more rows match the key. */
+  readonly isCut: boolean;
+  /** If no row matches: what the table lacks, and where the key is instead. */
+  readonly reasons: readonly string[];
+}
+
+/** A table or mart, with what wrote it. */
+export interface ExplainedTable {
+  readonly table: TableDef;
+  readonly pipeline: PipelineDef | undefined;
+}
+
+/** An earlier entry. */
+export interface EarlierEntry {
+  readonly number: number;
+  readonly committedAt: string;
+}
+
+/** The earlier commits of the same blocks. */
+export interface EntryPast {
+  /** The first commits of rows that `compact` merged later; empty if the entry was not merged. */
+  readonly mergedFrom: readonly EarlierEntry[];
+  /** Entries whose rows were read again, and replaced. */
+  readonly replaced: readonly EarlierEntry[];
+}
+
+/** The file of a row, and its place there. */
+export interface RowFileFacts {
+  /** Relative to the warehouse. */
+  readonly path: string;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Position of the row in the file, from 0. */
+  readonly row: number;
+  /** Row group of the row, from 0, and the position there. */
+  readonly rowGroup: number;
+  readonly rowInGroup: number;
+  /** Whether the bytes are those that were committed; `unknown` for old entries, which have no checksum. */
+  readonly checksum: 'matches' | 'differs' | 'unknown';
+}
+
+/** How a row was proven when it was committed, and what the warehouse shows of it now. */
+export interface RowProof {
+  /**
+   * `links`, `counts`: by block headers. `compared`: a list, with the transactions. `shards`: by the addresses they cover. `read`: not compared with anything. `mart`: derived
+   * from other tables. `quarantine`: a record that could not be decoded.
+   */
+  readonly kind: 'links' | 'counts' | 'compared' | 'shards' | 'read' | 'mart' | 'quarantine';
+  readonly statement: string;
+  /** The same question asked again of the rows that are in the warehouse; undefined if they cannot answer it. */
+  readonly evidence: { readonly holds: boolean; readonly text: string } | undefined;
+}
+
+/** What the source sends for a row now. */
+export interface SourceRecord {
+  /** The request whose response has the record, or the first one: `GET /blocks?mc_seqno=5&limit=1000`. */
+  readonly request: string;
+  /** Undefined if no record of the response has the key of the row. */
+  readonly fields: readonly ComparedField[] | undefined;
+  /** Records that were searched. */
+  readonly searched: number;
+}
+
+/**
+ * One field of a record beside the column of its row. `missing`: the source does not send it any more. `not stored`: no column has it, or
+ * its column was left out.
+ */
+export interface ComparedField {
+  readonly state: 'equal' | 'differs' | 'missing' | 'not stored';
+  /** JSON pointer in the record. */
+  readonly pointer: string;
+  /** Undefined if no column has the field. */
+  readonly column: string | undefined;
+  /** As in the row; null for null. */
+  readonly stored: string | null;
+  /** As sent: text without quotes, JSON for anything else; null if it is null or missing. */
+  readonly sent: string | null;
+  /** The server computes the value on each read, so a difference says nothing about the row. */
+  readonly isDecoration: boolean;
+  /** Why no column has the field, or which table has it. */
+  readonly where?: string | undefined;
+}
+
+/**
+ * True if rows were found, their files and proofs are as committed, and chain data is what the source sends. Rows of changing lists may
+ * differ from it.
+ */
+export function isSound({ rows }: Explanation, records: readonly SourceRecord[]): boolean {
+  const areRowsSound = rows.every(({ file, proof }) => file?.checksum !== 'differs' && proof.evidence?.holds !== false);
+  const areEqual = records.every(
+    ({ fields }, at) =>
+      rows[at]?.values['_read_at'] !== undefined ||
+      fields?.every(({ state, isDecoration }) => isDecoration || state === 'equal' || state === 'not stored') === true,
+  );
+  return rows.length > 0 && areRowsSound && areEqual;
+}

@@ -1,0 +1,29 @@
+import { hashFile } from '../files/disk.ts';
+import { quoteText } from '../sql/canonical-text.ts';
+import type { Reader, TableFile } from '../warehouse/index.ts';
+import type { RowFileFacts } from './explanation.ts';
+
+/** Reads the footer of the file, and all of its bytes for the checksum. @param absolute its path */
+export async function readFileFacts(
+  { query }: Reader,
+  { path, rows, bytes, sha256 }: TableFile,
+  absolute: string,
+  row: number,
+): Promise<RowFileFacts> {
+  const groups = await query(
+    `SELECT row_group_id, any_value(row_group_num_rows) FROM parquet_metadata(${quoteText(absolute)}) GROUP BY ALL ORDER BY ALL`,
+  );
+  let rowGroup = 0;
+  let rowInGroup = row;
+  for (const [id, count] of groups.rows) {
+    rowGroup = Number(id);
+    if (rowInGroup < Number(count)) break;
+    rowInGroup -= Number(count);
+  }
+  return { path, rows, bytes, row, rowGroup, rowInGroup, checksum: await compareBytes(absolute, sha256) };
+}
+
+async function compareBytes(absolute: string, sha256: string | undefined): Promise<RowFileFacts['checksum']> {
+  if (sha256 === undefined) return 'unknown';
+  return (await hashFile(absolute)) === sha256 ? 'matches' : 'differs';
+}

@@ -1,0 +1,232 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { parseExact } from '../../src/decode/read-cell.ts';
+import { compareFields } from '../../src/explain/compare-fields.ts';
+import { explainRow } from '../../src/explain/explain-row.ts';
+import { Database } from '../../src/sql/database.ts';
+import { tonlake } from '../cli.ts';
+import { copyOf, damage, exportSandbox, texts } from '../marts/support.ts';
+import { freshFolder } from '../scratch.ts';
+
+const registry = await loadRegistry();
+const PIPELINES = [
+  'transactions',
+  'traces',
+  'actions',
+  'jetton_transfers',
+  'jetton_masters',
+  'account_latest',
+  'shard_state',
+];
+
+let folder: string;
+let file: string;
+beforeAll(async () => {
+  folder = await exportSandbox('1000:1009', PIPELINES);
+  file = await exportSandbox('1000:1009', ['transactions', 'jetton_masters'], join(freshFolder(), 'w.duckdb'));
+});
+
+const explain = (path: string, ...args: readonly string[]) => tonlake(['explain', 'row', ...args, '--warehouse', path]);
+
+/** The key of a row in the middle of a table, as words: what belongs to one at an end may lie outside of the range. */
+async function keyOf(path: string, table: string): Promise<readonly string[]> {
+  const { key, sort } = registry.table(table);
+  const columns = key.filter((name) => name !== '_read_at');
+  const [row = []] = await texts(
+    path,
+    `SELECT ${columns.join(', ')} FROM ${table} QUALIFY row_number() OVER (ORDER BY ${sort.join(', ')}) = count(*) OVER () // 2`,
+  );
+  return columns.map((name, at) => `${name}=${row[at]}`);
+}
+
+describe('in a folder of Parquet files', () => {
+  test.each([
+    ['blocks', 'links', true],
+    ['transactions', 'counts', true],
+    ['messages', 'counts', true],
+    ['account_states', 'counts', true],
+    ['traces', 'compared', true],
+    ['jetton_transfers', 'compared', true],
+    ['shard_state', 'shards', undefined],
+    ['actions', 'read', undefined],
+    ['jetton_masters', 'read', undefined],
+    ['account_latest', 'read', undefined],
+  ] as const)('a row of %s is where it is said to be, and is what the source sends', async (table, kind, holds) => {
+    const key = await keyOf(folder, table);
+    const { rows } = await explainRow(folder, table, key);
+    const [row] = rows;
+    expect(row?.entry.pipeline).toBe(
+      registry.pipelines.find(({ tables }) => tables.some(({ name }) => name === table))?.name,
+    );
+    expect([row?.proof.kind, row?.proof.evidence?.holds, row?.file?.checksum]).toEqual([kind, holds, 'matches']);
+    const stored = key.map((word) => word.split('=')[0]).join(', ');
+    const database = await Database.open();
+    const found = await database.query(
+      `SELECT ${stored} FROM read_parquet('${folder}/${row?.file?.path}', file_row_number = true, hive_partitioning = false)
+       WHERE file_row_number = ${row?.file?.row}`,
+    );
+    database.close();
+    expect(found.rows[0]?.map(String)).toEqual(key.map((word) => word.replace(/^\w+=/, '')));
+    const raw = await explain(folder, table, ...key, '--raw', '--json');
+    expect(raw.code, raw.stdout + raw.stderr).toBe(0);
+    const { fields, request } = JSON.parse(raw.stdout).records[0];
+    expect(request.split('&')[0]).toBe(row?.request?.split('&')[0]);
+    const states = new Set(fields.map(({ state }: { state: string }) => state));
+    expect([...states].filter((state) => state !== 'not stored')).toEqual(['equal']);
+  });
+
+  test('a file that was changed afterwards is told', async () => {
+    const path = await copyOf(folder);
+    const key = await keyOf(path, 'transactions');
+    const { rows } = await explainRow(path, 'transactions', key);
+    const data = join(path, rows[0]?.file?.path ?? '');
+    const bytes = readFileSync(data);
+    // The name of the writer, in the footer: every value can still be read.
+    bytes[bytes.lastIndexOf('tonlake')] = 'T'.charCodeAt(0);
+    for (const name of [data, data.replace('/tables/', '/pinned/')]) writeFileSync(name, bytes);
+    const damaged = await explain(path, 'transactions', ...key, '--json');
+    expect(damaged.code).toBe(1);
+    expect(JSON.parse(damaged.stdout).rows[0].file.checksum).toBe('differs');
+  });
+
+  test('merged rows name their first commits', async () => {
+    const path = await exportSandbox('1000:1002', ['blocks']);
+    await exportSandbox('1003:1005', ['blocks'], path);
+    const key = await keyOf(path, 'blocks');
+    const [before] = (await explainRow(path, 'blocks', key)).rows;
+    expect((await tonlake(['compact', '--warehouse', path])).code).toBe(0);
+    const [after] = (await explainRow(path, 'blocks', key)).rows;
+    expect(after?.entry.number).toBeGreaterThan(before?.entry.number ?? 99);
+    const { number, committedAt } = before?.entry ?? {};
+    expect(after?.past).toEqual({ mergedFrom: [{ number, committedAt }], replaced: [] });
+    expect(after?.proof.evidence?.holds).toBe(true);
+  });
+});
+
+describe('in a DuckDB file', () => {
+  test('a row names its entry and proof, and has no file', async () => {
+    const { stdout, code } = await explain(file, 'transactions', ...(await keyOf(file, 'transactions')));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/ {2}entry {6}2 of transactions, blocks 1000:1009\n {2}block {6}masterchain block 100\d\n/);
+    expect(stdout).toMatch(
+      / {2}evidence {3}the header of its block says (\d+) transactions, and the warehouse has \1\n/,
+    );
+    expect(stdout).not.toContain('  file ');
+  });
+
+  test('a transaction that is missing beside the row is told', async () => {
+    const path = await copyOf(file);
+    const [[hash = '', seqno] = []] = await texts(
+      path,
+      'SELECT hash, block_seqno FROM transactions ORDER BY lt LIMIT 1',
+    );
+    await damage(path, `DELETE FROM _rows.transactions WHERE block_seqno = ${seqno} AND hash <> '${hash}'`);
+    const { code, stdout } = await explain(path, 'transactions', hash);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/DOES NOT HOLD: the header of its block says \d+ transactions, and the warehouse has 1\n/);
+  });
+
+  test('a value that is not what the source sends is told, alone', async () => {
+    const path = await copyOf(file);
+    const key = await keyOf(path, 'transactions');
+    await damage(
+      path,
+      "UPDATE _rows.transactions SET total_fees = total_fees + 1, descr = NULL, trace_external_hash = 'x'",
+    );
+    const { code, stdout } = await explain(path, 'transactions', ...key, '--raw', '--json');
+    const { fields } = JSON.parse(stdout).records[0];
+    const wrong = fields.filter(({ state }: { state: string }) => !['equal', 'not stored'].includes(state));
+    expect([
+      code,
+      ...wrong.map(({ column, state }: { column: string; state: string }) => `${column} ${state}`),
+    ]).toEqual([1, 'trace_external_hash missing', 'total_fees differs', 'descr differs']);
+  });
+
+  test('a newer reading supersedes an older one', async () => {
+    const path = await copyOf(file);
+    const args = [
+      'run',
+      'jetton_masters',
+      '--network',
+      'sandbox',
+      '--range',
+      '1010:1011',
+      '--history',
+      '--warehouse',
+      path,
+    ];
+    expect((await tonlake(args)).code).toBe(0);
+    const { rows } = await explainRow(path, 'jetton_masters', await keyOf(path, 'jetton_masters'));
+    expect(rows.map(({ entry }) => entry.number)).toEqual([4, 3]);
+    expect(rows.map(({ newerReading }) => newerReading)).toEqual([
+      undefined,
+      { readAt: rows[0]?.values['_read_at'], entry: 4 },
+    ]);
+  });
+});
+
+describe('a key', () => {
+  test('can be written in every usual form', async () => {
+    const [[hash = '', account = '', shard = ''] = []] = await texts(
+      folder,
+      'SELECT hash, account, block_shard FROM transactions WHERE block_shard < 0 ORDER BY lt LIMIT 1',
+    );
+    const bytes = Buffer.from(hash, 'base64');
+    const [[friendly = ''] = []] = await texts(folder, `SELECT friendly_address('${account}')`);
+    const hex = BigInt.asUintN(64, BigInt(shard)).toString(16);
+    for (const form of [
+      hash,
+      bytes.toString('hex'),
+      bytes.toString('hex').toUpperCase(),
+      bytes.toString('base64url'),
+    ]) {
+      const { rows } = await explainRow(folder, 'transactions', [form, `account=${friendly}`, `block_shard=${hex}`]);
+      expect(rows.map(({ values }) => values['hash'])).toEqual([hash]);
+    }
+  });
+
+  test.each([
+    [['transactionz', 'x'], 2, /did you mean transactions\?/],
+    [['jetton_masters_now', 'x'], 2, /a view of jetton_masters; hint: tonlake explain row .*jetton_masters KEY/],
+    [['transactions', 'a', 'b'], 2, /at most the key of transactions \(hash\), got "b" as well/],
+    [['blocks', 'lots', '1', '1'], 2, /a whole number for workchain, got "lots"/],
+  ] as const)('%j ends with %i', async (args, code, message) => {
+    const result = await explain(folder, ...args);
+    expect(result.code).toBe(code);
+    expect(result.stderr).toMatch(message);
+  });
+
+  test('that no row has is told with what the table lacks', async () => {
+    const { code, stdout } = await explain(
+      folder,
+      'nft_items',
+      'address=EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs',
+    );
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/^no row of nft_items has the key .*\n {2}.*nft_items.*\n$/),
+    ]);
+  });
+});
+
+test('fields are compared with all digits, and not as the decoder would', () => {
+  const pipeline = registry.pipeline('jetton_masters');
+  const table = registry.table('jetton_masters');
+  const sent = parseExact(
+    '{"address":"0:AB","total_supply":"18446744073709551616","mintable":true,"jetton_content":{"decimals":9007199254740993},"new_field":[1]}',
+  );
+  const stored = {
+    ...{ address: '0:AB', total_supply: '18446744073709551615', mintable: 'true', admin_address: '0:CD' },
+    jetton_content: '{"decimals":9007199254740992}',
+  };
+  const states = compareFields(pipeline, table, { record: sent }, stored).map(({ column, pointer, state }) => [
+    column ?? pointer,
+    state,
+  ]);
+  expect(Object.fromEntries(states)).toMatchObject({
+    ...{ address: 'equal', total_supply: 'differs', mintable: 'equal', admin_address: 'missing' },
+    ...{ jetton_content: 'differs', '/new_field': 'not stored', code_hash: 'equal' },
+  });
+});
