@@ -102,11 +102,11 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
 
 /** The command that continues the run, with the flags that decide what it writes and where. */
 function runAgain(
-  { range, warehouse, store, from, history, registry }: RunOptions,
+  { range, slice, warehouse, store, from, history, registry }: RunOptions,
   what: string,
   network: string,
 ): string {
-  const flags = { network, range, warehouse, pipelines: registry?.folder, store, from };
+  const flags = { network, range, slice, warehouse, pipelines: registry?.folder, store, from };
   const told = Object.entries(flags).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${shellWord(value)}`],
   );

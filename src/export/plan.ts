@@ -1,5 +1,5 @@
 import { type IndexEnds, sessionBounds } from '../chain/index-ends.ts';
-import { parseRange, resolveRange } from '../chain/range.ts';
+import { parseRange } from '../chain/range.ts';
 import { realEffects } from '../core/effects.ts';
 import { TonlakeError, WalkError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
@@ -16,6 +16,7 @@ import {
   spansOf,
 } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { requireSliceable, resolveAsked } from './asked-blocks.ts';
 import { NOTHING } from './quote/measure-pages.ts';
 import {
   type ListBasis,
@@ -85,11 +86,12 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   const registry = await warehouseRegistry(options.warehouse, options.registry);
   const pipelines = selectFrom(registry.toRun(options.pipelines), options);
   for (const pipeline of pipelines) walkKindOf(registry, pipeline);
-  const parts = parseRange(options.range);
+  requireSliceable(options, pipelines);
+  parseRange(options.range);
   const session = await openSession({ ...options, effects, command: 'tonlake plan' });
   try {
     const chain = sessionBounds(session, effects);
-    const asked = await resolveRange(parts, chain);
+    const asked = await resolveAsked(options, chain);
     const reader = await readerIfAny(options.warehouse, registry.tables);
     try {
       const ledger = (await reader?.ledger()) ?? [];

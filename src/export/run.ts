@@ -1,5 +1,5 @@
 import { fetchEnds, sessionBounds } from '../chain/index-ends.ts';
-import { parseRange, resolveRange } from '../chain/range.ts';
+import { parseRange } from '../chain/range.ts';
 import { isComing, reachedPieces } from '../chain/wait-for-blocks.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
@@ -11,6 +11,7 @@ import { openSession, type Session, type SessionOptions } from '../http/session.
 import type { Source } from '../http/source.ts';
 import { doneFor, doneSpans, openStore, requireKind, type Store } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { requireSliceable, resolveAsked } from './asked-blocks.ts';
 import { bringIn, type PipelineRun } from './bring-in.ts';
 import { requireGivenKeys, requireKeyColumns } from './lookup-keys.ts';
 import { PageQueue } from './page-queue.ts';
@@ -26,6 +27,11 @@ export interface RunOptions extends Omit<SessionOptions, 'effects' | 'onRetry' |
   readonly pipelines: readonly string[];
   /** Masterchain blocks, both ends inclusive: `47670000:47671000`, `-1000:`, `2026-05-01`; see `parseRange`. */
   readonly range: string;
+  /**
+   * One of several slices of the range, such as `3/16`, for as many machines. They are disjoint, make up the range, and are the same on every
+   * machine, so the range must have fixed ends. Default: the whole range.
+   */
+  readonly slice?: string | undefined;
   /** Folder of Parquet files, or a file that ends in `.duckdb`. Created if missing. */
   readonly warehouse: string;
   readonly store?: Store['kind'] | undefined;
@@ -112,16 +118,17 @@ export async function run(options: RunOptions): Promise<RunReport> {
   const startedAt = effects.monotonic();
   const pipelines = selectFrom(registry.toRun(options.pipelines), options);
   for (const pipeline of pipelines) walkKindOf(registry, pipeline);
+  requireSliceable(options, pipelines);
   const parts = parseRange(options.range);
   const command = ['tonlake run', ...options.pipelines].join(' ');
   const session = await openSession({ ...options, effects, command });
   try {
     const chain = sessionBounds(session, effects);
-    const asked = await resolveRange(parts, chain);
+    const asked = await resolveAsked(options, chain);
     const store = await openStore({
       ...{ path: options.warehouse, network: session.network, effects },
       ...{ tables: registry.tables, pipelines: registry.pipelines, ...kindOf(options.store) },
-      command: `${command} --range ${options.range}`,
+      command: `${command} --range ${options.range}${options.slice === undefined ? '' : ` --slice ${options.slice}`}`,
     });
     const tally = new RunTally(store, options.onEvent);
     const stages = stagesOf(store, pipelines, asked);

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { realEffects } from '../../core/effects.ts';
 import { UsageError } from '../../core/errors.ts';
+import { coversBlocks } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { RunOptions } from '../../export/run.ts';
 import type { WalkMode } from '../../export/walk-context.ts';
@@ -30,6 +31,7 @@ interface RunFlags extends CommonOptions {
   readonly withoutColumn?: readonly string[];
   readonly all?: boolean;
   readonly range?: string;
+  readonly slice?: string;
   readonly store?: Store['kind'];
   readonly walk: WalkMode;
   readonly rps?: number | 'auto';
@@ -68,6 +70,7 @@ Examples:
   tonlake run --range 2026-05-01 --dry-run
   tonlake run blocks --range 47.67M:47.68M --warehouse may.duckdb
   tonlake run --all --network sandbox --range 1000:1199
+  tonlake run --network sandbox --range 1000:1999 --slice 3/16 --warehouse data/slice-3
   tonlake run jetton_masters --network sandbox
   tonlake run --range 2026-05-01 --without account_states --without-column messages.body_boc,messages.decoded
   tonlake run --range 2026-05-01 --columns transactions=hash,account,total_fees
@@ -147,7 +150,8 @@ function withRange(command: Command): Command {
     .option(
       '-r, --range <range>',
       'blocks or UTC days to export; not needed for lists of the whole network, such as jetton_masters',
-    );
+    )
+    .option('--slice <i/n>', 'one of n slices of the range, for n machines: 1/16, 2/16 and so on to 16/16');
   return (
     withPlace(command)
       .addOption(pipelinesOption())
@@ -182,7 +186,7 @@ function withRange(command: Command): Command {
 async function namesOf(
   command: 'run' | 'plan',
   pipelines: readonly string[],
-  { all, from }: RunFlags,
+  { all, from, slice }: RunFlags,
   registry: Registry,
 ): Promise<readonly string[]> {
   if (all !== true) {
@@ -190,7 +194,9 @@ async function namesOf(
     return pipelines.length > 0 ? [...new Set(pipelines)] : [registry.playing('counted').pipeline.name];
   }
   const other = pipelines[0] ?? (from === undefined ? undefined : '--from');
-  if (other === undefined) return registry.lasting;
+  if (other === undefined && slice === undefined) return registry.lasting;
+  // Lists and lookups belong to no slice: their keys are in the rows of all.
+  if (other === undefined) return registry.lasting.filter((name) => coversBlocks(registry.pipeline(name)));
   throw new UsageError(`usage: --all cannot be combined with ${other}`, {
     code: 'all-and-more',
     hint: from === undefined ? `remove ${other}: --all includes it` : 'name the lookup that --from applies to',
@@ -233,6 +239,7 @@ async function runOptions(command: 'run' | 'plan', given: readonly string[], fla
     pipelines,
     registry,
     range: rangeOf(pipelines, flags, registry),
+    slice: flags.slice,
     network: networkOf(flags),
     warehouse: warehouseOf(flags),
     store: flags.store,

@@ -1,0 +1,115 @@
+import { UsageError } from '../core/errors.ts';
+import { formatSpans, intersectSpans, type Span, totalSize } from '../core/span.ts';
+import { addDays, dateAt } from '../core/time-zone.ts';
+import type { ChainBounds, RangeEnd, RangePart } from './range-part.ts';
+
+/** One of several parts of a range, counted from 1. */
+export interface Slice {
+  readonly index: number;
+  readonly count: number;
+}
+
+const MOST_SLICES = 10_000;
+
+/** Parses `3/16`. @throws {UsageError} */
+export function parseSlice(text: string): Slice {
+  const [, index, count] = /^(\d{1,5})\/(\d{1,5})$/.exec(text.trim())?.map(Number) ?? [];
+  if (index !== undefined && count !== undefined && index >= 1 && index <= count && count <= MOST_SLICES) {
+    return { index, count };
+  }
+  throw new UsageError(`usage: expected a slice such as 3/16, from 1/16 to 16/16, got ${JSON.stringify(text)}`, {
+    code: 'bad-slice',
+    hint: text.trim().startsWith('0/') ? 'the first slice is 1' : '--slice 1/16',
+  });
+}
+
+/**
+ * Refuses a range that is not the same whenever and wherever it is resolved: slices of it would overlap, or leave blocks out.
+ *
+ * @param asked the range as it is now
+ * @param openDays days and times of the range that are not over
+ * @throws {UsageError} `moving-range`
+ */
+export function requireFixedRange(
+  parts: readonly RangePart[],
+  asked: readonly Span[],
+  openDays: readonly string[],
+): void {
+  const [day] = openDays;
+  const moving =
+    parts.find(({ from, to }) => isMoving(from, to))?.text ??
+    (day === undefined ? undefined : `${day}, which is not over`);
+  if (moving === undefined) return;
+  throw new UsageError(`usage: expected a range with fixed ends for slices, got ${moving}`, {
+    code: 'moving-range',
+    hint: `give all slices the same blocks, such as --range ${formatSpans(asked)}`,
+  });
+}
+
+/** True if an end depends on the head or on today. */
+function isMoving(from: RangeEnd, to: RangeEnd): boolean {
+  if (to.kind === 'open' || from.kind === 'days-ago' || to.kind === 'days-ago') return true;
+  return from.kind === 'open' && to.kind === 'ahead';
+}
+
+/**
+ * The blocks of one slice. All slices of a range are disjoint, have at least one block and make up the range; each is found from range and
+ * number alone, so machines need not talk to each other. They have about the same number of blocks, but begin with a UTC day if one begins
+ * less than half a slice away, so that no other slice writes files of the same days.
+ *
+ * @throws {UsageError} if there are fewer blocks than slices
+ */
+export async function cutSlice(
+  asked: readonly Span[],
+  { index, count }: Slice,
+  chain: Pick<ChainBounds, 'blockTime' | 'firstOfDay'>,
+): Promise<readonly Span[]> {
+  const total = totalSize(asked);
+  if (total < count) {
+    throw new UsageError(`usage: expected at least ${count} blocks for ${count} slices, got ${total}`, {
+      code: 'bad-slice',
+      hint: `--slice 1/${total} to ${total}/${total}`,
+    });
+  }
+  const first = await cutBefore(asked, index - 1, count, chain);
+  const next = await cutBefore(asked, index, count, chain);
+  return intersectSpans(asked, [{ from: seqnoAt(asked, first), to: seqnoAt(asked, next - 1) }]);
+}
+
+/** Number of blocks of the range before the slice that follows `index` slices. */
+async function cutBefore(
+  asked: readonly Span[],
+  index: number,
+  count: number,
+  chain: Pick<ChainBounds, 'blockTime' | 'firstOfDay'>,
+): Promise<number> {
+  const total = totalSize(asked);
+  if (index === 0 || index === count) return index === 0 ? 0 : total;
+  const even = Math.floor((total * index) / count);
+  const date = dateAt(await chain.blockTime(seqnoAt(asked, even)), 'UTC');
+  const last = dateAt(await chain.blockTime(seqnoAt(asked, total - 1)), 'UTC');
+  let best = even;
+  // Two cuts never meet: together they move by less than the least slice.
+  let least = Math.floor(total / count) / 2;
+  for (const day of date < last ? [date, addDays(date, 1)] : [date]) {
+    const offset = blocksBefore(asked, await chain.firstOfDay(day));
+    if (Math.abs(offset - even) >= least) continue;
+    least = Math.abs(offset - even);
+    best = offset;
+  }
+  return best;
+}
+
+/** The block after so many blocks of the range. */
+function seqnoAt(asked: readonly Span[], offset: number): number {
+  let left = offset;
+  for (const { from, to } of asked) {
+    if (left <= to - from) return from + left;
+    left -= to - from + 1;
+  }
+  return asked.at(-1)?.to ?? 0;
+}
+
+function blocksBefore(asked: readonly Span[], seqno: number): number {
+  return totalSize(intersectSpans(asked, [{ from: 0, to: seqno - 1 }]));
+}
