@@ -1,4 +1,4 @@
-import { fetchEnds, type IndexEnds } from '../chain/index-ends.ts';
+import type { IndexEnds } from '../chain/index-ends.ts';
 import { haveCommon, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { coversBlocks, isFinal, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import { type LedgerEntry, narrowerEntries, PARTIAL, requireSpace, spansOf } from '../warehouse/index.ts';
@@ -12,7 +12,11 @@ import type { EngineContext } from './walk-context.ts';
 /** A run of one pipeline. */
 export interface PipelineRun extends Omit<EngineContext, 'declared' | 'ends'> {
   readonly warehouse: string;
-  readonly chain: { readonly ends: () => Promise<IndexEnds> };
+  readonly chain: {
+    readonly ends: () => Promise<IndexEnds>;
+    /** For rows that can change: the index as it is before they are read. */
+    readonly newest: () => Promise<IndexEnds>;
+  };
   readonly waitMs: number | undefined;
 }
 
@@ -26,7 +30,7 @@ export async function bringIn(run: PipelineRun): Promise<void> {
   if (missing.length === 0 && !isLive && partial.length === 0) return reportSkipped(run, report);
   await requireSources(run);
   const isFresh = isLive || partial.length > 0 || pipeline.walk.kind === 'lookup';
-  const ends = isFresh ? await fetchEnds(run.source) : await run.chain.ends();
+  const ends = isFresh ? await run.chain.newest() : await run.chain.ends();
   const narrower = coversBlocks(pipeline) ? narrowerEntries(sink.ledger(), pipeline, missing) : [];
   const again = outdated(run, ends.last).filter((entry) => !narrower.includes(entry));
   if (missing.length === 0 && again.length === 0 && run.from === undefined) return reportSkipped(run, report);

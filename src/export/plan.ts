@@ -17,6 +17,7 @@ import {
 } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { requireSliceable, resolveAsked } from './asked-blocks.ts';
+import { requestsPerSpan } from './exporting.ts';
 import { NOTHING } from './quote/measure-pages.ts';
 import {
   type ListBasis,
@@ -28,7 +29,7 @@ import {
 } from './quote/quote.ts';
 import { quotePlanned } from './quote/quote-planned.ts';
 import { selectedShare, type Weight, weigh } from './quote/weight.ts';
-import { type RunOptions, requestsPerSpan } from './run.ts';
+import type { RunOptions } from './run.ts';
 import type { WalkContext } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
 

@@ -1,0 +1,127 @@
+import { type Effects, realEffects } from '../core/effects.ts';
+import { UsageError } from '../core/errors.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { Registry } from '../declare/registry.ts';
+import { type Selection, selectFrom } from '../declare/selection.ts';
+import type { Session, SessionOptions } from '../http/session.ts';
+import type { Source } from '../http/source.ts';
+import { openStore, requireKind, type Store } from '../warehouse/index.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { bringIn, type PipelineRun } from './bring-in.ts';
+import { PageQueue } from './page-queue.ts';
+import type { RunTally } from './run-tally.ts';
+import { storeSink } from './store-sink.ts';
+import type { WalkMode } from './walk-context.ts';
+import { walkKindOf } from './walk-kinds.ts';
+import type { LoaderPool } from './workers/loader-port.ts';
+
+/** Options of every export into a warehouse. */
+export interface ExportOptions extends Omit<SessionOptions, 'effects' | 'names' | 'command'>, Selection {
+  /** Names of pipelines; those that they need run first. */
+  readonly pipelines: readonly string[];
+  /** Folder of Parquet files, or a file that ends in `.duckdb`. Created if missing. */
+  readonly warehouse: string;
+  readonly store?: Store['kind'] | undefined;
+  /** How rows are requested; all ways give the same rows. Default `auto`: the way with the fewest requests. */
+  readonly walk?: WalkMode | undefined;
+  /**
+   * Maximum of threads that decode pages; 0 decodes in this thread. The first one starts with the run, others when pages pile up.
+   * Default: 0 for a few blocks, otherwise one less than there are cores, at least 1 and at most 2.
+   */
+  readonly workers?: number | undefined;
+  /** Maximum time that proven rows wait for their commit, in milliseconds, at most a day; 0 commits each span by itself. Default 60,000. */
+  readonly commitEveryMs?: number | undefined;
+  readonly registry?: Registry | undefined;
+  readonly effects?: Effects | undefined;
+  /** Aborted to stop after the current spans; committed rows stay. */
+  readonly stop?: AbortSignal | undefined;
+}
+
+const COMMIT_EVERY_MS = 60_000;
+const MOST_COMMIT_EVERY_MS = 86_400_000;
+/** Maximum time for the requests of a span, so that little is uncommitted if the source is slow. */
+const SPAN_SECONDS = 60;
+const LEAST_SPAN_ASKS = 20;
+
+/** What an export has opened. */
+export interface Exporting {
+  readonly options: ExportOptions;
+  readonly effects: Effects;
+  readonly registry: Registry;
+  readonly pipelines: readonly PipelineDef[];
+  readonly session: Session;
+  readonly store: Store;
+  readonly tally: RunTally;
+  readonly loaders: LoaderPool;
+}
+
+/** What all pipelines of an export have in common. */
+export type CommonRun = Omit<PipelineRun, 'pipeline'>;
+
+/** A pipeline whose turn it is. */
+export type PipelineTurn = Pick<PipelineRun, 'pipeline'> & Partial<Pick<PipelineRun, 'asked' | 'from'>>;
+
+/**
+ * The pipelines of an export, those that others need first; opens nothing.
+ *
+ * @throws {UsageError} for an unknown pipeline, a selection that does not fit, or an option out of range
+ */
+export async function choosePipelines(
+  options: ExportOptions,
+): Promise<{ readonly registry: Registry; readonly pipelines: readonly PipelineDef[] }> {
+  requireInterval(options.commitEveryMs);
+  await requireKind(options.warehouse, options.store);
+  const registry = await warehouseRegistry(options.warehouse, options.registry);
+  const pipelines = selectFrom(registry.toRun(options.pipelines), options);
+  for (const pipeline of pipelines) walkKindOf(registry, pipeline);
+  return { registry, pipelines };
+}
+
+/** @throws {UsageError} if rows would be committed too late */
+function requireInterval(ms = COMMIT_EVERY_MS): void {
+  if (ms >= 0 && ms <= MOST_COMMIT_EVERY_MS) return;
+  throw new UsageError(`usage: expected at most 24 hours between commits, got ${ms} ms`, {
+    code: 'bad-option',
+    hint: 'after a kill, all that is not committed is requested again',
+  });
+}
+
+/** Opens the warehouse of an export. @param command shown to others that want to write it */
+export function openExportStore(
+  { warehouse, store: kind, effects = realEffects }: ExportOptions,
+  { tables, pipelines }: Registry,
+  network: string,
+  command: string,
+): Promise<Store> {
+  const given = kind === undefined ? {} : { kind };
+  return openStore({ path: warehouse, network, effects, tables, pipelines, command, ...given });
+}
+
+/** What the pipelines of an export share, given the blocks and the index. */
+export function commonRun(
+  exporting: Exporting,
+  scope: Pick<CommonRun, 'asked' | 'waitMs' | 'chain'> & { readonly history?: boolean },
+): CommonRun {
+  const { options, effects, registry, pipelines, session, store, tally, loaders } = exporting;
+  const { network, source } = session;
+  const { stop = new AbortController().signal, walk: mode = 'auto', concurrency = 8 } = options;
+  return {
+    ...{ pipelines, registry, network, source, effects, stop, mode, loaders, history: false, ...scope },
+    ...{ warehouse: options.warehouse, report: tally.report, sink: storeSink(store, registry) },
+    ...{ requestsPerSpan: requestsPerSpan(source), pages: new PageQueue(2 * concurrency) },
+    commitEveryMs: options.commitEveryMs ?? COMMIT_EVERY_MS,
+  };
+}
+
+/** Exports pipelines one after the other, until stopped. */
+export async function bringEach(common: CommonRun, turns: readonly PipelineTurn[]): Promise<void> {
+  for (const turn of turns) {
+    if (common.stop.aborted) return;
+    await bringIn({ ...common, ...turn });
+  }
+}
+
+/** Maximum of requests per span, at the source's rate. */
+export function requestsPerSpan({ rps }: Source): number {
+  return rps === undefined ? Number.MAX_SAFE_INTEGER : Math.max(LEAST_SPAN_ASKS, Math.round(rps * SPAN_SECONDS));
+}
