@@ -32,6 +32,14 @@ export { type PipelinePlan, planRun, type RunPlan } from './export/plan.ts';
 export { type BatchOptions, readBatches } from './export/read-batches.ts';
 export { type RunEvent, type RunOptions, type RunReport, run } from './export/run.ts';
 export { type FollowedRows, type FollowOptions, follow } from './feed/follow.ts';
+export type {
+  ClockEvent,
+  FollowEvent,
+  LagEvent,
+  ResumedEvent,
+  WaitingEvent,
+} from './follow/follow-event.ts';
+export { type FollowHeadOptions, followHead } from './follow/follow-head.ts';
 export { type BuildOptions, buildMarts, type MartBuild, type MartEvent } from './marts/build-marts.ts';
 export { type CheckOptions, type CheckReport, type CheckResult, runChecks } from './marts/run-checks.ts';
 export type { BudgetStatus } from './rate-limit/budget-status.ts';

@@ -3,17 +3,18 @@ import type { Registry } from '../declare/registry.ts';
 
 /** Rejects ranges and marts in place of pipelines. @throws {UsageError} `unknown-pipeline` */
 export async function refuseOthers(
-  command: 'run' | 'plan',
+  command: 'run' | 'plan' | 'follow',
   names: readonly string[],
   { pipelines }: Registry,
 ): Promise<void> {
   const others = names.filter((name) => !pipelines.some((pipeline) => pipeline.name === name));
   const [range] = others.filter((name) => /^[-+:\d]|:|^(yesterday|today)$/i.test(name));
   if (range !== undefined) {
+    const option = command === 'follow' ? '--from' : '-r';
     const rest = names.filter((name) => name !== range);
     throw new UsageError(`usage: expected a pipeline, got ${JSON.stringify(range)}, which is a range`, {
       code: 'unknown-pipeline',
-      hint: `ranges need -r: ${[`tonlake ${command}`, ...rest, '-r', range].join(' ')}`,
+      hint: `ranges need ${option}: ${[`tonlake ${command}`, ...rest, option, range].join(' ')}`,
     });
   }
   if (others.length === 0) return;

@@ -10,6 +10,7 @@ import { addDescribe } from './commands/describe-command.ts';
 import { addExplain } from './commands/explain-command.ts';
 import { addFetch } from './commands/fetch-command.ts';
 import { addFiles } from './commands/files-command.ts';
+import { addFollow } from './commands/follow-command.ts';
 import { addForget } from './commands/forget-command.ts';
 import { addJob } from './commands/job-command.ts';
 import { addMart } from './commands/mart-command.ts';
@@ -36,6 +37,7 @@ export function createProgram(): Command {
   for (const add of [
     addRun,
     addPlan,
+    addFollow,
     addStatus,
     addVerify,
     addMart,

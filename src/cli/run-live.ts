@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { formatCount, formatDuration } from '../core/format.ts';
 import { shortSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type RunEvent, type RunOptions, run } from '../export/run.ts';
+import { type RunOptions, run } from '../export/run.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { shellWord } from './common-options.ts';
 import { watchInterrupts } from './interrupts.ts';
@@ -66,7 +66,7 @@ export async function runLive(
 }
 
 /** Events that only progress bars need. */
-function isDetail({ event }: RunEvent): boolean {
+export function isDetail({ event }: { readonly event: string }): boolean {
   return event === 'progress' || event === 'planned' || event === 'stages';
 }
 

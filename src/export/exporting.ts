@@ -121,6 +121,16 @@ export async function bringEach(common: CommonRun, turns: readonly PipelineTurn[
   }
 }
 
+/** The error of some work, so that a report can come before it is thrown. */
+export async function failureOf(work: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
+}
+
 /** Maximum of requests per span, at the source's rate. */
 export function requestsPerSpan({ rps }: Source): number {
   return rps === undefined ? Number.MAX_SAFE_INTEGER : Math.max(LEAST_SPAN_ASKS, Math.round(rps * SPAN_SECONDS));

@@ -14,6 +14,7 @@ import {
   commonRun,
   type Exporting,
   type ExportOptions,
+  failureOf,
   openExportStore,
   type PipelineTurn,
 } from './exporting.ts';
@@ -183,15 +184,6 @@ function reportOf({ options, pipelines, session, chain, asked, tally }: Running,
     openDays,
     seconds,
   };
-}
-
-async function failureOf(work: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
-  try {
-    await work();
-    return undefined;
-  } catch (error) {
-    return { error };
-  }
 }
 
 function stagesOf(store: Store, pipelines: readonly PipelineDef[], asked: readonly Span[]): RunStages['stages'] {

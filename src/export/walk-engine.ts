@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import type { Span } from '../core/span.ts';
+import { linkSignals } from '../http/linked-signal.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
 import { OpenCommit } from './open-commit.ts';
 import { requestMeter } from './request-meter.ts';
@@ -53,9 +54,9 @@ async function runWalk(
   replaces: readonly string[] = [],
 ): Promise<readonly BlockProblem[]> {
   const problems: BlockProblem[] = [];
-  const failed = new AbortController();
   // A failure of the source in one span ends all: nothing more is planned or requested, and complete spans are committed.
-  const context = { ...given, stop: AbortSignal.any([given.stop, failed.signal]) };
+  const link = linkSignals([given.stop]);
+  const context = { ...given, stop: link.signal };
   const tasks = new PQueue({ concurrency: context.loaders.spans });
   const meter = requestMeter(context.source);
   const commits = new OpenCommit(context, meter);
@@ -65,7 +66,7 @@ async function runWalk(
   let failure: { readonly error: unknown } | undefined;
   const fail = (error: unknown): void => {
     failure ??= { error };
-    failed.abort();
+    link.abort(error);
   };
   const start = async (prepare: Prepare): Promise<BlockProblem | readonly [SpanWalk, SpanLoaderPort]> => {
     const walk = await prepare();
@@ -98,6 +99,7 @@ async function runWalk(
   }
   await tasks.onIdle();
   await commits.close().catch(fail);
+  link.release();
   if (failure !== undefined) throw failure.error;
   return problems.sort((a, b) => a.span.from - b.span.from);
 }

@@ -11,24 +11,19 @@ import type { Store } from '../../warehouse/index.ts';
 import {
   budgetOption,
   type CommonOptions,
-  collectColumns,
-  collectNames,
   networkOf,
   parseCount,
   parseDurationOrZero,
   parseNonNegative,
   parseRps,
   parseWhole,
-  pipelinesOption,
   warehouseOf,
   withPlace,
 } from '../common-options.ts';
 import { refuseOthers } from '../pipeline-names.ts';
+import { type SelectionFlags, withSelection } from '../selection-options.ts';
 
-interface RunFlags extends CommonOptions {
-  readonly without?: readonly string[];
-  readonly columns?: Readonly<Record<string, readonly string[]>>;
-  readonly withoutColumn?: readonly string[];
+interface RunFlags extends CommonOptions, SelectionFlags {
   readonly all?: boolean;
   readonly range?: string;
   readonly slice?: string;
@@ -153,19 +148,7 @@ function withRange(command: Command): Command {
     )
     .option('--slice <i/n>', 'one of n slices of the range, for n machines: 1/16, 2/16 and so on to 16/16');
   return (
-    withPlace(command)
-      .addOption(pipelinesOption())
-      .option('--without <tables>', 'tables to leave out, such as account_states; repeatable', collectNames)
-      .option(
-        '--columns <table=columns>',
-        'columns of a table to export; its key, sort and proof columns are always included; repeatable',
-        collectColumns,
-      )
-      .option(
-        '--without-column <table.column>',
-        'columns to leave out, such as messages.body_boc; repeatable',
-        collectNames,
-      )
+    withSelection(withPlace(command))
       .addOption(
         new Option('--walk <way>', 'how to request rows; all give the same rows')
           .choices(['auto', 'window', 'masterchain'])

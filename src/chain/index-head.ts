@@ -1,0 +1,56 @@
+import * as z from 'zod';
+import type { Source } from '../http/source.ts';
+import { type IndexEnds, parseAnswer } from './index-ends.ts';
+
+const block = z.object({
+  seqno: z.int().nonnegative(),
+  gen_utime: z.coerce.number().int().nonnegative(),
+  root_hash: z.string(),
+});
+const schema = z.object({ last: block, first: block });
+
+/** A masterchain block: seqno, hash, and time in milliseconds since 1970. */
+export interface MasterBlock {
+  readonly seqno: number;
+  readonly rootHash: string;
+  readonly time: number;
+}
+
+/** First and last masterchain block of an index, with their times. */
+export interface IndexHead extends IndexEnds {
+  readonly head: MasterBlock;
+  readonly tail: MasterBlock;
+}
+
+/** Asks for both ends of the index at once. @throws {SourceError}, or the reason of the signal */
+export async function fetchHead(source: Source, signal?: AbortSignal): Promise<IndexHead> {
+  return source.fetch(
+    { path: '/masterchainInfo', query: [] },
+    (answer) => {
+      const { last, first } = parseAnswer(schema, answer);
+      const [head, tail] = [blockOf(last), blockOf(first)];
+      return { first: tail.seqno, last: head.seqno, head, tail };
+    },
+    { signal },
+  );
+}
+
+const listSchema = z.object({ blocks: z.array(block.extend({ workchain: z.int() })).nullable() });
+
+/** A masterchain block by its seqno; undefined if the source does not list it. @throws {SourceError} */
+export async function fetchMasterBlock(source: Source, seqno: number): Promise<MasterBlock | undefined> {
+  const query = [
+    ['workchain', '-1'],
+    ['shard', '8000000000000000'],
+    ['seqno', String(seqno)],
+    ['limit', '1'],
+  ] as const;
+  return source.fetch({ path: '/blocks', query, label: `block ${seqno}` }, (answer) => {
+    const found = parseAnswer(listSchema, answer).blocks?.find((each) => each.workchain === -1 && each.seqno === seqno);
+    return found === undefined ? undefined : blockOf(found);
+  });
+}
+
+function blockOf({ seqno, root_hash: rootHash, gen_utime: utime }: z.infer<typeof block>): MasterBlock {
+  return { seqno, rootHash, time: utime * 1000 };
+}

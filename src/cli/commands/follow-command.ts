@@ -1,0 +1,100 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { realEffects } from '../../core/effects.ts';
+import { requireLocalPath } from '../../files/local-path.ts';
+import type { Store } from '../../warehouse/index.ts';
+import {
+  type CommonOptions,
+  networkOf,
+  parseCount,
+  parseDuration,
+  parseRps,
+  parseWhole,
+  warehouseOf,
+  withPlace,
+} from '../common-options.ts';
+import { refuseOthers } from '../pipeline-names.ts';
+import { type SelectionFlags, withSelection } from '../selection-options.ts';
+
+interface FollowFlags extends CommonOptions, SelectionFlags {
+  readonly from?: string;
+  readonly lag?: number;
+  readonly refresh?: Readonly<Record<string, number>>;
+  readonly store?: Store['kind'];
+  readonly rps?: number | 'auto';
+  readonly concurrency?: number;
+  readonly workers?: number;
+  readonly json?: boolean;
+  readonly log?: string;
+}
+
+const HELP = `
+It exports what is missing, like run, and then keeps up with the head until it is stopped. Each round asks for the head once, and for all
+new blocks in windows. Blocks that are not indexed yet hold up no others: they are tried again, less and less often. Once the source has
+answered, trouble is waited out: a source that is down, a full disk, a refused key whose file is replaced. A source that serves another
+chain than the warehouse ends it, before anything is written.
+
+Examples:
+  tonlake follow --network testnet
+  tonlake follow transactions jetton_transfers --network testnet --lag 10s
+  tonlake follow --network testnet --from 2026-05-01 --refresh jetton_masters=1h
+
+Exit codes: 1 failed, 2 invalid usage, 130 stopped by Ctrl-C or SIGTERM.`;
+
+/** `tonlake follow`: keeps a warehouse current. */
+export function addFollow(program: Command): void {
+  const command = withPlace(program.command('follow'))
+    .description('keep a warehouse current: export what is missing, then follow the head until stopped')
+    .argument('[pipeline...]', 'pipelines to follow, with those they depend on (default: transactions)')
+    .option(
+      '--from <range>',
+      'first block, as the start of a range: 2026-05-01, -1000:, 47670000 (default: where following began; at first the end of what is sealed, or the head)',
+    )
+    .option(
+      '--lag <time>',
+      'promised time from a block to its rows, at least 1s: decides how often to ask (default: 30s)',
+      parseDuration,
+    )
+    .option(
+      '--refresh <list=time>',
+      'how often to read a changing list, such as jetton_masters=1h; repeatable (default: 1h for each that is followed)',
+      collectRefresh,
+    )
+    .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']));
+  withSelection(command)
+    .option(
+      '--rps <n>',
+      'maximum requests per second, or auto to find the limit (default: 1 without a key, 10 with one, unlimited on this machine)',
+      parseRps,
+    )
+    .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)
+    .option('--workers <n>', 'maximum of worker threads that decode pages; 0 for none', parseWhole)
+    .option('--json', 'print one JSON object per line')
+    .option('--log <path>', 'append all events and retries to a file, as JSON lines')
+    .addHelpText('after', HELP)
+    .action(async (pipelines: readonly string[], flags: FollowFlags) => {
+      if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
+      const { followLive } = await import('../follow-live.ts');
+      await followLive(await followOptions(pipelines, flags), { isJson: flags.json === true, logPath: flags.log });
+    });
+}
+
+async function followOptions(given: readonly string[], flags: FollowFlags) {
+  const { loadRegistry } = await import('../../declare/registry.ts');
+  const registry = await loadRegistry(flags.pipelines);
+  const refreshMs = flags.refresh ?? {};
+  await refuseOthers('follow', [...given, ...Object.keys(refreshMs)], registry);
+  return {
+    pipelines: given.length > 0 ? [...new Set(given)] : [registry.playing('counted').pipeline.name],
+    ...{ registry, refreshMs, network: networkOf(flags), warehouse: warehouseOf(flags), store: flags.store },
+    ...{ from: flags.from, lagMs: flags.lag, rps: flags.rps },
+    ...{ concurrency: flags.concurrency, workers: flags.workers, effects: realEffects },
+    ...{ without: flags.without, columns: flags.columns, withoutColumns: flags.withoutColumn },
+  };
+}
+
+/** Adds a cadence such as `jetton_masters=1h`. */
+function collectRefresh(text: string, before: Readonly<Record<string, number>> = {}): Readonly<Record<string, number>> {
+  const [, name, time] = /^(\w+)=(.+)$/.exec(text) ?? [];
+  if (name === undefined || time === undefined) throw new InvalidArgumentError('Expected list=time.');
+  return { ...before, [name]: parseDuration(time) };
+}

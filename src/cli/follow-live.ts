@@ -1,0 +1,109 @@
+import { formatCount, formatDuration } from '../core/format.ts';
+import { formatSpan } from '../core/span.ts';
+import type { FollowEvent, LagEvent } from '../follow/follow-event.ts';
+import { type FollowHeadOptions, followHead } from '../follow/follow-head.ts';
+import type { RetryEvent } from '../http/source.ts';
+import { watchInterrupts } from './interrupts.ts';
+import { pasteable } from './invocation.ts';
+import { openLog } from './log.ts';
+import { describeEvent, describeRetry, isTrouble, TELL_WAIT_MS } from './progress-text.ts';
+import { isDetail, limitHeap } from './run-live.ts';
+
+export interface FollowLiveOptions {
+  readonly isJson: boolean;
+  readonly logPath: string | undefined;
+}
+
+/** How often the lag is printed where lines stay, such as in a log. */
+const TELL_LAG_MS = 60_000;
+
+/** Follows the head and shows it: JSON lines on standard output, or the lag and what goes wrong on standard error. */
+export async function followLive(options: FollowHeadOptions, { isJson, logPath }: FollowLiveOptions): Promise<void> {
+  limitHeap();
+  const log = logPath === undefined ? undefined : await openLog(logPath);
+  const lines = new FollowLines(isJson);
+  const interrupts = watchInterrupts(lines.tell);
+  const stop = log === undefined ? interrupts.signal : AbortSignal.any([interrupts.signal, log.failure]);
+  try {
+    const report = await followHead({
+      ...options,
+      stop,
+      onEvent: (event) => {
+        if (event.event !== 'done' && isDetail(event)) return;
+        if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
+        log?.info(event);
+        lines.show(event);
+      },
+      onRetry: (event) => {
+        log?.warn({ event: 'retry', ...event });
+        lines.retry(event);
+      },
+    });
+    lines.end();
+    log?.failure.throwIfAborted();
+    if (!report.complete) lines.tell(`some blocks of ${formatSpan(report)} are missing: see tonlake status`);
+  } catch (error) {
+    // Before the first answer, an interrupt ends the request.
+    if (!interrupts.signal.aborted || error !== interrupts.signal.reason) throw error;
+  } finally {
+    lines.end();
+    interrupts.close();
+  }
+  lines.tell('interrupted: committed rows are kept; follow again to continue');
+  process.exitCode = 130;
+}
+
+/** What people see of it: on a terminal one line that changes, elsewhere a line now and then. */
+class FollowLines {
+  private readonly isQuiet: boolean;
+  private readonly isLive: boolean;
+  private toldAt = Number.NEGATIVE_INFINITY;
+  private isOpen = false;
+
+  constructor(isJson: boolean) {
+    this.isQuiet = isJson;
+    this.isLive = !isJson && process.stderr.isTTY;
+  }
+
+  readonly show = (event: FollowEvent): void => {
+    if (event.event === 'lag') this.showLag(event);
+    else if (event.event === 'waiting') this.tell(`waiting: ${event.message}`);
+    else if (event.event === 'resumed') this.tell(`going on after ${formatDuration(event.seconds)}`);
+    else if (event.event === 'clock') this.tell(`note: ${event.message}`);
+    else if (event.event !== 'done' && isTrouble(event)) this.tell(describeEvent(event) ?? '');
+  };
+
+  readonly retry = (event: RetryEvent): void => {
+    const now = performance.now();
+    if (event.sleepMs < TELL_WAIT_MS || now - this.toldAt < TELL_WAIT_MS) return;
+    this.toldAt = now;
+    this.tell(describeRetry(event));
+  };
+
+  readonly tell = (line: string): void => {
+    this.end();
+    process.stderr.write(`${pasteable(line)}\n`);
+  };
+
+  readonly end = (): void => {
+    if (this.isOpen) process.stderr.write('\n');
+    this.isOpen = false;
+  };
+
+  private showLag(event: LagEvent): void {
+    if (this.isQuiet) return;
+    if (this.isLive) {
+      process.stderr.write(`\r\u001b[K${describeLag(event)}`);
+      this.isOpen = true;
+    } else if (performance.now() - this.toldAt >= TELL_LAG_MS) {
+      this.toldAt = performance.now();
+      this.tell(describeLag(event));
+    }
+  }
+}
+
+function describeLag({ block, blocks, seconds, holes, oldestHole, requests }: LagEvent): string {
+  const behind = blocks === 0 ? 'at the head' : `${formatCount(blocks)} blocks behind the head`;
+  const missing = holes === 0 ? '' : `, ${formatCount(holes)} missing from ${oldestHole}`;
+  return `block ${block}, ${behind}, lag ${formatDuration(Math.round(seconds))}${missing}  (${formatCount(requests)} requests)`;
+}

@@ -1,0 +1,50 @@
+import type { RunEvent } from '../export/run.ts';
+
+/** How far the warehouse is behind the chain. One for each round that committed blocks, after its last commit. */
+export interface LagEvent {
+  readonly event: 'lag';
+  /** Newest masterchain block that all followed pipelines have. */
+  readonly block: number;
+  /** Newest masterchain block of the index. */
+  readonly head: number;
+  /** Blocks from the one to the other. */
+  readonly blocks: number;
+  /** Age of the newest sealed block, in seconds. */
+  readonly seconds: number;
+  /** Age of the oldest block that this round sealed, in seconds: the longest that any of its rows took. */
+  readonly longest: number;
+  /** Blocks behind the newest sealed one that are not sealed; they are tried again. */
+  readonly holes: number;
+  /** The first of them. */
+  readonly oldestHole?: number | undefined;
+  /** Requests since the start. */
+  readonly requests: number;
+}
+
+/** Something keeps the warehouse from catching up. Told when it begins, and every five minutes while it lasts. */
+export interface WaitingEvent {
+  readonly event: 'waiting';
+  /** Code of the error; `head-stands` or `head-back` if the source answers, but without new blocks. */
+  readonly code: string;
+  readonly message: string;
+  /** Time until the next try. */
+  readonly seconds: number;
+}
+
+/** What kept the warehouse from catching up is over. */
+export interface ResumedEvent {
+  readonly event: 'resumed';
+  readonly code: string;
+  /** How long it lasted. */
+  readonly seconds: number;
+}
+
+/** The clock by which lags are measured was set: `foreign` for a network with its own clock, `slept` after time passed unnoticed. */
+export interface ClockEvent {
+  readonly event: 'clock';
+  readonly why: 'foreign' | 'slept';
+  readonly message: string;
+}
+
+/** What happens while the head is followed: the events of a run, and these. */
+export type FollowEvent = RunEvent | LagEvent | WaitingEvent | ResumedEvent | ClockEvent;

@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { makeFolder, replaceText } from '../files/disk.ts';
+import { guarded } from '../files/file-failure.ts';
+import { recordsFolder, warehousePath } from '../warehouse/index.ts';
+
+const schema = z.object({ from: z.int().nonnegative() });
+
+/** Where following a warehouse began: after a restart, blocks that stayed missing behind the head are still tried. */
+export async function readFollowedFrom(warehouse: string): Promise<number | undefined> {
+  const text = await readFile(await recordPath(warehouse), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  try {
+    return schema.parse(JSON.parse(text)).from;
+  } catch {
+    // A record that cannot be read is replaced; nothing in the warehouse depends on it.
+    return undefined;
+  }
+}
+
+export async function writeFollowedFrom(warehouse: string, from: number, id: string): Promise<void> {
+  const path = await recordPath(warehouse);
+  await guarded(`warehouse ${warehouse}`, async () => {
+    await makeFolder(dirname(path));
+    await replaceText(path, `${JSON.stringify({ from })}\n`, id);
+  });
+}
+
+async function recordPath(warehouse: string): Promise<string> {
+  return join(await recordsFolder(warehousePath(warehouse), 'follow'), 'follow.json');
+}

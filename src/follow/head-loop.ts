@@ -1,0 +1,163 @@
+import { fetchHead, type IndexHead } from '../chain/index-head.ts';
+import { TonlakeError } from '../core/errors.ts';
+import { intersectSpans, type Span, subtractSpans, totalSize } from '../core/span.ts';
+import type { Exporting } from '../export/exporting.ts';
+import { doneFor, type Store } from '../warehouse/index.ts';
+import type { FollowEvent } from './follow-event.ts';
+import type { NetworkClock } from './network-clock.ts';
+import { canPass, isOfKey, Outage } from './outage.ts';
+import { ReadingTimes } from './reading-times.ts';
+import { RoundInterval } from './round-interval.ts';
+import { isReading } from './round-plan.ts';
+import type { Rounds } from './rounds.ts';
+import type { SealedChain } from './sealed-chain.ts';
+
+/** Blocks that servers behind one address may differ by. */
+const REPLICA_BLOCKS = 20;
+/** A head that stands longer than this, and than some blocks, is told. */
+const STANDS_MS = 30_000;
+const STANDS_BLOCKS = 20;
+
+export interface HeadLoopOptions {
+  readonly chain: SealedChain;
+  readonly clock: NetworkClock;
+  readonly rounds: Rounds;
+  readonly from: number;
+  readonly lagMs: number;
+  readonly refreshMs: Readonly<Record<string, number>>;
+  readonly stop: AbortSignal;
+  readonly tell: (event: FollowEvent) => void;
+  /** Opens the source anew, with the key as it is now. */
+  readonly reopen: () => Promise<Exporting>;
+  /** Requests since the start. */
+  readonly requests: () => number;
+  readonly maintenance: ((store: Store) => Promise<void>) | undefined;
+}
+
+/** Asks for the head, brings in what is missing, and waits, until stopped. */
+export class HeadLoop {
+  private readonly options: HeadLoopOptions;
+  private exporting: Exporting;
+  private readonly interval: RoundInterval;
+  private readonly readings: ReadingTimes;
+  private readonly outage: Outage;
+  /** What is wrong with the head of a source that answers. */
+  private readonly headTrouble: Outage;
+  private highest = 0;
+  private movedAt = 0;
+  /** Newest block of the last round. */
+  head = 0;
+
+  constructor(exporting: Exporting, options: HeadLoopOptions) {
+    this.exporting = exporting;
+    this.options = options;
+    this.interval = new RoundInterval(options.lagMs);
+    this.readings = new ReadingTimes(exporting.effects, options.refreshMs);
+    this.outage = new Outage(exporting.effects, options.tell);
+    this.headTrouble = new Outage(exporting.effects, options.tell);
+  }
+
+  /** @param first the head of the first round */
+  async run(first: IndexHead): Promise<void> {
+    const { stop } = this.options;
+    const { effects } = this.exporting;
+    for (let head: IndexHead | undefined = first; !stop.aborted; head = undefined) {
+      const startedAt = effects.monotonic();
+      let isFull = false;
+      try {
+        isFull = await this.round(head ?? (await fetchHead(this.exporting.session.source, stop)));
+        this.outage.end();
+      } catch (error) {
+        if (stop.aborted && (!(error instanceof TonlakeError) || canPass(error))) return;
+        if (!canPass(error)) throw error;
+        await this.outage.wait(error, stop);
+        if (isOfKey(error)) await this.renew();
+        continue;
+      }
+      const left = startedAt + this.interval.nextMs - effects.monotonic();
+      if (!isFull && left > 0) await effects.sleep(left, stop).catch(() => undefined);
+    }
+  }
+
+  /** A key that is being replaced may be unreadable for a moment: the next try reads it again. */
+  private async renew(): Promise<void> {
+    try {
+      this.exporting = await this.options.reopen();
+    } catch (error) {
+      if (!canPass(error)) throw error;
+    }
+  }
+
+  /** @returns true if the next round should follow at once */
+  private async round(head: IndexHead): Promise<boolean> {
+    const { exporting, options } = this;
+    const { chain, rounds, from, maintenance } = options;
+    const { effects, store, pipelines, session } = exporting;
+    const startedAt = effects.monotonic();
+    const isBack = head.last < this.highest || this.highest === 0;
+    this.noteHead(head);
+    if (isBack) await chain.requireSame(session.source, head);
+    const asked = head.last < from ? [] : [{ from, to: head.last }];
+    const due = asked.length === 0 ? new Set<string>() : this.readings.takeDue(pipelines, store.ledger());
+    const before = this.sealed(asked);
+    const { isFull } = await rounds.bring(exporting, { asked, ends: head, due });
+    const added = subtractSpans(this.sealed(asked), before);
+    if (added.length === 0) return isFull;
+    if (totalSize(added) < STANDS_BLOCKS * 10) this.interval.noteRound(effects.monotonic() - startedAt);
+    await this.tellLag(head, asked, added);
+    await maintenance?.(store);
+    return isFull;
+  }
+
+  private noteHead({ head, tail, last }: IndexHead): void {
+    const { clock, lagMs, tell } = this.options;
+    const { effects } = this.exporting;
+    const news = clock.observe(head.time);
+    if (news !== undefined) tell({ event: 'clock', why: news, message: CLOCK_NEWS[news] });
+    this.interval.noteHead(head, tail, clock.now() - head.time);
+    this.head = last;
+    const now = effects.monotonic();
+    if (last > this.highest) {
+      this.highest = last;
+      this.movedAt = now;
+      this.headTrouble.end();
+    } else if (last < this.highest - REPLICA_BLOCKS) {
+      const message = `the head went back from block ${this.highest} to ${last}: waiting until it passes what is sealed`;
+      this.headTrouble.note('head-back', message, this.interval.nextMs);
+    } else if (now - this.movedAt > Math.max(lagMs, STANDS_MS, STANDS_BLOCKS * this.interval.cadenceMs)) {
+      const seconds = Math.round((now - this.movedAt) / 1000);
+      this.headTrouble.note('head-stands', `the head stands at block ${last} for ${seconds} s`, this.interval.nextMs);
+    }
+  }
+
+  /** Blocks that every followed pipeline has. */
+  private sealed(asked: readonly Span[]): readonly Span[] {
+    const { pipelines, store } = this.exporting;
+    const ledger = store.ledger();
+    return pipelines
+      .filter((pipeline) => !isReading(pipeline))
+      .map((pipeline) => doneFor(ledger, pipeline))
+      .reduce(intersectSpans, asked);
+  }
+
+  private async tellLag({ head, last }: IndexHead, asked: readonly Span[], added: readonly Span[]): Promise<void> {
+    const { chain, clock, requests, tell } = this.options;
+    const sealed = this.sealed(asked);
+    const block = sealed.at(-1)?.to ?? 0;
+    const ageOf = async (seqno: number): Promise<number> => {
+      const time = seqno === head.seqno ? head.time : ((await chain.read(seqno))?.time ?? head.time);
+      return Math.max(0, Math.round(clock.now() - time) / 1000);
+    };
+    const holes = subtractSpans(asked, [...sealed, { from: block + 1, to: Number.MAX_SAFE_INTEGER }]);
+    tell({
+      ...{ event: 'lag', block, head: last, blocks: last - block },
+      ...{ seconds: await ageOf(block), longest: await ageOf(added[0]?.from ?? block) },
+      ...{ holes: totalSize(holes), oldestHole: holes[0]?.from, requests: requests() },
+    });
+  }
+}
+
+const CLOCK_NEWS = {
+  foreign: "the head is more than a day from the time of this machine: lags are measured by the network's own clock",
+  slept: 'the machine slept, or its clock stood still: catching up',
+} as const;

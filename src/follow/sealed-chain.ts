@@ -1,0 +1,112 @@
+import type { IndexEnds } from '../chain/index-ends.ts';
+import { fetchMasterBlock, type MasterBlock } from '../chain/index-head.ts';
+import { WalkError } from '../core/errors.ts';
+import { intersectSpans, type Span, totalSize } from '../core/span.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { Source } from '../http/source.ts';
+import { doneSpans, type Store, spansOf } from '../warehouse/index.ts';
+
+/** Code of the error for a source that serves other blocks than those in the warehouse. */
+const OTHER_CHAIN = 'other-chain';
+
+/**
+ * The sealed masterchain blocks, to compare a source with. Responses do not say which network they are from, and a testnet that starts
+ * anew keeps its address: only the hash of a block shows that the chain is still the same.
+ */
+export class SealedChain {
+  private readonly store: Store;
+  private readonly registry: Registry;
+
+  constructor(store: Store, registry: Registry) {
+    this.store = store;
+    this.registry = registry;
+  }
+
+  /** Masterchain blocks whose headers are sealed. */
+  get spans(): readonly Span[] {
+    return doneSpans(this.store.ledger(), this.pipeline);
+  }
+
+  /** A sealed masterchain block; undefined if its header is not in the warehouse. */
+  async read(seqno: number): Promise<MasterBlock | undefined> {
+    const { store, registry } = this;
+    const { pipeline, table } = registry.playing('headers');
+    const entries = store
+      .ledger()
+      .filter(
+        (entry) =>
+          entry.pipeline === pipeline.name && spansOf(entry).some(({ from, to }) => from <= seqno && seqno <= to),
+      );
+    if (entries.length === 0) return undefined;
+    const { rows } = await store.query(
+      `SELECT root_hash::VARCHAR, gen_utime::BIGINT FROM (${store.rows.select(table, entries)})
+       WHERE workchain = -1 AND seqno = $seqno`,
+      { seqno },
+    );
+    const [row] = rows;
+    return row === undefined ? undefined : { seqno, rootHash: String(row[0]), time: Number(row[1] ?? 0) * 1000 };
+  }
+
+  /**
+   * Requires that the newest sealed block of the index is the same at the source. An index that begins after all sealed blocks cannot be
+   * compared.
+   *
+   * @throws {WalkError} `other-chain` with the first block that differs; `head-back`, retryable, if the index has no sealed block yet
+   */
+  async requireSame(source: Source, { first, last }: IndexEnds): Promise<void> {
+    const { spans } = this;
+    const common = intersectSpans(spans, [{ from: first, to: last }]);
+    const newest = common.at(-1)?.to;
+    if (newest !== undefined && !(await this.isSame(source, newest))) throw await this.difference(source, common);
+    if (newest === undefined && spans.some(({ from }) => from > last)) {
+      throw new WalkError(`walk ${this.pipeline} ${last}: expected a head above the sealed blocks, got ${last}`, {
+        code: 'head-back',
+        retryable: true,
+        hint: 'nothing is written until the index has a sealed block to compare',
+      });
+    }
+  }
+
+  private async isSame(source: Source, seqno: number): Promise<boolean> {
+    const [own, theirs] = await Promise.all([this.read(seqno), fetchMasterBlock(source, seqno)]);
+    if (theirs !== undefined) return own === undefined || own.rootHash === theirs.rootHash;
+    throw new WalkError(`walk ${this.pipeline} ${seqno}: expected the sealed block ${seqno} at the source, got none`, {
+      code: 'sealed-block-missing',
+      retryable: true,
+      hint: 'the index may be incomplete for the moment',
+    });
+  }
+
+  /** The error that names the first sealed block of another chain: all blocks after it differ, too. */
+  private async difference(source: Source, common: readonly Span[]): Promise<WalkError> {
+    let [low, high] = [0, totalSize(common) - 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (await this.isSame(source, blockAt(common, middle))) low = middle + 1;
+      else high = middle;
+    }
+    const seqno = blockAt(common, high);
+    const [own, theirs] = await Promise.all([this.read(seqno), fetchMasterBlock(source, seqno)]);
+    return new WalkError(
+      `walk ${this.pipeline} ${seqno}: expected the sealed block ${seqno} with hash ${own?.rootHash}, got ${theirs?.rootHash}; nothing was written`,
+      {
+        code: OTHER_CHAIN,
+        hint: 'the network was reset, or the address serves another one: export it to another --warehouse',
+      },
+    );
+  }
+
+  private get pipeline(): string {
+    return this.registry.playing('headers').pipeline.name;
+  }
+}
+
+/** The block at a position of some spans, from 0. */
+function blockAt(spans: readonly Span[], position: number): number {
+  let left = position;
+  for (const { from, to } of spans) {
+    if (left <= to - from) return from + left;
+    left -= to - from + 1;
+  }
+  throw new Error(`expected a position in ${totalSize(spans)} blocks, got ${position}`);
+}

@@ -1,0 +1,51 @@
+import type { Effects } from '../core/effects.ts';
+import type { RunEvent } from '../export/run.ts';
+import type { FollowEvent } from './follow-event.ts';
+
+/** How long a problem that comes again is not told. */
+const QUIET_MS = 3_600_000;
+
+/** Passes events on, each problem once an hour: a block that cannot be sealed fails in every try. Counts committed rows. */
+export class ToldEvents {
+  private readonly effects: Pick<Effects, 'monotonic'>;
+  private readonly listener: ((event: FollowEvent) => void) | undefined;
+  private readonly toldAt = new Map<string, number>();
+  private readonly committed = new Map<string, number>();
+
+  constructor(effects: Pick<Effects, 'monotonic'>, listener: ((event: FollowEvent) => void) | undefined) {
+    this.effects = effects;
+    this.listener = listener;
+  }
+
+  readonly tell = (event: FollowEvent): void => {
+    if (event.event === 'span') {
+      for (const [table, rows] of Object.entries(event.rows)) {
+        this.committed.set(table, (this.committed.get(table) ?? 0) + rows);
+      }
+    }
+    // The pipeline that lacks the blocks has told why.
+    if (event.event === 'problem' && event.code === 'need-not-done') return;
+    const problem = problemOf(event);
+    if (problem === undefined || this.isNews(problem)) this.listener?.(event);
+  };
+
+  /** Rows that were committed, by table, also those that replaced earlier ones. */
+  get rows(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.committed);
+  }
+
+  private isNews(problem: string): boolean {
+    const now = this.effects.monotonic();
+    for (const [old, at] of this.toldAt) if (now - at >= QUIET_MS) this.toldAt.delete(old);
+    if (this.toldAt.has(problem)) return false;
+    this.toldAt.set(problem, now);
+    return true;
+  }
+}
+
+/** What a problem is about; undefined for other events. */
+function problemOf(event: FollowEvent | RunEvent): string | undefined {
+  if (event.event === 'problem') return `${event.pipeline} ${event.from}:${event.to} ${event.code}`;
+  if (event.event === 'quarantine') return `${event.pipeline} ${event.seqno} ${event.pointer}`;
+  return undefined;
+}

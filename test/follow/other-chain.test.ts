@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { run } from '../../src/export/run.ts';
+import { openWarehouse } from '../../src/index.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
+import { type Relay, startRelay } from '../relay.ts';
+import { freshFolder } from '../scratch.ts';
+import { followUntil, HEAD, reaches, startGrowing } from './support.ts';
+
+/** A network that can be replaced by another one under the same address, as a testnet is that starts anew. */
+async function startReplaceable() {
+  const { effects, sandbox } = await startGrowing(1_000);
+  const other = await startSandbox({ seed: 2, blocks: HEAD + 500 });
+  onTestFinished(() => other.close());
+  const relay = await startRelay(sandbox.url);
+  const replace = (): void => {
+    relay.answer = async ({ path, query }) => {
+      const answer = await fetch(`${other.url}${path}?${query}`);
+      return { status: answer.status, body: await answer.text() };
+    };
+  };
+  const warehouse = join(freshFolder(), 'w');
+  const options = { pipelines: ['transactions'], network: relay.url, warehouse, effects, lagMs: 10_000 };
+  return { relay, replace, options };
+}
+
+/** Other hashes for masterchain blocks from one on: the chains part there. */
+function forkFrom(relay: Relay, seqno: number): void {
+  relay.answer = async (passing) => {
+    const { status, body } = await passing.forward();
+    const asked = Number(passing.query.get('seqno') ?? 0);
+    const isForked = passing.path === '/blocks' && asked >= seqno;
+    return { status, body: isForked ? body.replace(/"root_hash":"...../, '"root_hash":"AAAAA') : body };
+  };
+}
+
+async function commitsOf(warehouse: string): Promise<number> {
+  const opened = await openWarehouse(warehouse);
+  try {
+    return (await opened.ledger()).length;
+  } finally {
+    await opened.close();
+  }
+}
+
+describe('another chain under the same address', () => {
+  test('is refused at the start, with the first block that differs, and nothing is written', async () => {
+    const { replace, relay, options } = await startReplaceable();
+    await run({ ...options, workers: 0, range: `${HEAD - 40}:${HEAD - 20}` });
+    await run({ ...options, workers: 0, range: `${HEAD - 10}:${HEAD}` });
+    const commits = await commitsOf(options.warehouse);
+    forkFrom(relay, HEAD - 25);
+    const following = followUntil(() => false, options);
+    await expect(following).rejects.toMatchObject({
+      code: 'other-chain',
+      message: expect.stringMatching(
+        `^walk blocks ${HEAD - 25}: expected the sealed block ${HEAD - 25} with hash .*nothing was written`,
+      ),
+    });
+    replace();
+    await expect(followUntil(() => false, options)).rejects.toMatchObject({
+      code: 'other-chain',
+      message: expect.stringMatching(`^walk blocks ${HEAD - 40}: `),
+    });
+    expect(await commitsOf(options.warehouse)).toBe(commits);
+  });
+
+  test('is refused when it comes between the headers and the rows of a round', async () => {
+    const { replace, relay, options } = await startReplaceable();
+    let commits = 0;
+    const following = followUntil(
+      (event) => {
+        if (event.event === 'span') commits++;
+        if (event.event === 'lag' && event.block > HEAD) {
+          relay.answer = (passing) => {
+            if (passing.path !== '/transactions') return passing.forward();
+            replace();
+            return passing.forward();
+          };
+        }
+        return event.event === 'waiting';
+      },
+      { ...options, from: '-5:' },
+    );
+    await expect(following).rejects.toMatchObject({ code: 'other-chain' });
+    expect(await commitsOf(options.warehouse)).toBe(commits);
+  });
+
+  test('with a lower head writes nothing: until the head passes what is sealed, the chains cannot be told apart', async () => {
+    const { relay, options } = await startReplaceable();
+    await run({ ...options, workers: 0, range: `${HEAD - 5}:${HEAD}` });
+    const commits = await commitsOf(options.warehouse);
+    const low = await startSandbox({ seed: 2, blocks: 50 });
+    onTestFinished(() => low.close());
+    relay.answer = async ({ path, query }) => {
+      const answer = await fetch(`${low.url}${path}?${query}`);
+      return { status: answer.status, body: await answer.text() };
+    };
+    const { events, report } = await followUntil(({ event }) => event === 'waiting', { ...options, from: '10:' });
+    expect(events).toContainEqual(expect.objectContaining({ event: 'waiting', code: 'head-back' }));
+    expect(report.complete).toBe(false);
+    expect(await commitsOf(options.warehouse)).toBe(commits);
+  });
+
+  test('is the same chain again after a restored index has caught up', async () => {
+    const { relay, options } = await startReplaceable();
+    const isBack = { now: false };
+    relay.answer = async (passing) => {
+      const { status, body } = await passing.forward();
+      if (!isBack.now || passing.path !== '/masterchainInfo') return { status, body };
+      const old = await fetch(`${options.network}/blocks?workchain=-1&seqno=${HEAD - 60}`);
+      const [block] = ((await old.json()) as { readonly blocks: readonly unknown[] }).blocks;
+      return { status, body: JSON.stringify({ ...JSON.parse(body), last: block }) };
+    };
+    const { events, report } = await followUntil(
+      (event) => {
+        if (event.event === 'lag' && event.block > HEAD && event.block < HEAD + 30) isBack.now = true;
+        if (event.event === 'waiting') isBack.now = false;
+        return reaches(HEAD + 60)(event);
+      },
+      { ...options, from: '-100:' },
+    );
+    const told = events.filter(({ event }) => event === 'waiting' || event === 'resumed');
+    expect(told).toMatchObject([
+      { event: 'waiting', code: 'head-back' },
+      { event: 'resumed', code: 'head-back' },
+    ]);
+    expect(report.complete).toBe(true);
+  });
+});
