@@ -3,6 +3,7 @@ import { realEffects } from '../../core/effects.ts';
 import { requireLocalPath } from '../../files/local-path.ts';
 import type { Store } from '../../warehouse/index.ts';
 import {
+  budgetOption,
   type CommonOptions,
   networkOf,
   parseCount,
@@ -21,6 +22,7 @@ interface FollowFlags extends CommonOptions, SelectionFlags {
   readonly refresh?: Readonly<Record<string, number>>;
   readonly store?: Store['kind'];
   readonly rps?: number | 'auto';
+  readonly budget?: string;
   readonly concurrency?: number;
   readonly workers?: number;
   readonly json?: boolean;
@@ -66,6 +68,7 @@ export function addFollow(program: Command): void {
       'maximum requests per second, or auto to find the limit (default: 1 without a key, 10 with one, unlimited on this machine)',
       parseRps,
     )
+    .addOption(budgetOption())
     .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)
     .option('--workers <n>', 'maximum of worker threads that decode pages; 0 for none', parseWhole)
     .option('--json', 'print one JSON object per line')
@@ -86,7 +89,7 @@ async function followOptions(given: readonly string[], flags: FollowFlags) {
   return {
     pipelines: given.length > 0 ? [...new Set(given)] : [registry.playing('counted').pipeline.name],
     ...{ registry, refreshMs, network: networkOf(flags), warehouse: warehouseOf(flags), store: flags.store },
-    ...{ from: flags.from, lagMs: flags.lag, rps: flags.rps },
+    ...{ from: flags.from, lagMs: flags.lag, rps: flags.rps, budget: flags.budget },
     ...{ concurrency: flags.concurrency, workers: flags.workers, effects: realEffects },
     ...{ without: flags.without, columns: flags.columns, withoutColumns: flags.withoutColumn },
   };
