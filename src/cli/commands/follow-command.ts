@@ -14,7 +14,7 @@ import {
   withPlace,
 } from '../common-options.ts';
 import { refuseOthers } from '../pipeline-names.ts';
-import { type SelectionFlags, withSelection } from '../selection-options.ts';
+import { type SelectionFlags, withSelection } from './selection-options.ts';
 
 interface FollowFlags extends CommonOptions, SelectionFlags {
   readonly from?: string;

@@ -21,7 +21,7 @@ import {
   withPlace,
 } from '../common-options.ts';
 import { refuseOthers } from '../pipeline-names.ts';
-import { type SelectionFlags, withSelection } from '../selection-options.ts';
+import { type SelectionFlags, withSelection } from './selection-options.ts';
 
 interface RunFlags extends CommonOptions, SelectionFlags {
   readonly all?: boolean;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { collectColumns, collectNames, pipelinesOption } from './common-options.ts';
+import { collectColumns, collectNames, pipelinesOption } from '../common-options.ts';
 
 /** Flags that select tables and columns. */
 export interface SelectionFlags {
