@@ -14,6 +14,7 @@ import { addFollow } from './commands/follow-command.ts';
 import { addForget } from './commands/forget-command.ts';
 import { addJob } from './commands/job-command.ts';
 import { addMart } from './commands/mart-command.ts';
+import { addPublish } from './commands/publish-command.ts';
 import { addReport } from './commands/report-command.ts';
 import { addPlan, addRun } from './commands/run-command.ts';
 import { addSandbox } from './commands/sandbox-command.ts';
@@ -52,6 +53,7 @@ export function createProgram(): Command {
     addWatch,
     addCatalog,
     addCompact,
+    addPublish,
     addForget,
     addJob,
     addSchedule,

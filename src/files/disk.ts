@@ -73,10 +73,10 @@ export async function syncPath(path: string): Promise<void> {
 }
 
 /** Writes a new file and flushes it to disk. If that fails, the file is removed. */
-export async function writeSynced(path: string, text: string): Promise<void> {
+export async function writeSynced(path: string, content: string | Uint8Array): Promise<void> {
   const file = await open(path, 'wx');
   try {
-    await file.writeFile(text);
+    await file.writeFile(content);
     await file.sync();
   } catch (error) {
     await rm(path, { force: true });

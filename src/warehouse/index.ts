@@ -54,6 +54,17 @@ export type { ColumnBounds, FileBounds, TableEvidence, TableFile } from './store
 export { COMMITS, commitColumns } from './relations/commits-view.ts';
 export { roleView } from './relations/role-views.ts';
 
+// Publishing: the files behind tables, for other engines.
+
+export type { PublishedEntry } from './garbage/published-entries.ts';
+export {
+  type DataFile,
+  type DataFiles,
+  type FilesInForce,
+  openDataFiles,
+  type TableInForce,
+} from './parquet-store/data-files.ts';
+
 // Upkeep: fewer and larger files, and the catalog for other programs.
 
 export {

@@ -2,10 +2,11 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoreError } from '../../core/errors.ts';
 import { ifAny } from '../../files/disk.ts';
-import { badLedger } from '../ledger/entries.ts';
-import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import { badLedger, type Entries } from '../ledger/entries.ts';
+import { LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { isPinned, pinFile, removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';
 import type { LedgerEntry } from '../store.ts';
+import { isPublished, publishedNumbers } from './published-entries.ts';
 
 /** Names of our own files; all others in the folders are foreign and stay. */
 const ownName = /^\d+-\d+-[0-9a-z]+\.parquet$/;
@@ -13,7 +14,7 @@ const ownName = /^\d+-\d+-[0-9a-z]+\.parquet$/;
 /**
  * Removes data files that no entry in force names: those of commits that did not happen, and those that were superseded longer than the
  * grace period ago. Completes what a killed run left half done: superseded files leave `tables/`, and files in force get both of their
- * names. Only for the process that holds the lock, while no commit is running.
+ * names. Files of published states stay. Only for the process that holds the lock, while no commit is running.
  * @returns how many data files were removed.
  */
 export async function clearFiles(
@@ -25,11 +26,10 @@ export async function clearFiles(
   const needed = new Set(entries.effective.flatMap(filesOf));
   const superseded = new Set<string>();
   const aside = new Set<string>();
+  const published = await publishedNumbers(warehouse);
   for (const entry of entries.all) {
     if (entries.isAside(entry.id)) for (const path of filesOf(entry)) aside.add(path);
-    const successor = entries.successorOf(entry.id);
-    if (successor === undefined || grace.now - Date.parse(successor.committedAt) >= grace.ms) continue;
-    for (const path of filesOf(entry)) superseded.add(path);
+    if (isNeeded(entries, entry, grace, published)) for (const path of filesOf(entry)) superseded.add(path);
   }
   const { tables, pinned } = layoutOf(warehouse);
   const [shown, steady] = [new Set(await listFiles(tables)), new Set(await listFiles(pinned))];
@@ -38,7 +38,7 @@ export async function clearFiles(
   const unnamed = found.filter((path) => !needed.has(path) && !superseded.has(path) && !aside.has(path));
   // Even if the lock failed: what another process has committed meanwhile stays.
   const late = unnamed.length === 0 ? [] : await ledger.refresh();
-  const named = new Set(late.flatMap(filesOf));
+  const named = new Set([...late.flatMap(filesOf), ...(await publishedFiles(warehouse, unnamed, published))]);
   const removable = unnamed.filter((path) => !named.has(path));
   for (const path of removable) await removeFile(warehouse, path);
   for (const path of needed) {
@@ -52,11 +52,44 @@ export async function clearFiles(
   return removable.length;
 }
 
+/** True if superseded files of an entry stay: for readers that may still be open, or because they are published. */
+function isNeeded(
+  entries: Entries,
+  { id, number }: LedgerEntry,
+  grace: { readonly now: number; readonly ms: number },
+  published: readonly number[],
+): boolean {
+  const successor = entries.successorOf(id);
+  if (successor === undefined) return false;
+  return grace.now - Date.parse(successor.committedAt) < grace.ms || isPublished(published, number, successor.number);
+}
+
+/** The superseded files of published states among `paths`, also those of entries that a checkpoint left out. */
+async function publishedFiles(
+  warehouse: string,
+  paths: readonly string[],
+  published: readonly number[],
+): Promise<readonly string[]> {
+  if (paths.length === 0 || published.length === 0) return [];
+  const ledger = new LedgerFolder(warehouse);
+  // With a listener, every entry is read. The opened ledger has already reported what is damaged.
+  await ledger.refresh(() => {});
+  const { entries } = ledger;
+  return entries.all
+    .filter((entry) => isNeeded(entries, entry, { now: 0, ms: Number.NEGATIVE_INFINITY }, published))
+    .flatMap(filesOf);
+}
+
 /** True if {@link clearFiles} has nothing to remove later: the files of all entries that were superseded, or set aside, are gone. */
-export function isCleared({ entries }: LedgerFolder, grace: { readonly now: number; readonly ms: number }): boolean {
+export async function isCleared(
+  warehouse: string,
+  { entries }: LedgerFolder,
+  grace: { readonly now: number; readonly ms: number },
+): Promise<boolean> {
+  // Files of entries that a checkpoint left out may be published, too.
+  if ((await publishedNumbers(warehouse)).length > 0) return false;
   return entries.all.every((entry) => {
-    const successor = entries.successorOf(entry.id);
-    const isWaiting = successor !== undefined && grace.now - Date.parse(successor.committedAt) < grace.ms;
+    const isWaiting = isNeeded(entries, entry, grace, []);
     return (!isWaiting && !entries.isAside(entry.id)) || filesOf(entry).length === 0;
   });
 }

@@ -182,7 +182,7 @@ class ParquetStore implements Store {
     const grace = { now: effects.now(), ms: graceMs };
     this.#isSettled = false;
     const count = await clearFiles(this.path, this.#ledger, grace);
-    this.#isSettled = isCleared(this.#ledger, grace);
+    this.#isSettled = await isCleared(this.path, this.#ledger, grace);
     return count;
   }
 

@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { formatCount, formatDuration } from '../../core/format.ts';
+import type { Registry } from '../../declare/registry.ts';
+import type { TableDef } from '../../declare/table.ts';
+import type { PublishEvent, Restart, TablePublished } from '../../iceberg/publish-warehouse.ts';
+import { type CommonOptions, parseDuration, withPlace } from '../common-options.ts';
+import { findWarehouse } from '../find-warehouse.ts';
+import { print } from '../streams.ts';
+
+interface PublishFlags extends CommonOptions {
+  readonly location?: string;
+  readonly keep?: number;
+  readonly marts?: string;
+  readonly json?: boolean;
+}
+
+const HOUR_MS = 3_600_000;
+
+const HELP = `
+Tables for DuckDB, pyiceberg, Polars, Spark, Trino and ClickHouse: the same Parquet files, with Iceberg metadata (format version 2) in
+the folder iceberg/<table> of the warehouse. No row is copied. docs/lake.md has a query for each engine.
+
+A snapshot shows one entry of the ledger, and has the tag entry-<number> in every table, so several tables can be read at one state.
+Superseded files stay as long as a snapshot shows them (--keep). Publish after each export, build of marts or compaction. It needs no
+lock, and can run while another command writes the warehouse.
+
+Nothing else depends on that folder: if it is removed, damaged or moved, publishing again makes it anew.
+
+Examples:
+  tonlake publish iceberg --network sandbox
+  tonlake publish iceberg --warehouse /data/mainnet --keep 48h --json
+  tonlake publish iceberg --warehouse /in/container/mainnet --location /srv/mainnet`;
+
+/** `tonlake publish`: tables for other engines. */
+export function addPublish(program: Command): void {
+  const publish = program.command('publish').description('publish tables for other engines, over the same files');
+  withPlace(publish.command('iceberg'))
+    .description('publish every table and mart as an Apache Iceberg table')
+    .option(
+      '--keep <time>',
+      'how long a snapshot stays readable after it was replaced, at least 1h (default: 24h)',
+      parseKeep,
+    )
+    .option(
+      '--location <path>',
+      'path of the warehouse as readers see it, if it differs, such as outside of a container',
+    )
+    .option('--marts <folder>', 'folder of your own marts, for the descriptions of their columns')
+    .option('--json', 'print one JSON object per line')
+    .addHelpText('after', HELP)
+    .action(publishIceberg);
+}
+
+/** At least an hour, for readers that have just begun. */
+function parseKeep(text: string): number {
+  const ms = parseDuration(text);
+  if (ms < HOUR_MS) throw new InvalidArgumentError('Expected at least 1h.');
+  return ms;
+}
+
+async function publishIceberg(flags: PublishFlags): Promise<void> {
+  const [{ warehouseRegistry }, { publishWarehouse }, { requireSameNetwork }] = await Promise.all([
+    import('../../warehouse/query/warehouse-registry.ts'),
+    import('../../iceberg/publish-warehouse.ts'),
+    import('../../warehouse/query/status.ts'),
+  ]);
+  const warehouse = await findWarehouse(flags);
+  const registry = await warehouseRegistry(warehouse);
+  const report = await publishWarehouse({
+    warehouse,
+    tables: registry.tables,
+    location: flags.location,
+    keepMs: flags.keep,
+    martDocs: () => martDocs(registry, flags.marts),
+    accept: ({ path, network }) => requireSameNetwork(path, network, flags.network),
+    onEvent: (event) => print(event, flags.json, describe),
+  });
+  if (report.skipped.length > 0) process.exitCode = 1;
+}
+
+/** Descriptions of the columns of marts: a warehouse has their names and types only. */
+async function martDocs(registry: Registry, folder: string | undefined): Promise<Readonly<Record<string, TableDef>>> {
+  const { loadMarts } = await import('../../marts/load-marts.ts');
+  const marts = await loadMarts(registry, folder);
+  return Object.fromEntries(marts.map(({ name, table }) => [name, table]));
+}
+
+function describe(event: PublishEvent): string {
+  if (event.event === 'table') return describeTable(event);
+  const { warehouse, entry, tables, published, skipped, seconds } = event;
+  const left = skipped.length === 0 ? '' : `; not published: ${skipped.join(', ')}`;
+  return `${join(warehouse, 'iceberg')}: ${formatCount(tables)} tables at entry-${entry}, ${formatCount(published)} of them new (${formatDuration(seconds)})${left}\n`;
+}
+
+/** Tables that did not change have no line. */
+function describeTable({ table, outcome, files, rows, added, removed, restarted, problem }: TablePublished): string {
+  if (outcome === 'unchanged') return '';
+  if (outcome === 'skipped') return `${table}: skipped: ${problem}\n`;
+  const again = restarted === undefined ? '' : `; its history begins anew: ${reasons[restarted]}`;
+  const change = `+${formatCount(added)} -${formatCount(removed)}`;
+  return `${table}: ${formatCount(files)} files (${change}), ${formatCount(rows)} rows${again}\n`;
+}
+
+const reasons: Readonly<Record<Restart, string>> = {
+  moved: 'the warehouse was moved',
+  replaced: 'the warehouse was replaced by another state',
+  foreign: 'another program has written to it',
+  damaged: 'its metadata was damaged',
+  changed: 'a column has another type now',
+};

@@ -1,0 +1,247 @@
+import { createHash } from 'node:crypto';
+import type { DataFile, TableInForce } from '../warehouse/index.ts';
+import { decodeAvro, encodeAvro } from './avro-container.ts';
+import { encodeBound } from './column-types.ts';
+import { dayNumber, fileStatistics } from './file-statistics.ts';
+import { manifestEntrySchema, PARTITION_FIELD } from './manifest-schemas.ts';
+import type { ObjectFolder } from './object-folder.ts';
+import type { IcebergSchema } from './table-metadata.ts';
+
+/**
+ * Ledger entries whose files lie in one manifest, by number. A commit changes the last manifest, and those whose files it supersedes, so it
+ * costs the same however many files a table has.
+ */
+const ENTRIES_PER_MANIFEST = 500;
+
+/** A manifest as a manifest list names it. */
+export interface ManifestFile {
+  readonly manifest_path: string;
+  readonly manifest_length: number;
+  readonly partition_spec_id: number;
+  readonly content: number;
+  readonly sequence_number: number;
+  readonly min_sequence_number: number;
+  readonly added_snapshot_id: number;
+  readonly added_files_count: number;
+  readonly existing_files_count: number;
+  readonly deleted_files_count: number;
+  readonly added_rows_count: number;
+  readonly existing_rows_count: number;
+  readonly deleted_rows_count: number;
+  readonly partitions: readonly object[] | null;
+}
+
+const status = { existing: 0, added: 1, deleted: 2 } as const;
+
+interface ManifestEntry {
+  readonly status: number;
+  readonly snapshot_id: number | null;
+  readonly sequence_number: number | null;
+  readonly file_sequence_number: number | null;
+  readonly data_file: {
+    readonly file_path: string;
+    readonly record_count: number;
+    readonly partition: Readonly<Record<string, number | null>>;
+  };
+}
+
+/** The snapshot that is being made. */
+export interface NextSnapshot {
+  readonly id: number;
+  readonly sequence: number;
+  readonly schema: IcebergSchema;
+  readonly specId: number;
+}
+
+/** What a snapshot changes. */
+export interface ManifestChanges {
+  readonly manifests: readonly ManifestFile[];
+  readonly written: number;
+  readonly added: { readonly files: number; readonly rows: number };
+  readonly removed: { readonly files: number; readonly rows: number };
+}
+
+interface WriteOptions {
+  readonly folder: ObjectFolder;
+  readonly table: TableInForce;
+  /** What readers call a data file; called for files that are new, and makes sure that the name stays valid. */
+  readonly uriOf: (file: DataFile) => string;
+  readonly keep: (file: DataFile) => Promise<void>;
+  /** Manifests of the snapshot before. */
+  readonly before: readonly ManifestFile[];
+  readonly next: NextSnapshot;
+}
+
+/** Writes the manifests that differ from those of the snapshot before. */
+export async function writeManifests(options: WriteOptions): Promise<ManifestChanges> {
+  const { folder, table, before, next } = options;
+  const buckets = new Map<number, DataFile[]>();
+  for (const file of table.files) {
+    const bucket = Math.floor(file.entry / ENTRIES_PER_MANIFEST);
+    const held = buckets.get(bucket);
+    if (held === undefined) buckets.set(bucket, [file]);
+    else held.push(file);
+  }
+  const old = new Map(before.map((manifest) => [bucketOf(manifest), manifest]));
+  const manifests: ManifestFile[] = [];
+  const changes = { written: 0, added: { files: 0, rows: 0 }, removed: { files: 0, rows: 0 } };
+  for (const bucket of [...new Set([...old.keys(), ...buckets.keys()])].sort((a, b) => a - b)) {
+    const files = buckets.get(bucket) ?? [];
+    const held = old.get(bucket);
+    const name = `m-${bucket}-${hashFiles(files)}-`;
+    if (held?.manifest_path.includes(`/${name}`) === true) {
+      manifests.push(held);
+      continue;
+    }
+    const entries = await entriesOf(options, files, held);
+    if (entries.length === 0) continue;
+    const bytes = encodeManifest(table, next, entries);
+    // A name of this attempt alone: two publishers never write over each other.
+    const path = `metadata/${name}${next.id}.avro`;
+    await folder.put(path, bytes);
+    const written = describeManifest(folder.uri(path), bytes.length, table.partition, next, entries);
+    manifests.push(written);
+    changes.written += 1;
+    changes.added.files += written.added_files_count;
+    changes.added.rows += written.added_rows_count;
+    changes.removed.files += written.deleted_files_count;
+    changes.removed.rows += written.deleted_rows_count;
+  }
+  return { manifests, ...changes };
+}
+
+/** Equal files give an equal part of the name, so a manifest need not be read to know that it is as it should be. */
+function hashFiles(files: readonly DataFile[]): string {
+  const hash = createHash('sha256');
+  for (const { path, bounds } of files) hash.update(`${path} ${JSON.stringify(bounds)}\n`);
+  return hash.digest('hex').slice(0, 16);
+}
+
+function bucketOf({ manifest_path }: ManifestFile): number {
+  return Number(/\/m-(\d+)-[0-9a-f]+-\d+\.avro$/.exec(manifest_path)?.[1]);
+}
+
+/** The id of the snapshot that a manifest was written for, from its file name; undefined for other files. */
+export function snapshotOfManifest(name: string): number | undefined {
+  const [, id] = /^m-\d+-[0-9a-f]+-(\d+)\.avro$/.exec(name) ?? [];
+  return id === undefined ? undefined : Number(id);
+}
+
+/** The files of a manifest: those that were there before, new ones, and those that are gone. */
+async function entriesOf(
+  { folder, table: { table, partition }, uriOf, keep, next }: WriteOptions,
+  files: readonly DataFile[],
+  held: ManifestFile | undefined,
+): Promise<readonly ManifestEntry[]> {
+  const known = new Map(
+    held === undefined ? [] : (await readManifest(folder, held)).map((one) => [one.data_file.file_path, one]),
+  );
+  const entries: ManifestEntry[] = [];
+  for (const file of files) {
+    const uri = uriOf(file);
+    const before = known.get(uri);
+    known.delete(uri);
+    if (before === undefined) await keep(file);
+    entries.push({
+      ...(before ?? { snapshot_id: next.id, sequence_number: null, file_sequence_number: null }),
+      status: before === undefined ? status.added : status.existing,
+      data_file: {
+        ...{ content: 0, file_path: uri, file_format: 'PARQUET' },
+        partition: partition === undefined ? {} : { [partition]: dayNumber(file.date) },
+        ...{ record_count: file.rows, file_size_in_bytes: file.bytes, sort_order_id: 0 },
+        ...fileStatistics(table, partition, next.schema.fields, file),
+      } as ManifestEntry['data_file'],
+    });
+  }
+  for (const gone of known.values()) entries.push({ ...gone, status: status.deleted, snapshot_id: next.id });
+  return entries;
+}
+
+/** The files that a manifest shows, with the numbers that new ones inherit from it. @throws {RangeError} if it is missing or damaged */
+export async function readManifest(folder: ObjectFolder, manifest: ManifestFile): Promise<readonly ManifestEntry[]> {
+  const bytes = await folder.get(nameIn(folder, manifest.manifest_path));
+  if (bytes === undefined) throw new RangeError(`${manifest.manifest_path} is missing`);
+  // Written by `encodeManifest`: the schema in the file says so.
+  const entries = decodeAvro(bytes) as readonly ManifestEntry[];
+  return entries
+    .filter((entry) => entry.status !== status.deleted)
+    .map((entry) => ({
+      ...entry,
+      snapshot_id: entry.snapshot_id ?? manifest.added_snapshot_id,
+      sequence_number: entry.sequence_number ?? manifest.sequence_number,
+      file_sequence_number: entry.file_sequence_number ?? manifest.sequence_number,
+    }));
+}
+
+/** The name of an object from what readers call it. */
+export function nameIn(folder: ObjectFolder, uri: string): string {
+  return uri.slice(folder.uri('').length);
+}
+
+function encodeManifest(
+  { partition }: TableInForce,
+  { schema, specId }: NextSnapshot,
+  entries: readonly ManifestEntry[],
+) {
+  const header = {
+    ...{
+      schema: JSON.stringify(schema),
+      'schema-id': String(schema['schema-id']),
+      'format-version': '2',
+      content: 'data',
+    },
+    'partition-spec': JSON.stringify(partitionFields(schema, partition)),
+    'partition-spec-id': String(specId),
+  };
+  return encodeAvro(
+    manifestEntrySchema(partition),
+    header,
+    entries as readonly (ManifestEntry & Record<string, unknown>)[],
+  );
+}
+
+/** The fields of the partition spec: the day as it is, which takes its values from the folders of files. */
+export function partitionFields({ fields }: IcebergSchema, partition: string | undefined) {
+  return fields
+    .filter(({ name }) => name === partition)
+    .map(({ id, name }) => ({ 'source-id': id, 'field-id': PARTITION_FIELD, name, transform: 'identity' as const }));
+}
+
+function describeManifest(
+  path: string,
+  length: number,
+  partition: string | undefined,
+  { id, sequence, specId }: NextSnapshot,
+  entries: readonly ManifestEntry[],
+): ManifestFile {
+  const of = (wanted: number) => entries.filter((entry) => entry.status === wanted);
+  const rows = (wanted: number) => of(wanted).reduce((sum, entry) => sum + entry.data_file.record_count, 0);
+  const days = entries.flatMap(({ data_file }) => data_file.partition[partition ?? ''] ?? []).sort((a, b) => a - b);
+  const bound = (day: number | undefined) => (day === undefined ? null : (encodeBound('date', String(day)) ?? null));
+  return {
+    ...{
+      manifest_path: path,
+      manifest_length: length,
+      partition_spec_id: specId,
+      content: 0,
+      sequence_number: sequence,
+    },
+    min_sequence_number: Math.min(sequence, ...entries.map(({ sequence_number }) => sequence_number ?? sequence)),
+    added_snapshot_id: id,
+    added_files_count: of(status.added).length,
+    existing_files_count: of(status.existing).length,
+    deleted_files_count: of(status.deleted).length,
+    added_rows_count: rows(status.added),
+    existing_rows_count: rows(status.existing),
+    deleted_rows_count: rows(status.deleted),
+    partitions:
+      partition === undefined
+        ? []
+        : [
+            {
+              ...{ contains_null: days.length < entries.length, contains_nan: null },
+              ...{ lower_bound: bound(days[0]), upper_bound: bound(days.at(-1)) },
+            },
+          ],
+  };
+}

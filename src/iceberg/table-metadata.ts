@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import type { ObjectFolder } from './object-folder.ts';
+
+/** Table metadata as we write it: https://iceberg.apache.org/spec/#table-metadata. */
+
+const field = z.object({
+  id: z.int().positive(),
+  name: z.string(),
+  required: z.literal(false),
+  type: z.string(),
+  doc: z.string().optional(),
+});
+
+const schema = z.object({ type: z.literal('struct'), 'schema-id': z.int(), fields: z.array(field) });
+
+const snapshot = z.object({
+  'sequence-number': z.int(),
+  'snapshot-id': z.int(),
+  'parent-snapshot-id': z.int().optional(),
+  'timestamp-ms': z.number(),
+  'manifest-list': z.string(),
+  'schema-id': z.int(),
+  summary: z.looseObject({ operation: z.string(), 'tonlake.entry': z.string() }),
+});
+
+const partitionField = z.object({
+  'source-id': z.int(),
+  'field-id': z.int(),
+  name: z.string(),
+  transform: z.literal('identity'),
+});
+
+const metadata = z.object({
+  'format-version': z.literal(2),
+  'table-uuid': z.string(),
+  location: z.string(),
+  'last-sequence-number': z.int(),
+  'last-updated-ms': z.number(),
+  'last-column-id': z.int(),
+  'current-schema-id': z.int(),
+  schemas: z.array(schema).min(1),
+  'default-spec-id': z.int(),
+  'partition-specs': z.array(z.object({ 'spec-id': z.int(), fields: z.array(partitionField) })).length(1),
+  'last-partition-id': z.int(),
+  'default-sort-order-id': z.literal(0),
+  'sort-orders': z.array(z.object({ 'order-id': z.literal(0), fields: z.array(z.never()) })),
+  properties: z.record(z.string(), z.string()),
+  'current-snapshot-id': z.int(),
+  refs: z.record(z.string(), z.object({ 'snapshot-id': z.int(), type: z.enum(['branch', 'tag']) })),
+  snapshots: z.array(snapshot).min(1),
+  'snapshot-log': z.array(z.object({ 'snapshot-id': z.int(), 'timestamp-ms': z.number() })),
+  'metadata-log': z.array(z.unknown()),
+});
+
+export type IcebergField = Readonly<z.infer<typeof field>>;
+export type IcebergSchema = Readonly<z.infer<typeof schema>>;
+export type Snapshot = Readonly<z.infer<typeof snapshot>>;
+export type PartitionField = Readonly<z.infer<typeof partitionField>>;
+export type TableMetadata = Readonly<z.infer<typeof metadata>>;
+
+/** Name of the metadata of a version. */
+export const metadataName = (version: number): string => `metadata/v${version}.metadata.json`;
+
+/** The file that tells readers of a folder the newest version. */
+export const HINT = 'metadata/version-hint.text';
+
+/** The newest version of a table. `metadata` is undefined if it cannot be read, or was not written by us. */
+export interface CurrentTable {
+  readonly version: number;
+  readonly metadata: TableMetadata | undefined;
+}
+
+/** The newest version, which the hint may not tell yet; undefined if there is no table. */
+export async function readCurrent(folder: ObjectFolder): Promise<CurrentTable | undefined> {
+  const hinted = Number(String((await folder.get(HINT)) ?? '0'));
+  let version = Number.isSafeInteger(hinted) ? hinted : 0;
+  let text = version === 0 ? undefined : await folder.get(metadataName(version));
+  // The hint is lost, or so old that its version is gone.
+  if (text === undefined) version = await newestVersion(folder);
+  for (;;) {
+    const next = await folder.get(metadataName(version + 1));
+    if (next === undefined) break;
+    [version, text] = [version + 1, next];
+  }
+  text ??= version === 0 ? undefined : await folder.get(metadataName(version));
+  return text === undefined ? undefined : { version, metadata: parseMetadata(String(text)) };
+}
+
+/** The greatest version that a listing finds, or 0. */
+async function newestVersion(folder: ObjectFolder): Promise<number> {
+  const versions = (await folder.list('metadata')).flatMap((name) => versionOf(name) ?? []);
+  return versions.reduce((most, version) => Math.max(most, version), 0);
+}
+
+/** The version of a file in `metadata/`; undefined if it is none of a version. */
+export function versionOf(name: string): number | undefined {
+  const [, version] = /^v(\d+)\.metadata\.json$/.exec(name) ?? [];
+  return version === undefined ? undefined : Number(version);
+}
+
+function parseMetadata(text: string): TableMetadata | undefined {
+  try {
+    return metadata.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The snapshot that readers see. */
+export function currentSnapshot({ snapshots, 'current-snapshot-id': id }: TableMetadata): Snapshot | undefined {
+  return snapshots.find((one) => one['snapshot-id'] === id);
+}
+
+const TAG = 'entry-';
+
+/** Name of the snapshot that shows an entry of the ledger, the same in every table. */
+export const tagOf = (entry: number): string => `${TAG}${entry}`;
+
+/** The entry of a tag of ours; undefined for other references. */
+export function entryOfTag(name: string): number | undefined {
+  return new RegExp(`^${TAG}\\d+$`).test(name) ? Number(name.slice(TAG.length)) : undefined;
+}
+
+/** The newest entry that a table shows. */
+export function newestEntry({ refs }: TableMetadata): number {
+  return Object.keys(refs).reduce((most, name) => Math.max(most, entryOfTag(name) ?? 0), 0);
+}

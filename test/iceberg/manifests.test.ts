@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { encodeBound, isPromotion } from '../../src/iceberg/column-types.ts';
+import type { ObjectFolder } from '../../src/iceberg/object-folder.ts';
+import { type PublishTableOptions, publishTable } from '../../src/iceberg/publish-table.ts';
+import { oldestKept } from '../../src/iceberg/snapshot-retention.ts';
+import type { DataFile, TableInForce } from '../../src/warehouse/index.ts';
+import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
+import { items } from '../warehouse/tables.ts';
+import { memoryFolder } from './published.ts';
+
+const columns = schemaOf(items).columns;
+
+/** A file of an entry, of one of 30 days. */
+function fileOf(entry: number, more: Partial<DataFile> = {}): DataFile {
+  const date = `2026-05-${String((entry % 30) + 1).padStart(2, '0')}`;
+  const path = `items/block_date=${date}/${entry}-${entry}-e${entry}.parquet`;
+  const bounds = { lt: [`${entry}000`, `${entry}999`, 0], now: ['1777593600', '1777593610', 0] } as const;
+  return {
+    ...{ path: `tables/${path}`, lastingPath: `pinned/${path}`, rows: 10, bytes: 1000, entry, date, columns, bounds },
+    ...more,
+  };
+}
+
+function tableOf(files: readonly DataFile[], table = items): TableInForce {
+  return { table, isMart: false, partition: 'block_date', files };
+}
+
+const range = (count: number) => Array.from({ length: count }, (_, at) => fileOf(at + 1));
+
+function publishFiles(folder: ObjectFolder, files: readonly DataFile[], more: Partial<PublishTableOptions> = {}) {
+  return publishTable({
+    ...{ folder, table: tableOf(files), entry: files.at(-1)?.entry ?? 0, oldest: 0, isReplaced: false },
+    ...{ uriOf: ({ lastingPath }) => `/w/${lastingPath}`, keep: async () => {} },
+    ...{ now: 1_800_000_000_000, freshId: realEffects.freshId },
+    ...more,
+  });
+}
+
+describe('of a table with 10,000 files', () => {
+  test('a new one is written into one manifest of 21, and a merge into those of its sources', async () => {
+    const folder = memoryFolder();
+    const files = range(10_000);
+    expect(await publishFiles(folder, files)).toMatchObject({ added: 10_000, manifests: 21, written: 21 });
+    const count = folder.objects.size;
+    const more = [...files, fileOf(10_001)];
+    expect(await publishFiles(folder, more)).toMatchObject({ added: 1, removed: 0, manifests: 21, written: 1 });
+    // A manifest, a list and the metadata; the hint is replaced.
+    expect(folder.objects.size).toBe(count + 3);
+    const merged = [...more.filter(({ entry }) => entry < 700 || entry >= 710), fileOf(10_002)];
+    expect(await publishFiles(folder, merged)).toMatchObject({ added: 1, removed: 10, manifests: 21, written: 2 });
+    const few = [fileOf(10_003)];
+    expect(await publishFiles(folder, few)).toMatchObject({ added: 1, removed: merged.length, manifests: 21 });
+    // Manifests that only tell of removed files do so once.
+    expect(await publishFiles(folder, [...few, fileOf(10_004)])).toMatchObject({ manifests: 1, written: 1 });
+  });
+});
+
+test('bounds that a repair corrected are published again', async () => {
+  const folder = memoryFolder();
+  await publishFiles(folder, [fileOf(1)]);
+  const corrected = [fileOf(1, { bounds: { lt: ['1', '2', 0] } })];
+  expect(await publishFiles(folder, corrected)).toMatchObject({
+    outcome: 'published',
+    added: 0,
+    removed: 0,
+    written: 1,
+  });
+  expect(await publishFiles(folder, corrected)).toMatchObject({ outcome: 'unchanged' });
+});
+
+test('what expired, and what failed attempts left, is removed every ten versions, but not what is young', async () => {
+  const folder = memoryFolder();
+  const hour = 3_600_000;
+  folder.objects.set('metadata/m-0-0123456789abcdef-99.avro', Buffer.from('of an attempt that failed'));
+  folder.objects.set('metadata/notes.txt', Buffer.from('of somebody else'));
+  const young = (entry: number) => ({ oldest: entry - 2, now: hour - 1 });
+  for (let entry = 1; entry <= 40; entry++) await publishFiles(folder, range(entry), young(entry));
+  // Three for each version, the hint, and the two from above.
+  expect(folder.objects.size).toBe(3 * 40 + 3);
+  for (let entry = 41; entry <= 50; entry++) await publishFiles(folder, range(entry), { oldest: entry - 2 });
+  const names = [...folder.objects.keys()].map((name) => name.slice('metadata/'.length));
+  const ofKind = (prefix: RegExp) => names.filter((name) => prefix.test(name)).length;
+  // Twenty versions; three snapshots with a list and a manifest each; the hint.
+  expect([ofKind(/^v\d/), ofKind(/^snap/), ofKind(/^m-/), ofKind(/^notes/), names.length]).toEqual([20, 3, 3, 1, 28]);
+});
+
+describe('a mart whose select changed', () => {
+  const withType = (kind: 'int32' | 'int64-number' | 'text') => ({
+    ...items,
+    columns: items.columns.map((column) => (column.name === 'fees' ? { ...column, kind } : column)),
+  });
+  const publishAs = (folder: ObjectFolder, kind: 'int32' | 'int64-number' | 'text', of: typeof kind, entry: number) => {
+    const table = withType(kind);
+    const file = fileOf(entry, { columns: schemaOf(withType(of)).columns });
+    return publishFiles(folder, [file], { table: tableOf([file], table) });
+  };
+
+  test('keeps the id of a column that becomes wider, also over older files', async () => {
+    const folder = memoryFolder();
+    await publishAs(folder, 'int32', 'int32', 1);
+    const widened = await publishAs(folder, 'int64-number', 'int32', 2);
+    expect(widened).toMatchObject({ outcome: 'published', restarted: undefined });
+    expect(currentFields(folder)).toContainEqual(expect.objectContaining({ name: 'fees', id: 4, type: 'long' }));
+  });
+
+  test('is left as it was while files have a type that cannot be read as the new one', async () => {
+    const folder = memoryFolder();
+    await publishAs(folder, 'int32', 'int32', 1);
+    await expect(publishAs(folder, 'int32', 'text', 2)).rejects.toMatchObject({ code: 'mixed-rows' });
+    expect(currentFields(folder)).toContainEqual(expect.objectContaining({ name: 'fees', type: 'int' }));
+  });
+
+  test('begins its history anew with another type, because older snapshots could not be read', async () => {
+    const folder = memoryFolder();
+    await publishAs(folder, 'int32', 'int32', 1);
+    expect(await publishAs(folder, 'text', 'text', 2)).toMatchObject({ restarted: 'changed' });
+    expect(currentFields(folder)).toContainEqual(expect.objectContaining({ name: 'fees', id: 9, type: 'string' }));
+    expect(metadataIn(folder)['snapshots']).toHaveLength(1);
+  });
+
+  test('and one that is no longer built by day, too', async () => {
+    const folder = memoryFolder();
+    await publishFiles(folder, [fileOf(1)]);
+    const file = fileOf(2, { date: undefined });
+    const table = { table: items, isMart: true, partition: undefined, files: [file] };
+    expect(await publishFiles(folder, [file], { table })).toMatchObject({ restarted: 'changed' });
+    expect(metadataIn(folder)).toMatchObject({
+      'default-spec-id': 1,
+      'partition-specs': [{ 'spec-id': 1, fields: [] }],
+    });
+    const mixed = { ...table, files: [file, fileOf(3)] };
+    await expect(publishFiles(folder, mixed.files, { table: mixed })).rejects.toMatchObject({ code: 'mixed-rows' });
+  });
+});
+
+function metadataIn(folder: ReturnType<typeof memoryFolder>): Record<string, unknown> {
+  const version = String(folder.objects.get('metadata/version-hint.text'));
+  return JSON.parse(String(folder.objects.get(`metadata/v${version}.metadata.json`)));
+}
+
+function currentFields(folder: ReturnType<typeof memoryFolder>): readonly unknown[] {
+  const { schemas, 'current-schema-id': id } = metadataIn(folder) as {
+    readonly schemas: readonly { readonly 'schema-id': number; readonly fields: readonly unknown[] }[];
+    readonly 'current-schema-id': number;
+  };
+  return schemas.find((one) => one['schema-id'] === id)?.fields ?? [];
+}
+
+test('18 publishers of six states at once: every version is one of them, and the newest state is on top', async () => {
+  const folder = memoryFolder();
+  const states = [1, 2, 3, 4, 5, 6].flatMap((count) => [count, count, count]).reverse();
+  const outcomes = await Promise.all(states.map((count) => publishFiles(folder, range(count))));
+  const metadata = metadataIn(folder);
+  expect(Object.keys(metadata['refs'] as object).at(-1)).toBe('entry-6');
+  const published = outcomes.filter(({ outcome }) => outcome === 'published').length;
+  expect(metadata['snapshots']).toHaveLength(published);
+  expect(outcomes.every(({ outcome }) => outcome !== 'overtaken' || published < 18)).toBe(true);
+});
+
+test('a snapshot stays for the given time after it was replaced, and at least an hour; beyond it, the last 100', () => {
+  const hour = 3_600_000;
+  const marks = (count: number, everyMs: number) =>
+    Array.from({ length: count }, (_, at) => ({ number: at + 1, id: 'x', publishedAt: at * everyMs }));
+  const now = (count: number, everyMs: number) => (count - 1) * everyMs;
+  expect(oldestKept(marks(1, hour), 1e12, 0)).toBe(1);
+  expect(oldestKept(marks(30, hour), now(30, hour), 24 * hour)).toBe(6);
+  expect(oldestKept(marks(30, hour), now(30, hour), 0)).toBe(29);
+  expect(oldestKept(marks(3, 24 * hour), now(3, 24 * hour), 24 * hour)).toBe(2);
+  expect(oldestKept(marks(300, 60_000), now(300, 60_000), 24 * hour)).toBe(201);
+  expect(oldestKept(marks(300, 10_000), now(300, 10_000), 24 * hour)).toBe(1);
+});
+
+test('bounds are little-endian words of their types, and types widen as the specification allows', () => {
+  expect(encodeBound('int', '-2')).toEqual(Buffer.from('feffffff', 'hex'));
+  expect(encodeBound('date', '20574')).toEqual(Buffer.from('5e500000', 'hex'));
+  expect(encodeBound('long', '9223372036854775807')).toEqual(Buffer.from('ffffffffffffff7f', 'hex'));
+  expect(encodeBound('timestamp', '-1')).toEqual(Buffer.from('ffffffffffffffff', 'hex'));
+  expect(encodeBound('string', 'a')).toBeUndefined();
+  expect(isPromotion('int', 'long')).toBe(true);
+  expect(isPromotion('long', 'int')).toBe(false);
+  expect(isPromotion('decimal(20, 0)', 'decimal(38, 0)')).toBe(true);
+  expect(isPromotion('decimal(38, 0)', 'decimal(20, 0)')).toBe(false);
+  expect(isPromotion('long', 'decimal(38, 0)')).toBe(false);
+});
