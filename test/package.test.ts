@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { freshFolder } from './scratch.ts';
 
@@ -47,6 +48,20 @@ describe('as an installed package', () => {
       return !Array.isArray(map.sourcesContent) || map.sourcesContent.some((text: unknown) => typeof text !== 'string');
     });
     expect(empty).toEqual([]);
+  });
+
+  test('the page of tonlake ui is in it, and is smaller than a megabyte', () => {
+    const page = join(installed, 'dist/ui');
+    const names = readdirSync(page);
+    expect(names).toEqual(expect.arrayContaining(['index.html', 'main.js', 'main.css']));
+    const bytes = names.map((name) => gzipSync(readFileSync(join(page, name))).length);
+    expect(bytes.reduce((sum, size) => sum + size)).toBeLessThan(1_000_000);
+    // Only the server gives it files: no address of the internet is in it.
+    const texts = names.map((name) => readFileSync(join(page, name), 'utf8')).join('\n');
+    const addresses = [...texts.matchAll(/(?:src=|href=|url\(|import\(|fetch\()["'`]?(https?:)?\/\/[^"'`)\s]+/g)].map(
+      ([all]) => all,
+    );
+    expect(addresses).toEqual([]);
   });
 
   test('the command begins in an empty folder, and its hints work there', () => {

@@ -1,12 +1,22 @@
-// Compiles the sources to dist, which the command line, its workers and the pipelines run from.
+// Compiles the sources to dist, which the command line, its workers and the pipelines run from, and bundles the page of tonlake ui.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { bundlePage } from './bundle-page.mjs';
 
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
-rmSync('dist', { recursive: true, force: true });
-const { status } = spawnSync(process.execPath, [compiler, '-p', '.'], { stdio: 'inherit' });
-if (status !== 0) process.exit(status ?? 1);
+
+function compile(project) {
+  const { status } = spawnSync(process.execPath, [compiler, '-p', project], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+// The page stays until its inputs change.
+for (const name of readdirSync('.').includes('dist') ? readdirSync('dist') : []) {
+  if (name !== 'ui') rmSync(join('dist', name), { recursive: true, force: true });
+}
+compile('.');
+await bundlePage(() => compile('ui'));
 chmodSync('dist/src/cli.js', 0o755);
 writeFileSync('dist/built', '');

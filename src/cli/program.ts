@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { oneLine, UsageError } from '../core/errors.ts';
@@ -22,9 +21,11 @@ import { addSchedule } from './commands/schedule-command.ts';
 import { addShell } from './commands/shell-command.ts';
 import { addSql } from './commands/sql-command.ts';
 import { addStatus } from './commands/status-command.ts';
+import { addUi } from './commands/ui-command.ts';
 import { addVerify } from './commands/verify-command.ts';
 import { addWatch } from './commands/watch-command.ts';
 import { rememberFlags } from './invocation.ts';
+import { readVersion } from './version.ts';
 
 /** The command line; docs/cli.md is generated from it. */
 export function createProgram(): Command {
@@ -45,6 +46,7 @@ export function createProgram(): Command {
     addCheck,
     addSql,
     addShell,
+    addUi,
     addReport,
     addDescribe,
     addExplain,
@@ -89,11 +91,4 @@ function usageLine(text: string): string {
   const [, fault = text, guess = ''] = /^error: (.*?)\.?\s*(?:\(Did you mean (.*?)\?\)\s*)?$/is.exec(text) ?? [];
   const hint = guess === '' ? 'see --help' : `did you mean ${guess}?`;
   return `error: usage: ${oneLine(fault)}; hint: ${hint}\n`;
-}
-
-/** The version in package.json, which is three folders above the compiled file and two above the source. */
-export function readVersion(): string {
-  const folder = import.meta.url.endsWith('.ts') ? '../../' : '../../../';
-  const own: unknown = JSON.parse(readFileSync(new URL(`${folder}package.json`, import.meta.url), 'utf8'));
-  return typeof own === 'object' && own !== null && 'version' in own ? String(own.version) : 'unknown';
 }

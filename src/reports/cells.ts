@@ -1,7 +1,8 @@
 import { DuckDBDecimalValue } from '@duckdb/node-api';
+import { isNumberType } from '../sql/number-type.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
-import { isNumberType, visible } from '../sql/text-table.ts';
+import { visible } from '../sql/text-table.ts';
 import { readableDecimals, roundDecimal } from './decimals.ts';
 
 const NOTHING = '–';

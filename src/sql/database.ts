@@ -1,6 +1,7 @@
 import type * as duckdb from '@duckdb/node-api';
 import { StoreError } from '../core/errors.ts';
 import { quoteText } from './canonical-text.ts';
+import { type Confinement, confiningStatements, requireQuery } from './confined-sql.ts';
 import { duckdbApi } from './duckdb-api.ts';
 import type { Query, Stream } from './query-result.ts';
 
@@ -56,6 +57,22 @@ export class Database {
     const database = new Database(this.#instance, await this.#instance.connect(), this.#isAttached);
     if (this.#isAttached) await database.run(`USE ${ATTACHED}`);
     return database;
+  }
+
+  /** From now on, SQL reads and writes files of these folders only, within limits, and changes no setting. */
+  async confine(folders: readonly string[], limits: Confinement): Promise<void> {
+    for (const statement of confiningStatements(folders, limits)) await this.run(statement);
+  }
+
+  /** @throws {StoreError} `not-a-query` unless it is one statement that only selects, or creates something temporary */
+  requireQuery(statement: string): Promise<void> {
+    return requireQuery(this.#connection, statement);
+  }
+
+  /** Closes an attached file. Temporary objects stay. */
+  async detach(): Promise<void> {
+    await this.run('USE memory');
+    await this.run(`DETACH ${ATTACHED}`);
   }
 
   /** Cancels the statement that runs, which throws then. */

@@ -1,13 +1,9 @@
 import type { TableConstructorOptions } from 'cli-table3';
+import { isNumberType } from './number-type.ts';
 import type { RowStream } from './query-result.ts';
 import { textOf } from './row-text.ts';
 
-const NUMBER = /^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U[A-Z]*INT[A-Z]*|DECIMAL\(.*\)|FLOAT|DOUBLE)$/;
 const BOX_ROWS = 1000;
-
-export function isNumberType(type: string): boolean {
-  return NUMBER.test(type);
-}
 
 /** A table with borders. */
 export async function drawTable(

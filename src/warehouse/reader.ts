@@ -1,4 +1,5 @@
 import type { TableDef } from '../declare/table.ts';
+import type { Confinement } from '../sql/confined-sql.ts';
 import type { Query, Stream } from '../sql/query-result.ts';
 import type { SelectEach } from './select-each.ts';
 import type { LedgerEntry, Store } from './store.ts';
@@ -27,12 +28,18 @@ export interface Reader {
   files(table: string): Promise<readonly string[]>;
   /** SQL for a table's rows in force, for `query`, with the entry and file of each; null for columns that the warehouse lacks. */
   selectEach(table: TableDef): Promise<SelectEach>;
+  /** @throws {StoreError} `not-a-query` unless it is one statement that only selects, or creates something temporary */
+  requireQuery(statement: string): Promise<void>;
   /** Cancels the query that runs, which throws then. */
   interrupt(): void;
+  /** Lets others write the warehouse. Afterwards only temporary objects can be queried, if the warehouse was opened confined. */
+  release(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ReaderOptions {
   /** All queries see what was committed when the warehouse was opened, so their results are consistent. Default false. */
   readonly isPinned?: boolean | undefined;
+  /** Queries cannot reach anything but the warehouse, or change settings. Default: they can. */
+  readonly confinement?: Confinement | undefined;
 }

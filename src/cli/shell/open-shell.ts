@@ -1,9 +1,8 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { loadMarts } from '../../marts/load-marts.ts';
+import { FUNCTION_NAMES, KEYWORDS, relationColumns } from '../../marts/relation-columns.ts';
 import { stateDirectory } from '../../rate-limit/shared/state-folder.ts';
-import { COMMITS, commitColumns } from '../../warehouse/index.ts';
 import type { Queries } from '../../warehouse/query/query.ts';
 import { warehouseRegistry } from '../../warehouse/query/warehouse-registry.ts';
 import { declaredIn, describeName } from '../describe-name.ts';
@@ -44,19 +43,9 @@ function keepHistory(file: string, lines: readonly string[]): void {
 }
 
 async function namesIn(warehouse: string, queries: Queries, commands: KnownNames['commands']): Promise<KnownNames> {
-  const registry = await warehouseRegistry(warehouse);
-  const marts = await loadMarts(registry);
-  const columns = new Map<string, readonly string[]>([[COMMITS, commitColumns.map(({ name }) => name)]]);
-  for (const { name, columns: own, views } of [...registry.tables, ...marts.map(({ table }) => table)]) {
-    const names = own.map((column) => column.name);
-    columns.set(name, names);
-    for (const view of views) columns.set(view.name, names);
-  }
-  const keywords = await textsOf(queries, 'SELECT keyword_name FROM duckdb_keywords()');
-  const functions = await textsOf(
-    queries,
-    String.raw`SELECT DISTINCT function_name FROM duckdb_functions() WHERE regexp_full_match(function_name, '[a-z]\w+')`,
-  );
+  const columns = await relationColumns(await warehouseRegistry(warehouse));
+  const keywords = await textsOf(queries, KEYWORDS);
+  const functions = await textsOf(queries, FUNCTION_NAMES);
   const tables = [...columns.keys()];
   return {
     ...{ columns, keywords },

@@ -1,7 +1,7 @@
 import { UsageError } from '../../core/errors.ts';
+import { isNumberType } from '../../sql/number-type.ts';
 import type { QueryResult } from '../../sql/query-result.ts';
 import { textOf } from '../../sql/row-text.ts';
-import { isNumberType } from '../../sql/text-table.ts';
 import { cellKind, drawnNumber, shownText } from '../cells.ts';
 import type { Directive } from '../report-definition.ts';
 import { findColumn } from '../shown-columns.ts';

@@ -24,10 +24,13 @@ const dark = variables(
   '--soft:#a3abb6;--line:#363c45;--panel:#1d2127;--link:#8db4ff;--shade:#ffffff3a;--bad:#ffb0a8;--bad-panel:#3a1b1a;',
 );
 
-export const pageStyle = `
-:root{${light}}
+/** Colours of all pages, as variables. */
+export const themeStyle = `:root{${light}}
 @media screen and (prefers-color-scheme:dark){:root{${dark}}}
-*{box-sizing:border-box}
+`;
+
+export const pageStyle = `
+${themeStyle}*{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--page);color:var(--text);font:16px/1.5 system-ui,sans-serif}
 main{max-width:880px;margin:0 auto;padding:24px 20px 48px;overflow-wrap:anywhere}

@@ -94,6 +94,12 @@ export async function openFile(path: string, settings: Readonly<Record<string, s
   return Database.open(path, settings);
 }
 
+/** As {@link openFile}, read-only, and so that the file can be closed before the database. */
+export async function attachFile(path: string, settings: Readonly<Record<string, string>>): Promise<Database> {
+  await requireDatabase(path);
+  return Database.attach(path, 'READ_ONLY', settings);
+}
+
 async function requireDatabase(path: string): Promise<void> {
   const hint = 'choose another --warehouse';
   if ((await statIfAny(path))?.isDirectory() === true) {

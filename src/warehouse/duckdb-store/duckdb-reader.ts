@@ -4,15 +4,19 @@ import { guarded } from '../../files/file-failure.ts';
 import { busyError, readLockHolder } from '../../files/writer-lock.ts';
 import type { Database } from '../../sql/database.ts';
 import { OnDemand } from '../../sql/on-demand.ts';
-import type { Reader } from '../reader.ts';
+import type { Reader, ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
 import { declaredMacros } from '../relations/macros.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { requireReadable } from '../relations/table-schema.ts';
-import { openFile, pathsOf, readColumns, readEntries, readNetwork, selectRows } from './database-file.ts';
+import { attachFile, openFile, pathsOf, readColumns, readEntries, readNetwork, selectRows } from './database-file.ts';
 
 /** Opens a DuckDB file for reading, while nobody writes it. @throws {StoreError} `busy`, `not-a-warehouse`, `needs-migration` */
-export async function openDuckdbReader(path: string, tables: readonly TableDef[]): Promise<Reader> {
+export async function openDuckdbReader(
+  path: string,
+  tables: readonly TableDef[],
+  { confinement }: ReaderOptions = {},
+): Promise<Reader> {
   const lock = pathsOf(path).lock;
   const holder = await readLockHolder(lock);
   if (holder !== undefined) {
@@ -22,13 +26,17 @@ export async function openDuckdbReader(path: string, tables: readonly TableDef[]
       hint: 'a DuckDB file cannot be read while it is being written: wait for the writer to finish, or use a Parquet warehouse (--store parquet)',
     });
   }
-  const database: Database = await openFile(path, { ...readerSettings(), access_mode: 'READ_ONLY' });
+  const database: Database =
+    confinement === undefined
+      ? await openFile(path, { ...readerSettings(), access_mode: 'READ_ONLY' })
+      : await attachFile(path, readerSettings());
   try {
     const network = await readNetwork(database, path);
     const entries = await readEntries(database, path);
     const macros = new OnDemand(database, [...declaredMacros('temporary'), ...roleViews(tables)]);
     const columns = await readColumns(database);
     for (const table of tables) requireReadable(table, columns.get(table.name) ?? [], path);
+    if (confinement !== undefined) await database.confine([], confinement);
     return {
       kind: 'duckdb',
       blocksWriters: true,
@@ -50,7 +58,12 @@ export async function openDuckdbReader(path: string, tables: readonly TableDef[]
         ...{ by: '_entry', position: undefined },
         ownerOf: (value) => ({ entry: Number(value) }),
       }),
+      requireQuery: (statement) =>
+        guarded('query', () => macros.answer(statement, () => database.requireQuery(statement))),
       interrupt: () => database.interrupt(),
+      release: async () => {
+        if (confinement !== undefined) await database.detach();
+      },
       close: async () => database.close(),
     };
   } catch (error) {

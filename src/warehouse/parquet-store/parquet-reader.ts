@@ -11,7 +11,7 @@ import { groupFiles, selectEachFile, selectEntries } from './entry-files.ts';
 export async function openParquetReader(
   path: string,
   tables: readonly TableDef[],
-  { isPinned }: ReaderOptions,
+  { isPinned, confinement }: ReaderOptions,
 ): Promise<Reader> {
   const identity = await readIdentity(path);
   if (identity === undefined) throw noWarehouse(path);
@@ -30,7 +30,7 @@ export async function openParquetReader(
   };
   await refresh();
   const follow = isPinned === true ? async () => {} : refresh;
-  const views = new WarehouseViews(path, ledger, tables, readerSettings());
+  const views = new WarehouseViews(path, ledger, tables, readerSettings(), confinement);
   return {
     kind: 'parquet',
     blocksWriters: false,
@@ -65,7 +65,12 @@ export async function openParquetReader(
       await follow();
       return selectEachFile(path, ledger, table, ledger.entries.effective);
     },
+    requireQuery: async (statement) => {
+      await follow();
+      return views.requireQuery(statement);
+    },
     interrupt: () => views.interrupt(),
+    release: async () => {},
     close: () => views.close(),
   };
 }

@@ -59,7 +59,8 @@ export async function treeOf(query: Query, select: string): Promise<SqlNode | un
 }
 
 async function tablesIn(statement: string): Promise<readonly string[]> {
-  const database = await Database.open();
+  // DuckDB looks at files that a statement names when it lists its tables.
+  const database = await Database.open(':memory:', { enable_external_access: 'false' });
   try {
     return database.tablesIn(statement);
   } finally {

@@ -1,7 +1,9 @@
 import { StoreError, UsageError } from '../../core/errors.ts';
 import { putWhole } from '../../files/put-whole-file.ts';
+import { type Confinement, requireQueries } from '../../sql/confined-sql.ts';
+import { type KeptRows, keepRows } from '../../sql/kept-rows.ts';
 import type { RowStream } from '../../sql/query-result.ts';
-import { type RelationTarget, type Selection, writeRelation } from '../../sql/relation-writer.ts';
+import { type RelationSource, type RelationTarget, type Selection, writeRelation } from '../../sql/relation-writer.ts';
 import { placeOf, sqlFault } from '../../sql/sql-fault.ts';
 import { openReader } from '../open-store.ts';
 import { findGaps } from './open-warehouse.ts';
@@ -17,8 +19,16 @@ export interface QueryOptions {
   readonly params?: Readonly<Record<string, string>> | undefined;
   /** File that the query was read from, which errors name together with the line. */
   readonly file?: string | undefined;
+  /** Refuses whatever is more than a query of the warehouse. Default: as the user of this process may do. */
+  readonly confinement?: Confinement | undefined;
   /** Told of tables of the query that are not whole. */
   readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** The rows of a query; they stay when others write the warehouse. */
+export interface KeptQuery extends KeptRows {
+  /** Reads the table `KEPT`. */
+  readonly source: RelationSource;
 }
 
 /** A warehouse opened for the queries of one user, who is told of gaps. */
@@ -36,6 +46,12 @@ export interface Queries {
   write(sql: string, target: RelationTarget): Promise<number>;
   /** Hands over the rows of a query as they are made. @throws as `write` */
   read<T>(sql: string, use: (rows: RowStream) => Promise<T>): Promise<T>;
+  /**
+   * Runs a query once, confined, and keeps its rows until `close`: at most `limit`.
+   *
+   * @throws as `write`; {StoreError} `not-a-query` when it is more than that
+   */
+  keep(sql: string, limit: number): Promise<KeptQuery>;
   /** Cancels the query that runs, which throws then. */
   interrupt(): void;
   close(): Promise<void>;
@@ -44,7 +60,7 @@ export interface Queries {
 /** @throws {StoreError} `no-warehouse`; {UsageError} `other-network` */
 export async function openQueries(warehouse: string, options: QueryOptions = {}): Promise<Queries> {
   const registry = await warehouseRegistry(warehouse);
-  const reader = await openReader(warehouse, registry.tables);
+  const reader = await openReader(warehouse, registry.tables, { confinement: options.confinement });
   const answer = async <T>(sql: string, work: (selection: Selection) => Promise<T>): Promise<T> => {
     const gaps = await findGaps(reader, registry, { sql, parameters: options.params }, options.strict);
     const result = await work({ sql, parameters: boundIn(sql, options) }).catch((error: unknown) => {
@@ -68,6 +84,14 @@ export async function openQueries(warehouse: string, options: QueryOptions = {})
           : putWhole(target.file, (draft) => writeRelation(reader, selection, { ...target, file: draft })),
       ),
     read: (sql, use) => answer(sql, ({ parameters }) => reader.stream(sql, parameters, use)),
+    keep: async (sql, limit) => {
+      requireQueries(sql);
+      const kept = await answer(sql, (selection) =>
+        keepRows(reader.query, selection, { limit, require: (statement) => reader.requireQuery(statement) }),
+      );
+      await reader.release();
+      return { ...kept, source: { query: reader.query, stream: reader.stream } };
+    },
     interrupt: () => reader.interrupt(),
     close: () => reader.close(),
   };

@@ -12,10 +12,12 @@ import {
   unionSpans,
 } from '../../core/span.ts';
 import { isEphemeral, proofOf } from '../../declare/pipeline.ts';
+import type { Registry } from '../../declare/registry.ts';
 import { resolveNetwork } from '../../http/network.ts';
 import { doneSpans, quarantinedSpans, unprovenSpans } from '../ledger/done-spans.ts';
 import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.ts';
 import { openReader } from '../open-store.ts';
+import type { Reader } from '../reader.ts';
 import type { LedgerEntry } from '../store.ts';
 import { readHeaderDays } from './header-days.ts';
 import { allLeftOut, describeLeftOut, type LeftOutGap } from './left-out-gaps.ts';
@@ -91,34 +93,39 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
   const reader = await openReader(warehouse, registry.tables);
   try {
     requireSameNetwork(reader.path, reader.network, network);
-    const ledger = await reader.ledger();
-    const days = [...(await readHeaderDays(reader.query, ledger, registry))].map(([date, span]) => ({ date, ...span }));
-    const forgotten = stillForgotten(await reader.forgotten(), ledger);
-    const walked = ledger.filter(({ mart }) => mart === undefined);
-    const names = [...new Set(walked.map((entry) => entry.pipeline))].sort();
-    return {
-      network: reader.network,
-      warehouse: reader.path,
-      store: reader.kind,
-      quarantined: ledger.reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0),
-      pipelines: names.map((name) => {
-        const isWatched = registry.pipelines.some((pipeline) => pipeline.name === name && isEphemeral(pipeline));
-        // Rows of a watch cover no blocks.
-        const tables = registry.pipelines.find((pipeline) => pipeline.name === name)?.tables.map((table) => table.name);
-        const leftOut = allLeftOut(ledger, registry, tables ?? []);
-        if (isWatched) return { ...statusOf(ledger, name, [], []), leftOut, holes: [] };
-        const isCounted = registry.pipelines.some((each) => each.name === name && proofOf(each) !== undefined);
-        return {
-          ...statusOf(ledger, name, days, forgotten),
-          leftOut,
-          unproven: unprovenSpans(ledger, name, isCounted),
-        };
-      }),
-      marts: martsOf(ledger),
-    };
+    return await statusIn(reader, registry);
   } finally {
     await reader.close();
   }
+}
+
+/** As {@link readStatus}, of a warehouse that is open. */
+export async function statusIn(reader: Reader, registry: Registry): Promise<WarehouseStatus> {
+  const ledger = await reader.ledger();
+  const days = [...(await readHeaderDays(reader.query, ledger, registry))].map(([date, span]) => ({ date, ...span }));
+  const forgotten = stillForgotten(await reader.forgotten(), ledger);
+  const walked = ledger.filter(({ mart }) => mart === undefined);
+  const names = [...new Set(walked.map((entry) => entry.pipeline))].sort();
+  return {
+    network: reader.network,
+    warehouse: reader.path,
+    store: reader.kind,
+    quarantined: ledger.reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0),
+    pipelines: names.map((name) => {
+      const isWatched = registry.pipelines.some((pipeline) => pipeline.name === name && isEphemeral(pipeline));
+      // Rows of a watch cover no blocks.
+      const tables = registry.pipelines.find((pipeline) => pipeline.name === name)?.tables.map((table) => table.name);
+      const leftOut = allLeftOut(ledger, registry, tables ?? []);
+      if (isWatched) return { ...statusOf(ledger, name, [], []), leftOut, holes: [] };
+      const isCounted = registry.pipelines.some((each) => each.name === name && proofOf(each) !== undefined);
+      return {
+        ...statusOf(ledger, name, days, forgotten),
+        leftOut,
+        unproven: unprovenSpans(ledger, name, isCounted),
+      };
+    }),
+    marts: martsOf(ledger),
+  };
 }
 
 function martsOf(ledger: readonly LedgerEntry[]): readonly MartStatus[] {

@@ -2,6 +2,7 @@ import PQueue from 'p-queue';
 import { StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
+import type { Confinement } from '../../sql/confined-sql.ts';
 import { Database } from '../../sql/database.ts';
 import { type Declared, OnDemand } from '../../sql/on-demand.ts';
 import type { QueryResult, Stream } from '../../sql/query-result.ts';
@@ -22,6 +23,7 @@ export class WarehouseViews {
   readonly #turns = new PQueue({ concurrency: 1 });
   #database: Database | undefined;
   #declared: OnDemand | undefined;
+  readonly #confinement: Confinement | undefined;
   #isClosed = false;
   /** Number of entries that the views include. */
   #seen = 0;
@@ -31,11 +33,13 @@ export class WarehouseViews {
     ledger: LedgerFolder,
     tables: readonly TableDef[],
     settings: Readonly<Record<string, string>>,
+    confinement?: Confinement,
   ) {
     this.#path = path;
     this.#ledger = ledger;
     this.#tables = tables;
     this.#settings = settings;
+    this.#confinement = confinement;
   }
 
   query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult> {
@@ -49,7 +53,7 @@ export class WarehouseViews {
     return this.#turns.add(() =>
       guarded('query', async () => {
         if (this.#isClosed) throw closedError(this.#path);
-        this.#database ??= await Database.open(':memory:', this.#settings);
+        this.#database ??= await this.#open();
         const database = this.#database;
         this.#declared ??= new OnDemand(database, [
           ...declaredMacros(),
@@ -62,6 +66,16 @@ export class WarehouseViews {
         return this.#declared.answer(sql, () => database.transaction(() => ask(database), 'READ ONLY'));
       }),
     );
+  }
+
+  requireQuery(statement: string): Promise<void> {
+    return this.#answer(statement, (database) => database.requireQuery(statement));
+  }
+
+  async #open(): Promise<Database> {
+    const database = await Database.open(':memory:', this.#settings);
+    if (this.#confinement !== undefined) await database.confine([this.#path], this.#confinement);
+    return database;
   }
 
   /** Cancels the query that runs. */

@@ -1,0 +1,119 @@
+import { didYouMean } from '../core/did-you-mean.ts';
+import { oneLine, UsageError } from '../core/errors.ts';
+import type { ColumnDef } from '../declare/column.ts';
+import { tableSummary } from '../declare/describe-tables.ts';
+import { kinds } from '../declare/kind.ts';
+import type { Registry } from '../declare/registry.ts';
+import { loadMarts, type MartDef } from '../marts/load-marts.ts';
+import { COMMITS, commitColumns, type LedgerEntry } from '../warehouse/index.ts';
+import { findGaps } from '../warehouse/query/open-warehouse.ts';
+import type { Opened } from './own-reader.ts';
+import type { TableColumn, TableDetail, TableFileItem, TableItem } from './ui-types.ts';
+
+/** Files of a table that are shown. */
+const MAX_FILES = 50;
+
+/** Everything that a query can name: tables with their views, marts, the ledger. */
+export async function listTables({ reader, registry }: Opened): Promise<readonly TableItem[]> {
+  const ledger = await reader.ledger();
+  const marts = await loadMarts(registry);
+  const tables = registry.tables.flatMap((table) => [
+    {
+      ...{ name: table.name, kind: 'table' as const, doc: table.grain },
+      of: tableSummary(registry, table).pipeline ?? null,
+      ...sizeOf(ledger, table.name),
+    },
+    ...table.views.map(({ name, doc }) => ({
+      ...{ name, kind: 'view' as const, doc, of: table.name },
+      ...{ rows: null, bytes: null, files: null },
+    })),
+  ]);
+  const built = marts.map(({ name, question }) => ({
+    ...{ name, kind: 'mart' as const, doc: question, of: null },
+    ...sizeOf(ledger, name),
+  }));
+  return [...tables, ...built, ledgerItem(ledger)];
+}
+
+function ledgerItem(ledger: readonly LedgerEntry[]): TableItem {
+  const doc = 'one commit in force: the ledger';
+  return { name: COMMITS, kind: 'table', doc, of: null, rows: ledger.length, bytes: null, files: null };
+}
+
+function sizeOf(
+  ledger: readonly LedgerEntry[],
+  name: string,
+): { readonly rows: number | null; readonly bytes: number | null; readonly files: number | null } {
+  const entries = ledger.flatMap(({ tables }) => tables[name] ?? []);
+  if (entries.length === 0) return { rows: null, bytes: null, files: null };
+  const rows = entries.reduce((sum, entry) => sum + entry.rows, 0);
+  const files = entries.flatMap((entry) => entry.files);
+  // The rows of a DuckDB warehouse lie in one file with all others.
+  if (files.length === 0) return { rows, bytes: null, files: null };
+  return { rows, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), files: files.length };
+}
+
+/** A table, view or mart in full. @throws {UsageError} `unknown-table` */
+export async function describeRelation(opened: Opened, name: string): Promise<TableDetail> {
+  const { reader, registry } = opened;
+  const items = await listTables(opened);
+  const item = items.find((each) => each.name === name);
+  if (item === undefined) {
+    const names = items.map((each) => each.name);
+    throw new UsageError(`usage: expected a table, got ${name}`, {
+      code: 'unknown-table',
+      hint: `${didYouMean(name, names)}tonlake describe lists them`,
+    });
+  }
+  const ledger = await reader.ledger();
+  const gaps = await findGaps(reader, registry, { sql: `SELECT * FROM "${name}"` });
+  return {
+    ...item,
+    ...declarationOf(registry, await loadMarts(registry), name),
+    gaps,
+    newestFiles: filesOf(ledger, name),
+  };
+}
+
+type Declaration = Pick<TableDetail, 'grain' | 'key' | 'endpoint' | 'sql' | 'columns'>;
+
+function declarationOf(registry: Registry, marts: readonly MartDef[], name: string): Declaration {
+  const none = { grain: null, key: [], endpoint: null, sql: null };
+  if (name === COMMITS) {
+    const columns = commitColumns.map((column) => ({ ...column, unit: null, isNullable: false, isKey: false }));
+    return { ...none, key: ['number'], columns };
+  }
+  const mart = marts.find((each) => each.name === name);
+  if (mart !== undefined) {
+    const { table, grain, file } = mart;
+    return { ...none, grain, key: table.key, sql: file.sql.trim(), columns: columnsOf(table.columns, table.key) };
+  }
+  const table = registry.tableOf(name);
+  if (table === undefined) return { ...none, columns: [] };
+  const columns = columnsOf(table.columns, table.key);
+  const view = table.views.find((each) => each.name === name);
+  if (view === undefined) {
+    const { endpoint } = tableSummary(registry, table);
+    return { ...none, grain: table.grain, key: table.key, endpoint: endpoint ?? null, columns };
+  }
+  const added = Object.entries(view.adds ?? {}).map(([column, doc]) => ({
+    ...{ name: column, type: '', unit: null, doc, isNullable: true, isKey: false },
+  }));
+  return { ...none, sql: oneLine(view.sql), columns: [...columns, ...added] };
+}
+
+function columnsOf(columns: readonly ColumnDef[], key: readonly string[]): readonly TableColumn[] {
+  return columns.map(({ name, kind, unit, doc, nullable }) => ({
+    ...{ name, type: kinds[kind].sql, unit: unit ?? null, doc: doc ?? '' },
+    ...{ isNullable: nullable, isKey: key.includes(name) },
+  }));
+}
+
+function filesOf(ledger: readonly LedgerEntry[], name: string): readonly TableFileItem[] {
+  return [...ledger]
+    .reverse()
+    .flatMap(({ number, tables }) =>
+      (tables[name]?.files ?? []).map(({ path, rows, bytes }) => ({ path, rows, bytes, entry: number })),
+    )
+    .slice(0, MAX_FILES);
+}

@@ -1,0 +1,56 @@
+import PQueue from 'p-queue';
+import type { Registry } from '../declare/registry.ts';
+import { openReader, type Reader } from '../warehouse/index.ts';
+import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+
+/** A warehouse, opened for the queries that the pages need. */
+export interface Opened {
+  readonly reader: Reader;
+  readonly registry: Registry;
+}
+
+/** Reads a warehouse for the pages. It stays open, unless nobody could write it meanwhile. */
+export class OwnReader {
+  readonly #warehouse: string;
+  readonly #turns = new PQueue({ concurrency: 1 });
+  #opened: Opened | undefined;
+
+  constructor(warehouse: string) {
+    this.#warehouse = warehouse;
+  }
+
+  /** @throws {StoreError} `no-warehouse`, `busy`; {UsageError} `other-network` */
+  async requireNetwork(network: string | undefined): Promise<void> {
+    await this.use(async ({ reader }) => requireSameNetwork(reader.path, reader.network, network));
+  }
+
+  /** One after the other. @throws {StoreError} `no-warehouse`, `busy` */
+  use<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
+    return this.#turns.add(async () => {
+      const opened = this.#opened ?? (await this.#open());
+      this.#opened = opened;
+      try {
+        return await work(opened);
+      } finally {
+        if (opened.reader.blocksWriters || (await hasUnknown(opened))) await this.close();
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#opened?.reader.close();
+    this.#opened = undefined;
+  }
+
+  async #open(): Promise<Opened> {
+    const registry = await warehouseRegistry(this.#warehouse);
+    return { registry, reader: await openReader(this.#warehouse, registry.tables) };
+  }
+}
+
+/** Whether rows of a pipeline were committed that was not known when the warehouse was opened. */
+async function hasUnknown({ reader, registry }: Opened): Promise<boolean> {
+  const names = new Set(registry.pipelines.map(({ name }) => name));
+  return (await reader.ledger()).some(({ pipeline, mart }) => mart === undefined && !names.has(pipeline));
+}

@@ -1,0 +1,96 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { zValidator } from '@hono/zod-validator';
+import type { Hono } from 'hono';
+import * as z from 'zod';
+import { UsageError } from '../core/errors.ts';
+import { quoteName } from '../sql/canonical-text.ts';
+import { KEPT } from '../sql/kept-rows.ts';
+import { RELATION_FORMATS, type RelationFormat, writeRelation } from '../sql/relation-writer.ts';
+import type { QueryRuns } from './query-runs.ts';
+import { readSavedQueries } from './saved-queries.ts';
+import { cellsOf } from './table-routes.ts';
+import type { UiEnvironment, UiOptions } from './ui-options.ts';
+
+const MAX_SQL = 200_000;
+/** Rows of one answer. */
+const MAX_PAGE = 1_000;
+/** Points of a chart. */
+const MAX_POINTS = 5_000;
+
+const runSchema = z.strictObject({
+  sql: z.string().min(1).max(MAX_SQL),
+  params: z.record(z.string().regex(/^[A-Za-z_]\w*$/), z.string()).default({}),
+});
+const rowsSchema = z.strictObject({
+  from: z.coerce.number().int().min(0).default(0),
+  count: z.coerce.number().int().min(1).max(MAX_PAGE).default(100),
+  sort: z.string().optional(),
+  order: z.enum(['asc', 'desc']).default('asc'),
+});
+const pointsSchema = z.strictObject({ columns: z.string().min(1) });
+const downloadSchema = z.strictObject({ format: z.enum(RELATION_FORMATS) });
+
+/** Says what is wrong with a request. */
+function valid<Target extends 'json' | 'query', Schema extends z.ZodType>(target: Target, schema: Schema) {
+  return zValidator(target, schema, (result) => {
+    if (result.success) return;
+    const [issue] = result.error.issues;
+    throw new UsageError(`usage: ${issue?.path.join('.')}: ${issue?.message}`, { code: 'bad-request' });
+  });
+}
+
+/** Runs queries, and hands over their rows. */
+export function addQueryRoutes(app: Hono<UiEnvironment>, runs: QueryRuns, options: UiOptions): void {
+  // A request that ends before its query does cancels it.
+  app.post('/api/runs', valid('json', runSchema), async (c) => {
+    const { sql, params } = c.req.valid('json');
+    return c.json(await runs.run(sql, params, c.req.raw.signal));
+  });
+  app.get('/api/results/:id/rows', valid('query', rowsSchema), async (c) => {
+    const { result, source } = runs.result(c.req.param('id'));
+    const { from, count, sort, order } = c.req.valid('query');
+    const to = Math.min(from + count, result.count);
+    const sql =
+      sort === undefined
+        ? `SELECT * FROM ${KEPT} WHERE rowid >= ${from} AND rowid < ${to}`
+        : `SELECT * FROM ${KEPT} WHERE rowid < ${result.count} ORDER BY ${columnIn(result.columns, sort)} ${order} NULLS LAST, rowid LIMIT ${to - from} OFFSET ${from}`;
+    const { rows } = await source.query(sql);
+    return c.json({ from, rows: rows.map(cellsOf) });
+  });
+  app.get('/api/results/:id/points', valid('query', pointsSchema), async (c) => {
+    const { result, source } = runs.result(c.req.param('id'));
+    const names = c.req
+      .valid('query')
+      .columns.split('\n')
+      .map((name) => columnIn(result.columns, name));
+    const { rows } = await source.query(
+      `SELECT ${names.join(', ')} FROM ${KEPT} WHERE rowid < ${Math.min(MAX_POINTS, result.count)}`,
+    );
+    return c.json({ from: 0, rows: rows.map(cellsOf) });
+  });
+  app.get('/api/results/:id/download', valid('query', downloadSchema), async (c) => {
+    const { format } = c.req.valid('query');
+    const body = await download(runs, c.req.param('id'), format);
+    c.header('Content-Type', format === 'parquet' ? 'application/vnd.apache.parquet' : `text/${format}; charset=utf-8`);
+    c.header('Content-Disposition', `attachment; filename="result.${format}"`);
+    return c.body(body);
+  });
+  app.get('/api/saved', async (c) => c.json(await readSavedQueries(options.queriesFolder)));
+}
+
+/** @throws {UsageError} `unknown-column` */
+function columnIn(columns: readonly { readonly name: string }[], name: string): string {
+  if (columns.some((column) => column.name === name)) return quoteName(name);
+  throw new UsageError(`usage: expected a column of the result, got ${name}`, { code: 'unknown-column' });
+}
+
+async function download(runs: QueryRuns, id: string, format: RelationFormat): Promise<ReadableStream> {
+  const { result, source } = runs.result(id);
+  const file = runs.scratchFile(format);
+  await writeRelation(source, { sql: `SELECT * FROM ${KEPT} LIMIT ${result.count}` }, { file, format });
+  const stream = createReadStream(file);
+  stream.once('close', () => void rm(file, { force: true }));
+  return Readable.toWeb(stream) as ReadableStream;
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import PQueue from 'p-queue';
+import { StoreError, UsageError } from '../core/errors.ts';
+import { requireQueries } from '../sql/confined-sql.ts';
+import type { QueryResult, RowStream } from '../sql/query-result.ts';
+import type { RelationSource } from '../sql/relation-writer.ts';
+import { openQueries, type Queries, type QueryOptions } from '../warehouse/query/query.ts';
+import type { UiOptions } from './ui-options.ts';
+import type { RunResult } from './ui-types.ts';
+
+/** Rows of a result that are kept. */
+export const MAX_ROWS = 1_000_000;
+/** Results that are kept; older ones are gone. */
+const MAX_RESULTS = 4;
+/** Queries that run at once; others wait. */
+const MAX_RUNNING = 2;
+/** An interruption between two statements of DuckDB has no effect, so it is repeated. */
+const INTERRUPT_MS = 50;
+
+/** A query that ended. */
+export interface Kept {
+  readonly result: RunResult;
+  readonly source: RelationSource;
+  readonly queries: Queries;
+}
+
+/** Runs queries of the page, each in a database of its own, and keeps the rows of the last few. */
+export class QueryRuns {
+  readonly #options: UiOptions;
+  readonly #scratch: string;
+  readonly #turns = new PQueue({ concurrency: MAX_RUNNING });
+  readonly #kept = new Map<string, Kept>();
+
+  private constructor(options: UiOptions, scratch: string) {
+    this.#options = options;
+    this.#scratch = scratch;
+  }
+
+  static async open(options: UiOptions): Promise<QueryRuns> {
+    return new QueryRuns(options, await mkdtemp(join(tmpdir(), 'tonlake-ui-')));
+  }
+
+  /** @throws {StoreError} `cancelled`, `too-slow`, and as {@link openQueries} */
+  async run(sql: string, params: Readonly<Record<string, string>>, signal: AbortSignal): Promise<RunResult> {
+    requireQueries(sql);
+    const kept = await this.#turns.add(() => this.#runNow(sql, params, signal));
+    const { id } = kept.result;
+    this.#kept.set(id, kept);
+    const old = [...this.#kept.keys()].slice(0, -MAX_RESULTS);
+    for (const each of old) await this.#forget(each);
+    return kept.result;
+  }
+
+  /** @throws {UsageError} `unknown-result` */
+  result(id: string): Kept {
+    const found = this.#kept.get(id);
+    if (found === undefined)
+      throw new UsageError('usage: expected a result that is kept, got an older one', {
+        code: 'unknown-result',
+        hint: 'run the query again',
+      });
+    // The last one that was looked at stays longest.
+    this.#kept.delete(id);
+    this.#kept.set(id, found);
+    return found;
+  }
+
+  /** Does `work` in a database of its own, within the limits of a query. */
+  withQueries<T>(signal: AbortSignal, work: (read: (sql: string) => Promise<QueryResult>) => Promise<T>): Promise<T> {
+    return this.#turns.add(async () => {
+      const queries = await this.#open({});
+      try {
+        return await this.#bounded(queries, signal, () => work((sql) => queries.read(sql, collectRows)));
+      } finally {
+        await queries.close();
+      }
+    });
+  }
+
+  /** A path for a file that is handed over and removed. */
+  scratchFile(ending: string): string {
+    return join(this.#scratch, `${randomUUID()}.${ending}`);
+  }
+
+  async close(): Promise<void> {
+    for (const id of [...this.#kept.keys()]) await this.#forget(id);
+    await rm(this.#scratch, { recursive: true, force: true });
+  }
+
+  async #forget(id: string): Promise<void> {
+    const kept = this.#kept.get(id);
+    this.#kept.delete(id);
+    await kept?.queries.close();
+  }
+
+  async #runNow(sql: string, params: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Kept> {
+    const startedAt = performance.now();
+    const warnings: string[] = [];
+    const queries = await this.#open({ params, onWarning: (gap) => void warnings.push(gap) });
+    try {
+      const kept = await this.#bounded(queries, signal, () => queries.keep(sql, MAX_ROWS));
+      const { columns, count, isCut, source } = kept;
+      const bytesRead = await readBytes(source);
+      const ms = Math.round(performance.now() - startedAt);
+      return { result: { id: randomUUID(), columns, count, isCut, warnings, ms, bytesRead }, source, queries };
+    } catch (error) {
+      await queries.close();
+      throw error;
+    }
+  }
+
+  #open(options: QueryOptions): Promise<Queries> {
+    const { warehouse, network, memoryMb, allowFiles } = this.#options;
+    const confinement = { memoryMb, temporaryMb: memoryMb * 8, scratch: this.#scratch, allowFiles };
+    return openQueries(warehouse, { ...options, network, confinement });
+  }
+
+  /** Does `work` until it is cancelled, or its time is over. */
+  async #bounded<T>(queries: Queries, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const { seconds } = this.#options;
+    const endsAt = performance.now() + seconds * 1000;
+    const isOver = (): boolean => signal.aborted || performance.now() > endsAt;
+    const repeat = setInterval(() => isOver() && queries.interrupt(), INTERRUPT_MS);
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreError && error.message.includes('INTERRUPT Error'))) throw error;
+      if (signal.aborted) throw new StoreError('store: query: cancelled', { code: 'cancelled' });
+      throw new StoreError(`store: query: expected an end within ${seconds} s, stopped`, {
+        code: 'too-slow',
+        hint: 'narrow it down, for example by block_date; or start tonlake ui with a larger --seconds',
+      });
+    } finally {
+      clearInterval(repeat);
+    }
+  }
+}
+
+/** Bytes that were read from files, by DuckDB's log; null where rows do not lie in files of their own. */
+async function readBytes({ query }: RelationSource): Promise<number | null> {
+  const { rows } = await query("SELECT sum(bytes)::DOUBLE FROM duckdb_logs_parsed('FileSystem') WHERE op = 'READ'");
+  const bytes = rows[0]?.[0];
+  return bytes === null || bytes === undefined ? null : Number(bytes);
+}
+
+async function collectRows({ columns, lots }: RowStream): Promise<QueryResult> {
+  const rows: (readonly unknown[])[] = [];
+  for await (const some of lots()) rows.push(...some);
+  return { columns, rows };
+}

@@ -1,0 +1,85 @@
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import { formatError, oneLine, TonlakeError, UsageError } from '../core/errors.ts';
+import { guardAccess } from './access.ts';
+import { OwnReader } from './own-reader.ts';
+import { addPageFiles } from './page-files.ts';
+import { addQueryRoutes } from './query-routes.ts';
+import { MAX_ROWS, QueryRuns } from './query-runs.ts';
+import { addTableRoutes } from './table-routes.ts';
+import type { UiEnvironment, UiOptions } from './ui-options.ts';
+import type { Failure, Session } from './ui-types.ts';
+
+/** A running server. */
+export interface UiServer {
+  /** The first address, with the key. */
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+
+/**
+ * Serves the page of a warehouse on loopback.
+ *
+ * @throws {StoreError} `no-warehouse`; {UsageError} `port-taken`, `other-network`
+ */
+export async function serveUi(options: UiOptions): Promise<UiServer> {
+  const own = new OwnReader(options.warehouse);
+  await own.requireNetwork(options.network);
+  const runs = await QueryRuns.open(options);
+  let port = options.port;
+  const { token, guard } = guardAccess(() => port);
+  const app = new Hono<UiEnvironment>();
+  app.use(guard);
+  app.get('/api/session', async (c) => c.json(await sessionOf(options, own)));
+  addTableRoutes(app, own, runs);
+  addQueryRoutes(app, runs, options);
+  addPageFiles(app);
+  app.onError((error, c) => c.json(failureOf(error), statusOf(error)));
+  const server = await listen(app, options.port);
+  const address = server.address();
+  if (address !== null && typeof address === 'object') port = address.port;
+  return {
+    url: `http://${HOST}:${port}/?token=${token}`,
+    port,
+    close: async () => {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        if ('closeAllConnections' in server) server.closeAllConnections();
+      });
+      await runs.close();
+      await own.close();
+    },
+  };
+}
+
+function listen(app: Hono<UiEnvironment>, port: number): Promise<ReturnType<typeof serve>> {
+  return new Promise((resolve, reject) => {
+    const server = serve({ fetch: app.fetch, hostname: HOST, port }, () => resolve(server));
+    server.once('error', (cause) => {
+      const hint = 'choose another port with --port; 0 picks a free one';
+      reject(new UsageError(`usage: cannot listen on ${HOST}:${port}`, { code: 'port-taken', hint, cause }));
+    });
+  });
+}
+
+async function sessionOf(options: UiOptions, own: OwnReader): Promise<Session> {
+  const { version, seconds, memoryMb, allowFiles } = options;
+  return own.use(async ({ reader }) => ({
+    ...{ version, seconds, memoryMb, allowFiles, maxRows: MAX_ROWS },
+    ...{ warehouse: reader.path, network: reader.network, store: reader.kind },
+  }));
+}
+
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof TonlakeError)) return { error: oneLine(formatError(error)), code: 'failed' };
+  return { error: oneLine(error.message), code: error.code, hint: error.hint };
+}
+
+function statusOf(error: unknown): 400 | 404 | 422 | 500 {
+  if (!(error instanceof TonlakeError)) return 500;
+  if (/^unknown-(table|column|result|pipeline|report|job)$/.test(error.code)) return 404;
+  return error instanceof UsageError ? 400 : 422;
+}

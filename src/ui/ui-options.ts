@@ -1,0 +1,22 @@
+/** What is given to each request. */
+export interface UiEnvironment {
+  readonly Variables: { nonce: string };
+}
+
+export interface UiOptions {
+  readonly warehouse: string;
+  /** When given, the warehouse must hold it. */
+  readonly network?: string | undefined;
+  /** Port on 127.0.0.1; 0 picks a free one. */
+  readonly port: number;
+  /** Time limit of a query, in seconds. */
+  readonly seconds: number;
+  /** Memory limit of a query, in megabytes. */
+  readonly memoryMb: number;
+  /** True if queries may read any file. */
+  readonly allowFiles: boolean;
+  /** Folder with saved queries, `NAME.sql`. */
+  readonly queriesFolder: string;
+  /** Version of tonlake. */
+  readonly version: string;
+}

@@ -1,0 +1,265 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { UiServer } from '../../src/ui/serve-ui.ts';
+import { query } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
+import { exportSandbox, serveWarehouse } from '../ui/support.ts';
+import { findChromium, launch } from './chromium.ts';
+
+const executable = findChromium();
+const why = executable === undefined ? ' (no Chromium in PATH or $CHROMIUM)' : '';
+const screenshots = process.env['TONLAKE_SCREENSHOTS'] ?? freshFolder();
+
+interface Look {
+  readonly width?: number;
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () => {
+  let browser: Browser;
+  let server: UiServer;
+  let warehouse: string;
+  const asked = new Set<string>();
+
+  beforeAll(async () => {
+    warehouse = await exportSandbox();
+    server = await serveWarehouse(warehouse);
+    browser = await launch(executable ?? '');
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  /** Opens a page as a visitor who has the first address. No message of the browser may be an error. */
+  async function visit<T>(
+    path: string,
+    use: (page: Page) => Promise<T>,
+    { width = 1200, colorScheme }: Look = {},
+  ): Promise<T> {
+    const context: BrowserContext = await browser.newContext({
+      ...{ viewport: { width, height: 800 }, colorScheme: colorScheme ?? 'light' },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    const page = await context.newPage();
+    const faults: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('request', (request) => asked.add(new URL(request.url()).origin));
+    try {
+      await page.goto(server.url);
+      await page.goto(new URL(path, server.url).href);
+      const result = await use(page);
+      expect(faults).toEqual([]);
+      return result;
+    } finally {
+      await context.close();
+    }
+  }
+
+  const linkTo = (sql: string): string => `/query#${new URLSearchParams({ sql })}`;
+  const value = async (sql: string): Promise<string> => (await query(warehouse, sql))[0]?.[0] ?? '';
+  const grouped = (count: string): string => Number(count).toLocaleString('en-US');
+
+  async function runLinked(page: Page): Promise<void> {
+    await page.locator('.cm-content').waitFor();
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.grid-row').first().waitFor();
+  }
+
+  test('the tables page has the numbers of SQL, and finds tables by name or meaning', async () => {
+    await visit('/', async (page) => {
+      const link = page.getByRole('link', { name: /^transactions / });
+      await link.waitFor();
+      expect(await link.locator('.figure').first().textContent()).toBe(
+        grouped(await value('select count(*) from transactions')),
+      );
+      await page.getByLabel('Filter tables').fill('balance');
+      await link.waitFor({ state: 'detached' });
+      await page.getByLabel('Filter tables').fill('');
+      await link.click();
+      await page.getByRole('heading', { name: 'transactions', exact: true }).waitFor();
+      expect(new URL(page.url()).pathname).toBe('/tables/transactions');
+      expect(await page.getByText('transactions is not whole: missing 1040:1049').count()).toBe(1);
+      await page.getByRole('button', { name: 'Profile descr', exact: true }).click();
+      const [top] = await query(
+        warehouse,
+        'select descr, count(*) from transactions group by 1 order by 2 desc limit 1',
+      );
+      await page.getByRole('meter', { name: `${top?.[0]}: ${grouped(top?.[1] ?? '')}` }).waitFor();
+      await page.getByRole('tab', { name: 'Sample' }).click();
+      await page.locator('.grid-row').first().waitFor();
+      await page.goBack();
+      await page.getByRole('heading', { name: 'Tables', exact: true }).first().waitFor();
+    });
+  });
+
+  test('a query is typed with completion, run, sorted, charted and downloaded; its link keeps it', async () => {
+    await visit('/query', async (page) => {
+      await page.locator('.cm-content').click();
+      await page.keyboard.type('select block_date, count(*) as n, sum(total_f');
+      await page.locator('.cm-tooltip-autocomplete').getByText('total_fees').first().waitFor();
+      await page.keyboard.press('Tab');
+      await page.keyboard.type(') as fees from transac');
+      await page.locator('.cm-tooltip-autocomplete').getByText('transactions').first().waitFor();
+      await page.keyboard.press('Escape');
+      await page.keyboard.type('tions group by all');
+      await page.keyboard.press('Control+Enter');
+      const [row] = await query(warehouse, 'select block_date, count(*), sum(total_fees) from transactions group by 1');
+      await page.locator('.grid-row').first().waitFor();
+      expect(await page.locator('.grid-row').first().getByRole('gridcell').allTextContents()).toEqual(row);
+      expect(await page.getByRole('status').allTextContents()).toEqual(
+        expect.arrayContaining([
+          'transactions is not whole: missing 1040:1049',
+          expect.stringMatching(/^1 row, \d+ ms, .* read$/),
+        ]),
+      );
+      await page.getByRole('tab', { name: 'Chart' }).click();
+      await page.locator('.chart svg').waitFor();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: 'CSV' }).click(),
+      ]);
+      expect(readFileSync(await download.path(), 'utf8')).toBe(`block_date,n,fees\n${row?.join(',')}\n`);
+      await page.getByRole('button', { name: 'Copy link' }).click();
+      const link = await page.evaluate<string>('navigator.clipboard.readText()');
+      await page.goto('about:blank');
+      await page.goto(link);
+      await page
+        .getByText('select block_date, count(*) as n, sum(total_fees) as fees from transactions group by all')
+        .waitFor();
+      // A link fills the editor; only its reader runs it.
+      expect(await page.locator('.grid').count()).toBe(0);
+    });
+  });
+
+  test('the grid scrolls over a million rows by keyboard, and loads those that are seen', async () => {
+    await visit(linkTo('select range as n, range * 2 as twice from range(1000000)'), async (page) => {
+      await runLinked(page);
+      const requests: string[] = [];
+      page.on('request', (request) => requests.push(request.url()));
+      await page.locator('.grid').focus();
+      await page.keyboard.press('Control+End');
+      await page.getByRole('gridcell', { name: '1999998', exact: true }).waitFor();
+      expect(await page.locator('.grid-row').count()).toBeLessThan(60);
+      expect(requests.length).toBeLessThanOrEqual(2);
+      await page.keyboard.press('ArrowUp');
+      await page.keyboard.press('Enter');
+      expect(await page.getByRole('region', { name: 'Value' }).locator('pre').textContent()).toBe('1999996');
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Control+Home');
+      await page.getByRole('gridcell', { name: '0', exact: true }).first().waitFor();
+      await page.locator('.grid').evaluate((box) => box.scrollTo({ top: box.scrollHeight / 2 }));
+      await page
+        .getByRole('gridcell', { name: /^(499|500)\d{3}$/ })
+        .first()
+        .waitFor();
+      await page.getByRole('columnheader', { name: 'twice' }).getByRole('button').press('Enter');
+      await page.getByRole('columnheader', { name: 'twice' }).getByRole('button').press('Enter');
+      await page.locator('[role=columnheader][aria-sort=descending]').waitFor();
+    });
+  });
+
+  test('a query that runs is cancelled by its button, and the next one runs', async () => {
+    await visit(linkTo('select count(*) from range(100000000000) a, range(100000000000) b'), async (page) => {
+      await page.locator('.cm-content').waitFor();
+      await page.keyboard.press('Control+Enter');
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('alert').getByText('cancelled').waitFor();
+      await page.locator('.cm-content').click();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.press('Delete');
+      await page.keyboard.type('select 7 as seven');
+      await page.keyboard.press('Control+Enter');
+      await page.getByRole('gridcell', { name: '7' }).waitFor();
+    });
+  });
+
+  test('hostile comments, names and domains are shown as text', async () => {
+    const hostile = [
+      '<script>document.title = "taken"</script>',
+      '"><img src=/taken onerror="document.title=`taken`">',
+      '\u202etxt.exe',
+      'javascript:alert(1)',
+      '{{constructor.constructor("alert(1)")()}}',
+    ];
+    const list = hostile.map((text) => `('${text.replaceAll("'", "''")}')`).join(', ');
+    await visit(
+      linkTo(`select v as comment, v as "<b>name</b>", v as domain, 1 as n from (values ${list}) as t(v)`),
+      async (page) => {
+        await runLinked(page);
+        const cells = await page.locator('.grid-row > :first-child').allTextContents();
+        expect(cells).toEqual(hostile);
+        await page.locator('.grid-row > :first-child').first().click();
+        expect(await page.getByRole('region', { name: 'Value' }).locator('pre').textContent()).toBe(hostile[0]);
+        await page.getByRole('tab', { name: 'Chart' }).click();
+        await page.locator('.chart svg').waitFor();
+        await page.getByLabel('Color').selectOption('domain');
+        await page.locator('.legend').waitFor();
+        expect(await page.evaluate<number>('document.scripts.length')).toBe(1);
+        expect(await page.locator('img').count()).toBe(0);
+        expect(await page.title()).toBe('Query · tonlake');
+      },
+    );
+    const held = await value(`select count(*) from messages where comment like '%<script>%'`);
+    expect(Number(held)).toBeGreaterThan(0);
+    await visit(linkTo(`select comment from messages where comment like '%<script>%' limit 1`), async (page) => {
+      await runLinked(page);
+      expect(await page.getByRole('gridcell').first().textContent()).toContain('<script>alert("x")</script>');
+    });
+  });
+
+  test.each(['/tables', '/tables/transactions', linkTo('select * from transactions')])(
+    '%s is readable for all: axe finds nothing serious, and nothing stands out of a phone or a desk',
+    async (path) => {
+      for (const look of [
+        { width: 1200, colorScheme: 'light' },
+        { width: 375, colorScheme: 'dark' },
+      ] as const) {
+        await visit(
+          path,
+          async (page) => {
+            if (path.includes('#')) await runLinked(page);
+            else await page.locator('main h1:visible').first().waitFor();
+            await page.waitForLoadState('networkidle');
+            const name = path.replace(/#.*/, '').replaceAll('/', '-').slice(1);
+            await page.screenshot({ path: join(screenshots, `ui-${name}-${look.width}-${look.colorScheme}.png`) });
+            expect(
+              await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth'),
+            ).toBeLessThanOrEqual(0);
+            expect(
+              await page.evaluate<readonly string[]>(`${axe.source}; axe.run().then(({ violations }) => violations
+              .filter(({ impact }) => ['serious', 'critical'].includes(impact))
+              .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).slice(0, 3).join(' ')))`),
+            ).toEqual([]);
+          },
+          look,
+        );
+      }
+    },
+  );
+
+  test('the page is reached by keyboard alone', async () => {
+    await visit('/tables', async (page) => {
+      await page.getByRole('link', { name: /^transactions / }).waitFor();
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('messages');
+      await page.keyboard.press('Tab');
+      const link = await page.evaluate<string>('document.activeElement.href');
+      expect(link).toContain('/tables/');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(link);
+    });
+  });
+
+  test('no address but that of the server was asked', () => {
+    expect([...asked]).toEqual([new URL(server.url).origin]);
+  });
+});

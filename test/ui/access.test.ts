@@ -1,0 +1,236 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { UiServer } from '../../src/ui/serve-ui.ts';
+import { freshFolder } from '../scratch.ts';
+import { ask, exportSandbox, serveWarehouse, Visitor } from './support.ts';
+
+let warehouse: string;
+let server: UiServer;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  warehouse = await exportSandbox();
+  server = await serveWarehouse(warehouse);
+  visitor = await Visitor.enter(server);
+});
+
+afterAll(() => server?.close());
+
+const filesIn = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+
+describe('who gets an answer', () => {
+  test('the first address gives a cookie that scripts and other sites cannot use, and shows the key no longer', async () => {
+    const { pathname, search } = new URL(server.url);
+    const { status, headers } = await ask(server.port, pathname + search);
+    expect({ status, to: headers['location'] }).toEqual({ status: 303, to: '/' });
+    expect(String(headers['set-cookie'])).toMatch(/^tonlake_ui_\d+=[\w-]{32}; Path=\/; HttpOnly; SameSite=Strict$/);
+  });
+
+  test('without the key, or with a wrong one, nothing is told', async () => {
+    for (const path of ['/', '/tables', '/assets/main.js', '/api/session', '/?token=', `/?token=${'x'.repeat(32)}`]) {
+      const { status, text } = await ask(server.port, path);
+      expect({ path, status, isHelp: text.startsWith('This page belongs to tonlake ui.') }).toEqual({
+        ...{ path, status: 401, isHelp: true },
+      });
+    }
+    const key = new URL(server.url).searchParams.get('token') ?? '';
+    expect((await ask(server.port, '/', { headers: { cookie: `tonlake_ui_${server.port}=${key}` } })).status).toBe(401);
+  });
+
+  test('a name that was rebound to this machine is refused, whatever its key', async () => {
+    const { search } = new URL(server.url);
+    const hosts = ['evil.example', `evil.example:${server.port}`, '127.0.0.1', `127.0.0.1:${server.port}.evil.example`];
+    for (const host of hosts) {
+      expect([400, 403]).toContain((await visitor.get('/api/session', { host })).status);
+      expect((await ask(server.port, `/${search}`, { headers: { host } })).headers['set-cookie']).toBeUndefined();
+    }
+    expect((await visitor.get('/api/session', { host: `localhost:${server.port}` })).status).toBe(200);
+  });
+
+  test('requests of another origin are refused', async () => {
+    for (const origin of [
+      'http://evil.example',
+      'null',
+      `http://127.0.0.1:${server.port + 1}`,
+      `https://127.0.0.1:${server.port}`,
+    ]) {
+      expect([origin, (await visitor.get('/api/session', { origin })).status]).toEqual([origin, 403]);
+      expect((await visitor.post('/api/runs', { sql: 'select 1' }, { origin })).status).toBe(403);
+    }
+    for (const site of ['cross-site', 'same-site']) {
+      expect((await visitor.get('/api/session', { 'sec-fetch-site': site })).status).toBe(403);
+    }
+    const own = { origin: `http://127.0.0.1:${server.port}`, 'sec-fetch-site': 'same-origin' };
+    expect((await visitor.post('/api/runs', { sql: 'select 1' }, own)).status).toBe(200);
+  });
+
+  test('a form of another page cannot send a query', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
+      expect((await visitor.post('/api/runs', { sql: 'select 1' }, { 'content-type': type })).status).toBe(415);
+    }
+  });
+
+  test('only reading methods are there', async () => {
+    for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      const headers = { cookie: visitor.cookie };
+      expect((await ask(server.port, '/api/tables', { method, headers })).status).toBe(405);
+    }
+  });
+
+  test('paths reach the files of the page and no others', async () => {
+    const paths = [
+      '/assets/../../../package.json',
+      '/assets/..%2f..%2fpackage.json',
+      '/assets/%2e%2e/%2e%2e/package.json',
+      '/assets//etc/passwd',
+      '/../../../../etc/passwd',
+      '/assets/inputs.json',
+      '/api/results/../../etc/passwd/rows',
+    ];
+    for (const path of paths) {
+      const { text, headers } = await visitor.get(path);
+      expect([path, /root:|"name"|"files"/.test(text)]).toEqual([path, false]);
+      // What is no file is the page itself, or nothing.
+      expect(String(headers['content-type'])).toMatch(/^text\/(html|plain)/i);
+    }
+  });
+
+  test('the policy allows the own scripts and styles, and no inline ones', async () => {
+    const { headers, text } = await visitor.get('/query');
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toMatch(/default-src 'none'; script-src 'self'; style-src 'self' 'nonce-[\w+/=]+';/);
+    expect(policy).not.toMatch(/unsafe|\*/);
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(text).not.toMatch(/<script(?![^>]*src=)|<style| on\w+=/);
+    expect(text).toContain(/'nonce-([^']+)'/.exec(policy)?.[1]);
+    expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
+    expect((await visitor.get('/query')).headers['content-security-policy']).not.toBe(policy);
+  });
+});
+
+describe('what a query cannot do', () => {
+  const outside = freshFolder();
+  const secret = join(outside, 'secret.csv');
+  writeFileSync(secret, 'secret\nfound\n');
+  const attacks = (): readonly string[] => [
+    `copy (select 1) to '${outside}/x.csv'`,
+    `copy (select 1) to '${warehouse}/x.csv'`,
+    `copy transactions to '${warehouse}/x.parquet'`,
+    `explain analyze copy (select 1) to '${warehouse}/x.csv'`,
+    `explain (analyze) copy (select 1) to '${warehouse}/x.csv'`,
+    `/* a */ explain /* b */ analyze copy (select 1) to '${warehouse}/x.csv'`,
+    `prepare p as copy (select 1) to '${warehouse}/x.csv'; execute p`,
+    `export database '${warehouse}/x'`,
+    `import database '${outside}'`,
+    `attach '${warehouse}/x.db'`,
+    `attach '${outside}/x.db' as x`,
+    `attach ':memory:' as x`,
+    'install httpfs',
+    'load httpfs',
+    `load '${outside}/x.duckdb_extension'`,
+    'create table x as select 1',
+    'create view x as select 1',
+    'create secret (type s3)',
+    'drop view transactions',
+    'insert into transactions select * from transactions',
+    'delete from _commits',
+    "set memory_limit = '64GB'",
+    'set enable_external_access = true',
+    'reset lock_configuration',
+    'pragma enable_profiling',
+    `pragma import_database('${outside}')`,
+    'checkpoint',
+    'call force_checkpoint()',
+    `from enable_logging(storage = 'file', storage_path = '${outside}/log')`,
+    `call enable_logging('QueryLog')`,
+    `from "enable_logging"()`,
+    `from query('select 1')`,
+    `from query/* */('select 1')`,
+    `from query/* /* */ */('select 1')`,
+    'from "query" (\'select 1\')',
+    `from query\u200b('select 1')`,
+    `from json_execute_serialized_sql(json_serialize_sql('select 1'))`,
+    'from arrow_scan(1::pointer, 2::pointer, 3::pointer)',
+    `select * from read_csv('${secret}')`,
+    `select * from '${secret}'`,
+    `select content from read_text('${secret}')`,
+    `select content from read_blob('/etc/passwd')`,
+    `select * from read_text('${warehouse}/../../../../../../../../etc/passwd')`,
+    `select * from glob('${outside}/*')`,
+    `select * from '${warehouse}-x/secret.csv'`,
+    `select * from parquet_metadata('${secret}')`,
+    `select * from sniff_csv('${secret}')`,
+    `from read_duckdb('${outside}/x.db')`,
+    `select * from 'http://127.0.0.1:9/x.csv'`,
+    `select * from 'https://example.com/x.parquet'`,
+    `select * from 's3://bucket/x.parquet'`,
+    `create temp table x as select * from read_csv('${secret}'); from x`,
+    `create temp macro f() as table from read_csv('${secret}'); from f()`,
+    `select 1; copy (select 1) to '${warehouse}/x.csv'; select 2`,
+    `select 1) to '${warehouse}/x.csv'; select (2`,
+    `select 1; select 2; attach '${warehouse}/x.db'`,
+    `/* /* */ select */ export database '${warehouse}/y'`,
+    `--\rexport database '${warehouse}/y'`,
+    `explain export database '${warehouse}/y'`,
+    `describe select * from read_csv('${secret}')`,
+    'shutdown',
+    'begin transaction',
+    'vacuum',
+  ];
+
+  test('writing, attaching, installing, reading files, reaching the network: all refused, and nothing is changed', async () => {
+    mkdirSync(`${warehouse}-x`);
+    writeFileSync(`${warehouse}-x/secret.csv`, 'secret\nfound\n');
+    const before = [filesIn(warehouse), filesIn(outside)];
+    for (const sql of attacks()) {
+      const answer = await visitor.run(sql);
+      expect({ sql, status: answer.status, code: answer.code }).toEqual({
+        ...{ sql, status: 422 },
+        code: expect.stringMatching(/^(not-a-query|failed|not-writable|read-only|several-results)$/),
+      });
+      expect(JSON.stringify(answer)).not.toContain('found');
+    }
+    expect([filesIn(warehouse), filesIn(outside)]).toEqual(before);
+    expect((await visitor.run('select count(*) from transactions')).count).toBe(1);
+  });
+
+  test('what selects is let through', async () => {
+    const queries = [
+      'select 1',
+      'with a as (select 1 as n) select * from a',
+      'from transactions limit 1',
+      'describe transactions',
+      'show tables',
+      'summarize blocks',
+      'explain select count(*) from transactions',
+      'explain analyze select count(*) from transactions',
+      'values (1), (2)',
+      "set variable x = 2; create temp table t as select 1 as a; select a + getvariable('x') from t",
+      'select 1 as query, 2 as a, 3 as a',
+      "select 'checkpoint (now)' as text",
+      '-- a comment\nselect 1 -- another one',
+    ];
+    // A text may hold the name of a refused function, but not as a call.
+    for (const sql of queries.filter((each) => !each.includes('checkpoint ('))) {
+      const { status, error } = await visitor.run(sql);
+      expect({ sql, status, error }).toEqual({ sql, status: 200, error: undefined });
+    }
+  });
+
+  test('with --allow-files, files can be read, and still not written', async () => {
+    const free = await serveWarehouse(warehouse, { allowFiles: true });
+    try {
+      const guest = await Visitor.enter(free);
+      expect(await guest.run(`select * from read_csv('${secret}')`)).toMatchObject({ status: 200, count: 1 });
+      expect(await guest.run(`copy (select 1) to '${outside}/x.csv'`)).toMatchObject({
+        status: 422,
+        code: 'not-a-query',
+      });
+      expect(await guest.run(`attach '${outside}/x.db'`)).toMatchObject({ status: 422, code: 'not-a-query' });
+    } finally {
+      await free.close();
+    }
+  });
+});

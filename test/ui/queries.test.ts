@@ -1,0 +1,250 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { run } from '../../src/index.ts';
+import type { UiServer } from '../../src/ui/serve-ui.ts';
+import type { ColumnProfile, Names, TableDetail, TableItem } from '../../src/ui/ui-types.ts';
+import { query } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
+import { ask, exportSandbox, serveWarehouse, Visitor } from './support.ts';
+
+let warehouse: string;
+let queriesFolder: string;
+let server: UiServer;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  warehouse = await exportSandbox();
+  queriesFolder = join(freshFolder(), 'queries');
+  server = await serveWarehouse(warehouse, { queriesFolder, seconds: 2 });
+  visitor = await Visitor.enter(server);
+});
+
+afterAll(() => server?.close());
+
+const page = (id: string, more: Readonly<Record<string, string | number>>) =>
+  visitor.read<{ rows: readonly (readonly (string | null)[])[] }>(
+    `/api/results/${id}/rows?${new URLSearchParams(Object.fromEntries(Object.entries(more).map(([name, value]) => [name, String(value)])))}`,
+  );
+
+describe('a query', () => {
+  test('answers with columns, count, time, bytes and gaps; its rows are read in pages', async () => {
+    const answer = await visitor.run('select hash, lt from transactions order by lt');
+    expect(answer).toMatchObject({
+      ...{ status: 200, isCut: false, ms: expect.any(Number) },
+      columns: [
+        { name: 'hash', type: 'VARCHAR' },
+        { name: 'lt', type: 'BIGINT' },
+      ],
+      warnings: ['transactions is not whole: missing 1040:1049'],
+    });
+    expect(answer.bytesRead).toBeGreaterThan(1000);
+    const all = await query(warehouse, 'select hash, lt from transactions order by lt');
+    expect(answer.count).toBe(all.length);
+    expect((await page(answer.id, { from: 700, count: 3 })).rows).toEqual(all.slice(700, 703));
+    expect((await page(answer.id, { from: all.length - 1, count: 50 })).rows).toEqual(all.slice(-1));
+    expect((await page(answer.id, { from: all.length, count: 50 })).rows).toEqual([]);
+  });
+
+  test('its result is sorted by any column, nulls last', async () => {
+    const { id } = await visitor.run('from (values (2), (null), (10), (1)) as t(n)');
+    expect((await page(id, { sort: 'n' })).rows.flat()).toEqual(['1', '2', '10', null]);
+    expect((await page(id, { sort: 'n', order: 'desc', from: 1, count: 2 })).rows.flat()).toEqual(['2', '1']);
+    expect((await visitor.get(`/api/results/${id}/rows?sort=n%22--`)).status).toBe(404);
+  });
+
+  test('parameters are bound, and never part of the SQL', async () => {
+    const hostile = `x'; drop view transactions; --`;
+    const { id } = await visitor.run('select $text as text, $n::INTEGER + 1 as n', { text: hostile, n: '41' });
+    expect((await page(id, {})).rows).toEqual([[hostile, '42']]);
+    expect(await visitor.run('select 1', { other: 'x' })).toMatchObject({ status: 400, code: 'unknown-parameter' });
+  });
+
+  test('values keep all their digits and letters', async () => {
+    const { id } = await visitor.run(
+      `select 12345678901234567890123456789012345678::HUGEINT as a, 0.000000001::DECIMAL(38, 9) as b, '' as c, null as d,
+        '<img src=x onerror=alert(1)>' as e, '\\xff'::BLOB as f, [1, 2] as g`,
+    );
+    expect((await page(id, {})).rows).toEqual([
+      [
+        '12345678901234567890123456789012345678',
+        '0.000000001',
+        '',
+        null,
+        '<img src=x onerror=alert(1)>',
+        '\\xFF',
+        '[1, 2]',
+      ],
+    ]);
+  });
+
+  test('more than a million rows are cut, and the last kept one is read at once', async () => {
+    const answer = await visitor.run('select range as n from range(1000005)');
+    expect(answer).toMatchObject({ count: 1_000_000, isCut: true });
+    expect((await page(answer.id, { from: 999_999 })).rows).toEqual([['999999']]);
+  });
+
+  test('a wrong one says what is wrong, and where to look', async () => {
+    expect(await visitor.run('select * from transactionz')).toMatchObject({
+      ...{ status: 422, error: expect.stringContaining('Did you mean "transactions"?') },
+      hint: 'tonlake describe shows tables and columns',
+    });
+    expect((await visitor.post('/api/runs', { sql: 7 })).status).toBe(400);
+    expect((await visitor.post('/api/runs', { sql: 'select 1', more: 1 })).status).toBe(400);
+  });
+
+  const ENDLESS = 'select count(*) from range(100000000000) a, range(100000000000) b';
+
+  test('one that takes too long is stopped', async () => {
+    expect(await visitor.run(ENDLESS)).toMatchObject({ status: 422, code: 'too-slow' });
+  });
+
+  test('one that takes too much memory fails, and the next one runs', async () => {
+    const small = await serveWarehouse(warehouse, { memoryMb: 40 });
+    try {
+      const guest = await Visitor.enter(small);
+      const greedy = 'select list(range) from range(20000000)';
+      expect(await guest.run(greedy)).toMatchObject({ status: 422, error: expect.stringMatching(/memory/i) });
+      expect(await guest.run('select 1')).toMatchObject({ status: 200 });
+    } finally {
+      await small.close();
+    }
+  });
+
+  test('one whose page goes away is cancelled, so that others do not wait for it', async () => {
+    const slow = await serveWarehouse(warehouse, { seconds: 3600 });
+    try {
+      const guest = await Visitor.enter(slow);
+      const controllers = [1, 2, 3].map(() => new AbortController());
+      const gone = controllers.map(({ signal }) =>
+        fetch(`http://127.0.0.1:${slow.port}/api/runs`, {
+          ...{ method: 'POST', signal, body: JSON.stringify({ sql: ENDLESS, params: {} }) },
+          headers: { 'content-type': 'application/json', cookie: guest.cookie },
+        }).catch((error: Error) => error.name),
+      );
+      await guest.get('/api/session');
+      for (const controller of controllers) controller.abort();
+      expect(await Promise.all(gone)).toEqual(['AbortError', 'AbortError', 'AbortError']);
+      expect(await guest.run('select 1')).toMatchObject({ status: 200 });
+    } finally {
+      await slow.close();
+    }
+  });
+
+  test('results are downloaded whole, and equal the query', async () => {
+    const { id, status, count } = await visitor.run('select lt, total_fees, hash from transactions order by lt');
+    expect(status).toBe(200);
+    const rows = await query(warehouse, 'select lt, total_fees, hash from transactions order by lt');
+    const csv = await visitor.get(`/api/results/${id}/download?format=csv`);
+    expect(csv.headers['content-disposition']).toBe('attachment; filename="result.csv"');
+    expect(csv.text).toBe(`lt,total_fees,hash\n${rows.map((row) => row.join(',')).join('\n')}\n`);
+    const json = JSON.parse((await visitor.get(`/api/results/${id}/download?format=json`)).text);
+    expect(json.map((row: object) => Object.values(row).map(String))).toEqual(rows);
+    const parquet = join(freshFolder(), 'result.parquet');
+    const headers = { cookie: visitor.cookie };
+    const answer = await fetch(`http://127.0.0.1:${server.port}/api/results/${id}/download?format=parquet`, {
+      headers,
+    });
+    writeFileSync(parquet, Buffer.from(await answer.arrayBuffer()));
+    expect(await query(warehouse, `select lt, total_fees, hash from '${parquet}' order by lt`)).toEqual(rows);
+    expect(count).toBe(rows.length);
+    expect((await visitor.get(`/api/results/${id}/download?format=exe`)).status).toBe(400);
+  });
+
+  test('only the last four results are kept', async () => {
+    const { id } = await visitor.run('select 1');
+    for (let at = 0; at < 4; at++) await visitor.run('select 2');
+    const { status, text } = await visitor.get(`/api/results/${id}/rows`);
+    expect({ status, ...JSON.parse(text) }).toMatchObject({
+      status: 404,
+      code: 'unknown-result',
+      hint: 'run the query again',
+    });
+  });
+});
+
+describe('tables', () => {
+  test('are listed with rows and bytes, and described as tonlake describe does', async () => {
+    const tables = await visitor.read<readonly TableItem[]>('/api/tables');
+    const [[count]] = (await query(warehouse, 'select count(*) from transactions')) as [[string]];
+    expect(tables.find(({ name }) => name === 'transactions')).toMatchObject({ kind: 'table', rows: Number(count) });
+    expect(tables.find(({ name }) => name === 'actions')).toMatchObject({ rows: null });
+    expect(tables.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['table', 'view', 'mart']));
+    const detail = await visitor.read<TableDetail>('/api/tables/transactions');
+    expect(detail.columns.find(({ name }) => name === 'hash')).toMatchObject({ type: 'VARCHAR', isKey: true });
+    expect(detail.gaps).toEqual(['transactions is not whole: missing 1040:1049']);
+    expect(detail.newestFiles.map(({ entry }) => entry)).toHaveLength(detail.files ?? 0);
+    expect((await visitor.get('/api/tables/transactionz')).status).toBe(404);
+    expect((await visitor.get(`/api/tables/${encodeURIComponent('x" ; drop')}/sample`)).status).toBe(404);
+  });
+
+  test('every relation that has rows can be sampled and described', async () => {
+    const tables = await visitor.read<readonly TableItem[]>('/api/tables');
+    for (const { name } of tables.filter(
+      ({ kind, rows, of }) => rows !== null || (kind === 'view' && of === 'messages'),
+    )) {
+      const sample = await visitor.read<{ rows: readonly unknown[] }>(`/api/tables/${name}/sample`);
+      expect([name, Array.isArray(sample.rows)]).toEqual([name, true]);
+    }
+  });
+
+  test('the profile of a column is what SQL says', async () => {
+    const of = (column: string) => visitor.read<ColumnProfile>(`/api/tables/transactions/columns/${column}/profile`);
+    const [[rows, least, most]] = (await query(warehouse, 'select count(*), min(lt), max(lt) from transactions')) as [
+      [string, string, string],
+    ];
+    const lt = await of('lt');
+    expect(lt).toMatchObject({ rows: Number(rows), nulls: 0, least, most });
+    expect(lt.bars.reduce((sum, { count }) => sum + count, 0)).toBe(Number(rows));
+    const described = await of('descr');
+    const counts = await query(
+      warehouse,
+      'select descr, count(*) from transactions group by 1 order by 2 desc, 1 limit 6',
+    );
+    expect(described.bars.map(({ label, count }) => [label, String(count)])).toEqual(counts);
+    expect((await visitor.get('/api/tables/transactions/columns/nothing/profile')).status).toBe(404);
+  });
+
+  test('names for completion are those of the shell', async () => {
+    const names = await visitor.read<Names>('/api/names');
+    expect(names.columns['transactions']).toContain('total_fees');
+    expect(names.functions).toContain('friendly_address');
+    expect(names.keywords).toContain('select');
+  });
+});
+
+test('saved queries are the .sql files of the project folder', async () => {
+  expect(await visitor.read('/api/saved')).toEqual([]);
+  mkdirSync(queriesFolder);
+  writeFileSync(join(queriesFolder, 'fees.sql'), 'select 1\n');
+  writeFileSync(join(queriesFolder, 'notes.txt'), 'no query');
+  expect(await visitor.read('/api/saved')).toEqual([{ name: 'fees', sql: 'select 1\n' }]);
+});
+
+test('a DuckDB warehouse can be written while results of it are looked at', async () => {
+  const path = join(freshFolder(), 'w.duckdb');
+  const what = { workers: 0, pipelines: ['blocks'], network: 'sandbox', warehouse: path };
+  await run({ ...what, range: '1000:1009' });
+  const other = await serveWarehouse(path);
+  try {
+    const guest = await Visitor.enter(other);
+    const { id, count } = await guest.run('select seqno from blocks order by seqno');
+    await run({ ...what, range: '1010:1019' });
+    expect(JSON.parse((await guest.get(`/api/results/${id}/rows?count=1000`)).text).rows).toHaveLength(count);
+    expect((await guest.run('select seqno from blocks')).count).toBeGreaterThan(count);
+    expect(await guest.run(`copy (select 1) to '${path}.csv'`)).toMatchObject({ status: 422 });
+  } finally {
+    await other.close();
+  }
+});
+
+test('nothing of a server is left when it ends', async () => {
+  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('tonlake-ui-'));
+  const short = await serveWarehouse(warehouse);
+  const guest = await Visitor.enter(short);
+  await guest.run('select 1');
+  await short.close();
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('tonlake-ui-'))).toEqual(before);
+  await expect(ask(short.port, '/')).rejects.toThrow(/ECONNREFUSED/);
+});

@@ -1,0 +1,87 @@
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { run } from '../../src/index.ts';
+import { serveUi, type UiServer } from '../../src/ui/serve-ui.ts';
+import type { UiOptions } from '../../src/ui/ui-options.ts';
+import { freshFolder } from '../scratch.ts';
+
+/** A small warehouse of the sandbox with a hole: 1040 to 1049. */
+export async function exportSandbox(): Promise<string> {
+  const warehouse = join(freshFolder(), 'w');
+  for (const range of ['1000:1039', '1050:1099']) {
+    await run({ workers: 0, pipelines: ['transactions'], network: 'sandbox', range, warehouse });
+  }
+  return warehouse;
+}
+
+export async function serveWarehouse(warehouse: string, more: Partial<UiOptions> = {}): Promise<UiServer> {
+  return serveUi({
+    ...{ warehouse, port: 0, seconds: 60, memoryMb: 512, allowFiles: false, version: 'test' },
+    queriesFolder: join(freshFolder(), 'queries'),
+    ...more,
+  });
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly text: string;
+}
+
+export interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** One request with exactly these headers. A path is sent as it is, with its dots. */
+export function ask(port: number, path: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, method, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+    });
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}
+
+/** A browser that opened the first address. */
+export class Visitor {
+  readonly port: number;
+  readonly cookie: string;
+
+  private constructor(port: number, cookie: string) {
+    this.port = port;
+    this.cookie = cookie;
+  }
+
+  static async enter({ url, port }: UiServer): Promise<Visitor> {
+    const { headers } = await ask(port, new URL(url).pathname + new URL(url).search);
+    return new Visitor(port, String(headers['set-cookie']).split(';')[0] ?? '');
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
+    return ask(this.port, path, { headers: { cookie: this.cookie, ...headers } });
+  }
+
+  post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
+    return ask(this.port, path, {
+      method: 'POST',
+      headers: { cookie: this.cookie, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  }
+
+  async read<T>(path: string): Promise<T> {
+    return JSON.parse((await this.get(path)).text);
+  }
+
+  async run(sql: string, params: Readonly<Record<string, string>> = {}) {
+    const { status, text } = await this.post('/api/runs', { sql, params });
+    return { status, ...JSON.parse(text) };
+  }
+}

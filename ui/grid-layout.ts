@@ -1,0 +1,46 @@
+import { isNumberType } from '../src/sql/number-type.ts';
+import type { Cell, ResultColumn } from '../src/ui/ui-types.ts';
+
+export const ROW_HEIGHT = 28;
+/** Browsers cannot scroll much further than this. */
+const MAX_HEIGHT = 10_000_000;
+const LETTER = 8.4;
+const PADDING = 22;
+
+export interface GridColumn extends ResultColumn {
+  readonly isNumber: boolean;
+  readonly left: number;
+  readonly width: number;
+}
+
+/** Columns as wide as their first values, within limits. */
+export function layOut(columns: readonly ResultColumn[], rows: readonly (readonly Cell[])[]): readonly GridColumn[] {
+  let left = 0;
+  return columns.map(({ name, type }, at) => {
+    const letters = Math.max(name.length + 1, ...rows.slice(0, 100).map((row) => row[at]?.length ?? 4));
+    const width = Math.round(Math.min(Math.max(letters * LETTER + PADDING, 64), 340));
+    const column = { name, type, isNumber: isNumberType(type), left, width };
+    left += width;
+    return column;
+  });
+}
+
+/** Height of the scrolled content, in pixels. */
+export function contentHeight(count: number): number {
+  return Math.min(count * ROW_HEIGHT, MAX_HEIGHT);
+}
+
+/** The first row that is seen, possibly in part: 12.5 is the lower half of row 12. */
+export function rowAt(scrollTop: number, viewHeight: number, count: number): number {
+  const height = contentHeight(count);
+  if (height === count * ROW_HEIGHT) return scrollTop / ROW_HEIGHT;
+  const share = scrollTop / Math.max(1, height - viewHeight);
+  return Math.min(1, share) * Math.max(0, count - viewHeight / ROW_HEIGHT);
+}
+
+/** The scroll position at which a row is the first one. */
+export function scrollTopOf(row: number, viewHeight: number, count: number): number {
+  const height = contentHeight(count);
+  if (height === count * ROW_HEIGHT) return row * ROW_HEIGHT;
+  return (row / Math.max(1, count - viewHeight / ROW_HEIGHT)) * (height - viewHeight);
+}

@@ -1,0 +1,51 @@
+import { render } from 'preact';
+import type { Session } from '../src/ui/ui-types.ts';
+import { Failed } from './notes.tsx';
+import { QueryPage } from './query-page.tsx';
+import { usePath } from './router.ts';
+import { TablesPage } from './tables-page.tsx';
+import { useAnswer } from './use-answer.ts';
+
+const PAGES = [
+  { path: '/tables', title: 'Tables' },
+  { path: '/query', title: 'Query' },
+] as const;
+
+function App() {
+  const path = usePath();
+  const { value: session, error } = useAnswer<Session>('/api/session');
+  const current = PAGES.find((page) => path.startsWith(page.path)) ?? PAGES[0];
+  document.title = `${current.title} · tonlake`;
+  return (
+    <div class="app">
+      <a class="skip" href="#content" target="_self">
+        Skip to content
+      </a>
+      <header class="top">
+        <a class="brand" href="/">
+          tonlake
+        </a>
+        {session !== undefined && (
+          <p class="place" title={session.warehouse}>
+            <b>{session.network}</b> <span>{session.warehouse}</span>
+          </p>
+        )}
+      </header>
+      <nav class="pages" aria-label="Pages">
+        {PAGES.map((page) => (
+          <a key={page.path} href={page.path} aria-current={page === current ? 'page' : undefined}>
+            {page.title}
+          </a>
+        ))}
+      </nav>
+      <main id="content" tabIndex={-1}>
+        {error !== undefined && <Failed error={error} />}
+        {session !== undefined &&
+          (path.startsWith('/query') ? <QueryPage session={session} /> : <TablesPage path={path} />)}
+      </main>
+    </div>
+  );
+}
+
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);

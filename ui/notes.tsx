@@ -1,0 +1,24 @@
+import { ApiError } from './api.ts';
+
+/** An error, and what to do about it. */
+export function Failed({ error }: { readonly error: Error }) {
+  const hint = error instanceof ApiError ? error.hint : undefined;
+  return (
+    <div class="note bad" role="alert">
+      <p>{error.message}</p>
+      {hint !== undefined && <p class="soft">{hint}</p>}
+    </div>
+  );
+}
+
+/** What a table or a result lacks. */
+export function Gaps({ gaps }: { readonly gaps: readonly string[] }) {
+  if (gaps.length === 0) return null;
+  return (
+    <div class="note warn" role="status">
+      {gaps.map((gap) => (
+        <p key={gap}>{gap}</p>
+      ))}
+    </div>
+  );
+}

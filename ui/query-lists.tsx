@@ -1,0 +1,53 @@
+import { useState } from 'preact/hooks';
+import type { SavedQuery } from '../src/ui/ui-types.ts';
+import { type PastQuery, pastQueries } from './query-history.ts';
+import { useAnswer } from './use-answer.ts';
+
+/** Queries that were run here, and those of the project. */
+export function QueryLists({ onPick }: { readonly onPick: (query: PastQuery) => void }) {
+  const [open, setOpen] = useState<'history' | 'saved'>();
+  const { value: saved } = useAnswer<readonly SavedQuery[]>('/api/saved');
+  const past = open === 'history' ? pastQueries() : [];
+  const pick = (query: PastQuery): void => {
+    setOpen(undefined);
+    onPick(query);
+  };
+  const toggle = (list: 'history' | 'saved') => () => setOpen(open === list ? undefined : list);
+  return (
+    <div class="lists" onKeyDown={(event) => event.key === 'Escape' && setOpen(undefined)}>
+      {saved !== undefined && saved.length > 0 && (
+        <button type="button" aria-expanded={open === 'saved'} onClick={toggle('saved')}>
+          Saved
+        </button>
+      )}
+      <button type="button" aria-expanded={open === 'history'} onClick={toggle('history')}>
+        History
+      </button>
+      {open !== undefined && (
+        <ul class="popover">
+          {open === 'saved' &&
+            saved?.map(({ name, sql }) => (
+              <li key={name}>
+                <button type="button" onClick={() => pick({ sql, params: {} })}>
+                  <b>{name}</b> <code>{shortened(sql)}</code>
+                </button>
+              </li>
+            ))}
+          {past.map((query) => (
+            <li key={query.sql}>
+              <button type="button" onClick={() => pick(query)}>
+                <code>{shortened(query.sql)}</code>
+              </button>
+            </li>
+          ))}
+          {open === 'history' && past.length === 0 && <li class="soft">Nothing was run in this browser yet.</li>}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function shortened(sql: string): string {
+  const text = sql.replace(/\s+/g, ' ').trim();
+  return text.length > 160 ? `${text.slice(0, 159)}…` : text;
+}

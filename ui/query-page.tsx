@@ -1,0 +1,138 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { RunResult, Session } from '../src/ui/ui-types.ts';
+import { post } from './api.ts';
+import { Failed } from './notes.tsx';
+import { type PastQuery, rememberQuery } from './query-history.ts';
+import { QueryLists } from './query-lists.tsx';
+import { ResultView } from './result-view.tsx';
+import { linkedQuery, queryLink } from './router.ts';
+import { SqlEditor } from './sql-editor.tsx';
+
+type State =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'running'; readonly since: number; readonly controller: AbortController }
+  | { readonly kind: 'done'; readonly result: RunResult }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+/** Writes queries, runs them, shows their rows. */
+export function QueryPage({ session }: { readonly session: Session }) {
+  const [linked, setLinked] = useState(() => linkedQuery(location.hash));
+  const [sql, setSql] = useState(linked.sql);
+  const [params, setParams] = useState(linked.params);
+  const [state, setState] = useState<State>({ kind: 'idle' });
+  const names = parameterNames(sql);
+  useEffect(() => {
+    const follow = (): void => {
+      if (location.pathname === '/query') show(linkedQuery(location.hash));
+    };
+    addEventListener('popstate', follow);
+    return () => removeEventListener('popstate', follow);
+  }, []);
+  useEffect(() => {
+    const own = Object.fromEntries(Object.entries(params).filter(([name]) => names.includes(name)));
+    history.replaceState(null, '', sql.trim() === '' ? '/query' : queryLink(sql, own));
+  }, [sql, params]);
+  const show = (query: PastQuery): void => {
+    setLinked({ ...query });
+    setSql(query.sql);
+    setParams(query.params);
+  };
+  const run = async (): Promise<void> => {
+    if (sql.trim() === '' || state.kind === 'running') return;
+    const controller = new AbortController();
+    setState({ kind: 'running', since: Date.now(), controller });
+    const given = Object.fromEntries(names.map((name) => [name, params[name] ?? '']));
+    rememberQuery({ sql, params: given });
+    try {
+      setState({ kind: 'done', result: await post<RunResult>('/api/runs', { sql, params: given }, controller.signal) });
+    } catch (error) {
+      const isCancelled = controller.signal.aborted;
+      setState({ kind: 'failed', error: isCancelled ? new Error('cancelled') : asError(error) });
+    }
+  };
+  const latest = useRef(run);
+  latest.current = run;
+  const onRun = useCallback(() => void latest.current(), []);
+  return (
+    <div class="query">
+      <h1 class="hidden">Query</h1>
+      <section class="writing" aria-label="Query">
+        <SqlEditor text={linked} onChange={setSql} onRun={onRun} />
+        {names.length > 0 && (
+          <div class="params">
+            {names.map((name) => (
+              <label key={name}>
+                <span>${name}</span>
+                <input
+                  value={params[name] ?? ''}
+                  onInput={(event) => setParams({ ...params, [name]: event.currentTarget.value })}
+                  onKeyDown={(event) => event.key === 'Enter' && onRun()}
+                />
+              </label>
+            ))}
+          </div>
+        )}
+        <div class="actions">
+          <button type="button" class="main" onClick={onRun} disabled={state.kind === 'running' || sql.trim() === ''}>
+            Run <kbd>{/Mac/.test(navigator.platform) ? '⌘' : 'Ctrl'} ⏎</kbd>
+          </button>
+          {state.kind === 'running' && <Running since={state.since} onCancel={() => state.controller.abort()} />}
+          <QueryLists onPick={show} />
+        </div>
+      </section>
+      {state.kind === 'failed' && <Failed error={state.error} />}
+      {state.kind === 'done' && <ResultView key={state.result.id} result={state.result} session={session} />}
+      {state.kind === 'idle' && <Start onPick={show} />}
+    </div>
+  );
+}
+
+function Running({ since, onCancel }: { readonly since: number; readonly onCancel: () => void }) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 100);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <>
+      <button type="button" onClick={onCancel}>
+        Cancel
+      </button>
+      <span class="soft figure" role="timer">
+        {((now - since) / 1000).toFixed(1)} s
+      </span>
+    </>
+  );
+}
+
+const EXAMPLES = [
+  { title: 'What is here', sql: 'show tables' },
+  { title: 'The last commits', sql: 'select * from _commits\norder by number desc\nlimit 100' },
+] as const;
+
+function Start({ onPick }: { readonly onPick: (query: PastQuery) => void }) {
+  return (
+    <div class="start">
+      <p class="soft">
+        Any DuckDB SQL that reads. Parameters are written $name. Begin with a table, or with one of these:
+      </p>
+      <p>
+        {EXAMPLES.map(({ title, sql }) => (
+          <button key={title} type="button" onClick={() => onPick({ sql, params: {} })}>
+            {title}
+          </button>
+        ))}
+      </p>
+    </div>
+  );
+}
+
+/** Parameters of a query, `$name`, outside of quotes and comments. */
+function parameterNames(sql: string): readonly string[] {
+  const code = sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\//g, ' ');
+  return [...new Set([...code.matchAll(/\$([A-Za-z_]\w*)/g)].map(([, name = '']) => name))];
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

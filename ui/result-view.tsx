@@ -1,0 +1,71 @@
+import { useMemo, useReducer, useState } from 'preact/hooks';
+import { formatBytes, formatCount } from '../src/core/format.ts';
+import type { RunResult, Session } from '../src/ui/ui-types.ts';
+import { CopyButton } from './cell-panel.tsx';
+import { ChartView } from './chart-view.tsx';
+import { Grid, rowCount } from './grid.tsx';
+import { Gaps } from './notes.tsx';
+import { RowPages, type Sorting } from './row-pages.ts';
+
+const FORMATS = [
+  ['csv', 'CSV'],
+  ['json', 'JSON'],
+  ['parquet', 'Parquet'],
+] as const;
+
+/** The rows of a query, as a grid or as a chart. */
+export function ResultView({ result, session }: { readonly result: RunResult; readonly session: Session }) {
+  const [view, setView] = useState<'rows' | 'chart'>('rows');
+  const [sorting, setSorting] = useState<Sorting>();
+  const [version, loaded] = useReducer((count: number) => count + 1, 0);
+  const path = `/api/results/${result.id}`;
+  const rows = useMemo(() => new RowPages(`${path}/rows`, sorting, () => loaded(undefined)), [path, sorting]);
+  const sort = (column: string): void => {
+    if (sorting?.column !== column) setSorting({ column, order: 'asc' });
+    else setSorting(sorting.order === 'asc' ? { column, order: 'desc' } : undefined);
+  };
+  return (
+    <section class="result" aria-label="Result">
+      <Gaps gaps={result.warnings} />
+      <div class="result-bar">
+        <div class="tabs" role="tablist" aria-label="View of the result">
+          {(['rows', 'chart'] as const).map((each) => (
+            <button key={each} type="button" role="tab" aria-selected={view === each} onClick={() => setView(each)}>
+              {each === 'rows' ? 'Rows' : 'Chart'}
+            </button>
+          ))}
+        </div>
+        <p class="figures" role="status">
+          {result.isCut ? `first ${rowCount(result.count)}` : rowCount(result.count)}, {formatCount(result.ms)} ms
+          {result.bytesRead !== null && `, ${formatBytes(result.bytesRead)} read`}
+        </p>
+        <div class="downloads">
+          <CopyButton text={location.href} label="Copy link" />
+          {FORMATS.map(([format, title]) => (
+            <a key={format} class="plain" href={`${path}/download?format=${format}`} download={`result.${format}`}>
+              {title}
+            </a>
+          ))}
+        </div>
+      </div>
+      {result.isCut && (
+        <p class="soft">
+          The query has more than {formatCount(session.maxRows)} rows. tonlake sql --output writes all of them.
+        </p>
+      )}
+      {view === 'rows' ? (
+        <Grid
+          label="Rows of the result"
+          columns={result.columns}
+          count={result.count}
+          rows={rows}
+          version={version}
+          sorting={sorting}
+          onSort={sort}
+        />
+      ) : (
+        <ChartView result={result} />
+      )}
+    </section>
+  );
+}

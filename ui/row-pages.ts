@@ -1,0 +1,51 @@
+import type { Cell, ResultRows } from '../src/ui/ui-types.ts';
+import { get } from './api.ts';
+
+/** Rows of one request. */
+const PAGE = 200;
+/** Pages that are kept. */
+const MAX_PAGES = 60;
+
+export interface Sorting {
+  readonly column: string;
+  readonly order: 'asc' | 'desc';
+}
+
+/** The rows of a result, of which only those around the visible ones are loaded. */
+export class RowPages {
+  readonly #path: string;
+  readonly #sorting: Sorting | undefined;
+  readonly #onRows: () => void;
+  readonly #pages = new Map<number, readonly (readonly Cell[])[]>();
+  readonly #asked = new Set<number>();
+
+  constructor(path: string, sorting: Sorting | undefined, onRows: () => void) {
+    this.#path = path;
+    this.#sorting = sorting;
+    this.#onRows = onRows;
+  }
+
+  /** Undefined if the row is not loaded. */
+  row(at: number): readonly Cell[] | undefined {
+    return this.#pages.get(Math.floor(at / PAGE))?.[at % PAGE];
+  }
+
+  /** Loads the pages of some rows, if they are not there. */
+  load(from: number, to: number): void {
+    for (let page = Math.floor(from / PAGE); page <= Math.floor(to / PAGE); page++) {
+      if (this.#pages.has(page) || this.#asked.has(page)) continue;
+      this.#asked.add(page);
+      const sorting = this.#sorting;
+      const more = sorting === undefined ? {} : { sort: sorting.column, order: sorting.order };
+      const query = new URLSearchParams({ from: String(page * PAGE), count: String(PAGE), ...more });
+      get<ResultRows>(`${this.#path}?${query}`)
+        .then(({ rows }) => {
+          this.#pages.set(page, rows);
+          for (const old of [...this.#pages.keys()].slice(0, -MAX_PAGES)) this.#pages.delete(old);
+          this.#onRows();
+        })
+        .catch(() => {})
+        .finally(() => this.#asked.delete(page));
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import { useMemo, useState } from 'preact/hooks';
+import { formatBytes, formatCount } from '../src/core/format.ts';
+import type { Cell, ResultColumn, TableColumn, TableDetail } from '../src/ui/ui-types.ts';
+import { Grid, rowCount } from './grid.tsx';
+import { Failed, Gaps } from './notes.tsx';
+import { ProfileButton } from './profile.tsx';
+import { queryLink } from './router.ts';
+import { useAnswer } from './use-answer.ts';
+
+const TABS = ['Columns', 'Sample', 'Files', 'SQL'] as const;
+type Tab = (typeof TABS)[number];
+
+/** One table, view or mart. */
+export function TableView({ name }: { readonly name: string }) {
+  const { value: table, error } = useAnswer<TableDetail>(`/api/tables/${encodeURIComponent(name)}`);
+  const [tab, setTab] = useState<Tab>('Columns');
+  if (error !== undefined) return <Failed error={error} />;
+  if (table === undefined) return <p class="soft table-view">Loading {name}…</p>;
+  const tabs = TABS.filter(
+    (each) => (each !== 'Files' || table.newestFiles.length > 0) && (each !== 'SQL' || table.sql !== null),
+  );
+  return (
+    <article class="table-view">
+      <a class="back" href="/tables">
+        ← All tables
+      </a>
+      <header>
+        <h1>{table.name}</h1>
+        <a class="button" href={queryLink(`select * from ${table.name}\nlimit 1000`)}>
+          Query
+        </a>
+      </header>
+      <p class="lead">{table.doc}</p>
+      <Facts table={table} />
+      <Gaps gaps={table.gaps} />
+      <div class="tabs" role="tablist" aria-label="Parts of the table">
+        {tabs.map((each) => (
+          <button key={each} type="button" role="tab" aria-selected={each === tab} onClick={() => setTab(each)}>
+            {each}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" aria-label={tab}>
+        {tab === 'Columns' && <Columns table={table} />}
+        {tab === 'Sample' && <Sample name={table.name} />}
+        {tab === 'Files' && <Files table={table} />}
+        {tab === 'SQL' && (
+          <pre class="code" tabIndex={0}>
+            {table.sql}
+          </pre>
+        )}
+      </div>
+    </article>
+  );
+}
+
+function Facts({ table }: { readonly table: TableDetail }) {
+  const facts = [
+    ['rows', table.rows === null ? null : formatCount(table.rows)],
+    ['size', table.bytes === null ? null : formatBytes(table.bytes)],
+    ['files', table.files === null ? null : formatCount(table.files)],
+    ['one row is', table.grain === table.doc ? null : table.grain],
+    ['key', table.key.length === 0 ? null : table.key.join(', ')],
+    [table.kind === 'view' ? 'view of' : 'pipeline', table.of],
+    ['endpoint', table.endpoint],
+  ] as const;
+  return (
+    <dl class="facts">
+      {facts.map(
+        ([name, value]) =>
+          value !== null && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+function Columns({ table }: { readonly table: TableDetail }) {
+  return (
+    <div class="scroll" role="region" aria-label="Columns" tabIndex={0}>
+      <table class="columns">
+        <thead>
+          <tr>
+            <th scope="col">column</th>
+            <th scope="col">type</th>
+            <th scope="col">meaning</th>
+            <th scope="col">values</th>
+          </tr>
+        </thead>
+        <tbody>
+          {table.columns.map((column) => (
+            <ColumnRow key={column.name} table={table} column={column} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function ColumnRow({ table, column }: { readonly table: TableDetail; readonly column: TableColumn }) {
+  return (
+    <tr>
+      <th scope="row">
+        {column.name} {column.isKey && <span class="tag">key</span>}
+      </th>
+      <td class="type">{column.type}</td>
+      <td>
+        {column.doc} {column.unit !== null && <span class="tag">{column.unit}</span>}
+        {column.isNullable && <span class="soft"> or null</span>}
+      </td>
+      <td class="profile">{table.rows !== 0 && <ProfileButton table={table.name} column={column.name} />}</td>
+    </tr>
+  );
+}
+
+interface SampleRows {
+  readonly columns: readonly ResultColumn[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+function Sample({ name }: { readonly name: string }) {
+  const { value: sample, error } = useAnswer<SampleRows>(`/api/tables/${encodeURIComponent(name)}/sample`);
+  const rows = useMemo(() => ({ row: (at: number) => sample?.rows[at], load: () => {} }), [sample]);
+  if (error !== undefined) return <Failed error={error} />;
+  if (sample === undefined) return <p class="soft">Loading rows…</p>;
+  return (
+    <>
+      <p class="soft">First {rowCount(sample.rows.length)}, in no particular order.</p>
+      <Grid label={`Rows of ${name}`} columns={sample.columns} count={sample.rows.length} rows={rows} version={0} />
+    </>
+  );
+}
+
+function Files({ table }: { readonly table: TableDetail }) {
+  const { newestFiles, files } = table;
+  return (
+    <div class="scroll" role="region" aria-label="Files" tabIndex={0}>
+      {files !== null && files > newestFiles.length && (
+        <p class="soft">
+          The newest {newestFiles.length} of {formatCount(files)}.
+        </p>
+      )}
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">file</th>
+            <th scope="col" class="number">
+              rows
+            </th>
+            <th scope="col" class="number">
+              size
+            </th>
+            <th scope="col" class="number">
+              ledger entry
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {newestFiles.map(({ path, rows, bytes, entry }) => (
+            <tr key={path}>
+              <td class="mono">{path}</td>
+              <td class="number">{formatCount(rows)}</td>
+              <td class="number">{formatBytes(bytes)}</td>
+              <td class="number">{formatCount(entry)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

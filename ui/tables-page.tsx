@@ -1,0 +1,81 @@
+import { useState } from 'preact/hooks';
+import { formatBytes, formatCount } from '../src/core/format.ts';
+import type { TableItem } from '../src/ui/ui-types.ts';
+import { Failed } from './notes.tsx';
+import { TableView } from './table-view.tsx';
+import { useAnswer } from './use-answer.ts';
+
+/** All tables, views and marts, and one of them in full. */
+export function TablesPage({ path }: { readonly path: string }) {
+  const { value: tables, error } = useAnswer<readonly TableItem[]>('/api/tables');
+  const name = decodeURIComponent(/^\/tables\/([^/]+)/.exec(path)?.[1] ?? '');
+  if (error !== undefined) return <Failed error={error} />;
+  if (tables === undefined) return <p class="soft">Loading tables…</p>;
+  return (
+    <div class={`tables ${name === '' ? '' : 'has-table'}`}>
+      <TableList tables={tables} current={name} />
+      {name !== '' && <TableView key={name} name={name} />}
+    </div>
+  );
+}
+
+function TableList({ tables, current }: { readonly tables: readonly TableItem[]; readonly current: string }) {
+  const [filter, setFilter] = useState('');
+  const found = tables.filter(({ name, doc }) => `${name} ${doc}`.toLowerCase().includes(filter.trim().toLowerCase()));
+  const groups = [
+    { title: 'Tables', items: found.filter(({ kind, rows }) => kind === 'table' && rows !== null) },
+    { title: 'Marts', items: found.filter(({ kind, rows }) => kind === 'mart' && rows !== null) },
+    { title: 'Views', items: found.filter((item) => item.kind === 'view' && isFilled(tables, item)) },
+    { title: 'Not exported yet', items: found.filter((item) => !isFilled(tables, item)) },
+  ];
+  return (
+    <div class="table-list">
+      <h1>Tables</h1>
+      <input
+        type="search"
+        placeholder="Filter by name or meaning"
+        aria-label="Filter tables"
+        value={filter}
+        onInput={(event) => setFilter(event.currentTarget.value)}
+      />
+      {found.length === 0 && <p class="soft">No table matches.</p>}
+      {groups.map(
+        ({ title, items }) => items.length > 0 && <Group key={title} title={title} items={items} current={current} />,
+      )}
+    </div>
+  );
+}
+
+interface GroupProps {
+  readonly title: string;
+  readonly items: readonly TableItem[];
+  readonly current: string;
+}
+
+function Group({ title, items, current }: GroupProps) {
+  return (
+    <section>
+      <h2>
+        {title} <span class="soft">{items.length}</span>
+      </h2>
+      <ul>
+        {items.map(({ name, doc, rows, bytes }) => (
+          <li key={name}>
+            <a href={`/tables/${encodeURIComponent(name)}`} aria-current={name === current ? 'page' : undefined}>
+              <span class="name">{name}</span>
+              {rows !== null && <span class="figure">{formatCount(rows)}</span>}
+              {bytes !== null && <span class="figure size">{formatBytes(bytes)}</span>}
+              <span class="doc">{doc}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** A view has rows if its table has. */
+function isFilled(tables: readonly TableItem[], { kind, of, rows }: TableItem): boolean {
+  if (kind !== 'view') return rows !== null;
+  return tables.some((table) => table.name === of && table.rows !== null);
+}
