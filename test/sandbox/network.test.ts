@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
+import { NO_FAULTS, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
 import { ask, askTransactions, transactionsOf } from './support.ts';
 
 const running: Sandbox[] = [];
@@ -7,6 +7,11 @@ async function start(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await startSandbox(options);
   running.push(sandbox);
   return sandbox;
+}
+/** Sandboxes of one seed share what was generated; after two other seeds it is generated again. */
+async function startAnew(options: SandboxOptions): Promise<Sandbox> {
+  for (const seed of [101, 102]) await start({ seed });
+  return start(options);
 }
 afterEach(async () => {
   await Promise.all(running.splice(0).map((sandbox) => sandbox.close()));
@@ -24,20 +29,37 @@ describe('a sandbox network', () => {
   });
 
   it('gives the same bytes for the same seed, and others for another', async () => {
-    const [one, same, other] = await Promise.all([start({ seed: 7 }), start({ seed: 7 }), start({ seed: 8 })]);
+    const [one, shared, other] = await Promise.all([start({ seed: 7 }), start({ seed: 7 }), start({ seed: 8 })]);
+    const same = await startAnew({ seed: 7 });
     for (const path of [
       '/transactionsByMasterchainBlock?seqno=4321&limit=1000',
       '/masterchainBlockShardState?seqno=9',
       '/messages?limit=50&start_lt=1',
     ]) {
       const body = (await ask(one, path)).body;
+      expect((await ask(shared, path)).body).toBe(body);
       expect((await ask(same, path)).body).toBe(body);
       expect((await ask(other, path)).body).not.toBe(body);
     }
   });
 
+  it('has its own head, holes and lies, also if another sandbox has the same seed', async () => {
+    const lies = [{ kind: 'transactions-empty', seqno: 300 } as const];
+    const [honest, liar, short] = await Promise.all([start(), start({ faults: { lies } }), start({ blocks: 299 })]);
+    const path = '/transactions?mc_seqno=300&limit=1000';
+    const count = async (sandbox: Sandbox): Promise<number> =>
+      JSON.parse((await ask(sandbox, path)).body).transactions?.length ?? 0;
+    expect([await count(liar), await count(short)]).toEqual([0, 0]);
+    expect(await count(honest)).toBeGreaterThan(0);
+    honest.setFaults({ lies });
+    liar.setFaults(NO_FAULTS);
+    expect(await count(honest)).toBe(0);
+    expect(await count(liar)).toBeGreaterThan(0);
+  });
+
   it('answers any seqno at once, whatever was asked before', async () => {
-    const [forward, backward] = await Promise.all([start({ blocks: 5_000_000 }), start({ blocks: 5_000_000 })]);
+    const forward = await start({ blocks: 5_000_000 });
+    const backward = await startAnew({ blocks: 5_000_000 });
     const seqnos = [4_999_999, 12, 2_500_777];
     const bodies = await Promise.all(
       seqnos.map(async (seqno) => (await ask(forward, `/transactions?mc_seqno=${seqno}`)).body),

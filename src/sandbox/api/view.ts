@@ -1,28 +1,26 @@
-import { type ActionRow, Actions } from '../actions/actions.ts';
-import { Chain, type ChainOptions } from '../chain/chain.ts';
+import type { ActionRow, Actions } from '../actions/actions.ts';
+import type { Chain, ChainOptions } from '../chain/chain.ts';
 import { FIRST_SEQNO } from '../chain/clock.ts';
-import { remembered } from '../chain/mix.ts';
 import {
   type BlockRow,
   type MessageRow,
   masterchainSeqno,
   seqnoIn,
-  type Template,
   type Transaction,
   type TransactionRow,
 } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import { endSeqno, TraceIndex, type TraceRow } from '../chain/trace-index.ts';
+import { endSeqno, type TraceIndex, type TraceRow } from '../chain/trace-index.ts';
 import type { SandboxFaults } from '../faults.ts';
 import type { LieKind } from '../lies/kinds.ts';
 import { includedBy, Told } from '../lies/tampered-chain.ts';
 import { AddressBookPages } from '../page/addresses.ts';
-import { BlockPages } from '../page/blocks.ts';
+import type { BlockPages } from '../page/blocks.ts';
 import { Form } from '../page/form.ts';
-import { TransactionForms } from '../page/transactions.ts';
 import { PageWriter } from '../page/writer.ts';
 import { LatestStates } from './latest-states.ts';
 import { demand } from './params.ts';
+import { type SharedNetwork, sharedNetwork } from './shared-network.ts';
 
 /** A message with its sort keys and the transactions that are shown with it. */
 export interface ListedMessage extends MessageRow {
@@ -53,7 +51,7 @@ export class View {
   readonly page = new PageWriter(1 << 20);
   readonly #actionLag: number;
   readonly #isHole: (seqno: number) => boolean;
-  readonly #forms = new Map<Template, TransactionForms>();
+  readonly #network: SharedNetwork;
   #bodies: ReadonlyMap<string, string> | undefined;
   #externals: { readonly head: number; readonly rows: readonly ListedMessage[] } | undefined;
 
@@ -64,12 +62,13 @@ export class View {
     faults: () => SandboxFaults,
     options: ViewOptions,
   ) {
-    this.chain = new Chain(seed, options);
-    this.traces = new TraceIndex(this.chain);
-    this.actions = new Actions(this.chain, this.traces);
+    this.#network = sharedNetwork(seed, options);
+    this.chain = this.#network.chain;
+    this.traces = this.#network.traces;
+    this.actions = this.#network.actions;
+    this.blocks = this.#network.blocks;
     this.latestStates = new LatestStates(this.chain, head);
     this.#actionLag = options.actionLag;
-    this.blocks = new BlockPages(this.chain);
     this.addresses = new AddressBookPages(this.chain.codec);
     this.head = head;
     this.#isHole = isHole;
@@ -129,12 +128,8 @@ export class View {
     return { sent: shown(from, epoch), received: shown(to, consumedIn), consumedIn };
   }
 
-  #formsOf(template: Template): TransactionForms {
-    return remembered(this.#forms, template, () => new TransactionForms(template, this.chain.codec));
-  }
-
   #formOf({ template, transaction, epoch }: TransactionRow): Form {
-    return this.#formsOf(template).of(transaction, epoch === 0);
+    return this.#network.formsOf(template).of(transaction, epoch === 0);
   }
 
   writeTransaction(to: PageWriter, row: TransactionRow): void {
@@ -160,7 +155,7 @@ export class View {
 
   /** Writes a message as `/messages` shows it; `links` are the keys of its transactions. */
   writeMessage(to: PageWriter, { template, message, epoch }: MessageRow, links: string): void {
-    new Form(this.#formsOf(template).message(message, 0, links)).write(to, epoch);
+    new Form(this.#network.formsOf(template).message(message, 0, links)).write(to, epoch);
   }
 
   /** The inbound externals of the whole chain; `list` reads them, again only if the head or a hole may have changed. */

@@ -16,10 +16,17 @@ export interface SchemaColumn {
   readonly type: string;
 }
 
+/** By declaration: a commit, a catalog and a reader each ask for the schemas of all tables. */
+const schemas = new WeakMap<TableDef, Schema>();
+
 /** The columns of a declaration. The identifier is a hash of them, 12 hex digits. */
 export function schemaOf(table: TableDef): Schema {
+  const known = schemas.get(table);
+  if (known !== undefined) return known;
   const columns = table.columns.map((column) => ({ name: column.name, type: kinds[column.kind].sql }));
-  return { id: schemaId(columns), columns };
+  const schema = { id: schemaId(columns), columns };
+  schemas.set(table, schema);
+  return schema;
 }
 
 export function schemaId(columns: readonly SchemaColumn[]): string {
