@@ -1,5 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 
@@ -10,9 +10,23 @@ declare module 'vitest' {
   }
 }
 
+/** Memory that must be free for the folders of tests, which take up to 1 GB at once. */
+const ROOM = 6 * 2 ** 30;
+
+/** Linux's file system in memory, if there is much room: folders of small files are faster there, and end with no wait for a disk. */
+function fastest(): string {
+  try {
+    const { bavail, bsize } = statfsSync('/dev/shm');
+    if (process.env['TMPDIR'] === undefined && Math.min(bavail * bsize, freemem()) > ROOM) return '/dev/shm';
+  } catch {
+    // Not Linux.
+  }
+  return tmpdir();
+}
+
 /** Before all tests a folder for theirs; after all of them nothing may be left in it. */
 export default function setup({ provide }: TestProject): () => void {
-  const scratch = mkdtempSync(join(tmpdir(), 'tonlake-test-'));
+  const scratch = mkdtempSync(join(fastest(), 'tonlake-test-'));
   provide('scratch', scratch);
   return () => {
     const left = readdirSync(scratch);
