@@ -1,0 +1,54 @@
+/** One object of a store. */
+export interface ObjectEntry {
+  /** Relative to the location of the store. */
+  readonly key: string;
+  readonly bytes: number;
+  /** When it was put, by the clock of the store; milliseconds since 1970. */
+  readonly putAt: number;
+}
+
+/** Size and checksum of a file. */
+export interface FileSum {
+  readonly bytes: number;
+  /** 64 hex digits. */
+  readonly sha256: string;
+}
+
+/**
+ * Objects below a location of an object store. Keys are relative to the location. Every call is retried as its failure allows, and throws a
+ * StoreError of one line otherwise.
+ */
+export interface ObjectStore {
+  /** `s3://bucket/prefix`, without a slash at the end. */
+  readonly url: string;
+  /** Objects whose keys begin with a prefix, in the order of their keys. `after`: only later keys. */
+  list(prefix: string, after?: string): Promise<readonly ObjectEntry[]>;
+  /** The bytes of an object; undefined if there is none. */
+  get(key: string): Promise<Uint8Array | undefined>;
+  /** Size of an object, and the checksum that `upload` recorded; undefined if there is none. */
+  head(key: string): Promise<{ readonly bytes: number; readonly sha256: string | undefined } | undefined>;
+  /**
+   * Reads an object of any size.
+   *
+   * @param begin called at the start, and again if the connection was lost and all is read anew; what it returns gets the bytes
+   * @returns false if there is none
+   */
+  read(key: string, begin: () => Promise<(bytes: Uint8Array) => void | Promise<void>>): Promise<boolean>;
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  /**
+   * Puts an object unless there is one with other bytes, atomically. An answer that was lost is made up for: if the object is there with
+   * these bytes, this call, or an attempt of it, has put it.
+   *
+   * @returns false if there is another one
+   */
+  putIfAbsent(key: string, bytes: Uint8Array): Promise<boolean>;
+  /**
+   * Puts a local file with its checksum as metadata; a large one in parts, which are removed if that fails.
+   * @throws {StoreError} `damaged` if its bytes are not those of `sum`
+   */
+  upload(key: string, path: string, sum: FileSum): Promise<void>;
+  /** Those that are not there do no harm. */
+  remove(keys: readonly string[]): Promise<void>;
+  /** Ends uploads that began before a time of the store's clock and were never completed. @returns how many */
+  abortUploads(prefix: string, before: number): Promise<number>;
+}

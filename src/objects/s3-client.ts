@@ -1,0 +1,104 @@
+import { createRequire } from 'node:module';
+import type * as aws from '@aws-sdk/client-s3';
+import { formatLocation, type S3Location } from './s3-location.ts';
+
+type Sdk = typeof aws;
+
+const load = createRequire(import.meta.url);
+let loaded: Sdk | undefined;
+
+/** The SDK, loaded when the first path begins with `s3://`: that takes 150 ms. */
+export function s3Sdk(): Sdk {
+  // Otherwise it warns on standard error, at every start, that later versions need Node 22.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+  loaded ??= load('@aws-sdk/client-s3') as Sdk;
+  return loaded;
+}
+
+/** Attempts of each request; pauses grow to 20 s. */
+const ATTEMPTS = 8;
+/** Maximum time without any byte of an answer, in milliseconds. */
+const SILENCE_MS = 60_000;
+const CONNECT_MS = 10_000;
+
+let last: { readonly settings: string; readonly client: aws.S3Client } | undefined;
+
+/**
+ * The client of this process, for the endpoint, region and credentials that the environment names now. One is enough: its connections are
+ * shared.
+ */
+export function s3Client(): aws.S3Client {
+  const { endpoint, region, isPathStyle } = s3Settings();
+  const profile = process.env['AWS_PROFILE'];
+  const key = process.env['AWS_ACCESS_KEY_ID'];
+  const settings = JSON.stringify([endpoint, region, isPathStyle, profile, key]);
+  if (last?.settings === settings) return last.client;
+  const { S3Client } = s3Sdk();
+  const client = new S3Client({
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(region === undefined ? {} : { region }),
+    forcePathStyle: isPathStyle,
+    followRegionRedirects: true,
+    maxAttempts: ATTEMPTS,
+    // Other servers than Amazon's refuse or ignore the newer checksums. Uploads have a checksum of their own.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: SILENCE_MS, throwOnRequestTimeout: true },
+  });
+  last = { settings, client };
+  return client;
+}
+
+interface S3Settings {
+  /** Undefined for Amazon's own. */
+  readonly endpoint: string | undefined;
+  /** Undefined if the profile may name it. */
+  readonly region: string | undefined;
+  /** True for `endpoint/bucket/key`, false for `bucket.endpoint/key`. */
+  readonly isPathStyle: boolean;
+}
+
+/** Endpoint, region and style of paths, by the variables that other tools use. */
+export function s3Settings(env: NodeJS.ProcessEnv = process.env): S3Settings {
+  const endpoint = env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || undefined;
+  const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || undefined;
+  const style = env['AWS_VIRTUAL_HOSTED_STYLE_REQUEST'];
+  return {
+    endpoint,
+    // Servers of one's own have no regions, but signatures contain one.
+    region: region ?? (endpoint === undefined || env['AWS_PROFILE'] ? undefined : 'us-east-1'),
+    isPathStyle: style === undefined || style === '' ? endpoint !== undefined : style !== 'true' && style !== '1',
+  };
+}
+
+/** What DuckDB needs to read a location. It holds a key: never print it. */
+export interface S3Access {
+  /** `s3://bucket/prefix/`. */
+  readonly scope: string;
+  readonly keyId: string;
+  readonly secret: string;
+  readonly token: string | undefined;
+  readonly region: string;
+  /** Host and port; undefined for Amazon's own. */
+  readonly host: string | undefined;
+  readonly isSecure: boolean;
+  readonly isPathStyle: boolean;
+  /** Milliseconds since 1970; undefined if the credentials do not expire. */
+  readonly expiresAt: number | undefined;
+}
+
+/** The credentials of the usual chain, for a location. */
+export async function s3Access(location: S3Location): Promise<S3Access> {
+  const { config } = s3Client();
+  const { endpoint, isPathStyle } = s3Settings();
+  const { accessKeyId, secretAccessKey, sessionToken, expiration } = await config.credentials();
+  const url = endpoint === undefined ? undefined : new URL(endpoint);
+  return {
+    scope: `${formatLocation(location)}/`,
+    ...{ keyId: accessKeyId, secret: secretAccessKey, token: sessionToken, isPathStyle },
+    region: await config.region(),
+    host: url?.host,
+    isSecure: url?.protocol !== 'http:',
+    expiresAt: expiration?.getTime(),
+  };
+}

@@ -1,0 +1,102 @@
+import { oneLine, StoreError } from '../core/errors.ts';
+
+interface Cause {
+  readonly code: string;
+  /** Name of the service's error, or the code of a system error. */
+  readonly says: RegExp;
+  readonly text: string;
+  readonly hint: string;
+  readonly retryable?: boolean;
+}
+
+const ENDPOINT = 'check --s3-endpoint (AWS_ENDPOINT_URL_S3) and the network';
+
+const causes: readonly Cause[] = [
+  {
+    code: 'no-bucket',
+    says: /^NoSuchBucket$/,
+    text: 'there is no such bucket',
+    hint: 'create it, or check its name and --s3-endpoint',
+  },
+  {
+    code: 'no-credentials',
+    says: /^CredentialsProviderError$/,
+    text: 'no credentials found',
+    hint: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE',
+  },
+  {
+    code: 'expired-credentials',
+    says: /^(ExpiredToken|ExpiredTokenException|TokenRefreshRequired|RequestExpired)$/,
+    text: 'the credentials have expired',
+    hint: 'renew them, then run the same command again; committed data is safe',
+  },
+  {
+    code: 'bad-credentials',
+    says: /^(InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|AuthorizationHeaderMalformed|UnrecognizedClientException)$/,
+    text: 'the store does not accept these credentials',
+    hint: 'check the access key, its secret, and AWS_REGION',
+  },
+  {
+    code: 'clock-skew',
+    says: /^RequestTimeTooSkewed$/,
+    text: "the clock of this machine differs too much from the store's",
+    hint: 'set the clock of this machine',
+  },
+  {
+    code: 'denied',
+    says: /^(AccessDenied|AllAccessDisabled|AccountProblem|Forbidden|403)$/,
+    text: 'the store refuses access',
+    hint: 'these credentials need the right to list, get, put and delete objects there',
+  },
+  {
+    code: 'wrong-region',
+    says: /^(PermanentRedirect|TemporaryRedirect|IllegalLocationConstraintException|301|307)$/,
+    text: 'the bucket is in another region',
+    hint: 'set AWS_REGION to the region of the bucket',
+  },
+  {
+    code: 'unreachable',
+    says: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CERT_\w+|SELF_SIGNED_\w+|DEPTH_ZERO_\w+)$/,
+    text: 'the store cannot be reached',
+    hint: ENDPOINT,
+    retryable: true,
+  },
+  {
+    code: 'store-busy',
+    says: /^(SlowDown|ServiceUnavailable|Throttling\w*|TooManyRequests\w*|RequestLimitExceeded|InternalError|50[0234]|429|500)$/,
+    text: 'the store is overloaded',
+    hint: 'run the same command again later; committed data is safe',
+    retryable: true,
+  },
+  {
+    code: 'connection-lost',
+    says: /^(TimeoutError|ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|IncompleteBody|RequestTimeout)$/,
+    text: 'the connection to the store was lost',
+    hint: 'run the same command again; committed data is safe',
+    retryable: true,
+  },
+];
+
+/** The HTTP status of a failed request, if there was an answer. */
+export function statusOf(error: unknown): number | undefined {
+  return (error as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode;
+}
+
+/** A StoreError about a location. The errors of the SDK hold requests with their signatures, so only their text is taken over. */
+export function objectFailure(error: unknown, subject: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const { name = '', code = '', message = '' } = error as { name?: string; code?: unknown; message?: string };
+  const words = [String(code), name, String(statusOf(error) ?? '')];
+  const cause = causes.find(({ says }) => words.some((word) => says.test(word)));
+  const said = oneLine([name === 'Error' ? '' : name, message].filter((part) => part !== '').join(': ')).slice(0, 300);
+  const told = said === '' ? String(statusOf(error) ?? 'no answer') : said;
+  if (cause === undefined) {
+    return new StoreError(`store: ${subject}: ${told}`, { code: 'failed', cause: new Error(told) });
+  }
+  return new StoreError(`store: ${subject}: ${cause.text} (${told})`, {
+    code: cause.code,
+    hint: cause.hint,
+    retryable: cause.retryable ?? false,
+    cause: new Error(told),
+  });
+}

@@ -1,0 +1,294 @@
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { S3Client } from '@aws-sdk/client-s3';
+import PQueue from 'p-queue';
+import { StoreError } from '../core/errors.ts';
+import type { FileSum, ObjectEntry, ObjectStore } from './object-store.ts';
+import { s3Client, s3Sdk } from './s3-client.ts';
+import { objectFailure, statusOf } from './s3-failure.ts';
+import { formatLocation, parseLocation, type S3Location } from './s3-location.ts';
+
+/** Size of the parts of an upload, in bytes. Files of at most one part are put at once. */
+const PART_BYTES = 16 * 2 ** 20;
+/** Parts of a file that are sent concurrently; each is in memory. */
+const PARTS_AT_ONCE = 3;
+/** Attempts of a conditional put that collides with another one, and the pause between them. */
+const CONFLICTS = 20;
+const CONFLICT_MS = 50;
+/** Attempts to read an object whose bytes did not all come. */
+const READS = 4;
+/** Keys that one request can delete. */
+const DELETE_KEYS = 1000;
+
+/** Opens a location of an object store that speaks S3. Nothing is sent yet. @throws {UsageError} `bad-location` */
+export function openS3Store(url: string): ObjectStore {
+  return new S3Store(parseLocation(url), s3Client());
+}
+
+class S3Store implements ObjectStore {
+  readonly url: string;
+  readonly #client: S3Client;
+  readonly #bucket: string;
+  readonly #base: string;
+
+  constructor(location: S3Location, client: S3Client) {
+    this.url = formatLocation(location);
+    this.#client = client;
+    this.#bucket = location.bucket;
+    this.#base = location.prefix === '' ? '' : `${location.prefix}/`;
+  }
+
+  async list(prefix: string, after?: string): Promise<readonly ObjectEntry[]> {
+    const { ListObjectsV2Command } = s3Sdk();
+    const objects: ObjectEntry[] = [];
+    let token: string | undefined;
+    do {
+      const page = await this.#send(`list ${prefix}`, () =>
+        this.#client.send(
+          new ListObjectsV2Command({
+            Bucket: this.#bucket,
+            Prefix: this.#base + prefix,
+            ...(after === undefined ? {} : { StartAfter: this.#base + after }),
+            ...(token === undefined ? {} : { ContinuationToken: token }),
+          }),
+        ),
+      );
+      for (const { Key = '', Size = 0, LastModified } of page.Contents ?? []) {
+        objects.push({ key: Key.slice(this.#base.length), bytes: Size, putAt: LastModified?.getTime() ?? 0 });
+      }
+      token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+    } while (token !== undefined);
+    return objects;
+  }
+
+  async get(key: string): Promise<Uint8Array | undefined> {
+    const { GetObjectCommand } = s3Sdk();
+    return this.#read(key, () =>
+      ifFound(async () => {
+        const { Body } = await this.#client.send(new GetObjectCommand({ Bucket: this.#bucket, Key: this.#base + key }));
+        return Body?.transformToByteArray();
+      }),
+    );
+  }
+
+  async head(key: string) {
+    const { HeadObjectCommand } = s3Sdk();
+    return this.#send(`head ${key}`, () =>
+      ifFound(async () => {
+        const found = await this.#client.send(new HeadObjectCommand({ Bucket: this.#bucket, Key: this.#base + key }));
+        return { bytes: found.ContentLength ?? 0, sha256: found.Metadata?.['sha256'] };
+      }),
+    );
+  }
+
+  async read(key: string, begin: Parameters<ObjectStore['read']>[1]): Promise<boolean> {
+    const { GetObjectCommand } = s3Sdk();
+    const found = await this.#read(key, () =>
+      ifFound(async () => {
+        const { Body } = await this.#client.send(new GetObjectCommand({ Bucket: this.#bucket, Key: this.#base + key }));
+        const take = await begin();
+        // In Node, it is a Readable.
+        for await (const bytes of Body as AsyncIterable<Uint8Array>) await take(bytes);
+        return true;
+      }),
+    );
+    return found === true;
+  }
+
+  async put(key: string, bytes: Uint8Array): Promise<void> {
+    const { PutObjectCommand } = s3Sdk();
+    await this.#send(`put ${key}`, () => this.#client.send(new PutObjectCommand(this.#body(key, bytes))));
+  }
+
+  async putIfAbsent(key: string, bytes: Uint8Array): Promise<boolean> {
+    const { PutObjectCommand } = s3Sdk();
+    for (let attempt = 1; ; attempt++) {
+      const status = await this.#send(`put ${key}`, async () => {
+        try {
+          await this.#client.send(new PutObjectCommand({ ...this.#body(key, bytes), IfNoneMatch: '*' }));
+          return undefined;
+        } catch (error) {
+          const code = statusOf(error);
+          if (code === 412 || code === 409) return code;
+          throw error;
+        }
+      });
+      if (status === undefined) return true;
+      // An attempt whose answer was lost may have put it; after 409, nobody knows who won.
+      const there = await this.get(key);
+      if (there !== undefined) return Buffer.compare(there, bytes) === 0;
+      if (attempt === CONFLICTS) throw unsettled(this.url, key);
+      await delay(CONFLICT_MS);
+    }
+  }
+
+  async upload(key: string, path: string, file: FileSum): Promise<void> {
+    const { PutObjectCommand } = s3Sdk();
+    const source = await open(path, 'r');
+    const hash = createHash('sha256');
+    const read = async (from: number, length: number): Promise<Buffer> => {
+      const part = Buffer.allocUnsafe(length);
+      const { bytesRead } = await source.read(part, 0, length, from);
+      hash.update(part.subarray(0, bytesRead));
+      return part.subarray(0, bytesRead);
+    };
+    const requireSame = (): void => {
+      if (hash.digest('hex') !== file.sha256) throw changed(path);
+    };
+    try {
+      if (file.bytes > PART_BYTES) return await this.#uploadParts(key, file, read, requireSame);
+      const bytes = await read(0, file.bytes);
+      requireSame();
+      await this.#send(`put ${key}`, () =>
+        this.#client.send(new PutObjectCommand({ ...this.#body(key, bytes), Metadata: { sha256: file.sha256 } })),
+      );
+    } finally {
+      await source.close();
+    }
+  }
+
+  async #uploadParts(
+    key: string,
+    file: FileSum,
+    read: (from: number, length: number) => Promise<Buffer>,
+    requireSame: () => void,
+  ): Promise<void> {
+    const sdk = s3Sdk();
+    const target = { Bucket: this.#bucket, Key: this.#base + key };
+    const send = <T>(work: () => Promise<T>): Promise<T> => this.#send(`put ${key}`, work);
+    const begin = new sdk.CreateMultipartUploadCommand({ ...target, Metadata: { sha256: file.sha256 } });
+    const { UploadId } = await send(() => this.#client.send(begin));
+    try {
+      const queue = new PQueue({ concurrency: PARTS_AT_ONCE });
+      const tags: Promise<{ PartNumber: number; ETag: string | undefined }>[] = [];
+      for (let from = 0; from < file.bytes; from += PART_BYTES) {
+        const PartNumber = tags.length + 1;
+        // Read in order, for the checksum of the whole.
+        await queue.onSizeLessThan(1);
+        const bytes = await read(from, Math.min(PART_BYTES, file.bytes - from));
+        const part = queue.add(async () => {
+          const command = new sdk.UploadPartCommand({ ...this.#body(key, bytes), UploadId, PartNumber });
+          const { ETag } = await send(() => this.#client.send(command));
+          return { PartNumber, ETag };
+        });
+        part.catch(() => {});
+        tags.push(part);
+      }
+      const Parts = await Promise.all(tags);
+      requireSame();
+      await send(() =>
+        this.#complete(
+          new sdk.CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts } }),
+          key,
+          file,
+        ),
+      );
+    } catch (error) {
+      await this.#client.send(new sdk.AbortMultipartUploadCommand({ ...target, UploadId })).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** If an answer was lost, the upload is gone at the next attempt, and the object is there. */
+  async #complete(
+    command: InstanceType<ReturnType<typeof s3Sdk>['CompleteMultipartUploadCommand']>,
+    key: string,
+    file: FileSum,
+  ): Promise<void> {
+    try {
+      await this.#client.send(command);
+    } catch (error) {
+      const there = statusOf(error) === 404 ? await this.head(key) : undefined;
+      if (there?.bytes !== file.bytes || there.sha256 !== file.sha256) throw error;
+    }
+  }
+
+  async remove(keys: readonly string[]): Promise<void> {
+    const { DeleteObjectsCommand } = s3Sdk();
+    for (let at = 0; at < keys.length; at += DELETE_KEYS) {
+      const Objects = keys.slice(at, at + DELETE_KEYS).map((key) => ({ Key: this.#base + key }));
+      const { Errors = [] } = await this.#send('delete', () =>
+        this.#client.send(new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } })),
+      );
+      const [failed] = Errors.filter(({ Code }) => Code !== 'NoSuchKey');
+      if (failed !== undefined)
+        throw objectFailure({ name: failed.Code, message: failed.Message }, `${this.url}: delete`);
+    }
+  }
+
+  async abortUploads(prefix: string, before: number): Promise<number> {
+    const { AbortMultipartUploadCommand, ListMultipartUploadsCommand } = s3Sdk();
+    let count = 0;
+    let markers: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {};
+    while (markers !== undefined) {
+      const command: InstanceType<typeof ListMultipartUploadsCommand> = new ListMultipartUploadsCommand({
+        ...{ Bucket: this.#bucket, Prefix: this.#base + prefix },
+        ...markers,
+      });
+      const page = await this.#send('list uploads', () => this.#client.send(command));
+      const old = (page.Uploads ?? []).filter(({ Initiated }) => (Initiated?.getTime() ?? before) < before);
+      for (const { Key, UploadId } of old) {
+        const abort = new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId });
+        await this.#send('abort upload', () => ifFound(() => this.#client.send(abort)));
+        count++;
+      }
+      const { IsTruncated, NextKeyMarker: KeyMarker = '', NextUploadIdMarker: UploadIdMarker = '' } = page;
+      markers = IsTruncated === true ? { KeyMarker, UploadIdMarker } : undefined;
+    }
+    return count;
+  }
+
+  /** A request with a body. A buffer is sent again after a failure; a stream would not be. */
+  #body(key: string, bytes: Uint8Array) {
+    return {
+      Bucket: this.#bucket,
+      Key: this.#base + key,
+      Body: bytes,
+      ContentMD5: createHash('md5').update(bytes).digest('base64'),
+    };
+  }
+
+  /** The SDK does not try again once the answer has begun. */
+  async #read<T>(key: string, work: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#send(`get ${key}`, work);
+      } catch (error) {
+        if (!(error instanceof StoreError && error.retryable) || attempt === READS) throw error;
+        await delay(CONFLICT_MS * attempt);
+      }
+    }
+  }
+
+  async #send<T>(what: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw objectFailure(error, `${this.url}: ${what}`);
+    }
+  }
+}
+
+/** Undefined if there is no such object. */
+async function ifFound<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    const { name } = error as { name?: string };
+    if (name === 'NoSuchKey' || name === 'NotFound' || name === 'NoSuchUpload') return undefined;
+    throw error;
+  }
+}
+
+function unsettled(url: string, key: string): StoreError {
+  return new StoreError(`store: ${url}: put ${key}: the store neither puts the object nor shows another one`, {
+    code: 'store-busy',
+    retryable: true,
+    hint: 'run the same command again later; committed data is safe',
+  });
+}
+
+function changed(path: string): StoreError {
+  return new StoreError(`store: staged file ${path} changed while it was uploaded`, { code: 'damaged' });
+}

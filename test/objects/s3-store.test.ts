@@ -1,0 +1,162 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hashBytes } from '../../src/files/disk.ts';
+import { downloadObject, sumObject } from '../../src/objects/object-files.ts';
+import type { ObjectStore } from '../../src/objects/object-store.ts';
+import { openS3Store } from '../../src/objects/s3-store.ts';
+import { freshFolder } from '../scratch.ts';
+import { S3_PROGRAM, type S3Relay, type S3Server, startS3, startS3Relay, useS3 } from './s3-server.ts';
+
+describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versitygw)', () => {
+  let server: S3Server;
+  let relay: S3Relay;
+  let store: ObjectStore;
+  let at = 0;
+
+  beforeAll(async () => {
+    server = await startS3();
+    relay = await startS3Relay(server);
+    useS3(relay);
+  });
+
+  beforeEach(() => {
+    relay.fault = undefined;
+    relay.requests.length = 0;
+    at += 1;
+    store = openS3Store(`s3://lake/t${at}/`);
+  });
+
+  const bytes = (text: string): Buffer => Buffer.from(text);
+
+  /** A file with random bytes. */
+  function makeFile(size: number) {
+    const content = Buffer.alloc(size);
+    for (let i = 0; i + 4 <= size; i += 4) content.writeUInt32LE((i * 2654435761) >>> 0, i);
+    const path = join(freshFolder(), 'file');
+    writeFileSync(path, content);
+    return { path, sum: { bytes: size, sha256: hashBytes(content) } };
+  }
+
+  /** Fails the first `times` requests of a kind. */
+  function failFirst(times: number, method: string, fault: Awaited<ReturnType<NonNullable<S3Relay['fault']>>>): void {
+    let left = times;
+    relay.fault = (passing) => (passing.method === method && left-- > 0 ? fault : 'pass');
+  }
+
+  test('objects are listed in the order of their keys, below the location alone', async () => {
+    await openS3Store('s3://lake/other').put('a/0', bytes('other'));
+    for (const key of ['b/1', 'a/2', 'a/1', 'a/10']) await store.put(key, bytes(key));
+    const keys = async (...args: Parameters<ObjectStore['list']>) => (await store.list(...args)).map(({ key }) => key);
+    expect(await keys('a/')).toEqual(['a/1', 'a/10', 'a/2']);
+    expect(await keys('a/', 'a/1')).toEqual(['a/10', 'a/2']);
+    expect(await keys('')).toHaveLength(4);
+    expect(await keys('none/')).toEqual([]);
+  });
+
+  test('what is not there is undefined, and removing it does no harm', async () => {
+    expect(await store.get('none')).toBeUndefined();
+    expect(await store.head('none')).toBeUndefined();
+    expect(await sumObject(store, 'none')).toBeUndefined();
+    expect(await downloadObject(store, 'none', join(freshFolder(), 'x'))).toBeUndefined();
+    await store.remove(['none', 'neither']);
+  });
+
+  test('of many puts of one key if it is absent, one wins', async () => {
+    const won = await Promise.all(Array.from({ length: 12 }, (_, i) => store.putIfAbsent('n', bytes(`by ${i}`))));
+    expect(won.filter(Boolean)).toHaveLength(1);
+    expect(String(Buffer.from((await store.get('n')) ?? []))).toBe(`by ${won.indexOf(true)}`);
+  });
+
+  test('a put whose answer is lost has won, unless another one was there', async () => {
+    failFirst(1, 'PUT', 'lose');
+    expect(await store.putIfAbsent('n', bytes('mine'))).toBe(true);
+    failFirst(1, 'PUT', 'lose');
+    expect(await store.putIfAbsent('n', bytes('yours'))).toBe(false);
+    expect(relay.requests.filter(({ method }) => method === 'PUT')).toHaveLength(4);
+  });
+
+  test('a put that collides with another one is settled by what is there', async () => {
+    const conflict = { status: 409, code: 'ConditionalRequestConflict' };
+    failFirst(2, 'PUT', conflict);
+    expect(await store.putIfAbsent('n', bytes('mine'))).toBe(true);
+    relay.fault = ({ method }) => (method === 'PUT' ? conflict : 'pass');
+    expect(await store.putIfAbsent('n', bytes('yours'))).toBe(false);
+  });
+
+  test.each([
+    ['503 SlowDown', { status: 503, code: 'SlowDown' }],
+    ['500 InternalError', { status: 500, code: 'InternalError' }],
+    ['a reset', 'reset'],
+    ['a lost answer', 'lose'],
+  ] as const)('%s is tried again', async (_, fault) => {
+    for (const method of ['PUT', 'GET', 'HEAD']) {
+      failFirst(1, method, fault);
+      await store.put('k', bytes('value'));
+      expect(String(Buffer.from((await store.get('k')) ?? []))).toBe('value');
+      expect((await store.head('k'))?.bytes).toBe(5);
+    }
+  });
+
+  test('an object whose bytes stop coming is read anew', async () => {
+    const { path, sum } = makeFile(3_000_000);
+    await store.upload('f', path, sum);
+    failFirst(2, 'GET', 'cut');
+    expect(await sumObject(store, 'f')).toEqual(sum);
+    failFirst(2, 'GET', 'cut');
+    expect(await downloadObject(store, 'f', join(freshFolder(), 'copy'))).toEqual(sum);
+    failFirst(1, 'GET', 'cut');
+    expect((await store.get('f'))?.length).toBe(3_000_000);
+  });
+
+  test('a large file goes in parts, and is whole however the store fails', async () => {
+    const { path, sum } = makeFile(40_000_000);
+    relay.fault = ({ method, number }) =>
+      method === 'GET' ? 'pass' : number % 4 === 2 ? 'lose' : number % 4 === 3 ? 'reset' : 'pass';
+    await store.upload('f', path, sum);
+    relay.fault = undefined;
+    expect(await sumObject(store, 'f')).toEqual(sum);
+    expect(await store.head('f')).toEqual(sum);
+    expect(relay.requests.filter(({ path: asked }) => /partNumber=/.test(asked)).length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('a file that is not the one that was measured is not put, and its parts are removed', async () => {
+    for (const size of [1000, 20_000_000]) {
+      const { path } = makeFile(size);
+      const sum = { bytes: size, sha256: '0'.repeat(64) };
+      await expect(store.upload('f', path, sum)).rejects.toMatchObject({ code: 'damaged' });
+      expect(await store.head('f')).toBeUndefined();
+      expect(await store.abortUploads('', Date.now() + 86_400_000)).toBe(0);
+    }
+  });
+
+  test('uploads that nobody completed are ended by their age', async () => {
+    const { path, sum } = makeFile(20_000_000);
+    relay.fault = ({ method, path: asked }) =>
+      method === 'DELETE' || asked.includes('partNumber=2') ? { status: 403, code: 'AccessDenied' } : 'pass';
+    await expect(store.upload('f', path, sum)).rejects.toMatchObject({ code: 'denied' });
+    relay.fault = undefined;
+    expect(await store.abortUploads('', Date.now() - 3_600_000)).toBe(0);
+    expect(await store.abortUploads('', Date.now() + 3_600_000)).toBe(1);
+    expect(await store.abortUploads('', Date.now() + 3_600_000)).toBe(0);
+    expect(readdirSync(join(server.folder, 'lake'))).not.toContain('f');
+  });
+
+  test.each([
+    ['no-bucket', 404, 'NoSuchBucket'],
+    ['denied', 403, 'AccessDenied'],
+    ['bad-credentials', 403, 'InvalidAccessKeyId'],
+    ['bad-credentials', 403, 'SignatureDoesNotMatch'],
+    ['expired-credentials', 400, 'ExpiredToken'],
+    ['clock-skew', 403, 'RequestTimeTooSkewed'],
+    ['wrong-region', 301, 'PermanentRedirect'],
+  ])('is %s after %i %s, in one line with a hint', async (code, status, name) => {
+    relay.fault = () => ({ status, code: name });
+    const failure = await store.put('k', bytes('v')).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ stage: 'store', code, retryable: false });
+    const { message, hint, cause } = failure as Error & { hint: string };
+    expect(message).not.toContain('\n');
+    expect(hint).not.toBe('');
+    expect(JSON.stringify([message, hint, String(cause), { ...(cause as object) }])).not.toContain('lakelake1');
+  });
+});
