@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { requireLocalPath } from '../files/local-path.ts';
 import { defaultWarehouse } from '../http/network.ts';
+import { isObjectUrl } from '../objects/s3-location.ts';
 import { parseRedisAddress, refusePassword } from '../redis/redis-address.ts';
 
 /** Options that many commands have. */
@@ -15,11 +16,27 @@ export interface CommonOptions {
 export const networkOption = (): Option =>
   new Option('-n, --network <name>', 'mainnet, testnet, sandbox, or a base URL (env: TONLAKE_NETWORK)');
 
-/** Adds --network and --warehouse. */
+/** Adds --network, --warehouse and --s3-endpoint. */
 export function withPlace(command: Command): Command {
-  const text = 'folder of Parquet files, or path of a .duckdb file (default: data/<network>)';
-  return command.addOption(networkOption()).addOption(pathOption('-w, --warehouse <path>', text, 'TONLAKE_WAREHOUSE'));
+  const text = 'folder of Parquet files, s3://bucket/prefix, or path of a .duckdb file (default: data/<network>)';
+  return command
+    .addOption(networkOption())
+    .addOption(pathOption('-w, --warehouse <path>', text, 'TONLAKE_WAREHOUSE', isObjectUrl))
+    .addOption(endpointOption());
 }
+
+/** Address of the store of s3:// paths. The SDK and DuckDB read it from the environment, like region and credentials. */
+export const endpointOption = (): Option =>
+  new Option('--s3-endpoint <url>', 'object store of s3:// paths (default: Amazon S3)')
+    .env(S3_ENDPOINT)
+    .argParser((value: string) => {
+      if (!/^https?:\/\/[^/@]+\/?$/.test(value))
+        throw new InvalidArgumentError('Expected http://host:port or https://host.');
+      process.env[S3_ENDPOINT] = value;
+      return value;
+    });
+
+const S3_ENDPOINT = 'AWS_ENDPOINT_URL_S3';
 
 /** Folder of the user's own pipelines. Existing tables can be read without it: the warehouse has their declarations. */
 export const pipelinesOption = (): Option =>
@@ -44,16 +61,15 @@ export function parseBudget(value: string): string {
 }
 
 /** An option with a path, whose default is in a variable unless that is empty. */
-function pathOption(flags: string, text: string, variable: string): Option {
+function pathOption(flags: string, text: string, variable: string, isAllowed = (_: string) => false): Option {
   if (process.env[variable] === '') delete process.env[variable];
-  return new Option(flags, text).argParser(parsePath).env(variable);
-}
-
-/** Rejects an empty path, which would be the current folder. */
-function parsePath(value: string): string {
-  if (value === '') throw new InvalidArgumentError('Expected a path.');
-  requireLocalPath(value, '--warehouse');
-  return value;
+  const parse = (value: string): string => {
+    // It would be the current folder.
+    if (value === '') throw new InvalidArgumentError('Expected a path.');
+    if (!isAllowed(value)) requireLocalPath(value, '--warehouse');
+    return value;
+  };
+  return new Option(flags, text).argParser(parse).env(variable);
 }
 
 /** The network of the flag or of `TONLAKE_NETWORK`, unless that is empty. */

@@ -37,6 +37,8 @@ export function describeEvent(event: RunEvent): string | undefined {
       return `${event.pipeline}: read while the chain grew from ${event.from} to ${event.to}; ${formatCount(event.rows)} rows are newer than ${event.from}`;
     case 'refused-keys':
       return `${event.pipeline}: ${formatCount(event.refused)} of ${formatCount(event.keys)} keys rejected, the first: ${event.message}; see select * from lookups where error is not null`;
+    case 'rival':
+      return `${event.pipeline}: another writer has committed blocks of ${event.from}:${event.to} meanwhile; these rows were dropped`;
     case 'problem':
       return `problem: ${event.message}`;
     case 'unknown-field':

@@ -1,7 +1,14 @@
 import type { IndexEnds } from '../chain/index-ends.ts';
 import { haveCommon, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { coversBlocks, isFinal, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
-import { type LedgerEntry, narrowerEntries, PARTIAL, requireSpace, spansOf } from '../warehouse/index.ts';
+import {
+  isSealedMeanwhile,
+  type LedgerEntry,
+  narrowerEntries,
+  PARTIAL,
+  requireSpace,
+  spansOf,
+} from '../warehouse/index.ts';
 import { queryOf, requireColumnsOfSources, requireKeys } from './lookup-keys.ts';
 import { missingSpans, reportSkipped } from './missing-spans.ts';
 import { splitReachable } from './reachable-blocks.ts';
@@ -20,8 +27,28 @@ export interface PipelineRun extends Omit<EngineContext, 'declared' | 'ends'> {
   readonly waitMs: number | undefined;
 }
 
-/** Exports the missing blocks of one pipeline, and reads again those that were not final. */
+/** Attempts against other writers of the same blocks; each time, others have committed some of them. */
+const RIVAL_ATTEMPTS = 20;
+
+/** Exports the missing blocks of one pipeline, and reads again those that were not final; also what other writers were faster with, in part. */
 export async function bringIn(run: PipelineRun): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    let isRivalled = false;
+    const report: PipelineRun['report'] = (event) => {
+      isRivalled ||= event.event === 'rival';
+      run.report(event);
+    };
+    try {
+      await bringOnce({ ...run, report });
+    } catch (error) {
+      if (!isSealedMeanwhile(error) || attempt === RIVAL_ATTEMPTS) throw error;
+      isRivalled = true;
+    }
+    if (!isRivalled || attempt === RIVAL_ATTEMPTS || run.stop.aborted) return;
+  }
+}
+
+async function bringOnce(run: PipelineRun): Promise<void> {
   const { pipeline, registry, report, asked, sink, stop } = run;
   const partial = sink.ledger().filter((entry) => isPartial(pipeline, entry));
   // Partial entries are read again completely.

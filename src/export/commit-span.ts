@@ -1,7 +1,7 @@
 import { type Span, spanSize } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import { quarantineBatch } from '../decode/quarantine-table.ts';
-import { givesWay, type StagedSpan, type Verdict } from '../warehouse/index.ts';
+import { type CommitDraft, givesWay, isSealedMeanwhile, type StagedSpan, type Verdict } from '../warehouse/index.ts';
 import type { RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
 import type { EntryTerms } from './span-walk.ts';
@@ -25,13 +25,19 @@ export async function commitSpan(
       !supersedes.includes(entry.id) &&
       givesWay(entry, span),
   );
-  const entry = await sink.commit(staged, {
+  const draft: CommitDraft = {
     ...{ network, pipeline: pipeline.name, version: pipeline.version, span, verdict, without: pipeline.leftOut },
     ...more,
     ...meter(),
     supersedes: [...supersedes, ...replaced.map(({ id }) => id)],
-  });
-  if (verdict === 'sealed') report(spanEvent(entry));
+  };
+  try {
+    const entry = await sink.commit(staged, draft);
+    if (verdict === 'sealed') report(spanEvent(entry));
+  } catch (error) {
+    if (!isSealedMeanwhile(error)) throw error;
+    report({ event: 'rival', pipeline: pipeline.name, from: span.from, to: span.to });
+  }
 }
 
 /** Commits and reports records that could not be decoded. The next complete commit of the span replaces them. */

@@ -47,8 +47,8 @@ export class RunTally {
   ) {
     const ledger = this.store.ledger();
     const rows = new Map(pipelines.flatMap(({ tables }) => tables.map(({ name }) => [name, 0])));
-    for (const { number, verdict, tables } of ledger) {
-      if (number <= this.before || verdict !== 'sealed') continue;
+    for (const { id, number, verdict, tables } of ledger) {
+      if (number <= this.before || verdict !== 'sealed' || this.store.rivals?.has(id) === true) continue;
       for (const [name, part] of Object.entries(tables)) rows.set(name, (rows.get(name) ?? 0) + part.rows);
     }
     const quarantined = ledger

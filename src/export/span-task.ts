@@ -38,6 +38,7 @@ export async function runSpan(run: SpanRun, whole: SpanWalk): Promise<readonly B
   const found: BlockProblem[] = [];
   const walks = [whole];
   try {
+    if (isDoneByRival(run, whole)) return [];
     for (let walk = walks.shift(); walk !== undefined; walk = walks.shift()) {
       if (walk !== whole && context.stop.aborted) break;
       try {
@@ -56,6 +57,17 @@ export async function runSpan(run: SpanRun, whole: SpanWalk): Promise<readonly B
     await loader.release();
   }
   return found;
+}
+
+/** True, and reported, if another writer was faster: nothing is requested then. */
+function isDoneByRival({ context, replaces }: SpanRun, { unit, span, onEnd }: SpanWalk): boolean {
+  const { pipeline, sink, report } = context;
+  const isDone = unit !== 'reading' && replaces.length === 0 && sink.isRivalled?.(pipeline.name, span) === true;
+  if (!isDone) return false;
+  report({ event: 'rival', pipeline: pipeline.name, from: span.from, to: span.to });
+  reportProgress(context, span);
+  onEnd?.();
+  return true;
 }
 
 function halvesOf(walk: SpanWalk): readonly SpanWalk[] {

@@ -1,11 +1,11 @@
 import type { SealedBlock } from '../audit/sealed-rows.ts';
 import { blockId, type Header } from '../chain/headers.ts';
-import { haveCommon, type Span } from '../core/span.ts';
+import { haveCommon, type Span, subtractSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { RoleName } from '../declare/roles.ts';
 import type { Query } from '../sql/query-result.ts';
 import { spanCondition } from '../sql/span-condition.ts';
-import { type Store, spansOf } from '../warehouse/index.ts';
+import { doneSpans, type Store, spansOf } from '../warehouse/index.ts';
 import type { SpanSink } from './walk-context.ts';
 
 /** A store as the sink of walks. */
@@ -21,6 +21,12 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
     commit: (staged, draft) => store.commit(staged, draft),
     ledger: () => store.ledger(),
     query: store.query,
+    isRivalled: (pipeline, span) => {
+      const { rivals = new Set() } = store;
+      if (rivals.size === 0) return false;
+      const theirs = store.ledger().filter(({ id }) => rivals.has(id));
+      return subtractSpans([span], doneSpans(theirs, pipeline)).length === 0;
+    },
     isKept: true,
     headers: (span) => readHeaders(store.query, span, rowsOf('headers', [span])),
     transactions: (spans) => readTransactions(store.query, spans, rowsOf('counted', spans)),

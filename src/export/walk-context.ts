@@ -42,6 +42,8 @@ export type WalkEvent =
       readonly refused: number;
       readonly message: string;
     })
+  /** Another writer of the same warehouse has committed some of these blocks first: the rows of this one were dropped. */
+  | (OfBlocks & { readonly event: 'rival' })
   | (OfBlocks & { readonly event: 'problem'; readonly code: string; readonly message: string })
   | {
       readonly event: 'quarantine';
@@ -66,6 +68,8 @@ export interface SpanSink {
   ledger(): readonly LedgerEntry[];
   /** Queries the committed rows. */
   readonly query: Query;
+  /** True if other writers have committed all of these blocks since this one began; absent if there are none. */
+  isRivalled?(pipeline: string, span: Span): boolean;
   /** True if committed rows can be queried. */
   readonly isKept: boolean;
   /** Committed headers, by masterchain seqno. */

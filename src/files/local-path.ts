@@ -15,7 +15,11 @@ export function requireLocalPath(path: string, option: '--warehouse' | '--output
   const isFile = scheme.toLowerCase() === 'file';
   throw new UsageError(`usage: expected a local path for ${option}, got the URL ${scheme}:...`, {
     code: 'not-local',
-    hint: isFile ? 'use the path without file://' : 'write to a local folder, and copy or mount it from there',
+    hint: isFile
+      ? 'use the path without file://'
+      : option === '--warehouse'
+        ? 'use s3://bucket/prefix for an object store that speaks S3, or a local path'
+        : 'write to a local folder, and copy or mount it from there',
   });
 }
 

@@ -6,6 +6,8 @@ import { greatest } from '../core/span.ts';
 import { listFolder, makeFolder, replaceText } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import { type Lock, takeLock } from '../files/writer-lock.ts';
+import { isObjectUrl } from '../objects/s3-location.ts';
+import { stateDirectory } from '../rate-limit/shared/state-folder.ts';
 import { recordsFolder, warehousePath } from '../warehouse/index.ts';
 import { dueId, isOver, type JobRecord, recordSchema } from './run-record.ts';
 
@@ -13,8 +15,11 @@ import { dueId, isOver, type JobRecord, recordSchema } from './run-record.ts';
 const MAX_RECORDS = 1000;
 const RECORD_NAME = /^\d{8}T\d{6}Z(-\d+)?\.json$/;
 
-/** Folder of the job records of a warehouse: inside a folder, next to a file. */
+/** Folder of the job records of a warehouse: inside a folder, next to a file; for one in an object store, on this machine. */
 export async function jobsFolder(warehouse: string): Promise<string> {
+  const path = warehousePath(warehouse);
+  if (isObjectUrl(path))
+    return join(stateDirectory(process.env), 'jobs', path.slice('s3://'.length).replaceAll('/', '~'));
   return recordsFolder(warehousePath(warehouse), 'jobs');
 }
 

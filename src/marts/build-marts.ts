@@ -6,6 +6,7 @@ import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import {
   type ForgottenSpans,
+  isSealedMeanwhile,
   type LedgerEntry,
   openReader,
   openStore,
@@ -223,6 +224,8 @@ async function buildSlice({ store, network }: Context, mart: MartDef, work: Work
   const stamp = { ...(date === undefined ? {} : { day: date }), inputs, sealed };
   const rows = { table, select, span, network, stamp, before: before === undefined ? [] : [before] };
   await commitSelect(store, rows).catch((error: unknown) => {
+    // Another process has built it from what was committed then; the next build compares its inputs.
+    if (isSealedMeanwhile(error)) return;
     throw isOfQuery(error) ? sqlErrorWithin(file, error) : error;
   });
 }

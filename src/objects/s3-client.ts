@@ -29,9 +29,7 @@ let last: { readonly settings: string; readonly client: aws.S3Client } | undefin
  */
 export function s3Client(): aws.S3Client {
   const { endpoint, region, isPathStyle } = s3Settings();
-  const profile = process.env['AWS_PROFILE'];
-  const key = process.env['AWS_ACCESS_KEY_ID'];
-  const settings = JSON.stringify([endpoint, region, isPathStyle, profile, key]);
+  const settings = JSON.stringify(Object.entries(process.env).filter(([name]) => name.startsWith('AWS_')));
   if (last?.settings === settings) return last.client;
   const { S3Client } = s3Sdk();
   const client = new S3Client({

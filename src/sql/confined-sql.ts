@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type * as duckdb from '@duckdb/node-api';
 import { StoreError } from '../core/errors.ts';
 import { quoteText } from './canonical-text.ts';
@@ -50,7 +49,7 @@ const REFUSED = new RegExp(
 
 /** What confines a database to some folders. No later statement can undo it. */
 export function confiningStatements(folders: readonly string[], limits: Confinement): readonly string[] {
-  const all = [...folders, limits.scratch].map((folder) => quoteText(join(folder, '/')));
+  const all = [...folders, limits.scratch].map((folder) => quoteText(folder.replace(/\/*$/, '/')));
   return [
     // How many bytes were read is in the log.
     `CALL enable_logging('FileSystem')`,

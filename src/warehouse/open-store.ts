@@ -1,6 +1,7 @@
 import { StoreError } from '../core/errors.ts';
 import type { TableDef } from '../declare/table.ts';
 import { guarded } from '../files/file-failure.ts';
+import { isObjectUrl } from '../objects/s3-location.ts';
 import { noWarehouse } from './no-warehouse.ts';
 import type { Reader, ReaderOptions } from './reader.ts';
 import type { Store } from './store.ts';
@@ -14,7 +15,7 @@ import { type StoreOptions, warehousePath } from './store-options.ts';
  */
 export async function openStore(options: StoreOptions & { readonly kind?: Store['kind'] }): Promise<Store> {
   const kind = await requireKind(options.path, options.kind);
-  return (await loadDriver(kind)).openStore(options);
+  return (await loadDriver(kind, warehousePath(options.path))).openStore(options);
 }
 
 /**
@@ -24,8 +25,9 @@ export async function openStore(options: StoreOptions & { readonly kind?: Store[
 export async function requireKind(warehouse: string, kind: Store['kind'] | undefined): Promise<Store['kind']> {
   const path = warehousePath(warehouse);
   const found = await detectStoreKind(path);
-  if (kind === undefined || kind === found.kind || !found.exists) return kind ?? found.kind;
-  throw new StoreError(`store: warehouse ${path} is ${shapeOf(found.kind)}, and cannot be opened as ${kind}`, {
+  const isFree = !found.exists && !isObjectUrl(path);
+  if (kind === undefined || kind === found.kind || isFree) return kind ?? found.kind;
+  throw new StoreError(`store: warehouse ${path} is ${shapeOf(found.kind, path)}, and cannot be opened as ${kind}`, {
     code: 'wrong-kind',
     hint: `remove --store, or choose another --warehouse`,
   });
@@ -43,6 +45,6 @@ export async function openReader(
   const absolute = warehousePath(path);
   const { kind, exists } = await detectStoreKind(absolute);
   if (!exists) throw noWarehouse(absolute);
-  const driver = await loadDriver(kind);
+  const driver = await loadDriver(kind, absolute);
   return guarded(`warehouse ${absolute}`, () => driver.openReader(absolute, tables, options));
 }

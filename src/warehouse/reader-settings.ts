@@ -8,3 +8,8 @@ export function readerSettings(): Readonly<Record<string, string>> {
   readers++;
   return { temp_directory: join(tmpdir(), `tonlake-spill-${process.pid}-${readers}`) };
 }
+
+/** Settings of the queries of a writer, whose memory belongs to the rows that it writes. */
+export function writerSettings(staging: string): Readonly<Record<string, string>> {
+  return { threads: '2', memory_limit: '256MB', temp_directory: join(staging, 'spill-query') };
+}

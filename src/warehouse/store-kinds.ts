@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { statIfAny } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
+import { isObjectUrl } from '../objects/s3-location.ts';
 import type { Store } from './store.ts';
 import type { StoreDriver } from './store-driver.ts';
 
@@ -28,14 +29,21 @@ const kinds: Readonly<Record<Store['kind'], StoreKind>> = {
 
 const names = Object.keys(kinds) as readonly Store['kind'][];
 
-export async function loadDriver(kind: Store['kind']): Promise<StoreDriver> {
+/** The code for the warehouse at a path. Parquet files in an object store have their own. */
+export async function loadDriver(kind: Store['kind'], path: string): Promise<StoreDriver> {
+  if (isObjectUrl(path)) return loadBucketDriver();
   return kinds[kind].load();
+}
+
+async function loadBucketDriver() {
+  return (await import('./bucket-store/bucket-driver.ts')).bucketDriver;
 }
 
 /** Kind of the warehouse at a path: by what is there, or by the name if nothing is. */
 export async function detectStoreKind(
   path: string,
 ): Promise<{ readonly kind: Store['kind']; readonly exists: boolean }> {
+  if (isObjectUrl(path)) return { kind: 'parquet', exists: await (await loadBucketDriver()).exists(path) };
   const found = await guarded(`warehouse ${path}`, () => statIfAny(path));
   const fits = (kind: Store['kind']): boolean => {
     const { isFolder, ending } = kinds[kind];
@@ -44,8 +52,9 @@ export async function detectStoreKind(
   return { kind: names.find(fits) ?? 'parquet', exists: found !== undefined };
 }
 
-/** `a folder` or `a file`, for messages. */
-export function shapeOf(kind: Store['kind']): string {
+/** `a folder`, `a file` or `in an object store`, for messages. */
+export function shapeOf(kind: Store['kind'], path: string): string {
+  if (isObjectUrl(path)) return 'in an object store';
   return kinds[kind].isFolder ? 'a folder' : 'a file';
 }
 

@@ -4,9 +4,10 @@ import { StoreError } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import { requireLocalPath } from '../files/local-path.ts';
+import { formatLocation, isObjectUrl, parseLocation } from '../objects/s3-location.ts';
 
 export interface StoreOptions {
-  /** Relative to the working folder, or absolute. Made if it does not exist. */
+  /** Relative to the working folder, absolute, or `s3://bucket/prefix`. Made if it does not exist. */
   readonly path: string;
   readonly network: string;
   /** Every table that the warehouse may hold. */
@@ -29,11 +30,12 @@ export interface StoreOptions {
 }
 
 /**
- * The absolute path of a warehouse.
- * @throws {UsageError} `not-local` for a URL
+ * The absolute path of a warehouse, or its address in an object store.
+ * @throws {UsageError} `not-local` for another URL; `bad-location`
  * @throws {StoreError} `wrong-path` if it contains a `?`: DuckDB takes what follows as options, and writes to another file
  */
 export function warehousePath(path: string): string {
+  if (isObjectUrl(path)) return formatLocation(parseLocation(path));
   requireLocalPath(path, '--warehouse');
   const absolute = resolve(path);
   if (!absolute.includes('?')) return absolute;

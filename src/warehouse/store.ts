@@ -218,6 +218,11 @@ export interface EntryRows {
   days(table: string): Promise<readonly EntryDay[]>;
   /** @throws {StoreError} `damaged` if a file of an entry is not the one that was committed */
   requireSound(entry: LedgerEntry): Promise<void>;
+  /**
+   * A local folder that has data files at their paths: the warehouse, or a folder in `scratch` to which they were fetched.
+   * @throws {StoreError} `damaged` if a fetched file is not the one that was committed
+   */
+  localFolder(files: readonly TableFile[], scratch: string): Promise<string>;
 }
 
 /** An entry that has rows of a day. */
@@ -227,16 +232,21 @@ export interface EntryDay {
   readonly entry: string;
 }
 
-/** A warehouse, opened for writing; only one process can do so. */
+/** A warehouse, opened for writing; only one process can do so, except in an object store. */
 export interface Store {
   readonly kind: 'parquet' | 'duckdb';
-  /** Absolute. */
+  /** Absolute, or the address of a place in an object store. */
   readonly path: string;
+  /** Ids of the entries that other writers have committed since it was opened; absent if there is only one writer. */
+  readonly rivals?: ReadonlySet<string>;
   readonly staging: StagerOptions;
   stage(pipeline: string, span: Span): FileStage;
   /** A stage of plain files that are queried before the commit: it measures nothing, and is never committed. */
   scratch(): FileStage;
-  /** Makes the staged rows and the ledger entry visible in one step. */
+  /**
+   * Makes the staged rows and the ledger entry visible in one step.
+   * @throws {StoreError} `sealed-meanwhile` if another writer was first; nothing is committed then
+   */
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
   /** As `commit`, for several entries: all of them or none. Only the last one may supersede others. */
   commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]>;

@@ -65,8 +65,17 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['mart'], says: /expected a command of tonlake mart, got none; hint: there are: build, list/ },
     { args: ['mart', 'biuld'], says: /unknown command 'biuld'; hint: did you mean build\?/ },
     {
-      args: [...RUN, '-w', 's3://bucket/lake'],
-      says: /expected a local path for --warehouse, got the URL s3:/,
+      args: [...RUN, '-w', 'gs://bucket/lake'],
+      says: /expected a local path for --warehouse, got the URL gs:.*hint: use s3:\/\/bucket\/prefix/,
+    },
+    {
+      args: [...RUN, '-w', 's3://Bucket/lake'],
+      says: /expected s3:\/\/bucket\/prefix, got s3:\/\/Bucket\/lake; hint: bucket names/,
+    },
+    { args: ['status', '-w', 's3://bucket/a?b=c'], says: /expected s3:\/\/bucket\/prefix/ },
+    {
+      args: ['status', '-w', 's3://bucket/lake', '--s3-endpoint', 'localhost:9000'],
+      says: /--s3-endpoint.*Expected http:\/\/host:port/i,
     },
     { args: [...RUN, '-w', 'file:///tmp/x'], says: /got the URL file:\.\.\.; hint: use the path without file:\/\// },
     { args: [...RUN, '--log', 's3://bucket/log'], says: /for --log, got the URL s3:/ },

@@ -91,6 +91,7 @@ export async function startS3Relay(target: S3Server): Promise<S3Relay> {
       inbound.resume();
       await new Promise((resolve) => inbound.once('end', resolve));
       answer.writeHead(fault.status, { 'content-type': 'application/xml' });
+      if (fault.status < 300) return void answer.end();
       const body = `<?xml version="1.0"?><Error><Code>${fault.code}</Code><Message>told to fail</Message></Error>`;
       return void answer.end(method === 'HEAD' ? undefined : body);
     }

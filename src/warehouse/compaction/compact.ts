@@ -9,6 +9,7 @@ import { hashFile, statIfAny } from '../../files/disk.ts';
 import { Database } from '../../sql/database.ts';
 import { datePlace } from '../file-layout.ts';
 import { covering } from '../ledger/done-spans.ts';
+import { isSealedMeanwhile } from '../ledger/rival-entries.ts';
 import { openReader, openStore } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
 import { schemaOf } from '../relations/table-schema.ts';
@@ -99,13 +100,19 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
       pipelines: options.pipelines ?? [],
     });
     let merged = 0;
+    // Groups that another process has merged, or otherwise replaced, meanwhile.
+    let rivalled = 0;
     for (const group of groups) {
       if (options.stop?.aborted === true) break;
-      const event = await mergeGroup(store, group, options);
-      options.onEvent?.(event);
-      merged++;
+      try {
+        options.onEvent?.(await mergeGroup(store, group, options));
+        merged++;
+      } catch (error) {
+        if (!isSealedMeanwhile(error)) throw error;
+        rivalled++;
+      }
     }
-    return report(store.ledger(), merged, merged === groups.length);
+    return report(store.ledger(), merged, merged + rivalled === groups.length);
   } finally {
     await store.close();
   }
@@ -199,21 +206,26 @@ async function mergeTable(
   const merged: MergedFile[] = [];
   for (const [place, sources] of groupFiles(own)) {
     const stagedPath = join(folder, `${place.replaceAll('/', '-')}.parquet`);
-    await mergeFiles({ database, warehouse: store.path, table, files: sources, folder, path: stagedPath });
+    const warehouse = await store.rows.localFolder(sources, folder);
+    await mergeFiles({ database, warehouse, table, files: sources, folder, path: stagedPath });
     merged.push({ place, stagedPath, sources });
   }
   return merged;
 }
 
 async function describeTable(
-  { store, database, id, span }: Merge,
+  { store, database, folder, id, span }: Merge,
   table: TableDef,
   entries: readonly LedgerEntry[],
   merged: readonly MergedFile[],
 ): Promise<StagedTable> {
   const { query } = await database.connect();
   const parts = entries.flatMap((entry) => entry.tables[table.name] ?? []);
-  const proven = await proveMerge({ query, warehouse: store.path, table, span, merged, parts });
+  const warehouse = await store.rows.localFolder(
+    merged.flatMap(({ sources }) => sources),
+    folder,
+  );
+  const proven = await proveMerge({ query, warehouse, table, span, merged, parts });
   const files: StagedFile[] = [];
   for (const [at, { place, stagedPath }] of merged.entries()) {
     const bytes = (await statIfAny(stagedPath))?.size ?? 0;

@@ -159,6 +159,7 @@ class DuckdbStore implements Store {
     days: (table) => this.#daysOf(table),
     // Rows of a DuckDB file have no files of their own.
     requireSound: async () => {},
+    localFolder: async () => this.path,
   };
 
   /** Superseded rows are deleted by the commit that replaces them. */

@@ -11,6 +11,11 @@ import { isPublished, publishedNumbers } from './published-entries.ts';
 /** Names of our own files; all others in the folders are foreign and stay. */
 const ownName = /^\d+-\d+-[0-9a-z]+\.parquet$/;
 
+/** True for the path of one of our data files, as the ledger names it. */
+export function isDataFile(path: string): boolean {
+  return path.startsWith('tables/') && ownName.test(path.slice(path.lastIndexOf('/') + 1));
+}
+
 /**
  * Removes data files that no entry in force names: those of commits that did not happen, and those that were superseded longer than the
  * grace period ago. Completes what a killed run left half done: superseded files leave `tables/`, and files in force get both of their

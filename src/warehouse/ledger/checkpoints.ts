@@ -23,6 +23,24 @@ const headerSchema = z.object({
 
 const NAME = /^(\d{8,})\.jsonl$/;
 
+/** File name of a checkpoint up to an entry. */
+export function checkpointName(number: number): string {
+  return `${String(number).padStart(8, '0')}.jsonl`;
+}
+
+/** Numbers of the checkpoints among some file names, ascending. */
+export function checkpointNumbers(names: readonly string[]): readonly number[] {
+  const numbers = names.flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? []);
+  return numbers.sort((a, b) => a - b);
+}
+
+/** Of the checkpoints beside a new one, those to remove: all but the one before it. */
+export function outdatedCheckpoints(numbers: readonly number[], newest: number): readonly number[] {
+  const others = numbers.filter((each) => each !== newest);
+  const before = Math.max(...others.filter((each) => each < newest));
+  return others.filter((each) => each !== before);
+}
+
 /** The state of the folder of entries, and the hash of the entry files that a checkpoint covered then. */
 const STAMP = 'ledger.stamp';
 
@@ -97,32 +115,34 @@ export class Checkpoints {
   async write({ number, entries }: Checkpoint, staging: string): Promise<void> {
     const files = await this.#stamps.hash(number);
     if (files === undefined) return;
-    const header: z.infer<typeof headerSchema> = { format: 1, number, files };
-    const text = [header, ...entries].map((line) => `${JSON.stringify(line)}\n`).join('');
     const staged = join(staging, 'checkpoint.jsonl');
     await mkdir(this.#paths.folder, { recursive: true });
-    await writeFile(staged, `${hashOf(text)}\n${text}`);
+    await writeFile(staged, formatCheckpoint({ number, entries }, files));
     await rename(staged, this.#pathOf(number));
     this.#files = files;
-    const others = (await this.#numbers()).filter((each) => each !== number);
-    const before = Math.max(...others.filter((each) => each < number));
-    for (const each of others) if (each !== before) await rm(this.#pathOf(each), { force: true });
+    for (const each of outdatedCheckpoints(await this.#numbers(), number))
+      await rm(this.#pathOf(each), { force: true });
   }
 
   /** Ascending. */
   async #numbers(): Promise<readonly number[]> {
-    const names = await readdir(this.#paths.folder).catch(() => []);
-    const numbers = names.flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? []);
-    return numbers.sort((a, b) => a - b);
+    return checkpointNumbers(await readdir(this.#paths.folder).catch(() => []));
   }
 
   #pathOf(number: number): string {
-    return join(this.#paths.folder, `${String(number).padStart(8, '0')}.jsonl`);
+    return join(this.#paths.folder, checkpointName(number));
   }
 }
 
+/** @param files hash of the entry files that it covers */
+export function formatCheckpoint({ number, entries }: Checkpoint, files: string): string {
+  const header: z.infer<typeof headerSchema> = { format: 1, number, files };
+  const text = [header, ...entries].map((line) => `${JSON.stringify(line)}\n`).join('');
+  return `${hashOf(text)}\n${text}`;
+}
+
 /** @param files hash of the entry files as they are now */
-function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | undefined {
+export function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | undefined {
   const end = bytes.indexOf('\n');
   if (bytes.toString('latin1', 0, Math.max(end, 0)) !== hashOf(bytes.subarray(end + 1))) return undefined;
   try {

@@ -1,10 +1,8 @@
-import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import { parsePipeline, serializePipeline } from '../../declare/stored-declaration.ts';
-import { ifAny, listFolder, makeFolder, putText } from '../../files/disk.ts';
-import { layoutOf } from './ledger-folder.ts';
+import type { WarehouseFiles } from '../warehouse-files.ts';
+import { DECLARATIONS, folderFiles } from './ledger-folder.ts';
 
 /** The place of a stored declaration. */
 export interface DeclarationPlace {
@@ -26,17 +24,15 @@ const NAME = /^([a-z0-9_]+)-(\d{8,})-([0-9a-f]{16})\.json$/;
 
 /** The declarations of a Parquet warehouse: immutable files that are written atomically. */
 export class DeclarationFolder implements Declarations {
-  readonly path: string;
-  readonly #staging: string;
+  readonly #files: WarehouseFiles;
   readonly #known = new Set<string>();
 
-  constructor(warehouse: string) {
-    this.path = layoutOf(warehouse).declarations;
-    this.#staging = layoutOf(warehouse).stage;
+  constructor(warehouse: string, files = folderFiles(warehouse)) {
+    this.#files = files;
   }
 
   async list(): Promise<readonly DeclarationPlace[]> {
-    const places = (await listFolder(this.path)).flatMap((name) => {
+    const places = (await this.#files.list(DECLARATIONS)).flatMap((name) => {
       const [, pipeline, number, id] = NAME.exec(name) ?? [];
       if (pipeline === undefined || id === undefined) return [];
       return [{ pipeline, id, number: Number(number) }];
@@ -46,10 +42,11 @@ export class DeclarationFolder implements Declarations {
   }
 
   async read(place: DeclarationPlace): Promise<PipelineDef> {
-    const path = this.#pathOf(place);
-    const text = await ifAny(readFile(path, 'utf8'));
-    if (text === undefined) throw missing(path);
-    return parsePipeline(text, place.id, path);
+    const path = pathOf(place);
+    const subject = `${this.#files.root}/${path}`;
+    const text = await this.#files.text(path);
+    if (text === undefined) throw missing(subject);
+    return parsePipeline(text, place.id, subject);
   }
 
   /** Writes a declaration unless it is there. @returns its identifier */
@@ -57,10 +54,8 @@ export class DeclarationFolder implements Declarations {
     const { id, text } = serializePipeline(pipeline);
     if (this.#known.has(id)) return id;
     const known = (await this.list()).some((place) => place.id === id);
-    if (!known) {
-      await makeFolder(this.path);
-      await putText(this.#pathOf({ pipeline: pipeline.name, id, number }), text, this.#staging, `declaration-${id}`);
-    }
+    if (!known)
+      await this.#files.putIfAbsent(pathOf({ pipeline: pipeline.name, id, number }), text, `declaration-${id}`);
     this.#known.add(id);
     return id;
   }
@@ -68,15 +63,14 @@ export class DeclarationFolder implements Declarations {
   /** Replaces a damaged declaration. */
   async replace(pipeline: PipelineDef, number: number): Promise<void> {
     const { id } = serializePipeline(pipeline);
-    for (const place of await this.list()) if (place.id === id) await rm(this.#pathOf(place), { force: true });
+    for (const place of await this.list()) if (place.id === id) await this.#files.remove(pathOf(place));
     this.#known.delete(id);
-    await makeFolder(this.#staging);
     await this.put(pipeline, number);
   }
+}
 
-  #pathOf({ pipeline, number, id }: DeclarationPlace): string {
-    return join(this.path, `${pipeline}-${String(number).padStart(8, '0')}-${id}.json`);
-  }
+function pathOf({ pipeline, number, id }: DeclarationPlace): string {
+  return `${DECLARATIONS}/${pipeline}-${String(number).padStart(8, '0')}-${id}.json`;
 }
 
 function missing(subject: string): StoreError {

@@ -1,16 +1,14 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
-import { ifAny, listFolder, putText, stateOf } from '../../files/disk.ts';
-import { SmallFiles } from '../../files/small-files.ts';
 import { CATALOG } from '../relations/table-relation.ts';
 import { requireReadable, type Schema, schemaId } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
-import { Checkpoints } from './checkpoints.ts';
+import { FolderFiles, type WarehouseFiles } from '../warehouse-files.ts';
+import { type Checkpoint, Checkpoints } from './checkpoints.ts';
 import { badLedger, Entries, FORMAT, formatField, isNewer, parseEntry, requireFormat } from './entries.ts';
 
 const identitySchema = z.object({ format: z.literal(FORMAT), network: z.string(), createdAt: z.string() });
@@ -26,13 +24,16 @@ const CHECKPOINT_ENTRIES = 100;
 /** Number of files to read concurrently. */
 const readers = 32;
 
-/** Paths inside a Parquet warehouse. */
+/** Names of the folders of a warehouse that hold its small files. */
+export const LEDGER = '_ledger';
+export const DECLARATIONS = '_declarations';
+const IDENTITY = 'tonlake.json';
+
+/** Paths inside a Parquet warehouse that is a folder. */
 export function layoutOf(path: string) {
   return {
-    identity: join(path, 'tonlake.json'),
-    ledger: join(path, '_ledger'),
+    ledger: join(path, LEDGER),
     checkpoints: join(path, '_checkpoints'),
-    declarations: join(path, '_declarations'),
     stage: join(path, '_stage'),
     lock: join(path, '_lock'),
     tables: join(path, 'tables'),
@@ -43,6 +44,40 @@ export function layoutOf(path: string) {
     iceberg: join(path, 'iceberg'),
     published: join(path, 'iceberg', '_entries'),
   } as const;
+}
+
+/** The checkpoints of a ledger. */
+export interface LedgerCheckpoints {
+  /** @param state of the folder of entries, if it can be told */
+  newest(state: string | undefined): Promise<(Checkpoint & { readonly isStamped: boolean }) | undefined>;
+  /** Those that opening would use, newest first. */
+  list(): AsyncIterable<Checkpoint>;
+  /** Writes one, and removes those that are no longer needed. */
+  write(checkpoint: Checkpoint, staging: string): Promise<void>;
+  /** Notes that the ledger is as this process leaves it. */
+  stamp(): Promise<void>;
+}
+
+/** Where a ledger lies. */
+export interface LedgerPlace {
+  readonly files: WarehouseFiles;
+  readonly checkpoints: LedgerCheckpoints;
+}
+
+/** The small files of a folder. */
+export function folderFiles(warehouse: string): WarehouseFiles {
+  return new FolderFiles(warehouse, layoutOf(warehouse).stage);
+}
+
+function placeInFolder(warehouse: string): LedgerPlace {
+  const { ledger, checkpoints: folder } = layoutOf(warehouse);
+  const entry = (number: number): string => `${ledger}/${entryName(number)}`;
+  return { files: folderFiles(warehouse), checkpoints: new Checkpoints({ folder, ledger, entry }) };
+}
+
+/** File name of an entry. */
+export function entryName(number: number): string {
+  return `${String(number).padStart(8, '0')}.json`;
 }
 
 /** An unreadable entry, or schema (without number). */
@@ -58,18 +93,17 @@ export class LedgerFolder {
   readonly #schemas = new Map<string, Schema>();
   /** Identifiers of the schemas that entries name, by table. */
   readonly #named = new Map<string, Set<string>>();
-  readonly #files = new SmallFiles();
-  readonly #checkpoints: Checkpoints;
+  readonly #files: WarehouseFiles;
+  readonly #checkpoints: LedgerCheckpoints;
   /** State of the folder when its entries were listed. */
   #listed: string | undefined;
   /** Last entry and number of entries of the newest checkpoint. */
   #checkpoint = { number: 0, entries: 0 };
 
-  constructor(warehouse: string) {
-    const { ledger, checkpoints } = layoutOf(warehouse);
-    this.path = ledger;
-    const entry = (number: number): string => this.entryPath(number);
-    this.#checkpoints = new Checkpoints({ folder: checkpoints, ledger, entry });
+  constructor(warehouse: string, { files, checkpoints }: LedgerPlace = placeInFolder(warehouse)) {
+    this.path = `${warehouse}/${LEDGER}`;
+    this.#files = files;
+    this.#checkpoints = checkpoints;
   }
 
   /** The columns of a schema that an entry names. */
@@ -86,12 +120,12 @@ export class LedgerFolder {
    * @returns the new entries; the first time, those of the newest checkpoint and all later ones
    */
   async refresh(tell?: (problem: LedgerProblem) => void): Promise<readonly LedgerEntry[]> {
-    const state = stateOf(this.path);
+    const state = this.#files.stateOf(LEDGER);
     const isFirst = tell === undefined && this.entries.nextNumber === 1;
     const checkpoint = isFirst ? await this.#checkpoints.newest(state) : undefined;
     // In a folder that is as it was, no entry is missing; one may have been added since.
     const isKnown = checkpoint?.isStamped === true || (this.#listed !== undefined && this.#listed === state);
-    const highest = isKnown ? undefined : await this.#highestNumber();
+    const highest = isKnown ? undefined : await this.#highestNumber(checkpoint?.number ?? this.entries.nextNumber - 1);
     const told = async <T>(read: Promise<T>, number?: number): Promise<T | undefined> => {
       if (tell === undefined) return read;
       return read.catch((error: unknown) => {
@@ -101,7 +135,10 @@ export class LedgerFolder {
       });
     };
     const first = checkpoint === undefined ? this.entries.nextNumber : checkpoint.number + 1;
-    const entries = await this.#readEntries(first, highest, told);
+    const listed = await this.#readEntries(first, highest, told);
+    const isShort = highest !== undefined && this.#files.mayLag;
+    const unlisted = isShort ? await this.#readEntries(Math.max(highest + 1, first), undefined, told) : [];
+    const entries = [...listed, ...unlisted];
     const all = checkpoint === undefined ? entries : [...checkpoint.entries, ...entries];
     const unknown = this.#nameSchemas(all).filter((id) => !this.#schemas.has(id));
     for (const id of unknown) {
@@ -149,13 +186,13 @@ export class LedgerFolder {
     }
   }
 
-  /** @throws {StoreError} `bad-ledger` for files that are not part of a ledger */
-  async #highestNumber(): Promise<number> {
+  /** @param known number of the last entry that is known @throws {StoreError} `bad-ledger` for files that are not part of a ledger */
+  async #highestNumber(known: number): Promise<number> {
     let highest = 0;
-    for (const name of await listFolder(this.path)) {
+    for (const name of await this.#files.list(LEDGER, known === 0 ? undefined : entryName(known))) {
       if (/^\d{8,}\.json$/.test(name)) highest = Math.max(highest, Number.parseInt(name, 10));
       else if (!/^(schema-[0-9a-f]+\.json|\..*)$/.test(name))
-        throw badLedger(`${join(this.path, name)} is not part of a ledger`);
+        throw badLedger(`${this.path}/${name} is not part of a ledger`);
     }
     return highest;
   }
@@ -228,28 +265,28 @@ export class LedgerFolder {
   }
 
   /** Writes a schema unless it is there. */
-  async putSchema(schema: Schema, staging: string): Promise<void> {
+  async putSchema(schema: Schema): Promise<void> {
     if (this.#schemas.has(schema.id)) return;
-    await putText(join(this.path, `schema-${schema.id}.json`), JSON.stringify(schema.columns), staging, schema.id);
+    await this.#files.putIfAbsent(`${LEDGER}/schema-${schema.id}.json`, JSON.stringify(schema.columns), schema.id);
     this.#schemas.set(schema.id, schema);
   }
 
   entryPath(number: number): string {
-    return `${this.path}/${String(number).padStart(8, '0')}.json`;
+    return `${this.path}/${entryName(number)}`;
   }
 
   /** Undefined if it does not exist, and `highest` is undefined. */
   async #readEntry(number: number, highest: number | undefined): Promise<LedgerEntry | undefined> {
     const path = this.entryPath(number);
-    const text = await this.#files.text(path);
+    const text = await this.#files.text(`${LEDGER}/${entryName(number)}`);
     if (text !== undefined) return parseEntry(text, path, number);
     if (highest === undefined) return undefined;
     throw badLedger(`${path} is missing, but later entries exist`);
   }
 
   async #readSchema(id: string): Promise<Schema> {
-    const path = join(this.path, `schema-${id}.json`);
-    const text = await ifAny(readFile(path, 'utf8'));
+    const path = `${this.path}/schema-${id}.json`;
+    const text = await this.#files.text(`${LEDGER}/schema-${id}.json`);
     if (text === undefined) throw badLedger(`${path} is missing, but an entry names it`);
     try {
       const columns = schemaSchema.parse(JSON.parse(text));
@@ -262,11 +299,11 @@ export class LedgerFolder {
 }
 
 /** The identity of the warehouse, if there is one. */
-export async function readIdentity(warehouse: string): Promise<Identity | undefined> {
-  const { identity: path, ledger } = layoutOf(warehouse);
-  const text = await ifAny(readFile(path, 'utf8'));
+export async function readIdentity(warehouse: string, files = folderFiles(warehouse)): Promise<Identity | undefined> {
+  const path = `${warehouse}/${IDENTITY}`;
+  const text = await files.text(IDENTITY);
   if (text === undefined) {
-    if ((await listFolder(ledger)).length > 0) throw badLedger(`warehouse ${warehouse} has no tonlake.json`);
+    if ((await files.list(LEDGER)).length > 0) throw badLedger(`warehouse ${warehouse} has no tonlake.json`);
     return undefined;
   }
   try {
@@ -277,6 +314,12 @@ export async function readIdentity(warehouse: string): Promise<Identity | undefi
     if (isNewer(error)) throw error;
     throw badLedger(`${path} does not describe the warehouse`, error);
   }
+}
+
+/** Describes a new warehouse. @returns false if another process has described one there */
+export function putIdentity(files: WarehouseFiles, network: string, now: number): Promise<boolean> {
+  const text = JSON.stringify({ format: FORMAT, network, createdAt: new Date(now).toISOString() });
+  return files.putIfAbsent(IDENTITY, `${text}\n`, 'identity');
 }
 
 /** @throws {StoreError} `other-network` if the warehouse is of another network */

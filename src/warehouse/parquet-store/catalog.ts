@@ -10,11 +10,11 @@ import { declaredMacros } from '../relations/macros.ts';
 import { committedMarts } from '../relations/mart-views.ts';
 import { declaredViews, emptyView, readBeside, readFiles, selectFiles, viewOf } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
-import { groupFiles } from './entry-files.ts';
+import { groupFiles, type PathOf, pathsIn } from './entry-files.ts';
 
 /** SQL for the view of a table or mart over its files in force. */
-export function tableView(warehouse: string, ledger: LedgerFolder, table: TableDef, read = readFiles): string {
-  return viewOf(table.name, selectFiles(table, groupFiles(warehouse, ledger, table.name), read));
+export function tableView(pathOf: PathOf, ledger: LedgerFolder, table: TableDef, read = readFiles): string {
+  return viewOf(table.name, selectFiles(table, groupFiles(pathOf, ledger, table.name), read));
 }
 
 /**
@@ -150,7 +150,7 @@ export class Catalog {
       ...declaredViews(fresh).map(({ statement }) => statement()),
       ...[...this.#tables, ...marts]
         .filter(({ name }) => changed.has(name))
-        .map((table) => tableView(this.#warehouse, this.#ledger, table, readBeside(this.#warehouse))),
+        .map((table) => tableView(pathsIn(this.#warehouse), this.#ledger, table, readBeside(this.#warehouse))),
       commitsView(entries.effective),
     ];
   }

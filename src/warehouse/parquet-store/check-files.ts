@@ -8,29 +8,50 @@ import { steadyPath } from './pinned-files.ts';
 
 const order: readonly Trust[] = ['proven', 'plain', 'suspect', 'unreadable'];
 
+/** What is known of a data file without reading its rows. */
+export interface FileProbe {
+  /** Path or address for DuckDB. */
+  readonly absolute: string;
+  /** Undefined if there is no such file. */
+  readonly bytes: number | undefined;
+  /** Its SHA-256; asked only if the size is right. */
+  readonly hash: () => Promise<string | undefined>;
+}
+
+/** {@link FileProbe} of a folder. */
+export function probeIn(warehouse: string): (file: TableFile) => Promise<FileProbe> {
+  return async ({ path }) => {
+    const absolute = steadyPath(warehouse, path);
+    return { absolute, bytes: (await statIfAny(absolute))?.size, hash: () => hashFile(absolute) };
+  };
+}
+
 /**
  * Compares the files of a table of an entry with the entry. DuckDB reads several files with the types of the first one, so only files
  * whose bytes are proven may share a statement.
  */
-export async function checkFiles(warehouse: string, { files }: TableEntry, query: Query): Promise<BytesCheck> {
+export async function checkFiles(
+  probe: (file: TableFile) => Promise<FileProbe>,
+  { files }: TableEntry,
+  query: Query,
+): Promise<BytesCheck> {
   const checks: FileCheck[] = [];
-  for (const file of files) checks.push(await checkFile(warehouse, file, query));
+  for (const file of files) checks.push(await checkFile(await probe(file), file, query));
   const trust = order[Math.max(0, ...checks.map((check) => order.indexOf(check.trust)))] ?? 'proven';
   return { trust, isShareable: trust === 'proven', faults: checks.flatMap((check) => check.faults) };
 }
 
 type FileCheck = Pick<BytesCheck, 'trust' | 'faults'>;
 
-async function checkFile(warehouse: string, file: TableFile, query: Query): Promise<FileCheck> {
+async function checkFile(found: FileProbe, file: TableFile, query: Query): Promise<FileCheck> {
   const { path, bytes, sha256 } = file;
-  const absolute = steadyPath(warehouse, path);
-  const size = (await statIfAny(absolute))?.size;
+  const size = found.bytes;
   const about = { file: path } as const;
   if (size === undefined) {
     const fault = { kind: 'file-missing', ...about, expected: 'a file that the ledger names', got: 'none' } as const;
     return { trust: 'unreadable', faults: [fault] };
   }
-  if (sha256 !== undefined && size === bytes && (await hashFile(absolute)) === sha256) {
+  if (sha256 !== undefined && size === bytes && (await found.hash()) === sha256) {
     return { trust: 'proven', faults: [] };
   }
   const faults: FileFault[] = [];
@@ -38,7 +59,7 @@ async function checkFile(warehouse: string, file: TableFile, query: Query): Prom
   else if (sha256 !== undefined) {
     faults.push({ kind: 'file-changed', ...about, expected: `bytes with SHA-256 ${sha256}`, got: 'others' });
   }
-  const read = await readRows(absolute, file, query);
+  const read = await readRows(found.absolute, file, query);
   const isChanged = faults.length + read.faults.length > 0;
   return { trust: read.trust ?? (isChanged ? 'suspect' : 'plain'), faults: [...faults, ...read.faults] };
 }

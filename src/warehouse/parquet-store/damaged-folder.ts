@@ -19,8 +19,8 @@ import { DeclarationFolder } from '../ledger/declarations.ts';
 import { LedgerFolder, layoutOf, readIdentity } from '../ledger/ledger-folder.ts';
 import { noWarehouse } from '../no-warehouse.ts';
 import { COMMITS } from '../relations/commits-view.ts';
-import { checkFiles } from './check-files.ts';
-import { selectEachFile, selectEntries } from './entry-files.ts';
+import { checkFiles, probeIn } from './check-files.ts';
+import { pathsIn, selectEachFile, selectEntries } from './entry-files.ts';
 
 /** Opens whatever can be read of a folder of Parquet files. @throws {StoreError} `no-warehouse`; `bad-ledger` without a network */
 export async function openDamagedFolder(path: string, database: Database): Promise<DamagedStore> {
@@ -29,19 +29,18 @@ export async function openDamagedFolder(path: string, database: Database): Promi
   const { network } = identity;
   // The catalog before the ledger, so that a commit in between does not look lost.
   const catalog = await readCatalog(path, database);
-  const { ledger, broken, faults } = await readLedger(path);
-  const lost = await findLost(ledger, broken, catalog);
-  const unknown = lost.length === 0 ? unknownCommits(ledger, catalog) : [];
-  const wrong = (await ledger.findWrongCheckpoints()).map((entry): LedgerFault => {
-    const expected = `a checkpoint of the ledger up to entry ${entry}`;
-    return { kind: 'checkpoint-wrong', pipeline: '', entry, expected, got: 'one that differs from the entries' };
+  const { ledger, broken, faults } = await readDamaged(new LedgerFolder(path));
+  const lost = await findLost(ledger, broken, catalog, async (number) => {
+    return (await statIfAny(ledger.entryPath(number))) !== undefined;
   });
+  const unknown = lost.length === 0 ? unknownCommits(ledger, catalog) : [];
+  const wrong = await wrongCheckpoints(ledger);
   return {
     ...surveyLedger(ledger.entries, network, lost, [...faults, ...unknown, ...wrong]),
     ...{ kind: 'parquet', path, database },
-    select: (table, entries) => selectEntries(path, ledger, table, entries),
-    selectEach: (table, entries) => selectEachFile(path, ledger, table, entries),
-    checkBytes: (part, query) => checkFiles(path, part, query),
+    select: (table, entries) => selectEntries(pathsIn(path), ledger, table, entries),
+    selectEach: (table, entries) => selectEachFile(pathsIn(path), ledger, table, entries),
+    checkBytes: (part, query) => checkFiles(probeIn(path), part, query),
     declarations: new DeclarationFolder(path),
     fillLedger: (options) => fillFolder(path, network, lost, options),
     restoreDeclarations: (gone, options) => restoreDeclarations(path, gone, options),
@@ -49,9 +48,16 @@ export async function openDamagedFolder(path: string, database: Database): Promi
   };
 }
 
+/** Checkpoints that differ from the entries. */
+export async function wrongCheckpoints(ledger: LedgerFolder): Promise<readonly LedgerFault[]> {
+  return (await ledger.findWrongCheckpoints()).map((entry) => {
+    const expected = `a checkpoint of the ledger up to entry ${entry}`;
+    return { kind: 'checkpoint-wrong', pipeline: '', entry, expected, got: 'one that differs from the entries' };
+  });
+}
+
 /** The readable entries of the ledger, and the numbers of those that are missing or unreadable. */
-async function readLedger(path: string) {
-  const ledger = new LedgerFolder(path);
+export async function readDamaged(ledger: LedgerFolder) {
   const broken = new Set<number>();
   const faults: LedgerFault[] = [];
   await ledger.refresh(({ number, error }) => {
@@ -61,14 +67,20 @@ async function readLedger(path: string) {
   return { ledger, broken, faults } as const;
 }
 
-async function findLost(ledger: LedgerFolder, broken: ReadonlySet<number>, catalog: Catalog): Promise<LostEntry[]> {
+/** Entries that are missing or unreadable. `isThere`: whether something has the name of an entry. */
+export async function findLost(
+  ledger: LedgerFolder,
+  broken: ReadonlySet<number>,
+  catalog: Catalog,
+  isThere: (number: number) => Promise<boolean>,
+): Promise<LostEntry[]> {
   const known = new Set(ledger.entries.all.map(({ number }) => number));
   const highest = greatest(known, 0);
   const gone = [...new Set([...broken, ...catalog.keys()])].filter((number) => !known.has(number));
   const lost: LostEntry[] = [];
   for (const number of gone.sort((a, b) => a - b)) {
     const { pipeline, span, spans } = catalog.get(number) ?? {};
-    const isBroken = (await statIfAny(ledger.entryPath(number))) !== undefined;
+    const isBroken = await isThere(number);
     // Files that no entry names do not exist for readers.
     lost.push({ number, isBroken, isGap: isBroken || number < highest, hasRows: false, pipeline, span, spans });
   }
@@ -144,7 +156,7 @@ async function fillFolder(
 ): Promise<void> {
   await underLock(path, options, async () => {
     const { stage, checkpoints } = layoutOf(path);
-    const { ledger, broken } = await readLedger(path);
+    const { ledger, broken } = await readDamaged(new LedgerFolder(path));
     await makeFolder(stage);
     for (const each of lost.filter(({ isGap, number }) => isGap && broken.has(number))) {
       const entry = voidEntry(network, each, options.effects);
@@ -152,7 +164,7 @@ async function fillFolder(
       if (each.isBroken) await rename(to, join(ledger.path, `.broken-${each.number}-${entry.id}.json`));
       await putText(to, `${JSON.stringify(entry)}\n`, stage, entry.id);
     }
-    const filled = await readLedger(path);
+    const filled = await readDamaged(new LedgerFolder(path));
     if (filled.broken.size === 0 && (await filled.ledger.findWrongCheckpoints()).length > 0) {
       await rm(checkpoints, { recursive: true });
       await filled.ledger.writeCheckpoint(stage);

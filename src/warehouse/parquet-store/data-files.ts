@@ -4,6 +4,7 @@ import { StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { failedWith, ifAny } from '../../files/disk.ts';
 import { guarded } from '../../files/file-failure.ts';
+import { isObjectUrl } from '../../objects/s3-location.ts';
 import { DATE_COLUMN, dateIn, partitionOf } from '../file-layout.ts';
 import { markPublished, type PublishedEntry, readPublished, unmarkPublished } from '../garbage/published-entries.ts';
 import { LedgerFolder, readIdentity, requireOwnEntries } from '../ledger/ledger-folder.ts';
@@ -66,9 +67,15 @@ export interface DataFiles {
   unmark(number: number): Promise<void>;
 }
 
-/** @throws {StoreError} `no-warehouse`, `no-files` for a DuckDB warehouse */
+/** @throws {StoreError} `no-warehouse`, `no-files` for a DuckDB warehouse, or one in an object store */
 export async function openDataFiles(warehouse: string): Promise<DataFiles> {
   const path = warehousePath(warehouse);
+  if (isObjectUrl(path)) {
+    throw new StoreError(`store: warehouse ${path} is in an object store, expected a folder`, {
+      code: 'no-files',
+      hint: 'only folders can be published; other programs read a bucket through tonlake sql',
+    });
+  }
   if ((await requireKind(path, undefined)) === 'duckdb') {
     throw new StoreError(`store: warehouse ${path} is a single file, expected a folder of Parquet files`, {
       code: 'no-files',

@@ -10,9 +10,17 @@ import type { SelectEach } from '../select-each.ts';
 import type { EntryDay, EntryRows, LedgerEntry, TableFile } from '../store.ts';
 import { steadyPath } from './pinned-files.ts';
 
+/** Where DuckDB reads a data file that the ledger names: a path or an address. */
+export type PathOf = (path: string) => string;
+
+/** {@link PathOf} of a folder. */
+export function pathsIn(warehouse: string): PathOf {
+  return (path) => steadyPath(warehouse, path);
+}
+
 /** Files of a table in some entries, grouped by their columns. Default: all entries in force. */
 export function groupFiles(
-  warehouse: string,
+  pathOf: PathOf,
   ledger: LedgerFolder,
   table: string,
   entries: readonly LedgerEntry[] = ledger.entries.effective,
@@ -23,7 +31,7 @@ export function groupFiles(
     if (part === undefined) continue;
     const paths = groups.get(part.schema) ?? [];
     groups.set(part.schema, paths);
-    for (const file of part.files) paths.push(steadyPath(warehouse, file.path));
+    for (const file of part.files) paths.push(pathOf(file.path));
   }
   return [...groups].map(([schema, paths]) => ({ columns: ledger.schema(schema).columns, paths }));
 }
@@ -31,40 +39,44 @@ export function groupFiles(
 /** {@link EntryRows} of a folder of Parquet files. */
 export function folderRows(warehouse: string, ledger: LedgerFolder): EntryRows {
   return {
-    select: (table, entries) => selectEntries(warehouse, ledger, table, entries),
-    days: async (table) => ledger.entries.effective.flatMap((entry) => daysOf(entry, table)),
+    select: (table, entries) => selectEntries(pathsIn(warehouse), ledger, table, entries),
+    days: daysIn(ledger),
     requireSound: async ({ tables }) => {
       for (const { files } of Object.values(tables)) for (const file of files) await requireSound(warehouse, file);
     },
+    localFolder: async () => warehouse,
   };
 }
 
 /** SQL for a table's rows in some entries. `isNamed` adds the path of a row's file, and its position there. */
 export function selectEntries(
-  warehouse: string,
+  pathOf: PathOf,
   ledger: LedgerFolder,
   table: TableDef,
   entries: readonly LedgerEntry[],
   isNamed = false,
 ): string {
-  return selectFiles(table, groupFiles(warehouse, ledger, table.name, entries), readFiles, isNamed);
+  return selectFiles(table, groupFiles(pathOf, ledger, table.name, entries), readFiles, isNamed);
+}
+
+/** {@link EntryRows.days} by the paths of the files. */
+export function daysIn(ledger: LedgerFolder): EntryRows['days'] {
+  return async (table) => ledger.entries.effective.flatMap((entry) => daysOf(entry, table));
 }
 
 /** As `selectEntries`, and the entry and file of each row. */
 export function selectEachFile(
-  warehouse: string,
+  pathOf: PathOf,
   ledger: LedgerFolder,
   table: TableDef,
   entries: readonly LedgerEntry[],
 ): SelectEach {
   const owners = new Map(
     entries.flatMap(({ number, tables }) =>
-      (tables[table.name]?.files ?? []).map(
-        (file) => [steadyPath(warehouse, file.path), { entry: number, file }] as const,
-      ),
+      (tables[table.name]?.files ?? []).map((file) => [pathOf(file.path), { entry: number, file }] as const),
     ),
   );
-  const sql = selectEntries(warehouse, ledger, table, entries, true);
+  const sql = selectEntries(pathOf, ledger, table, entries, true);
   return { sql, by: 'filename', position: 'file_row_number', ownerOf: (value) => owners.get(String(value)) };
 }
 

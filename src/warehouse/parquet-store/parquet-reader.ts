@@ -4,19 +4,31 @@ import { LedgerFolder, readIdentity, requireOwnEntries } from '../ledger/ledger-
 import { noWarehouse } from '../no-warehouse.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
-import { WarehouseViews } from '../relations/warehouse-views.ts';
-import { groupFiles, selectEachFile, selectEntries } from './entry-files.ts';
+import { type ViewsOptions, WarehouseViews } from '../relations/warehouse-views.ts';
+import { groupFiles, pathsIn, selectEachFile, selectEntries } from './entry-files.ts';
 
 /** Opens a folder of Parquet files for reading, also while it is written. @throws {StoreError} `no-warehouse`, `needs-migration` */
 export async function openParquetReader(
   path: string,
   tables: readonly TableDef[],
-  { isPinned, confinement }: ReaderOptions,
+  options: ReaderOptions,
 ): Promise<Reader> {
   const identity = await readIdentity(path);
   if (identity === undefined) throw noWarehouse(path);
-  const { network } = identity;
-  const ledger = new LedgerFolder(path);
+  return ledgerReader({
+    ...{ path, tables, options, network: identity.network, ledger: new LedgerFolder(path), settings: readerSettings() },
+    ...{ pathOf: pathsIn(path), confinement: options.confinement },
+  });
+}
+
+interface LedgerReaderOptions extends ViewsOptions {
+  readonly network: string;
+  readonly options: ReaderOptions;
+}
+
+/** Reads Parquet files as a ledger says, wherever they lie. */
+export async function ledgerReader(given: LedgerReaderOptions): Promise<Reader> {
+  const { path, network, ledger, tables, pathOf } = given;
   // One refresh at a time: two at once would add the same entries twice.
   let last: Promise<void> = Promise.resolve();
   const refresh = (): Promise<void> => {
@@ -29,8 +41,8 @@ export async function openParquetReader(
     return guarded(`warehouse ${path}`, () => next);
   };
   await refresh();
-  const follow = isPinned === true ? async () => {} : refresh;
-  const views = new WarehouseViews(path, ledger, tables, readerSettings(), confinement);
+  const follow = given.options.isPinned === true ? async () => {} : refresh;
+  const views = new WarehouseViews(given);
   return {
     kind: 'parquet',
     blocksWriters: false,
@@ -56,14 +68,14 @@ export async function openParquetReader(
       await follow();
       return guarded(`warehouse ${path}`, () => ledger.log(after));
     },
-    select: (table, entries) => selectEntries(path, ledger, table, entries),
+    select: (table, entries) => selectEntries(pathOf, ledger, table, entries),
     files: async (table) => {
       await follow();
-      return groupFiles(path, ledger, table).flatMap(({ paths }) => paths);
+      return groupFiles(pathOf, ledger, table).flatMap(({ paths }) => paths);
     },
     selectEach: async (table) => {
       await follow();
-      return selectEachFile(path, ledger, table, ledger.entries.effective);
+      return selectEachFile(pathOf, ledger, table, ledger.entries.effective);
     },
     requireQuery: async (statement) => {
       await follow();

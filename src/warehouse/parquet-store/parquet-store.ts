@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import PQueue from 'p-queue';
 import { StoreError } from '../../core/errors.ts';
 import type { Span } from '../../core/span.ts';
-import { clearFolder, makeFolder, putIfAbsent, putText, statIfAny, syncPath, writeSynced } from '../../files/disk.ts';
+import { clearFolder, makeFolder, putIfAbsent, statIfAny, syncPath, writeSynced } from '../../files/disk.ts';
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import { type Lock, takeLock } from '../../files/writer-lock.ts';
 import type { Query } from '../../sql/query-result.ts';
@@ -12,7 +12,16 @@ import { SettledFolders } from '../garbage/settled-folders.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
 import { draftEntry } from '../ledger/draft-entry.ts';
 import { badLedger } from '../ledger/entries.ts';
-import { LedgerFolder, layoutOf, readIdentity, requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
+import {
+  folderFiles,
+  LedgerFolder,
+  layoutOf,
+  putIdentity,
+  readIdentity,
+  requireNetwork,
+  requireOwnEntries,
+} from '../ledger/ledger-folder.ts';
+import { writerSettings } from '../reader-settings.ts';
 import { requireDeclared, schemaOf } from '../relations/table-schema.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
 import { Stager } from '../staging/stager.ts';
@@ -28,7 +37,7 @@ import type {
 } from '../store.ts';
 import { type StoreOptions, warehousePath } from '../store-options.ts';
 import { Catalog } from './catalog.ts';
-import { folderRows } from './entry-files.ts';
+import { folderRows, pathsIn } from './entry-files.ts';
 import { pinFile, pinnedPath, retireFile } from './pinned-files.ts';
 
 /** Minimum pause between two catalogs, as a multiple of the time that the last one took: large ones are written less often. */
@@ -81,11 +90,9 @@ class ParquetStore implements Store {
     this.#stager = new Stager(this.staging, options.effects.freshId);
     this.#folders = new SettledFolders(path);
     this.#catalog = new Catalog(path, ledger, options.tables);
-    this.#views = new WarehouseViews(path, ledger, options.tables, {
-      threads: '2',
-      enable_external_file_cache: 'false',
-      memory_limit: '256MB',
-      temp_directory: join(this.staging.stagingPath, 'spill-query'),
+    this.#views = new WarehouseViews({
+      ...{ path, ledger, tables: options.tables, pathOf: pathsIn(path) },
+      settings: { ...writerSettings(this.staging.stagingPath), enable_external_file_cache: 'false' },
     });
   }
 
@@ -105,8 +112,7 @@ class ParquetStore implements Store {
       for (const folder of [layout.stage, layout.ledger, layout.tables]) await makeFolder(folder);
       const identity = await readIdentity(path);
       if (identity === undefined) {
-        const text = JSON.stringify({ format: 1, network, createdAt: new Date(effects.now()).toISOString() });
-        await putText(layout.identity, `${text}\n`, layout.stage, 'identity');
+        await putIdentity(folderFiles(path), network, effects.now());
       } else {
         requireNetwork(path, identity.network, network);
       }
@@ -218,10 +224,7 @@ class ParquetStore implements Store {
     const entry = draftEntry({ staged, draft, entries, network, commitWith, declaration, committedAt });
     await step('write schemas');
     for (const [name, { schema }] of Object.entries(staged.tables)) {
-      await this.#ledger.putSchema(
-        schemaOf(requireDeclared([...tables, ...marts], name, schema, draft.without)),
-        stagingPath,
-      );
+      await this.#ledger.putSchema(schemaOf(requireDeclared([...tables, ...marts], name, schema, draft.without)));
     }
     await step('stage entry');
     const stagedEntry = join(stagingPath, `entry-${staged.id}.json`);

@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { realEffects } from '../../core/effects.ts';
+import { StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
+import { isObjectUrl } from '../../objects/s3-location.ts';
 import { layoutOf } from '../ledger/ledger-folder.ts';
 import { openReader, openStore } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
@@ -10,13 +12,14 @@ import type { Reader } from '../reader.ts';
  *
  * @param accept may refuse the warehouse by throwing
  * @returns path of the catalog
- * @throws {StoreError} `no-warehouse`; `busy` while a run writes the warehouse, which keeps the catalog up to date by itself
+ * @throws {StoreError} `no-warehouse`; `no-catalog` for an object store; `busy` while a run writes the warehouse, which keeps the catalog up to date by itself
  */
 export async function rebuildCatalog(
   warehouse: string,
   tables: readonly TableDef[],
   accept: (reader: Pick<Reader, 'path' | 'network'>) => void = () => undefined,
 ): Promise<string> {
+  if (isObjectUrl(warehouse)) throw noCatalog(warehouse);
   const reader = await openReader(warehouse, tables);
   const { network, path, kind } = reader;
   await reader.close();
@@ -27,4 +30,11 @@ export async function rebuildCatalog(
   const store = await openStore({ path, network, tables, effects: realEffects, kind, command: 'tonlake catalog' });
   await store.close();
   return layoutOf(path).catalog;
+}
+
+function noCatalog(warehouse: string): StoreError {
+  return new StoreError(`store: ${warehouse} is in an object store, where no warehouse has a catalog file`, {
+    code: 'no-catalog',
+    hint: `query it with tonlake sql --warehouse ${warehouse}`,
+  });
 }

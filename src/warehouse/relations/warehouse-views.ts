@@ -8,38 +8,43 @@ import { type Declared, OnDemand } from '../../sql/on-demand.ts';
 import type { QueryResult, Stream } from '../../sql/query-result.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { tableView } from '../parquet-store/catalog.ts';
+import type { PathOf } from '../parquet-store/entry-files.ts';
 import { COMMITS, commitsView } from './commits-view.ts';
 import { declaredMacros } from './macros.ts';
 import { committedMarts } from './mart-views.ts';
 import { roleViews } from './role-views.ts';
 import { declaredViews } from './table-relation.ts';
 
+export interface ViewsOptions {
+  /** Path or address of the warehouse, for messages. */
+  readonly path: string;
+  readonly ledger: LedgerFolder;
+  readonly tables: readonly TableDef[];
+  readonly pathOf: PathOf;
+  /** Settings of DuckDB. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Queries cannot reach anything but the warehouse. Default: they can. */
+  readonly confinement?: Confinement | undefined;
+  /** Awaited before each query, before the views follow the ledger; once if they are confined. Default: nothing. */
+  readonly prepare?: ((database: Database) => Promise<void>) | undefined;
+}
+
 /** SQL over a Parquet warehouse, in memory: views that follow the ledger. */
 export class WarehouseViews {
-  readonly #path: string;
+  readonly #options: ViewsOptions;
   readonly #ledger: LedgerFolder;
   readonly #tables: readonly TableDef[];
-  readonly #settings: Readonly<Record<string, string>>;
   readonly #turns = new PQueue({ concurrency: 1 });
   #database: Database | undefined;
   #declared: OnDemand | undefined;
-  readonly #confinement: Confinement | undefined;
   #isClosed = false;
   /** Number of entries that the views include. */
   #seen = 0;
 
-  constructor(
-    path: string,
-    ledger: LedgerFolder,
-    tables: readonly TableDef[],
-    settings: Readonly<Record<string, string>>,
-    confinement?: Confinement,
-  ) {
-    this.#path = path;
-    this.#ledger = ledger;
-    this.#tables = tables;
-    this.#settings = settings;
-    this.#confinement = confinement;
+  constructor(options: ViewsOptions) {
+    this.#options = options;
+    this.#ledger = options.ledger;
+    this.#tables = options.tables;
   }
 
   query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult> {
@@ -52,9 +57,10 @@ export class WarehouseViews {
   #answer<T>(sql: string, ask: (database: Database) => Promise<T>): Promise<T> {
     return this.#turns.add(() =>
       guarded('query', async () => {
-        if (this.#isClosed) throw closedError(this.#path);
+        if (this.#isClosed) throw closedError(this.#options.path);
         this.#database ??= await this.#open();
         const database = this.#database;
+        if (this.#options.confinement === undefined) await this.#options.prepare?.(database);
         this.#declared ??= new OnDemand(database, [
           ...declaredMacros(),
           { name: COMMITS, body: '', statement: () => commitsView(this.#ledger.entries.effective) },
@@ -73,8 +79,12 @@ export class WarehouseViews {
   }
 
   async #open(): Promise<Database> {
-    const database = await Database.open(':memory:', this.#settings);
-    if (this.#confinement !== undefined) await database.confine([this.#path], this.#confinement);
+    const { settings, confinement, prepare, path } = this.#options;
+    const database = await Database.open(':memory:', settings);
+    if (confinement === undefined) return database;
+    // Afterwards nothing can be loaded.
+    await prepare?.(database);
+    await database.confine([path], confinement);
     return database;
   }
 
@@ -96,7 +106,7 @@ export class WarehouseViews {
     return tables.map((table) => ({
       name: table.name,
       body: '',
-      statement: () => tableView(this.#path, this.#ledger, table),
+      statement: () => tableView(this.#options.pathOf, this.#ledger, table),
     }));
   }
 

@@ -1,0 +1,69 @@
+import { oneLine, StoreError } from '../core/errors.ts';
+import { quoteText } from './canonical-text.ts';
+import type { Database } from './database.ts';
+
+/** Access to a location that speaks S3. It holds a key: never print it. */
+export interface RemoteAccess {
+  /** Addresses that it is for begin with this text. */
+  readonly scope: string;
+  readonly keyId: string;
+  readonly secret: string;
+  /** Of temporary credentials. */
+  readonly token: string | undefined;
+  readonly region: string;
+  /** Host and port; undefined for Amazon's own. */
+  readonly host: string | undefined;
+  readonly isSecure: boolean;
+  readonly isPathStyle: boolean;
+}
+
+/**
+ * Loads an extension of DuckDB; installs it first if necessary, from `TONLAKE_DUCKDB_EXTENSIONS` if that is set: a folder, or an address.
+ *
+ * @throws {StoreError} `no-extension`
+ */
+export async function loadExtension(database: Database, name: 'httpfs' | 'avro' | 'iceberg'): Promise<void> {
+  const repository = process.env['TONLAKE_DUCKDB_EXTENSIONS'] ?? '';
+  try {
+    await database.run(`LOAD ${name}`);
+  } catch {
+    try {
+      if (repository !== '') await database.run(`SET custom_extension_repository = ${quoteText(repository)}`);
+      await database.run(`INSTALL ${name}`);
+      await database.run(`LOAD ${name}`);
+    } catch (error) {
+      const said = oneLine(error instanceof Error ? error.message : String(error)).slice(0, 300);
+      throw new StoreError(`store: DuckDB's extension ${name} cannot be installed (${said})`, {
+        code: 'no-extension',
+        hint: 'allow access to the repository of its extensions, or set TONLAKE_DUCKDB_EXTENSIONS to a copy of it',
+        cause: error,
+      });
+    }
+  }
+}
+
+/** Lets DuckDB read objects over HTTP. They never change here, so what is known of them is kept. */
+export async function loadHttpfs(database: Database): Promise<void> {
+  await loadExtension(database, 'httpfs');
+  const settings = ['http_retries = 8', 'enable_http_metadata_cache = true', 'parquet_metadata_cache = true'];
+  for (const setting of settings) await database.run(`SET ${setting}`);
+}
+
+/** Gives DuckDB access to a location, in place of an earlier one. */
+export async function putSecret(database: Database, access: RemoteAccess): Promise<void> {
+  const { scope, keyId, secret, token, region, host, isSecure, isPathStyle } = access;
+  const fields = [
+    `TYPE s3, PROVIDER config, SCOPE ${quoteText(scope)}`,
+    `KEY_ID ${quoteText(keyId)}, SECRET ${quoteText(secret)}`,
+    ...(token === undefined ? [] : [`SESSION_TOKEN ${quoteText(token)}`]),
+    `REGION ${quoteText(region)}`,
+    ...(host === undefined ? [] : [`ENDPOINT ${quoteText(host)}, USE_SSL ${isSecure}`]),
+    `URL_STYLE ${quoteText(isPathStyle ? 'path' : 'vhost')}`,
+  ];
+  try {
+    await database.run(`CREATE OR REPLACE TEMPORARY SECRET tonlake_warehouse (${fields.join(', ')})`);
+  } catch {
+    // The error may repeat the statement.
+    throw new StoreError(`store: ${scope}: DuckDB refuses the credentials`, { code: 'bad-credentials' });
+  }
+}

@@ -1,0 +1,55 @@
+import type { ObjectStore } from '../../objects/object-store.ts';
+import { filesOf, isDataFile } from '../garbage/collect-garbage.ts';
+import type { LedgerFolder } from '../ledger/ledger-folder.ts';
+
+/** A writer gives up a commit whose first file it put longer ago than this. */
+export const COMMIT_WITHIN_MS = 12 * 3_600_000;
+/** Files that no entry names are removed at this age, by the clock of the store: later than any commit can still name them. */
+const ORPHAN_MS = 24 * 3_600_000;
+/** Minimum time between two automatic collections of a warehouse. */
+const COLLECT_EVERY_MS = 3_600_000;
+
+const MARKER = '_checkpoints/collected';
+
+export interface CollectOptions {
+  readonly graceMs: number;
+  /** False to do nothing if the last collection is recent. */
+  readonly isForced: boolean;
+}
+
+/**
+ * Removes data files that no entry in force names, and ends uploads that nobody completes, while other processes write. Two ages make it
+ * safe: that after which writers give up a commit, and a greater one after which files are removed. Files are listed before the ledger is
+ * read to its end: what was committed by then is named, and what is committed later has younger files.
+ *
+ * @returns how many files were removed
+ */
+export async function collectGarbage(
+  objects: ObjectStore,
+  ledger: LedgerFolder,
+  { graceMs, isForced }: CollectOptions,
+  refresh: () => Promise<unknown>,
+): Promise<number> {
+  const [before] = await objects.list(MARKER);
+  await objects.put(MARKER, new Uint8Array());
+  const [marker] = await objects.list(MARKER);
+  // The only way to read the clock of the store.
+  const now = marker?.putAt ?? 0;
+  if (!isForced && before !== undefined && now - before.putAt < COLLECT_EVERY_MS) return 0;
+  const found = (await objects.list('tables/')).filter(({ key }) => isDataFile(key));
+  await refresh();
+  const { entries } = ledger;
+  const needed = new Set<string>();
+  const superseded = new Set<string>();
+  for (const entry of entries.all) {
+    const successor = entries.successorOf(entry.id);
+    const isOver = successor !== undefined && now - Date.parse(successor.committedAt) >= graceMs;
+    for (const path of filesOf(entry)) (isOver ? superseded : needed).add(path);
+  }
+  const gone = found
+    .filter(({ key, putAt }) => !needed.has(key) && (superseded.has(key) || now - putAt >= ORPHAN_MS))
+    .map(({ key }) => key);
+  await objects.remove(gone);
+  await objects.abortUploads('tables/', now - ORPHAN_MS);
+  return gone.length;
+}

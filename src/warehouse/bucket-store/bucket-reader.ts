@@ -1,0 +1,26 @@
+import type { TableDef } from '../../declare/table.ts';
+import { guarded } from '../../files/file-failure.ts';
+import { readIdentity } from '../ledger/ledger-folder.ts';
+import { noWarehouse } from '../no-warehouse.ts';
+import { ledgerReader } from '../parquet-store/parquet-reader.ts';
+import type { Reader, ReaderOptions } from '../reader.ts';
+import { readerSettings } from '../reader-settings.ts';
+import { ledgerIn, openPlace, remoteAccess } from './bucket-place.ts';
+
+/** Opens a warehouse in an object store for reading, also while it is written. @throws {StoreError} `no-warehouse`, `needs-migration` */
+export async function openBucketReader(
+  path: string,
+  tables: readonly TableDef[],
+  options: ReaderOptions,
+): Promise<Reader> {
+  const place = openPlace(path);
+  return guarded(`warehouse ${path}`, async () => {
+    const identity = await readIdentity(path, place.files);
+    if (identity === undefined) throw noWarehouse(path);
+    return ledgerReader({
+      ...{ path, tables, options, network: identity.network, ledger: ledgerIn(place), settings: readerSettings() },
+      pathOf: (file) => `${path}/${file}`,
+      ...{ prepare: remoteAccess(path), confinement: options.confinement },
+    });
+  });
+}

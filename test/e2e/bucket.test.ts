@@ -1,0 +1,172 @@
+import { readFileSync, rmSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { run } from '../../src/export/run.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { verifyWarehouse } from '../../src/verify/verify.ts';
+import { openPlace } from '../../src/warehouse/bucket-store/bucket-place.ts';
+import { compactWarehouse } from '../../src/warehouse/index.ts';
+import { tonlake } from '../cli.ts';
+import {
+  EXTENSIONS,
+  S3_PROGRAM,
+  type S3Relay,
+  type S3Server,
+  startS3,
+  startS3Relay,
+  useS3,
+} from '../objects/s3-server.ts';
+import { freshFolder } from '../scratch.ts';
+import { type Hashes, hashTables, query } from './export.ts';
+
+const RANGE = '4990:5009';
+const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
+
+describe.skipIf(isMissing)(
+  'an export into an object store (skipped without versitygw and TONLAKE_DUCKDB_EXTENSIONS)',
+  () => {
+    let server: S3Server;
+    let relay: S3Relay;
+    let sandbox: Sandbox;
+    let inFolder: Hashes;
+
+    const runInto = (warehouse: string, range = RANGE) =>
+      run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse, workers: 0, commitEveryMs: 0 });
+
+    beforeAll(async () => {
+      server = await startS3();
+      relay = await startS3Relay(server);
+      useS3(relay);
+      process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
+      sandbox = await startSandbox();
+      const folder = join(freshFolder(), 'w');
+      await runInto(folder);
+      inFolder = await hashTables(folder);
+    });
+
+    afterAll(() => sandbox.close());
+
+    test('has the rows of one into a folder, also after compact', async () => {
+      const warehouse = 's3://lake/one';
+      expect(await runInto(warehouse, '4990:4999')).toMatchObject({ complete: true });
+      expect(await runInto(warehouse)).toMatchObject({ complete: true });
+      expect(await hashTables(warehouse)).toEqual(inFolder);
+      const { tables } = await loadRegistry();
+      const report = await compactWarehouse({ warehouse, tables, effects: realEffects });
+      expect(report).toMatchObject({ complete: true });
+      expect(report.merged).toBeGreaterThan(0);
+      expect(await hashTables(warehouse)).toEqual(inFolder);
+    });
+
+    test('has the same rows if four writers want all of it at the same time', async () => {
+      const warehouse = 's3://lake/four';
+      const reports = await Promise.all([1, 2, 3, 4].map(() => runInto(warehouse)));
+      expect(reports.every(({ complete }) => complete)).toBe(true);
+      expect(await hashTables(warehouse)).toEqual(inFolder);
+      // Each row is counted by the one that committed it.
+      const total = reports.reduce((sum, { rows }) => sum + (rows['transactions'] ?? 0), 0);
+      expect(`${total} rows`).toBe(inFolder['transactions']?.split(',')[0]);
+      expect(await verifyWarehouse({ warehouse })).toMatchObject({ proven: true });
+    });
+
+    test('has the same rows if the store fails in every way', async () => {
+      const warehouse = 's3://lake/faults';
+      const faults = [
+        { status: 500, code: 'InternalError' },
+        'lose',
+        { status: 503, code: 'SlowDown' },
+        'reset',
+      ] as const;
+      let count = 0;
+      relay.fault = ({ method }) =>
+        method !== 'POST' && ++count % 5 === 0 ? (faults[(count / 5) % 4] ?? 'pass') : 'pass';
+      expect(await runInto(warehouse)).toMatchObject({ complete: true });
+      relay.fault = undefined;
+      expect(count).toBeGreaterThan(30);
+      expect(await hashTables(warehouse)).toEqual(inFolder);
+    });
+
+    test('is found damaged, and repaired', async () => {
+      const warehouse = 's3://lake/damaged';
+      await runInto(warehouse);
+      const found = (await openPlace(warehouse).objects.list('tables/transactions/')).map(({ key }) => key);
+      const [first = '', second = ''] = found;
+      truncateSync(join(server.folder, 'lake/damaged', first), 2000);
+      rmSync(join(server.folder, 'lake/damaged', second));
+      const kinds = new Set<string>();
+      const report = await verifyWarehouse({
+        warehouse,
+        onEvent: (event) => {
+          if (event.event === 'finding') kinds.add(event.kind);
+        },
+      });
+      expect(report).toMatchObject({ proven: false });
+      expect([...kinds]).toEqual(expect.arrayContaining(['file-changed', 'file-missing']));
+      const env = { ...relay.env, TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '' };
+      const repaired = await tonlake(['verify', '--repair', '--network', sandbox.url, '--warehouse', warehouse], {
+        env,
+      });
+      expect(repaired).toMatchObject({ code: 0 });
+      expect(await hashTables(warehouse)).toEqual(inFolder);
+    });
+
+    test('is seen by every command that reads', async () => {
+      const env = { ...relay.env, TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '' };
+      const place = ['--warehouse', 's3://lake/seen', '--s3-endpoint', relay.url];
+      await runInto('s3://lake/seen');
+      await buildMarts('s3://lake/seen', { names: ['transactions_daily'] });
+      const [[days] = []] = await query('s3://lake/seen', 'SELECT count(*) FROM transactions_daily');
+      expect(days).toBe('2');
+      const answer = async (...args: string[]) => (await tonlake([...args, ...place], { env })).stdout;
+      expect(JSON.parse(await answer('status', '--json'))).toMatchObject({
+        warehouse: 's3://lake/seen',
+        store: 'parquet',
+      });
+      expect(await answer('files', 'transactions')).toMatch(/^s3:\/\/lake\/seen\/tables\/transactions\/block_date=/);
+      expect(await answer('sql', 'SELECT count(*) AS n FROM blocks', '--format', 'csv')).toMatch(/^n\r?\n\d+/);
+      const check = await tonlake(['check', 'block_tx_counts', ...place], { env });
+      expect(check).toMatchObject({ code: 0 });
+      const output = join(freshFolder(), 'r.md');
+      expect(await tonlake(['report', 'network-daily', '--output', output, ...place], { env })).toMatchObject({
+        code: 0,
+      });
+      expect(readFileSync(output, 'utf8')).toContain('transactions');
+      const catalog = await tonlake(['catalog', ...place], { env });
+      expect(catalog).toMatchObject({ code: 1 });
+      expect(catalog.stderr).toMatch(/in an object store, where no warehouse has a catalog file; hint: .*sql/);
+    });
+
+    test.each([
+      ['no bucket', ['--warehouse', 's3://nowhere/w'], {}, /there is no such bucket .*hint: create it/],
+      ['no warehouse', ['--warehouse', 's3://lake/none'], {}, /no warehouse at s3:\/\/lake\/none; hint/],
+      [
+        'a wrong key',
+        ['--warehouse', 's3://lake/one'],
+        { AWS_SECRET_ACCESS_KEY: 'wrong' },
+        /does not accept these credentials .*hint/,
+      ],
+      [
+        'no key',
+        ['--warehouse', 's3://lake/one'],
+        { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' },
+        /no credentials found .*hint: set AWS_ACCESS_KEY_ID/,
+      ],
+      [
+        'no extension',
+        ['--warehouse', 's3://lake/one'],
+        { TONLAKE_DUCKDB_EXTENSIONS: '/nowhere', HOME: '/nowhere' },
+        /extension httpfs cannot be installed .*hint: .*TONLAKE_DUCKDB_EXTENSIONS/,
+      ],
+    ])('%s is told in one line', async (_, place, more, says) => {
+      const env = { ...relay.env, TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '', ...more };
+      const { code, stderr } = await tonlake(['sql', 'SELECT count(*) FROM blocks', ...place], { env });
+      expect(code).toBe(1);
+      expect(stderr.trim()).toMatch(says);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+      expect(stderr).not.toContain('lakelake1');
+    });
+  },
+);

@@ -1,0 +1,337 @@
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { ledgerIn, openPlace } from '../../src/warehouse/bucket-store/bucket-place.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
+import {
+  EXTENSIONS,
+  S3_PROGRAM,
+  type S3Relay,
+  type S3Server,
+  startS3,
+  startS3Relay,
+  useS3,
+} from '../objects/s3-server.ts';
+import { freshFolder } from '../scratch.ts';
+import { items, parts } from './tables.ts';
+import { clockAt, commitItems, countItems, draftOf, listAll, openTestStore, stageItems } from './warehouses.ts';
+
+const DAY_MS = 86_400_000;
+
+describe.skipIf(S3_PROGRAM === undefined)('a warehouse in an object store (skipped without versitygw)', () => {
+  let server: S3Server;
+  let relay: S3Relay;
+  let at = 0;
+  let path: string;
+  /** Where the server keeps the objects. */
+  let folder: string;
+
+  beforeAll(async () => {
+    server = await startS3();
+    relay = await startS3Relay(server);
+    useS3(relay);
+    if (EXTENSIONS !== undefined) process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
+  });
+
+  beforeEach(() => {
+    relay.fault = undefined;
+    at++;
+    path = `s3://lake/w${at}`;
+    folder = join(server.folder, `lake/w${at}`);
+  });
+
+  const entriesIn = (): string[] =>
+    readdirSync(join(folder, '_ledger'))
+      .filter((name) => /^\d/.test(name))
+      .sort();
+  const filesIn = async (): Promise<string[]> => (await listAll(folder)).filter((name) => name.endsWith('.parquet'));
+
+  /** Ids that are the same in every run. */
+  const countingIds = () => {
+    let count = 0;
+    return { ...realEffects, now: () => 1_700_000_000_000, freshId: () => `${++count}`.padStart(12, '0') };
+  };
+
+  test('has the files, the ledger and the declarations of one in a folder, byte by byte', async () => {
+    const other = join(freshFolder(), 'w');
+    const ids: string[] = [];
+    for (const place of [path, other]) {
+      const effects = countingIds();
+      // A folder takes an id for its lock, a bucket one for its probe.
+      const store = await openTestStore(place, { effects });
+      const first = await commitItems(store, 1, 100, { perDay: 40 });
+      await commitItems(store, 101, 120);
+      await commitItems(store, 1, 100, { supersedes: [first.id] });
+      ids.push(first.id);
+      await store.close();
+    }
+    expect(ids[0]).toBe(ids[1]);
+    const kept = (name: string): boolean => /^(_ledger|_declarations|tables)\/|^tonlake.json$/.test(name);
+    const own = (await listAll(folder)).filter(kept);
+    const inFolder = (await listAll(other)).filter(kept);
+    // Superseded files stay for the readers of a bucket; in a folder, those have a second name.
+    expect(inFolder.filter((name) => !own.includes(name))).toEqual([]);
+    expect(own.filter((name) => !inFolder.includes(name)).every((name) => name.includes('1-100-'))).toBe(true);
+    for (const name of inFolder) expect(readFileSync(join(folder, name))).toEqual(readFileSync(join(other, name)));
+  });
+
+  test('a run reads what it has committed without a request', async () => {
+    const store = await openTestStore(path);
+    await commitItems(store, 1, 50);
+    relay.fault = () => ({ status: 403, code: 'AccessDenied' });
+    expect(await countItems(store)).toEqual({ rows: 50, distinct: 50, parts: 100 });
+    relay.fault = undefined;
+    await store.close();
+  });
+
+  test('what was committed is there when it is opened again; another network is refused', async () => {
+    const store = await openTestStore(path);
+    const first = await commitItems(store, 1, 50);
+    await store.close();
+    const again = await openTestStore(path);
+    expect(again.ledger()).toEqual([first]);
+    await again.close();
+    await expect(openTestStore(path, { network: 'testnet' })).rejects.toMatchObject({ code: 'other-network' });
+    await expect(openTestStore(path, { kind: 'duckdb' })).rejects.toMatchObject({ code: 'wrong-kind' });
+  });
+
+  test('of writers at the same time each commits, under numbers without a gap', async () => {
+    const stores = await Promise.all([1, 2, 3].map(() => openTestStore(path)));
+    await Promise.all(
+      stores.map(async (store, w) => {
+        for (let n = 0; n < 3; n++) await commitItems(store, w * 1000 + n * 10, w * 1000 + n * 10 + 9);
+      }),
+    );
+    for (const store of stores) await store.close();
+    const all = await openTestStore(path);
+    expect(all.ledger().map(({ number }) => number)).toEqual(Array.from({ length: 9 }, (_, n) => n + 1));
+    expect(new Set(all.ledger().map(({ span }) => span.from)).size).toBe(9);
+    await all.close();
+  });
+
+  test('rows of blocks that another writer has committed meanwhile are dropped, with their files', async () => {
+    const [one, two] = [await openTestStore(path), await openTestStore(path)];
+    await commitItems(one, 50, 149);
+    await expect(commitItems(two, 100, 199)).rejects.toMatchObject({ code: 'sealed-meanwhile', retryable: true });
+    expect((await filesIn()).every((name) => name.includes('50-149-'))).toBe(true);
+    // What it learned stays: the next rows are beside them.
+    expect(two.ledger()).toEqual(one.ledger());
+    await commitItems(two, 150, 199);
+    await expect(commitItems(one, 150, 160)).rejects.toMatchObject({ code: 'sealed-meanwhile' });
+    expect(entriesIn()).toHaveLength(2);
+    for (const store of [one, two]) await store.close();
+  });
+
+  test('of two writers that replace the same rows, one does', async () => {
+    const one = await openTestStore(path);
+    const first = await commitItems(one, 1, 50);
+    const two = await openTestStore(path);
+    await commitItems(one, 1, 50, { supersedes: [first.id] });
+    await expect(commitItems(two, 1, 50, { supersedes: [first.id] })).rejects.toMatchObject({
+      code: 'sealed-meanwhile',
+    });
+    expect(two.ledger()).toEqual(one.ledger());
+    for (const store of [one, two]) await store.close();
+  });
+
+  test('the same part of a mart is committed once, and another part of it beside', async () => {
+    const [one, two] = [await openTestStore(path), await openTestStore(path)];
+    const mart = (day: string) => ({ pipeline: 'mart:items', mart: { day, inputs: 'x', sealed: true } });
+    await commitItems(one, 1, 50, mart('2026-05-01'));
+    await expect(commitItems(two, 1, 50, mart('2026-05-01'))).rejects.toMatchObject({ code: 'sealed-meanwhile' });
+    await commitItems(two, 1, 50, mart('2026-05-02'));
+    expect(two.ledger()).toHaveLength(2);
+    for (const store of [one, two]) await store.close();
+  });
+
+  test('entries that belong together have numbers in a row, and are in force together', async () => {
+    const two = await openTestStore(path);
+    let puts = 0;
+    const onStep = async (step: string): Promise<void> => {
+      // Between the two entries of the other writer.
+      if (step === 'put entry' && ++puts === 2) await commitItems(two, 500, 509);
+    };
+    const one = await openTestStore(path, { onStep });
+    const given = [await stageItems(one, { from: 1, to: 10 }), await stageItems(one, { from: 11, to: 20 })];
+    const drafts = given.map((staged, n) => ({ staged, draft: draftOf({ from: n * 10 + 1, to: n * 10 + 10 }) }));
+    await one.commitTogether(drafts);
+    const inForce = [
+      [2, 500],
+      [3, 1],
+      [4, 11],
+    ];
+    expect(one.ledger().map(({ number, span }) => [number, span.from])).toEqual(inForce);
+    const reader = await openReader(path, [items, parts]);
+    expect((await reader.log(0)).map(({ number, span }) => [number, span.from])).toEqual(inForce);
+    await reader.close();
+    for (const store of [one, two]) await store.close();
+  });
+
+  test.each([
+    ['500', { status: 500, code: 'InternalError' }],
+    ['503', { status: 503, code: 'SlowDown' }],
+    ['resets', 'reset'],
+    ['lost answers', 'lose'],
+  ] as const)('with %s of the store, every row is there once', async (_, fault) => {
+    let count = 0;
+    relay.fault = ({ method }) => (method !== 'POST' && ++count % 7 === 3 ? fault : 'pass');
+    const store = await openTestStore(path);
+    for (let n = 0; n < 4; n++) await commitItems(store, n * 10, n * 10 + 9);
+    relay.fault = undefined;
+    await store.close();
+    const again = await openTestStore(path);
+    expect(again.ledger().map(({ number, span }) => [number, span.from])).toEqual(
+      [1, 2, 3, 4].map((n) => [n, n * 10 - 10]),
+    );
+    expect(await filesIn()).toHaveLength(8);
+    await again.close();
+  });
+
+  test('a store that overwrites what should be put if absent is refused', async () => {
+    relay.fault = ({ method, path: asked }) =>
+      method === 'PUT' && asked.includes('_probe') ? { status: 200, code: '' } : 'pass';
+    const failure = await openTestStore(path).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'no-conditions' });
+    expect((failure as Error).message).not.toContain('\n');
+    relay.fault = ({ method }) => (method === 'PUT' ? { status: 501, code: 'NotImplemented' } : 'pass');
+    await expect(openTestStore(path)).rejects.toMatchObject({ code: 'no-conditions' });
+  });
+
+  test('a bucket that cannot be written can be read, and a writer is told', async () => {
+    const store = await openTestStore(path);
+    const entry = await commitItems(store, 1, 10);
+    await store.close();
+    relay.fault = ({ method }) =>
+      method === 'PUT' || method === 'POST' ? { status: 403, code: 'AccessDenied' } : 'pass';
+    await expect(openTestStore(path)).rejects.toMatchObject({ code: 'denied' });
+    const reader = await openReader(path, [items, parts]);
+    expect(await reader.ledger()).toEqual([entry]);
+    expect(await reader.files('items')).toEqual(entry.tables['items']?.files.map((file) => `${path}/${file.path}`));
+    await reader.close();
+  });
+
+  test('a reader follows the commits of others', async () => {
+    const store = await openTestStore(path);
+    await commitItems(store, 1, 10);
+    const reader = await openReader(path, [items, parts]);
+    expect(await reader.ledger()).toHaveLength(1);
+    await commitItems(store, 11, 20);
+    expect(await reader.ledger()).toHaveLength(2);
+    await reader.close();
+    await store.close();
+  });
+
+  test('a listing that lags hides no commit; a lost entry is told', async () => {
+    const store = await openTestStore(path);
+    for (let n = 0; n < 3; n++) await commitItems(store, n * 10, n * 10 + 9);
+    await store.close();
+    const list = (): Promise<readonly number[]> => {
+      const place = openPlace(path);
+      const { files } = place;
+      const lagging = {
+        root: path,
+        mayLag: true,
+        text: (name: string) => files.text(name),
+        stateOf: () => files.stateOf(),
+      };
+      const ledger = ledgerIn({
+        ...place,
+        files: Object.assign(Object.create(files), lagging, { list: async () => ['00000001.json'] }),
+      });
+      return ledger.refresh().then((all) => all.map(({ number }) => number));
+    };
+    expect(await list()).toEqual([1, 2, 3]);
+    rmSync(join(folder, '_ledger/00000002.json'));
+    await expect(openTestStore(path)).rejects.toMatchObject({ code: 'bad-ledger' });
+  });
+
+  test('a checkpoint spares the entries before it, and one that was damaged is ignored', async () => {
+    const store = await openTestStore(path);
+    for (let n = 0; n < 3; n++) await commitItems(store, n * 10, n * 10 + 9);
+    await store.close();
+    const ledger = ledgerIn(openPlace(path));
+    await ledger.refresh();
+    await ledger.writeCheckpoint('');
+    for (const number of [1, 2]) rmSync(join(folder, `_ledger/0000000${number}.json`));
+    const again = await openTestStore(path);
+    expect(again.ledger()).toHaveLength(3);
+    await again.close();
+    truncateSync(join(folder, '_checkpoints/00000003.jsonl'), 500);
+    await expect(openTestStore(path)).rejects.toMatchObject({ code: 'bad-ledger' });
+  });
+
+  test('files that no entry names are removed when no commit can name them any more', async () => {
+    const store = await openTestStore(path, { graceMs: DAY_MS });
+    const entry = await commitItems(store, 1, 10);
+    await store.close();
+    const [named = ''] = await filesIn();
+    const orphan = (id: string): string => named.replace(/-[0-9a-f]{12}\.parquet/, `-${id}.parquet`);
+    const put = async (name: string): Promise<void> => {
+      await openPlace(path).objects.put(name, readFileSync(join(folder, named)));
+    };
+    const foreign = named.replace(/[^/]*$/, 'notes.parquet');
+    for (const name of [orphan('aaaaaaaaaaaa'), orphan('bbbbbbbbbbbb'), foreign]) await put(name);
+    const old = (Date.now() - 25 * 3_600_000) / 1000;
+    for (const name of [orphan('aaaaaaaaaaaa'), foreign, named]) utimesSync(join(folder, name), old, old);
+    const again = await openTestStore(path, { graceMs: DAY_MS, effects: clockAt(Date.now() - 10_000) });
+    const next = await commitItems(again, 1, 10, { supersedes: [entry.id] });
+    await again.clearSuperseded();
+    const left = await filesIn();
+    // The superseded ones stay for readers, the young one for its writer.
+    expect(left).not.toContain(orphan('aaaaaaaaaaaa'));
+    for (const name of [orphan('bbbbbbbbbbbb'), foreign, named]) expect(left).toContain(name);
+    await again.close();
+    const late = await openTestStore(path, { graceMs: 0 });
+    await late.clearSuperseded();
+    expect(await filesIn()).not.toContain(named);
+    expect((await filesIn()).filter((name) => name.includes(next.id))).toHaveLength(2);
+    await late.close();
+  });
+
+  test('a commit that takes so long that its files may be collected is given up', async () => {
+    let hours = 0;
+    const effects = { ...realEffects, monotonic: () => hours * 3_600_000 };
+    const store = await openTestStore(path, {
+      effects,
+      onStep: async (step) => {
+        if (step === 'upload files') hours += 13;
+      },
+    });
+    await expect(commitItems(store, 1, 10)).rejects.toMatchObject({ code: 'too-late' });
+    expect(entriesIn()).toEqual([]);
+    await store.close();
+  });
+
+  test('no secret is in the warehouse or in an error', async () => {
+    const store = await openTestStore(path);
+    await commitItems(store, 1, 10);
+    await store.close();
+    for (const name of await listAll(folder))
+      expect(readFileSync(join(folder, name)).includes('lakelake1')).toBe(false);
+    relay.fault = () => ({ status: 403, code: 'SignatureDoesNotMatch' });
+    const failure = await openTestStore(path).catch((error: unknown) => error);
+    const { message, cause } = failure as Error;
+    expect(`${message} ${String(cause)} ${JSON.stringify(cause)}`).not.toMatch(/lakelake1|Credential=|Signature=/);
+    expect(statSync(folder).isDirectory()).toBe(true);
+  });
+
+  describe.skipIf(EXTENSIONS === undefined)('read by DuckDB (skipped without TONLAKE_DUCKDB_EXTENSIONS)', () => {
+    test('all rows of all writers are read, and those of superseded entries are not', async () => {
+      const one = await openTestStore(path);
+      const first = await commitItems(one, 1, 50, { perDay: 20 });
+      const two = await openTestStore(path);
+      await commitItems(two, 51, 80);
+      await commitItems(one, 1, 50, { supersedes: [first.id] });
+      expect(await countItems(one)).toEqual({ rows: 80, distinct: 80, parts: 160 });
+      const reader = await openReader(path, [items, parts]);
+      expect(await countItems(reader)).toEqual({ rows: 80, distinct: 80, parts: 160 });
+      const { rows } = await reader.query('SELECT count(*) FROM duckdb_secrets() WHERE secret_string LIKE $s', {
+        s: '%lakelake1%',
+      });
+      expect(rows).toEqual([[0n]]);
+      await reader.close();
+      for (const store of [one, two]) await store.close();
+    });
+  });
+});
