@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterFile } from './scratch.ts';
 
@@ -8,6 +8,7 @@ export interface Passing {
   /** Below the base path, with a slash: `/nft/items`. */
   readonly path: string;
   readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
   /** Of a POST. */
   readonly body: string;
   /** The server's own answer. */
@@ -44,6 +45,7 @@ export async function startRelay(target: string): Promise<Relay> {
       method,
       path: asked.pathname.slice(base.pathname.length),
       query: asked.searchParams,
+      headers: request.headers,
       body,
       forward: async () => {
         const answer = await fetch(asked, { method, headers, ...(method === 'POST' ? { body } : {}) });

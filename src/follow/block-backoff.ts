@@ -26,14 +26,13 @@ export class BlockBackoff {
     this.failed.set(pipeline, [...untouched, ...again]);
   }
 
-  /** Blocks whose next try is not due yet. */
-  deferred(pipeline: string, now: number): readonly Span[] {
-    return unionSpans((this.failed.get(pipeline) ?? []).filter(({ dueAt }) => dueAt > now).map(({ span }) => span));
+  /** Blocks that failed in their last try. */
+  failedSpans(pipeline: string): readonly Span[] {
+    return unionSpans((this.failed.get(pipeline) ?? []).map(({ span }) => span));
   }
 
-  /** Time of the next try of any block, on the monotonic clock; undefined for none. */
-  get nextDueAt(): number | undefined {
-    const times = [...this.failed.values()].flat().map(({ dueAt }) => dueAt);
-    return times.length === 0 ? undefined : Math.min(...times);
+  /** Those whose next try is due. */
+  dueSpans(pipeline: string, now: number): readonly Span[] {
+    return unionSpans((this.failed.get(pipeline) ?? []).filter(({ dueAt }) => dueAt <= now).map(({ span }) => span));
   }
 }

@@ -1,6 +1,6 @@
 import { fetchHead, type IndexHead } from '../chain/index-head.ts';
 import { TonlakeError } from '../core/errors.ts';
-import { intersectSpans, type Span, subtractSpans, totalSize } from '../core/span.ts';
+import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import type { Exporting } from '../export/exporting.ts';
 import { doneFor, type Store } from '../warehouse/index.ts';
 import type { FollowEvent } from './follow-event.ts';
@@ -100,12 +100,16 @@ export class HeadLoop {
     const asked = head.last < from ? [] : [{ from, to: head.last }];
     const due = asked.length === 0 ? new Set<string>() : this.readings.takeDue(pipelines, store.ledger());
     const before = this.sealed(asked);
-    const { isFull } = await rounds.bring(exporting, { asked, ends: head, due });
+    const isFull = await rounds.bring(exporting, { asked, ends: head, due });
     const added = subtractSpans(this.sealed(asked), before);
-    if (added.length === 0) return isFull;
-    if (totalSize(added) < STANDS_BLOCKS * 10) this.interval.noteRound(effects.monotonic() - startedAt);
-    await this.tellLag(head, asked, added);
-    await maintenance?.(store);
+    if (added.length > 0) {
+      if (!isFull) this.interval.noteRound(effects.monotonic() - startedAt);
+      await this.tellLag(head, asked, added);
+    }
+    await rounds.retry(exporting, asked, head);
+    const late = subtractSpans(this.sealed(asked), unionSpans([...before, ...added]));
+    if (late.length > 0) await this.tellLag(head, asked, late);
+    if (added.length + late.length > 0) await maintenance?.(store);
     return isFull;
   }
 

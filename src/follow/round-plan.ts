@@ -15,7 +15,7 @@ export interface RoundInput {
   /** Blocks that are followed, up to the head. */
   readonly asked: readonly Span[];
   readonly head: number;
-  /** Blocks whose next try is not due yet. */
+  /** Blocks of a pipeline that are left out. */
   readonly deferred: (pipeline: string) => readonly Span[];
   /** Names of changing lists that are due. */
   readonly due: ReadonlySet<string>;

@@ -1,28 +1,20 @@
 import type { IndexEnds } from '../chain/index-ends.ts';
-import { intersectSpans, type Span, totalSize } from '../core/span.ts';
+import { intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { bringEach, type CommonRun, commonRun, type Exporting } from '../export/exporting.ts';
 import { PageQueue } from '../export/page-queue.ts';
 import { stillForgotten } from '../warehouse/index.ts';
 import { BlockBackoff } from './block-backoff.ts';
-import { isFull, missingOf, planRound, type RoundInput } from './round-plan.ts';
+import { isFull, isReading, missingOf, planRound, type RoundInput } from './round-plan.ts';
 import type { SealedChain } from './sealed-chain.ts';
 
 /** The blocks and lists of one round. */
-export interface RoundOf extends Pick<RoundInput, 'due'> {
-  readonly asked: readonly Span[];
+export interface RoundOf extends Pick<RoundInput, 'asked' | 'due'> {
   readonly ends: IndexEnds;
-}
-
-export interface RoundOutcome {
-  /** False if nothing was missing or due. */
-  readonly hasTurns: boolean;
-  /** True if more blocks may be missing than a round takes. */
-  readonly isFull: boolean;
 }
 
 /** Brings in what is missing, round by round. Blocks that cannot be sealed are tried again later, and hold up no others. */
 export class Rounds {
-  readonly backoff = new BlockBackoff();
+  private readonly backoff = new BlockBackoff();
   private readonly chain: SealedChain;
   private readonly pages: PageQueue;
 
@@ -31,32 +23,43 @@ export class Rounds {
     this.pages = new PageQueue(2 * concurrency);
   }
 
-  /** @throws what made the source or the warehouse unusable, after committing what was proven by then */
-  async bring(exporting: Exporting, { asked, ends, due }: RoundOf): Promise<RoundOutcome> {
-    const { effects, pipelines, store } = exporting;
+  /**
+   * Brings in missing blocks that did not fail before, and what else is due.
+   *
+   * @returns true if more blocks may be missing than a round takes
+   * @throws what made the source or the warehouse unusable, after committing what was proven by then
+   */
+  bring(exporting: Exporting, round: RoundOf): Promise<boolean> {
+    return this.take(exporting, round, (pipeline) => this.backoff.failedSpans(pipeline));
+  }
+
+  /** Tries blocks again that failed some time ago. @throws as `bring` */
+  async retry(exporting: Exporting, asked: readonly Span[], ends: IndexEnds): Promise<void> {
+    const { effects, pipelines } = exporting;
     const now = effects.monotonic();
-    const input = { pipelines, asked, due, ledger: store.ledger(), forgotten: this.forgotten(exporting) };
-    const deferred = (pipeline: string): readonly Span[] => this.backoff.deferred(pipeline, now);
-    const { window, turns } = planRound({ ...input, deferred, head: ends.last });
-    if (turns.length === 0) return { hasTurns: false, isFull: false };
+    const dueOf = (pipeline: string): readonly Span[] => this.backoff.dueSpans(pipeline, now);
+    const again = intersectSpans(unionSpans(pipelines.flatMap(({ name }) => dueOf(name))), asked);
+    if (again.length === 0) return;
+    const rest = (pipeline: string): readonly Span[] =>
+      subtractSpans(this.backoff.failedSpans(pipeline), dueOf(pipeline));
+    await this.take(exporting, { asked: again, ends, due: new Set() }, rest);
+  }
+
+  private async take(exporting: Exporting, round: RoundOf, deferred: RoundInput['deferred']): Promise<boolean> {
+    const { asked, ends, due } = round;
+    const { effects, pipelines, store, options } = exporting;
+    const forgotten = stillForgotten(store.forgotten(), store.ledger());
+    const input = { pipelines, asked, due, deferred, forgotten, ledger: store.ledger(), head: ends.last };
+    const { window, turns } = planRound(input);
+    if (turns.length === 0) return false;
     await bringEach(this.guarded(exporting, asked, ends), turns);
-    if (!(exporting.options.stop?.aborted ?? false)) {
-      for (const { pipeline, asked: tried } of turns) {
-        const missing = missingOf({ ...input, ledger: store.ledger() }, pipeline);
-        this.backoff.note(pipeline.name, tried, intersectSpans(missing, tried), effects.monotonic());
-      }
+    if (options.stop?.aborted === true) return false;
+    for (const { pipeline, asked: tried } of turns) {
+      if (isReading(pipeline)) continue;
+      const missing = missingOf({ ...input, ledger: store.ledger() }, pipeline);
+      this.backoff.note(pipeline.name, tried, intersectSpans(missing, tried), effects.monotonic());
     }
-    return { hasTurns: true, isFull: isFull(window) };
-  }
-
-  /** Blocks of any pipeline that are missing. */
-  missing(exporting: Exporting, asked: readonly Span[]): number {
-    const input = { asked, ledger: exporting.store.ledger(), forgotten: this.forgotten(exporting) };
-    return exporting.pipelines.reduce((most, pipeline) => Math.max(most, totalSize(missingOf(input, pipeline))), 0);
-  }
-
-  private forgotten({ store }: Exporting) {
-    return stillForgotten(store.forgotten(), store.ledger());
+    return isFull(window);
   }
 
   /** Compares the chain right before each commit: rows that were fetched before are of the chain that is sealed. */
