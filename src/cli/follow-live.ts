@@ -2,33 +2,47 @@ import { formatCount, formatDuration } from '../core/format.ts';
 import { formatSpan } from '../core/span.ts';
 import type { FollowEvent, LagEvent } from '../follow/follow-event.ts';
 import { type FollowHeadOptions, followHead } from '../follow/follow-head.ts';
+import { FollowHealth } from '../follow/follow-health.ts';
+import type { FollowMetrics } from '../follow/follow-metrics.ts';
+import type { FollowStatus } from '../follow/follow-status.ts';
 import type { RetryEvent } from '../http/source.ts';
+import { type MetricsAddress, type MetricsServer, serveMetrics } from '../scheduler/metrics-server.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { pasteable } from './invocation.ts';
 import { openLog } from './log.ts';
 import { describeEvent, describeRetry, isTrouble, TELL_WAIT_MS } from './progress-text.ts';
 import { isDetail, limitHeap } from './run-live.ts';
+import { ServiceNotify } from './service-notify.ts';
 
 export interface FollowLiveOptions {
   readonly isJson: boolean;
   readonly logPath: string | undefined;
+  /** Where metrics and health are served; undefined for nowhere. */
+  readonly metrics: MetricsAddress | undefined;
+  /** Lag above which it is not healthy. */
+  readonly maxLagMs: number;
 }
 
 /** How often the lag is printed where lines stay, such as in a log. */
 const TELL_LAG_MS = 60_000;
 
 /** Follows the head and shows it: JSON lines on standard output, or the lag and what goes wrong on standard error. */
-export async function followLive(options: FollowHeadOptions, { isJson, logPath }: FollowLiveOptions): Promise<void> {
+export async function followLive(options: FollowHeadOptions, live: FollowLiveOptions): Promise<void> {
+  const { isJson, logPath } = live;
   limitHeap();
   const log = logPath === undefined ? undefined : await openLog(logPath);
   const lines = new FollowLines(isJson);
   const interrupts = watchInterrupts(lines.tell);
+  const operations = new Operations(live);
+  await operations.listen();
   const stop = log === undefined ? interrupts.signal : AbortSignal.any([interrupts.signal, log.failure]);
   try {
     const report = await followHead({
       ...options,
       stop,
+      onOpen: (status) => operations.open(status),
       onEvent: (event) => {
+        operations.see(event);
         if (event.event !== 'done' && isDetail(event)) return;
         if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
         log?.info(event);
@@ -48,9 +62,55 @@ export async function followLive(options: FollowHeadOptions, { isJson, logPath }
   } finally {
     lines.end();
     interrupts.close();
+    await operations.close();
   }
   lines.tell('interrupted: committed rows are kept; follow again to continue');
   process.exitCode = 130;
+}
+
+/** Metrics, health and the watchdog. */
+class Operations {
+  private readonly live: FollowLiveOptions;
+  private readonly service = new ServiceNotify();
+  private server: MetricsServer | undefined;
+  private health: FollowHealth | undefined;
+  private metrics: FollowMetrics | undefined;
+
+  constructor(live: FollowLiveOptions) {
+    this.live = live;
+  }
+
+  /** Serves from the start on: until the warehouse is open, it is starting. */
+  async listen(): Promise<void> {
+    const { metrics: address } = this.live;
+    if (address === undefined) return;
+    const { openFollowMetrics } = await import('../follow/follow-metrics.ts');
+    this.metrics = openFollowMetrics();
+    const { metrics } = this;
+    this.server = await serveMetrics(address, metrics, { read: () => this.health?.read() ?? { status: 'starting' } });
+    process.stderr.write(`metrics at http://${address.host}:${this.server.port}/metrics\n`);
+  }
+
+  open(status: FollowStatus): void {
+    const health = new FollowHealth(status, this.live.maxLagMs);
+    this.health = health;
+    this.metrics?.open(status);
+    const describe = (): string => {
+      const { block, seconds } = status.read();
+      return block === undefined ? 'nothing is sealed yet' : `block ${block}, lag ${seconds} s`;
+    };
+    this.service.ready(() => health.read().status !== 'hanging', describe);
+  }
+
+  see(event: FollowEvent): void {
+    this.health?.see(event);
+    this.metrics?.see(event);
+  }
+
+  async close(): Promise<void> {
+    this.service.stopping();
+    await this.server?.close();
+  }
 }
 
 /** What people see of it: on a terminal one line that changes, elsewhere a line now and then. */

@@ -18,6 +18,7 @@ import { openSession } from '../http/session.ts';
 import { doneFor, type Store } from '../warehouse/index.ts';
 import type { FollowEvent } from './follow-event.ts';
 import { readFollowedFrom, writeFollowedFrom } from './follow-record.ts';
+import { type FollowStatus, heldBy } from './follow-status.ts';
 import { HeadLoop } from './head-loop.ts';
 import { NetworkClock } from './network-clock.ts';
 import { requireReadings } from './reading-times.ts';
@@ -39,6 +40,8 @@ export interface FollowHeadOptions extends ExportOptions {
   readonly refreshMs?: Readonly<Record<string, number>> | undefined;
   /** Called for every event. The report comes last, even if following fails. */
   readonly onEvent?: ((event: FollowEvent) => void) | undefined;
+  /** Called once, when the source has answered and the warehouse is open. */
+  readonly onOpen?: ((status: FollowStatus) => void) | undefined;
   /** Called after each round that committed blocks; the next round waits for it. */
   readonly maintenance?: ((store: Store) => Promise<void>) | undefined;
 }
@@ -116,6 +119,11 @@ async function follow({ exporting, sessions, told, from, options }: Following, f
     ...{ chain, clock: new NetworkClock(effects), rounds: new Rounds(chain, options.concurrency) },
     reopen: async () => ({ ...exporting, session: await sessions.open() }),
     requests: () => sessions.counts.requests,
+  });
+  told.onAny = () => loop.beat();
+  options.onOpen?.({
+    network: exporting.session.network,
+    read: () => ({ ...loop.position, ...heldBy(store), requests: sessions.counts.byOutcome }),
   });
   const failure = await failureOf(() => loop.run(first));
   const span = { from, to: Math.max(from, loop.head) };

@@ -1,9 +1,10 @@
-import { fetchHead, type IndexHead } from '../chain/index-head.ts';
+import { fetchHead, type IndexHead, type MasterBlock } from '../chain/index-head.ts';
 import { TonlakeError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import type { Exporting } from '../export/exporting.ts';
 import { doneFor, type Store } from '../warehouse/index.ts';
 import type { FollowEvent } from './follow-event.ts';
+import type { FollowPosition } from './follow-status.ts';
 import type { NetworkClock } from './network-clock.ts';
 import { canPass, isOfKey, Outage } from './outage.ts';
 import { ReadingTimes } from './reading-times.ts';
@@ -45,6 +46,11 @@ export class HeadLoop {
   private readonly headTrouble: Outage;
   private highest = 0;
   private movedAt = 0;
+  /** Newest sealed block. */
+  private newest: MasterBlock | undefined;
+  private holes: readonly Span[] = [];
+  /** When the loop last did something, or will at the latest; on the monotonic clock. */
+  private aliveAt: number;
   /** Newest block of the last round. */
   head = 0;
 
@@ -55,6 +61,24 @@ export class HeadLoop {
     this.readings = new ReadingTimes(exporting.effects, options.refreshMs);
     this.outage = new Outage(exporting.effects, options.tell);
     this.headTrouble = new Outage(exporting.effects, options.tell);
+    this.aliveAt = exporting.effects.monotonic();
+  }
+
+  /** Notes that something happens. */
+  beat(): void {
+    this.aliveAt = Math.max(this.aliveAt, this.exporting.effects.monotonic());
+  }
+
+  /** How far it is, as of now. */
+  get position(): FollowPosition {
+    const { clock } = this.options;
+    const { newest, head, holes } = this;
+    const seconds = newest === undefined ? undefined : Math.max(0, Math.round(clock.now() - newest.time) / 1000);
+    return {
+      ...{ head, block: newest?.seqno, seconds, holes: totalSize(holes), oldestHole: holes[0]?.from },
+      silentMs: Math.max(0, this.exporting.effects.monotonic() - this.aliveAt),
+      rps: this.exporting.session.source.rps,
+    };
   }
 
   /** @param first the head of the first round */
@@ -63,6 +87,7 @@ export class HeadLoop {
     const { effects } = this.exporting;
     for (let head: IndexHead | undefined = first; !stop.aborted; head = undefined) {
       const startedAt = effects.monotonic();
+      this.beat();
       let isFull = false;
       try {
         isFull = await this.round(head ?? (await fetchHead(this.exporting.session.source, stop)));
@@ -75,7 +100,9 @@ export class HeadLoop {
         continue;
       }
       const left = startedAt + this.interval.nextMs - effects.monotonic();
-      if (!isFull && left > 0) await effects.sleep(left, stop).catch(() => undefined);
+      if (isFull || left <= 0) continue;
+      this.aliveAt = effects.monotonic() + left;
+      await effects.sleep(left, stop).catch(() => undefined);
     }
   }
 
@@ -102,13 +129,17 @@ export class HeadLoop {
     const before = this.sealed(asked);
     const isFull = await rounds.bring(exporting, { asked, ends: head, due });
     const added = subtractSpans(this.sealed(asked), before);
+    await this.notePosition(head, asked);
     if (added.length > 0) {
       if (!isFull) this.interval.noteRound(effects.monotonic() - startedAt);
-      await this.tellLag(head, asked, added);
+      await this.tellLag(added);
     }
     await rounds.retry(exporting, asked, head);
     const late = subtractSpans(this.sealed(asked), unionSpans([...before, ...added]));
-    if (late.length > 0) await this.tellLag(head, asked, late);
+    if (late.length > 0) {
+      await this.notePosition(head, asked);
+      await this.tellLag(late);
+    }
     if (added.length + late.length > 0) await maintenance?.(store);
     return isFull;
   }
@@ -144,19 +175,30 @@ export class HeadLoop {
       .reduce(intersectSpans, asked);
   }
 
-  private async tellLag({ head, last }: IndexHead, asked: readonly Span[], added: readonly Span[]): Promise<void> {
-    const { chain, clock, requests, tell } = this.options;
+  private async notePosition({ head, last }: IndexHead, asked: readonly Span[]): Promise<void> {
     const sealed = this.sealed(asked);
-    const block = sealed.at(-1)?.to ?? 0;
-    const ageOf = async (seqno: number): Promise<number> => {
-      const time = seqno === head.seqno ? head.time : ((await chain.read(seqno))?.time ?? head.time);
-      return Math.max(0, Math.round(clock.now() - time) / 1000);
-    };
-    const holes = subtractSpans(asked, [...sealed, { from: block + 1, to: Number.MAX_SAFE_INTEGER }]);
+    const block = sealed.at(-1)?.to;
+    this.holes = block === undefined ? [] : subtractSpans(asked, [...sealed, { from: block + 1, to: last }]);
+    if (block === undefined || block === this.newest?.seqno) return;
+    this.newest = block === head.seqno ? head : await this.options.chain.read(block);
+  }
+
+  private async tellLag(added: readonly Span[]): Promise<void> {
+    const { chain, clock, requests, tell } = this.options;
+    const { head, block = 0, seconds = 0, holes, oldestHole } = this.position;
+    const oldest = added[0]?.from ?? block;
+    const time = oldest === block ? this.newest?.time : (await chain.read(oldest))?.time;
+    const longest = time === undefined ? seconds : Math.max(0, Math.round(clock.now() - time) / 1000);
     tell({
-      ...{ event: 'lag', block, head: last, blocks: last - block },
-      ...{ seconds: await ageOf(block), longest: await ageOf(added[0]?.from ?? block) },
-      ...{ holes: totalSize(holes), oldestHole: holes[0]?.from, requests: requests() },
+      event: 'lag',
+      block,
+      head,
+      blocks: head - block,
+      seconds,
+      longest,
+      holes,
+      oldestHole,
+      requests: requests(),
     });
   }
 }

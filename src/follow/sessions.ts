@@ -5,7 +5,7 @@ import type { SourceCounts } from '../http/source.ts';
 export class Sessions {
   private readonly openOne: () => Promise<Session>;
   private current: Session | undefined;
-  private before: SourceCounts = { requests: 0, retries: 0, bytes: 0, byPath: {} };
+  private before: SourceCounts = { requests: 0, retries: 0, bytes: 0, byPath: {}, byOutcome: {} };
 
   constructor(openOne: () => Promise<Session>) {
     this.openOne = openOne;
@@ -33,7 +33,14 @@ export class Sessions {
 }
 
 function addCounts(a: SourceCounts, b: SourceCounts): SourceCounts {
-  const byPath = { ...a.byPath };
-  for (const [path, count] of Object.entries(b.byPath)) byPath[path] = (byPath[path] ?? 0) + count;
-  return { requests: a.requests + b.requests, retries: a.retries + b.retries, bytes: a.bytes + b.bytes, byPath };
+  return {
+    ...{ requests: a.requests + b.requests, retries: a.retries + b.retries, bytes: a.bytes + b.bytes },
+    ...{ byPath: addEach(a.byPath, b.byPath), byOutcome: addEach(a.byOutcome, b.byOutcome) },
+  };
+}
+
+function addEach(a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>): Record<string, number> {
+  const sum = { ...a };
+  for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
 }

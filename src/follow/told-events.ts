@@ -17,7 +17,11 @@ export class ToldEvents {
     this.listener = listener;
   }
 
+  /** Called for every event, also for those that are not passed on. */
+  onAny: () => void = () => undefined;
+
   readonly tell = (event: FollowEvent): void => {
+    this.onAny();
     if (event.event === 'span') {
       for (const [table, rows] of Object.entries(event.rows)) {
         this.committed.set(table, (this.committed.get(table) ?? 0) + rows);

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { Effects } from '../core/effects.ts';
-import { SourceError, UsageError } from '../core/errors.ts';
+import { SourceError, TonlakeError, UsageError } from '../core/errors.ts';
 import type { RateLimiter } from '../rate-limit/limiter.ts';
 import type { Permit } from '../rate-limit/permit.ts';
 import type { Priority } from '../rate-limit/priority.ts';
@@ -74,6 +74,8 @@ export interface SourceCounts {
   readonly bytes: number;
   /** Attempts by path. */
   readonly byPath: Readonly<Record<string, number>>;
+  /** Attempts that have ended: `answered`, or the code of the error. */
+  readonly byOutcome: Readonly<Record<string, number>>;
 }
 
 export interface FetchOptions {
@@ -118,7 +120,12 @@ class HttpSource implements Source {
   readonly #queue: PQueue;
   /** Ends with the source, or with the signal that it was opened with. */
   readonly #life: LinkedSignal;
-  readonly #counts = { requests: 0, retries: 0, byPath: new Map<string, number>() };
+  readonly #counts = {
+    requests: 0,
+    retries: 0,
+    byPath: new Map<string, number>(),
+    byOutcome: new Map<string, number>(),
+  };
   #hasAnswered = false;
 
   constructor(options: SourceOptions) {
@@ -151,8 +158,9 @@ class HttpSource implements Source {
   }
 
   get counts(): SourceCounts {
-    const { requests, retries, byPath } = this.#counts;
-    return { requests, retries, bytes: this.#exchange.bytes, byPath: Object.fromEntries(byPath) };
+    const { requests, retries, byPath, byOutcome } = this.#counts;
+    const maps = { byPath: Object.fromEntries(byPath), byOutcome: Object.fromEntries(byOutcome) };
+    return { requests, retries, bytes: this.#exchange.bytes, ...maps };
   }
 
   async fetch<T>(
@@ -197,12 +205,28 @@ class HttpSource implements Source {
         this.#counts.requests++;
         if (tried > 1) this.#counts.retries++;
         byPath.set(request.path, (byPath.get(request.path) ?? 0) + 1);
-        const { reply, wireBytes } = await this.#exchange.send(request, target, signal);
-        this.#judge(request, permit, reply);
+        const { reply, wireBytes } = await this.#attempt(request, target, permit, signal);
         return { status: reply.status, body: reply.body, wireBytes, request: nameRequest(request, target) };
       },
       { signal, priority: tried },
     );
+  }
+
+  /** Sends and judges one attempt, and counts how it ended. */
+  async #attempt(request: SourceRequest, target: string, permit: Permit, signal: AbortSignal) {
+    const { byOutcome } = this.#counts;
+    let outcome = 'aborted';
+    try {
+      const sent = await this.#exchange.send(request, target, signal);
+      this.#judge(request, permit, sent.reply);
+      outcome = 'answered';
+      return sent;
+    } catch (error) {
+      if (error instanceof TonlakeError) outcome = error.code;
+      throw error;
+    } finally {
+      byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + 1);
+    }
   }
 
   /** @throws {RetryableFailure} for a response that is not usable */

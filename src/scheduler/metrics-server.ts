@@ -1,12 +1,21 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { UsageError } from '../core/errors.ts';
-import type { Health } from './health.ts';
-import type { ScheduleMetrics } from './metrics.ts';
 
 /** Address of the metrics server. */
 export interface MetricsAddress {
   readonly host: string;
   readonly port: number;
+}
+
+/** What `/metrics` answers. */
+export interface ServedMetrics {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+/** What `/healthz` answers: 200 if the status is `ok`, otherwise 503. */
+export interface ServedHealth {
+  read(): { readonly status: string };
 }
 
 /** A running server. */
@@ -42,8 +51,8 @@ export function parseMetricsAddress(text: string, isPublic = false): MetricsAddr
 /** Serves `/metrics` and `/healthz`. @throws {UsageError} `port-taken` */
 export async function serveMetrics(
   address: MetricsAddress,
-  metrics: ScheduleMetrics,
-  health: Health,
+  metrics: ServedMetrics,
+  health: ServedHealth,
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').replace(/\?.*$/, '');

@@ -13,7 +13,9 @@ test('status begins with what is missing, and has a line for each pipeline; one 
   expect(await run('transactions', '-r', '1004:1005')).toMatchObject({ code: 0 });
   const status = (...args: readonly string[]) => tonlake(['status', ...args, '-w', path]);
   const { stdout: summary } = await status();
-  expect(summary).toMatch(/^sandbox in .*\n\nmissing +transactions +1002:1003\n/);
+  expect(summary).toMatch(
+    /^sandbox in .*\nnewest block 1005, 2026-05-01T23:33:22Z, .* ago\n\nmissing +transactions +1002:1003\n/,
+  );
   expect(summary).not.toContain('nothing is missing');
   expect(summary.match(/^blocks .*$/gm)).toEqual([expect.stringMatching(/^blocks +1000:1005 +\d+ +\d+ \(/)]);
   expect(summary.match(/^transactions .*$/gm)).toEqual([expect.stringContaining('1000:1001,1004:1005')]);
@@ -57,7 +59,7 @@ test('a summary of many pipelines is short: spans are counted, and names that ar
     { mart: 'one', ...mart },
     { mart: 'two', ...mart },
   ];
-  const place = { network: 'sandbox', warehouse: '/w', store: 'parquet' } as const;
+  const place = { network: 'sandbox', warehouse: '/w', store: 'parquet', newest: undefined } as const;
   const lines = formatSummary({ ...place, quarantined: 2, pipelines: [...pipelines, open], marts }).split('\n');
   const end = lines.indexOf('', 2);
   expect(lines.slice(0, end)).toEqual([

@@ -230,6 +230,7 @@ test('tonlake status --json is one object', async () => {
     };
     expect(JSON.parse(stdout)).toEqual({
       ...{ network: 'sandbox', warehouse, store, quarantined: 0 },
+      newest: { seqno: 1009, time: '2026-05-01T23:33:23.000Z' },
       pipelines: [
         { pipeline: 'blocks', rows: { blocks: expect.any(Number) }, ...shared },
         { pipeline: 'transactions', rows: counts, ...shared },

@@ -42,7 +42,7 @@ function findBelow(command: Command, name: string | undefined): Command | undefi
   return command.commands.find((each) => each.name() === name);
 }
 
-test.each(['crontab', 'tonlake-job@.service', 'tonlake.service', 'tonlake_dag.py'])(
+test.each(['crontab', 'tonlake-follow.service', 'tonlake-job@.service', 'tonlake.service', 'tonlake_dag.py'])(
   'the command lines of deploy/%s are of this program',
   (file) => {
     const commands = commandsIn(read(`deploy/${file}`));
@@ -64,7 +64,7 @@ test('the line of cron has five fields, and a command that a shell can read', ()
 
 test.runIf(isThere('systemd-analyze'))('systemd takes the units', () => {
   const folder = freshFolder();
-  const units = ['tonlake.service', 'tonlake-job@.service', 'tonlake-job@.timer'];
+  const units = ['tonlake.service', 'tonlake-follow.service', 'tonlake-job@.service', 'tonlake-job@.timer'];
   for (const unit of units) {
     writeFileSync(join(folder, unit), read(`deploy/${unit}`).replace('/usr/bin/node', process.execPath));
   }
@@ -81,7 +81,7 @@ test.runIf(isThere('systemd-analyze'))('systemd takes the units', () => {
   );
 });
 
-test.each(['tonlake.service', 'tonlake-job@.service'])(
+test.each(['tonlake.service', 'tonlake-follow.service', 'tonlake-job@.service'])(
   '%s can write its state, though nothing else outside its data',
   (unit) => {
     const text = read(`deploy/${unit}`);

@@ -25,9 +25,14 @@ interface FollowFlags extends CommonOptions, SelectionFlags {
   readonly budget?: string;
   readonly concurrency?: number;
   readonly workers?: number;
+  readonly metrics?: string;
+  readonly metricsPublic?: boolean;
+  readonly maxLag?: number;
   readonly json?: boolean;
   readonly log?: string;
 }
+
+const LAG_MS = 30_000;
 
 const HELP = `
 It exports what is missing, like run, and then keeps up with the head until it is stopped. Each round asks for the head once, and for all
@@ -39,6 +44,7 @@ Examples:
   tonlake follow --network testnet
   tonlake follow transactions jetton_transfers --network testnet --lag 10s
   tonlake follow --network testnet --from 2026-05-01 --refresh jetton_masters=1h
+  tonlake follow --network testnet --lag 10s --metrics 127.0.0.1:9464 --max-lag 5m
 
 Exit codes: 1 failed, 2 invalid usage, 130 stopped by Ctrl-C or SIGTERM.`;
 
@@ -71,13 +77,26 @@ export function addFollow(program: Command): void {
     .addOption(budgetOption())
     .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)
     .option('--workers <n>', 'maximum of worker threads that decode pages; 0 for none', parseWhole)
+    .option('--metrics <address>', 'serve /metrics and /healthz on this loopback address, such as 127.0.0.1:9464')
+    .option(
+      '--metrics-public',
+      'allow any address for --metrics, which other machines can then read without a password',
+    )
+    .option('--max-lag <time>', 'lag above which /healthz answers 503 (default: three times --lag)', parseDuration)
     .option('--json', 'print one JSON object per line')
     .option('--log <path>', 'append all events and retries to a file, as JSON lines')
     .addHelpText('after', HELP)
     .action(async (pipelines: readonly string[], flags: FollowFlags) => {
       if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
-      const { followLive } = await import('../follow-live.ts');
-      await followLive(await followOptions(pipelines, flags), { isJson: flags.json === true, logPath: flags.log });
+      const [{ followLive }, { parseMetricsAddress }] = await Promise.all([
+        import('../follow-live.ts'),
+        import('../../scheduler/metrics-server.ts'),
+      ]);
+      const { metrics, metricsPublic, lag = LAG_MS } = flags;
+      await followLive(await followOptions(pipelines, flags), {
+        ...{ isJson: flags.json === true, logPath: flags.log, maxLagMs: flags.maxLag ?? 3 * lag },
+        metrics: metrics === undefined ? undefined : parseMetricsAddress(metrics, metricsPublic),
+      });
     });
 }
 

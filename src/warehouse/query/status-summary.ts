@@ -3,7 +3,7 @@ import { UsageError } from '../../core/errors.ts';
 import { alignColumns, formatBytes, formatCount } from '../../core/format.ts';
 import { formatSpans, type Span } from '../../core/span.ts';
 import { describeLeftOut, nameSome } from './left-out-gaps.ts';
-import type { WarehouseStatus } from './status.ts';
+import { describeNewest, type WarehouseStatus } from './status.ts';
 
 const MOST_SPANS = 3;
 
@@ -15,6 +15,7 @@ export function formatSummary(status: WarehouseStatus): string {
   const isOpen = lacks.some(([kind]) => kind === 'missing' || kind === 'quarantined');
   return [
     head,
+    ...describeNewest(status),
     '',
     ...(isOpen ? [] : ['nothing is missing or in quarantine']),
     ...alignColumns(lacks),

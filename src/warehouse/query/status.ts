@@ -1,6 +1,6 @@
 import type { DaySpan } from '../../chain/day-spans.ts';
 import { StoreError } from '../../core/errors.ts';
-import { formatBytes, formatCount } from '../../core/format.ts';
+import { formatBytes, formatCount, formatDuration } from '../../core/format.ts';
 import {
   greatest,
   intersectSpans,
@@ -14,6 +14,7 @@ import {
 import { isEphemeral, proofOf } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { resolveNetwork } from '../../http/network.ts';
+import type { Query } from '../../sql/query-result.ts';
 import { doneSpans, quarantinedSpans, unprovenSpans } from '../ledger/done-spans.ts';
 import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.ts';
 import { openReader } from '../open-store.ts';
@@ -72,10 +73,18 @@ export interface MartStatus {
   readonly lastCommit: string;
 }
 
+export interface NewestBlock {
+  readonly seqno: number;
+  /** ISO 8601, UTC; undefined if times were left out. */
+  readonly time: string | undefined;
+}
+
 export interface WarehouseStatus {
   readonly network: string;
   readonly warehouse: string;
   readonly store: 'parquet' | 'duckdb';
+  /** Newest masterchain block with sealed headers; undefined without headers. */
+  readonly newest: NewestBlock | undefined;
   /** Records in quarantine. */
   readonly quarantined: number;
   readonly pipelines: readonly PipelineStatus[];
@@ -110,6 +119,7 @@ export async function statusIn(reader: Reader, registry: Registry): Promise<Ware
     network: reader.network,
     warehouse: reader.path,
     store: reader.kind,
+    newest: await readNewest(reader.query, doneSpans(ledger, registry.playing('headers').pipeline.name)),
     quarantined: ledger.reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0),
     pipelines: names.map((name) => {
       const isWatched = registry.pipelines.some((pipeline) => pipeline.name === name && isEphemeral(pipeline));
@@ -192,9 +202,27 @@ function statusOf(
   };
 }
 
+async function readNewest(query: Query, done: readonly Span[]): Promise<NewestBlock | undefined> {
+  const seqno = done.at(-1)?.to;
+  if (seqno === undefined) return undefined;
+  const { rows } = await query('SELECT gen_utime FROM _headers WHERE mc_block_seqno = $seqno AND workchain = -1', {
+    seqno,
+  });
+  const utime = rows[0]?.[0] ?? null;
+  return { seqno, time: utime === null ? undefined : new Date(Number(utime) * 1000).toISOString() };
+}
+
+/** `newest block 1199, 2026-05-01T12:00:00Z, 5 s ago`; nothing without headers. */
+export function describeNewest({ newest }: WarehouseStatus, now = Date.now()): readonly string[] {
+  if (newest === undefined) return [];
+  if (newest.time === undefined) return [`newest block ${newest.seqno}`];
+  const seconds = Math.max(0, Math.round((now - Date.parse(newest.time)) / 1000));
+  return [`newest block ${newest.seqno}, ${newest.time.replace('.000', '')}, ${formatDuration(seconds)} ago`];
+}
+
 /** The status for people. */
 export function formatStatus(status: WarehouseStatus): string {
-  const lines = [`${status.network} in ${status.warehouse} (${status.store})`];
+  const lines = [`${status.network} in ${status.warehouse} (${status.store})`, ...describeNewest(status)];
   if (status.pipelines.length === 0) lines.push('', 'nothing is committed yet');
   for (const pipeline of status.pipelines) {
     const rows = Object.entries(pipeline.rows).map(([table, count]) => `${formatCount(count)} ${table}`);

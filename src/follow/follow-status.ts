@@ -1,0 +1,44 @@
+import type { Store } from '../warehouse/index.ts';
+
+/** How far following is. */
+export interface FollowPosition {
+  /** Newest masterchain block of the index, as of the last round. */
+  readonly head: number;
+  /** Newest block that all followed pipelines have; undefined if there is none. */
+  readonly block: number | undefined;
+  /** Its age now, in seconds. */
+  readonly seconds: number | undefined;
+  /** Blocks before it that are not sealed. */
+  readonly holes: number;
+  readonly oldestHole: number | undefined;
+  /** Time without any sign of life beyond the planned pause, in milliseconds. */
+  readonly silentMs: number;
+  /** Current maximum of requests per second; undefined for no limit. */
+  readonly rps: number | undefined;
+}
+
+/** What the warehouse holds. */
+interface Held {
+  readonly files: number;
+  readonly quarantined: number;
+}
+
+/** Figures of a running `followHead`. */
+export interface FollowFigures extends FollowPosition, Held {
+  /** Attempts by outcome: `answered`, or the code of the error. */
+  readonly requests: Readonly<Record<string, number>>;
+}
+
+/** A running `followHead`, for metrics and health. */
+export interface FollowStatus {
+  readonly network: string;
+  read(): FollowFigures;
+}
+
+export function heldBy(store: Store): Held {
+  const tables = store.ledger().flatMap((entry) => Object.entries(entry.tables));
+  return {
+    files: tables.reduce((sum, [, { files }]) => sum + files.length, 0),
+    quarantined: store.ledger().reduce((sum, { tables: of }) => sum + (of['quarantine']?.rows ?? 0), 0),
+  };
+}

@@ -1,0 +1,78 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { FollowHealth } from '../../src/follow/follow-health.ts';
+import type { FollowFigures } from '../../src/follow/follow-status.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
+import { startTonlake, tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
+
+test('the command follows until SIGTERM, serves metrics and health, and tells systemd', async () => {
+  const sandbox = await startSandbox({ blocks: 1000, blockMs: 200 });
+  onTestFinished(() => sandbox.close());
+  const folder = freshFolder();
+  const messages = join(folder, 'messages');
+  writeFileSync(join(folder, 'systemd-notify'), `#!/bin/sh\necho "$@" >> ${messages}\n`);
+  chmodSync(join(folder, 'systemd-notify'), 0o755);
+  const warehouse = join(folder, 'w');
+  const following = startTonlake(
+    [
+      ...['follow', '--network', sandbox.url, '--warehouse', warehouse, '--lag', '2s', '--workers', '0', '--json'],
+      ...['--metrics', '127.0.0.1:0'],
+    ],
+    { env: { PATH: `${folder}:${process.env['PATH']}`, NOTIFY_SOCKET: join(folder, 'none'), WATCHDOG_USEC: '400000' } },
+  );
+  await following.until('stderr', /metrics at .*\/metrics\n/);
+  await following.until('stdout', /("event":"lag"[\s\S]*){2}/);
+  await vi.waitUntil(() => /WATCHDOG=1 STATUS=block 1\d+, lag/.test(readFileSync(messages, 'utf8')), {
+    timeout: 30_000,
+  });
+  following.kill('SIGTERM');
+  const { code, stdout, stderr } = await following.finished;
+  expect({ code, last: JSON.parse(stdout.trim().split('\n').at(-1) ?? '').event }).toEqual({ code: 130, last: 'done' });
+  expect(stderr).toContain('interrupted: committed rows are kept');
+  expect(readFileSync(messages, 'utf8')).toMatch(/^READY=1 STATUS=[\s\S]*STOPPING=1\n$/);
+  const status = await tonlake(['status', '--warehouse', warehouse]);
+  expect(status.stdout).toMatch(/^newest block 1\d\d\d, 2026-05-0\dT\d\d:\d\d:\d\dZ, .* ago$/m);
+});
+
+const FIGURES: FollowFigures = {
+  ...{ head: 1010, block: 1000, seconds: 4, holes: 2, oldestHole: 990, silentMs: 0, rps: 10 },
+  ...{ files: 12, quarantined: 1, requests: { answered: 40, 'rate-limited': 2 } },
+};
+
+test('health is bad above the bound of the lag, before anything is sealed, and when nothing happens any more', () => {
+  const stateOf = (change: Partial<FollowFigures>) =>
+    new FollowHealth({ network: 'testnet', read: () => ({ ...FIGURES, ...change }) }, 5_000).read().status;
+  expect(stateOf({})).toBe('ok');
+  expect(stateOf({ seconds: 5.001 })).toBe('behind');
+  expect(stateOf({ seconds: undefined, block: undefined })).toBe('starting');
+  expect(stateOf({ silentMs: 600_001 })).toBe('hanging');
+});
+
+test('metrics show the figures as they are when somebody asks', async () => {
+  const { openFollowMetrics } = await import('../../src/follow/follow-metrics.ts');
+  const metrics = openFollowMetrics();
+  let figures = FIGURES;
+  metrics.open({ network: 'testnet', read: () => figures });
+  metrics.see({ event: 'span', pipeline: 'blocks', from: 1, to: 2, rows: {} });
+  const lines = async () => (await metrics.text()).split('\n').filter((line) => line.startsWith('tonlake_'));
+  expect(await lines()).toEqual([
+    'tonlake_follow_lag_seconds 4',
+    'tonlake_follow_lag_blocks 10',
+    'tonlake_follow_head_block 1010',
+    'tonlake_follow_sealed_block 1000',
+    'tonlake_follow_missing_blocks 2',
+    'tonlake_follow_oldest_hole_block 990',
+    'tonlake_follow_files 12',
+    'tonlake_follow_quarantined_records 1',
+    'tonlake_follow_rate_limit_rps 10',
+    'tonlake_follow_requests_total{outcome="answered"} 40',
+    'tonlake_follow_requests_total{outcome="rate-limited"} 2',
+    'tonlake_follow_commits_total{pipeline="blocks"} 1',
+  ]);
+  figures = { ...FIGURES, seconds: 9, oldestHole: undefined };
+  const later = await lines();
+  expect(later).toContain('tonlake_follow_lag_seconds 9');
+  expect(later.join()).not.toContain('oldest_hole');
+});
