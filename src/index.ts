@@ -48,6 +48,7 @@ export { type RenderedReport, type RenderOptions, renderReport } from './reports
 export type { ReportFormat } from './reports/report-format.ts';
 export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/index.ts';
 export type { QueryResult } from './sql/query-result.ts';
+export { type ExportOptions, type ExportReport, exportRows } from './targets/export-rows.ts';
 export type { Finding, FindingKind } from './verify/finding.ts';
 export { type ForgetOptions, type ForgetReport, forgetRange } from './verify/forget.ts';
 export type { RetainedRows } from './verify/plan-retention.ts';

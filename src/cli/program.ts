@@ -7,6 +7,7 @@ import { addCompact } from './commands/compact-command.ts';
 import { addCompletion } from './commands/completion-command.ts';
 import { addDescribe } from './commands/describe-command.ts';
 import { addExplain } from './commands/explain-command.ts';
+import { addExport } from './commands/export-command.ts';
 import { addFetch } from './commands/fetch-command.ts';
 import { addFiles } from './commands/files-command.ts';
 import { addFollow } from './commands/follow-command.ts';
@@ -48,6 +49,7 @@ export function createProgram(): Command {
     addShell,
     addUi,
     addReport,
+    addExport,
     addDescribe,
     addExplain,
     addFiles,

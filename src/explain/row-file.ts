@@ -1,5 +1,7 @@
 import { hashFile } from '../files/disk.ts';
+import { isLocalPath } from '../files/local-path.ts';
 import { quoteText } from '../sql/canonical-text.ts';
+import type { Query } from '../sql/query-result.ts';
 import type { Reader, TableFile } from '../warehouse/index.ts';
 import type { RowFileFacts } from './explanation.ts';
 
@@ -20,10 +22,21 @@ export async function readFileFacts(
     if (rowInGroup < Number(count)) break;
     rowInGroup -= Number(count);
   }
-  return { path, rows, bytes, row, rowGroup, rowInGroup, checksum: await compareBytes(absolute, sha256) };
+  return { path, rows, bytes, row, rowGroup, rowInGroup, checksum: await compareBytes(query, absolute, sha256) };
 }
 
-async function compareBytes(absolute: string, sha256: string | undefined): Promise<RowFileFacts['checksum']> {
+async function compareBytes(
+  query: Query,
+  absolute: string,
+  sha256: string | undefined,
+): Promise<RowFileFacts['checksum']> {
   if (sha256 === undefined) return 'unknown';
-  return (await hashFile(absolute)) === sha256 ? 'matches' : 'differs';
+  return (await hashAnywhere(query, absolute)) === sha256 ? 'matches' : 'differs';
+}
+
+/** DuckDB reads what does not lie on a disk. */
+async function hashAnywhere(query: Query, path: string): Promise<string> {
+  if (isLocalPath(path)) return hashFile(path);
+  const { rows } = await query(`SELECT sha256(content) FROM read_blob(${quoteText(path)})`);
+  return String(rows[0]?.[0]);
 }

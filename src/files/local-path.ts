@@ -9,7 +9,7 @@ const ELSEWHERE =
  *
  * @throws {UsageError} `not-local`
  */
-export function requireLocalPath(path: string, option: '--warehouse' | '--output' | '--log'): void {
+export function requireLocalPath(path: string, option: '--warehouse' | '--output' | '--log' | '--to'): void {
   if (isLocalPath(path)) return;
   const [scheme = ''] = path.split(':');
   const isFile = scheme.toLowerCase() === 'file';

@@ -4,10 +4,10 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { quoteName, quoteText } from './canonical-text.ts';
 import type { Query, Stream } from './query-result.ts';
-import { textOfRows } from './row-text.ts';
+import { type TextFormat, textOfRows } from './row-text.ts';
 import { splitStatements } from './statements.ts';
 
-export const RELATION_FORMATS = ['csv', 'json', 'parquet'] as const;
+export const RELATION_FORMATS = ['csv', 'json', 'jsonl', 'parquet'] as const;
 export type RelationFormat = (typeof RELATION_FORMATS)[number];
 
 /** Runs selects: a warehouse opened for reading, or a database. */
@@ -25,7 +25,7 @@ export interface Selection {
 /** Where rows go: a new file, or a text stream. */
 export type RelationTarget =
   | { readonly file: string; readonly format: RelationFormat }
-  | { readonly out: Writable; readonly format: Exclude<RelationFormat, 'parquet'> };
+  | { readonly out: Writable; readonly format: TextFormat };
 
 /**
  * Writes the rows of a select: the only way from SQL to a file. Rows are written as DuckDB produces them, so memory does not grow with
@@ -51,7 +51,7 @@ export async function writeRelation(
 async function writeText(
   { stream }: RelationSource,
   { sql, parameters }: Selection,
-  format: 'csv' | 'json',
+  format: TextFormat,
   out: Writable,
 ): Promise<number> {
   let count = 0;

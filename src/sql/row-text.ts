@@ -1,25 +1,32 @@
 import { partsOf } from './nested-values.ts';
 import type { QueryResult, RowStream } from './query-result.ts';
 
-/** The text of a stream of rows, in pieces: CSV (RFC 4180), or one JSON array of objects. Integers keep all digits; nested values are
- * nested in JSON, and DuckDB's text in CSV. */
+/** `jsonl`: an object per line. */
+export type TextFormat = 'csv' | 'json' | 'jsonl';
+
+/** What stands before the first row, between rows, and after the last one. */
+const AROUND = { json: ['[', ',\n', ']\n'], jsonl: ['', '\n', '\n'] } as const;
+
+/** The text of a stream of rows, in pieces: CSV (RFC 4180), one JSON array of objects, or JSON lines. Integers keep all digits; nested
+ * values are nested in JSON, and DuckDB's text in CSV. */
 export async function* textOfRows(
   { columns, lots }: RowStream,
-  format: 'csv' | 'json',
+  format: TextFormat,
   onRows: (count: number) => void = () => {},
 ): AsyncGenerator<string> {
   const isCsv = format === 'csv';
   const names = columns.map(({ name }) => name);
-  let before = isCsv ? `${csvLine(names)}\n` : '[';
+  const [head, between, end] = isCsv ? [`${csvLine(names)}\n`, '\n', '\n'] : AROUND[format];
+  let isEmpty = true;
   for await (const rows of lots()) {
+    if (rows.length === 0) continue;
     const lines = isCsv ? csvRows({ columns, rows }) : jsonRows({ columns, rows });
-    const text = [...lines].join(isCsv ? '\n' : ',\n');
     onRows(rows.length);
-    yield `${before}${text}`;
-    before = isCsv ? '\n' : ',\n';
+    yield `${isEmpty ? head : between}${[...lines].join(between)}`;
+    isEmpty = false;
   }
-  if (isCsv) yield before;
-  else yield before === '[' ? '[]\n' : ']\n';
+  if (!isEmpty) yield end;
+  else if (format !== 'jsonl') yield isCsv ? head : '[]\n';
 }
 
 export function* csvRows(result: QueryResult): Generator<string> {

@@ -128,7 +128,7 @@ describe('the result of tonlake sql', () => {
     [['-o', 'r.parquet', '--format', 'box'], /expected a path that fits the format box, got r\.parquet/],
     [
       ['-o', 'r.html'],
-      /expected a path that ends in \.txt, \.csv, \.json, \.parquet, got r\.html; hint: choose another/,
+      /expected a path that ends in \.txt, \.csv, \.json, \.jsonl, \.ndjson, \.parquet, got r\.html; hint: choose another/,
     ],
     [
       ['-o', 'r.xlsx'],

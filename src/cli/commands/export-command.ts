@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import { formatCount } from '../../core/format.ts';
+import type { ExportReport } from '../../targets/export-rows.ts';
+import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
+import { findWarehouse } from '../find-warehouse.ts';
+import { pasteable } from '../invocation.ts';
+import { collectInSteps } from '../v8-flags.ts';
+
+interface ExportFlags extends CommonOptions {
+  readonly to: string;
+  readonly as?: string;
+  readonly days?: string;
+  readonly param: Readonly<Record<string, string>>;
+  readonly strict?: boolean;
+  readonly keepFormulas?: boolean;
+  readonly json?: boolean;
+}
+
+const HELP = `
+Targets: a file that ends in .csv, .json, .jsonl, .parquet, .arrow, .xlsx, .sqlite or .db, or postgres://user@host/database. A file
+is replaced when the new one is complete; of a SQLite file, only the exported rows are.
+
+In a database, each UTC day of rows with a block_date replaces the rows of that day, in a transaction of its own, so the same
+export can be repeated. Rows without a day are replaced together. The table is created with types, key, index and comments.
+_tonlake_exports in the target says which days are there. The password is read from PGPASSWORD or ~/.pgpass, never from the URL.
+
+What a target cannot hold as it is, such as 64-bit numbers in a spreadsheet, is written as text, with a warning: docs/export.md has
+the types of each target.
+
+Examples:
+  tonlake export transactions --to transactions.parquet --network sandbox
+  tonlake export gas_fees_daily --to fees.xlsx
+  tonlake export transactions --days 2026-05-01:2026-05-07 --to postgres://analyst@db.local/lake
+  tonlake export "select * from messages where comment is not null" --as comments --to lake.sqlite`;
+
+/** `tonlake export`: rows go to files and databases. */
+export function addExport(program: Command): void {
+  withPlace(program.command('export'))
+    .description('export a table, mart or query to a file or database')
+    .argument('<rows>', 'name of a table, mart or view, or a query in DuckDB SQL')
+    .requiredOption('--to <target>', 'file or database')
+    .option('--as <name>', 'name of the table in a database, or schema.table (default: that of the exported table)')
+    .option('--days <range>', 'UTC days to export: 2026-05-01, or 2026-05-01:2026-05-07 (default: all)')
+    .option('-p, --param <name=value>', 'value of $name in the query; repeatable', collectParam, {})
+    .option('--strict', 'fail if a table has missing or quarantined blocks in the exported days')
+    .option('--keep-formulas', 'leave texts of a CSV file that begin like a formula as they are')
+    .option('--json', 'print a JSON object')
+    .addHelpText('after', HELP)
+    .action(async (rows: string, flags: ExportFlags) => {
+      const [{ exportRows }, { parseDays }] = await Promise.all([
+        import('../../targets/export-rows.ts'),
+        import('../../targets/exported-rows.ts'),
+      ]);
+      collectInSteps();
+      const { network, as, strict, keepFormulas, param } = flags;
+      const days = flags.days === undefined ? undefined : parseDays(flags.days);
+      const source = /\s/.test(rows.trim()) ? { sql: rows } : { table: rows.trim() };
+      const report = await exportRows(await findWarehouse(flags), source, flags.to, {
+        ...{ network, days, as, strict, keepFormulas },
+        parameters: Object.keys(param).length === 0 ? undefined : param,
+        onWarning: (message) => void process.stderr.write(`warning: ${pasteable(message)}\n`),
+      });
+      if (flags.json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
+      else process.stderr.write(`${summaryOf(report)}\n`);
+    });
+}
+
+function summaryOf({ rows, days, target }: ExportReport): string {
+  const count = `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'} in ${target}`;
+  const dated = days?.filter(({ day }) => day !== undefined) ?? [];
+  return dated.length === 0 ? count : `${count}: ${dated.length} ${dated.length === 1 ? 'day' : 'days'} replaced`;
+}

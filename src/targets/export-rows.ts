@@ -1,0 +1,159 @@
+import { type Effects, realEffects } from '../core/effects.ts';
+import { UsageError } from '../core/errors.ts';
+import type { Registry } from '../declare/registry.ts';
+import { putWhole } from '../files/put-whole-file.ts';
+import type { Stream } from '../sql/query-result.ts';
+import { writeRelation } from '../sql/relation-writer.ts';
+import { openReader, type Reader } from '../warehouse/index.ts';
+import { findGaps } from '../warehouse/query/open-warehouse.ts';
+import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { CellNotes } from './cell-notes.ts';
+import { type Days, type ExportedRows, type ExportSource, openRows } from './exported-rows.ts';
+import { withoutFormulas } from './formula-guard.ts';
+import type { DayReport } from './owned-table.ts';
+import type { TableOptions } from './sqlite-file.ts';
+import { type FileFormat, parseTarget, type Target } from './target.ts';
+
+export interface ExportOptions {
+  /** When given, the warehouse must hold it. */
+  readonly network?: string | undefined;
+  /** UTC days to export, both ends inclusive; default: all. */
+  readonly days?: Days | undefined;
+  /** Name of the table in a database, or of the first sheet. Default: that of the exported table; required for a query. */
+  readonly as?: string | undefined;
+  /** Values of `$name` in the query. */
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  /** Refuses tables with missing or quarantined blocks. Default false: warns. */
+  readonly strict?: boolean | undefined;
+  /** Leaves texts of a CSV file that begin like a formula as they are. Default false. */
+  readonly keepFormulas?: boolean | undefined;
+  readonly registry?: Registry | undefined;
+  readonly effects?: Effects | undefined;
+  /** Called for each gap in the exported range, and for values that the target cannot hold as they are. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+  /** Called after each day that was replaced in a database. */
+  readonly onDay?: ((report: DayReport) => void) | undefined;
+}
+
+export interface ExportReport {
+  readonly target: string;
+  readonly rows: number;
+  /** The days that were replaced in a database, in order; undefined for other targets. */
+  readonly days: readonly DayReport[] | undefined;
+  /** Gaps, and values that the target cannot hold as they are. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Exports the rows of a table, mart or query to a file or database, as they were when the export began. Memory does not grow with their
+ * number. A file is replaced as a whole; in a database, the exported days are.
+ *
+ * @param to path of a file that ends in .csv, .json, .jsonl, .parquet, .arrow, .xlsx or .sqlite, or postgres://user@host/database
+ * @throws {UsageError} `bad-target`, `password-in-url`, `no-day`, `no-name`; {AuditError} `not-whole` with `strict`; {StoreError}
+ */
+export async function exportRows(
+  warehouse: string,
+  source: ExportSource,
+  to: string,
+  options: ExportOptions = {},
+): Promise<ExportReport> {
+  const target = parseTarget(to);
+  const registry = await warehouseRegistry(warehouse, options.registry);
+  const reader = await openReader(warehouse, registry.tables, { isPinned: true });
+  try {
+    requireSameNetwork(reader.path, reader.network, options.network);
+    return await exportFrom(reader, registry, source, target, options);
+  } finally {
+    await reader.close();
+  }
+}
+
+async function exportFrom(
+  reader: Reader,
+  registry: Registry,
+  source: ExportSource,
+  target: Target,
+  options: ExportOptions,
+): Promise<ExportReport> {
+  const { days, parameters, strict, onWarning = () => undefined } = options;
+  const rows = await openRows(reader, registry, source, { days, parameters });
+  const gaps = await findGaps(reader, registry, { sql: rows.sqlOf(), parameters }, strict);
+  for (const gap of gaps) onWarning(gap);
+  const notes = new CellNotes();
+  const written = await writeTo(target, reader, rows, { source, notes, options });
+  const messages = notes.messages();
+  for (const message of messages) onWarning(message);
+  const shown =
+    target.kind === 'file' ? target.path : `${target.url.protocol}//${target.url.host}${target.url.pathname}`;
+  return { target: shown, ...written, warnings: [...gaps, ...messages] };
+}
+
+interface Writing {
+  readonly source: ExportSource;
+  readonly notes: CellNotes;
+  readonly options: ExportOptions;
+}
+
+async function writeTo(
+  target: Target,
+  reader: Reader,
+  rows: ExportedRows,
+  { source, notes, options }: Writing,
+): Promise<Pick<ExportReport, 'rows' | 'days'>> {
+  const { effects = realEffects } = options;
+  const name = options.as ?? ('table' in source ? source.table : undefined);
+  const table = (): TableOptions => {
+    if (name !== undefined) return { name, notes, exportedAt: new Date(effects.now()).toISOString() };
+    throw new UsageError('usage: expected a name for the rows of a query, got none', {
+      code: 'no-name',
+      hint: '--as NAME is the table in the target',
+    });
+  };
+  if (target.kind === 'postgres') {
+    const { writePostgres } = await import('./postgres.ts');
+    return ofDays(await writePostgres(rows, target.url, table(), options.onDay));
+  }
+  const { path, format } = target;
+  if (format === 'sqlite') {
+    const { writeSqlite } = await import('./sqlite-file.ts');
+    const own = table();
+    return ofDays(await putWhole(path, (draft) => writeSqlite(rows, { path, draft }, own)));
+  }
+  const count = await putWhole(path, (draft) =>
+    writeFileAs(format, draft, reader, rows, { name: name ?? 'rows', notes, options }),
+  );
+  return { rows: count, days: undefined };
+}
+
+async function writeFileAs(
+  format: Exclude<FileFormat, 'sqlite'>,
+  draft: string,
+  reader: Reader,
+  rows: ExportedRows,
+  { name, notes, options }: Omit<Writing, 'source'> & { readonly name: string },
+): Promise<number> {
+  const selection = { sql: rows.sqlOf(), parameters: options.parameters };
+  switch (format) {
+    case 'arrow': {
+      const { writeArrow } = await import('./arrow-file.ts');
+      return writeArrow(rows, draft);
+    }
+    case 'xlsx': {
+      const { writeXlsx } = await import('./xlsx-file.ts');
+      return writeXlsx(rows, draft, { name, notes });
+    }
+    case 'csv': {
+      if (options.keepFormulas === true) return writeRelation(reader, selection, { file: draft, format });
+      const stream: Stream = (sql, parameters, use) =>
+        reader.stream(sql, parameters, (found) => use(withoutFormulas(found, notes)));
+      return writeRelation({ query: reader.query, stream }, selection, { file: draft, format });
+    }
+    default:
+      return writeRelation(reader, selection, { file: draft, format });
+  }
+}
+
+function ofDays(days: readonly DayReport[]): Pick<ExportReport, 'rows' | 'days'> {
+  return { rows: days.reduce((total, { rows }) => total + rows, 0), days };
+}

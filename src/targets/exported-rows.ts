@@ -1,0 +1,151 @@
+import { StoreError, UsageError } from '../core/errors.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { TableDef } from '../declare/table.ts';
+import { loadMarts } from '../marts/load-marts.ts';
+import { quoteName } from '../sql/canonical-text.ts';
+import type { RowStream } from '../sql/query-result.ts';
+import { splitStatements } from '../sql/statements.ts';
+import type { Reader } from '../warehouse/index.ts';
+import { type ClassedType, castOf, classOf } from './column-class.ts';
+
+/** Column of the UTC day of rows. */
+export const DAY_COLUMN = 'block_date';
+
+/** A column of exported rows. */
+export interface ExportedColumn {
+  readonly name: string;
+  /** DuckDB type. */
+  readonly type: string;
+  readonly classed: ClassedType;
+  readonly doc: string | undefined;
+}
+
+/** UTC days, both ends inclusive: `2026-05-01`. */
+export interface Days {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What is exported: a table or mart, or the rows of a query. */
+export type ExportSource = { readonly table: string } | { readonly sql: string };
+
+/** Rows to export, as they were when the warehouse was opened. */
+export interface ExportedRows {
+  readonly network: string;
+  readonly columns: readonly ExportedColumn[];
+  /** Columns that identify a row; empty if they are not known. */
+  readonly key: readonly string[];
+  readonly doc: string | undefined;
+  /** True if rows have a UTC day, by which they can be replaced. */
+  readonly isDated: boolean;
+  /** Days of the rows in order, null for rows without one; the requested ones, also those without rows. */
+  days(): Promise<readonly (string | null)[]>;
+  /** SQL that selects the rows, of one day if it is given. */
+  sqlOf(day?: string | null): string;
+  /** Streams the rows. `expressions`: SQL of the columns that are read; default as their class is. */
+  read<T>(
+    day: string | null | undefined,
+    use: (rows: RowStream) => Promise<T>,
+    expressions?: readonly string[],
+  ): Promise<T>;
+}
+
+export interface RowsOptions {
+  readonly days?: Days | undefined;
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** @throws {UsageError} `no-day` for days of rows that have none; {StoreError} when the query is wrong */
+export async function openRows(
+  reader: Reader,
+  registry: Registry,
+  source: ExportSource,
+  { days, parameters }: RowsOptions,
+): Promise<ExportedRows> {
+  const table = 'table' in source ? await findTable(registry, source.table) : undefined;
+  const base = 'table' in source ? `SELECT * FROM ${quoteName(source.table)}` : oneSelect(source.sql);
+  const described = await reader.query(`DESCRIBE SELECT * FROM (${base}\n)`, parameters);
+  const columns = described.rows.map(([name, type]): ExportedColumn => {
+    const declared = table?.columns.find((column) => column.name === name);
+    const unit = declared?.unit === undefined ? '' : ` (${declared.unit})`;
+    const doc = declared === undefined || declared.doc === '' ? undefined : `${declared.doc}${unit}`;
+    return { name: String(name), type: String(type), classed: classOf(String(type)), doc };
+  });
+  const isDated = columns.some(({ name, type }) => name === DAY_COLUMN && type === 'DATE');
+  if (days !== undefined && !isDated) throw withoutDay();
+  const range = days === undefined ? '' : ` WHERE ${DAY_COLUMN} BETWEEN DATE '${days.from}' AND DATE '${days.to}'`;
+  const whole = days === undefined ? base : `SELECT * FROM (${base}\n)${range}`;
+  const sqlOf = (day?: string | null): string => {
+    if (day === undefined) return whole;
+    const condition = day === null ? 'IS NULL' : `= DATE '${day}'`;
+    return `SELECT * FROM (${base}\n) WHERE ${DAY_COLUMN} ${condition}`;
+  };
+  return {
+    network: reader.network,
+    columns,
+    key: (table?.key ?? []).filter((name) => columns.some((column) => column.name === name)),
+    doc: table?.grain,
+    isDated,
+    sqlOf,
+    days: async () => {
+      if (days !== undefined) return daysBetween(days);
+      const { rows } = await reader.query(
+        `SELECT DISTINCT ${DAY_COLUMN}::VARCHAR FROM (${base}\n) ORDER BY ALL NULLS FIRST`,
+        parameters,
+      );
+      return rows.map(([day]) => (day === null ? null : String(day)));
+    },
+    read: (day, use, expressions = columns.map((column) => `${castOf(column)} AS ${quoteName(column.name)}`)) =>
+      reader.stream(`SELECT ${expressions.join(', ')} FROM (${sqlOf(day)}\n)`, parameters, use),
+  };
+}
+
+/** A table, view or mart; undefined for a relation without declaration. */
+async function findTable(registry: Registry, name: string): Promise<TableDef | undefined> {
+  const own = registry.tables.find((each) => each.name === name);
+  if (own !== undefined || registry.tableOf(name) !== undefined) return own;
+  const mart = (await loadMarts(registry)).find((each) => each.name === name);
+  return mart === undefined ? undefined : { ...mart.table, grain: mart.grain };
+}
+
+function oneSelect(sql: string): string {
+  const [select = '', ...more] = splitStatements(sql);
+  if (more.length > 0) {
+    throw new StoreError(`store: query: expected one select, got ${more.length + 1} statements`, {
+      code: 'several-results',
+      hint: 'use WITH, or tonlake sql --output',
+    });
+  }
+  return select.replace(/[\s;]+$/, '');
+}
+
+function withoutDay(): UsageError {
+  return new UsageError(`usage: expected rows with a date column ${DAY_COLUMN}, got none`, {
+    code: 'no-day',
+    hint: 'leave out --days, or select the column',
+  });
+}
+
+function daysBetween({ from, to }: Days): readonly string[] {
+  const days: string[] = [];
+  for (let at = Date.parse(from); at <= Date.parse(to); at += 86_400_000)
+    days.push(new Date(at).toISOString().slice(0, 10));
+  return days;
+}
+
+/** Days as `2026-05-01`, or `2026-05-01:2026-05-07`. @throws {UsageError} `bad-days` */
+export function parseDays(text: string): Days {
+  const [from = '', to = from, ...more] = text.split(':');
+  const isDay = (day: string): boolean => {
+    const time = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(day) : Number.NaN;
+    return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
+  };
+  if (more.length === 0 && isDay(from) && isDay(to) && from <= to) return { from, to };
+  throw new UsageError(
+    `usage: expected days such as 2026-05-01 or 2026-05-01:2026-05-07, got ${JSON.stringify(text)}`,
+    {
+      code: 'bad-days',
+      hint: 'days are UTC, both ends inclusive',
+    },
+  );
+}

@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import type { Client } from 'pg';
+import { StoreError, UsageError } from '../core/errors.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import type { ClassedType } from './column-class.ts';
+import { DAY_COLUMN, type ExportedColumn, type ExportedRows } from './exported-rows.ts';
+import { columnsToAdd, NO_DAY, OWN_TABLE, requireOwnTable } from './owned-table.ts';
+
+/** PostgreSQL cuts longer names off. */
+const NAME_BYTES = 63;
+
+/** A table of a PostgreSQL database. */
+export interface PostgresTable {
+  readonly schema: string | undefined;
+  readonly name: string;
+}
+
+/** A name such as `transactions` or `lake.transactions`. @throws {UsageError} `bad-name` */
+export function parseTable(text: string): PostgresTable {
+  const [first = '', second, ...more] = text.split('.');
+  const names = second === undefined ? [first] : [first, second];
+  if (more.length > 0 || names.some((name) => name === '' || Buffer.byteLength(name) > NAME_BYTES)) {
+    throw new UsageError(`usage: expected a table or schema.table, each of at most ${NAME_BYTES} bytes, got ${text}`, {
+      code: 'bad-name',
+      hint: '--as transactions, or --as lake.transactions',
+    });
+  }
+  return second === undefined ? { schema: undefined, name: first } : { schema: first, name: second };
+}
+
+/** The quoted name of a table, in its schema. */
+export function qualified({ schema, name }: PostgresTable): string {
+  return schema === undefined ? quoteName(name) : `${quoteName(schema)}.${quoteName(name)}`;
+}
+
+/** PostgreSQL's type for a class, as `format_type` reports it. */
+export function postgresType({ class: kind, precision = 38, scale = 0 }: ClassedType): string {
+  switch (kind) {
+    case 'boolean':
+      return 'boolean';
+    case 'int32':
+      return 'integer';
+    case 'int64':
+      return 'bigint';
+    case 'decimal':
+      return `numeric(${precision},${scale})`;
+    case 'double':
+      return 'double precision';
+    case 'text':
+      return 'text';
+    case 'json':
+      return 'json';
+    case 'bytes':
+      return 'bytea';
+    case 'date':
+      return 'date';
+    case 'timestamp':
+      return 'timestamp without time zone';
+  }
+}
+
+/**
+ * Creates the table of the exports and the table of the rows, with key, index and comments, or adds columns to an existing one. Part of
+ * a transaction.
+ *
+ * @throws {StoreError} `foreign-table`, `other-network`, `wrong-target`
+ */
+export async function prepareTable(client: Client, table: PostgresTable, rows: ExportedRows): Promise<void> {
+  const { columns, network } = rows;
+  const long = columns.find(({ name }) => Buffer.byteLength(name) > NAME_BYTES);
+  if (long !== undefined) {
+    throw new StoreError(`store: expected names of columns of at most ${NAME_BYTES} bytes, got ${long.name}`, {
+      code: 'wrong-target',
+      hint: 'rename it in a query: select ... as shorter',
+    });
+  }
+  await createOwnTable(client, table);
+  const held = await readColumns(client, table);
+  const wanted = columns.map(({ name, classed }) => ({ name, type: postgresType(classed) }));
+  if (held.length === 0) {
+    await createTable(client, table, rows);
+    // If the export ends before its first day, the table is still known to be ours.
+    await client.query(`DELETE FROM ${ownTable(table)} WHERE table_name = $1`, [table.name]);
+    await client.query(`INSERT INTO ${ownTable(table)} VALUES ($1, $2, 0, $3, now())`, [table.name, NO_DAY, network]);
+    return;
+  }
+  const record = await client.query(`SELECT network FROM ${ownTable(table)} WHERE table_name = $1 LIMIT 1`, [
+    table.name,
+  ]);
+  requireOwnTable(table.name, record.rows[0]?.network, network);
+  for (const { name, type } of columnsToAdd(table.name, wanted, held))
+    await client.query(`ALTER TABLE ${qualified(table)} ADD COLUMN ${quoteName(name)} ${type}`);
+}
+
+/** The table of the exports, in the schema of the table. */
+export function ownTable({ schema }: PostgresTable): string {
+  return qualified({ schema, name: OWN_TABLE });
+}
+
+async function createOwnTable(client: Client, table: PostgresTable): Promise<void> {
+  // Two sessions that create the same table or schema at once would fail.
+  await client.query('SELECT pg_advisory_xact_lock($1)', [lockOf(OWN_TABLE)]);
+  if (table.schema !== undefined) {
+    const { rowCount } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [table.schema]);
+    if (rowCount === 0) await client.query(`CREATE SCHEMA ${quoteName(table.schema)}`);
+  }
+  const found = await client.query('SELECT to_regclass($1) IS NULL AS is_missing', [ownTable(table)]);
+  if (found.rows[0]?.is_missing !== true) return;
+  await client.query(
+    `CREATE TABLE ${ownTable(table)} (table_name text, day text, rows bigint NOT NULL, network text NOT NULL,
+      exported_at timestamp with time zone NOT NULL, PRIMARY KEY (table_name, day))`,
+  );
+}
+
+async function readColumns(client: Client, table: PostgresTable) {
+  const { rows } = await client.query(
+    `SELECT attname AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute
+     WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+    [qualified(table)],
+  );
+  return rows.map(({ name, type }) => ({ name: String(name), type: String(type) }));
+}
+
+async function createTable(
+  client: Client,
+  table: PostgresTable,
+  { columns, key, doc, isDated }: ExportedRows,
+): Promise<void> {
+  const name = qualified(table);
+  const list = columns.map((column) => `${quoteName(column.name)} ${postgresType(column.classed)}`);
+  // Some keys have a column that can be null, which a primary key cannot.
+  const unique = key.length === 0 ? [] : [`UNIQUE (${key.map(quoteName).join(', ')})`];
+  await client.query(`CREATE TABLE ${name} (${[...list, ...unique].join(', ')})`);
+  if (isDated) await client.query(`CREATE INDEX ON ${name} (${DAY_COLUMN})`);
+  if (doc !== undefined) await client.query(`COMMENT ON TABLE ${name} IS ${quoteText(doc)}`);
+  for (const column of columns.filter(hasDoc))
+    await client.query(`COMMENT ON COLUMN ${name}.${quoteName(column.name)} IS ${quoteText(column.doc ?? '')}`);
+}
+
+function hasDoc({ doc }: ExportedColumn): boolean {
+  return doc !== undefined;
+}
+
+/** A number for an advisory lock: 64 bits of a hash. */
+export function lockOf(name: string): string {
+  return createHash('sha256').update(`tonlake ${name}`).digest().readBigInt64BE().toString();
+}

@@ -1,0 +1,171 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Client, ClientConfig } from 'pg';
+import { StoreError, TonlakeError } from '../core/errors.ts';
+import { quoteName } from '../sql/canonical-text.ts';
+import type { RowStream } from '../sql/query-result.ts';
+import type { CellNotes } from './cell-notes.ts';
+import { castOf } from './column-class.ts';
+import { DAY_COLUMN, type ExportedColumn, type ExportedRows } from './exported-rows.ts';
+import { type DayReport, NO_DAY, unitsOf } from './owned-table.ts';
+import { lockOf, ownTable, type PostgresTable, parseTable, prepareTable, qualified } from './postgres-table.ts';
+import type { TableOptions } from './sqlite-file.ts';
+
+/**
+ * Writes rows to a table of a PostgreSQL database. Each day is replaced in a transaction of its own, rows without days together: readers see
+ * the old rows or the new ones. After a kill, `_tonlake_exports` says which days are there; the next export replaces them again.
+ *
+ * @param url without a password, which comes from PGPASSWORD or the password file
+ * @param onDay called after each transaction
+ * @throws {StoreError} `unreachable`; `target-failed`; as `prepareTable`
+ */
+export async function writePostgres(
+  rows: ExportedRows,
+  url: URL,
+  options: TableOptions,
+  onDay: (report: DayReport) => void = () => undefined,
+): Promise<readonly DayReport[]> {
+  const table = parseTable(options.name);
+  const client = await connect(url);
+  // An error of a connection that is idle is reported by the next query.
+  client.on('error', () => undefined);
+  try {
+    await transaction(client, () => prepareTable(client, table, rows));
+    const reports: DayReport[] = [];
+    for (const day of await unitsOf(rows)) {
+      const count = await transaction(client, () => replaceDay(client, table, rows, day, options));
+      reports.push({ day, rows: count });
+      onDay({ day, rows: count });
+    }
+    return reports;
+  } catch (error) {
+    if (error instanceof TonlakeError) throw error;
+    throw failed(url, error);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function connect(url: URL): Promise<Client> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url.href, application_name: 'tonlake' } satisfies ClientConfig);
+  try {
+    await client.connect();
+    return client;
+  } catch (cause) {
+    await client.end().catch(() => undefined);
+    throw new StoreError(`store: cannot connect to ${url.host || 'PostgreSQL'}: ${messageOf(cause)}`, {
+      code: 'unreachable',
+      retryable: true,
+      hint: 'the password is read from PGPASSWORD, or from ~/.pgpass (PGPASSFILE)',
+      cause,
+    });
+  }
+}
+
+async function transaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
+  await client.query('BEGIN');
+  try {
+    const result = await work();
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Part of a transaction. @returns the number of rows */
+async function replaceDay(
+  client: Client,
+  table: PostgresTable,
+  rows: ExportedRows,
+  day: string | null | undefined,
+  { notes, exportedAt }: TableOptions,
+): Promise<number> {
+  const name = qualified(table);
+  // Two exports of the same rows take turns.
+  await client.query('SELECT pg_advisory_xact_lock($1)', [lockOf(`${name} ${day ?? ''}`)]);
+  if (day === undefined) await client.query(`DELETE FROM ${name}`);
+  else if (day === null) await client.query(`DELETE FROM ${name} WHERE ${DAY_COLUMN} IS NULL`);
+  else await client.query(`DELETE FROM ${name} WHERE ${DAY_COLUMN} = $1`, [day]);
+  const { from } = await import('pg-copy-streams');
+  const columns = rows.columns.map((column) => quoteName(column.name)).join(', ');
+  const count = await rows.read(
+    day,
+    async (stream) => {
+      let read = 0;
+      // Not before DuckDB has begun: a COPY that gets neither rows nor an error would block the connection.
+      const copy = client.query(from(`COPY ${name} (${columns}) FROM STDIN`));
+      const lines = copyLines(stream, notes, (more) => {
+        read += more;
+      });
+      await pipeline(Readable.from(lines), copy);
+      if (copy.rowCount !== read) throw new Error(`expected ${read} rows to be stored, got ${copy.rowCount}`);
+      return read;
+    },
+    [copyLine(rows.columns)],
+  );
+  await client.query(
+    `INSERT INTO ${ownTable(table)} VALUES ($1, $2, $3, $4, $5) ON CONFLICT (table_name, day)
+     DO UPDATE SET rows = excluded.rows, network = excluded.network, exported_at = excluded.exported_at`,
+    [table.name, day ?? NO_DAY, count, rows.network, exportedAt],
+  );
+  return count;
+}
+
+/** SQL for the line of a row in the text format of COPY: DuckDB writes it, so no value passes through JavaScript by itself. */
+export function copyLine(columns: readonly ExportedColumn[]): string {
+  const values = columns.map((column) => `coalesce(${copyValue(column)}, '\\N')`);
+  return `concat_ws(chr(9), ${values.join(', ')}) AS line`;
+}
+
+function copyValue(column: ExportedColumn): string {
+  const value = castOf(column);
+  switch (column.classed.class) {
+    case 'text':
+    case 'json': {
+      const escapes = [
+        ["'\\'", "'\\\\'"],
+        ['chr(10)', "'\\n'"],
+        ['chr(13)', "'\\r'"],
+        ['chr(9)', "'\\t'"],
+      ];
+      return escapes.reduce((text, [from, to]) => `replace(${text}, ${from}, ${to})`, value);
+    }
+    case 'bytes':
+      return `'\\\\x' || lower(hex(${value}))`;
+    default:
+      return `${value}::VARCHAR`;
+  }
+}
+
+/** The lines of a COPY in pieces. PostgreSQL has no character U+0000; it becomes U+FFFD. */
+async function* copyLines(rows: RowStream, notes: CellNotes, onRows: (count: number) => void): AsyncGenerator<string> {
+  for await (const lot of rows.lots()) {
+    onRows(lot.length);
+    const text = `${lot.map(([line]) => String(line)).join('\n')}\n`;
+    if (text.includes('\0')) {
+      for (const [line] of lot) {
+        const found = String(line).split('\0').length - 1;
+        for (let at = 0; at < found; at++)
+          notes.add('the character U+0000, which PostgreSQL cannot hold, became U+FFFD', 'text');
+      }
+      yield text.replaceAll('\0', '\ufffd');
+    } else yield text;
+  }
+}
+
+function failed(url: URL, cause: unknown): StoreError {
+  return new StoreError(`store: PostgreSQL at ${url.host || 'the socket'}: ${messageOf(cause)}`, {
+    code: 'target-failed',
+    hint: 'days that were replaced before are complete; the others are as they were',
+    cause,
+  });
+}
+
+function messageOf(error: unknown): string {
+  // Several addresses that refuse a connection have no message of their own.
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,69 @@
+import { extname } from 'node:path';
+import { UsageError } from '../core/errors.ts';
+import { requireLocalPath } from '../files/local-path.ts';
+
+/** Formats of files, by extension. */
+const EXTENSIONS = {
+  '.csv': 'csv',
+  '.json': 'json',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.parquet': 'parquet',
+  '.arrow': 'arrow',
+  '.xlsx': 'xlsx',
+  '.sqlite': 'sqlite',
+  '.db': 'sqlite',
+} as const;
+
+export type FileFormat = (typeof EXTENSIONS)[keyof typeof EXTENSIONS];
+
+/** Where rows go. */
+export type Target =
+  | { readonly kind: 'file'; readonly format: FileFormat; readonly path: string }
+  /** A URL without a password. */
+  | { readonly kind: 'postgres'; readonly url: URL };
+
+const HINT = `a file that ends in ${Object.keys(EXTENSIONS).join(', ')}, or postgres://user@host/database`;
+
+/**
+ * A target as a user writes it: the path of a file, whose extension says the format, or the URL of a database.
+ *
+ * @throws {UsageError} `bad-target`; `password-in-url`
+ */
+export function parseTarget(text: string): Target {
+  if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: parseUrl(text) };
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(text)) throw badTarget(text);
+  const ending = extname(text).toLowerCase();
+  const format = EXTENSIONS[ending as keyof typeof EXTENSIONS];
+  if (format === undefined) throw badTarget(text);
+  requireLocalPath(text, '--to');
+  return { kind: 'file', format, path: text };
+}
+
+function parseUrl(text: string): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch (cause) {
+    throw new UsageError('usage: expected the URL of a database, got one that cannot be parsed', {
+      code: 'bad-target',
+      hint: 'postgres://user@host:5432/database',
+      cause,
+    });
+  }
+  if (url.password === '' && !url.searchParams.has('password')) return url;
+  throw new UsageError(
+    'usage: expected a URL without a password, which would be visible to other users of the machine',
+    {
+      code: 'password-in-url',
+      hint: 'set PGPASSWORD, or write a line to ~/.pgpass (or the file that PGPASSFILE names)',
+    },
+  );
+}
+
+function badTarget(text: string): UsageError {
+  return new UsageError(`usage: expected a target of rows, got ${JSON.stringify(text.replace(/:[^:@/]*@/, ':...@'))}`, {
+    code: 'bad-target',
+    hint: HINT,
+  });
+}

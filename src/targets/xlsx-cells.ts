@@ -1,0 +1,87 @@
+import type { CellNotes } from './cell-notes.ts';
+import type { ExportedColumn } from './exported-rows.ts';
+
+/** Most characters of a cell. */
+const CELL_CHARACTERS = 32_767;
+/** Spreadsheets keep the first 15 digits of a number. */
+const DIGITS = 15;
+/** Days from 1899-12-30, the zero of a spreadsheet's dates, to 1970-01-01. Spreadsheets disagree about dates before March 1900. */
+const EPOCH_DAY = 25_569;
+const FIRST_DAY = 61;
+const DAY_MICROS = 86_400_000_000n;
+
+/** Styles of cells, by their position in `styles.xml`. */
+export const DATE_STYLE = 1;
+export const TIME_STYLE = 2;
+
+/**
+ * A cell as XML. Values come as the SQL of `plainValue` gives them: numbers as text, dates as days, times as microseconds, bytes as base64.
+ * Text is never a formula: it is written as inline text. What a number or date of a spreadsheet cannot hold is text, too.
+ */
+export function cellXml({ name, classed }: ExportedColumn, value: unknown, notes: CellNotes): string {
+  if (value === null || value === undefined) return '<c/>';
+  switch (classed.class) {
+    case 'boolean':
+      return `<c t="b"><v>${value === true ? 1 : 0}</v></c>`;
+    case 'int32':
+    case 'int64':
+    case 'decimal':
+      return numberXml(String(value), name, notes);
+    case 'double':
+      return doubleXml(String(value), name, notes);
+    case 'date':
+      return Number(value) + EPOCH_DAY < FIRST_DAY
+        ? textXml(new Date(Number(value) * 86_400_000).toISOString().slice(0, 10), name, notes)
+        : `<c s="${DATE_STYLE}"><v>${Number(value) + EPOCH_DAY}</v></c>`;
+    case 'timestamp':
+      return timeXml(BigInt(String(value)), name, notes);
+    default:
+      return textXml(String(value), name, notes);
+  }
+}
+
+/** Integers and decimals of at most 15 digits. */
+function numberXml(text: string, name: string, notes: CellNotes): string {
+  const digits = text.replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '');
+  if (digits.length <= DIGITS) return `<c><v>${text}</v></c>`;
+  notes.add(`a number of more than ${DIGITS} digits, which a spreadsheet would round, is text`, name);
+  return textXml(text, name, notes);
+}
+
+/** A spreadsheet computes with the same 64 bits, but has neither NaN nor infinity. */
+function doubleXml(text: string, name: string, notes: CellNotes): string {
+  if (Number.isFinite(Number(text))) return `<c><v>${text}</v></c>`;
+  notes.add('a number that a spreadsheet does not have is text', name);
+  return textXml(text, name, notes);
+}
+
+/** A date with a fraction of a day, exact to the millisecond. */
+function timeXml(micros: bigint, name: string, notes: CellNotes): string {
+  const days = Number(micros / DAY_MICROS) + EPOCH_DAY;
+  if (micros >= 0n && micros % 1000n === 0n)
+    return `<c s="${TIME_STYLE}"><v>${days + Number(micros % DAY_MICROS) / Number(DAY_MICROS)}</v></c>`;
+  if (micros >= 0n) notes.add('a time with microseconds, which a spreadsheet would round, is text', name);
+  const [date = '', time = ''] = new Date(Number(micros / 1000n)).toISOString().split(/[TZ]/);
+  return textXml(`${date} ${time}${String(((micros % 1000n) + 1000n) % 1000n).padStart(3, '0')}`, name, notes);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: XML cannot hold them
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\ufffe\uffff]/;
+const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+const UNWRITABLE = new RegExp(`${CONTROL.source}|${LONE_SURROGATE.source}`, 'g');
+
+/** Inline text. Control characters, and what looks like an escape of one, are written as `_x0001_`. */
+export function textXml(text: string, name: string, notes: CellNotes): string {
+  let cut = text;
+  if (text.length > CELL_CHARACTERS) {
+    notes.add(`text of more than ${CELL_CHARACTERS} characters, which no cell can hold, is cut off`, name);
+    cut = text.slice(0, CELL_CHARACTERS);
+  }
+  const escaped = cut
+    .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_')
+    .replace(UNWRITABLE, (character) => `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
+  return `<c t="inlineStr"><is><t xml:space="preserve">${escaped}</t></is></c>`;
+}
