@@ -34,13 +34,17 @@ export class ColumnDictionary {
   readonly bytes: ByteDictionary | undefined;
   readonly words: WordDictionary | undefined;
   isClosed = false;
+  readonly #column: ColumnDef;
 
-  constructor({ kind }: ColumnDef) {
-    const { physical } = kinds[kind];
-    const isBytes = physical === 'utf8' || physical === 'binary';
-    this.bytes = isBytes ? (freeBytes.pop() ?? new ByteDictionary()) : undefined;
-    this.words = isBytes || physical === 'bool' ? undefined : (freeWords.pop() ?? new WordDictionary());
-    if (this.words !== undefined) this.words.width = wordsOf[physical as Numeric];
+  constructor(column: ColumnDef) {
+    const { physical } = kinds[column.kind];
+    const free = freeDictionaries.get(column)?.pop();
+    this.#column = column;
+    this.bytes = free?.bytes;
+    this.words = free?.words;
+    if (free !== undefined || physical === 'bool') return;
+    if (physical === 'utf8' || physical === 'binary') this.bytes = new ByteDictionary();
+    else this.words = new WordDictionary(wordsOf[physical]);
   }
 
   get size(): number {
@@ -69,17 +73,17 @@ export class ColumnDictionary {
     return this.bytes?.encode(arena) ?? this.words?.values() ?? new Uint8Array(0);
   }
 
-  /** Returns its memory for dictionaries of other columns. The last call. */
+  /** Returns its memory for the next dictionary of this column. The last call. */
   release(): void {
     this.bytes?.reset();
     this.words?.reset();
-    if (this.bytes !== undefined) freeBytes.push(this.bytes);
-    if (this.words !== undefined) freeWords.push(this.words);
+    const { bytes, words } = this;
+    freeDictionaries.set(this.#column, [...(freeDictionaries.get(this.#column) ?? []), { bytes, words }]);
   }
 }
 
-const freeBytes: ByteDictionary[] = [];
-const freeWords: WordDictionary[] = [];
+/** Free memory by column: if columns shared it, all of it would grow to the size of the largest. */
+const freeDictionaries = new WeakMap<ColumnDef, Pick<ColumnDictionary, 'bytes' | 'words'>[]>();
 const wordsOf = { int32: 1, int64: 2, decimal128: 4 } as const;
 
 /** Encodes a column of a batch, with a dictionary if it pays off. */

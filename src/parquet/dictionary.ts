@@ -94,8 +94,13 @@ abstract class Dictionary {
 
 /** A dictionary of numbers of `width` words of 32 bits each. */
 export class WordDictionary extends Dictionary {
-  width = 1;
+  readonly width: number;
   #words = new Int32Array(512);
+
+  constructor(width: number) {
+    super();
+    this.width = width;
+  }
 
   /**
    * Adds the numbers of a batch, or the entries of another dictionary.
