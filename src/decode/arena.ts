@@ -4,22 +4,20 @@ const SLACK = 8;
 
 /** Memory that is allocated in pieces and released all at once, so that repeated work needs no new memory. */
 export class Arena {
-  private blocks: ArrayBuffer[] = [];
-  /** The current block, and its used bytes. */
-  private at = 0;
+  /** Blocks with pieces. The last one may have space for more, after `used` bytes. */
+  private taken: ArrayBuffer[] = [];
   private used = 0;
+  /** Blocks without pieces. */
+  private free: ArrayBuffer[] = [];
 
   /** A piece aligned to 8 bytes, with undefined content. */
   take(bytes: number): Uint8Array {
     const size = (bytes + SLACK + 7) & ~7;
-    let block = this.blocks[this.at];
-    while (block !== undefined && this.used + size > block.byteLength) {
+    let block = this.taken.at(-1);
+    if (block === undefined || this.used + size > block.byteLength) {
+      block = this.takeBlock(size);
+      this.taken.push(block);
       this.used = 0;
-      block = this.blocks[++this.at];
-    }
-    if (block === undefined) {
-      block = new ArrayBuffer(Math.max(BLOCK_BYTES, size));
-      this.blocks[this.at] = block;
     }
     const piece = new Uint8Array(block, this.used, bytes);
     this.used += size;
@@ -38,20 +36,31 @@ export class Arena {
 
   /** Releases all pieces, except memory that was transferred to another thread. */
   reset(): void {
-    if (this.blocks.some((block) => block.byteLength === 0)) {
-      this.blocks = this.blocks.filter((block) => block.byteLength > 0);
-    }
-    this.at = 0;
+    for (const block of this.taken) if (block.byteLength > 0) this.free.push(block);
+    this.taken.length = 0;
     this.used = 0;
   }
 
   /** Adds memory that returns from another thread. */
   giveBack(memory: readonly ArrayBuffer[]): void {
-    this.blocks.push(...memory);
+    this.free.push(...memory);
   }
 
   /** Total size in bytes. */
   get byteSize(): number {
-    return this.blocks.reduce((sum, block) => sum + block.byteLength, 0);
+    return [...this.taken, ...this.free].reduce((sum, block) => sum + block.byteLength, 0);
+  }
+
+  /** The smallest free block that has space. A new one replaces the largest that is too small, or blocks would gather for ever. */
+  private takeBlock(size: number): ArrayBuffer {
+    let best = -1;
+    let largest = -1;
+    for (let at = 0; at < this.free.length; at++) {
+      const { byteLength } = this.free[at] as ArrayBuffer;
+      if (byteLength >= size && byteLength < (this.free[best]?.byteLength ?? Number.POSITIVE_INFINITY)) best = at;
+      if (byteLength > (this.free[largest]?.byteLength ?? BLOCK_BYTES)) largest = at;
+    }
+    const [block] = this.free.splice(best < 0 ? largest : best, best < 0 && largest < 0 ? 0 : 1);
+    return best < 0 || block === undefined ? new ArrayBuffer(Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES) : block;
   }
 }
