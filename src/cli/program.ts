@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { oneLine, UsageError } from '../core/errors.ts';
+import { readVersion } from '../core/package-version.ts';
 import { addCatalog } from './commands/catalog-command.ts';
 import { addCheck } from './commands/check-command.ts';
 import { addCompact } from './commands/compact-command.ts';
@@ -25,8 +26,8 @@ import { addStatus } from './commands/status-command.ts';
 import { addUi } from './commands/ui-command.ts';
 import { addVerify } from './commands/verify-command.ts';
 import { addWatch } from './commands/watch-command.ts';
+import { addWorker } from './commands/worker-command.ts';
 import { rememberFlags } from './invocation.ts';
-import { readVersion } from './version.ts';
 
 /** The command line; docs/cli.md is generated from it. */
 export function createProgram(): Command {
@@ -55,6 +56,7 @@ export function createProgram(): Command {
     addFiles,
     addFetch,
     addWatch,
+    addWorker,
     addCatalog,
     addCompact,
     addPublish,

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { formatCount, formatDuration } from '../core/format.ts';
 import { shortSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type RunOptions, run } from '../export/run.ts';
+import { type RunOptions, type RunReport, run } from '../export/run.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { shellWord } from './common-options.ts';
 import { watchInterrupts } from './interrupts.ts';
@@ -25,19 +25,21 @@ export function limitHeap(): void {
  * Runs an export and shows it: JSON lines on standard output, or progress and a summary for people on standard error.
  *
  * @param what the pipelines as the user named them, for the summary; default: their names
+ * @param start what runs. Default: an export by this process alone
  */
 export async function runLive(
   options: RunOptions,
   isJson: boolean,
   logPath: string | undefined,
   what = options.pipelines.join(' '),
+  start: (options: RunOptions) => Promise<RunReport> = run,
 ): Promise<void> {
   limitHeap();
   const log = logPath === undefined ? undefined : await openLog(logPath);
   const progress = await openProgress(isJson);
   const interrupts = watchInterrupts(progress.tell);
   try {
-    const report = await run({
+    const report = await start({
       ...options,
       stop: log === undefined ? interrupts.signal : AbortSignal.any([interrupts.signal, log.failure]),
       onEvent: (event) => {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { oneLine, SourceError } from '../core/errors.ts';
 import { type Environment, readAuthorities } from '../http/dispatcher.ts';
 import { scrubError } from '../http/secret.ts';
@@ -20,18 +20,8 @@ export interface RedisConnection {
  * @throws {SourceError} see {@link redisFailure}; `redis-evicts` if the server may remove keys
  */
 export async function openRedis(address: RedisAddress, env: Environment): Promise<RedisConnection> {
-  const { host, port, database, isTls, username, password } = address;
-  const caFile = env['TONLAKE_CA_FILE'] ?? '';
   const client = new Redis({
-    ...{ host, port, db: database, username, password: password?.reveal() },
-    ...(isTls
-      ? {
-          tls: {
-            ...(isIP(host) === 0 ? { servername: host } : {}),
-            ...(caFile === '' ? {} : { ca: readAuthorities(caFile, env) }),
-          },
-        }
-      : {}),
+    ...redisOptions(address, env),
     ...{ lazyConnect: true, enableOfflineQueue: false, maxRetriesPerRequest: 0, retryStrategy: () => null },
     ...{ connectTimeout: CONNECT_MS, commandTimeout: COMMAND_MS, connectionName: 'tonlake' },
   });
@@ -47,6 +37,25 @@ export async function openRedis(address: RedisAddress, env: Environment): Promis
     throw redisFailure(reason ?? error, address);
   }
   return { client, close: () => client.disconnect() };
+}
+
+/** How to connect and log in. */
+export function redisOptions(address: RedisAddress, env: Environment): RedisOptions {
+  const { host, port, database, isTls, username, password } = address;
+  const caFile = env['TONLAKE_CA_FILE'] ?? '';
+  return {
+    ...{ host, port, db: database },
+    ...(isTls
+      ? {
+          tls: {
+            ...(isIP(host) === 0 ? { servername: host } : {}),
+            ...(caFile === '' ? {} : { ca: readAuthorities(caFile, env) }),
+          },
+        }
+      : {}),
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password: password.reveal() }),
+  };
 }
 
 /** @throws {SourceError} if keys may be removed when memory is short */

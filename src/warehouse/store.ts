@@ -176,7 +176,7 @@ export interface FileStage extends Stage {
   /**
    * Takes over a Parquet file with exactly the table's columns.
    *
-   * @param known of its rows. Default: not in order, not for readers, as many bytes as the file, any number
+   * @param known of its rows. Default: not in order, not for readers, as many bytes as the file, any number, of the day in its path
    */
   adopt(table: TableDef, path: string, known?: Partial<Omit<RowFile, 'table' | 'path'>>): Promise<void>;
 }

@@ -15,6 +15,7 @@ import {
   parseCount,
   parseDurationOrZero,
   parseNonNegative,
+  parseQueue,
   parseRps,
   parseWhole,
   warehouseOf,
@@ -32,6 +33,8 @@ interface RunFlags extends CommonOptions, SelectionFlags {
   readonly rps?: number | 'auto';
   readonly priority: Priority;
   readonly budget?: string;
+  readonly queue?: string;
+  readonly orderBlocks?: number;
   readonly lane?: Priority;
   readonly concurrency?: number;
   readonly workers?: number;
@@ -103,6 +106,12 @@ export function addRun(program: Command): void {
       'query with the keys of a lookup or the parents of lists; name its columns like the endpoint parameters',
     )
     .option('--history', 'keep earlier readings of changing lists instead of replacing them')
+    .option(
+      '--queue <url>',
+      'Redis server through which workers on other machines export the blocks: redis://host:port; see tonlake worker',
+      parseQueue,
+    )
+    .option('--order-blocks <n>', 'masterchain blocks that a worker exports at a time (default: 1000)', parseCount)
     .option('--so-far', 'treat a day that is not over as complete, up to the head')
     .option('--dry-run', 'show what is done and missing, and estimate the requests; change nothing')
     .option('--json', 'print one JSON object per line')
@@ -116,9 +125,20 @@ export function addRun(program: Command): void {
         await dryRun(options, flags.json === true);
       } else {
         const { runLive } = await import('../run-live.ts');
-        await runLive(options, flags.json === true, flags.log, flags.all === true ? '--all' : undefined);
+        const what = flags.all === true ? '--all' : undefined;
+        await runLive(options, flags.json === true, flags.log, what, await startOf(flags));
       }
     });
+}
+
+/** With a queue, workers export the blocks. @throws {UsageError} */
+async function startOf({ queue, orderBlocks }: RunFlags) {
+  if (queue === undefined) {
+    if (orderBlocks === undefined) return undefined;
+    throw new UsageError('usage: expected --queue with --order-blocks', { code: 'no-queue', hint: 'add --queue' });
+  }
+  const { runQueued } = await import('../../fleet/coordinate.ts');
+  return (options: RunOptions) => runQueued({ ...options, queue, orderBlocks });
 }
 
 /** `tonlake plan`: estimates a run. */

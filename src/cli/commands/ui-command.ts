@@ -35,7 +35,7 @@ export function addUi(program: Command): void {
     .action(async (flags: UiFlags) => {
       const [{ serveUi }, { readVersion }, warehouse] = await Promise.all([
         import('../../ui/serve-ui.ts'),
-        import('../version.ts'),
+        import('../../core/package-version.ts'),
         findWarehouse(flags),
       ]);
       const server = await serveUi({

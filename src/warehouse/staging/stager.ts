@@ -8,7 +8,7 @@ import { hashFile, statIfAny, syncPath } from '../../files/disk.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import { Database } from '../../sql/database.ts';
-import { DATE_COLUMN, datePlace, encodingOf, partitionOf, pathOfFile, storedColumns } from '../file-layout.ts';
+import { DATE_COLUMN, dateIn, datePlace, encodingOf, partitionOf, pathOfFile, storedColumns } from '../file-layout.ts';
 import { writeNewest } from '../relations/newest-rows.ts';
 import { readFiles, stagedRows } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
@@ -112,7 +112,8 @@ class FolderStage implements FileStage {
   async adopt(table: TableDef, path: string, known: Parameters<FileStage['adopt']>[2] = {}): Promise<void> {
     const { plainBytes = await sizeOf(path) } = known;
     this.#tables.set(table.name, table);
-    this.#adopted.push({ isSorted: false, isFinal: false, ...known, table: table.name, path, plainBytes });
+    const unknown = { isSorted: false, isFinal: false, date: dateIn(path) };
+    this.#adopted.push({ ...unknown, ...known, table: table.name, path, plainBytes });
     await mkdir(this.#options.folder, { recursive: true });
   }
 

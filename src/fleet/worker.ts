@@ -1,0 +1,211 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Job, Worker } from 'bullmq';
+import { type Effects, realEffects } from '../core/effects.ts';
+import { formatError, UsageError } from '../core/errors.ts';
+import { readVersion } from '../core/package-version.ts';
+import { formatSpan, type Span } from '../core/span.ts';
+import type { Registry } from '../declare/registry.ts';
+import { type RunOptions, run } from '../export/run.ts';
+import { resolveNetwork } from '../http/network.ts';
+import { parseRedisAddress, type RedisAddress } from '../redis/redis-address.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { IncomingFolder, partPrefix, type QueueRecord } from './incoming-folder.ts';
+import { parseOrder, requireSameDeclarations, selectionOf, type WorkResult } from './work-order.ts';
+import { openWorkQueue, queueOptions } from './work-queue.ts';
+
+/** How soon an order is redelivered whose worker was killed. */
+const LOCK_MS = 15_000;
+const STALLED_CHECK_MS = 5000;
+const LOOK_MS = 1000;
+/** When an order that this worker refuses is offered to others. */
+const GIVE_BACK_MS = 1000;
+
+export interface WorkerOptions
+  extends Pick<
+    RunOptions,
+    | 'network'
+    | 'warehouse'
+    | 'rps'
+    | 'priority'
+    | 'budget'
+    | 'concurrency'
+    | 'workers'
+    | 'waitMs'
+    | 'env'
+    | 'registry'
+    | 'effects'
+    | 'onRetry'
+  > {
+  /** Redis server of the queue. */
+  readonly queue: string;
+  /** Ends after so many milliseconds without an order. Default: runs until `stop`. */
+  readonly idleMs?: number | undefined;
+  /** Aborted to end: the current order goes back to the queue. */
+  readonly stop?: AbortSignal | undefined;
+  /** Version of this tonlake; for tests. */
+  readonly version?: string | undefined;
+  readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
+}
+
+/** What happens in a worker. */
+export type WorkerEvent =
+  | { readonly event: 'waiting'; readonly for: 'queue' | 'orders' }
+  | ({ readonly event: 'order' } & Span)
+  | ({ readonly event: 'delivered'; readonly rows: number; readonly requests: number } & Span)
+  | ({ readonly event: 'problem'; readonly message: string } & Span);
+
+/**
+ * Exports the orders of a run with --queue, one after the other, until it is stopped or idle. Each becomes a proven warehouse in the
+ * incoming folder of the warehouse that the run writes.
+ *
+ * @throws {UsageError} if the run is of another network, version or declaration; {SourceError} if the server cannot be used
+ */
+export async function runWorker(options: WorkerOptions): Promise<void> {
+  const { env = process.env, effects = realEffects } = options;
+  const address = parseRedisAddress(options.queue, '--queue', env);
+  const incoming = await IncomingFolder.of(options.warehouse);
+  const record = await waitForRecord(options, incoming);
+  if (record === undefined) return;
+  const own = resolveNetwork(options.network).name;
+  if (record.network !== own) {
+    throw new UsageError(`usage: expected a worker for ${record.network}, got one for ${own}`, {
+      code: 'other-network',
+      hint: `--network ${record.network}`,
+    });
+  }
+  // Says in one line if the server cannot be used.
+  await (await openWorkQueue(record.id, address, env)).close();
+  const registry = await warehouseRegistry(options.warehouse, options.registry);
+  await new OrderLoop({ ...options, env, effects, registry }, incoming, record, address).serve();
+}
+
+/** The record of the queue, which the first run with --queue makes. */
+async function waitForRecord(
+  { stop, idleMs, onEvent }: WorkerOptions,
+  incoming: IncomingFolder,
+): Promise<QueueRecord | undefined> {
+  const since = performance.now();
+  for (let looks = 0; stop?.aborted !== true; looks++) {
+    const record = await incoming.readRecord();
+    if (record !== undefined) return record;
+    if (looks === 0) onEvent?.({ event: 'waiting', for: 'queue' });
+    if (idleMs !== undefined && performance.now() - since > idleMs) return undefined;
+    await delay(LOOK_MS, undefined, { ...(stop && { signal: stop }) }).catch(() => undefined);
+  }
+  return undefined;
+}
+
+type LoopOptions = WorkerOptions & { readonly effects: Effects; readonly registry: Registry };
+
+class OrderLoop {
+  readonly #options: LoopOptions;
+  readonly #incoming: IncomingFolder;
+  readonly #record: QueueRecord;
+  readonly #address: RedisAddress;
+  readonly #end = new AbortController();
+  #isBusy = false;
+  #idleSince = performance.now();
+
+  constructor(options: LoopOptions, incoming: IncomingFolder, record: QueueRecord, address: RedisAddress) {
+    this.#options = options;
+    this.#incoming = incoming;
+    this.#record = record;
+    this.#address = address;
+  }
+
+  /** Serves orders until the end. @throws the refusal of an order that this worker must not do */
+  async serve(): Promise<void> {
+    const { env = process.env, stop, onEvent } = this.#options;
+    const { Worker: BullWorker, DelayedError } = await import('bullmq');
+    const giveBack = async (job: Job, token: string | undefined, afterMs: number): Promise<never> => {
+      await job.moveToDelayed(Date.now() + afterMs, token);
+      throw new DelayedError();
+    };
+    const worker: Worker<unknown, WorkResult> = new BullWorker(
+      this.#record.id,
+      async (job, token) => {
+        this.#isBusy = true;
+        try {
+          return (await this.#export(job)) ?? (await giveBack(job, token, 0));
+        } catch (error) {
+          if (this.#end.signal.aborted) return await giveBack(job, token, GIVE_BACK_MS);
+          throw error;
+        } finally {
+          this.#isBusy = false;
+          this.#idleSince = performance.now();
+        }
+      },
+      {
+        ...queueOptions(this.#address, env),
+        lockDuration: LOCK_MS,
+        stalledInterval: STALLED_CHECK_MS,
+        maxStalledCount: 1000,
+      },
+    );
+    // BullMQ connects again by itself.
+    worker.on('error', () => undefined);
+    onEvent?.({ event: 'waiting', for: 'orders' });
+    try {
+      while (!this.#end.signal.aborted && stop?.aborted !== true && !this.#isIdle()) {
+        await delay(100);
+      }
+    } finally {
+      await worker.close();
+    }
+    const reason: unknown = this.#end.signal.reason;
+    if (reason instanceof UsageError) throw reason;
+  }
+
+  #isIdle(): boolean {
+    const { idleMs } = this.#options;
+    return idleMs !== undefined && !this.#isBusy && performance.now() - this.#idleSince > idleMs;
+  }
+
+  /** @returns undefined if the order was not finished because this worker ends */
+  async #export(job: Job): Promise<WorkResult | undefined> {
+    const { registry, effects, onEvent, stop, version = readVersion() } = this.#options;
+    const order = this.#accept(() => {
+      const parsed = parseOrder(job.data, version);
+      requireSameDeclarations(parsed, registry);
+      return parsed;
+    });
+    const { span, pipelines, walk } = order;
+    // A worker that seems dead may still write: each attempt has a folder of its own.
+    const part = `${partPrefix(span)}${effects.freshId()}`;
+    onEvent?.({ event: 'order', ...span });
+    try {
+      const report = await run({
+        ...this.#runOptions(),
+        ...selectionOf(order),
+        ...{ pipelines, walk, range: formatSpan(span), warehouse: this.#incoming.partPath(part) },
+      });
+      if (stop?.aborted === true) {
+        await this.#incoming.removePart(part);
+        return undefined;
+      }
+      const rows = Object.values(report.rows).reduce((sum, count) => sum + count, 0);
+      onEvent?.({ event: 'delivered', ...span, rows, requests: report.requests });
+      return { part, requests: report.requests, retries: report.retries };
+    } catch (error) {
+      await this.#incoming.removePart(part);
+      onEvent?.({ event: 'problem', ...span, message: formatError(error) });
+      throw error;
+    }
+  }
+
+  /** An order of another version or declaration ends this worker, and goes to another. */
+  #accept<T>(check: () => T): T {
+    try {
+      return check();
+    } catch (error) {
+      this.#end.abort(error);
+      throw error;
+    }
+  }
+
+  #runOptions() {
+    const { network, rps, priority, budget, concurrency, workers, waitMs, env, registry, effects, onRetry, stop } =
+      this.#options;
+    return { network, rps, priority, budget, concurrency, workers, waitMs, env, registry, effects, onRetry, stop };
+  }
+}

@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.ts';
+import { type Running, startTonlake } from '../cli.ts';
+import { exportRange, hashTables, readExport } from '../e2e/export.ts';
+import { seeded } from '../rate-limit/simulation.ts';
+import { hasRedis, startRedis } from '../redis-server.ts';
+import { freshFolder } from '../scratch.ts';
+import { verify } from '../verify/support.ts';
+
+const RANGE = '1000:1599';
+const WORKERS = 3;
+const KILLS = 30;
+
+test.skipIf(!hasRedis)('30 kills of workers, of the run that asks, and of Redis: the same rows', async () => {
+  const redis = await startRedis();
+  const sandbox = await startSandbox({ faults: { slow: 1, slowMs: 60 } });
+  const [calm, warehouse] = [join(freshFolder(), 'w'), join(freshFolder(), 'w')];
+  const list = ['jetton_transfers'];
+  expect((await exportRange(sandbox.url, RANGE, calm, list)).code).toBe(0);
+  const place = ['--network', sandbox.url, '--warehouse', warehouse, '--queue', redis.url, '--walk', 'masterchain'];
+  const ask = (): Running =>
+    startTonlake(['run', 'transactions', ...list, ...place, '--range', RANGE, '--order-blocks', '30', '--json']);
+  const work = (): Running => startTonlake(['worker', ...place.slice(0, -2), '--workers', '0', '--concurrency', '2']);
+  let asking = ask();
+  let isOver = false;
+  const watch = (run: Running): void => void run.finished.then(({ code }) => (isOver ||= code === 0));
+  watch(asking);
+  const workers = Array.from({ length: WORKERS }, work);
+  const random = seeded(7);
+  const killed = { workers: 0, asking: 0, redis: 0 };
+  for (let kill = 0; kill < KILLS && !isOver; kill++) {
+    await delay(1500 + random() * 3000);
+    const target = random();
+    if (target < 0.15) {
+      killed.redis++;
+      await redis.restart();
+    } else if (target < 0.35) {
+      killed.asking++;
+      asking.kill('SIGKILL');
+      await asking.finished;
+      if (isOver) break;
+      asking = ask();
+      watch(asking);
+    } else {
+      killed.workers++;
+      const index = Math.floor(random() * WORKERS);
+      workers[index]?.kill('SIGKILL');
+      workers[index] = work();
+    }
+  }
+  process.stdout.write(`kills: ${JSON.stringify(killed)}, over before the last: ${isOver}\n`);
+  const { code, report, stderr } = readExport(await asking.finished);
+  for (const worker of workers) worker.kill('SIGKILL');
+  expect({ code, complete: report?.complete, stderr }).toEqual({ code: 0, complete: true, stderr: '' });
+  expect(await hashTables(warehouse)).toEqual(await hashTables(calm));
+  expect((await verify(warehouse)).findings).toEqual([]);
+  await sandbox.close();
+});
