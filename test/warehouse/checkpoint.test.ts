@@ -411,6 +411,7 @@ describe('the folder of entries', () => {
 test('a run killed before, or while, it writes a checkpoint has committed, and the next commit writes one', async () => {
   const path = freshPath('parquet');
   const copies: string[] = [];
+  await (await openTestStore(path)).close();
   const store = await openTestStore(path, {
     onStep: async (step) => {
       if (step !== 'write checkpoint') return;
@@ -540,15 +541,23 @@ describe('opening', () => {
 test('a catalog that took long to write is written less often', async () => {
   const waits: number[] = [];
   let now = 0;
-  const store = await openTestStore(freshPath('parquet'), {
-    effects: { ...realEffects, monotonic: () => now, sleep: async (ms) => void waits.push(ms) },
-    onStep: async (step) => {
+  const path = freshPath('parquet');
+  const options = {
+    effects: { ...realEffects, monotonic: () => now, sleep: async (ms: number) => void waits.push(ms) },
+    onStep: async (step: string) => {
       if (step === 'write catalog') now += 500;
     },
-  });
+  };
+  const store = await openTestStore(path, options);
   await commitEmpty(store, 1);
   await store.close();
-  expect(waits).toEqual([10_000]);
+  // A new warehouse has none.
+  expect(waits).toEqual([3000]);
+  rmSync(join(path, 'warehouse.duckdb'));
+  const again = await openTestStore(path, options);
+  await commitEmpty(again, 1, 5000);
+  await again.close();
+  expect(waits).toEqual([3000, 10_000]);
 });
 
 test('the log has entries that a checkpoint left out', async () => {

@@ -8,8 +8,9 @@ import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { commitsView } from '../relations/commits-view.ts';
 import { declaredMacros } from '../relations/macros.ts';
 import { committedMarts } from '../relations/mart-views.ts';
-import { declaredViews, emptyView, readBeside, readFiles, selectFiles, viewOf } from '../relations/table-relation.ts';
+import { declaredViews, readBeside, readFiles, selectFiles, viewOf } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
+import { openEmptyCatalog } from './empty-catalog.ts';
 import { groupFiles, type PathOf, pathsIn } from './entry-files.ts';
 
 /** SQL for the view of a table or mart over its files in force. */
@@ -82,14 +83,15 @@ export class Catalog {
     }
   }
 
-  /** The draft: a copy of the catalog if that is current, otherwise empty. */
+  /** The draft: a copy of the catalog if that is current, otherwise without rows. */
   async #openDraft(draft: string): Promise<Database> {
     const { catalog } = layoutOf(this.#warehouse);
     if (this.#draft === undefined && this.#seen > 0) {
       if (stateOf(catalog) === this.#current) await copyFile(catalog, draft);
       else this.#forget();
     }
-    this.#draft ??= await Database.open(draft, { threads: '1' });
+    this.#draft ??=
+      this.#seen > 0 ? await Database.open(draft, { threads: '1' }) : await openEmptyCatalog(draft, this.#tables);
     return this.#draft;
   }
 
@@ -138,14 +140,12 @@ export class Catalog {
   /** SQL that updates the draft to all entries. */
   #statements(): readonly string[] {
     const { entries } = this.#ledger;
-    const isFirst = this.#seen === 0;
     const changed = entries.tablesSince(this.#seen);
     const marts = committedMarts(this.#ledger);
     const held = this.#tablesInForce();
     const fresh = this.#tables.filter(({ name }) => held.has(name) && !this.#held.has(name));
     for (const { name } of fresh) this.#held.add(name);
     return [
-      ...(isFirst ? [...declaredMacros().map(({ statement }) => statement()), ...this.#tables.map(emptyView)] : []),
       // Before the tables themselves, while these are empty: views over many files would be slow to create.
       ...declaredViews(fresh).map(({ statement }) => statement()),
       ...[...this.#tables, ...marts]

@@ -125,7 +125,9 @@ class ParquetStore implements Store {
       if (await store.#folders.take()) store.#isSettled = true;
       else await store.#clear();
       if (await store.#catalog.isCurrent()) store.#isCatalogStale = false;
-      else await store.#writeCatalog();
+      else if (identity !== undefined) await store.#writeCatalog();
+      // The first catalog of a warehouse shows its first commits.
+      else store.#catalogAt = effects.monotonic();
       return store;
     } catch (error) {
       await lock.release();
