@@ -105,8 +105,9 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
     for (const group of groups) {
       if (options.stop?.aborted === true) break;
       try {
-        options.onEvent?.(await mergeGroup(store, group, options));
+        const event = await mergeGroup(store, group, options);
         merged++;
+        options.onEvent?.(event);
       } catch (error) {
         if (!isSealedMeanwhile(error)) throw error;
         rivalled++;
