@@ -6,6 +6,7 @@ import { addCatalog } from './commands/catalog-command.ts';
 import { addCheck } from './commands/check-command.ts';
 import { addCompact } from './commands/compact-command.ts';
 import { addCompletion } from './commands/completion-command.ts';
+import { addCopy } from './commands/copy-command.ts';
 import { addDescribe } from './commands/describe-command.ts';
 import { addExplain } from './commands/explain-command.ts';
 import { addExport } from './commands/export-command.ts';
@@ -59,6 +60,7 @@ export function createProgram(): Command {
     addWorker,
     addCatalog,
     addCompact,
+    addCopy,
     addPublish,
     addForget,
     addJob,

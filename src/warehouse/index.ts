@@ -74,4 +74,5 @@ export {
   type CompactReport,
   compactWarehouse,
 } from './compaction/compact.ts';
+export { type CopiedFile, type CopyReport, copyWarehouse } from './copy/copy-warehouse.ts';
 export { rebuildCatalog } from './parquet-store/rebuild-catalog.ts';

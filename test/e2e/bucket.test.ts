@@ -129,6 +129,11 @@ describe.skipIf(isMissing)(
       expect(await answer('sql', 'SELECT count(*) AS n FROM blocks', '--format', 'csv')).toMatch(/^n\r?\n\d+/);
       const check = await tonlake(['check', 'block_tx_counts', ...place], { env });
       expect(check).toMatchObject({ code: 0 });
+      const [, hash = ''] = (await answer('sql', 'SELECT hash FROM transactions LIMIT 1', '--format', 'csv')).split(
+        /\r?\n/,
+      );
+      const explained: unknown = JSON.parse(await answer('explain', 'row', 'transactions', hash, '--json'));
+      expect(JSON.stringify(explained)).toContain('"checksum":"matches"');
       const output = join(freshFolder(), 'r.md');
       expect(await tonlake(['report', 'network-daily', '--output', output, ...place], { env })).toMatchObject({
         code: 0,

@@ -31,11 +31,16 @@ export function bucketRows({ place, ledger, pathOf }: BucketRowsOptions): EntryR
         const path = join(folder, file.path);
         if ((await statIfAny(path)) !== undefined) continue;
         await mkdir(dirname(path), { recursive: true });
-        requireSame(place, file, await downloadObject(place.objects, file.path, path));
+        await fetchFile(place, file, path);
       }
       return folder;
     },
   };
+}
+
+/** Fetches a data file as it was committed. @throws {StoreError} `damaged` */
+export async function fetchFile(place: BucketPlace, file: TableFile, local: string): Promise<void> {
+  requireSame(place, file, await downloadObject(place.objects, file.path, local));
 }
 
 /** @throws {StoreError} `damaged` */

@@ -27,7 +27,7 @@ const readers = 32;
 /** Names of the folders of a warehouse that hold its small files. */
 export const LEDGER = '_ledger';
 export const DECLARATIONS = '_declarations';
-const IDENTITY = 'tonlake.json';
+export const IDENTITY = 'tonlake.json';
 
 /** Paths inside a Parquet warehouse that is a folder. */
 export function layoutOf(path: string) {

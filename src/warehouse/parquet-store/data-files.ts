@@ -73,7 +73,7 @@ export async function openDataFiles(warehouse: string): Promise<DataFiles> {
   if (isObjectUrl(path)) {
     throw new StoreError(`store: warehouse ${path} is in an object store, expected a folder`, {
       code: 'no-files',
-      hint: 'only folders can be published; other programs read a bucket through tonlake sql',
+      hint: `copy it to a folder first: tonlake copy ${path} FOLDER`,
     });
   }
   if ((await requireKind(path, undefined)) === 'duckdb') {

@@ -35,6 +35,6 @@ export async function rebuildCatalog(
 function noCatalog(warehouse: string): StoreError {
   return new StoreError(`store: ${warehouse} is in an object store, where no warehouse has a catalog file`, {
     code: 'no-catalog',
-    hint: `query it with tonlake sql --warehouse ${warehouse}`,
+    hint: `query it with tonlake sql, or copy it to a folder: tonlake copy ${warehouse} FOLDER`,
   });
 }

@@ -1,0 +1,179 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import PQueue from 'p-queue';
+import type { Effects } from '../../core/effects.ts';
+import { StoreError } from '../../core/errors.ts';
+import { guarded } from '../../files/file-failure.ts';
+import { DECLARATIONS, entryName, IDENTITY, LEDGER, type LedgerFolder, readIdentity } from '../ledger/ledger-folder.ts';
+import { noWarehouse } from '../no-warehouse.ts';
+import { requireKind } from '../open-store.ts';
+import type { LedgerEntry, TableFile } from '../store.ts';
+import { warehousePath } from '../store-options.ts';
+import type { WarehouseFiles } from '../warehouse-files.ts';
+import { type CopySource, type CopyTarget, openSource, openTarget } from './copy-ends.ts';
+
+export interface CopyOptions {
+  /** Folder, or `s3://bucket/prefix`. */
+  readonly from: string;
+  /** Folder, or `s3://bucket/prefix`. Made if it does not exist; a copy of an earlier state is brought up to date. */
+  readonly to: string;
+  readonly effects: Effects;
+  /** Stops after the current files when aborted. */
+  readonly stop?: AbortSignal | undefined;
+  readonly onEvent?: ((event: CopiedFile) => void) | undefined;
+}
+
+/** A data file that was copied. */
+export interface CopiedFile {
+  readonly event: 'copied';
+  /** Relative to the warehouse. */
+  readonly path: string;
+  readonly bytes: number;
+  /** Files copied so far, and in all. */
+  readonly done: number;
+  readonly files: number;
+}
+
+export interface CopyReport {
+  readonly event: 'done';
+  readonly from: string;
+  readonly to: string;
+  /** Number of the last entry of the copy. */
+  readonly entry: number;
+  /** Files and bytes that were copied, and files that were there. */
+  readonly files: number;
+  readonly bytes: number;
+  readonly present: number;
+  /** False if it was stopped: the same command goes on. */
+  readonly complete: boolean;
+  readonly seconds: number;
+}
+
+/** Files that are copied concurrently. */
+const AT_ONCE = 4;
+
+/**
+ * Copies a warehouse of Parquet files: data files first, each compared with its checksum in the ledger, then the entries in order, then its
+ * identity, without which it cannot be opened. Done again, it copies what is missing.
+ *
+ * @throws {StoreError} `no-warehouse`; `wrong-kind` for a DuckDB file; `damaged`; `diverged` if the target has other entries
+ */
+export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
+  const { effects } = options;
+  const startedAt = effects.monotonic();
+  const [from, to] = [warehousePath(options.from), warehousePath(options.to)];
+  for (const path of [from, to]) await requireKind(path, 'parquet');
+  if (from === to) throw diverged(to, 'it is the source itself');
+  return guarded(`copy of ${from} to ${to}`, async () => {
+    const source = openSource(from);
+    const identity = await readIdentity(from, source.files);
+    if (identity === undefined) throw noWarehouse(from);
+    await source.ledger.refresh();
+    const target = await openTarget(to);
+    try {
+      const first = await requirePrefix(source, target, to);
+      const copied = await copyFiles(source, target, options);
+      if (copied.complete) {
+        await copySmallFiles(source, target, first);
+        await target.files.putIfAbsent(IDENTITY, (await source.files.text(IDENTITY)) ?? '', 'identity');
+      }
+      const seconds = Math.round(effects.monotonic() - startedAt) / 1000;
+      return { event: 'done', from, to, entry: lastOf(source.ledger), ...copied, seconds };
+    } finally {
+      await target.close();
+    }
+  });
+}
+
+/** Requires the entries of a target to be the first ones of the source. @returns number of the first that is missing */
+async function requirePrefix(source: CopySource, target: CopyTarget, to: string): Promise<number> {
+  const names = (await target.files.list(LEDGER)).filter((name) => /^\d+\.json$/.test(name)).sort();
+  const last = names.length;
+  if (last === 0 && (await target.files.text(IDENTITY)) !== undefined && lastOf(source.ledger) > 0) {
+    const [own, other] = await Promise.all([source, target].map(({ files }) => files.text(IDENTITY)));
+    if (own !== other) throw diverged(to, 'it is another warehouse');
+  }
+  if (last > lastOf(source.ledger)) throw diverged(to, 'it has newer entries');
+  for (const name of names.slice(-1)) {
+    const [own, other] = await Promise.all([source, target].map(({ files }) => files.text(`${LEDGER}/${name}`)));
+    if (own !== other || name !== entryName(last)) throw diverged(to, 'it has other entries');
+  }
+  return last + 1;
+}
+
+/** Copies the data files that entries in force name. */
+async function copyFiles(
+  source: CopySource,
+  target: CopyTarget,
+  { stop, onEvent }: CopyOptions,
+): Promise<Pick<CopyReport, 'files' | 'bytes' | 'present' | 'complete'>> {
+  const all = source.ledger.entries.effective.flatMap(filesIn);
+  const scratch = await mkdtemp(join(tmpdir(), 'tonlake-copy-'));
+  const queue = new PQueue({ concurrency: AT_ONCE });
+  let [files, bytes, present] = [0, 0, 0];
+  const copyOne = async (file: TableFile): Promise<void> => {
+    if (stop?.aborted === true) return;
+    if (await target.has(file)) {
+      present++;
+      return;
+    }
+    const local = await source.fetch(file, scratch);
+    await target.put(file, local);
+    if (local.startsWith(scratch)) await rm(local, { force: true });
+    files++;
+    bytes += file.bytes;
+    onEvent?.({ event: 'copied', path: file.path, bytes: file.bytes, done: files + present, files: all.length });
+  };
+  try {
+    await queue.addAll(all.map((file) => () => copyOne(file)));
+  } finally {
+    queue.clear();
+    await queue.onIdle();
+    await rm(scratch, { recursive: true, force: true });
+  }
+  return { files, bytes, present, complete: files + present === all.length };
+}
+
+/** Copies declarations, schemas and entries, in an order in which each names only what is there. */
+async function copySmallFiles(source: CopySource, target: CopyTarget, first: number): Promise<void> {
+  const schemas = (await source.files.list(LEDGER)).filter((name) => name.startsWith('schema-'));
+  const declarations = await source.files.list(DECLARATIONS);
+  const named = [
+    ...schemas.map((name) => `${LEDGER}/${name}`),
+    ...declarations.map((name) => `${DECLARATIONS}/${name}`),
+  ];
+  for (const path of named) await copyText(source.files, target.files, path);
+  for (let number = first; number <= lastOf(source.ledger); number++) {
+    await copyText(source.files, target.files, `${LEDGER}/${entryName(number)}`);
+  }
+}
+
+async function copyText(from: WarehouseFiles, to: WarehouseFiles, path: string): Promise<void> {
+  const text = await from.text(path);
+  if (text === undefined) throw gone(from, path);
+  const isOwn = (await to.putIfAbsent(path, text, 'copied')) || (await to.text(path)) === text;
+  if (!isOwn) throw diverged(to.root, `its ${path} is another one`);
+}
+
+function lastOf({ entries }: LedgerFolder): number {
+  return entries.nextNumber - 1;
+}
+
+function filesIn({ tables }: LedgerEntry): readonly TableFile[] {
+  return Object.values(tables).flatMap(({ files }) => files);
+}
+
+function gone({ root }: WarehouseFiles, path: string): StoreError {
+  return new StoreError(`store: ${root}/${path} is missing`, {
+    code: 'bad-ledger',
+    hint: `tonlake verify --warehouse ${root}`,
+  });
+}
+
+function diverged(to: string, why: string): StoreError {
+  return new StoreError(`store: ${to} cannot become a copy: ${why}`, {
+    code: 'diverged',
+    hint: 'choose an empty place, or a copy of the same warehouse that was not written since',
+  });
+}

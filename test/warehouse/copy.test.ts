@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { type CopiedFile, copyWarehouse } from '../../src/warehouse/copy/copy-warehouse.ts';
+import { S3_PROGRAM, type S3Server, startS3, useS3 } from '../objects/s3-server.ts';
+import { freshFolder } from '../scratch.ts';
+import { commitItems, countItems, listAll, openTestStore } from './warehouses.ts';
+
+let server: S3Server | undefined;
+let bucket = 0;
+
+beforeAll(async () => {
+  if (S3_PROGRAM === undefined) return;
+  server = await startS3();
+  useS3(server);
+});
+
+type Place = 'folder' | 'bucket';
+
+function freshPlace(kind: Place): string {
+  return kind === 'folder' ? join(freshFolder(), 'w') : `s3://lake/c${++bucket}`;
+}
+
+/** Where the files of a warehouse are on this disk. */
+const onDisk = (path: string): string => path.replace(/^s3:\//, server?.folder ?? '');
+
+const copy = (from: string, to: string, stopAfter?: number) => {
+  const stop = new AbortController();
+  let count = 0;
+  const onEvent = (_: CopiedFile): void => {
+    if (++count === stopAfter) stop.abort();
+  };
+  return copyWarehouse({ from, to, effects: realEffects, stop: stop.signal, onEvent });
+};
+
+/** Three commits of two tables, the last in place of the first. */
+async function makeWarehouse(path: string): Promise<void> {
+  const store = await openTestStore(path);
+  const first = await commitItems(store, 1, 50);
+  await commitItems(store, 51, 80);
+  await commitItems(store, 1, 50, { supersedes: [first.id], perDay: 10 });
+  await store.close();
+}
+
+/** What a copy has to have: the ledger, and the files of entries in force. */
+async function contentOf(path: string): Promise<readonly (readonly [string, string])[]> {
+  const names = (await listAll(onDisk(path))).filter((name) => /^(_ledger|_declarations|tables|tonlake)/.test(name));
+  const store = await openTestStore(path);
+  const named = new Set(
+    store.ledger().flatMap(({ tables }) => Object.values(tables).flatMap((t) => t.files.map((f) => f.path))),
+  );
+  await store.close();
+  const kept = names.filter((name) => !name.startsWith('tables/') || named.has(name));
+  return kept.map((name) => [name, readFileSync(join(onDisk(path), name), 'base64')]);
+}
+
+const places: readonly (readonly [Place, Place])[] = [
+  ['folder', 'folder'],
+  ['folder', 'bucket'],
+  ['bucket', 'folder'],
+  ['bucket', 'bucket'],
+];
+
+describe.each(places)('a copy from a %s to a %s (skipped without versitygw for buckets)', (one, other) => {
+  const isMissing = S3_PROGRAM === undefined && [one, other].includes('bucket');
+
+  test.skipIf(isMissing)('has every byte, goes on after a stop, and follows its source', async () => {
+    const [from, to] = [freshPlace(one), freshPlace(other)];
+    await makeWarehouse(from);
+    expect(await copy(from, to, 1)).toMatchObject({ complete: false });
+    const rest = await copy(from, to);
+    expect(rest).toMatchObject({ complete: true, entry: 3 });
+    expect(rest.present).toBeGreaterThan(0);
+    expect(await contentOf(to)).toEqual(await contentOf(from));
+    expect(await copy(from, to)).toMatchObject({
+      complete: true,
+      files: 0,
+      bytes: 0,
+      present: rest.files + rest.present,
+    });
+    const store = await openTestStore(from);
+    await commitItems(store, 81, 90);
+    await store.close();
+    expect(await copy(from, to)).toMatchObject({ complete: true, files: 2, entry: 4 });
+    expect(await contentOf(to)).toEqual(await contentOf(from));
+  });
+
+  test.skipIf(isMissing)('refuses damaged files, and targets that were written themselves', async () => {
+    const [from, to] = [freshPlace(one), freshPlace(other)];
+    await makeWarehouse(from);
+    await copy(from, to);
+    const own = await openTestStore(to);
+    await commitItems(own, 500, 510);
+    await own.close();
+    await expect(copy(from, to)).rejects.toMatchObject({ code: 'diverged' });
+    const source = await openTestStore(from);
+    await commitItems(source, 600, 610);
+    await source.close();
+    await expect(copy(from, to)).rejects.toMatchObject({ code: 'diverged' });
+    const [file = ''] = (await contentOf(from)).map(([name]) => name).filter((name) => name.includes('/600-610-'));
+    for (const name of [file, file.replace('tables/', 'pinned/')]) {
+      const path = join(onDisk(from), name);
+      if (name !== file && one === 'bucket') continue;
+      const bytes = readFileSync(path);
+      bytes[100] = (bytes[100] ?? 0) ^ 1;
+      rmSync(path);
+      writeFileSync(path, bytes);
+    }
+    const fresh = freshPlace(other);
+    await expect(copy(from, fresh)).rejects.toMatchObject({ code: 'damaged' });
+    expect(readdirSync(onDisk(fresh))).not.toContain('tonlake.json');
+  });
+});
+
+test('rows of a copy in a folder are read, and a DuckDB file is refused', async () => {
+  const [from, to] = [freshPlace('folder'), freshPlace('folder')];
+  await makeWarehouse(from);
+  await copy(from, to);
+  const store = await openTestStore(to);
+  expect(await countItems(store)).toEqual({ rows: 80, distinct: 80, parts: 160 });
+  await store.close();
+  const file = join(freshFolder(), 'w.duckdb');
+  await (await openTestStore(file)).close();
+  await expect(copy(file, to)).rejects.toMatchObject({ code: 'wrong-kind' });
+  await expect(copy(join(freshFolder(), 'none'), to)).rejects.toMatchObject({ code: 'no-warehouse' });
+  await expect(copy(from, from)).rejects.toMatchObject({ code: 'diverged' });
+});
