@@ -52,6 +52,14 @@ export class StoreError extends TonlakeError {
   readonly stage = 'store';
 }
 
+/** Code of a commit that failed because another writer of the warehouse was first. */
+export const SEALED_MEANWHILE = 'sealed-meanwhile';
+
+/** True for a failed commit whose rows another writer has committed. */
+export function isSealedMeanwhile(error: unknown): boolean {
+  return error instanceof StoreError && error.code === SEALED_MEANWHILE;
+}
+
 /** Rows and block headers do not match. */
 export class AuditError extends TonlakeError {
   readonly stage = 'audit';

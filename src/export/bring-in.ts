@@ -1,14 +1,8 @@
 import type { IndexEnds } from '../chain/index-ends.ts';
+import { isSealedMeanwhile } from '../core/errors.ts';
 import { haveCommon, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { coversBlocks, isFinal, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
-import {
-  isSealedMeanwhile,
-  type LedgerEntry,
-  narrowerEntries,
-  PARTIAL,
-  requireSpace,
-  spansOf,
-} from '../warehouse/index.ts';
+import { type LedgerEntry, narrowerEntries, PARTIAL, requireSpace, spansOf } from '../warehouse/index.ts';
 import { queryOf, requireColumnsOfSources, requireKeys } from './lookup-keys.ts';
 import { missingSpans, reportSkipped } from './missing-spans.ts';
 import { splitReachable } from './reachable-blocks.ts';

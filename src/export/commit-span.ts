@@ -1,7 +1,8 @@
+import { isSealedMeanwhile } from '../core/errors.ts';
 import { type Span, spanSize } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import { quarantineBatch } from '../decode/quarantine-table.ts';
-import { type CommitDraft, givesWay, isSealedMeanwhile, type StagedSpan, type Verdict } from '../warehouse/index.ts';
+import { type CommitDraft, givesWay, type StagedSpan, type Verdict } from '../warehouse/index.ts';
 import type { RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
 import type { EntryTerms } from './span-walk.ts';

@@ -1,12 +1,11 @@
 import type { DaySpan } from '../chain/day-spans.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { StoreError } from '../core/errors.ts';
+import { isSealedMeanwhile, StoreError } from '../core/errors.ts';
 import { intersectSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import {
   type ForgottenSpans,
-  isSealedMeanwhile,
   type LedgerEntry,
   openReader,
   openStore,

@@ -42,7 +42,6 @@ export {
   unprovenSpans,
 } from './ledger/done-spans.ts';
 export { describeForgotten, type ForgottenSpans, stillForgotten } from './ledger/forgotten-spans.ts';
-export { isSealedMeanwhile } from './ledger/rival-entries.ts';
 export type { ForgottenRows, LedgerEntry, ListProofKind, MartStamp, TableEntry, Verdict } from './store.ts';
 
 // Evidence: what an entry records of rows, measured again.

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
-import { StoreError } from '../../core/errors.ts';
+import { isSealedMeanwhile, StoreError } from '../../core/errors.ts';
 import { coversBlocks } from '../../declare/pipeline.ts';
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import type { Database } from '../../sql/database.ts';
@@ -18,7 +18,7 @@ import {
   requireNetwork,
   requireOwnEntries,
 } from '../ledger/ledger-folder.ts';
-import { isSealedMeanwhile, requireUnrivalled, sealedMeanwhile } from '../ledger/rival-entries.ts';
+import { requireUnrivalled, sealedMeanwhile } from '../ledger/rival-entries.ts';
 import { writerSettings } from '../reader-settings.ts';
 import { requireDeclared, schemaOf } from '../relations/table-schema.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Effects } from '../../core/effects.ts';
+import { isSealedMeanwhile } from '../../core/errors.ts';
 import { type Span, totalSize } from '../../core/span.ts';
 import { narrowTable } from '../../declare/left-out.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
@@ -9,7 +10,6 @@ import { hashFile, statIfAny } from '../../files/disk.ts';
 import { Database } from '../../sql/database.ts';
 import { datePlace } from '../file-layout.ts';
 import { covering } from '../ledger/done-spans.ts';
-import { isSealedMeanwhile } from '../ledger/rival-entries.ts';
 import { openReader, openStore } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
 import { schemaOf } from '../relations/table-schema.ts';

@@ -1,14 +1,7 @@
-import { StoreError } from '../../core/errors.ts';
+import { SEALED_MEANWHILE, StoreError } from '../../core/errors.ts';
 import { haveCommon, type Span, shortSpans } from '../../core/span.ts';
 import type { CommitDraft, LedgerEntry } from '../store.ts';
 import { spansOf } from './done-spans.ts';
-
-const SEALED_MEANWHILE = 'sealed-meanwhile';
-
-/** True if a commit failed because another writer was first. */
-export function isSealedMeanwhile(error: unknown): boolean {
-  return error instanceof StoreError && error.code === SEALED_MEANWHILE;
-}
 
 export interface RivalOptions {
   /** What is about to be committed. */
