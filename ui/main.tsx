@@ -1,12 +1,16 @@
 import { render } from 'preact';
 import type { Session } from '../src/ui/ui-types.ts';
+import { CoveragePage } from './coverage-page.tsx';
 import { Failed } from './notes.tsx';
+import { OverviewPage } from './overview-page.tsx';
 import { QueryPage } from './query-page.tsx';
 import { usePath } from './router.ts';
 import { TablesPage } from './tables-page.tsx';
 import { useAnswer } from './use-answer.ts';
 
 const PAGES = [
+  { path: '/overview', title: 'Overview' },
+  { path: '/coverage', title: 'Coverage' },
   { path: '/tables', title: 'Tables' },
   { path: '/query', title: 'Query' },
 ] as const;
@@ -40,11 +44,29 @@ function App() {
       </nav>
       <main id="content" tabIndex={-1}>
         {error !== undefined && <Failed error={error} />}
-        {session !== undefined &&
-          (path.startsWith('/query') ? <QueryPage session={session} /> : <TablesPage path={path} />)}
+        {session !== undefined && <Page path={current.path} location={path} session={session} />}
       </main>
     </div>
   );
+}
+
+interface PageProps {
+  readonly path: (typeof PAGES)[number]['path'];
+  readonly location: string;
+  readonly session: Session;
+}
+
+function Page({ path, location, session }: PageProps) {
+  switch (path) {
+    case '/overview':
+      return <OverviewPage />;
+    case '/coverage':
+      return <CoveragePage />;
+    case '/tables':
+      return <TablesPage path={location} />;
+    case '/query':
+      return <QueryPage session={session} />;
+  }
 }
 
 const root = document.getElementById('app');

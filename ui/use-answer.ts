@@ -7,11 +7,19 @@ export interface Answer<T> {
   readonly error: Error | undefined;
 }
 
-/** Asks the server when the path changes, or `version` does; the last answer stays until then. */
-export function useAnswer<T>(path: string | undefined, version = 0): Answer<T> {
+export interface AnswerOptions {
+  /** Asks again whenever it changes; the last answer stays until then. */
+  readonly version?: number;
+  /** Keeps the last answer, too, while another path is asked. */
+  readonly isKept?: boolean;
+}
+
+/** Asks the server for a path, if there is one. */
+export function useAnswer<T>(path: string | undefined, { version = 0, isKept = false }: AnswerOptions = {}): Answer<T> {
   const [answer, setAnswer] = useState<Answer<T> & { readonly path: string | undefined }>();
+  // A new version is asked for, too.
   useEffect(() => {
-    if (path === undefined || version < 0) return;
+    if (path === undefined) return;
     const controller = new AbortController();
     get<T>(path, controller.signal).then(
       (value) => setAnswer({ value, error: undefined, path }),
@@ -21,5 +29,5 @@ export function useAnswer<T>(path: string | undefined, version = 0): Answer<T> {
     );
     return () => controller.abort();
   }, [path, version]);
-  return answer?.path === path && answer !== undefined ? answer : { value: undefined, error: undefined };
+  return answer !== undefined && (isKept || answer.path === path) ? answer : { value: undefined, error: undefined };
 }

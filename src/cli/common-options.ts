@@ -131,11 +131,6 @@ export function parseDurationOrZero(text: string): number {
   return text === '0' ? 0 : parseDuration(text);
 }
 
-/** A word of a command line, quoted if a shell needs it. */
-export function shellWord(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
 /** Requests per second, or `auto` to find what the source allows. */
 export function parseRps(value: string): number | 'auto' {
   return value === 'auto' ? 'auto' : parsePositive(value);

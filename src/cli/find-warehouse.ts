@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path';
 import { StoreError, TonlakeError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-word.ts';
 import { defaultWarehouse } from '../http/network.ts';
-import { type CommonOptions, namedNetwork, networkOf, shellWord } from './common-options.ts';
+import { type CommonOptions, namedNetwork, networkOf } from './common-options.ts';
 import { rememberPlace } from './invocation.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { shellWord } from './common-options.ts';
+import { shellWord } from '../core/shell-word.ts';
 
 /** Options that select the warehouse and the network of a command. */
 const PLACE = ['warehouse', 'network', 'store'] as const;

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { formatCount, formatDuration } from '../core/format.ts';
+import { shellWord } from '../core/shell-word.ts';
 import { shortSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type RunOptions, type RunReport, run } from '../export/run.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { shellWord } from './common-options.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { pasteable } from './invocation.ts';
 import { openLog } from './log.ts';

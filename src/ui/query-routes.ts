@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { zValidator } from '@hono/zod-validator';
 import type { Hono } from 'hono';
 import * as z from 'zod';
 import { UsageError } from '../core/errors.ts';
@@ -12,6 +11,7 @@ import type { QueryRuns } from './query-runs.ts';
 import { readSavedQueries } from './saved-queries.ts';
 import { cellsOf } from './table-routes.ts';
 import type { UiEnvironment, UiOptions } from './ui-options.ts';
+import { valid } from './valid-request.ts';
 
 const MAX_SQL = 200_000;
 /** Rows of one answer. */
@@ -31,15 +31,6 @@ const rowsSchema = z.strictObject({
 });
 const pointsSchema = z.strictObject({ columns: z.string().min(1) });
 const downloadSchema = z.strictObject({ format: z.enum(RELATION_FORMATS) });
-
-/** Says what is wrong with a request. */
-function valid<Target extends 'json' | 'query', Schema extends z.ZodType>(target: Target, schema: Schema) {
-  return zValidator(target, schema, (result) => {
-    if (result.success) return;
-    const [issue] = result.error.issues;
-    throw new UsageError(`usage: ${issue?.path.join('.')}: ${issue?.message}`, { code: 'bad-request' });
-  });
-}
 
 /** Runs queries, and hands over their rows. */
 export function addQueryRoutes(app: Hono<UiEnvironment>, runs: QueryRuns, options: UiOptions): void {

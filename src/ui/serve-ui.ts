@@ -2,6 +2,7 @@ import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { formatError, oneLine, TonlakeError, UsageError } from '../core/errors.ts';
 import { guardAccess } from './access.ts';
+import { addCoverageRoutes } from './coverage-routes.ts';
 import { OwnReader } from './own-reader.ts';
 import { addPageFiles } from './page-files.ts';
 import { addQueryRoutes } from './query-routes.ts';
@@ -34,6 +35,7 @@ export async function serveUi(options: UiOptions): Promise<UiServer> {
   const app = new Hono<UiEnvironment>();
   app.use(guard);
   app.get('/api/session', async (c) => c.json(await sessionOf(options, own)));
+  addCoverageRoutes(app, own);
   addTableRoutes(app, own, runs);
   addQueryRoutes(app, runs, options);
   addPageFiles(app);

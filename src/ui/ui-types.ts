@@ -108,3 +108,124 @@ export interface SavedQuery {
   readonly name: string;
   readonly sql: string;
 }
+
+export interface BlockSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One pipeline in the overview. */
+export interface PipelineItem {
+  readonly name: string;
+  /** Proven by headers or transactions, partly so, or only read. */
+  readonly proof: 'proven' | 'in part' | 'read';
+  readonly blocks: number;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly missing: number;
+  readonly quarantined: number;
+  readonly lastCommit: string | null;
+}
+
+/** Blocks that some pipelines lack, and the command that fetches them. */
+export interface FillItem {
+  readonly pipelines: readonly string[];
+  readonly blocks: number;
+  readonly command: string;
+}
+
+export interface MartItem {
+  readonly name: string;
+  readonly rows: number;
+  /** Days whose rows are not complete. */
+  readonly open: readonly string[];
+  readonly lastCommit: string;
+}
+
+/** A run of a job. */
+export interface RunItem {
+  readonly job: string;
+  readonly id: string;
+  readonly state: string;
+  readonly due: string;
+  readonly startedAt: string | null;
+  readonly seconds: number | null;
+  readonly error: string | null;
+  readonly steps: readonly StepItem[];
+}
+
+export interface StepItem {
+  readonly kind: string;
+  readonly name: string;
+  readonly status: string;
+  readonly seconds: number;
+  readonly message: string | null;
+}
+
+/** The process that writes the warehouse. */
+export interface WriterItem {
+  readonly command: string;
+  readonly since: string;
+  readonly isElsewhere: boolean;
+}
+
+export interface Overview {
+  /** Newest masterchain block that is held. */
+  readonly head: { readonly seqno: number; readonly time: string } | null;
+  readonly blocks: number;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly missing: number;
+  readonly fills: readonly FillItem[];
+  readonly quarantinedRecords: number;
+  readonly pipelines: readonly PipelineItem[];
+  readonly marts: readonly MartItem[];
+  readonly writer: WriterItem | null;
+  readonly runs: readonly RunItem[];
+}
+
+/** `outside`: before the first or after the last block of the pipeline. */
+export type CellState = 'sealed' | 'read' | 'part' | 'missing' | 'quarantined' | 'forgotten' | 'outside';
+
+/** Some blocks of a pipeline. */
+export interface CoverageCell extends BlockSpan {
+  readonly state: CellState;
+  /** Blocks that are done. */
+  readonly done: number;
+}
+
+export interface Coverage extends BlockSpan {
+  /** From the first to the last block of the warehouse. */
+  readonly whole: BlockSpan | null;
+  readonly pipelines: readonly { readonly name: string; readonly cells: readonly CoverageCell[] }[];
+}
+
+export interface EntryItem {
+  readonly number: number;
+  readonly spans: string;
+  readonly verdict: string;
+  readonly proof: string;
+  readonly rows: number;
+  readonly requests: number;
+  readonly retries: number;
+  readonly committedAt: string;
+  readonly evidence: readonly {
+    readonly table: string;
+    readonly rows: number;
+    readonly keyHash: string;
+    readonly files: number;
+  }[];
+}
+
+/** What is known of some blocks of a pipeline. */
+export interface CellDetail {
+  readonly done: string;
+  readonly missing: string;
+  readonly quarantined: string;
+  readonly forgotten: string;
+  /** UTC days of the blocks. */
+  readonly days: readonly string[];
+  readonly entries: readonly EntryItem[];
+  readonly entryCount: number;
+  readonly fill: string | null;
+}

@@ -1,4 +1,5 @@
 import type { TableDef } from '../declare/table.ts';
+import type { LockHolder } from '../files/writer-lock.ts';
 import type { Confinement } from '../sql/confined-sql.ts';
 import type { Query, Stream } from '../sql/query-result.ts';
 import type { SelectEach } from './select-each.ts';
@@ -28,6 +29,8 @@ export interface Reader {
   files(table: string): Promise<readonly string[]>;
   /** SQL for a table's rows in force, for `query`, with the entry and file of each; null for columns that the warehouse lacks. */
   selectEach(table: TableDef): Promise<SelectEach>;
+  /** The process that writes the warehouse now. */
+  writer(): Promise<LockHolder | undefined>;
   /** @throws {StoreError} `not-a-query` unless it is one statement that only selects, or creates something temporary */
   requireQuery(statement: string): Promise<void>;
   /** Cancels the query that runs, which throws then. */

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { run } from '../../src/index.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
 import { query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
@@ -14,6 +15,7 @@ const why = executable === undefined ? ' (no Chromium in PATH or $CHROMIUM)' : '
 const screenshots = process.env['TONLAKE_SCREENSHOTS'] ?? freshFolder();
 
 interface Look {
+  readonly of?: UiServer;
   readonly width?: number;
   readonly colorScheme?: 'light' | 'dark';
 }
@@ -39,7 +41,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
   async function visit<T>(
     path: string,
     use: (page: Page) => Promise<T>,
-    { width = 1200, colorScheme }: Look = {},
+    { width = 1200, colorScheme, of = server }: Look = {},
   ): Promise<T> {
     const context: BrowserContext = await browser.newContext({
       ...{ viewport: { width, height: 800 }, colorScheme: colorScheme ?? 'light' },
@@ -49,10 +51,10 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     const faults: string[] = [];
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
     page.on('pageerror', (error) => faults.push(error.message));
-    page.on('request', (request) => asked.add(new URL(request.url()).origin));
+    page.on('request', (request) => asked.add(new URL(request.url()).origin.replace(new URL(of.url).origin, 'own')));
     try {
-      await page.goto(server.url);
-      await page.goto(new URL(path, server.url).href);
+      await page.goto(of.url);
+      await page.goto(new URL(path, of.url).href);
       const result = await use(page);
       expect(faults).toEqual([]);
       return result;
@@ -71,8 +73,67 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     await page.locator('.grid-row').first().waitFor();
   }
 
-  test('the tables page has the numbers of SQL, and finds tables by name or meaning', async () => {
+  test('the overview has the numbers of SQL and status, and the command that fills the holes', async () => {
     await visit('/', async (page) => {
+      const figure = (name: string) => page.locator('dl.figures-row div', { hasText: name }).locator('dd');
+      await figure('missing blocks').waitFor();
+      expect(await figure('missing blocks').textContent()).toMatch(/^10 /);
+      expect(await figure('blocks').first().textContent()).toMatch(/^90 /);
+      const newest = await value('select max(seqno) from blocks where workchain = -1');
+      expect(await figure('newest block').textContent()).toMatch(new RegExp(`^${grouped(newest)} `));
+      expect(await page.locator('.command code').allTextContents()).toEqual([
+        `tonlake run blocks transactions --network sandbox --range 1040:1049 --warehouse ${warehouse}`,
+      ]);
+      const rows = page.getByRole('row', { name: /^transactions holes/ });
+      const counts = await query(
+        warehouse,
+        'select (select count(*) from transactions) + (select count(*) from messages) + (select count(*) from account_states)',
+      );
+      expect(await rows.getByRole('cell').nth(2).textContent()).toBe(grouped(counts[0]?.[0] ?? ''));
+    });
+  });
+
+  test('a hole on the coverage page has its command and evidence, zooms by wheel and keyboard, and closes when it is filled', async () => {
+    const copy = join(freshFolder(), 'w');
+    cpSync(warehouse, copy, { recursive: true });
+    const own = await serveWarehouse(copy);
+    try {
+      await visit(
+        '/coverage',
+        async (page) => {
+          const cells = page.getByRole('gridcell', { name: /missing$/ });
+          await cells.first().waitFor();
+          await cells.first().click();
+          const details = page.getByRole('region', { name: 'Chosen blocks' });
+          await details.getByText(/--range 10(4\d|4\d:104\d) /).waitFor();
+          await page.getByRole('grid', { name: 'Coverage' }).focus();
+          await page.keyboard.press('+');
+          await page.keyboard.press('+');
+          await page.locator('.coverage-bar .figures').filter({ hasNotText: '1,000 to 1,099' }).waitFor();
+          const before = await page.locator('.coverage-bar .figures').textContent();
+          await page.locator('.map-cells').first().hover();
+          await page.mouse.wheel(0, 300);
+          await page
+            .locator('.coverage-bar .figures')
+            .filter({ hasNotText: before ?? '' })
+            .waitFor();
+          await page.getByRole('button', { name: 'All' }).click();
+          await cells.first().waitFor();
+          const what = { workers: 0, pipelines: ['transactions'], network: 'sandbox', warehouse: copy };
+          await run({ ...what, range: '1040:1049' });
+          await cells.first().waitFor({ state: 'detached' });
+          expect(await page.getByRole('gridcell', { name: /(missing|in part)$/ }).count()).toBe(0);
+          await details.getByText('proven by the block headers: links and counts').waitFor();
+        },
+        { of: own },
+      );
+    } finally {
+      await own.close();
+    }
+  });
+
+  test('the tables page has the numbers of SQL, and finds tables by name or meaning', async () => {
+    await visit('/tables', async (page) => {
       const link = page.getByRole('link', { name: /^transactions / });
       await link.waitFor();
       expect(await link.locator('.figure').first().textContent()).toBe(
@@ -213,7 +274,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     });
   });
 
-  test.each(['/tables', '/tables/transactions', linkTo('select * from transactions')])(
+  test.each(['/overview', '/coverage', '/tables', '/tables/transactions', linkTo('select * from transactions')])(
     '%s is readable for all: axe finds nothing serious, and nothing stands out of a phone or a desk',
     async (path) => {
       for (const look of [
@@ -225,7 +286,8 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
           async (page) => {
             if (path.includes('#')) await runLinked(page);
             else await page.locator('main h1:visible').first().waitFor();
-            await page.waitForLoadState('networkidle');
+            if (path === '/coverage') await page.locator('.cell').first().click();
+            if (path.startsWith('/tables')) await page.waitForLoadState('networkidle');
             const name = path.replace(/#.*/, '').replaceAll('/', '-').slice(1);
             await page.screenshot({ path: join(screenshots, `ui-${name}-${look.width}-${look.colorScheme}.png`) });
             expect(
@@ -260,6 +322,6 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
   });
 
   test('no address but that of the server was asked', () => {
-    expect([...asked]).toEqual([new URL(server.url).origin]);
+    expect([...asked]).toEqual(['own']);
   });
 });

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { formatCount, formatDuration } from '../../core/format.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { Store } from '../../warehouse/index.ts';
 import type { WatchEvent, WatchReport } from '../../watch/watch.ts';
@@ -9,7 +10,6 @@ import {
   parseCount,
   parseDuration,
   parseRps,
-  shellWord,
   warehouseOf,
   withPlace,
 } from '../common-options.ts';

@@ -58,6 +58,8 @@ export async function openDuckdbReader(
         ...{ by: '_entry', position: undefined },
         ownerOf: (value) => ({ entry: Number(value) }),
       }),
+      // While one writes, nobody can read.
+      writer: async () => undefined,
       requireQuery: (statement) =>
         guarded('query', () => macros.answer(statement, () => database.requireQuery(statement))),
       interrupt: () => database.interrupt(),

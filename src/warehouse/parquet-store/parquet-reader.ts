@@ -1,6 +1,7 @@
 import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
-import { LedgerFolder, readIdentity, requireOwnEntries } from '../ledger/ledger-folder.ts';
+import { readLockHolder } from '../../files/writer-lock.ts';
+import { LedgerFolder, layoutOf, readIdentity, requireOwnEntries } from '../ledger/ledger-folder.ts';
 import { noWarehouse } from '../no-warehouse.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
@@ -77,6 +78,7 @@ export async function ledgerReader(given: LedgerReaderOptions): Promise<Reader> 
       await follow();
       return selectEachFile(pathOf, ledger, table, ledger.entries.effective);
     },
+    writer: () => readLockHolder(layoutOf(path).lock),
     requireQuery: async (statement) => {
       await follow();
       return views.requireQuery(statement);

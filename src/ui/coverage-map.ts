@@ -1,0 +1,43 @@
+import { haveCommon, intersectSpans, type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { PipelineStatus } from '../warehouse/query/status.ts';
+import type { CoverageCell } from './ui-types.ts';
+
+/** Cells of a map, of nearly equal size: at most `count`, and none smaller than a block. */
+export function mapCells(view: Span, count: number, status: PipelineStatus): readonly CoverageCell[] {
+  const size = spanSize(view);
+  const cells = Math.min(count, size);
+  const edge = (at: number): number => view.from + Math.floor((at * size) / cells);
+  const { done, quarantined, forgotten, unproven } = status;
+  // Of each kind, only what the view shows has to be compared with its cells.
+  const [ours, bad, gone, read] = [done, quarantined, forgotten, unproven].map((spans) =>
+    intersectSpans([view], spans),
+  );
+  const held = holdsOf(status);
+  return Array.from({ length: cells }, (_, at) => {
+    const cell = { from: edge(at), to: edge(at + 1) - 1 };
+    const count = totalSize(intersectSpans([cell], ours ?? []));
+    const state = ((): CoverageCell['state'] => {
+      if (haveCommon([cell], bad ?? [])) return 'quarantined';
+      if (count === spanSize(cell)) return haveCommon([cell], read ?? []) ? 'read' : 'sealed';
+      if (subtractSpans([cell], [...(ours ?? []), ...(gone ?? [])]).length === 0) return 'forgotten';
+      if (count > 0) return 'part';
+      return held !== undefined && haveCommon([cell], [held]) ? 'missing' : 'outside';
+    })();
+    return { ...cell, state, done: count };
+  });
+}
+
+/** From the first to the last block that a pipeline holds anything of. */
+export function holdsOf({ done, holes, quarantined, forgotten }: PipelineStatus): Span | undefined {
+  const all = [...done, ...holes, ...quarantined, ...forgotten];
+  const first = all.reduce<number | undefined>((least, { from }) => Math.min(least ?? from, from), undefined);
+  const last = all.reduce<number | undefined>((most, { to }) => Math.max(most ?? to, to), undefined);
+  return first === undefined || last === undefined ? undefined : { from: first, to: last };
+}
+
+/** True if the rows of a pipeline belong to blocks; those of lists and lookups tell how things were when they were read. */
+export function coversBlocks({ pipelines, lasting }: Registry, name: string): boolean {
+  const pipeline = pipelines.find((each) => each.name === name);
+  return pipeline !== undefined && lasting.includes(name) && !['snapshot', 'lookup'].includes(pipeline.walk.kind);
+}

@@ -1,0 +1,138 @@
+import type { Hono } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import * as z from 'zod';
+import { UsageError } from '../core/errors.ts';
+import { hullOf, intersectSpans, type Span, shortSpans, subtractSpans, unionSpans } from '../core/span.ts';
+import { FORGOTTEN, type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
+import { coversBlocks, holdsOf, mapCells } from './coverage-map.ts';
+import type { OwnReader } from './own-reader.ts';
+import { fillCommand, readOverview } from './read-overview.ts';
+import { StatusCache, stateOfLedger } from './status-cache.ts';
+import type { UiEnvironment } from './ui-options.ts';
+import type { CellDetail, Coverage, EntryItem } from './ui-types.ts';
+import { valid } from './valid-request.ts';
+
+/** Entries of a cell that are shown. */
+const MAX_ENTRIES = 20;
+const READ = 'only read: compared with nothing';
+/** Pause between two looks at the ledger, in milliseconds. */
+const LOOK_MS = 1000;
+
+const block = z.coerce
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 32);
+const viewSchema = z.strictObject({
+  from: block.optional(),
+  to: block.optional(),
+  cells: z.coerce.number().int().min(1).max(400).default(100),
+});
+const spanSchema = z.strictObject({ from: block, to: block });
+
+/** What is sealed and what is missing; told again after each commit. */
+export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader): void {
+  const cache = new StatusCache();
+  app.get('/api/overview', async (c) =>
+    c.json(await own.use(async (opened) => readOverview(opened, await cache.read(opened)))),
+  );
+  app.get('/api/coverage', valid('query', viewSchema), async (c) => {
+    const { from, to, cells } = c.req.valid('query');
+    return c.json(
+      await own.use(async (opened) => {
+        const { pipelines } = await cache.read(opened);
+        const shown = pipelines.filter(({ pipeline }) => coversBlocks(opened.registry, pipeline));
+        return coverageOf(shown, { from, to }, cells);
+      }),
+    );
+  });
+  app.get('/api/coverage/:pipeline', valid('query', spanSchema), async (c) => {
+    const span = c.req.valid('query');
+    return c.json(
+      await own.use(async (opened) =>
+        describeCell(await cache.read(opened), await opened.reader.ledger(), c.req.param('pipeline'), span),
+      ),
+    );
+  });
+  app.get('/api/events', (c) =>
+    streamSSE(c, async (stream) => {
+      let known = '';
+      while (!stream.aborted && !stream.closed) {
+        // A DuckDB warehouse that is being written is looked at again later.
+        const state = await own.use(({ reader }) => stateOfLedger(reader)).catch(() => known);
+        if (state !== known) await stream.writeSSE({ event: 'commit', data: state });
+        known = state;
+        await stream.sleep(LOOK_MS);
+      }
+    }),
+  );
+}
+
+function coverageOf(
+  shown: readonly PipelineStatus[],
+  asked: { readonly from?: number | undefined; readonly to?: number | undefined },
+  cells: number,
+): Coverage {
+  const whole = hullOf(shown.flatMap((each) => holdsOf(each) ?? []));
+  if (whole === undefined) return { whole: null, from: 0, to: 0, pipelines: [] };
+  const from = Math.max(asked.from ?? whole.from, 0);
+  const view = { from, to: Math.max(asked.to ?? whole.to, from) };
+  return {
+    ...view,
+    whole,
+    pipelines: shown.map((each) => ({ name: each.pipeline, cells: mapCells(view, cells, each) })),
+  };
+}
+
+function describeCell(
+  status: WarehouseStatus,
+  ledger: readonly LedgerEntry[],
+  pipeline: string,
+  span: Span,
+): CellDetail {
+  const own = status.pipelines.find((each) => each.pipeline === pipeline);
+  if (own === undefined)
+    throw new UsageError(`usage: expected a pipeline, got ${pipeline}`, { code: 'unknown-pipeline' });
+  const within = (spans: readonly Span[]): readonly Span[] => intersectSpans([span], spans);
+  const [done, quarantined, forgotten] = [within(own.done), within(own.quarantined), within(own.forgotten)];
+  const missing = subtractSpans([span], [...done, ...quarantined, ...forgotten]);
+  const entries = ledger.filter(
+    (entry) => entry.pipeline === pipeline && entry.mart === undefined && within(spansOf(entry)).length > 0,
+  );
+  return {
+    ...{ done: textOf(done), missing: textOf(missing), quarantined: textOf(quarantined), forgotten: textOf(forgotten) },
+    days: own.days.filter((day) => within([day]).length > 0).map(({ date }) => date),
+    entries: entries
+      .slice(-MAX_ENTRIES)
+      .reverse()
+      .map((entry) => entryItem(entry, own)),
+    entryCount: entries.length,
+    fill: fillCommand([pipeline], unionSpans([...missing, ...quarantined]), status),
+  };
+}
+
+function textOf(spans: readonly Span[]): string {
+  return spans.length === 0 ? '' : shortSpans(spans);
+}
+
+function entryItem(entry: LedgerEntry, { unproven }: PipelineStatus): EntryItem {
+  const { number, verdict, tables, requests, retries, committedAt } = entry;
+  const evidence = Object.entries(tables).map(([table, { rows, keyHash, files }]) => ({
+    ...{ table, rows, keyHash, files: files.length },
+  }));
+  return {
+    ...{ number, verdict, requests, retries, committedAt, evidence, spans: shortSpans(spansOf(entry)) },
+    proof: proofText(entry, intersectSpans(spansOf(entry), unproven).length > 0),
+    rows: evidence.reduce((sum, { rows }) => sum + rows, 0),
+  };
+}
+
+function proofText({ proof, verdict, scope }: LedgerEntry, isUnproven: boolean): string {
+  if (verdict === 'quarantined') return 'a record could not be decoded';
+  if (scope === FORGOTTEN) return 'removed on purpose';
+  if (scope !== undefined) return `only a part was read: ${scope}`;
+  if (proof === undefined) return isUnproven ? READ : 'proven by the block headers: links and counts';
+  if (proof === 'none') return READ;
+  return proof === 'shards' ? 'the shards cover every address' : 'compared with the transactions of the same blocks';
+}

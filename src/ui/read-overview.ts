@@ -1,0 +1,84 @@
+import { shellWord } from '../core/shell-word.ts';
+import { formatSpans, spanSize, totalSize, unionSpans } from '../core/span.ts';
+import { textOf } from '../sql/row-text.ts';
+import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
+import { coversBlocks } from './coverage-map.ts';
+import type { Opened } from './own-reader.ts';
+import { readRuns } from './read-runs.ts';
+import type { Overview, PipelineItem } from './ui-types.ts';
+
+/** Runs of jobs that are shown. */
+const MAX_RUNS = 6;
+/** Spans in a command line; a longer one would not be read by anybody. */
+const MAX_SPANS = 50;
+
+/** What a warehouse holds and lacks, and what is at work on it. */
+export async function readOverview({ reader, registry }: Opened, status: WarehouseStatus): Promise<Overview> {
+  const pipelines = status.pipelines.map((each) => pipelineItem(each, coversBlocks(registry, each.pipeline)));
+  const sum = (of: (item: PipelineItem) => number): number => pipelines.reduce((total, each) => total + of(each), 0);
+  const writer = await reader.writer();
+  return {
+    head: await readHead(reader, status),
+    blocks: Math.max(0, ...pipelines.map(({ blocks }) => blocks)),
+    ...{ rows: sum(({ rows }) => rows), bytes: sum(({ bytes }) => bytes) },
+    missing: totalSize(unionSpans(status.pipelines.flatMap(({ holes, quarantined }) => [...holes, ...quarantined]))),
+    fills: fillsOf(status),
+    quarantinedRecords: status.quarantined,
+    pipelines,
+    marts: status.marts.map(({ mart, rows, marked, lastCommit }) => ({ name: mart, rows, open: marked, lastCommit })),
+    writer:
+      writer === undefined ? null : { command: writer.command, since: writer.since, isElsewhere: writer.isElsewhere },
+    runs: await readRuns(reader.path, MAX_RUNS),
+  };
+}
+
+function pipelineItem(status: PipelineStatus, covers: boolean): PipelineItem {
+  const { pipeline, done, holes, quarantined, unproven, rows, bytes, lastCommit } = status;
+  const blocks = covers ? status.blocks : 0;
+  const isRead = totalSize(unproven) >= totalSize(done) && done.length > 0 && unproven.length > 0;
+  return {
+    name: pipeline,
+    proof: isRead ? 'read' : unproven.length > 0 ? 'in part' : 'proven',
+    ...{ blocks, rows: Object.values(rows).reduce((total, count) => total + count, 0), bytes },
+    ...{ missing: totalSize(holes), quarantined: totalSize(quarantined), lastCommit: lastCommit ?? null },
+  };
+}
+
+/** What is missing, pipelines that lack the same blocks together. */
+function fillsOf(status: WarehouseStatus): Overview['fills'] {
+  const groups = new Map<string, { readonly pipelines: string[]; readonly spans: PipelineStatus['holes'] }>();
+  for (const { pipeline, holes, quarantined } of status.pipelines) {
+    const spans = unionSpans([...holes, ...quarantined]);
+    const key = formatSpans(spans);
+    if (spans.length > 0) groups.set(key, { spans, pipelines: [...(groups.get(key)?.pipelines ?? []), pipeline] });
+  }
+  return [...groups.values()].map(({ pipelines, spans }) => ({
+    ...{ pipelines, blocks: totalSize(spans), command: fillCommand(pipelines, spans, status) ?? '' },
+  }));
+}
+
+/** The command that fetches some blocks; null for none. */
+export function fillCommand(
+  pipelines: readonly string[],
+  spans: PipelineStatus['holes'],
+  { network, warehouse }: Pick<WarehouseStatus, 'network' | 'warehouse'>,
+): string | null {
+  if (spans.length === 0) return null;
+  const sorted = [...spans].sort((a, b) => a.from - b.from);
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  // What is done between many holes is not fetched again.
+  const range =
+    sorted.length <= MAX_SPANS
+      ? sorted.map((span) => (spanSize(span) === 1 ? String(span.from) : formatSpans([span]))).join(',')
+      : `${first?.from}:${last?.to}`;
+  return `tonlake run ${pipelines.join(' ')} --network ${shellWord(network)} --range ${range} --warehouse ${shellWord(warehouse)}`;
+}
+
+async function readHead(reader: Opened['reader'], status: WarehouseStatus): Promise<Overview['head']> {
+  if (status.pipelines.length === 0) return null;
+  const { rows } = await reader.query('SELECT max(seqno), max(block_time)::VARCHAR FROM _headers WHERE workchain = -1');
+  const [seqno, time] = rows[0] ?? [];
+  return seqno === null || seqno === undefined
+    ? null
+    : { seqno: Number(seqno), time: `${textOf(time)?.replace(' ', 'T')}Z` };
+}

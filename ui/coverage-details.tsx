@@ -1,0 +1,111 @@
+import { formatCount } from '../src/core/format.ts';
+import type { BlockSpan, CellDetail } from '../src/ui/ui-types.ts';
+import { Command } from './command.tsx';
+import { Failed } from './notes.tsx';
+import { useAnswer } from './use-answer.ts';
+
+/** A chosen cell. */
+export interface Chosen extends BlockSpan {
+  readonly pipeline: string;
+}
+
+export interface CellDetailsProps {
+  readonly chosen: Chosen;
+  readonly version: number;
+  readonly onClose: () => void;
+}
+
+/** Entries and evidence of some blocks, and the command that fetches what is missing. */
+export function CellDetails({ chosen: { pipeline, from, to }, version, onClose }: CellDetailsProps) {
+  const path = `/api/coverage/${encodeURIComponent(pipeline)}?${new URLSearchParams({ from: String(from), to: String(to) })}`;
+  const { value: detail, error } = useAnswer<CellDetail>(path, { version });
+  const facts = [
+    ['done', detail?.done],
+    ['missing', detail?.missing],
+    ['quarantined', detail?.quarantined],
+    ['removed on purpose', detail?.forgotten],
+    ['days', detail?.days.join(', ')],
+  ] as const;
+  return (
+    <section class="details" aria-label="Chosen blocks">
+      <header>
+        <h2>
+          {pipeline}{' '}
+          <span class="figure">{from === to ? formatCount(from) : `${formatCount(from)} to ${formatCount(to)}`}</span>
+        </h2>
+        <button type="button" class="plain" onClick={onClose} aria-label="Close details">
+          ✕
+        </button>
+      </header>
+      {error !== undefined && <Failed error={error} />}
+      {detail !== undefined && (
+        <>
+          <dl class="facts">
+            {facts.map(
+              ([name, value]) =>
+                value !== undefined &&
+                value !== '' && (
+                  <div key={name}>
+                    <dt>{name}</dt>
+                    <dd>{value}</dd>
+                  </div>
+                ),
+            )}
+          </dl>
+          {detail.fill !== null && <Command text={detail.fill} />}
+          <Entries detail={detail} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Entries({ detail: { entries, entryCount } }: { readonly detail: CellDetail }) {
+  if (entries.length === 0) return <p class="soft">No ledger entry has these blocks.</p>;
+  return (
+    <div class="scroll" role="region" aria-label="Ledger entries" tabIndex={0}>
+      {entryCount > entries.length && (
+        <p class="soft">
+          The newest {entries.length} of {formatCount(entryCount)} entries.
+        </p>
+      )}
+      <table>
+        <thead>
+          <tr>
+            <th scope="col" class="number">
+              entry
+            </th>
+            <th scope="col">blocks</th>
+            <th scope="col">proof</th>
+            <th scope="col">evidence</th>
+            <th scope="col" class="number">
+              requests
+            </th>
+            <th scope="col">committed</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map((entry) => (
+            <tr key={entry.number}>
+              <td class="number">{entry.number}</td>
+              <td class="figure">{entry.spans}</td>
+              <td>{entry.proof}</td>
+              <td>
+                {entry.evidence.map(({ table, rows, keyHash }) => (
+                  <div key={table} class="figure" title={`hash of the keys: ${keyHash}`}>
+                    {table} {formatCount(rows)}
+                  </div>
+                ))}
+              </td>
+              <td class="number">
+                {formatCount(entry.requests)}
+                {entry.retries > 0 && <span class="soft"> ({formatCount(entry.retries)} retries)</span>}
+              </td>
+              <td class="figure">{entry.committedAt.slice(0, 19).replace('T', ' ')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

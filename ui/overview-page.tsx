@@ -1,0 +1,197 @@
+import { formatBytes, formatCount, formatDuration } from '../src/core/format.ts';
+import type { FillItem, Overview, PipelineItem, RunItem } from '../src/ui/ui-types.ts';
+import { Command } from './command.tsx';
+import { Failed } from './notes.tsx';
+import { ago, useNow } from './times.ts';
+import { useAnswer } from './use-answer.ts';
+import { useCommits } from './use-live.ts';
+
+/** What the warehouse holds and lacks, and what is at work on it. */
+export function OverviewPage() {
+  const version = useCommits();
+  const { value: overview, error } = useAnswer<Overview>('/api/overview', { version });
+  const now = useNow();
+  if (error !== undefined) return <Failed error={error} />;
+  if (overview === undefined) return <p class="soft">Reading the ledger…</p>;
+  const { head, pipelines, writer, marts, runs } = overview;
+  if (pipelines.length === 0) return <Empty />;
+  return (
+    <div class="overview">
+      <h1>Overview</h1>
+      <dl class="figures-row">
+        <Figure name="blocks" value={formatCount(overview.blocks)} />
+        <Figure name="rows" value={formatCount(overview.rows)} />
+        {overview.bytes > 0 && <Figure name="size" value={formatBytes(overview.bytes)} />}
+        <Figure name="missing blocks" value={formatCount(overview.missing)} isBad={overview.missing > 0} />
+        {overview.quarantinedRecords > 0 && (
+          <Figure name="records in quarantine" value={formatCount(overview.quarantinedRecords)} isBad />
+        )}
+        {head !== null && <Figure name="newest block" value={formatCount(head.seqno)} more={ago(head.time, now)} />}
+      </dl>
+      {writer !== null && (
+        <p class="note" role="status">
+          <b>Being written</b> since {ago(writer.since, now)}
+          {writer.isElsewhere && ' on another machine'}: <code>{writer.command}</code>
+        </p>
+      )}
+      <Lacking fills={overview.fills} />
+      <Pipelines pipelines={pipelines} now={now} />
+      {runs.length > 0 && <Runs runs={runs} now={now} />}
+      {marts.length > 0 && (
+        <section>
+          <h2>Marts</h2>
+          <ul class="chips">
+            {marts.map(({ name, rows, open }) => (
+              <li key={name}>
+                <a href={`/tables/${encodeURIComponent(name)}`}>{name}</a>{' '}
+                <span class="soft figure">{formatCount(rows)}</span>
+                {open.length > 0 && (
+                  <span class="state part" title={open.join(', ')}>
+                    {' '}
+                    not complete
+                  </span>
+                )}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+interface FigureProps {
+  readonly name: string;
+  readonly value: string;
+  readonly more?: string;
+  readonly isBad?: boolean;
+}
+
+function Figure({ name, value, more, isBad = false }: FigureProps) {
+  return (
+    <div class={isBad ? 'is-bad' : undefined}>
+      <dt>{name}</dt>
+      <dd>
+        {value} {more !== undefined && <small>{more}</small>}
+      </dd>
+    </div>
+  );
+}
+
+function Lacking({ fills }: { readonly fills: readonly FillItem[] }) {
+  if (fills.length === 0) return null;
+  return (
+    <section class="note warn" aria-label="What is missing">
+      {fills.map(({ pipelines, blocks, command }) => (
+        <div key={command} class="lacking">
+          <p>
+            <b>{pipelines.join(', ')}</b> {pipelines.length === 1 ? 'lacks' : 'lack'} {formatCount(blocks)}{' '}
+            {blocks === 1 ? 'block' : 'blocks'}
+          </p>
+          <Command text={command} />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Pipelines({ pipelines, now }: { readonly pipelines: readonly PipelineItem[]; readonly now: number }) {
+  return (
+    <section>
+      <h2>Pipelines</h2>
+      <div class="scroll" role="region" aria-label="Pipelines" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">pipeline</th>
+              <th scope="col">state</th>
+              <th scope="col" class="number">
+                blocks
+              </th>
+              <th scope="col" class="number">
+                rows
+              </th>
+              <th scope="col" class="number">
+                size
+              </th>
+              <th scope="col">last commit</th>
+            </tr>
+          </thead>
+          <tbody>
+            {pipelines.map((each) => (
+              <tr key={each.name}>
+                <th scope="row">
+                  <a href="/coverage">{each.name}</a>
+                </th>
+                <td>
+                  <State item={each} />
+                </td>
+                <td class="number">{each.blocks === 0 ? '' : formatCount(each.blocks)}</td>
+                <td class="number">{formatCount(each.rows)}</td>
+                <td class="number">{each.bytes === 0 ? '' : formatBytes(each.bytes)}</td>
+                <td class="soft" title={each.lastCommit ?? ''}>
+                  {each.lastCommit === null ? 'never' : ago(each.lastCommit, now)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function State({ item: { missing, quarantined, proof } }: { readonly item: PipelineItem }) {
+  if (quarantined > 0) return <span class="state quarantined">quarantine</span>;
+  if (missing > 0) return <span class="state part">holes</span>;
+  if (proof === 'proven') return <span class="state sealed">proven</span>;
+  return <span class="state read">{proof === 'in part' ? 'proven in part' : 'only read'}</span>;
+}
+
+function Runs({ runs, now }: { readonly runs: readonly RunItem[]; readonly now: number }) {
+  return (
+    <section>
+      <h2>Jobs</h2>
+      <ul class="runs">
+        {runs.map(({ job, id, state, startedAt, due, seconds, error, steps }) => (
+          <li key={`${job} ${id}`}>
+            <details>
+              <summary>
+                <span class={`state ${state === 'done' ? 'sealed' : state === 'failed' ? 'quarantined' : 'part'}`}>
+                  {state}
+                </span>{' '}
+                <b>{job}</b>{' '}
+                <span class="soft">
+                  {ago(startedAt ?? due, now)}
+                  {seconds !== null && `, ${formatDuration(seconds)}`}
+                </span>
+                {error !== null && <span class="error"> {error}</span>}
+              </summary>
+              <ol>
+                {steps.map((step, at) => (
+                  <li key={`${at} ${step.kind}`}>
+                    {step.kind} {step.name}{' '}
+                    <span class="soft">
+                      {step.status}, {formatDuration(step.seconds)}
+                      {step.message !== null && `: ${step.message}`}
+                    </span>
+                  </li>
+                ))}
+              </ol>
+            </details>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Empty() {
+  return (
+    <>
+      <h1>Nothing is committed yet</h1>
+      <p class="soft">Export some blocks; this page follows.</p>
+      <Command text="tonlake run transactions --range -1000:" />
+    </>
+  );
+}
