@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import type { Session } from '../src/ui/ui-types.ts';
 import { CoveragePage } from './coverage-page.tsx';
+import { ExplorePage } from './explore-page.tsx';
 import { Failed } from './notes.tsx';
 import { OverviewPage } from './overview-page.tsx';
 import { QueryPage } from './query-page.tsx';
@@ -13,6 +14,7 @@ const PAGES = [
   { path: '/coverage', title: 'Coverage' },
   { path: '/tables', title: 'Tables' },
   { path: '/query', title: 'Query' },
+  { path: '/explore', title: 'Explore' },
 ] as const;
 
 function App() {
@@ -66,6 +68,8 @@ function Page({ path, location, session }: PageProps) {
       return <TablesPage path={location} />;
     case '/query':
       return <QueryPage session={session} />;
+    case '/explore':
+      return <ExplorePage key={location} path={location} />;
   }
 }
 

@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { formatError, oneLine, TonlakeError, UsageError } from '../core/errors.ts';
 import { guardAccess } from './access.ts';
 import { addCoverageRoutes } from './coverage-routes.ts';
+import { addExploreRoutes } from './explore-routes.ts';
 import { OwnReader } from './own-reader.ts';
 import { addPageFiles } from './page-files.ts';
 import { addQueryRoutes } from './query-routes.ts';
@@ -38,6 +39,7 @@ export async function serveUi(options: UiOptions): Promise<UiServer> {
   addCoverageRoutes(app, own);
   addTableRoutes(app, own, runs);
   addQueryRoutes(app, runs, options);
+  addExploreRoutes(app, own, runs);
   addPageFiles(app);
   app.onError((error, c) => c.json(failureOf(error), statusOf(error)));
   const server = await listen(app, options.port);

@@ -229,3 +229,39 @@ export interface CellDetail {
   readonly entryCount: number;
   readonly fill: string | null;
 }
+
+/** A column that has a value. */
+export interface FoundPlace {
+  readonly table: string;
+  readonly column: string;
+  readonly doc: string;
+  readonly count: number;
+  /** True if the column alone is the key of the table. */
+  readonly isKey: boolean;
+}
+
+/** A transaction of a trace, with the message that it received. */
+export interface TraceNode {
+  readonly hash: string;
+  readonly account: string;
+  readonly lt: string;
+  readonly isAborted: boolean;
+  readonly ton: string | null;
+  readonly opcode: string | null;
+  readonly children: readonly TraceNode[];
+}
+
+export interface FoundValue {
+  readonly kind: 'address' | 'hash' | 'block';
+  /** As tables hold it. */
+  readonly value: string;
+  readonly places: readonly FoundPlace[];
+  /** Roots of the trace of a hash. */
+  readonly trace: readonly TraceNode[];
+}
+
+export interface FoundRows extends Pick<ResultRows, 'rows'> {
+  readonly columns: readonly ResultColumn[];
+  /** Columns of the key, and where they are. */
+  readonly key: readonly { readonly name: string; readonly at: number }[];
+}

@@ -225,6 +225,26 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     });
   });
 
+  test('an account leads to its transactions, their trace, and where a row is from', async () => {
+    const [[trace, account, friendly, hash]] = (await query(
+      warehouse,
+      `select trace_id, account, friendly_address(account), hash from transactions where trace_id in
+        (select trace_id from transactions group by 1 having count(*) > 2) order by lt limit 1`,
+    )) as [[string, string, string, string]];
+    await visit('/explore', async (page) => {
+      await page.getByLabel('Address, hash or seqno').fill(friendly);
+      await page.keyboard.press('Enter');
+      await page.getByText(account, { exact: true }).first().waitFor();
+      await page.getByLabel('Address, hash or seqno').fill(hash);
+      await page.keyboard.press('Enter');
+      await page.locator('.trace li').first().waitFor();
+      const count = await value(`select count(*) from transactions where trace_id = '${trace}'`);
+      expect(await page.locator('.trace li').count()).toBe(Number(count));
+      await page.getByRole('button', { name: 'Where is this row from?' }).first().click();
+      await page.getByText('the file has the SHA-256 that the ledger recorded').waitFor();
+    });
+  });
+
   test('a query that runs is cancelled by its button, and the next one runs', async () => {
     await visit(linkTo('select count(*) from range(100000000000) a, range(100000000000) b'), async (page) => {
       await page.locator('.cm-content').waitFor();
@@ -274,36 +294,41 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     });
   });
 
-  test.each(['/overview', '/coverage', '/tables', '/tables/transactions', linkTo('select * from transactions')])(
-    '%s is readable for all: axe finds nothing serious, and nothing stands out of a phone or a desk',
-    async (path) => {
-      for (const look of [
-        { width: 1200, colorScheme: 'light' },
-        { width: 375, colorScheme: 'dark' },
-      ] as const) {
-        await visit(
-          path,
-          async (page) => {
-            if (path.includes('#')) await runLinked(page);
-            else await page.locator('main h1:visible').first().waitFor();
-            if (path === '/coverage') await page.locator('.cell').first().click();
-            if (path.startsWith('/tables')) await page.waitForLoadState('networkidle');
-            const name = path.replace(/#.*/, '').replaceAll('/', '-').slice(1);
-            await page.screenshot({ path: join(screenshots, `ui-${name}-${look.width}-${look.colorScheme}.png`) });
-            expect(
-              await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth'),
-            ).toBeLessThanOrEqual(0);
-            expect(
-              await page.evaluate<readonly string[]>(`${axe.source}; axe.run().then(({ violations }) => violations
+  test.each([
+    '/overview',
+    '/coverage',
+    '/tables',
+    '/tables/transactions',
+    '/explore/1005',
+    linkTo('select * from transactions'),
+  ])('%s is readable for all: axe finds nothing serious, and nothing stands out of a phone or a desk', async (path) => {
+    for (const look of [
+      { width: 1200, colorScheme: 'light' },
+      { width: 375, colorScheme: 'dark' },
+    ] as const) {
+      await visit(
+        path,
+        async (page) => {
+          if (path.includes('#')) await runLinked(page);
+          else await page.locator('main h1:visible').first().waitFor();
+          if (path.startsWith('/explore')) await page.locator('.row').first().waitFor();
+          if (path === '/coverage') await page.locator('.cell').first().click();
+          if (path.startsWith('/tables')) await page.waitForLoadState('networkidle');
+          const name = path.replace(/#.*/, '').replaceAll('/', '-').slice(1);
+          await page.screenshot({ path: join(screenshots, `ui-${name}-${look.width}-${look.colorScheme}.png`) });
+          expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(
+            0,
+          );
+          expect(
+            await page.evaluate<readonly string[]>(`${axe.source}; axe.run().then(({ violations }) => violations
               .filter(({ impact }) => ['serious', 'critical'].includes(impact))
               .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).slice(0, 3).join(' ')))`),
-            ).toEqual([]);
-          },
-          look,
-        );
-      }
-    },
-  );
+          ).toEqual([]);
+        },
+        look,
+      );
+    }
+  });
 
   test('the page is reached by keyboard alone', async () => {
     await visit('/tables', async (page) => {

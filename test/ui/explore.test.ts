@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseSought } from '../../src/ui/find-value.ts';
+import type { UiServer } from '../../src/ui/serve-ui.ts';
+import type { FoundRows, FoundValue, Overview, TraceNode } from '../../src/ui/ui-types.ts';
+import { tonlake } from '../cli.ts';
+import { query } from '../e2e/export.ts';
+import { exportSandbox, serveWarehouse, Visitor } from './support.ts';
+
+let warehouse: string;
+let server: UiServer;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  warehouse = await exportSandbox();
+  server = await serveWarehouse(warehouse);
+  visitor = await Visitor.enter(server);
+});
+
+afterAll(() => server?.close());
+
+const find = (q: string) => visitor.read<FoundValue>(`/api/explore?${new URLSearchParams({ q })}`);
+const flat = (nodes: readonly TraceNode[]): readonly TraceNode[] =>
+  nodes.flatMap((node) => [node, ...flat(node.children)]);
+
+describe('what is sought', () => {
+  const hash = 'zzR8GhybgT18MHfk8Cy3UBN+LVu+4rGMiHlbrGsHkZQ=';
+
+  test.each([
+    [hash, { kind: 'hash', value: hash }],
+    [hash.replaceAll('+', '-').replaceAll('/', '_').slice(0, 43), { kind: 'hash', value: hash }],
+    [Buffer.from(hash, 'base64').toString('hex'), { kind: 'hash', value: hash }],
+    [` ${`0:${'ab'.repeat(32)}`} `, { kind: 'address', value: `0:${'AB'.repeat(32)}` }],
+    ['EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs', { kind: 'address', value: expect.stringMatching(/^0:B113/) }],
+    ['1,234', { kind: 'block', value: '1234' }],
+  ])('%s is understood', (text, sought) => expect(parseSought(text)).toEqual(sought));
+
+  test.each(['', 'x', "1' or 1", '-5', '12345678901', 'EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDx'])(
+    '%j is not',
+    (text) => expect(parseSought(text)).toBeUndefined(),
+  );
+});
+
+test('an account is found in every table that has it, by both forms of its address', async () => {
+  const [[raw, friendly, count]] = (await query(
+    warehouse,
+    'select account, friendly_address(account), count(*) from transactions group by all order by 3 desc limit 1',
+  )) as [[string, string, string]];
+  const found = await find(friendly);
+  expect(found).toMatchObject({ kind: 'address', value: raw });
+  expect(found).toEqual(await find(raw.toLowerCase()));
+  expect(found.places.find(({ table, column }) => table === 'transactions' && column === 'account')?.count).toBe(
+    Number(count),
+  );
+  const rows = await visitor.read<FoundRows>(
+    `/api/explore/rows?${new URLSearchParams({ q: friendly, table: 'transactions', column: 'account' })}`,
+  );
+  expect(rows.rows.length).toBe(Math.min(50, Number(count)));
+});
+
+test('a transaction leads to its trace as a tree, whose children received the messages of their parent', async () => {
+  const [[trace, size]] = (await query(
+    warehouse,
+    'select trace_id, count(*) from transactions where trace_id is not null group by 1 order by 2 desc, 1 limit 1',
+  )) as [[string, string]];
+  const [[last]] = (await query(
+    warehouse,
+    `select hash from transactions where trace_id = '${trace}' order by lt desc limit 1`,
+  )) as [[string]];
+  const found = await find(last);
+  expect(found.places[0]).toMatchObject({ table: 'transactions', column: 'hash', isKey: true, count: 1 });
+  const nodes = flat(found.trace);
+  expect(nodes).toHaveLength(Number(size));
+  const edges = await query(
+    warehouse,
+    `select o.tx_hash, i.tx_hash from messages o join messages i on o.msg_hash = i.msg_hash and o.direction = 'out' and i.direction = 'in'
+      join transactions t on t.hash = i.tx_hash and t.trace_id = '${trace}' join transactions s on s.hash = o.tx_hash and s.trace_id = '${trace}' order by all`,
+  );
+  const shown = nodes.flatMap(({ hash, children }) => children.map((child) => [hash, child.hash]));
+  expect(shown.sort()).toEqual([...edges].sort());
+  expect(edges.length).toBeGreaterThan(0);
+});
+
+test('a row says where it is from, as tonlake explain row does', async () => {
+  const [[hash]] = (await query(warehouse, 'select hash from transactions order by lt limit 1')) as [[string]];
+  const { text } = await visitor.read<{ text: string }>(
+    `/api/explain?${new URLSearchParams({ table: 'transactions', key: hash })}`,
+  );
+  const { stdout } = await tonlake(['explain', 'row', 'transactions', hash, '--warehouse', warehouse]);
+  expect(text).toBe(stdout);
+  expect(text).toContain('the file has the SHA-256 that the ledger recorded');
+});
+
+test('what is not there, or is no value, is said so', async () => {
+  expect((await find(`0:${'AB'.repeat(32)}`)).places).toEqual([]);
+  expect((await visitor.get('/api/explore?q=nonsense')).status).toBe(400);
+  const hostile = new URLSearchParams({ q: '1005', table: 'transactions', column: 'hash" or 1=1 --' });
+  expect((await visitor.get(`/api/explore/rows?${hostile}`)).status).toBe(400);
+});
+
+test('the overview has the status of the warehouse, one command for pipelines that lack the same blocks', async () => {
+  const overview = await visitor.read<Overview>('/api/overview');
+  const status = JSON.parse((await tonlake(['status', '--warehouse', warehouse, '--json'])).stdout);
+  expect(overview.pipelines.map(({ name, blocks, bytes }) => [name, blocks, bytes])).toEqual(
+    status.pipelines.map((each: { pipeline: string; blocks: number; bytes: number }) => [
+      each.pipeline,
+      each.blocks,
+      each.bytes,
+    ]),
+  );
+  expect(overview).toMatchObject({ missing: 10, writer: null, head: { seqno: 1099 } });
+  expect(overview.fills).toEqual([
+    {
+      ...{ pipelines: ['blocks', 'transactions'], blocks: 10 },
+      command: `tonlake run blocks transactions --network sandbox --range 1040:1049 --warehouse ${warehouse}`,
+    },
+  ]);
+});

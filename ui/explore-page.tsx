@@ -1,0 +1,203 @@
+import { useMemo, useState } from 'preact/hooks';
+import { formatCount } from '../src/core/format.ts';
+import type { FoundPlace, FoundRows, FoundValue, TraceNode } from '../src/ui/ui-types.ts';
+import { CopyButton } from './cell-panel.tsx';
+import { Failed } from './notes.tsx';
+import { navigate, queryLink } from './router.ts';
+import { useAnswer } from './use-answer.ts';
+
+/** The address of what is known of a value. */
+export function exploreLink(value: string): string {
+  return `/explore/${encodeURIComponent(value)}`;
+}
+
+/** Finds an account, transaction, message, trace or block, and says where its rows are from. */
+export function ExplorePage({ path }: { readonly path: string }) {
+  const sought = decodeURIComponent(/^\/explore\/([^/]+)/.exec(path)?.[1] ?? '');
+  const [text, setText] = useState(sought);
+  const { value: found, error } = useAnswer<FoundValue>(
+    sought === '' ? undefined : `/api/explore?${new URLSearchParams({ q: sought })}`,
+  );
+  return (
+    <div class="explore">
+      <h1>Explore</h1>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text.trim() !== '') navigate(exploreLink(text.trim()));
+        }}
+      >
+        <input
+          type="search"
+          placeholder="Address, hash of a transaction, message, trace or block, or a masterchain seqno"
+          aria-label="Address, hash or seqno"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <button type="submit" class="main">
+          Find
+        </button>
+      </form>
+      {error !== undefined && <Failed error={error} />}
+      {sought !== '' && found === undefined && error === undefined && <p class="soft">Searching every table…</p>}
+      {found !== undefined && <Found key={found.value} found={found} />}
+    </div>
+  );
+}
+
+function Found({ found: { kind, value, places, trace } }: { readonly found: FoundValue }) {
+  if (places.length === 0)
+    return (
+      <p class="note">
+        No table has the {kind} <code>{value}</code>. It may lie in blocks that are not exported.
+      </p>
+    );
+  return (
+    <>
+      <p class="sought">
+        <span class="tag">{kind}</span> <code>{value}</code> <CopyButton text={value} />
+      </p>
+      {trace.length > 0 && (
+        <section>
+          <h2>Trace</h2>
+          <ul class="trace">
+            {trace.map((node) => (
+              <Node key={node.hash} node={node} value={value} />
+            ))}
+          </ul>
+        </section>
+      )}
+      <section>
+        <h2>Rows</h2>
+        {places.map((place, at) => (
+          <Place key={`${place.table} ${place.column}`} place={place} value={value} isFirst={at === 0} />
+        ))}
+      </section>
+    </>
+  );
+}
+
+function Node({ node, value }: { readonly node: TraceNode; readonly value: string }) {
+  const { hash, account, ton, opcode, isAborted, children } = node;
+  return (
+    <li>
+      <div class={hash === value ? 'own' : undefined}>
+        <a href={exploreLink(hash)} class="mono" title={hash}>
+          {hash.slice(0, 8)}…
+        </a>{' '}
+        <a href={exploreLink(account)} class="mono" title={account}>
+          {account.slice(0, 8)}…{account.slice(-6)}
+        </a>
+        {ton !== null && <span class="figure"> {ton} TON</span>}
+        {opcode !== null && <span class="tag"> {opcode}</span>}
+        {isAborted && <span class="state quarantined"> aborted</span>}
+      </div>
+      {children.length > 0 && (
+        <ul>
+          {children.map((child) => (
+            <Node key={child.hash} node={child} value={value} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+interface PlaceProps {
+  readonly place: FoundPlace;
+  readonly value: string;
+  readonly isFirst: boolean;
+}
+
+function Place({ place: { table, column, doc, count }, value, isFirst }: PlaceProps) {
+  const [isOpen, setOpen] = useState(isFirst);
+  const path = `/api/explore/rows?${new URLSearchParams({ q: value, table, column })}`;
+  const { value: found, error } = useAnswer<FoundRows>(isOpen ? path : undefined);
+  return (
+    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)} class="found">
+      <summary>
+        <b>{table}</b>.{column} <span class="figure">{formatCount(count)}</span> <span class="soft">{doc}</span>
+      </summary>
+      {error !== undefined && <Failed error={error} />}
+      {found !== undefined && (
+        <>
+          {count > found.rows.length && (
+            <p class="soft">
+              The newest {found.rows.length}.{' '}
+              <a href={queryLink(`select * from ${table}\nwhere ${column} = '${value}'`)}>Query all</a>
+            </p>
+          )}
+          {found.rows.map((_, at) => (
+            <FoundRow key={`${at}`} table={table} found={found} at={at} isOpen={found.rows.length === 1} />
+          ))}
+        </>
+      )}
+    </details>
+  );
+}
+
+interface FoundRowProps {
+  readonly table: string;
+  readonly found: FoundRows;
+  readonly at: number;
+  readonly isOpen: boolean;
+}
+
+const LINKED = /^(-?\d+:[0-9A-F]{64}|[A-Za-z0-9+/]{43}=)$/;
+
+function FoundRow({ table, found: { columns, rows, key }, at, isOpen: isFirstOpen }: FoundRowProps) {
+  const [isOpen, setOpen] = useState(isFirstOpen);
+  const row = rows[at] ?? [];
+  const name = key.map(({ at: place }) => row[place]).join(' ');
+  const filled = useMemo(
+    () => columns.map((column, place) => ({ ...column, value: row[place] ?? null })),
+    [columns, row],
+  );
+  return (
+    <details class="row" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary class="mono">{name}</summary>
+      {isOpen && (
+        <>
+          <Origin table={table} words={key.map(({ name: column, at: place }) => `${column}=${row[place]}`)} />
+          <dl class="values">
+            {filled
+              .filter(({ value }) => value !== null)
+              .map(({ name: column, value }) => (
+                <div key={column}>
+                  <dt>{column}</dt>
+                  <dd class="mono">
+                    {value !== null && LINKED.test(value) ? <a href={exploreLink(value)}>{value}</a> : value}
+                  </dd>
+                </div>
+              ))}
+          </dl>
+        </>
+      )}
+    </details>
+  );
+}
+
+/** Where a row is from: what tonlake explain row says. */
+function Origin({ table, words }: { readonly table: string; readonly words: readonly string[] }) {
+  const [isAsked, setAsked] = useState(false);
+  const path = `/api/explain?${new URLSearchParams({ table, key: words.join('\n') })}`;
+  const { value: origin, error } = useAnswer<{ readonly text: string }>(isAsked ? path : undefined);
+  if (error !== undefined) return <Failed error={error} />;
+  if (origin !== undefined)
+    return (
+      <pre class="code" tabIndex={0}>
+        {factsOf(origin.text)}
+      </pre>
+    );
+  return (
+    <button type="button" disabled={isAsked} onClick={() => setAsked(true)}>
+      {isAsked ? 'Reading…' : 'Where is this row from?'}
+    </button>
+  );
+}
+
+/** The facts of an explanation; its values are shown already. */
+function factsOf(text: string): string {
+  const at = text.search(/^ {2}entry /m);
+  return (at < 0 ? text : text.slice(at)).replaceAll(/^ {2}/gm, '').trim();
+}
