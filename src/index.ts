@@ -33,6 +33,7 @@ export { type BatchOptions, readBatches } from './export/read-batches.ts';
 export { type RunEvent, type RunOptions, type RunReport, run } from './export/run.ts';
 export { type FollowedRows, type FollowOptions, follow } from './feed/follow.ts';
 export type {
+  BackfillEvent,
   ClockEvent,
   FollowEvent,
   LagEvent,

@@ -1,6 +1,6 @@
 import { formatCount, formatDuration } from '../core/format.ts';
 import { formatSpan } from '../core/span.ts';
-import type { FollowEvent, LagEvent } from '../follow/follow-event.ts';
+import type { BackfillEvent, FollowEvent, LagEvent } from '../follow/follow-event.ts';
 import { type FollowHeadOptions, followHead } from '../follow/follow-head.ts';
 import { FollowHealth } from '../follow/follow-health.ts';
 import type { FollowMetrics } from '../follow/follow-metrics.ts';
@@ -130,6 +130,7 @@ class FollowLines {
     else if (event.event === 'waiting') this.tell(`waiting: ${event.message}`);
     else if (event.event === 'resumed') this.tell(`going on after ${formatDuration(event.seconds)}`);
     else if (event.event === 'clock') this.tell(`note: ${event.message}`);
+    else if (event.event === 'backfill') this.tell(describeBackfill(event));
     else if (event.event !== 'done' && isTrouble(event)) this.tell(describeEvent(event) ?? '');
   };
 
@@ -160,6 +161,11 @@ class FollowLines {
       this.tell(describeLag(event));
     }
   }
+}
+
+function describeBackfill({ complete, from, to, missing }: BackfillEvent): string {
+  const state = complete ? 'complete' : `incomplete, ${formatCount(missing)} blocks are missing`;
+  return `backfill ${formatSpan({ from, to })}: ${state}`;
 }
 
 function describeLag({ block, blocks, seconds, holes, oldestHole, requests }: LagEvent): string {

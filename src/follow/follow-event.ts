@@ -46,5 +46,15 @@ export interface ClockEvent {
   readonly message: string;
 }
 
+/** A backfill beside the head has ended. */
+export interface BackfillEvent {
+  readonly event: 'backfill';
+  readonly complete: boolean;
+  readonly from: number;
+  readonly to: number;
+  /** Most blocks that a pipeline lacks. */
+  readonly missing: number;
+}
+
 /** What happens while the head is followed: the events of a run, and these. */
-export type FollowEvent = RunEvent | LagEvent | WaitingEvent | ResumedEvent | ClockEvent;
+export type FollowEvent = RunEvent | LagEvent | WaitingEvent | ResumedEvent | ClockEvent | BackfillEvent;

@@ -3,7 +3,7 @@ import { fetchHead, type IndexHead } from '../chain/index-head.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
 import { realEffects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
-import { least } from '../core/span.ts';
+import { least, subtractSpans } from '../core/span.ts';
 import {
   choosePipelines,
   type Exporting,
@@ -14,8 +14,11 @@ import {
 import type { RunReport } from '../export/run.ts';
 import { RunTally } from '../export/run-tally.ts';
 import { openLoaders } from '../export/workers/worker-pool.ts';
-import { openSession } from '../http/session.ts';
+import { linkSignals } from '../http/linked-signal.ts';
+import { openSession, type Session } from '../http/session.ts';
+import type { Priority } from '../rate-limit/priority.ts';
 import { doneFor, type Store } from '../warehouse/index.ts';
+import { backfill } from './backfill.ts';
 import type { FollowEvent } from './follow-event.ts';
 import { readFollowedFrom, writeFollowedFrom } from './follow-record.ts';
 import { type FollowStatus, heldBy } from './follow-status.ts';
@@ -38,6 +41,8 @@ export interface FollowHeadOptions extends ExportOptions {
   readonly lagMs?: number | undefined;
   /** How often changing lists are read, in milliseconds, by pipeline; those named here are followed as well. Default: every hour. */
   readonly refreshMs?: Readonly<Record<string, number>> | undefined;
+  /** Older blocks to export beside the head, with what it leaves of the rate limit. */
+  readonly backfill?: string | undefined;
   /** Called for every event. The report comes last, even if following fails. */
   readonly onEvent?: ((event: FollowEvent) => void) | undefined;
   /** Called once, when the source has answered and the warehouse is open. */
@@ -73,8 +78,11 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
   const { registry, pipelines } = await choosePipelines(asked);
   requireReadings(pipelines, refreshMs);
   const parts = options.from === undefined ? undefined : parseRange(options.from);
+  if (options.backfill !== undefined) parseRange(options.backfill);
   const command = ['tonlake follow', ...options.pipelines].join(' ');
-  const sessions = new Sessions(() => openSession({ priority: 'tail', ...asked, effects, command }));
+  const openOne = (priority: Priority): Promise<Session> => openSession({ ...asked, effects, command, priority });
+  const sessions = new Sessions(() => openOne('tail'));
+  const backfilling = new Sessions(() => openOne('backfill'));
   try {
     const session = await sessions.open();
     const head = await fetchHead(session.source, options.stop);
@@ -86,19 +94,21 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
     const exporting: Exporting = { options: asked, effects, registry, pipelines, session, store, tally, loaders };
     try {
       const from = given ?? (await startOf(exporting, head));
-      return await follow({ exporting, sessions, told, from, options: asked }, head);
+      return await follow({ exporting, sessions, backfilling, told, from, options: asked }, head);
     } finally {
       await loaders.close();
       await store.close();
     }
   } finally {
     await sessions.close();
+    await backfilling.close();
   }
 }
 
 interface Following {
   readonly exporting: Exporting;
   readonly sessions: Sessions;
+  readonly backfilling: Sessions;
   readonly told: ToldEvents;
   readonly from: number;
   readonly options: FollowHeadOptions & {
@@ -108,27 +118,42 @@ interface Following {
 }
 
 /** Follows until stopped, and reports. */
-async function follow({ exporting, sessions, told, from, options }: Following, first: IndexHead): Promise<RunReport> {
-  const { effects, store, registry, pipelines, tally } = exporting;
-  const { lagMs, refreshMs, maintenance, warehouse, stop = new AbortController().signal } = options;
+async function follow(following: Following, first: IndexHead): Promise<RunReport> {
+  const { sessions, told, from, options } = following;
+  const { effects, store, registry, pipelines, tally, session } = following.exporting;
+  const { lagMs, refreshMs, maintenance, warehouse } = options;
   const startedAt = effects.monotonic();
-  await writeFollowedFrom(warehouse, from, effects.freshId());
+  // What ends one of both ends the other, too.
+  const link = linkSignals([options.stop]);
+  const stop = link.signal;
+  const exporting: Exporting = { ...following.exporting, options: { ...options, stop } };
   const chain = new SealedChain(store, registry);
+  await writeFollowedFrom(warehouse, from, effects.freshId());
   const loop = new HeadLoop(exporting, {
-    ...{ from, lagMs, refreshMs, maintenance, stop, tell: told.tell },
-    ...{ chain, clock: new NetworkClock(effects), rounds: new Rounds(chain, options.concurrency) },
+    ...{ from, lagMs, refreshMs, maintenance, stop, tell: told.tell, chain },
+    ...{ clock: new NetworkClock(effects), rounds: new Rounds(chain, options.concurrency) },
     reopen: async () => ({ ...exporting, session: await sessions.open() }),
     requests: () => sessions.counts.requests,
   });
   told.onAny = () => loop.beat();
   options.onOpen?.({
-    network: exporting.session.network,
+    network: session.network,
     read: () => ({ ...loop.position, ...heldBy(store), requests: sessions.counts.byOutcome }),
   });
-  const failure = await failureOf(() => loop.run(first));
+  const linked = (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
+      link.abort(error);
+      throw error;
+    });
+  const works = [linked(loop.run(first)), linked(fillBack({ ...following, exporting }, chain, stop))];
+  const failure = await failureOf(async () => {
+    const ends = await Promise.allSettled(works);
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  });
+  link.release();
   const span = { from, to: Math.max(from, loop.head) };
   const report: RunReport = {
-    ...{ event: 'done', network: exporting.session.network, pipeline: options.pipelines.join(','), ...span },
+    ...{ event: 'done', network: session.network, pipeline: options.pipelines.join(','), ...span },
     ...tally.totals(pipelines, [span], sessions.counts),
     // Not those of the ledger, in which merged entries have rows of earlier ones.
     ...{ rows: told.rows, openDays: [] },
@@ -137,6 +162,25 @@ async function follow({ exporting, sessions, told, from, options }: Following, f
   told.tell(report);
   if (failure !== undefined) throw failure.error;
   return report;
+}
+
+/** Exports the older blocks, if the user asks for any, by requests and threads of their own. */
+async function fillBack(following: Following, chain: SealedChain, stop: AbortSignal): Promise<void> {
+  const { exporting, backfilling, told, from, options } = following;
+  if (options.backfill === undefined) return;
+  const session = await backfilling.open();
+  const asked = await resolveRange(parseRange(options.backfill), sessionBounds(session, exporting.effects));
+  const spans = subtractSpans(asked, [{ from, to: Number.MAX_SAFE_INTEGER }]);
+  const loaders = openLoaders({ workers: options.workers, stages: exporting.store });
+  const beside = { ...exporting, loaders };
+  try {
+    await backfill(
+      { ...beside, session },
+      { chain, spans, stop, tell: told.tell, reopen: async () => ({ ...beside, session: await backfilling.open() }) },
+    );
+  } finally {
+    await loaders.close();
+  }
 }
 
 /** The first block to follow, if the user names none. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { makeFolder, replaceText } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
-import { recordsFolder, warehousePath } from '../warehouse/index.ts';
+import { recordsOf } from '../jobs/run-history.ts';
 
 const schema = z.object({ from: z.int().nonnegative() });
 
@@ -28,5 +28,5 @@ export async function writeFollowedFrom(warehouse: string, from: number, id: str
 }
 
 async function recordPath(warehouse: string): Promise<string> {
-  return join(await recordsFolder(warehousePath(warehouse), 'follow'), 'follow.json');
+  return join(await recordsOf(warehouse, 'follow'), 'follow.json');
 }

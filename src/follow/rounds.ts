@@ -1,5 +1,5 @@
 import type { IndexEnds } from '../chain/index-ends.ts';
-import { intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { greatest, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { bringEach, type CommonRun, commonRun, type Exporting } from '../export/exporting.ts';
 import { PageQueue } from '../export/page-queue.ts';
 import { stillForgotten } from '../warehouse/index.ts';
@@ -18,8 +18,12 @@ export class Rounds {
   private readonly chain: SealedChain;
   private readonly pages: PageQueue;
 
-  constructor(chain: SealedChain, concurrency = 8) {
+  private readonly isRestoring: boolean;
+
+  /** @param isRestoring true to export blocks again that were removed on purpose */
+  constructor(chain: SealedChain, concurrency = 8, isRestoring = false) {
     this.chain = chain;
+    this.isRestoring = isRestoring;
     this.pages = new PageQueue(2 * concurrency);
   }
 
@@ -45,10 +49,19 @@ export class Rounds {
     await this.take(exporting, { asked: again, ends, due: new Set() }, rest);
   }
 
+  /** Most blocks that a pipeline lacks. */
+  missing({ store, pipelines }: Exporting, asked: readonly Span[]): number {
+    const input = { asked, ledger: store.ledger(), forgotten: [] };
+    return greatest(
+      pipelines.filter((pipeline) => !isReading(pipeline)).map((pipeline) => totalSize(missingOf(input, pipeline))),
+      0,
+    );
+  }
+
   private async take(exporting: Exporting, round: RoundOf, deferred: RoundInput['deferred']): Promise<boolean> {
     const { asked, ends, due } = round;
     const { effects, pipelines, store, options } = exporting;
-    const forgotten = stillForgotten(store.forgotten(), store.ledger());
+    const forgotten = this.isRestoring ? [] : stillForgotten(store.forgotten(), store.ledger());
     const input = { pipelines, asked, due, deferred, forgotten, ledger: store.ledger(), head: ends.last };
     const { window, turns } = planRound(input);
     if (turns.length === 0) return false;

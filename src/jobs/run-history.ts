@@ -15,12 +15,17 @@ import { dueId, isOver, type JobRecord, recordSchema } from './run-record.ts';
 const MAX_RECORDS = 1000;
 const RECORD_NAME = /^\d{8}T\d{6}Z(-\d+)?\.json$/;
 
-/** Folder of the job records of a warehouse: inside a folder, next to a file; for one in an object store, on this machine. */
-export async function jobsFolder(warehouse: string): Promise<string> {
+/** Folder of the job records of a warehouse. */
+export function jobsFolder(warehouse: string): Promise<string> {
+  return recordsOf(warehouse, 'jobs');
+}
+
+/** Folder for records about a warehouse: inside a folder, next to a file; for one in an object store, on this machine. */
+export async function recordsOf(warehouse: string, name: string): Promise<string> {
   const path = warehousePath(warehouse);
   if (isObjectUrl(path))
-    return join(stateDirectory(process.env), 'jobs', path.slice('s3://'.length).replaceAll('/', '~'));
-  return recordsFolder(warehousePath(warehouse), 'jobs');
+    return join(stateDirectory(process.env), name, path.slice('s3://'.length).replaceAll('/', '~'));
+  return recordsFolder(path, name);
 }
 
 /**

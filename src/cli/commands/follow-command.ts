@@ -18,6 +18,7 @@ import { type SelectionFlags, withSelection } from './selection-options.ts';
 
 interface FollowFlags extends CommonOptions, SelectionFlags {
   readonly from?: string;
+  readonly backfill?: string;
   readonly lag?: number;
   readonly refresh?: Readonly<Record<string, number>>;
   readonly store?: Store['kind'];
@@ -44,6 +45,7 @@ Examples:
   tonlake follow --network testnet
   tonlake follow transactions jetton_transfers --network testnet --lag 10s
   tonlake follow --network testnet --from 2026-05-01 --refresh jetton_masters=1h
+  tonlake follow --network testnet --from 2026-05-01 --backfill 2026-01-01:2026-04-30
   tonlake follow --network testnet --lag 10s --metrics 127.0.0.1:9464 --max-lag 5m
 
 Exit codes: 1 failed, 2 invalid usage, 130 stopped by Ctrl-C or SIGTERM.`;
@@ -67,6 +69,7 @@ export function addFollow(program: Command): void {
       'how often to read a changing list, such as jetton_masters=1h; repeatable (default: 1h for each that is followed)',
       collectRefresh,
     )
+    .option('--backfill <range>', 'older range to export beside the head, with what it leaves of the rate limit')
     .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']));
   withSelection(command)
     .option(
@@ -108,7 +111,7 @@ async function followOptions(given: readonly string[], flags: FollowFlags) {
   return {
     pipelines: given.length > 0 ? [...new Set(given)] : [registry.playing('counted').pipeline.name],
     ...{ registry, refreshMs, network: networkOf(flags), warehouse: warehouseOf(flags), store: flags.store },
-    ...{ from: flags.from, lagMs: flags.lag, rps: flags.rps, budget: flags.budget },
+    ...{ from: flags.from, backfill: flags.backfill, lagMs: flags.lag, rps: flags.rps, budget: flags.budget },
     ...{ concurrency: flags.concurrency, workers: flags.workers, effects: realEffects },
     ...{ without: flags.without, columns: flags.columns, withoutColumns: flags.withoutColumn },
   };

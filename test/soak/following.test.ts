@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { run } from '../../src/export/run.ts';
+import type { LagEvent } from '../../src/follow/follow-event.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
+import { startTonlake } from '../cli.ts';
+import { hashTables } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
+
+const MINUTES = Number(process.env['TONLAKE_SOAK_MINUTES'] ?? 60);
+const LAG = 10;
+/** Everything that a client recovers from, at two per cent. */
+const FAULTS = {
+  ...{
+    http429: 0.02,
+    http500Timeout: 0.02,
+    http502Html: 0.02,
+    slow: 0.02,
+    cutBody: 0.02,
+    brokenGzip: 0.02,
+    gzip: true,
+  },
+  ...{ truncatedJson: 0.02, dropConnection: 0.02, shortBlocks: 0.02, headLags: 0.02, holeRate: 0.02 },
+};
+
+test(`following a head for ${MINUTES} minutes keeps the promised lag, its memory, and every row`, async () => {
+  const sandbox = await startSandbox({ blocks: 1000, blockMs: 400, faults: FAULTS });
+  onTestFinished(() => sandbox.close());
+  const warehouse = join(freshFolder(), 'w');
+  const following = startTonlake(
+    ['follow', '--network', sandbox.url, '-w', warehouse, '--lag', `${LAG}s`, '--json', '--from', '-50:'],
+    { node: ['--expose-gc'] },
+  );
+  const samples: { readonly minute: number; readonly rssMb: number; readonly files: number }[] = [];
+  for (let minute = 1; minute <= MINUTES; minute++) {
+    await new Promise((resolve) => setTimeout(resolve, 60_000));
+    samples.push({ minute, rssMb: rssOf(following.pid), files: filesIn(warehouse) });
+    process.stdout.write(`${JSON.stringify(samples.at(-1))}\n`);
+  }
+  sandbox.setFaults({ holeRate: 0 });
+  await new Promise((resolve) => setTimeout(resolve, 30_000));
+  following.kill('SIGTERM');
+  const { stdout } = await following.finished;
+  const events: readonly Readonly<Record<string, unknown>>[] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const lags = (events.filter(({ event }) => event === 'lag') as unknown as readonly LagEvent[]).slice(1);
+  // Blocks behind a hole are late because the source did not have them.
+  const longest = lags
+    .filter(({ holes }) => holes === 0)
+    .map((lag) => lag.longest)
+    .sort((a, b) => a - b);
+  const at = (share: number): number => longest[Math.floor(share * (longest.length - 1))] ?? 0;
+  const report = events.at(-1) as { readonly requests: number; readonly from: number; readonly to: number };
+  const figures = {
+    p50: at(0.5),
+    p99: at(0.99),
+    rounds: lags.length,
+    requestsPerMinute: report.requests / MINUTES,
+    samples,
+  };
+  process.stdout.write(`${JSON.stringify(figures)}\n`);
+  expect(figures.p99).toBeLessThan(LAG);
+  const early = samples[Math.min(4, samples.length - 1)]?.rssMb ?? 0;
+  expect(samples.at(-1)?.rssMb ?? 0).toBeLessThan(1.1 * early);
+  sandbox.setFaults({ http429: 0, http500Timeout: 0, http502Html: 0 });
+  // The signal may have come between the pipelines of a round.
+  const once = join(freshFolder(), 'once');
+  const range = `${report.from}:${report.to}`;
+  for (const each of [warehouse, once]) {
+    await run({ pipelines: ['transactions'], network: sandbox.url, warehouse: each, range });
+  }
+  expect(await hashTables(warehouse)).toEqual(await hashTables(once));
+});
+
+function rssOf(pid: number): number {
+  const [, kb = '0'] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kb) / 1024);
+}
+
+function filesIn(warehouse: string): number {
+  return readdirSync(join(warehouse, 'tables'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.parquet'),
+  ).length;
+}
