@@ -37,7 +37,7 @@ export async function followLive(options: FollowHeadOptions, live: FollowLiveOpt
   await operations.listen();
   const stop = log === undefined ? interrupts.signal : AbortSignal.any([interrupts.signal, log.failure]);
   try {
-    const report = await followHead({
+    await followHead({
       ...options,
       stop,
       onOpen: (status) => operations.open(status),
@@ -55,7 +55,6 @@ export async function followLive(options: FollowHeadOptions, live: FollowLiveOpt
     });
     lines.end();
     log?.failure.throwIfAborted();
-    if (!report.complete) lines.tell(`some blocks of ${formatSpan(report)} are missing: see tonlake status`);
   } catch (error) {
     // Before the first answer, an interrupt ends the request.
     if (!interrupts.signal.aborted || error !== interrupts.signal.reason) throw error;
