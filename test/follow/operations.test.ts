@@ -36,6 +36,16 @@ test('the command follows until SIGTERM, serves metrics and health, and tells sy
   expect(status.stdout).toMatch(/^newest block 1\d\d\d, 2026-05-0\dT\d\d:\d\d:\d\dZ, .* ago$/m);
 });
 
+test('a cadence for a table that grows with the chain, and a lag below a second, are refused', async () => {
+  const follow = (...args: readonly string[]) => tonlake(['follow', '--network', 'sandbox', ...args]);
+  expect(await follow('--refresh', 'transactions=1h')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('expected a changing list with --refresh, got transactions'),
+  });
+  expect(await follow('--lag', '500ms')).toMatchObject({ code: 2 });
+  expect(await follow('47670000')).toMatchObject({ code: 2, stderr: expect.stringContaining('ranges need --from') });
+});
+
 const FIGURES: FollowFigures = {
   ...{ head: 1010, block: 1000, seconds: 4, holes: 2, oldestHole: 990, silentMs: 0, rps: 10 },
   ...{ files: 12, quarantined: 1, requests: { answered: 40, 'rate-limited': 2 } },

@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import type { LagEvent } from '../../src/follow/follow-event.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { startTonlake } from '../cli.ts';
-import { hashTables } from '../e2e/export.ts';
+import { hashTables, query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
 
 const MINUTES = Number(process.env['TONLAKE_SOAK_MINUTES'] ?? 60);
@@ -32,9 +32,10 @@ test(`following a head for ${MINUTES} minutes keeps the promised lag, its memory
     ['follow', '--network', sandbox.url, '-w', warehouse, '--lag', `${LAG}s`, '--json', '--from', '-50:'],
     { node: ['--expose-gc'] },
   );
+  const seen = { block: 0, rows: 0 };
   const samples: { readonly minute: number; readonly rssMb: number; readonly files: number }[] = [];
   for (let minute = 1; minute <= MINUTES; minute++) {
-    await new Promise((resolve) => setTimeout(resolve, 60_000));
+    await watchRows(warehouse, seen, 60_000);
     samples.push({ minute, rssMb: rssOf(following.pid), files: filesIn(warehouse) });
     process.stdout.write(`${JSON.stringify(samples.at(-1))}\n`);
   }
@@ -74,6 +75,20 @@ test(`following a head for ${MINUTES} minutes keeps the promised lag, its memory
   }
   expect(await hashTables(warehouse)).toEqual(await hashTables(once));
 });
+
+/** Reads all the time as another process does: no error, and never fewer rows or an older block than before. */
+async function watchRows(warehouse: string, seen: { block: number; rows: number }, ms: number): Promise<void> {
+  const until = performance.now() + ms;
+  while (performance.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    if (!existsSync(join(warehouse, 'tonlake.json'))) continue;
+    const [row] = await query(warehouse, 'select coalesce(max(mc_block_seqno), 0), count(*) from transactions');
+    const [block, rows] = (row ?? []).map(Number) as [number, number];
+    expect(block).toBeGreaterThanOrEqual(seen.block);
+    expect(rows).toBeGreaterThanOrEqual(seen.rows);
+    Object.assign(seen, { block, rows });
+  }
+}
 
 function rssOf(pid: number): number {
   const [, kb = '0'] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
