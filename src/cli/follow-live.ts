@@ -11,6 +11,7 @@ import { watchInterrupts } from './interrupts.ts';
 import { pasteable } from './invocation.ts';
 import { openLog } from './log.ts';
 import { describeEvent, describeRetry, isTrouble, TELL_WAIT_MS } from './progress-text.ts';
+import { finishPublishing, openPublishing, type PublishFormat } from './publishing.ts';
 import { isDetail, limitHeap } from './run-live.ts';
 import { ServiceNotify } from './service-notify.ts';
 
@@ -21,6 +22,7 @@ export interface FollowLiveOptions {
   readonly metrics: MetricsAddress | undefined;
   /** Lag above which it is not healthy. */
   readonly maxLagMs: number;
+  readonly publish?: PublishFormat | undefined;
 }
 
 /** How often the lag is printed where lines stay, such as in a log. */
@@ -30,6 +32,7 @@ const TELL_LAG_MS = 60_000;
 export async function followLive(options: FollowHeadOptions, live: FollowLiveOptions): Promise<void> {
   const { isJson, logPath } = live;
   limitHeap();
+  const along = await openPublishing(live.publish, options);
   const log = logPath === undefined ? undefined : await openLog(logPath);
   const lines = new FollowLines(isJson);
   const interrupts = watchInterrupts(lines.tell);
@@ -46,6 +49,7 @@ export async function followLive(options: FollowHeadOptions, live: FollowLiveOpt
         if (event.event !== 'done' && isDetail(event)) return;
         if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
         log?.info(event);
+        if (event.event === 'span') along?.committed();
         lines.show(event);
       },
       onRetry: (event) => {
@@ -63,6 +67,7 @@ export async function followLive(options: FollowHeadOptions, live: FollowLiveOpt
     interrupts.close();
     await operations.close();
   }
+  await finishPublishing(along, isJson);
   lines.tell('interrupted: committed rows are kept; follow again to continue');
   process.exitCode = 130;
 }

@@ -9,6 +9,7 @@ import { watchInterrupts } from './interrupts.ts';
 import { pasteable } from './invocation.ts';
 import { openLog } from './log.ts';
 import { openProgress } from './progress-bar.ts';
+import { finishPublishing, openPublishing, type PublishFormat } from './publishing.ts';
 
 /**
  * Heap growth before a garbage collection, in per cent of the live objects. The default of V8 is several times higher, and costs a
@@ -21,20 +22,21 @@ export function limitHeap(): void {
   setFlagsFromString(HEAP_GROWTH);
 }
 
-/**
- * Runs an export and shows it: JSON lines on standard output, or progress and a summary for people on standard error.
- *
- * @param what the pipelines as the user named them, for the summary; default: their names
- * @param start what runs. Default: an export by this process alone
- */
-export async function runLive(
-  options: RunOptions,
-  isJson: boolean,
-  logPath: string | undefined,
-  what = options.pipelines.join(' '),
-  start: (options: RunOptions) => Promise<RunReport> = run,
-): Promise<void> {
+export interface RunLiveOptions {
+  readonly isJson: boolean;
+  readonly logPath: string | undefined;
+  /** The pipelines as the user named them, for the summary. Default: their names. */
+  readonly what?: string | undefined;
+  readonly publish?: PublishFormat | undefined;
+  /** What runs. Default: an export by this process alone. */
+  readonly start?: ((options: RunOptions) => Promise<RunReport>) | undefined;
+}
+
+/** Runs an export and shows it: JSON lines on standard output, or progress and a summary for people on standard error. */
+export async function runLive(options: RunOptions, { isJson, logPath, ...more }: RunLiveOptions): Promise<void> {
+  const { what = options.pipelines.join(' '), start = run } = more;
   limitHeap();
+  const along = await openPublishing(more.publish, options);
   const log = logPath === undefined ? undefined : await openLog(logPath);
   const progress = await openProgress(isJson);
   const interrupts = watchInterrupts(progress.tell);
@@ -45,6 +47,7 @@ export async function runLive(
       onEvent: (event) => {
         if (isJson && !isDetail(event)) process.stdout.write(`${JSON.stringify(event)}\n`);
         if (!isDetail(event)) log?.info(event);
+        if (event.event === 'span') along?.committed();
         progress.show(event);
       },
       onRetry: (event) => {
@@ -56,9 +59,11 @@ export async function runLive(
     log?.failure.throwIfAborted();
     if (interrupts.signal.aborted) {
       process.stderr.write('interrupted: committed rows are kept; run the same command again to continue\n');
+      await finishPublishing(along, isJson);
       process.exitCode = 130;
       return;
     }
+    await finishPublishing(along, isJson);
     if (!isJson) process.stdout.write(await summary(report, options, what));
     if (!report.complete) process.exitCode = 1;
   } finally {

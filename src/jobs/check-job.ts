@@ -7,6 +7,7 @@ import { loadRegistry } from '../declare/registry.ts';
 import { type Selection, type SelectionPlace, selectFrom } from '../declare/selection.ts';
 import { isLocalPath } from '../files/local-path.ts';
 import { defaultWarehouse, resolveNetwork } from '../http/network.ts';
+import { requireKind } from '../warehouse/index.ts';
 import { checkRetention, requireKeptRange } from './check-retention.ts';
 import { checkTargets, requireOne } from './check-targets.ts';
 import { openCron, outOfStep } from './cron.ts';
@@ -54,8 +55,14 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
   const clock = fields.clock ?? (network.kind === 'sandbox' ? 'chain' : 'wall');
   const retention = await checkRetention(parsed, names);
   requireKeptRange(parsed, { range, zone, clock, retention }, options.now);
+  const warehouse =
+    options.warehouse ?? fields.warehouse ?? options.fallbackWarehouse ?? defaultWarehouse(network.name);
+  if (fields.iceberg === true && (await requireKind(warehouse, undefined)) === 'duckdb') {
+    const hint = 'remove it, or export to a folder of Parquet files';
+    throw wrongValue(parsed.yaml, ['iceberg'], `false for the DuckDB warehouse ${warehouse}`, hint);
+  }
   return {
-    ...{ name, file, network: network.name, range, zone, marts, checks, outputs, retention, clock },
+    ...{ name, file, warehouse, network: network.name, range, zone, marts, checks, outputs, retention, clock },
     ...{
       rps: fields.rps,
       priority: fields.priority ?? fields.lane ?? 'backfill',
@@ -65,9 +72,9 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
     },
     verify: verifyOf(fields.verify),
     compact: fields.compact,
+    iceberg: fields.iceberg === true,
     digest: createHash('sha256').update(JSON.stringify(fields)).digest('hex'),
     doc: fields.doc ?? '',
-    warehouse: options.warehouse ?? fields.warehouse ?? options.fallbackWarehouse ?? defaultWarehouse(network.name),
     schedule: checkSchedule(parsed, range, zone, options.now),
   };
 }

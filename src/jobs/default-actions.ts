@@ -36,6 +36,19 @@ export const jobActions: JobActions = {
       requireSameNetwork(path, held, network);
     return compactWarehouse({ ...options, tables, pipelines, limit: (held) => limit(held).then(() => undefined) });
   },
+  publishIceberg: async ({ network, ...options }) => {
+    const [{ publishWarehouse }, { martDocs }, registry] = await Promise.all([
+      import('../iceberg/publish-warehouse.ts'),
+      import('../iceberg/mart-docs.ts'),
+      warehouseRegistry(options.warehouse),
+    ]);
+    return publishWarehouse({
+      ...options,
+      tables: registry.tables,
+      martDocs: () => martDocs(registry),
+      accept: ({ path, network: held }) => requireSameNetwork(path, held, network),
+    });
+  },
   forgetOld: async (options) => (await import('../verify/retention.ts')).forgetOld(options),
   buildMarts: async (warehouse, names, network) => {
     const { buildMarts } = await import('../marts/build-marts.ts');

@@ -1,6 +1,7 @@
 import type { ChainBounds } from '../chain/range-part.ts';
 import type { Effects } from '../core/effects.ts';
 import type { RunOptions, RunReport } from '../export/run.ts';
+import type { PublishOptions, PublishReport } from '../iceberg/publish-warehouse.ts';
 import type { MartBuild } from '../marts/build-marts.ts';
 import type { CheckResult } from '../marts/run-checks.ts';
 import type { RenderedReport, RenderOptions } from '../reports/render-report.ts';
@@ -32,6 +33,10 @@ export type VerifyOutcome = Pick<VerifyReport, 'proven' | 'findings' | 'files' |
 export type CompactRequest = Pick<CompactOptions, 'warehouse' | 'effects' | 'stop'> & { readonly network: string };
 /** What a job reports of a compaction. */
 export type CompactOutcome = Pick<CompactReport, 'kind' | 'merged' | 'files'>;
+
+export type IcebergRequest = Pick<PublishOptions, 'warehouse' | 'effects'> & { readonly network: string };
+/** What a job reports of a publication. */
+export type IcebergOutcome = Pick<PublishReport, 'entry' | 'tables' | 'published' | 'skipped'>;
 
 export type RetentionRequest = Pick<
   RetentionOptions,
@@ -78,6 +83,8 @@ export interface JobActions {
   verify(options: VerifyRequest): Promise<VerifyOutcome>;
   /** Merges small files; when stopped, it finishes the current merge. */
   compact(options: CompactRequest): Promise<CompactOutcome>;
+  /** Publishes the tables and marts as Iceberg tables. */
+  publishIceberg(options: IcebergRequest): Promise<IcebergOutcome>;
   /** Removes rows older than the retention, in one commit. */
   forgetOld(options: RetentionRequest): Promise<RetentionOutcome>;
   /** @param names undefined for all */

@@ -168,6 +168,12 @@ export const jobSchema = z
       .boolean()
       .default(false)
       .describe('Merge small files after the export, like `tonlake compact`. Default: false.'),
+    iceberg: z
+      .boolean()
+      .optional()
+      .describe(
+        'Publish the tables and marts as Apache Iceberg tables when all outputs are published, like `tonlake publish iceberg`. Default: false.',
+      ),
     retention: retention.optional(),
     marts: names('marts to build').default([]),
     checks: names('checks to run').default([]),

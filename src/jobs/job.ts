@@ -30,6 +30,8 @@ export interface Job {
   readonly verify: JobVerify | undefined;
   /** True if small files are merged after the export. */
   readonly compact: boolean;
+  /** True if tables and marts are published as Iceberg tables at the end. */
+  readonly iceberg: boolean;
   /** Which rows are forgotten at the end; undefined for none. */
   readonly retention: JobRetention | undefined;
   /** Undefined for all. */

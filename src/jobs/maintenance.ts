@@ -67,3 +67,28 @@ export async function compactFiles(context: StepContext): Promise<void> {
     return { value: undefined, message: merged === 0 ? 'nothing to merge' : change };
   });
 }
+
+/**
+ * Publishes the tables and marts as Iceberg tables if the job asks for it.
+ * @throws {JobError} `not-published` if a table could not be published
+ */
+export async function publishIceberg(context: StepContext): Promise<void> {
+  const { job, actions, effects, stop, onStep } = context;
+  const { network, warehouse } = job;
+  if (!job.iceberg) return;
+  const step = { kind: 'iceberg', name: 'all' } as const;
+  if (stop.aborted) return onStep({ ...step, status: 'skipped', seconds: 0, message: 'left to the next run' });
+  await timed(context, step, async () => {
+    const { entry, tables, published, skipped } = await actions.publishIceberg({ warehouse, network, effects });
+    if (skipped.length > 0) throw notPublished(job.name, warehouse, skipped);
+    const message = `${formatCount(tables)} tables at entry-${entry}, ${formatCount(published)} of them new`;
+    return { value: undefined, message };
+  });
+}
+
+function notPublished(job: string, warehouse: string, skipped: readonly string[]): JobError {
+  return new JobError(`job ${job}: expected all tables to be published, but skipped ${nameSome(skipped)}`, {
+    code: 'not-published',
+    hint: `tonlake publish iceberg --warehouse ${warehouse} tells why`,
+  });
+}

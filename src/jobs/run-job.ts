@@ -7,7 +7,7 @@ import type { Job } from './job.ts';
 import type { JobActions } from './job-actions.ts';
 import type { Fixed, StepContext } from './job-step.ts';
 import { buildMarts, exportRange, fixRun, runChecks, skipExport } from './job-steps.ts';
-import { compactFiles, verifyRows } from './maintenance.ts';
+import { compactFiles, publishIceberg, verifyRows } from './maintenance.ts';
 import { notifyAll } from './notify.ts';
 import { publish, stageOutputs } from './outputs.ts';
 import { Publication } from './publish.ts';
@@ -47,8 +47,8 @@ export interface JobOutcome {
 }
 
 /**
- * Runs a job: export, verification, compaction, marts, checks, outputs (published together or not at all), and retention. An unfinished
- * run is resumed with the same range.
+ * Runs a job: export, verification, compaction, marts, checks, outputs (published together or not at all), retention, and Iceberg tables.
+ * An unfinished run is resumed with the same range.
  *
  * @throws {StoreError} `busy` if another process runs a job on the same warehouse
  */
@@ -149,6 +149,7 @@ class JobRun {
     const fixed = fixedBy(record.value);
     // Last, because a later attempt that stages the outputs again needs the same rows.
     if (fixed !== undefined && !hasNothingNew(record.value)) await forgetOldRows(context, fixed);
+    await publishIceberg(context);
     return 'done';
   }
 

@@ -16,6 +16,7 @@ const stepSchema = z.object({
     'rows',
     'publish',
     'retention',
+    'iceberg',
     'notify',
   ]),
   /** Of the mart, check, report or file; the pipelines of the export. */

@@ -55,10 +55,11 @@ export function describeJob(job: Job, nextRun: number | undefined): string {
     list === undefined ? 'all' : list.join(', ') || 'none';
   const next = nextRun === undefined ? '' : `, next ${new Date(nextRun).toISOString().replace('.000Z', 'Z')}`;
   const schedule = job.schedule === undefined ? 'none' : `${job.schedule.cron} (${job.schedule.zone})${next}`;
-  const { verify, compact } = job;
+  const { verify, compact, iceberg } = job;
   const upkeep = [
     ...(verify === undefined ? [] : [verify.repair ? 'verify and repair' : 'verify']),
     ...(compact ? ['compact'] : []),
+    ...(iceberg ? ['publish iceberg'] : []),
   ];
   const lines = [
     `ok: ${job.name} (${job.file})${job.doc === '' ? '' : `: ${job.doc}`}`,

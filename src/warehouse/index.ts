@@ -62,6 +62,7 @@ export {
   type DataFiles,
   type FilesInForce,
   openDataFiles,
+  requireDataFiles,
   type TableInForce,
 } from './parquet-store/data-files.ts';
 

@@ -65,6 +65,10 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
       asked.steps.push('compact');
       return { kind: 'parquet', merged: 0, files: { before: 4, after: 4 } };
     },
+    publishIceberg: async () => {
+      asked.steps.push('iceberg');
+      return { entry: 7, tables: 4, published: 4, skipped: [] };
+    },
     forgetOld: async ({ keepDays, pipelines, now, keepFrom }) => {
       asked.steps.push(`forget ${keepDays} ${pipelines.join(',')} ${new Date(now).toISOString()} ${keepFrom ?? ''}`);
       const [first = ''] = pipelines;

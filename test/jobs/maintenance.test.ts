@@ -46,6 +46,19 @@ test('the record tells what verify and compact did', async () => {
   expect(ledgerFiles(join(cwd, 'w')).map(readEntry).at(-1)).toMatchObject({ span: { from: 1000, to: 1019 } });
 });
 
+test('iceberg comes last, and is refused before a run into a DuckDB warehouse', async () => {
+  const cwd = freshFolder();
+  const { code, steps } = await runIn(cwd, `${JOB}iceberg: true\n`, '1000:1009');
+  expect([code, steps.at(-1)]).toMatchObject([
+    0,
+    { kind: 'iceberg', status: 'done', message: expect.stringMatching(/^1 tables at entry-\d+, 1 of them new$/) },
+  ]);
+  const file = JOB.replace('warehouse: w', 'warehouse: w.duckdb').replace('RANGE', '1000:1009');
+  writeFileSync(join(cwd, 'file.yaml'), `${file}iceberg: true\n`);
+  const refused = await tonlake(['job', 'check', 'file.yaml'], { cwd });
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('file.yaml:7:')]);
+});
+
 test('a DuckDB warehouse is verified, and has nothing to merge', async () => {
   const cwd = freshFolder();
   const text = JOB.replace('warehouse: w', 'warehouse: w.duckdb');

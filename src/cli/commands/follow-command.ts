@@ -14,6 +14,7 @@ import {
   withPlace,
 } from '../common-options.ts';
 import { refuseOthers } from '../pipeline-names.ts';
+import { type PublishFormat, publishOption } from '../publishing.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
 interface FollowFlags extends CommonOptions, SelectionFlags {
@@ -29,6 +30,7 @@ interface FollowFlags extends CommonOptions, SelectionFlags {
   readonly metrics?: string;
   readonly metricsPublic?: boolean;
   readonly maxLag?: number;
+  readonly publish?: PublishFormat;
   readonly json?: boolean;
   readonly log?: string;
 }
@@ -86,6 +88,7 @@ export function addFollow(program: Command): void {
       'allow any address for --metrics, which other machines can then read without a password',
     )
     .option('--max-lag <time>', 'lag above which /healthz answers 503 (default: three times --lag)', parseDuration)
+    .addOption(publishOption())
     .option('--json', 'print one JSON object per line')
     .option('--log <path>', 'append all events and retries to a file, as JSON lines')
     .addHelpText('after', HELP)
@@ -99,6 +102,7 @@ export function addFollow(program: Command): void {
       await followLive(await followOptions(pipelines, flags), {
         ...{ isJson: flags.json === true, logPath: flags.log, maxLagMs: flags.maxLag ?? 3 * lag },
         metrics: metrics === undefined ? undefined : parseMetricsAddress(metrics, metricsPublic),
+        publish: flags.publish,
       });
     });
 }

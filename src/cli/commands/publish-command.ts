@@ -1,11 +1,9 @@
-import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { formatCount, formatDuration } from '../../core/format.ts';
-import type { Registry } from '../../declare/registry.ts';
-import type { TableDef } from '../../declare/table.ts';
+import { formatCount } from '../../core/format.ts';
 import type { PublishEvent, Restart, TablePublished } from '../../iceberg/publish-warehouse.ts';
 import { type CommonOptions, parseDuration, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
+import { describePublished } from '../publishing.ts';
 import { print } from '../streams.ts';
 
 interface PublishFlags extends CommonOptions {
@@ -22,8 +20,9 @@ Tables for DuckDB, pyiceberg, Polars, Spark, Trino and ClickHouse: the same Parq
 the folder iceberg/<table> of the warehouse. No row is copied. docs/lake.md has a query for each engine.
 
 A snapshot shows one entry of the ledger, and has the tag entry-<number> in every table, so several tables can be read at one state.
-Superseded files stay as long as a snapshot shows them (--keep). Publish after each export, build of marts or compaction. It needs no
-lock, and can run while another command writes the warehouse.
+Superseded files stay as long as a snapshot shows them (--keep). Publish after each export, build of marts or compaction;
+--publish iceberg of tonlake run and follow, and iceberg: true in a job, do so. It needs no lock, and can run while another command
+writes the warehouse.
 
 Nothing else depends on that folder: if it is removed, damaged or moved, publishing again makes it anew.
 
@@ -60,9 +59,10 @@ function parseKeep(text: string): number {
 }
 
 async function publishIceberg(flags: PublishFlags): Promise<void> {
-  const [{ warehouseRegistry }, { publishWarehouse }, { requireSameNetwork }] = await Promise.all([
+  const [{ warehouseRegistry }, { publishWarehouse }, { martDocs }, { requireSameNetwork }] = await Promise.all([
     import('../../warehouse/query/warehouse-registry.ts'),
     import('../../iceberg/publish-warehouse.ts'),
+    import('../../iceberg/mart-docs.ts'),
     import('../../warehouse/query/status.ts'),
   ]);
   const warehouse = await findWarehouse(flags);
@@ -79,18 +79,9 @@ async function publishIceberg(flags: PublishFlags): Promise<void> {
   if (report.skipped.length > 0) process.exitCode = 1;
 }
 
-/** Descriptions of the columns of marts: a warehouse has their names and types only. */
-async function martDocs(registry: Registry, folder: string | undefined): Promise<Readonly<Record<string, TableDef>>> {
-  const { loadMarts } = await import('../../marts/load-marts.ts');
-  const marts = await loadMarts(registry, folder);
-  return Object.fromEntries(marts.map(({ name, table }) => [name, table]));
-}
-
 function describe(event: PublishEvent): string {
   if (event.event === 'table') return describeTable(event);
-  const { warehouse, entry, tables, published, skipped, seconds } = event;
-  const left = skipped.length === 0 ? '' : `; not published: ${skipped.join(', ')}`;
-  return `${join(warehouse, 'iceberg')}: ${formatCount(tables)} tables at entry-${entry}, ${formatCount(published)} of them new (${formatDuration(seconds)})${left}\n`;
+  return describePublished(event);
 }
 
 /** Tables that did not change have no line. */

@@ -22,6 +22,7 @@ import {
   withPlace,
 } from '../common-options.ts';
 import { refuseOthers } from '../pipeline-names.ts';
+import { type PublishFormat, publishOption } from '../publishing.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
 interface RunFlags extends CommonOptions, SelectionFlags {
@@ -44,6 +45,7 @@ interface RunFlags extends CommonOptions, SelectionFlags {
   readonly history?: boolean;
   readonly soFar?: boolean;
   readonly dryRun?: boolean;
+  readonly publish?: PublishFormat;
   readonly json?: boolean;
   readonly log?: string;
 }
@@ -114,6 +116,7 @@ export function addRun(program: Command): void {
     .option('--order-blocks <n>', 'masterchain blocks that a worker exports at a time (default: 1000)', parseCount)
     .option('--so-far', 'treat a day that is not over as complete, up to the head')
     .option('--dry-run', 'show what is done and missing, and estimate the requests; change nothing')
+    .addOption(publishOption())
     .option('--json', 'print one JSON object per line')
     .option('--log <path>', 'append all events and retries to a file, as JSON lines')
     .addHelpText('after', HELP)
@@ -125,8 +128,11 @@ export function addRun(program: Command): void {
         await dryRun(options, flags.json === true);
       } else {
         const { runLive } = await import('../run-live.ts');
-        const what = flags.all === true ? '--all' : undefined;
-        await runLive(options, flags.json === true, flags.log, what, await startOf(flags));
+        await runLive(options, {
+          ...{ isJson: flags.json === true, logPath: flags.log, publish: flags.publish },
+          what: flags.all === true ? '--all' : undefined,
+          start: await startOf(flags),
+        });
       }
     });
 }

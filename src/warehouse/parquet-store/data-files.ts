@@ -12,7 +12,7 @@ import { noWarehouse } from '../no-warehouse.ts';
 import { requireKind } from '../open-store.ts';
 import { committedMarts } from '../relations/mart-views.ts';
 import type { SchemaColumn } from '../relations/table-schema.ts';
-import type { LedgerEntry, TableFile } from '../store.ts';
+import type { LedgerEntry, Store, TableFile } from '../store.ts';
 import { warehousePath } from '../store-options.ts';
 import { pinFile, pinnedPath } from './pinned-files.ts';
 
@@ -67,8 +67,13 @@ export interface DataFiles {
   unmark(number: number): Promise<void>;
 }
 
-/** @throws {StoreError} `no-warehouse`, `no-files` for a DuckDB warehouse, or one in an object store */
-export async function openDataFiles(warehouse: string): Promise<DataFiles> {
+/**
+ * Requires that a warehouse is a folder of data files, or will be one.
+ *
+ * @param kind of a new warehouse; default: by its name
+ * @throws {StoreError} `no-files` for a DuckDB warehouse, or one in an object store
+ */
+export async function requireDataFiles(warehouse: string, kind: Store['kind'] | undefined): Promise<void> {
   const path = warehousePath(warehouse);
   if (isObjectUrl(path)) {
     throw new StoreError(`store: warehouse ${path} is in an object store, expected a folder`, {
@@ -76,12 +81,18 @@ export async function openDataFiles(warehouse: string): Promise<DataFiles> {
       hint: `copy it to a folder first: tonlake copy ${path} FOLDER`,
     });
   }
-  if ((await requireKind(path, undefined)) === 'duckdb') {
+  if ((await requireKind(path, kind)) === 'duckdb') {
     throw new StoreError(`store: warehouse ${path} is a single file, expected a folder of Parquet files`, {
       code: 'no-files',
       hint: 'export to a folder: --store parquet',
     });
   }
+}
+
+/** @throws {StoreError} `no-warehouse`, `no-files` for a DuckDB warehouse */
+export async function openDataFiles(warehouse: string): Promise<DataFiles> {
+  const path = warehousePath(warehouse);
+  await requireDataFiles(path, undefined);
   const identity = await guarded(`warehouse ${path}`, () => readIdentity(path));
   if (identity === undefined) throw noWarehouse(path);
   const { network } = identity;

@@ -1,0 +1,92 @@
+// What publishing Iceberg tables costs by the number of entries of a warehouse: at first, after one more commit, after a merge of ten files.
+//   npm run build && node bench/iceberg.mjs [--sizes 100,10000] [--laps 3] [--write]
+// The entries are copies of one commit of transactions with their headers, messages and states, whose files are linked under new names.
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { cli, must, scratch } from './lib/process.mjs';
+import { count, median, publish, round, table } from './lib/report.mjs';
+
+const { values } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: '100,10000' },
+    laps: { type: 'string', default: '3' },
+    write: { type: 'boolean', default: false },
+  },
+});
+const TABLES = ['transactions', 'messages', 'account_states'];
+const folder = scratch();
+
+/** A warehouse with one commit, and that entry. */
+async function makeSeed(warehouse) {
+  const range = ['--network', 'sandbox', '--range', '1000:1009', '--workers', '0'];
+  await must(process.execPath, [cli, 'run', 'transactions', ...range, '--warehouse', warehouse]);
+  const ledger = join(warehouse, '_ledger');
+  const entries = readdirSync(ledger)
+    .filter((name) => /^\d+\.json$/.test(name))
+    .sort();
+  return JSON.parse(readFileSync(join(ledger, entries.at(-1)), 'utf8'));
+}
+
+/** Adds a copy of an entry under a number. */
+function addEntry(warehouse, seed, number, supersedes = []) {
+  const id = `c${number.toString(36)}`;
+  const place = (path) => path.replace(/[^/]+$/, `${number}-${number}-${id}.parquet`);
+  const tables = {};
+  for (const [name, part] of Object.entries(seed.tables)) {
+    tables[name] = { ...part, files: part.files.map((file) => ({ ...file, path: place(file.path) })) };
+    for (const { path } of part.files) {
+      for (const top of ['tables', 'pinned']) {
+        const to = join(warehouse, place(path).replace(/^tables/, top));
+        mkdirSync(dirname(to), { recursive: true });
+        linkSync(join(warehouse, path), to);
+      }
+    }
+  }
+  const entry = { ...seed, number, id, span: { from: number + 100_000, to: number + 100_000 }, tables, supersedes };
+  writeFileSync(join(warehouse, '_ledger', `${String(number).padStart(8, '0')}.json`), JSON.stringify(entry));
+  return id;
+}
+
+async function publishOnce(warehouse) {
+  const { stdout, cpu } = await must(process.execPath, [cli, 'publish', 'iceberg', '--warehouse', warehouse, '--json']);
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const tables = events.filter(({ event, table: name }) => event === 'table' && TABLES.includes(name));
+  const sum = (key) => tables.reduce((total, each) => total + each[key], 0);
+  return { seconds: events.at(-1).seconds, cpu, written: sum('written'), manifests: sum('manifests') };
+}
+
+const lines = [];
+for (const size of values.sizes.split(',').map(Number)) {
+  const told = { 'first time': [], 'one more commit': [], 'ten commits merged': [], 'nothing new': [] };
+  for (let lap = 0; lap < Number(values.laps); lap++) {
+    const warehouse = join(folder, `w-${size}`);
+    const seed = await makeSeed(warehouse);
+    const ids = [];
+    for (let number = seed.number + 1; number <= size; number++) ids.push(addEntry(warehouse, seed, number));
+    rmSync(join(warehouse, '_checkpoints'), { recursive: true, force: true });
+    told['first time'].push(await publishOnce(warehouse));
+    addEntry(warehouse, seed, size + 1);
+    told['one more commit'].push(await publishOnce(warehouse));
+    addEntry(warehouse, seed, size + 2, ids.slice(40, 50));
+    told['ten commits merged'].push(await publishOnce(warehouse));
+    told['nothing new'].push(await publishOnce(warehouse));
+    rmSync(warehouse, { recursive: true });
+  }
+  for (const [what, laps] of Object.entries(told)) {
+    const [{ written, manifests }] = laps;
+    lines.push({
+      publication: `${count(size)} entries: ${what}`,
+      'seconds of publishing': round(median(laps.map(({ seconds }) => seconds))),
+      'CPU of the command, s': round(median(laps.map(({ cpu }) => cpu)), 1),
+      'manifests written': `${written} of ${manifests}`,
+    });
+  }
+}
+publish(
+  'iceberg',
+  `${table(lines)}\n\nTransactions, messages and account states, one file each an entry. Medians of ${values.laps} laps; reading the ledger is part of the seconds, the start of the program is not.`,
+);

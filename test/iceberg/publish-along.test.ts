@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { PublishAlong } from '../../src/iceberg/publish-along.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
+import { tonlake } from '../cli.ts';
+import { exportRange } from '../e2e/export.ts';
+import { afterFile, freshFolder } from '../scratch.ts';
+import { items, parts } from '../warehouse/tables.ts';
+import { clockAt, commitItems, freshPath, openTestStore } from '../warehouse/warehouses.ts';
+import { readSnapshot, tagsOf } from './published.ts';
+
+describe('tables that are published along with commits', () => {
+  test('follow them at most once a minute, and to the last one at the end', async () => {
+    const warehouse = freshPath('parquet');
+    const clock = { ...clockAt(Date.now()), monotonicMs: 0, monotonic: () => clock.monotonicMs };
+    const along = await PublishAlong.open({ warehouse, tables: [items, parts], effects: clock });
+    expect(await along.finish().catch((error: unknown) => error)).toMatchObject({ code: 'no-warehouse' });
+    const store = await openTestStore(warehouse);
+    expect(await along.finish()).toBeUndefined();
+    const shown: number[] = [];
+    for (let at = 0; at < 4; at++) {
+      await commitItems(store, 10 * at, 10 * at + 9);
+      clock.monotonicMs += 31_000;
+      along.committed();
+      if (at === 1) shown.push((await waitFor(warehouse, 'entry-2')).rows);
+    }
+    await store.close();
+    expect(shown).toEqual([20]);
+    expect(await along.finish()).toMatchObject({ entry: 4, skipped: [] });
+    expect(await tagsOf(warehouse, 'items')).toEqual(['entry-2', 'entry-4']);
+    expect((await readSnapshot(warehouse, 'items')).rows).toBe(40);
+  });
+});
+
+/** The snapshot of a tag, once it is published. */
+async function waitFor(warehouse: string, tag: string) {
+  for (;;) {
+    const tags: readonly string[] = await tagsOf(warehouse, 'parts').catch(() => []);
+    if (tags.includes(tag)) return readSnapshot(warehouse, 'items', tag);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test('tonlake run --publish iceberg ends with published tables, and refuses what cannot be published first', async () => {
+  const sandbox = await startSandbox();
+  afterFile(() => sandbox.close());
+  const warehouse = join(freshFolder(), 'w');
+  const place = ['--network', sandbox.url, '--range', '1000:1001', '--workers', '0', '--publish', 'iceberg'];
+  const { code, stdout } = await tonlake(['run', 'transactions', '--warehouse', warehouse, ...place]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/\/iceberg: 4 tables at entry-\d+, 4 of them new/)]);
+  expect((await readSnapshot(warehouse, 'transactions')).rows).toBeGreaterThan(0);
+  const again = await exportRange(sandbox.url, '1002:1002', warehouse, ['--publish', 'iceberg']);
+  expect(again).toMatchObject({ code: 0, report: { event: 'done', complete: true } });
+  expect(await tagsOf(warehouse, 'transactions')).toHaveLength(2);
+  const refused = await tonlake(['run', '--warehouse', `${warehouse}.duckdb`, ...place]);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('expected a folder of Parquet files')]);
+});
