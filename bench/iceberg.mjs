@@ -17,10 +17,16 @@ const { values } = parseArgs({
 const TABLES = ['transactions', 'messages', 'account_states'];
 const folder = scratch();
 
+const run = (warehouse, pipeline, range) =>
+  must(process.execPath, [cli, 'run', pipeline, '--network', 'sandbox', '--range', range, '--warehouse', warehouse]);
+
 /** A warehouse with one commit, and that entry. */
 async function makeSeed(warehouse) {
-  const range = ['--network', 'sandbox', '--range', '1000:1009', '--workers', '0'];
-  await must(process.execPath, [cli, 'run', 'transactions', ...range, '--warehouse', warehouse]);
+  await run(warehouse, 'transactions', '1000:1009');
+  return newestEntry(warehouse);
+}
+
+function newestEntry(warehouse) {
   const ledger = join(warehouse, '_ledger');
   const entries = readdirSync(ledger)
     .filter((name) => /^\d+\.json$/.test(name))
@@ -68,10 +74,13 @@ for (const size of values.sizes.split(',').map(Number)) {
     const ids = [];
     for (let number = seed.number + 1; number <= size; number++) ids.push(addEntry(warehouse, seed, number));
     rmSync(join(warehouse, '_checkpoints'), { recursive: true, force: true });
+    // Writes a checkpoint of the ledger, as a writer that made these entries would have.
+    await run(warehouse, 'blocks', '2000:2000');
+    const { number } = newestEntry(warehouse);
     told['first time'].push(await publishOnce(warehouse));
-    addEntry(warehouse, seed, size + 1);
+    addEntry(warehouse, seed, number + 1);
     told['one more commit'].push(await publishOnce(warehouse));
-    addEntry(warehouse, seed, size + 2, ids.slice(40, 50));
+    addEntry(warehouse, seed, number + 2, ids.slice(40, 50));
     told['ten commits merged'].push(await publishOnce(warehouse));
     told['nothing new'].push(await publishOnce(warehouse));
     rmSync(warehouse, { recursive: true });
