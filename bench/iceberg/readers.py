@@ -56,7 +56,7 @@ def figures(table, dialect):
         column = dialect.quote(name)
         found.append((f"{name} nulls", f"count(*) - count({column})"))
         if type_ == "boolean":
-            found.append((f"{name} true", f"sum(CASE WHEN {column} THEN 1 ELSE 0 END)"))
+            found.append((f"{name} true", f"count(CASE WHEN {column} THEN 1 END)"))
             continue
         shown = {"binary": dialect.hex, "timestamp": dialect.micros}.get(type_, dialect.text)
         found += [(f"{name} {end}", shown(f"{end}({column})")) for end in ("min", "max")]

@@ -1,6 +1,6 @@
 import { realEffects } from '../core/effects.ts';
 import { StoreError } from '../core/errors.ts';
-import { requireDataFiles, type Store } from '../warehouse/index.ts';
+import { openDataFiles, type Store } from '../warehouse/index.ts';
 import { type PublishOptions, type PublishReport, publishWarehouse } from './publish-warehouse.ts';
 
 export interface PublishAlongOptions extends Omit<PublishOptions, 'accept'> {
@@ -24,7 +24,10 @@ export class PublishAlong {
 
   /** @throws {StoreError} `no-files` for a DuckDB warehouse, before anything is exported to it */
   static async open(options: PublishAlongOptions & { readonly store?: Store['kind'] | undefined }) {
-    await requireDataFiles(options.warehouse, options.store);
+    await openDataFiles(options.warehouse, options.store).catch((error: unknown) => {
+      // The command is going to make it.
+      if (!(error instanceof StoreError) || error.code !== 'no-warehouse') throw error;
+    });
     return new PublishAlong(options);
   }
 

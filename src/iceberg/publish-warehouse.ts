@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { formatError, StoreError } from '../core/errors.ts';
 import type { TableDef } from '../declare/table.ts';
+import { guarded } from '../files/file-failure.ts';
 import {
   type DataFiles,
   type FilesInForce,
@@ -102,7 +103,9 @@ export async function publishWarehouse(options: PublishOptions): Promise<Publish
     if (held.entry === 0) throw nothingToPublish(source);
     // A newer state was published, but not of this ledger.
     const isForeign = held.entry === seen;
-    const done = await publishState({ ...options, effects, source }, held, marks, isForeign);
+    const done = await guarded(`iceberg tables of ${source.path}`, () =>
+      publishState({ ...options, effects, source }, held, marks, isForeign),
+    );
     seen = held.entry;
     if (done === undefined) continue;
     const report = { ...done, seconds: Math.round(effects.monotonic() - startedAt) / 1000 };

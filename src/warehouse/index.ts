@@ -62,7 +62,6 @@ export {
   type DataFiles,
   type FilesInForce,
   openDataFiles,
-  requireDataFiles,
   type TableInForce,
 } from './parquet-store/data-files.ts';
 

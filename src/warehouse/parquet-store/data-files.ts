@@ -73,7 +73,7 @@ export interface DataFiles {
  * @param kind of a new warehouse; default: by its name
  * @throws {StoreError} `no-files` for a DuckDB warehouse, or one in an object store
  */
-export async function requireDataFiles(warehouse: string, kind: Store['kind'] | undefined): Promise<void> {
+async function requireDataFiles(warehouse: string, kind: Store['kind'] | undefined): Promise<void> {
   const path = warehousePath(warehouse);
   if (isObjectUrl(path)) {
     throw new StoreError(`store: warehouse ${path} is in an object store, expected a folder`, {
@@ -89,10 +89,13 @@ export async function requireDataFiles(warehouse: string, kind: Store['kind'] | 
   }
 }
 
-/** @throws {StoreError} `no-warehouse`, `no-files` for a DuckDB warehouse */
-export async function openDataFiles(warehouse: string): Promise<DataFiles> {
+/**
+ * @param kind expected of a warehouse that does not exist yet
+ * @throws {StoreError} `no-files` for a DuckDB warehouse, or one in an object store; `no-warehouse`
+ */
+export async function openDataFiles(warehouse: string, kind?: Store['kind']): Promise<DataFiles> {
   const path = warehousePath(warehouse);
-  await requireDataFiles(path, undefined);
+  await requireDataFiles(path, kind);
   const identity = await guarded(`warehouse ${path}`, () => readIdentity(path));
   if (identity === undefined) throw noWarehouse(path);
   const { network } = identity;
