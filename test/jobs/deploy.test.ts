@@ -143,6 +143,53 @@ describe('Docker', () => {
   });
 });
 
+describe('several machines', () => {
+  interface Service {
+    readonly command: readonly string[];
+    readonly environment: Readonly<Record<string, string>>;
+  }
+
+  test('compose starts three workers for the queue, rate limit and warehouse of the export', () => {
+    const { services } = parse(read('deploy/fleet-compose.yaml')) as {
+      readonly services: Readonly<Record<'redis' | 'worker' | 'export', Service>>;
+    };
+    const { worker, export: run } = services;
+    for (const { command } of [worker, run]) expectKnown(command);
+    for (const flag of ['--queue', '--warehouse', '--rps']) {
+      const [own, other] = [worker, run].map(({ command }) => command[command.indexOf(flag) + 1]);
+      expect(own, flag).toBe(other);
+    }
+    expect(worker.environment).toEqual(run.environment);
+    expect(worker).toMatchObject({ deploy: { replicas: 3 } });
+    // Both refuse a server that may remove keys.
+    expect(services.redis.command.join(' ')).toContain('--maxmemory-policy noeviction');
+  });
+
+  test('the Indexed Job of Kubernetes runs each slice once', () => {
+    const job = parse(read('deploy/kubernetes-slices.yaml')) as {
+      readonly spec: {
+        readonly completionMode: string;
+        readonly completions: number;
+        readonly template: { readonly spec: { readonly containers: readonly { readonly args: readonly [string] }[] } };
+      };
+    };
+    const { completionMode, completions, template } = job.spec;
+    expect(completionMode).toBe('Indexed');
+    const [line = ''] = template.spec.containers.flatMap(({ args }) => args);
+    const slices = [0, completions - 1].map((index) => {
+      const shown = `node() { printf '%s\\n' "$@"; }; ${line.replace(/^exec /, '')}`;
+      const { stdout } = spawnSync('sh', ['-c', shown], {
+        encoding: 'utf8',
+        env: { JOB_COMPLETION_INDEX: `${index}` },
+      });
+      const [, ...words] = stdout.trim().split('\n');
+      expectKnown(words);
+      return words[words.indexOf('--slice') + 1];
+    });
+    expect(slices).toEqual([`1/${completions}`, `${completions}/${completions}`]);
+  });
+});
+
 describe('docs/jobs.md', () => {
   const text = read('docs/jobs.md');
   const blocks = (language: string): readonly string[] =>
