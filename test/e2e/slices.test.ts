@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
+import { EXTENSIONS, S3_PROGRAM, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 import { type Hashes, hashTables, query, readExport } from './export.ts';
@@ -72,6 +74,20 @@ describe('slices of a range', () => {
     const edges = 'select count(*) from messages_edge';
     expect(await query(warehouse, edges)).toEqual(await query(whole, edges));
   });
+
+  test.skipIf(S3_PROGRAM === undefined || EXTENSIONS === undefined)(
+    'at the same time fill one warehouse in an object store (skipped without versitygw and TONLAKE_DUCKDB_EXTENSIONS)',
+    async () => {
+      useS3(await startS3());
+      process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
+      const warehouse = 's3://lake/slices';
+      const asked = { pipelines: PIPELINES, network: sandbox.url, range: RANGE, warehouse, workers: 0 };
+      const reports = await Promise.all([1, 2, 3].map((index) => run({ ...asked, slice: `${index}/${SLICES}` })));
+      expect(reports.map(({ complete }) => complete)).toEqual([true, true, true]);
+      expect(await hashTables(warehouse)).toEqual(wanted);
+      expect(await run(asked)).toMatchObject({ complete: true, spans: 0 });
+    },
+  );
 
   test('plan tells the blocks of a slice', async () => {
     const place = ['--network', sandbox.url, '--range', RANGE, '--warehouse', join(freshFolder(), 'w')];
