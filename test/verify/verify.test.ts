@@ -272,12 +272,27 @@ describe('what a source does', () => {
     await once(nobody, 'listening');
     dropFile(path, fileOf(path, 'transactions', 1100));
     const ledger = ledgerFiles(path);
-    // Stopped while it verifies, opens the warehouse, begins to request, and waits for another attempt.
-    for (const ms of [50, 125, 150, 175, 200, 225, 250, 300, 400, 1000]) {
-      const report = await repairWarehouse({ warehouse: path, signal: AbortSignal.timeout(ms) }).catch(String);
+    let reached: string[] = [];
+    for (const moment of ['start', 'finding', 'request', 'first retry', 'second retry']) {
+      reached = [];
+      const stop = new AbortController();
+      const reach = (name: string): void => {
+        reached.push(name);
+        if (name === moment) stop.abort();
+      };
+      const toRequest = (): void => reach('request');
+      nobody.once('connection', toRequest);
+      reach('start');
+      const report = await repairWarehouse({
+        ...{ warehouse: path, signal: stop.signal },
+        onEvent: ({ event }) => void (event === 'finding' && reach(event)),
+        onRetry: () => reach(reached.includes('first retry') ? 'second retry' : 'first retry'),
+      }).catch(String);
+      nobody.off('connection', toRequest);
       expect(report).not.toMatchObject({ proven: true });
-      expect({ ms, ledger: ledgerFiles(path) }).toEqual({ ms, ledger });
+      expect({ moment, ledger: ledgerFiles(path) }).toEqual({ moment, ledger });
     }
+    expect(reached).toEqual(['start', 'finding', 'request', 'first retry', 'second retry']);
     expect((await verify(path)).kinds).toEqual(['file-missing']);
     nobody.close();
     await once(nobody, 'close');
