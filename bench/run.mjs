@@ -16,6 +16,7 @@ const benches = {
   growth: ['--sizes', '1000,10000', '--laps', '1'],
   lookups: ['--rows', '20000', '--laps', '1'],
   compact: ['--rows', '20000', '--commits', '4', '--laps', '1'],
+  ui: ['--rows', '20000'],
   queries: ['--rows', '20000', '--files', '80', '--laps', '2'],
 };
 for (const [name, quick] of Object.entries(benches)) {

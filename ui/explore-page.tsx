@@ -148,14 +148,19 @@ const LINKED = /^(-?\d+:[0-9A-F]{64}|[A-Za-z0-9+/]{43}=)$/;
 function FoundRow({ table, found: { columns, rows, key }, at, isOpen: isFirstOpen }: FoundRowProps) {
   const [isOpen, setOpen] = useState(isFirstOpen);
   const row = rows[at] ?? [];
-  const name = key.map(({ at: place }) => row[place]).join(' ');
   const filled = useMemo(
     () => columns.map((column, place) => ({ ...column, value: row[place] ?? null })),
     [columns, row],
   );
   return (
     <details class="row" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary class="mono">{name}</summary>
+      <summary>
+        {key.map(({ name, at: place }) => (
+          <span key={name} class="key">
+            <span class="soft">{name}</span> <span class="mono">{row[place]}</span>
+          </span>
+        ))}
+      </summary>
       {isOpen && (
         <>
           <Origin table={table} words={key.map(({ name: column, at: place }) => `${column}=${row[place]}`)} />
