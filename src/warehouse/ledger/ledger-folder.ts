@@ -211,8 +211,8 @@ export class LedgerFolder {
     const entries: LedgerEntry[] = [];
     let count = 0;
     for (let at = first; at <= (highest ?? at); at += count) {
-      // Mostly there is none beyond those that are known.
-      count = highest !== undefined ? Math.min(readers, highest - at + 1) : count === 0 ? 1 : readers;
+      // Mostly there is none beyond those that are known, or a few.
+      count = highest !== undefined ? Math.min(readers, highest - at + 1) : Math.min(readers, Math.max(1, 2 * count));
       const numbers = Array.from({ length: count }, (_, more) => at + more);
       const read = await Promise.all(numbers.map((number) => told(this.#readEntry(number, highest), number)));
       // Yields to other tasks, even if all reads were synchronous.
