@@ -84,8 +84,8 @@ describe('the table of imports in docs/architecture.md', () => {
 describe('the door of the warehouse', () => {
   const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-  test('is small: at most 30 values, the rest are their types', async () => {
-    expect(Object.keys(await import('../src/warehouse/index.ts')).length).toBeLessThanOrEqual(30);
+  test('is small: at most 32 values, the rest are their types', async () => {
+    expect(Object.keys(await import('../src/warehouse/index.ts')).length).toBeLessThanOrEqual(32);
   });
 
   test('exports nothing that no other folder imports', () => {

@@ -133,8 +133,9 @@ class FollowLines {
     if (event.event === 'lag') this.showLag(event);
     else if (event.event === 'waiting') this.tell(`waiting: ${event.message}`);
     else if (event.event === 'resumed') this.tell(`going on after ${formatDuration(event.seconds)}`);
-    else if (event.event === 'clock') this.tell(`note: ${event.message}`);
+    else if (event.event === 'clock' || event.event === 'merge-failed') this.tell(`note: ${event.message}`);
     else if (event.event === 'backfill') this.tell(describeBackfill(event));
+    else if (event.event === 'merged') return;
     else if (event.event !== 'done' && isTrouble(event)) this.tell(describeEvent(event) ?? '');
   };
 

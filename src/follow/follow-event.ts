@@ -1,4 +1,5 @@
 import type { RunEvent } from '../export/run.ts';
+import type { CompactEvent } from '../warehouse/index.ts';
 
 /** How far the warehouse is behind the chain. One for each round that committed blocks, after its last commit. */
 export interface LagEvent {
@@ -56,5 +57,19 @@ export interface BackfillEvent {
   readonly missing: number;
 }
 
+/** Small files could not be merged; it is tried again. */
+export interface MergeFailedEvent {
+  readonly event: 'merge-failed';
+  readonly message: string;
+}
+
 /** What happens while the head is followed: the events of a run, and these. */
-export type FollowEvent = RunEvent | LagEvent | WaitingEvent | ResumedEvent | ClockEvent | BackfillEvent;
+export type FollowEvent =
+  | RunEvent
+  | CompactEvent
+  | MergeFailedEvent
+  | LagEvent
+  | WaitingEvent
+  | ResumedEvent
+  | ClockEvent
+  | BackfillEvent;

@@ -2,7 +2,7 @@ import { sessionBounds } from '../chain/index-ends.ts';
 import { fetchHead, type IndexHead } from '../chain/index-head.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
 import { realEffects } from '../core/effects.ts';
-import { UsageError } from '../core/errors.ts';
+import { formatError, UsageError } from '../core/errors.ts';
 import { least, subtractSpans } from '../core/span.ts';
 import {
   choosePipelines,
@@ -17,7 +17,7 @@ import { openLoaders } from '../export/workers/worker-pool.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import { openSession, type Session } from '../http/session.ts';
 import type { Priority } from '../rate-limit/priority.ts';
-import { doneFor, type Store } from '../warehouse/index.ts';
+import { BackgroundMerge, doneFor, type Store } from '../warehouse/index.ts';
 import { backfill } from './backfill.ts';
 import type { FollowEvent } from './follow-event.ts';
 import { readFollowedFrom, writeFollowedFrom } from './follow-record.ts';
@@ -121,16 +121,21 @@ interface Following {
 async function follow(following: Following, first: IndexHead): Promise<RunReport> {
   const { sessions, told, from, options } = following;
   const { effects, store, registry, pipelines, tally, session } = following.exporting;
-  const { lagMs, refreshMs, maintenance, warehouse } = options;
+  const { lagMs, refreshMs, warehouse } = options;
   const startedAt = effects.monotonic();
   // What ends one of both ends the other, too.
   const link = linkSignals([options.stop]);
   const stop = link.signal;
   const exporting: Exporting = { ...following.exporting, options: { ...options, stop } };
   const chain = new SealedChain(store, registry);
+  const merging = mergeFiles(following);
   await writeFollowedFrom(warehouse, from, effects.freshId());
   const loop = new HeadLoop(exporting, {
-    ...{ from, lagMs, refreshMs, maintenance, stop, tell: told.tell, chain },
+    ...{ from, lagMs, refreshMs, stop, tell: told.tell, chain },
+    maintenance: async (written) => {
+      merging.start(written);
+      await options.maintenance?.(written);
+    },
     ...{ clock: new NetworkClock(effects), rounds: new Rounds(chain, options.concurrency) },
     reopen: async () => ({ ...exporting, session: await sessions.open() }),
     requests: () => sessions.counts.requests,
@@ -151,6 +156,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   });
   link.release();
+  await merging.stop();
   const span = { from, to: Math.max(from, loop.head) };
   const report: RunReport = {
     ...{ event: 'done', network: session.network, pipeline: options.pipelines.join(','), ...span },
@@ -162,6 +168,13 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   told.tell(report);
   if (failure !== undefined) throw failure.error;
   return report;
+}
+
+/** Merges small files beside the rounds; none of them waits for it. */
+function mergeFiles({ exporting: { effects, registry }, told: { tell } }: Following): BackgroundMerge {
+  const { tables, pipelines } = registry;
+  const onFailure = (error: unknown): void => tell({ event: 'merge-failed', message: formatError(error) });
+  return new BackgroundMerge({ tables, pipelines, effects, onEvent: tell, onFailure });
 }
 
 /** Exports the older blocks, if the user asks for any, by requests and threads of their own. */

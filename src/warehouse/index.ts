@@ -67,6 +67,7 @@ export {
 
 // Upkeep: fewer and larger files, and the catalog for other programs.
 
+export { BackgroundMerge } from './compaction/background-merge.ts';
 export {
   type CompactEvent,
   type CompactOptions,

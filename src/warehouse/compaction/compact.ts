@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Effects } from '../../core/effects.ts';
 import { isSealedMeanwhile } from '../../core/errors.ts';
-import { type Span, totalSize } from '../../core/span.ts';
+import { hullOf, type Span, totalSize } from '../../core/span.ts';
 import { narrowTable } from '../../declare/left-out.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
@@ -16,7 +16,8 @@ import { schemaOf } from '../relations/table-schema.ts';
 import { addEvidence } from '../staging/row-evidence.ts';
 import type { LedgerEntry, StagedFile, StagedTable, Store, TableFile } from '../store.ts';
 import { mergeFiles } from './merge-files.ts';
-import { type CompactGroup, groupFiles, planCompaction } from './plan-compaction.ts';
+import { groupFiles } from './merge-group.ts';
+import { type CompactGroup, planCompaction } from './plan-compaction.ts';
 import { type MergedFile, proveMerge } from './prove-merge.ts';
 
 export interface CompactOptions {
@@ -65,7 +66,7 @@ export interface CompactReport {
   readonly seconds: number;
 }
 
-const DEFAULT_TARGET_BYTES = 128e6;
+export const DEFAULT_TARGET_BYTES = 128e6;
 
 /**
  * Merges small files. Each merge is one commit: a new entry replaces the merged ones, whose files stay for the grace period, so readers
@@ -127,10 +128,11 @@ async function limitOf(reader: Reader, limit: CompactOptions['limit']): Promise<
   }
 }
 
-async function mergeGroup(
+/** Merges a group in one commit. @throws {StoreError} `not-in-force` if one of its entries was replaced meanwhile */
+export async function mergeGroup(
   store: Store,
   group: CompactGroup,
-  { tables, effects }: CompactOptions,
+  { tables, effects }: Pick<CompactOptions, 'tables' | 'effects'>,
 ): Promise<CompactEvent> {
   const { pipeline, spans, entries } = group;
   const { span } = covering(spans);
@@ -162,7 +164,10 @@ async function mergeGroup(
   }
   database.close();
   const staged = Object.fromEntries(await Promise.all(proofs));
-  const entry = await store.commit({ id, tables: staged }, mergedDraft(group));
+  const entry = await store.commit({ id, tables: staged }, mergedDraft(group)).catch(async (error: unknown) => {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  });
   return {
     ...{ event: 'merged', pipeline, from: span.from, to: span.to, blocks: totalSize(spans), entries: entries.length },
     files: { before: filesOf(entries).length, after: filesOf([entry]).length },
@@ -170,10 +175,11 @@ async function mergeGroup(
   };
 }
 
-function mergedDraft({ pipeline, spans, entries }: CompactGroup): Parameters<Store['commit']>[1] {
+function mergedDraft({ pipeline, spans, entries, isReadAgain }: CompactGroup): Parameters<Store['commit']>[1] {
   const [first] = entries as readonly [LedgerEntry, ...LedgerEntry[]];
   const sum = (of: (entry: LedgerEntry) => number): number => entries.reduce((total, entry) => total + of(entry), 0);
   const planned = entries.every((entry) => entry.planned !== undefined);
+  const asOf = isReadAgain ? hullOf(entries.flatMap((entry) => entry.asOf ?? [])) : undefined;
   return {
     network: first.network,
     pipeline,
@@ -181,6 +187,7 @@ function mergedDraft({ pipeline, spans, entries }: CompactGroup): Parameters<Sto
     ...covering(spans),
     verdict: 'sealed',
     proof: first.proof,
+    asOf,
     without: first.without,
     requests: sum(({ requests }) => requests),
     retries: sum(({ retries }) => retries),

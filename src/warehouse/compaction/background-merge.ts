@@ -1,0 +1,100 @@
+import type { Effects } from '../../core/effects.ts';
+import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { TableDef } from '../../declare/table.ts';
+import type { Store } from '../store.ts';
+import { type CompactEvent, DEFAULT_TARGET_BYTES, mergeGroup } from './compact.ts';
+import type { CompactGroup } from './plan-compaction.ts';
+import { planUpkeep } from './plan-upkeep.ts';
+
+export interface BackgroundMergeOptions {
+  readonly tables: readonly TableDef[];
+  readonly pipelines: readonly PipelineDef[];
+  readonly effects: Effects;
+  /** Maximum share of the time that merging takes, from 0 to 1. Default 0.1. */
+  readonly share?: number | undefined;
+  /** Maximum size of a merged file, in bytes. Default 128 MB. */
+  readonly targetBytes?: number | undefined;
+  readonly onEvent?: ((event: CompactEvent) => void) | undefined;
+  /** Told why files could not be merged; they are tried again after a minute. */
+  readonly onFailure?: ((error: unknown) => void) | undefined;
+}
+
+const SHARE = 0.1;
+const AFTER_FAILURE_MS = 60_000;
+/** Pause between two removals of superseded files whose grace period is over. */
+const CLEAR_MS = 600_000;
+
+/**
+ * Keeps the files of a warehouse few while its writer goes on: merges small files between commits, and removes superseded ones. Readers see
+ * every row once all the time. A DuckDB warehouse has nothing to merge.
+ */
+export class BackgroundMerge {
+  readonly #options: BackgroundMergeOptions;
+  #work: Promise<void> | undefined;
+  /** On the monotonic clock. */
+  #dueAt = Number.NEGATIVE_INFINITY;
+  #clearAt: number;
+  #isStopped = false;
+
+  constructor(options: BackgroundMergeOptions) {
+    this.#options = options;
+    this.#clearAt = options.effects.monotonic() + CLEAR_MS;
+  }
+
+  /** Begins to merge, if it is time and there is something to merge. Call it after commits; it returns at once. */
+  start(store: Store): void {
+    if (store.kind === 'duckdb' || this.#work !== undefined || this.#isStopped) return;
+    if (this.#options.effects.monotonic() < this.#dueAt) return;
+    this.#work = this.#merge(store).finally(() => {
+      this.#work = undefined;
+    });
+  }
+
+  /** Waits until nothing is being merged. */
+  async idle(): Promise<void> {
+    await this.#work;
+  }
+
+  /** Ends after the merge that is running. To be called before the store is closed. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.idle();
+  }
+
+  async #merge(store: Store): Promise<void> {
+    const { effects, share = SHARE } = this.#options;
+    while (!this.#isStopped && effects.monotonic() >= this.#dueAt) {
+      const startedAt = effects.monotonic();
+      const { isDone, pauseMs } = await this.#mergeNext(store);
+      const now = effects.monotonic();
+      this.#dueAt = now + Math.max(pauseMs, ((now - startedAt) * (1 - share)) / share);
+      if (isDone) return;
+    }
+  }
+
+  async #mergeNext(store: Store): Promise<{ readonly isDone: boolean; readonly pauseMs: number }> {
+    const { effects, onEvent, onFailure, targetBytes = DEFAULT_TARGET_BYTES } = this.#options;
+    let group: CompactGroup | undefined;
+    try {
+      await this.#clear(store);
+      [group] = planUpkeep(store.ledger(), { ...this.#options, targetBytes, now: effects.now() });
+      if (group === undefined) return { isDone: true, pauseMs: 0 };
+      const event = await mergeGroup(store, group, this.#options);
+      onEvent?.(event);
+      return { isDone: false, pauseMs: 0 };
+    } catch (error) {
+      const inForce = new Set(store.ledger());
+      // A commit has replaced one of the entries, and retired its files, in the meantime.
+      if (group?.entries.every((entry) => inForce.has(entry)) === false) return { isDone: false, pauseMs: 0 };
+      onFailure?.(error);
+      return { isDone: true, pauseMs: AFTER_FAILURE_MS };
+    }
+  }
+
+  async #clear(store: Store): Promise<void> {
+    const now = this.#options.effects.monotonic();
+    if (now < this.#clearAt) return;
+    this.#clearAt = now + CLEAR_MS;
+    await store.clearSuperseded();
+  }
+}

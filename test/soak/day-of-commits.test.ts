@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { BackgroundMerge } from '../../src/warehouse/compaction/background-merge.ts';
+import { planCompaction } from '../../src/warehouse/compaction/plan-compaction.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
+import { tables } from '../warehouse/compacting.ts';
+import { commitItems, countItems, freshPath, listAll, openTestStore } from '../warehouse/warehouses.ts';
+
+const COMMITS = 8640;
+/** Items of a commit. */
+const SIZE = 4;
+
+test('24 hours of commits every ten seconds leave at most 60 files of a table, and one day as compact leaves it', async () => {
+  const path = freshPath('parquet');
+  const clock = { ...realEffects, time: Date.parse('2026-05-01T00:00:00Z') };
+  const effects = Object.assign(clock, { now: () => clock.time, monotonic: () => clock.time });
+  const store = await openTestStore(path, { effects });
+  let [merges, written] = [0, 0];
+  const merging = new BackgroundMerge({
+    ...{ tables, pipelines: [], effects },
+    onEvent: ({ bytes }) => {
+      merges++;
+      written += bytes.after;
+    },
+  });
+  const counts: number[] = [];
+  const startedAt = performance.now();
+  // The day is over after 8,640 commits; the last ones are of the next.
+  for (let at = 0; at < COMMITS + 120; at++) {
+    clock.time += 10_000;
+    await commitItems(store, at * SIZE, at * SIZE + SIZE - 1, { perDay: COMMITS * SIZE });
+    merging.start(store);
+    await merging.idle();
+    if (at % 360 === 0)
+      counts.push(store.ledger().reduce((sum, { tables: own }) => sum + (own['items']?.files.length ?? 0), 0));
+  }
+  const seconds = (performance.now() - startedAt) / 1000;
+  console.log({ files: counts, merges, mergedMb: written / 1e6, seconds, rss: process.memoryUsage().rss / 1e6 });
+  expect(Math.max(...counts)).toBeLessThanOrEqual(60);
+  const closed = store
+    .ledger()
+    .filter(({ tables: own }) => own['items']?.files.every(({ path: file }) => file.includes('2026-05-01')));
+  expect(planCompaction(closed, { tables, pipelines: [], targetBytes: 128e6, range: undefined })).toEqual([]);
+  await merging.stop();
+  await store.close();
+  const reader = await openReader(path, tables);
+  const rows = (COMMITS + 120) * SIZE;
+  expect(await countItems(reader)).toEqual({ rows, distinct: rows, parts: 2 * rows });
+  await reader.close();
+  console.log({ onDisk: (await listAll(path)).filter((name) => name.endsWith('.parquet')).length });
+});
