@@ -160,7 +160,12 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   const span = { from, to: Math.max(from, loop.head) };
   const report: RunReport = {
     ...{ event: 'done', network: session.network, pipeline: options.pipelines.join(','), ...span },
-    ...tally.totals(pipelines, [span], sessions.counts),
+    // A changing list covers no blocks: it is as old as its cadence.
+    ...tally.totals(
+      pipelines.filter((pipeline) => !isReading(pipeline)),
+      [span],
+      sessions.counts,
+    ),
     // Not those of the ledger, in which merged entries have rows of earlier ones.
     ...{ rows: told.rows, openDays: [] },
     seconds: Math.round(effects.monotonic() - startedAt) / 1000,

@@ -7,25 +7,25 @@ import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, startGrowing } from './support.ts';
 
 test('a backfill runs beside the head, and both have the rows of a run', async () => {
-  const { effects, sandbox } = await startGrowing(60);
+  const { effects, sandbox } = await startGrowing(30);
   const warehouse = join(freshFolder(), 'w');
   const options = { pipelines: ['transactions'], network: sandbox.url, warehouse, effects, lagMs: 10_000 };
   const seen = new Set<string>();
   const { events, report } = await followUntil(
     (event: FollowEvent) => {
       if (event.event === 'backfill') seen.add('backfill');
-      if (event.event === 'lag' && event.block >= HEAD + 60) seen.add('head');
+      if (event.event === 'lag' && event.block >= HEAD + 30) seen.add('head');
       return seen.size === 2;
     },
-    { ...options, from: '-10:', backfill: `${HEAD - 60}:` },
+    { ...options, from: '-10:', backfill: `${HEAD - 40}:` },
   );
   // The range ends where following begins.
   expect(events.find(({ event }) => event === 'backfill')).toEqual({
     ...{ event: 'backfill', complete: true, missing: 0 },
-    ...{ from: HEAD - 60, to: HEAD - 10 },
+    ...{ from: HEAD - 40, to: HEAD - 10 },
   });
-  expect(report).toMatchObject({ from: HEAD - 9, to: HEAD + 60, complete: true });
+  expect(report).toMatchObject({ from: HEAD - 9, to: HEAD + 30, complete: true });
   const once = join(freshFolder(), 'once');
-  await run({ ...options, workers: 0, warehouse: once, range: `${HEAD - 60}:${HEAD + 60}` });
+  await run({ ...options, workers: 0, warehouse: once, range: `${HEAD - 40}:${HEAD + 30}` });
   expect(await hashTables(warehouse)).toEqual(await hashTables(once));
 });

@@ -7,16 +7,16 @@ import { followUntil, HEAD, reaches, startGrowing } from './support.ts';
 
 describe('following the head', () => {
   test('keeps up within the promised lag, with the rows of one run, and goes on where it was stopped', async () => {
-    const { effects, sandbox } = await startGrowing(200);
+    const { effects, sandbox } = await startGrowing(140);
     const warehouse = join(freshFolder(), 'w');
     const options = { pipelines: ['transactions'], network: sandbox.url, warehouse, effects, lagMs: 10_000 };
-    const first = await followUntil(reaches(HEAD + 100), { ...options, from: '-100:' });
+    const first = await followUntil(reaches(HEAD + 70), { ...options, from: '-100:' });
     expect(first.report).toMatchObject({ from: HEAD - 99, complete: true });
-    const second = await followUntil(reaches(HEAD + 200), options);
-    expect(second.report).toMatchObject({ from: HEAD - 99, to: HEAD + 200, complete: true });
+    const second = await followUntil(reaches(HEAD + 140), options);
+    expect(second.report).toMatchObject({ from: HEAD - 99, to: HEAD + 140, complete: true });
     expect([...first.lags.slice(1), ...second.lags.slice(1)].filter(({ longest }) => longest > 10)).toEqual([]);
     const once = join(freshFolder(), 'once');
-    await run({ workers: 0, ...options, warehouse: once, range: `${HEAD - 99}:${HEAD + 200}` });
+    await run({ workers: 0, ...options, warehouse: once, range: `${HEAD - 99}:${HEAD + 140}` });
     expect(await hashTables(warehouse)).toEqual(await hashTables(once));
   });
 });

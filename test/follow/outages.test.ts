@@ -13,7 +13,7 @@ async function startFollowed(most: number, sandboxOptions: SandboxOptions = {}) 
   const { effects, sandbox } = await startGrowing(most, sandboxOptions);
   const relay = await startRelay(sandbox.url);
   const warehouse = join(freshFolder(), 'w');
-  const options = { pipelines: ['transactions'], network: relay.url, warehouse, effects, lagMs: 10_000, from: '-2:' };
+  const options = { pipelines: ['blocks'], network: relay.url, warehouse, effects, lagMs: 10_000, from: '-2:' };
   /** Answers so while some time passes, once the head has moved. */
   const whilePassing = (ms: number, answer: (passing: Passing) => Replied | Promise<Replied>) => {
     let until: number | undefined;
@@ -34,13 +34,13 @@ describe('a source', () => {
     ['is down for an hour', 3_600_000, 502, 'gateway-error'],
     ['answers 429 for ten minutes', 600_000, 429, 'rate-limited'],
   ])('that %s is asked now and then, and caught up with', async (_, ms, status, code) => {
-    const { effects, relay, options, whilePassing } = await startFollowed(150);
+    const { effects, relay, options, whilePassing } = await startFollowed(60);
     const fail = whilePassing(ms, () => ({ status, body: '' }));
     let failed = 0;
     const { events, report } = await followUntil((event) => {
       fail(event);
       if (event.event === 'resumed') failed = relay.requests.length;
-      return reaches(HEAD + 150)(event);
+      return reaches(HEAD + 60)(event);
     }, options);
     expect(report.complete).toBe(true);
     const told = troubles(events);
@@ -131,7 +131,7 @@ describe('a source', () => {
 
 describe('a machine', () => {
   test('whose clock is moved, or which slept, measures the lag by the chain and goes on', async () => {
-    const { effects, options } = await startFollowed(450);
+    const { effects, options } = await startFollowed(420);
     const begin = Date.UTC(2026, 4, 2) - 2_000_000 + HEAD * 400;
     effects.moveWall(begin - effects.now());
     let jumps = 0;
@@ -148,7 +148,7 @@ describe('a machine', () => {
         jumps++;
         effects.sleepMachine(100_000);
       }
-      return reaches(HEAD + 450)(event);
+      return reaches(HEAD + 420)(event);
     }, options);
     expect(report.complete).toBe(true);
     expect(events.filter(({ event }) => event === 'clock')).toMatchObject([{ why: 'slept' }]);
