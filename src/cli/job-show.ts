@@ -63,13 +63,28 @@ export async function showHistory(file: string, options: OpenOptions, limit: num
 }
 
 function summaryOf(job: Job, next: number | undefined): Readonly<Record<string, unknown>> {
-  const { name, file, doc, network, warehouse, pipelines, zone, clock, retention, marts, checks, outputs, schedule } =
-    job;
+  const {
+    name,
+    file,
+    doc,
+    network,
+    warehouse,
+    pipelines,
+    zone,
+    clock,
+    retention,
+    marts,
+    checks,
+    outputs,
+    databases,
+    schedule,
+  } = job;
   return {
     ...{ name, file, doc, network, warehouse, pipelines, zone, clock, retention },
     marts: marts ?? 'all',
     checks: checks ?? 'all',
     outputs: outputs.map(({ output }) => output),
+    databases: databases.map(({ to, as }) => ({ to, as })),
     schedule:
       schedule === undefined ? undefined : { cron: schedule.cron, zone: schedule.zone, catchUp: schedule.catchUp },
     next: isoOf(next),

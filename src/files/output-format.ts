@@ -9,6 +9,8 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   '.json': ['json'],
   '.jsonl': ['rows', 'jsonl'],
   '.ndjson': ['rows', 'jsonl'],
+  '.arrow': ['arrow'],
+  '.xlsx': ['xlsx'],
   '.html': ['html'],
   '.md': ['md'],
   '.txt': ['text', 'box'],

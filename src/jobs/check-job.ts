@@ -44,7 +44,7 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
   const checks = listOf(parsed, 'checks', 'check', names.checks);
   const zone = checkZone(parsed, ['zone'], fields.zone);
   const range = checkRange(parsed);
-  const outputs = await checkTargets(parsed, names);
+  const { outputs, databases } = await checkTargets(parsed, names);
   if (!isLocalPath(fields.warehouse ?? '')) {
     const hint = 'use a local folder, or the path of a .duckdb file';
     throw wrongValue(parsed.yaml, ['warehouse'], 'a local path, not a URL', hint);
@@ -62,7 +62,7 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
     throw wrongValue(parsed.yaml, ['iceberg'], `false for the DuckDB warehouse ${warehouse}`, hint);
   }
   return {
-    ...{ name, file, warehouse, network: network.name, range, zone, marts, checks, outputs, retention, clock },
+    ...{ name, file, warehouse, network: network.name, range, zone, marts, checks, outputs, databases, retention, clock },
     ...{
       rps: fields.rps,
       priority: fields.priority ?? fields.lane ?? 'backfill',

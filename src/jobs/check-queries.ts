@@ -10,11 +10,9 @@ import { lineAt, parametersIn, parseSql } from '../sql/sql-tree.ts';
 import { COMMITS, openReader, type Reader } from '../warehouse/index.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import type { Job, OutputTarget } from './job.ts';
+import type { Job, PlacedQuery } from './job.ts';
 import { loadNames } from './known-names.ts';
 import { boundIn, faultIn } from './write-rows.ts';
-
-type QueryTarget = Extract<OutputTarget, { readonly kind: 'query' }>;
 
 /**
  * Checks that DuckDB can parse the queries of a job, and that their tables and columns exist: each is planned over empty tables.
@@ -23,7 +21,10 @@ type QueryTarget = Extract<OutputTarget, { readonly kind: 'query' }>;
  * @throws {UsageError} `bad-job` with the file and line of the first wrong query
  */
 export async function checkQueries(job: Job): Promise<void> {
-  const queries = job.outputs.filter((output) => output.kind === 'query');
+  const queries: readonly PlacedQuery[] = [
+    ...job.outputs.filter((output) => output.kind === 'query'),
+    ...job.databases.flatMap(({ source }) => ('sql' in source ? [source] : [])),
+  ];
   if (queries.length === 0) return;
   const [registry, { marts }] = await Promise.all([warehouseRegistry(job.warehouse), loadNames()]);
   const isNamed = (name: string): boolean => queries.some(({ sql }) => sql.toLowerCase().includes(name));
@@ -80,7 +81,7 @@ interface Known {
   readonly areAllKnown: boolean;
 }
 
-async function checkQuery(scratch: EmptyDatabase, target: QueryTarget, known: Known): Promise<void> {
+async function checkQuery(scratch: EmptyDatabase, target: PlacedQuery, known: Known): Promise<void> {
   const { sql } = target;
   const values = { from: 1, to: 1, first_date: '2026-05-01', date: '2026-05-01', job: known.job.name };
   await checkParameters(scratch, target, Object.keys(values));
@@ -92,7 +93,7 @@ async function checkQuery(scratch: EmptyDatabase, target: QueryTarget, known: Kn
 
 async function checkParameters(
   scratch: EmptyDatabase,
-  { sql, lines }: QueryTarget,
+  { sql, lines }: PlacedQuery,
   known: readonly string[],
 ): Promise<void> {
   const parsed = await parseSql(scratch.query, sql);

@@ -5,22 +5,32 @@ import type { YamlPath as Path } from '../core/yaml.ts';
 import { statIfAny } from '../files/disk.ts';
 import { requireFormatOf } from '../files/output-format.ts';
 import { REPORT_FORMATS } from '../reports/report-format.ts';
-import { RELATION_FORMATS } from '../sql/relation-writer.ts';
-import { type OutputTarget, unknownPlaceholders } from './job.ts';
+import { parseTarget, WHOLE_FORMATS } from '../targets/target.ts';
+import { type DatabaseTarget, type Job, type OutputTarget, unknownPlaceholders } from './job.ts';
 import { wrongName, wrongValue } from './job-fault.ts';
 import type { ExportTarget, ReportTarget } from './job-schema.ts';
 import type { JobNames } from './known-names.ts';
 import type { ParsedJob } from './parse-job.ts';
 
-/** The files that a job publishes, reports first. @throws {UsageError} with line and column */
-export async function checkTargets(parsed: ParsedJob, names: JobNames): Promise<readonly OutputTarget[]> {
+/** The files that a job publishes, reports first, and the databases that it writes. @throws {UsageError} with line and column */
+export async function checkTargets(parsed: ParsedJob, names: JobNames): Promise<Pick<Job, 'outputs' | 'databases'>> {
   const { reports, exports } = parsed.fields;
-  const outputs = await Promise.all([
-    ...reports.map((target, at) => reportTarget(parsed, target, at, names)),
-    ...exports.map((target, at) => exportTarget(parsed, target, at, names)),
+  const databases = await Promise.all(
+    exports.flatMap((target, at) => (target.to === undefined ? [] : [databaseTarget(parsed, target, at, names)])),
+  );
+  const files = exports.flatMap((target, at) => (target.to === undefined ? [{ target, at }] : []));
+  const written = await Promise.all([
+    ...reports.map(async (target, at) => ({
+      path: ['reports', at],
+      output: await reportTarget(parsed, target, at, names),
+    })),
+    ...files.map(async ({ target, at }) => ({
+      path: ['exports', at],
+      output: await exportTarget(parsed, target, at, names),
+    })),
   ]);
-  requireDistinct(parsed, outputs);
-  return outputs;
+  requireDistinct(parsed, written);
+  return { outputs: written.map(({ output }) => output), databases };
 }
 
 async function reportTarget(
@@ -55,18 +65,59 @@ async function exportTarget(
   names: JobNames,
 ): Promise<OutputTarget> {
   const path = ['exports', at];
+  requireOne(parsed, path, target, ['output', 'to']);
+  const { output = '' } = target;
+  const format = outputFormat(parsed, path, { ...target, output }, WHOLE_FORMATS);
+  const source = await sourceOf(parsed, target, at, names);
+  return 'table' in source
+    ? { kind: 'table', ...source, format, output }
+    : { kind: 'query', ...source, format, output };
+}
+
+async function databaseTarget(
+  parsed: ParsedJob,
+  target: ExportTarget,
+  at: number,
+  names: JobNames,
+): Promise<DatabaseTarget> {
+  const path = ['exports', at];
+  requireOne(parsed, path, target, ['output', 'to']);
+  const { to = '', format } = target;
+  const refuse = (key: string, expected: string, hint: string) =>
+    wrongValue(parsed.yaml, [...path, key], expected, hint);
+  if (format !== undefined) throw refuse('format', 'no format of rows in a database', 'leave it out');
+  requirePlaceholders(parsed, [...path, 'to'], to);
+  const where = parseTarget(to);
+  if (where.kind === 'file' && where.format !== 'sqlite')
+    throw refuse(
+      'to',
+      'a database: postgres://user@host/database, or a path that ends in .sqlite or .db',
+      'files are outputs',
+    );
+  const source = await sourceOf(parsed, target, at, names);
+  const as = target.as ?? ('table' in source ? source.table : undefined);
+  if (as === undefined) throw refuse('to', 'a name for the rows of a query', 'as: name of the table in the database');
+  return { source, to, as };
+}
+
+/** The table or select of an export. */
+async function sourceOf(
+  parsed: ParsedJob,
+  target: ExportTarget,
+  at: number,
+  names: JobNames,
+): Promise<DatabaseTarget['source']> {
+  const path = ['exports', at];
   requireOne(parsed, path, target, ['table', 'query', 'file']);
-  const format = outputFormat(parsed, path, target, RELATION_FORMATS);
-  const { output } = target;
   if (target.table !== undefined) {
     const known = [...names.tables, ...names.marts];
     if (!known.includes(target.table)) throw wrongName(parsed.yaml, [...path, 'table'], 'table or mart', known);
-    return { kind: 'table', table: target.table, format, output };
+    return { table: target.table };
   }
   const { query, file = '' } = target;
   const sql = query ?? (await readQuery(parsed, path, file));
   const lines = query === undefined ? { file, line: 1, isFolded: false } : parsed.yaml.linesAt([...path, 'query']);
-  return { kind: 'query', sql: sql.replace(/[\s;]+$/, ''), lines, format, output };
+  return { sql: sql.replace(/[\s;]+$/, ''), lines };
 }
 
 async function readQuery({ yaml }: ParsedJob, path: Path, file: string): Promise<string> {
@@ -107,11 +158,12 @@ function requirePlaceholders({ yaml }: ParsedJob, path: Path, text: string): voi
     throw wrongValue(yaml, path, '{date}, {first_date} or {job} in braces', 'there are no other placeholders');
 }
 
-function requireDistinct(parsed: ParsedJob, outputs: readonly OutputTarget[]): void {
-  const paths = outputs.map(({ output }) => resolve(output));
-  const { fields } = parsed;
-  outputs.forEach(({ output }, at) => {
-    const path = at < fields.reports.length ? ['reports', at] : ['exports', at - fields.reports.length];
+function requireDistinct(
+  parsed: ParsedJob,
+  written: readonly { readonly path: Path; readonly output: OutputTarget }[],
+): void {
+  const paths = written.map(({ output }) => resolve(output.output));
+  written.forEach(({ path, output: { output } }, at) => {
     requirePlaceholders(parsed, [...path, 'output'], output);
     if (paths.indexOf(resolve(output)) !== at) {
       throw wrongValue(

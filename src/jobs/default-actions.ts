@@ -5,7 +5,7 @@ import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { JobActions } from './job-actions.ts';
 import { sendNotice } from './webhook.ts';
-import { writeRows } from './write-rows.ts';
+import { writeDatabase, writeRows } from './write-rows.ts';
 
 /** The steps that the program runs. */
 export const jobActions: JobActions = {
@@ -63,5 +63,6 @@ export const jobActions: JobActions = {
     return renderReport(warehouse, report, request);
   },
   writeRows,
+  writeDatabase,
   notify: sendNotice,
 };

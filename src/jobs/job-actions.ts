@@ -5,7 +5,7 @@ import type { PublishOptions, PublishReport } from '../iceberg/publish-warehouse
 import type { MartBuild } from '../marts/build-marts.ts';
 import type { CheckResult } from '../marts/run-checks.ts';
 import type { RenderedReport, RenderOptions } from '../reports/render-report.ts';
-import type { RelationFormat } from '../sql/relation-writer.ts';
+import type { WholeFormat } from '../targets/target.ts';
 import type { RepairOptions } from '../verify/repair.ts';
 import type { RetentionOptions, RetentionReport } from '../verify/retention.ts';
 import type { VerifyReport } from '../verify/verify.ts';
@@ -54,7 +54,7 @@ export type ReportOutcome = Pick<RenderedReport, 'content' | 'gaps' | 'isEmpty'>
 /** Rows to write to a file: a table in key order, or a select. */
 export interface RowsRequest {
   readonly source: { readonly table: string } | PlacedQuery;
-  readonly format: RelationFormat;
+  readonly format: WholeFormat;
   readonly network: string;
   /** Values of the parameters of a select. */
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -64,6 +64,15 @@ export interface RowsOutcome {
   readonly rows: number;
   /** Gaps in the tables that were read, one line each. */
   readonly gaps: readonly string[];
+  /** Values that the target cannot hold as they are, one line each. */
+  readonly notes: readonly string[];
+}
+
+/** Rows to write to a database. */
+export interface DatabaseRequest extends Pick<RowsRequest, 'source' | 'network' | 'parameters'> {
+  readonly as: string;
+  /** UTC days to replace, of rows that have days. */
+  readonly days: { readonly from: string; readonly to: string };
 }
 
 /** The actions behind the steps of a job; those of the program are in `default-actions.ts`. */
@@ -94,6 +103,8 @@ export interface JobActions {
   renderReport(warehouse: string, report: string, request: ReportRequest): Promise<ReportOutcome>;
   /** Writes a new file. */
   writeRows(warehouse: string, path: string, request: RowsRequest): Promise<RowsOutcome>;
+  /** Writes rows to a database, where they replace those of the same days. */
+  writeDatabase(warehouse: string, to: string, request: DatabaseRequest): Promise<RowsOutcome>;
   /** Sends a notification; throws if the program or server fails. */
   notify(target: NoticeTarget, body: string): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { PRIORITIES } from '../rate-limit/priority.ts';
 import { REPORT_FORMATS } from '../reports/report-format.ts';
-import { RELATION_FORMATS } from '../sql/relation-writer.ts';
+import { WHOLE_FORMATS } from '../targets/target.ts';
 
 /** The schema of job files; docs/job.schema.json is generated from it. `checkJob` checks the names. */
 
@@ -41,11 +41,19 @@ const exported = z
         'Query to export. `$from` and `$to` are the first and last masterchain block of the range, `$first_date` and `$date` its first and last day.',
       ),
     file: text.optional().describe('File with such a query.'),
-    format: formatOf(RELATION_FORMATS),
-    output,
+    format: formatOf(WHOLE_FORMATS),
+    output: output.optional(),
+    to: text
+      .optional()
+      .describe(
+        'Instead of `output`, a database: `postgres://user@host/database` without a password, or a path that ends in .sqlite or .db. The days of the range are replaced there.',
+      ),
+    as: text
+      .optional()
+      .describe('Name of the table in the database, or `schema.table`. Default: `table`; required for a query.'),
   })
   .meta({
-    description: 'Rows to write to a file when all checks have passed.',
+    description: 'Rows to write to a file or a database when all checks have passed.',
     oneOf: ['table', 'query', 'file'].map((key) => ({ required: [key] })),
   });
 

@@ -2,7 +2,7 @@ import type { TextLines } from '../core/yaml.ts';
 import type { Selection } from '../declare/selection.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import type { ReportFormat } from '../reports/report-format.ts';
-import type { RelationFormat } from '../sql/relation-writer.ts';
+import type { WholeFormat } from '../targets/target.ts';
 import type { CronTimes } from './cron.ts';
 import type { JobRange } from './job-range.ts';
 import type { Notice } from './job-schema.ts';
@@ -38,6 +38,7 @@ export interface Job {
   readonly marts: readonly string[] | undefined;
   readonly checks: readonly string[] | undefined;
   readonly outputs: readonly OutputTarget[];
+  readonly databases: readonly DatabaseTarget[];
   readonly notify: readonly Notice[];
   readonly schedule: JobSchedule | undefined;
 }
@@ -74,8 +75,17 @@ export type OutputTarget =
       readonly format: ReportFormat;
       readonly output: string;
     }
-  | { readonly kind: 'table'; readonly table: string; readonly format: RelationFormat; readonly output: string }
-  | ({ readonly kind: 'query'; readonly format: RelationFormat; readonly output: string } & PlacedQuery);
+  | { readonly kind: 'table'; readonly table: string; readonly format: WholeFormat; readonly output: string }
+  | ({ readonly kind: 'query'; readonly format: WholeFormat; readonly output: string } & PlacedQuery);
+
+/** Rows that the job writes to a database. */
+export interface DatabaseTarget {
+  readonly source: { readonly table: string } | PlacedQuery;
+  /** URL without a password, or path of a SQLite file; may contain placeholders. */
+  readonly to: string;
+  /** Name of the table there. */
+  readonly as: string;
+}
 
 /** A select, and its place in a file. */
 export interface PlacedQuery {

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { JobError } from '../core/errors.ts';
 import { dateAt } from '../core/time-zone.ts';
 import { fillIn, type Job, type OutputTarget, type Placeholders } from './job.ts';
+import type { DatabaseRequest } from './job-actions.ts';
 import { type Fixed, reportFailure, type StepContext, timed } from './job-step.ts';
 import { type Publication, putInPlace } from './publish.ts';
 import type { StagedOutput } from './run-record.ts';
@@ -62,9 +63,39 @@ async function writeOutput(
   const name = target.kind === 'table' ? target.table : fillIn(target.output, values);
   return timed(context, { kind: 'rows', name }, async () => {
     const request = { source, format: target.format, network, parameters };
-    const { rows, gaps } = await actions.writeRows(warehouse, path, request);
-    return { value: undefined, rows: { [name]: rows }, message: describeGaps(gaps) };
+    const { rows, gaps, notes } = await actions.writeRows(warehouse, path, request);
+    return { value: undefined, rows: { [name]: rows }, message: describeRows(gaps, notes) };
   });
+}
+
+/** Writes the rows of the run's days to databases. Each can be repeated, so a later failure of the run needs no undoing. */
+export async function writeDatabases(context: StepContext, fixed: Fixed): Promise<void> {
+  const { job, actions } = context;
+  if (job.databases.length === 0 || context.stop.aborted) return;
+  const values: Placeholders = { job: job.name, ...(await fetchDays(context, fixed)) };
+  const parameters = { from: fixed.range.from ?? null, to: fixed.range.to ?? null, ...values };
+  const days = utcDays(values, job.zone);
+  for (const { source, to, as } of job.databases) {
+    if (context.stop.aborted) return;
+    await timed(context, { kind: 'rows', name: as }, async () => {
+      const request = { source, as, days, network: job.network, parameters };
+      const { rows, gaps, notes } = await actions.writeDatabase(job.warehouse, fillIn(to, values), request);
+      return { value: undefined, rows: { [as]: rows }, message: describeRows(gaps, notes) };
+    });
+  }
+}
+
+/** The UTC days of days in a time zone: outside of UTC, one more at either end. */
+function utcDays({ first_date: from, date: to }: Placeholders, zone: string): DatabaseRequest['days'] {
+  if (zone === 'UTC') return { from, to };
+  const moved = (day: string, by: number): string =>
+    new Date(Date.parse(day) + by * 86_400_000).toISOString().slice(0, 10);
+  return { from: moved(from, -1), to: moved(to, 1) };
+}
+
+function describeRows(gaps: readonly string[], notes: readonly string[]): string | undefined {
+  const parts = [describeGaps(gaps), ...notes].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : parts.join('; ');
 }
 
 function describeGaps(gaps: readonly string[]): string | undefined {

@@ -9,7 +9,7 @@ import type { Fixed, StepContext } from './job-step.ts';
 import { buildMarts, exportRange, fixRun, runChecks, skipExport } from './job-steps.ts';
 import { compactFiles, publishIceberg, verifyRows } from './maintenance.ts';
 import { notifyAll } from './notify.ts';
-import { publish, stageOutputs } from './outputs.ts';
+import { publish, stageOutputs, writeDatabases } from './outputs.ts';
 import { Publication } from './publish.ts';
 import { forgetOldRows } from './retention-step.ts';
 import { freshRecordId, JobHistory, lastBlock, lockJobs, unfinished } from './run-history.ts';
@@ -165,6 +165,7 @@ class JobRun {
         () => buildMarts(context),
         () => runChecks(context),
         () => stageOutputs(context, fixed, publication),
+        () => writeDatabases(context, fixed),
       ];
       for (const step of steps) {
         await step();

@@ -72,7 +72,7 @@ export function describeJob(job: Job, nextRun: number | undefined): string {
       : [`  retention  ${formatCount(job.retention.keepDays)} days of ${job.retention.pipelines.join(', ')}`]),
     `  marts      ${names(job.marts)}`,
     `  checks     ${names(job.checks)}`,
-    `  outputs    ${names(job.outputs.map(({ output }) => output))}`,
+    `  outputs    ${names([...job.outputs.map(({ output }) => output), ...job.databases.map(({ to, as }) => `${as} in ${to}`)])}`,
     `  schedule   ${schedule}`,
   ];
   return `${lines.join('\n')}\n`;

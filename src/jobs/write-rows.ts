@@ -2,14 +2,16 @@ import { StoreError } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { guarded } from '../files/file-failure.ts';
 import { quoteName } from '../sql/canonical-text.ts';
-import { writeRelation } from '../sql/relation-writer.ts';
 import { sqlFault } from '../sql/sql-fault.ts';
+import { CellNotes } from '../targets/cell-notes.ts';
+import { exportRows, writeFileAs } from '../targets/export-rows.ts';
+import { openRows } from '../targets/exported-rows.ts';
 import { openReader } from '../warehouse/index.ts';
 import { findGaps } from '../warehouse/query/open-warehouse.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { PlacedQuery } from './job.ts';
-import type { RowsOutcome, RowsRequest } from './job-actions.ts';
+import type { DatabaseRequest, RowsOutcome, RowsRequest } from './job-actions.ts';
 
 /**
  * Writes the rows of a table or a select to a file, without keeping them in memory.
@@ -24,16 +26,37 @@ export async function writeRows(path: string, to: string, request: RowsRequest):
     requireSameNetwork(reader.path, reader.network, network);
     const select = 'table' in source ? selectTable(registry, source.table) : source.sql;
     const gaps = await findGaps(reader, registry, { sql: select, parameters });
-    const selection = { sql: select, parameters: boundIn(select, parameters) };
-    const rows = await guarded(`file ${to}`, () => writeRelation(reader, selection, { file: to, format })).catch(
-      (error: unknown) => {
-        throw 'table' in source ? error : withPlace(error, source);
-      },
-    );
-    return { rows, gaps };
+    const bound = boundIn(select, parameters);
+    const notes = new CellNotes();
+    const name = 'table' in source ? source.table : 'rows';
+    const write = async (): Promise<number> => {
+      const rows = await openRows(reader, registry, { sql: select }, { parameters: bound });
+      return writeFileAs(format, to, reader, rows, { name, notes, options: { parameters: bound } });
+    };
+    const rows = await guarded(`file ${to}`, write).catch((error: unknown) => {
+      throw 'table' in source ? error : withPlace(error, source);
+    });
+    return { rows, gaps, notes: notes.messages() };
   } finally {
     await reader.close();
   }
+}
+
+/**
+ * Writes the rows of a table or a select to a database, where they replace those of the same days.
+ *
+ * @throws {StoreError} if the select is wrong or the database cannot be written
+ */
+export async function writeDatabase(path: string, to: string, request: DatabaseRequest): Promise<RowsOutcome> {
+  const { source, as, days, network, parameters } = request;
+  const isTable = 'table' in source;
+  const bound = isTable ? undefined : boundIn(source.sql, parameters);
+  const gaps: string[] = [];
+  const given = { network, as, daysIfDated: days, parameters: bound, onGap: (gap: string) => void gaps.push(gap) };
+  const report = await exportRows(path, isTable ? source : { sql: source.sql }, to, given).catch((error: unknown) => {
+    throw isTable ? error : withPlace(error, source);
+  });
+  return { rows: report.rows, gaps, notes: report.warnings.filter((warning) => !gaps.includes(warning)) };
 }
 
 /** The values that a select uses. */

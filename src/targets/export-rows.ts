@@ -13,13 +13,15 @@ import { type Days, type ExportedRows, type ExportSource, openRows } from './exp
 import { withoutFormulas } from './formula-guard.ts';
 import type { DayReport } from './owned-table.ts';
 import type { TableOptions } from './sqlite-file.ts';
-import { type FileFormat, parseTarget, type Target } from './target.ts';
+import { parseTarget, type Target, type WholeFormat } from './target.ts';
 
 export interface ExportOptions {
   /** When given, the warehouse must hold it. */
   readonly network?: string | undefined;
   /** UTC days to export, both ends inclusive; default: all. */
   readonly days?: Days | undefined;
+  /** As `days`, but rows without a day are replaced together. */
+  readonly daysIfDated?: Days | undefined;
   /** Name of the table in a database, or of the first sheet. Default: that of the exported table; required for a query. */
   readonly as?: string | undefined;
   /** Values of `$name` in the query. */
@@ -32,6 +34,8 @@ export interface ExportOptions {
   readonly effects?: Effects | undefined;
   /** Called for each gap in the exported range, and for values that the target cannot hold as they are. */
   readonly onWarning?: ((message: string) => void) | undefined;
+  /** Called for each gap alone. */
+  readonly onGap?: ((message: string) => void) | undefined;
   /** Called after each day that was replaced in a database. */
   readonly onDay?: ((report: DayReport) => void) | undefined;
 }
@@ -76,10 +80,13 @@ async function exportFrom(
   target: Target,
   options: ExportOptions,
 ): Promise<ExportReport> {
-  const { days, parameters, strict, onWarning = () => undefined } = options;
-  const rows = await openRows(reader, registry, source, { days, parameters });
+  const { days, daysIfDated, parameters, strict, onWarning = () => undefined } = options;
+  const rows = await openRows(reader, registry, source, { days, daysIfDated, parameters });
   const gaps = await findGaps(reader, registry, { sql: rows.sqlOf(), parameters }, strict);
-  for (const gap of gaps) onWarning(gap);
+  for (const gap of gaps) {
+    onWarning(gap);
+    options.onGap?.(gap);
+  }
   const notes = new CellNotes();
   const written = await writeTo(target, reader, rows, { source, notes, options });
   const messages = notes.messages();
@@ -93,6 +100,13 @@ interface Writing {
   readonly source: ExportSource;
   readonly notes: CellNotes;
   readonly options: ExportOptions;
+}
+
+interface FileWriting {
+  /** Name of the first sheet of a workbook. */
+  readonly name: string;
+  readonly notes: CellNotes;
+  readonly options: Pick<ExportOptions, 'parameters' | 'keepFormulas'>;
 }
 
 async function writeTo(
@@ -126,12 +140,13 @@ async function writeTo(
   return { rows: count, days: undefined };
 }
 
-async function writeFileAs(
-  format: Exclude<FileFormat, 'sqlite'>,
+/** Writes rows to a new file. */
+export async function writeFileAs(
+  format: WholeFormat,
   draft: string,
   reader: Reader,
   rows: ExportedRows,
-  { name, notes, options }: Omit<Writing, 'source'> & { readonly name: string },
+  { name, notes, options }: FileWriting,
 ): Promise<number> {
   const selection = { sql: rows.sqlOf(), parameters: options.parameters };
   switch (format) {

@@ -52,6 +52,8 @@ export interface ExportedRows {
 
 export interface RowsOptions {
   readonly days?: Days | undefined;
+  /** As `days`, but ignored for rows without a day. */
+  readonly daysIfDated?: Days | undefined;
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -60,7 +62,7 @@ export async function openRows(
   reader: Reader,
   registry: Registry,
   source: ExportSource,
-  { days, parameters }: RowsOptions,
+  { days: required, daysIfDated, parameters }: RowsOptions,
 ): Promise<ExportedRows> {
   const table = 'table' in source ? await findTable(registry, source.table) : undefined;
   const base = 'table' in source ? `SELECT * FROM ${quoteName(source.table)}` : oneSelect(source.sql);
@@ -72,7 +74,8 @@ export async function openRows(
     return { name: String(name), type: String(type), classed: classOf(String(type)), doc };
   });
   const isDated = columns.some(({ name, type }) => name === DAY_COLUMN && type === 'DATE');
-  if (days !== undefined && !isDated) throw withoutDay();
+  if (required !== undefined && !isDated) throw withoutDay();
+  const days = required ?? (isDated ? daysIfDated : undefined);
   const range = days === undefined ? '' : ` WHERE ${DAY_COLUMN} BETWEEN DATE '${days.from}' AND DATE '${days.to}'`;
   const whole = days === undefined ? base : `SELECT * FROM (${base}\n)${range}`;
   const sqlOf = (day?: string | null): string => {

@@ -15,6 +15,10 @@ const EXTENSIONS = {
   '.db': 'sqlite',
 } as const;
 
+/** Formats of files that are written as a whole. */
+export const WHOLE_FORMATS = ['csv', 'json', 'jsonl', 'parquet', 'arrow', 'xlsx'] as const;
+export type WholeFormat = (typeof WHOLE_FORMATS)[number];
+
 export type FileFormat = (typeof EXTENSIONS)[keyof typeof EXTENSIONS];
 
 /** Where rows go. */

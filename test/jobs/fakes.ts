@@ -93,7 +93,11 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
       const { writeFile } = await import('node:fs/promises');
       asked.steps.push('rows');
       await writeFile(path, JSON.stringify({ source, parameters }));
-      return { rows: 1, gaps: [] };
+      return { rows: 1, gaps: [], notes: [] };
+    },
+    writeDatabase: async (_warehouse, to) => {
+      asked.steps.push(`database ${to}`);
+      return { rows: 1, gaps: [], notes: [] };
     },
     notify: async (_target, body) => {
       asked.notices.push(body);
