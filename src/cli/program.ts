@@ -14,6 +14,7 @@ import { addFetch } from './commands/fetch-command.ts';
 import { addFiles } from './commands/files-command.ts';
 import { addFollow } from './commands/follow-command.ts';
 import { addForget } from './commands/forget-command.ts';
+import { addInit } from './commands/init-command.ts';
 import { addJob } from './commands/job-command.ts';
 import { addMart } from './commands/mart-command.ts';
 import { addPublish } from './commands/publish-command.ts';
@@ -66,6 +67,7 @@ export function createProgram(): Command {
     addJob,
     addSchedule,
     addSandbox,
+    addInit,
     addCompletion,
   ])
     add(program);

@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { shellWord } from '../common-options.ts';
+import { pasteable } from '../invocation.ts';
+
+const HELP = `
+The project runs as it is, on the sandbox. Existing files are never replaced.
+
+Examples:
+  tonlake init lake
+  cd lake && tonlake job run jobs/daily.yaml`;
+
+/** `tonlake init`: a project to start from. */
+export function addInit(program: Command): void {
+  program
+    .command('init')
+    .description('write a project to start from: a job, a mart, a report, settings')
+    .argument('[folder]', 'folder of the project; created if needed', '.')
+    .addHelpText('after', HELP)
+    .action(async (folder: string) => {
+      const { createProject } = await import('../../project/create-project.ts');
+      const paths = await createProject(folder);
+      const enter = folder === '.' ? '' : `  cd ${shellWord(folder)}\n`;
+      const next = pasteable('tonlake job run jobs/daily.yaml');
+      process.stdout.write(
+        `${paths.map((path) => join(folder, path)).join('\n')}\n\nNext (README.md has more):\n${enter}  ${next}\n`,
+      );
+    });
+}

@@ -1,0 +1,45 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { UsageError } from '../core/errors.ts';
+import { makeFolder, statIfAny } from '../files/disk.ts';
+import { putContent } from '../files/put-whole-file.ts';
+
+/** Files that begin with a dot have another name in the package: npm would leave them out, or take them for its own. */
+const DOTTED: Readonly<Record<string, string>> = { gitignore: '.gitignore', 'env.example': '.env.example' };
+
+/**
+ * Writes the files of a new project to a folder, which is created if necessary.
+ *
+ * @returns their paths in the folder
+ * @throws {UsageError} `exists` if one of them is there; nothing is written then
+ */
+export async function createProject(folder: string): Promise<readonly string[]> {
+  const templates = templatesFolder();
+  const listed = await readdir(templates, { recursive: true, withFileTypes: true });
+  const files = listed
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(templates.length))
+    .sort();
+  const paths = files.map((file) => DOTTED[file] ?? file);
+  const states = await Promise.all(paths.map((path) => statIfAny(join(folder, path))));
+  const present = paths.filter((_, at) => states[at] !== undefined);
+  if (present.length > 0) {
+    throw new UsageError(`usage: expected a folder without ${present.join(', ')}, got ${folder}`, {
+      code: 'exists',
+      hint: 'choose another folder: tonlake init FOLDER',
+    });
+  }
+  for (const [at, file] of files.entries()) {
+    const path = join(folder, paths[at] ?? file);
+    await makeFolder(dirname(path));
+    await putContent(path, await readFile(join(templates, file), 'utf8'));
+  }
+  return paths;
+}
+
+/** The folder of the package with the files. */
+function templatesFolder(): string {
+  const above = import.meta.url.endsWith('.ts') ? '../../' : '../../../';
+  return fileURLToPath(new URL(`${above}templates/project/`, import.meta.url));
+}

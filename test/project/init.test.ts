@@ -1,0 +1,60 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { tonlake } from '../cli.ts';
+import { freshFolder } from '../scratch.ts';
+
+let folder: string;
+let printed: string;
+beforeAll(async () => {
+  const cwd = freshFolder();
+  const { code, stdout, stderr } = await tonlake(['init', 'lake'], { cwd });
+  expect([code, stderr]).toEqual([0, '']);
+  folder = join(cwd, 'lake');
+  printed = stdout;
+});
+
+test('tonlake init writes a project, and says what to do next', () => {
+  const paths = printed.split('\n\n')[0]?.split('\n') ?? [];
+  expect(paths).toEqual(
+    [
+      'README.md',
+      '.env.example',
+      '.gitignore',
+      'jobs/daily.yaml',
+      'marts/busy_accounts.sql',
+      'reports/accounts/report.md',
+    ].map((path) => join('lake', path)),
+  );
+  expect(paths.every((path) => existsSync(join(folder, '..', path)))).toBe(true);
+  expect(printed).toContain('cd lake\n');
+  expect(readFileSync(join(folder, '.gitignore'), 'utf8').split('\n')).toContain('.env');
+});
+
+test('every command of its README runs as it is, on the sandbox', async () => {
+  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(readFileSync(join(folder, 'README.md'), 'utf8')) ?? [];
+  const lines = block.trim().split('\n');
+  expect(lines.length).toBeGreaterThan(4);
+  for (const line of lines) {
+    const [program, ...args] = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
+    expect(program).toBe('tonlake');
+    const { code, stdout, stderr } = await tonlake(args, { cwd: folder });
+    expect(code, `${line}\n${stdout}${stderr}`).toBe(0);
+  }
+  expect(readFileSync(join(folder, 'out/blocks.csv'), 'utf8')).toMatch(
+    /^workchain,blocks,transactions\n-1,\d+,\d+\n0,\d+,\d+\n$/,
+  );
+  expect(readFileSync(join(folder, 'out/accounts.html'), 'utf8')).toContain('Busy accounts');
+  const rows = await tonlake(
+    ['sql', 'select count(*) as n from busy_accounts', '-w', 'data/sandbox', '--format', 'csv'],
+    { cwd: folder },
+  );
+  expect(Number(rows.stdout.split('\n')[1])).toBeGreaterThan(10);
+});
+
+test('files that are there are never replaced', async () => {
+  writeFileSync(join(folder, 'README.md'), 'mine');
+  const { code, stderr } = await tonlake(['init'], { cwd: folder });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('expected a folder without README.md, .env.example')]);
+  expect(readFileSync(join(folder, 'README.md'), 'utf8')).toBe('mine');
+});
