@@ -13,16 +13,16 @@ export const HARD_ROWS = `
     TIMESTAMP '2026-05-01 00:00:00', DATE '2026-05-01', [4]
   UNION ALL SELECT 5, true, 0, 0, 1, 0, 0, 1e300, '\\N', unhex('5c'), TIMESTAMP '1900-01-01 00:00:00', DATE '1900-01-01', [5]`;
 
-const python = process.env['TONLAKE_PYTHON'] ?? 'python3';
+export const PYTHON = process.env['TONLAKE_PYTHON'] ?? 'python3';
 
 /** Runs a Python program. @returns what it printed as JSON */
 export function runPython(code: string, ...args: readonly string[]): unknown {
-  const { status, stdout, stderr } = spawnSync(python, ['-c', code, ...args], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(PYTHON, ['-c', code, ...args], { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   return JSON.parse(stdout);
 }
 
 /** True if Python has a module. */
 export function hasPython(module: string): boolean {
-  return spawnSync(python, ['-c', `import ${module}`]).status === 0;
+  return spawnSync(PYTHON, ['-c', `import ${module}`]).status === 0;
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { shellWord } from '../common-options.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import { pasteable } from '../invocation.ts';
 
 const HELP = `

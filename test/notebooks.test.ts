@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { tonlake } from './cli.ts';
+import { freshFolder } from './scratch.ts';
+import { hasPython, PYTHON } from './targets/support.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const page = readFileSync(join(root, 'docs/notebooks.md'), 'utf8');
+
+interface Block {
+  readonly place: string;
+  readonly code: string;
+}
+
+function blocksOf(language: string): readonly Block[] {
+  return [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => ({
+    place: `docs/notebooks.md:${page.slice(0, match.index).split('\n').length}`,
+    code: match[1] ?? '',
+  }));
+}
+
+let folder: string;
+beforeAll(async () => {
+  folder = freshFolder();
+  // As `npm install tonlake apache-arrow` leaves them.
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules/tonlake'));
+  symlinkSync(join(root, 'node_modules/apache-arrow'), join(folder, 'node_modules/apache-arrow'));
+  const [export_] = blocksOf('sh');
+  const [, ...args] = (export_?.code ?? '').trim().split(' ');
+  const { code, stderr } = await tonlake(args, { cwd: folder });
+  expect(code, stderr).toBe(0);
+});
+
+/** The range ends within days, so queries warn about gaps. */
+const env = { ...process.env, NODE_NO_WARNINGS: '1' };
+
+/** Runs a block in the folder of the warehouse, in a process of its own. */
+function run(program: string, name: string, code: string) {
+  writeFileSync(join(folder, name), code);
+  const { status, stdout, stderr } = spawnSync(program, [name], { cwd: folder, env, encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+const MODULES = ['duckdb', 'pandas', 'polars', 'pyarrow'];
+const present = new Map(MODULES.map((name) => [name, hasPython(name)]));
+
+describe('the Python of docs/notebooks.md', () => {
+  test('uses every module that the page names', () => {
+    const imported = blocksOf('python').flatMap(({ code }) =>
+      MODULES.filter((name) => code.includes(`import ${name}`)),
+    );
+    expect([...new Set(imported)].sort()).toEqual(MODULES);
+  });
+
+  for (const { place, code } of blocksOf('python')) {
+    const needed = MODULES.filter((name) => code.includes(name));
+    // Data frames of DuckDB are those of pandas, and Arrow types those of pyarrow.
+    const isReady =
+      needed.every((name) => present.get(name)) && (!code.includes('.df()') || present.get('pandas') === true);
+    test.skipIf(!isReady)(`${place} runs`, () => {
+      const { status, stdout, stderr } = run(PYTHON, 'block.py', code);
+      expect([status, stderr]).toEqual([0, '']);
+      expect(stdout).not.toBe('');
+    });
+  }
+});
+
+describe('the JavaScript of docs/notebooks.md', () => {
+  test.each(blocksOf('js'))('$place runs', ({ code }) => {
+    const { status, stdout, stderr } = run(process.execPath, 'block.mjs', code);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).not.toBe('');
+  });
+});
