@@ -62,7 +62,20 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
     throw wrongValue(parsed.yaml, ['iceberg'], `false for the DuckDB warehouse ${warehouse}`, hint);
   }
   return {
-    ...{ name, file, warehouse, network: network.name, range, zone, marts, checks, outputs, databases, retention, clock },
+    ...{
+      name,
+      file,
+      warehouse,
+      network: network.name,
+      range,
+      zone,
+      marts,
+      checks,
+      outputs,
+      databases,
+      retention,
+      clock,
+    },
     ...{
       rps: fields.rps,
       priority: fields.priority ?? fields.lane ?? 'backfill',

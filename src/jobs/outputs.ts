@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { JobError } from '../core/errors.ts';
-import { dateAt } from '../core/time-zone.ts';
+import { addDays, dateAt } from '../core/time-zone.ts';
 import { fillIn, type Job, type OutputTarget, type Placeholders } from './job.ts';
 import type { DatabaseRequest } from './job-actions.ts';
 import { type Fixed, reportFailure, type StepContext, timed } from './job-step.ts';
@@ -88,9 +88,7 @@ export async function writeDatabases(context: StepContext, fixed: Fixed): Promis
 /** The UTC days of days in a time zone: outside of UTC, one more at either end. */
 function utcDays({ first_date: from, date: to }: Placeholders, zone: string): DatabaseRequest['days'] {
   if (zone === 'UTC') return { from, to };
-  const moved = (day: string, by: number): string =>
-    new Date(Date.parse(day) + by * 86_400_000).toISOString().slice(0, 10);
-  return { from: moved(from, -1), to: moved(to, 1) };
+  return { from: addDays(from, -1), to: addDays(to, 1) };
 }
 
 function describeRows(gaps: readonly string[], notes: readonly string[]): string | undefined {

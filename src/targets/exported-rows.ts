@@ -1,4 +1,5 @@
 import { StoreError, UsageError } from '../core/errors.ts';
+import { addDays, daysBetween } from '../core/time-zone.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { loadMarts } from '../marts/load-marts.ts';
@@ -91,7 +92,7 @@ export async function openRows(
     isDated,
     sqlOf,
     days: async () => {
-      if (days !== undefined) return daysBetween(days);
+      if (days !== undefined) return datesOf(days);
       const { rows } = await reader.query(
         `SELECT DISTINCT ${DAY_COLUMN}::VARCHAR FROM (${base}\n) ORDER BY ALL NULLS FIRST`,
         parameters,
@@ -129,11 +130,8 @@ function withoutDay(): UsageError {
   });
 }
 
-function daysBetween({ from, to }: Days): readonly string[] {
-  const days: string[] = [];
-  for (let at = Date.parse(from); at <= Date.parse(to); at += 86_400_000)
-    days.push(new Date(at).toISOString().slice(0, 10));
-  return days;
+function datesOf({ from, to }: Days): readonly string[] {
+  return Array.from({ length: daysBetween(from, to) + 1 }, (_, at) => addDays(from, at));
 }
 
 /** Days as `2026-05-01`, or `2026-05-01:2026-05-07`. @throws {UsageError} `bad-days` */
