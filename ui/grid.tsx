@@ -198,7 +198,13 @@ interface RowProps {
 
 function Row({ at, top, cells, shown, all, active, onPick }: RowProps) {
   return (
-    <div class="grid-row" role="row" aria-rowindex={at + 2} style={{ transform: `translateY(${top}px)` }}>
+    <div
+      class="grid-row"
+      role="row"
+      aria-rowindex={at + 2}
+      aria-busy={cells === undefined}
+      style={{ transform: `translateY(${top}px)` }}
+    >
       {shown.map((column) => {
         const index = all.indexOf(column);
         const value = cells?.[index];
