@@ -19,7 +19,7 @@ export async function sumObject(store: ObjectStore, key: string): Promise<FileSu
 
 /** Writes an object to a new file, not synced yet. @returns undefined if there is none; the file is not there then */
 export async function downloadObject(store: ObjectStore, key: string, path: string): Promise<FileSum | undefined> {
-  const hashes = [createHash('sha256')];
+  let hash = createHash('sha256');
   let bytes = 0;
   let file: FileHandle | undefined;
   try {
@@ -27,8 +27,7 @@ export async function downloadObject(store: ObjectStore, key: string, path: stri
       await file?.close();
       file = await open(path, 'w');
       const own = file;
-      const hash = createHash('sha256');
-      hashes.push(hash);
+      hash = createHash('sha256');
       bytes = 0;
       return async (part) => {
         hash.update(part);
@@ -36,7 +35,7 @@ export async function downloadObject(store: ObjectStore, key: string, path: stri
         await own.writeFile(part);
       };
     });
-    return isFound ? { bytes, sha256: hashes.at(-1)?.digest('hex') ?? '' } : undefined;
+    return isFound ? { bytes, sha256: hash.digest('hex') } : undefined;
   } catch (error) {
     await rm(path, { force: true });
     throw error;

@@ -71,10 +71,11 @@ export function s3Settings(env: NodeJS.ProcessEnv = process.env): S3Settings {
 
 /** What DuckDB needs to read a location. It holds a key: never print it. */
 export interface S3Access {
-  /** `s3://bucket/prefix/`. */
+  /** Addresses that it is for begin with this text: `s3://bucket/prefix/`. */
   readonly scope: string;
   readonly keyId: string;
   readonly secret: string;
+  /** Of temporary credentials. */
   readonly token: string | undefined;
   readonly region: string;
   /** Host and port; undefined for Amazon's own. */

@@ -1,21 +1,7 @@
 import { oneLine, StoreError } from '../core/errors.ts';
+import type { S3Access } from '../objects/s3-client.ts';
 import { quoteText } from './canonical-text.ts';
 import type { Database } from './database.ts';
-
-/** Access to a location that speaks S3. It holds a key: never print it. */
-export interface RemoteAccess {
-  /** Addresses that it is for begin with this text. */
-  readonly scope: string;
-  readonly keyId: string;
-  readonly secret: string;
-  /** Of temporary credentials. */
-  readonly token: string | undefined;
-  readonly region: string;
-  /** Host and port; undefined for Amazon's own. */
-  readonly host: string | undefined;
-  readonly isSecure: boolean;
-  readonly isPathStyle: boolean;
-}
 
 /**
  * Loads an extension of DuckDB; installs it first if necessary, from `TONLAKE_DUCKDB_EXTENSIONS` if that is set: a folder, or an address.
@@ -50,7 +36,7 @@ export async function loadHttpfs(database: Database): Promise<void> {
 }
 
 /** Gives DuckDB access to a location, in place of an earlier one. */
-export async function putSecret(database: Database, access: RemoteAccess): Promise<void> {
+export async function putSecret(database: Database, access: S3Access): Promise<void> {
   const { scope, keyId, secret, token, region, host, isSecure, isPathStyle } = access;
   const fields = [
     `TYPE s3, PROVIDER config, SCOPE ${quoteText(scope)}`,
