@@ -49,6 +49,12 @@ const causes: readonly Cause[] = [
     hint: 'these credentials need the right to list, get, put and delete objects there',
   },
   {
+    code: 'unsupported',
+    says: /^(NotImplemented|InvalidArgument|501)$/,
+    text: 'the store does not know this kind of request',
+    hint: 'check that the endpoint speaks S3 (AWS_ENDPOINT_URL_S3)',
+  },
+  {
     code: 'wrong-region',
     says: /^(PermanentRedirect|TemporaryRedirect|IllegalLocationConstraintException|301|307)$/,
     text: 'the bucket is in another region',

@@ -16,7 +16,7 @@ export async function requireConditionalPut(objects: ObjectStore, id: string): P
       await objects.putIfAbsent(key, Buffer.from(`${id} second`)),
     ];
   } catch (error) {
-    if (!(error instanceof StoreError) || !/NotImplemented|InvalidArgument|501/.test(error.message)) throw error;
+    if (!(error instanceof StoreError) || error.code !== 'unsupported') throw error;
     throw noConditions(objects.url, error);
   }
   await objects.remove([key]);
