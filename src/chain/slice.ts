@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import { formatSpans, intersectSpans, type Span, totalSize } from '../core/span.ts';
+import { blockAt, formatSpans, intersectSpans, type Span, totalSize } from '../core/span.ts';
 import { addDays, dateAt } from '../core/time-zone.ts';
 import type { ChainBounds, RangeEnd, RangePart } from './range-part.ts';
 
@@ -73,7 +73,7 @@ export async function cutSlice(
   }
   const first = await cutBefore(asked, index - 1, count, chain);
   const next = await cutBefore(asked, index, count, chain);
-  return intersectSpans(asked, [{ from: seqnoAt(asked, first), to: seqnoAt(asked, next - 1) }]);
+  return intersectSpans(asked, [{ from: blockAt(asked, first), to: blockAt(asked, next - 1) }]);
 }
 
 /** Number of blocks of the range before the slice that follows `index` slices. */
@@ -86,8 +86,8 @@ async function cutBefore(
   const total = totalSize(asked);
   if (index === 0 || index === count) return index === 0 ? 0 : total;
   const even = Math.floor((total * index) / count);
-  const date = dateAt(await chain.blockTime(seqnoAt(asked, even)), 'UTC');
-  const last = dateAt(await chain.blockTime(seqnoAt(asked, total - 1)), 'UTC');
+  const date = dateAt(await chain.blockTime(blockAt(asked, even)), 'UTC');
+  const last = dateAt(await chain.blockTime(blockAt(asked, total - 1)), 'UTC');
   let best = even;
   // Two cuts never meet: together they move by less than the least slice.
   let least = Math.floor(total / count) / 2;
@@ -98,16 +98,6 @@ async function cutBefore(
     best = offset;
   }
   return best;
-}
-
-/** The block after so many blocks of the range. */
-function seqnoAt(asked: readonly Span[], offset: number): number {
-  let left = offset;
-  for (const { from, to } of asked) {
-    if (left <= to - from) return from + left;
-    left -= to - from + 1;
-  }
-  return asked.at(-1)?.to ?? 0;
 }
 
 function blocksBefore(asked: readonly Span[], seqno: number): number {

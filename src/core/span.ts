@@ -60,6 +60,29 @@ export function haveCommon(a: readonly Span[], b: readonly Span[]): boolean {
   return a.some(({ from, to }) => b.some((other) => other.from <= to && other.to >= from));
 }
 
+/** The first blocks of sorted, disjoint spans. */
+export function firstBlocks(spans: readonly Span[], count: number): readonly Span[] {
+  const first: Span[] = [];
+  let left = count;
+  for (const span of spans) {
+    if (left <= 0) break;
+    const size = Math.min(left, spanSize(span));
+    first.push({ from: span.from, to: span.from + size - 1 });
+    left -= size;
+  }
+  return first;
+}
+
+/** The block at a position of sorted, disjoint spans, from 0. */
+export function blockAt(spans: readonly Span[], position: number): number {
+  let left = position;
+  for (const span of spans) {
+    if (left < spanSize(span)) return span.from + left;
+    left -= spanSize(span);
+  }
+  throw new RangeError(`expected a position in ${totalSize(spans)} blocks, got ${position}`);
+}
+
 /** The span from the first to the last block; undefined for no spans. */
 export function hullOf(spans: readonly Span[]): Span | undefined {
   if (spans.length === 0) return undefined;

@@ -1,4 +1,12 @@
-import { haveCommon, intersectSpans, type Span, spanSize, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import {
+  firstBlocks,
+  haveCommon,
+  intersectSpans,
+  type Span,
+  subtractSpans,
+  totalSize,
+  unionSpans,
+} from '../core/span.ts';
 import { blockColumn } from '../declare/block-column.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
@@ -115,7 +123,7 @@ function nextOf(state: LedgerState, cursor: Cursor, own: FollowedTables, isWhole
   const fresh = subtractSpans(held, seen);
   const spans = fresh.length > 0 ? fresh : held;
   const read = own.tables.every((table) => blockColumn(own.pipeline, table) !== undefined)
-    ? byBlocks(own, holders, firstBlocks(spans, holders, own, state.mostRows))
+    ? byBlocks(own, holders, firstBlocks(spans, blocksOf(state.mostRows, holders, own)))
     : byEntry(own, holders, spans, isWhole ? [] : sources);
   const left = subtractSpans(held, read.spans);
   return {
@@ -130,24 +138,11 @@ function nextOf(state: LedgerState, cursor: Cursor, own: FollowedTables, isWhole
 
 type Reading = Pick<NextRows, 'spans' | 'entries' | 'limits' | 'isMixed'>;
 
-/** The first of some blocks, with about `mostRows` rows. */
-function firstBlocks(
-  spans: readonly Span[],
-  holders: readonly LedgerEntry[],
-  { tables }: FollowedTables,
-  mostRows: number,
-): readonly Span[] {
+/** How many blocks have about `mostRows` rows; at least one. */
+function blocksOf(mostRows: number, holders: readonly LedgerEntry[], { tables }: FollowedTables): number {
   const rows = holders.reduce((sum, entry) => sum + countRows(entry, tables), 0);
   const blocks = totalSize(holders.flatMap(spansOf));
-  let room = Math.max(1, Math.floor((mostRows * blocks) / Math.max(1, rows)));
-  const first: Span[] = [];
-  for (const span of spans) {
-    if (room === 0) break;
-    const size = Math.min(room, spanSize(span));
-    first.push({ from: span.from, to: span.from + size - 1 });
-    room -= size;
-  }
-  return first;
+  return Math.max(1, Math.floor((mostRows * blocks) / Math.max(1, rows)));
 }
 
 /** The rows of some blocks, by the column with their block. */

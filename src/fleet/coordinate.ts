@@ -2,6 +2,7 @@ import type { Job } from 'bullmq';
 import { sessionBounds } from '../chain/index-ends.ts';
 import { parseRange } from '../chain/range.ts';
 import { isComing } from '../chain/wait-for-blocks.ts';
+import { addCounts } from '../core/counts.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { shortMessage, UsageError } from '../core/errors.ts';
 import { readVersion } from '../core/package-version.ts';
@@ -65,7 +66,7 @@ export async function runQueued(options: QueuedRunOptions): Promise<RunReport> {
   let whole: RunReport | undefined;
   const add = (report: RunReport): RunReport => ({
     ...report,
-    rows: sumRows(report.rows, gain.rows),
+    rows: addCounts(report.rows, gain.rows),
     requests: report.requests + gain.requests,
     retries: report.retries + gain.retries,
     spans: report.spans + gain.spans,
@@ -239,14 +240,8 @@ function addGain(gain: Gain, entries: readonly Parameters<typeof spanEvent>[0][]
   gain.spans += entries.length;
   for (const { tables } of entries) {
     const rows = Object.fromEntries(Object.entries(tables).map(([table, { rows: count }]) => [table, count]));
-    gain.rows = sumRows(gain.rows, rows);
+    gain.rows = addCounts(gain.rows, rows);
   }
-}
-
-function sumRows(a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>): Record<string, number> {
-  const sum: Record<string, number> = { ...a };
-  for (const [table, rows] of Object.entries(b)) sum[table] = (sum[table] ?? 0) + rows;
-  return sum;
 }
 
 function notYetThere(range: string): UsageError {

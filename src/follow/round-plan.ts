@@ -1,4 +1,13 @@
-import { hullOf, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import {
+  firstBlocks,
+  hullOf,
+  intersectSpans,
+  type Span,
+  spanSize,
+  subtractSpans,
+  totalSize,
+  unionSpans,
+} from '../core/span.ts';
 import { isFinal, type PipelineDef } from '../declare/pipeline.ts';
 import type { PipelineTurn } from '../export/exporting.ts';
 import { doneFor, type ForgottenSpans, type LedgerEntry, spansOf } from '../warehouse/index.ts';
@@ -82,9 +91,9 @@ function maturedSpans({ ledger, asked, head }: RoundInput, { name, walk }: Pipel
   const spans: Span[] = [];
   let blocks = 0;
   for (const { span } of [...followed].sort((a, b) => a.span.from - b.span.from)) {
-    if (blocks > 0 && blocks + span.to - span.from >= AGAIN_BLOCKS) break;
+    if (blocks > 0 && blocks + spanSize(span) > AGAIN_BLOCKS) break;
     spans.push(span);
-    blocks += span.to - span.from + 1;
+    blocks += spanSize(span);
   }
   return spans;
 }
@@ -92,16 +101,4 @@ function maturedSpans({ ledger, asked, head }: RoundInput, { name, walk }: Pipel
 /** True for a window that may leave missing blocks to the next round. */
 export function isFull(window: readonly Span[]): boolean {
   return totalSize(window) >= ROUND_BLOCKS;
-}
-
-function firstBlocks(spans: readonly Span[], most: number): readonly Span[] {
-  const found: Span[] = [];
-  let left = most;
-  for (const { from, to } of spans) {
-    if (left <= 0) break;
-    const span = { from, to: Math.min(to, from + left - 1) };
-    found.push(span);
-    left -= span.to - span.from + 1;
-  }
-  return found;
 }

@@ -1,7 +1,7 @@
 import type { IndexEnds } from '../chain/index-ends.ts';
 import { fetchMasterBlock, type MasterBlock } from '../chain/index-head.ts';
 import { WalkError } from '../core/errors.ts';
-import { intersectSpans, type Span, totalSize } from '../core/span.ts';
+import { blockAt, intersectSpans, type Span, totalSize } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Source } from '../http/source.ts';
 import { doneSpans, type Store, spansOf } from '../warehouse/index.ts';
@@ -99,14 +99,4 @@ export class SealedChain {
   private get pipeline(): string {
     return this.registry.playing('headers').pipeline.name;
   }
-}
-
-/** The block at a position of some spans, from 0. */
-function blockAt(spans: readonly Span[], position: number): number {
-  let left = position;
-  for (const { from, to } of spans) {
-    if (left <= to - from) return from + left;
-    left -= to - from + 1;
-  }
-  throw new Error(`expected a position in ${totalSize(spans)} blocks, got ${position}`);
 }

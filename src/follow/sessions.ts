@@ -1,3 +1,4 @@
+import { addCounts } from '../core/counts.ts';
 import type { Session } from '../http/session.ts';
 import type { SourceCounts } from '../http/source.ts';
 
@@ -21,7 +22,7 @@ export class Sessions {
 
   /** Requests of all sessions. */
   get counts(): SourceCounts {
-    return this.current === undefined ? this.before : addCounts(this.before, this.current.source.counts);
+    return this.current === undefined ? this.before : addRequests(this.before, this.current.source.counts);
   }
 
   async close(): Promise<void> {
@@ -32,15 +33,9 @@ export class Sessions {
   }
 }
 
-function addCounts(a: SourceCounts, b: SourceCounts): SourceCounts {
+function addRequests(a: SourceCounts, b: SourceCounts): SourceCounts {
   return {
     ...{ requests: a.requests + b.requests, retries: a.retries + b.retries, bytes: a.bytes + b.bytes },
-    ...{ byPath: addEach(a.byPath, b.byPath), byOutcome: addEach(a.byOutcome, b.byOutcome) },
+    ...{ byPath: addCounts(a.byPath, b.byPath), byOutcome: addCounts(a.byOutcome, b.byOutcome) },
   };
-}
-
-function addEach(a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>): Record<string, number> {
-  const sum = { ...a };
-  for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + count;
-  return sum;
 }

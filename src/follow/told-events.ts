@@ -1,3 +1,4 @@
+import { addCounts, type Counts } from '../core/counts.ts';
 import type { Effects } from '../core/effects.ts';
 import type { RunEvent } from '../export/run.ts';
 import type { FollowEvent } from './follow-event.ts';
@@ -10,7 +11,7 @@ export class ToldEvents {
   private readonly effects: Pick<Effects, 'monotonic'>;
   private readonly listener: ((event: FollowEvent) => void) | undefined;
   private readonly toldAt = new Map<string, number>();
-  private readonly committed = new Map<string, number>();
+  private committed: Counts = {};
 
   constructor(effects: Pick<Effects, 'monotonic'>, listener: ((event: FollowEvent) => void) | undefined) {
     this.effects = effects;
@@ -22,11 +23,7 @@ export class ToldEvents {
 
   readonly tell = (event: FollowEvent): void => {
     this.onAny();
-    if (event.event === 'span') {
-      for (const [table, rows] of Object.entries(event.rows)) {
-        this.committed.set(table, (this.committed.get(table) ?? 0) + rows);
-      }
-    }
+    if (event.event === 'span') this.committed = addCounts(this.committed, event.rows);
     // The pipeline that lacks the blocks has told why.
     if (event.event === 'problem' && event.code === 'need-not-done') return;
     const problem = problemOf(event);
@@ -34,8 +31,8 @@ export class ToldEvents {
   };
 
   /** Rows that were committed, by table, also those that replaced earlier ones. */
-  get rows(): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.committed);
+  get rows(): Counts {
+    return this.committed;
   }
 
   private isNews(problem: string): boolean {

@@ -1,4 +1,4 @@
-import { quoteText } from './canonical-text.ts';
+import { quoteName, quoteText } from './canonical-text.ts';
 import type { Query, QueryResult } from './query-result.ts';
 import type { Selection } from './relation-writer.ts';
 import { splitStatements } from './statements.ts';
@@ -50,7 +50,7 @@ export async function keepRows(query: Query, { sql, parameters }: Selection, opt
 async function valuesOf(query: Query, statement: string): Promise<string> {
   const { columns, rows } = await query(statement);
   if (rows.length === 0) return "SELECT 'done' AS result";
-  const names = columns.map(({ name }) => `"${name.replaceAll('"', '""')}"`);
+  const names = columns.map(({ name }) => quoteName(name));
   const values = rows.map((row) => `(${row.map((value) => quoteText(String(value))).join(', ')})`);
   return `SELECT * FROM (VALUES ${values.join(', ')}) AS told(${names.join(', ')})`;
 }

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  blockAt,
+  firstBlocks,
   formatSpans,
   intersectSpans,
   type Span,
@@ -54,6 +56,18 @@ describe('spans', () => {
       { from: 30, to: 39 },
     ];
     expect(formatSpans(subtractSpans([{ from: 0, to: 40 }], done))).toBe('0:9,20:29,40');
+  });
+
+  test('the first blocks of spans, and the block at a position', () => {
+    const some = [
+      { from: 5, to: 6 },
+      { from: 10, to: 12 },
+    ];
+    expect([0, 1, 2, 4, 9].map((count) => formatSpans(firstBlocks(some, count)))).toEqual([
+      ...['nothing', '5', '5:6', '5:6,10:11', '5:6,10:12'],
+    ]);
+    expect([0, 1, 2, 3, 4].map((position) => blockAt(some, position))).toEqual([5, 6, 10, 11, 12]);
+    expect(() => blockAt(some, 5)).toThrow('expected a position in 5 blocks, got 5');
   });
 
   test('a long list names its first spans and counts the others and their blocks', () => {

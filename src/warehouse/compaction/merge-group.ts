@@ -1,3 +1,4 @@
+import { groupBy } from '../../core/group-by.ts';
 import { spansOf } from '../ledger/done-spans.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
 
@@ -113,14 +114,5 @@ function sizesOf(entry: LedgerEntry): readonly (readonly [folder: string, bytes:
 
 /** Files to merge, by folder: that of a table, or of a date. */
 export function groupFiles(entries: readonly LedgerEntry[]): ReadonlyMap<string, readonly TableFile[]> {
-  const groups = new Map<string, TableFile[]>();
-  for (const entry of entries) {
-    for (const file of filesOf(entry)) {
-      const folder = file.path.slice(0, file.path.lastIndexOf('/'));
-      const group = groups.get(folder);
-      if (group === undefined) groups.set(folder, [file]);
-      else group.push(file);
-    }
-  }
-  return groups;
+  return groupBy(entries.flatMap(filesOf), ({ path }) => path.slice(0, path.lastIndexOf('/')));
 }
