@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { kinds } from '../declare/kind.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { TableInForce } from '../warehouse/index.ts';
-import { icebergType, isPromotion } from './column-types.ts';
+import { icebergType, isPromotion } from './format/column-types.ts';
 import type { IcebergField, IcebergSchema, TableMetadata } from './table-metadata.ts';
 
 /** The schema of a table's next version. */

@@ -1,6 +1,6 @@
 import type { TableInForce } from '../warehouse/index.ts';
 import { nameMapping } from './evolve-schema.ts';
-import { PARTITION_FIELD } from './manifest-schemas.ts';
+import { PARTITION_FIELD } from './format/manifest-schemas.ts';
 import type { ManifestChanges, NextSnapshot } from './plan-manifests.ts';
 import {
   entryOfTag,

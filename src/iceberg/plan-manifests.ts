@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { DataFile, TableInForce } from '../warehouse/index.ts';
-import { decodeAvro, encodeAvro } from './avro-container.ts';
-import { encodeBound } from './column-types.ts';
-import { dayNumber, fileStatistics } from './file-statistics.ts';
-import { manifestEntrySchema, PARTITION_FIELD } from './manifest-schemas.ts';
+import { decodeAvro } from './format/avro-container.ts';
+import { fileStatistics } from './format/file-statistics.ts';
+import {
+  dataFileOf,
+  describeManifest,
+  encodeManifest,
+  type ManifestEntry,
+  type ManifestFile,
+  type ManifestSnapshot,
+  status,
+} from './format/manifest.ts';
 import type { ObjectFolder } from './object-folder.ts';
 import type { IcebergSchema } from './table-metadata.ts';
 
@@ -13,44 +20,9 @@ import type { IcebergSchema } from './table-metadata.ts';
  */
 const ENTRIES_PER_MANIFEST = 500;
 
-/** A manifest as a manifest list names it. */
-export interface ManifestFile {
-  readonly manifest_path: string;
-  readonly manifest_length: number;
-  readonly partition_spec_id: number;
-  readonly content: number;
-  readonly sequence_number: number;
-  readonly min_sequence_number: number;
-  readonly added_snapshot_id: number;
-  readonly added_files_count: number;
-  readonly existing_files_count: number;
-  readonly deleted_files_count: number;
-  readonly added_rows_count: number;
-  readonly existing_rows_count: number;
-  readonly deleted_rows_count: number;
-  readonly partitions: readonly object[] | null;
-}
-
-const status = { existing: 0, added: 1, deleted: 2 } as const;
-
-interface ManifestEntry {
-  readonly status: number;
-  readonly snapshot_id: number | null;
-  readonly sequence_number: number | null;
-  readonly file_sequence_number: number | null;
-  readonly data_file: {
-    readonly file_path: string;
-    readonly record_count: number;
-    readonly partition: Readonly<Record<string, number | null>>;
-  };
-}
-
 /** The snapshot that is being made. */
-export interface NextSnapshot {
-  readonly id: number;
-  readonly sequence: number;
+export interface NextSnapshot extends ManifestSnapshot {
   readonly schema: IcebergSchema;
-  readonly specId: number;
 }
 
 /** What a snapshot changes. */
@@ -95,7 +67,7 @@ export async function writeManifests(options: WriteOptions): Promise<ManifestCha
     }
     const entries = await entriesOf(options, files, held);
     if (entries.length === 0) continue;
-    const bytes = encodeManifest(table, next, entries);
+    const bytes = encodeManifest(table.partition, next, entries);
     // A name of this attempt alone: two publishers never write over each other.
     const path = `metadata/${name}${next.id}.avro`;
     await folder.put(path, bytes);
@@ -145,12 +117,7 @@ async function entriesOf(
     entries.push({
       ...(before ?? { snapshot_id: next.id, sequence_number: null, file_sequence_number: null }),
       status: before === undefined ? status.added : status.existing,
-      data_file: {
-        ...{ content: 0, file_path: uri, file_format: 'PARQUET' },
-        partition: partition === undefined ? {} : { [partition]: dayNumber(file.date) },
-        ...{ record_count: file.rows, file_size_in_bytes: file.bytes, sort_order_id: 0 },
-        ...fileStatistics(table, partition, next.schema.fields, file),
-      } as ManifestEntry['data_file'],
+      data_file: dataFileOf(uri, file, partition, fileStatistics(table, partition, next.schema.fields, file)),
     });
   }
   for (const gone of known.values()) entries.push({ ...gone, status: status.deleted, snapshot_id: next.id });
@@ -176,72 +143,4 @@ export async function readManifest(folder: ObjectFolder, manifest: ManifestFile)
 /** The name of an object from what readers call it. */
 export function nameIn(folder: ObjectFolder, uri: string): string {
   return uri.slice(folder.uri('').length);
-}
-
-function encodeManifest(
-  { partition }: TableInForce,
-  { schema, specId }: NextSnapshot,
-  entries: readonly ManifestEntry[],
-) {
-  const header = {
-    ...{
-      schema: JSON.stringify(schema),
-      'schema-id': String(schema['schema-id']),
-      'format-version': '2',
-      content: 'data',
-    },
-    'partition-spec': JSON.stringify(partitionFields(schema, partition)),
-    'partition-spec-id': String(specId),
-  };
-  return encodeAvro(
-    manifestEntrySchema(partition),
-    header,
-    entries as readonly (ManifestEntry & Record<string, unknown>)[],
-  );
-}
-
-/** The fields of the partition spec: the day as it is, which takes its values from the folders of files. */
-export function partitionFields({ fields }: IcebergSchema, partition: string | undefined) {
-  return fields
-    .filter(({ name }) => name === partition)
-    .map(({ id, name }) => ({ 'source-id': id, 'field-id': PARTITION_FIELD, name, transform: 'identity' as const }));
-}
-
-function describeManifest(
-  path: string,
-  length: number,
-  partition: string | undefined,
-  { id, sequence, specId }: NextSnapshot,
-  entries: readonly ManifestEntry[],
-): ManifestFile {
-  const of = (wanted: number) => entries.filter((entry) => entry.status === wanted);
-  const rows = (wanted: number) => of(wanted).reduce((sum, entry) => sum + entry.data_file.record_count, 0);
-  const days = entries.flatMap(({ data_file }) => data_file.partition[partition ?? ''] ?? []).sort((a, b) => a - b);
-  const bound = (day: number | undefined) => (day === undefined ? null : (encodeBound('date', String(day)) ?? null));
-  return {
-    ...{
-      manifest_path: path,
-      manifest_length: length,
-      partition_spec_id: specId,
-      content: 0,
-      sequence_number: sequence,
-    },
-    min_sequence_number: Math.min(sequence, ...entries.map(({ sequence_number }) => sequence_number ?? sequence)),
-    added_snapshot_id: id,
-    added_files_count: of(status.added).length,
-    existing_files_count: of(status.existing).length,
-    deleted_files_count: of(status.deleted).length,
-    added_rows_count: rows(status.added),
-    existing_rows_count: rows(status.existing),
-    deleted_rows_count: rows(status.deleted),
-    partitions:
-      partition === undefined
-        ? []
-        : [
-            {
-              ...{ contains_null: days.length < entries.length, contains_nan: null },
-              ...{ lower_bound: bound(days[0]), upper_bound: bound(days.at(-1)) },
-            },
-          ],
-  };
 }

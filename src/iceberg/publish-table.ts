@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '../core/errors.ts';
 import type { DataFile, TableInForce } from '../warehouse/index.ts';
-import { decodeAvro, encodeAvro } from './avro-container.ts';
 import { evolveSchema, findUnreadable } from './evolve-schema.ts';
-import { manifestFileSchema } from './manifest-schemas.ts';
+import { decodeAvro, encodeAvro } from './format/avro-container.ts';
+import { type ManifestFile, partitionFields } from './format/manifest.ts';
+import { manifestFileSchema } from './format/manifest-schemas.ts';
 import { nextMetadata, nextSnapshot } from './next-metadata.ts';
 import type { ObjectFolder } from './object-folder.ts';
-import { type ManifestFile, nameIn, partitionFields, writeManifests } from './plan-manifests.ts';
+import { nameIn, writeManifests } from './plan-manifests.ts';
 import { sweepMetadata } from './sweep-metadata.ts';
 import {
   type CurrentTable,

@@ -1,6 +1,7 @@
-import { decodeAvro } from './avro-container.ts';
+import { decodeAvro } from './format/avro-container.ts';
+import type { ManifestFile } from './format/manifest.ts';
 import type { ObjectFolder } from './object-folder.ts';
-import { type ManifestFile, nameIn, snapshotOfManifest } from './plan-manifests.ts';
+import { nameIn, snapshotOfManifest } from './plan-manifests.ts';
 import { readCurrent, versionOf } from './table-metadata.ts';
 
 /** Metadata of so many versions stays, for readers that have just read the hint. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { selectedTable } from '../declare/selected-table.ts';
 import { ifAny } from '../files/disk.ts';
 import type { TableInForce } from '../warehouse/index.ts';
-import { duckdbType } from './column-types.ts';
+import { duckdbType } from './format/column-types.ts';
 import type { ObjectFolder } from './object-folder.ts';
 import { readCurrent, type TableMetadata } from './table-metadata.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
-import { encodeBound, isPromotion } from '../../src/iceberg/column-types.ts';
+import { encodeBound, isPromotion } from '../../src/iceberg/format/column-types.ts';
 import type { ObjectFolder } from '../../src/iceberg/object-folder.ts';
 import { type PublishTableOptions, publishTable } from '../../src/iceberg/publish-table.ts';
 import { oldestKept } from '../../src/iceberg/snapshot-retention.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { decodeAvro } from '../../src/iceberg/avro-container.ts';
+import { decodeAvro } from '../../src/iceberg/format/avro-container.ts';
 import type { ObjectFolder } from '../../src/iceberg/object-folder.ts';
 import { type PublishOptions, publishWarehouse } from '../../src/iceberg/publish-warehouse.ts';
 import { items, parts } from '../warehouse/tables.ts';

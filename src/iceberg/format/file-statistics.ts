@@ -1,7 +1,5 @@
-import type { TableDef } from '../declare/table.ts';
-import type { DataFile } from '../warehouse/index.ts';
+import type { TableDef } from '../../declare/table.ts';
 import { encodeBound } from './column-types.ts';
-import type { IcebergField } from './table-metadata.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -13,6 +11,24 @@ export function dayNumber(date: string | null | undefined): number | null {
 interface Pair {
   readonly key: number;
   readonly value: unknown;
+}
+
+/** A data file, as far as readers choose it. */
+export interface MeasuredFile {
+  readonly rows: number;
+  /** Least and greatest value of columns as decimal text, microseconds for times; and the number of nulls. */
+  readonly bounds?:
+    | Readonly<Record<string, readonly [least: string | null, greatest: string | null, nulls: number]>>
+    | undefined;
+  /** UTC day of its rows; null where the time is null, undefined if it is not in the folder of a day. */
+  readonly date: string | null | undefined;
+}
+
+/** A field of a schema. */
+export interface SchemaField {
+  readonly id: number;
+  readonly name: string;
+  readonly type: string;
 }
 
 /** The statistics of a data file in a manifest, by field id. Readers choose files by them. */
@@ -27,8 +43,8 @@ export interface FileStatistics {
 export function fileStatistics(
   { columns, time }: TableDef,
   partition: string | undefined,
-  fields: readonly IcebergField[],
-  { bounds = {}, rows, date }: DataFile,
+  fields: readonly SchemaField[],
+  { bounds = {}, rows, date }: MeasuredFile,
 ): FileStatistics {
   const found: { readonly id: number; readonly nulls: number; readonly least?: Buffer; readonly greatest?: Buffer }[] =
     [];

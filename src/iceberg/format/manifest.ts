@@ -1,0 +1,148 @@
+import { encodeAvro } from './avro-container.ts';
+import { encodeBound } from './column-types.ts';
+import { dayNumber, type FileStatistics, type MeasuredFile, type SchemaField } from './file-statistics.ts';
+import { manifestEntrySchema, PARTITION_FIELD } from './manifest-schemas.ts';
+
+/** A manifest as a manifest list names it. */
+export interface ManifestFile {
+  readonly manifest_path: string;
+  readonly manifest_length: number;
+  readonly partition_spec_id: number;
+  readonly content: number;
+  readonly sequence_number: number;
+  readonly min_sequence_number: number;
+  readonly added_snapshot_id: number;
+  readonly added_files_count: number;
+  readonly existing_files_count: number;
+  readonly deleted_files_count: number;
+  readonly added_rows_count: number;
+  readonly existing_rows_count: number;
+  readonly deleted_rows_count: number;
+  readonly partitions: readonly object[] | null;
+}
+
+/** Whether a snapshot adds a file, has it already, or removes it. */
+export const status = { existing: 0, added: 1, deleted: 2 } as const;
+
+/** A data file as a manifest names it. */
+export interface ManifestDataFile extends FileStatistics {
+  readonly content: number;
+  readonly file_path: string;
+  readonly file_format: string;
+  readonly record_count: number;
+  readonly file_size_in_bytes: number;
+  readonly sort_order_id: number;
+  readonly partition: Readonly<Record<string, number | null>>;
+}
+
+/** One data file of a manifest, with its status. The numbers of new ones are null: they inherit those of the manifest. */
+export interface ManifestEntry {
+  readonly status: number;
+  readonly snapshot_id: number | null;
+  readonly sequence_number: number | null;
+  readonly file_sequence_number: number | null;
+  readonly data_file: ManifestDataFile;
+}
+
+/** The schema of a manifest's table. */
+export interface ManifestSchema {
+  readonly 'schema-id': number;
+  readonly fields: readonly SchemaField[];
+}
+
+/** The snapshot that a manifest is written for. */
+export interface ManifestSnapshot {
+  readonly id: number;
+  readonly sequence: number;
+  readonly schema: ManifestSchema;
+  readonly specId: number;
+}
+
+/**
+ * A data file for a manifest.
+ *
+ * @param uri what readers call it
+ */
+export function dataFileOf(
+  uri: string,
+  file: MeasuredFile & { readonly bytes: number },
+  partition: string | undefined,
+  statistics: FileStatistics,
+): ManifestDataFile {
+  return {
+    ...{ content: 0, file_path: uri, file_format: 'PARQUET' },
+    partition: partition === undefined ? {} : { [partition]: dayNumber(file.date) },
+    ...{ record_count: file.rows, file_size_in_bytes: file.bytes, sort_order_id: 0 },
+    ...statistics,
+  };
+}
+
+/** @param partition name of the date column by which files are partitioned */
+export function encodeManifest(
+  partition: string | undefined,
+  { schema, specId }: ManifestSnapshot,
+  entries: readonly ManifestEntry[],
+): Buffer {
+  const header = {
+    ...{
+      schema: JSON.stringify(schema),
+      'schema-id': String(schema['schema-id']),
+      'format-version': '2',
+      content: 'data',
+    },
+    'partition-spec': JSON.stringify(partitionFields(schema, partition)),
+    'partition-spec-id': String(specId),
+  };
+  return encodeAvro(
+    manifestEntrySchema(partition),
+    header,
+    entries as readonly (ManifestEntry & Record<string, unknown>)[],
+  );
+}
+
+/** The fields of the partition spec: the day as it is, which takes its values from the folders of files. */
+export function partitionFields({ fields }: ManifestSchema, partition: string | undefined) {
+  return fields
+    .filter(({ name }) => name === partition)
+    .map(({ id, name }) => ({ 'source-id': id, 'field-id': PARTITION_FIELD, name, transform: 'identity' as const }));
+}
+
+/** A manifest for the manifest list. */
+export function describeManifest(
+  path: string,
+  length: number,
+  partition: string | undefined,
+  { id, sequence, specId }: ManifestSnapshot,
+  entries: readonly ManifestEntry[],
+): ManifestFile {
+  const of = (wanted: number) => entries.filter((entry) => entry.status === wanted);
+  const rows = (wanted: number) => of(wanted).reduce((sum, entry) => sum + entry.data_file.record_count, 0);
+  const days = entries.flatMap(({ data_file }) => data_file.partition[partition ?? ''] ?? []).sort((a, b) => a - b);
+  const bound = (day: number | undefined) => (day === undefined ? null : (encodeBound('date', String(day)) ?? null));
+  return {
+    ...{
+      manifest_path: path,
+      manifest_length: length,
+      partition_spec_id: specId,
+      content: 0,
+      sequence_number: sequence,
+    },
+    min_sequence_number: Math.min(sequence, ...entries.map(({ sequence_number }) => sequence_number ?? sequence)),
+    added_snapshot_id: id,
+    added_files_count: of(status.added).length,
+    existing_files_count: of(status.existing).length,
+    deleted_files_count: of(status.deleted).length,
+    added_rows_count: rows(status.added),
+    existing_rows_count: rows(status.existing),
+    deleted_rows_count: rows(status.deleted),
+    partitions:
+      partition === undefined
+        ? []
+        : [
+            {
+              ...{ contains_null: days.length < entries.length, contains_nan: null },
+              ...{ lower_bound: bound(days[0]), upper_bound: bound(days.at(-1)) },
+            },
+          ],
+  };
+}
