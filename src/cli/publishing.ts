@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Option } from 'commander';
 import { formatCount, formatDuration } from '../core/format.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -40,7 +39,7 @@ export async function openPublishing(
 /** The result of a publication, in one line. */
 export function describePublished({ warehouse, entry, tables, published, skipped, seconds }: PublishReport): string {
   const left = skipped.length === 0 ? '' : `; not published: ${skipped.join(', ')}`;
-  return `${join(warehouse, 'iceberg')}: ${formatCount(tables)} tables at entry-${entry}, ${formatCount(published)} of them new (${formatDuration(seconds)})${left}\n`;
+  return `${warehouse}/iceberg: ${formatCount(tables)} tables at entry-${entry}, ${formatCount(published)} of them new (${formatDuration(seconds)})${left}\n`;
 }
 
 /** Publishes the last rows of a command, and says so unless its output is for programs. */

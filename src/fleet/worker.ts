@@ -9,9 +9,7 @@ import { type RunOptions, run } from '../export/run.ts';
 import { resolveNetwork } from '../http/network.ts';
 import { parseRedisAddress, type RedisAddress } from '../redis/redis-address.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { openQueuePlace } from './open-queue-place.ts';
-import type { QueuePlace } from './queue-place.ts';
-import type { QueueRecord } from './queue-record.ts';
+import { IncomingFolder, partPrefix, type QueueRecord } from './incoming-folder.ts';
 import { parseOrder, requireSameDeclarations, selectionOf, type WorkResult } from './work-order.ts';
 import { openWorkQueue, queueOptions } from './work-queue.ts';
 
@@ -57,16 +55,16 @@ export type WorkerEvent =
   | ({ readonly event: 'problem'; readonly message: string } & Span);
 
 /**
- * Exports the orders of a run with --queue, one after the other, until it is stopped or idle. In an object store it commits them to the
- * warehouse itself; in a folder, each becomes a proven warehouse in the incoming folder of the one that the run writes.
+ * Exports the orders of a run with --queue, one after the other, until it is stopped or idle. Each becomes a proven warehouse in the
+ * incoming folder of the warehouse that the run writes.
  *
  * @throws {UsageError} if the run is of another network, version or declaration; {SourceError} if the server cannot be used
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { env = process.env, effects = realEffects } = options;
   const address = parseRedisAddress(options.queue, '--queue', env);
-  const place = await openQueuePlace(options.warehouse);
-  const record = await waitForRecord(options, place);
+  const incoming = await IncomingFolder.of(options.warehouse);
+  const record = await waitForRecord(options, incoming);
   if (record === undefined) return;
   const own = resolveNetwork(options.network).name;
   if (record.network !== own) {
@@ -78,17 +76,17 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   // Says in one line if the server cannot be used.
   await (await openWorkQueue(record.id, address, env)).close();
   const registry = await warehouseRegistry(options.warehouse, options.registry);
-  await new OrderLoop({ ...options, env, effects, registry }, place, record, address).serve();
+  await new OrderLoop({ ...options, env, effects, registry }, incoming, record, address).serve();
 }
 
 /** The record of the queue, which the first run with --queue makes. */
 async function waitForRecord(
   { stop, idleMs, onEvent }: WorkerOptions,
-  place: QueuePlace,
+  incoming: IncomingFolder,
 ): Promise<QueueRecord | undefined> {
   const since = performance.now();
   for (let looks = 0; stop?.aborted !== true; looks++) {
-    const record = await place.readRecord();
+    const record = await incoming.readRecord();
     if (record !== undefined) return record;
     if (looks === 0) onEvent?.({ event: 'waiting', for: 'queue' });
     if (idleMs !== undefined && performance.now() - since > idleMs) return undefined;
@@ -101,16 +99,16 @@ type LoopOptions = WorkerOptions & { readonly effects: Effects; readonly registr
 
 class OrderLoop {
   readonly #options: LoopOptions;
-  readonly #place: QueuePlace;
+  readonly #incoming: IncomingFolder;
   readonly #record: QueueRecord;
   readonly #address: RedisAddress;
   readonly #end = new AbortController();
   #isBusy = false;
   #idleSince = performance.now();
 
-  constructor(options: LoopOptions, place: QueuePlace, record: QueueRecord, address: RedisAddress) {
+  constructor(options: LoopOptions, incoming: IncomingFolder, record: QueueRecord, address: RedisAddress) {
     this.#options = options;
-    this.#place = place;
+    this.#incoming = incoming;
     this.#record = record;
     this.#address = address;
   }
@@ -172,23 +170,24 @@ class OrderLoop {
       return parsed;
     });
     const { span, pipelines, walk } = order;
-    const attempt = this.#place.attempt(span, effects.freshId());
+    // A worker that seems dead may still write: each attempt has a folder of its own.
+    const part = `${partPrefix(span)}${effects.freshId()}`;
     onEvent?.({ event: 'order', ...span });
     try {
       const report = await run({
         ...this.#runOptions(),
         ...selectionOf(order),
-        ...{ pipelines, walk, range: formatSpan(span), warehouse: attempt.warehouse },
+        ...{ pipelines, walk, range: formatSpan(span), warehouse: this.#incoming.partPath(part) },
       });
       if (stop?.aborted === true) {
-        await attempt.discard();
+        await this.#incoming.removePart(part);
         return undefined;
       }
       const rows = Object.values(report.rows).reduce((sum, count) => sum + count, 0);
       onEvent?.({ event: 'delivered', ...span, rows, requests: report.requests });
-      return { part: attempt.part, requests: report.requests, retries: report.retries };
+      return { part, requests: report.requests, retries: report.retries };
     } catch (error) {
-      await attempt.discard();
+      await this.#incoming.removePart(part);
       onEvent?.({ event: 'problem', ...span, message: formatError(error) });
       throw error;
     }

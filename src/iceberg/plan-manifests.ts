@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { groupBy } from '../core/group-by.ts';
+import { runLimited } from '../core/run-limited.ts';
+import type { SmallObjects } from '../objects/object-store.ts';
 import type { DataFile, TableInForce } from '../warehouse/index.ts';
 import { decodeAvro } from './format/avro-container.ts';
 import { fileStatistics } from './format/file-statistics.ts';
@@ -11,7 +14,6 @@ import {
   type ManifestSnapshot,
   status,
 } from './format/manifest.ts';
-import type { ObjectFolder } from './object-folder.ts';
 import type { IcebergSchema } from './table-metadata.ts';
 
 /**
@@ -19,6 +21,8 @@ import type { IcebergSchema } from './table-metadata.ts';
  * costs the same however many files a table has.
  */
 const ENTRIES_PER_MANIFEST = 500;
+/** Manifests that are written concurrently. */
+const WRITES = 4;
 
 /** The snapshot that is being made. */
 export interface NextSnapshot extends ManifestSnapshot {
@@ -34,52 +38,70 @@ export interface ManifestChanges {
 }
 
 interface WriteOptions {
-  readonly folder: ObjectFolder;
+  readonly objects: SmallObjects;
   readonly table: TableInForce;
-  /** What readers call a data file; called for files that are new, and makes sure that the name stays valid. */
+  /** What readers call a data file. */
   readonly uriOf: (file: DataFile) => string;
-  readonly keep: (file: DataFile) => Promise<void>;
+  /** Makes sure that files keep that name; called once, with those that are new. */
+  readonly keep: (files: readonly DataFile[]) => Promise<void>;
   /** Manifests of the snapshot before. */
   readonly before: readonly ManifestFile[];
   readonly next: NextSnapshot;
 }
 
+/** A manifest that differs from that of the snapshot before. */
+interface ChangedManifest {
+  readonly name: string;
+  readonly entries: readonly ManifestEntry[];
+}
+
 /** Writes the manifests that differ from those of the snapshot before. */
 export async function writeManifests(options: WriteOptions): Promise<ManifestChanges> {
-  const { folder, table, before, next } = options;
-  const buckets = new Map<number, DataFile[]>();
-  for (const file of table.files) {
-    const bucket = Math.floor(file.entry / ENTRIES_PER_MANIFEST);
-    const held = buckets.get(bucket);
-    if (held === undefined) buckets.set(bucket, [file]);
-    else held.push(file);
-  }
-  const old = new Map(before.map((manifest) => [bucketOf(manifest), manifest]));
-  const manifests: ManifestFile[] = [];
+  const { objects, table, keep, next } = options;
+  const fresh: DataFile[] = [];
+  const planned = await planManifests(options, fresh);
+  if (fresh.length > 0) await keep(fresh);
   const changes = { written: 0, added: { files: 0, rows: 0 }, removed: { files: 0, rows: 0 } };
-  for (const bucket of [...new Set([...old.keys(), ...buckets.keys()])].sort((a, b) => a - b)) {
-    const files = buckets.get(bucket) ?? [];
-    const held = old.get(bucket);
-    const name = `m-${bucket}-${hashFiles(files)}-`;
-    if (held?.manifest_path.includes(`/${name}`) === true) {
-      manifests.push(held);
-      continue;
-    }
-    const entries = await entriesOf(options, files, held);
-    if (entries.length === 0) continue;
+  const write = async ({ name, entries }: ChangedManifest): Promise<ManifestFile> => {
     const bytes = encodeManifest(table.partition, next, entries);
     // A name of this attempt alone: two publishers never write over each other.
-    const path = `metadata/${name}${next.id}.avro`;
-    await folder.put(path, bytes);
-    const written = describeManifest(folder.uri(path), bytes.length, table.partition, next, entries);
-    manifests.push(written);
+    const key = `metadata/${name}${next.id}.avro`;
+    await objects.put(key, bytes);
+    const written = describeManifest(uriIn(objects, key), bytes.length, table.partition, next, entries);
     changes.written += 1;
     changes.added.files += written.added_files_count;
     changes.added.rows += written.added_rows_count;
     changes.removed.files += written.deleted_files_count;
     changes.removed.rows += written.deleted_rows_count;
-  }
+    return written;
+  };
+  const manifests = await runLimited(
+    WRITES,
+    planned.map((one) => async () => ('entries' in one ? write(one) : one)),
+  );
   return { manifests, ...changes };
+}
+
+/** The manifests of the next snapshot, in order. Adds files that are new to `fresh`. */
+async function planManifests(
+  options: WriteOptions,
+  fresh: DataFile[],
+): Promise<readonly (ManifestFile | ChangedManifest)[]> {
+  const buckets = groupBy(options.table.files, ({ entry }) => Math.floor(entry / ENTRIES_PER_MANIFEST));
+  const old = new Map(options.before.map((manifest) => [bucketOf(manifest), manifest]));
+  const planned: (ManifestFile | ChangedManifest)[] = [];
+  for (const bucket of [...new Set([...old.keys(), ...buckets.keys()])].sort((a, b) => a - b)) {
+    const files = buckets.get(bucket) ?? [];
+    const held = old.get(bucket);
+    const name = `m-${bucket}-${hashFiles(files)}-`;
+    if (held?.manifest_path.includes(`/${name}`) === true) {
+      planned.push(held);
+      continue;
+    }
+    const entries = await entriesOf(options, files, held, fresh);
+    if (entries.length > 0) planned.push({ name, entries });
+  }
+  return planned;
 }
 
 /** Equal files give an equal part of the name, so a manifest need not be read to know that it is as it should be. */
@@ -94,26 +116,27 @@ function bucketOf({ manifest_path }: ManifestFile): number {
 }
 
 /** The id of the snapshot that a manifest was written for, from its file name; undefined for other files. */
-export function snapshotOfManifest(name: string): number | undefined {
-  const [, id] = /^m-\d+-[0-9a-f]+-(\d+)\.avro$/.exec(name) ?? [];
+export function snapshotOfManifest(key: string): number | undefined {
+  const [, id] = /^metadata\/m-\d+-[0-9a-f]+-(\d+)\.avro$/.exec(key) ?? [];
   return id === undefined ? undefined : Number(id);
 }
 
 /** The files of a manifest: those that were there before, new ones, and those that are gone. */
 async function entriesOf(
-  { folder, table: { table, partition }, uriOf, keep, next }: WriteOptions,
+  { objects, table: { table, partition }, uriOf, next }: WriteOptions,
   files: readonly DataFile[],
   held: ManifestFile | undefined,
+  fresh: DataFile[],
 ): Promise<readonly ManifestEntry[]> {
   const known = new Map(
-    held === undefined ? [] : (await readManifest(folder, held)).map((one) => [one.data_file.file_path, one]),
+    held === undefined ? [] : (await readManifest(objects, held)).map((one) => [one.data_file.file_path, one]),
   );
   const entries: ManifestEntry[] = [];
   for (const file of files) {
     const uri = uriOf(file);
     const before = known.get(uri);
     known.delete(uri);
-    if (before === undefined) await keep(file);
+    if (before === undefined) fresh.push(file);
     entries.push({
       ...(before ?? { snapshot_id: next.id, sequence_number: null, file_sequence_number: null }),
       status: before === undefined ? status.added : status.existing,
@@ -125,11 +148,11 @@ async function entriesOf(
 }
 
 /** The files that a manifest shows, with the numbers that new ones inherit from it. @throws {RangeError} if it is missing or damaged */
-export async function readManifest(folder: ObjectFolder, manifest: ManifestFile): Promise<readonly ManifestEntry[]> {
-  const bytes = await folder.get(nameIn(folder, manifest.manifest_path));
+export async function readManifest(objects: SmallObjects, manifest: ManifestFile): Promise<readonly ManifestEntry[]> {
+  const bytes = await objects.get(nameIn(objects, manifest.manifest_path));
   if (bytes === undefined) throw new RangeError(`${manifest.manifest_path} is missing`);
   // Written by `encodeManifest`: the schema in the file says so.
-  const entries = decodeAvro(bytes) as readonly ManifestEntry[];
+  const entries = decodeAvro(Buffer.from(bytes)) as readonly ManifestEntry[];
   return entries
     .filter((entry) => entry.status !== status.deleted)
     .map((entry) => ({
@@ -140,7 +163,12 @@ export async function readManifest(folder: ObjectFolder, manifest: ManifestFile)
     }));
 }
 
-/** The name of an object from what readers call it. */
-export function nameIn(folder: ObjectFolder, uri: string): string {
-  return uri.slice(folder.uri('').length);
+/** The key of an object from what readers call it. */
+export function nameIn({ url }: SmallObjects, uri: string): string {
+  return uri.slice(url.length + 1);
+}
+
+/** What readers call an object. */
+export function uriIn({ url }: SmallObjects, key: string): string {
+  return `${url}/${key}`;
 }

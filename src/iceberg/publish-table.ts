@@ -1,23 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '../core/errors.ts';
+import type { SmallObjects } from '../objects/object-store.ts';
 import type { DataFile, TableInForce } from '../warehouse/index.ts';
 import { evolveSchema, findUnreadable } from './evolve-schema.ts';
 import { decodeAvro, encodeAvro } from './format/avro-container.ts';
 import { type ManifestFile, partitionFields } from './format/manifest.ts';
 import { manifestFileSchema } from './format/manifest-schemas.ts';
 import { nextMetadata, nextSnapshot } from './next-metadata.ts';
-import type { ObjectFolder } from './object-folder.ts';
-import { nameIn, writeManifests } from './plan-manifests.ts';
+import { nameIn, uriIn, writeManifests } from './plan-manifests.ts';
 import { sweepMetadata } from './sweep-metadata.ts';
-import {
-  type CurrentTable,
-  currentSnapshot,
-  HINT,
-  metadataName,
-  newestEntry,
-  readCurrent,
-  type TableMetadata,
-} from './table-metadata.ts';
+import { type CurrentTable, currentSnapshot, newestEntry, type TableMetadata } from './table-metadata.ts';
+import type { TableVersions } from './table-versions.ts';
 
 /**
  * Why the history of a table begins anew. `moved`: the warehouse lies elsewhere now, and manifests have absolute paths. `replaced`: its
@@ -28,8 +21,7 @@ import {
 export type Restart = 'moved' | 'replaced' | 'foreign' | 'damaged' | 'changed';
 
 export interface PublishTableOptions {
-  /** Of the table; its metadata lies in `metadata/`. */
-  readonly folder: ObjectFolder;
+  readonly versions: TableVersions;
   readonly table: TableInForce;
   /** Number of the ledger entry up to which `table` is told. */
   readonly entry: number;
@@ -39,10 +31,10 @@ export interface PublishTableOptions {
   readonly isReplaced: boolean;
   /** What readers call a data file. */
   readonly uriOf: (file: DataFile) => string;
-  /** Makes sure that a file keeps that name; called for files that the table does not have yet. */
-  readonly keep: (file: DataFile) => Promise<void>;
-  /** Milliseconds since 1970. */
-  readonly now: number;
+  /** Makes sure that files keep that name; called for files that the table does not have yet. */
+  readonly keep: (files: readonly DataFile[]) => Promise<void>;
+  /** Wall clock, milliseconds since 1970. */
+  readonly now: () => number;
   /** 12 lower-case hex digits. */
   readonly freshId: () => string;
 }
@@ -60,8 +52,10 @@ export interface PublishedTable {
   readonly written: number;
 }
 
-/** Versions between two sweeps, and those whose metadata stays for readers that have just read the hint. */
+/** Versions between two sweeps. */
 const SWEEP_VERSIONS = 10;
+/** An attempt that takes longer begins anew: a sweep may take its manifests for those of a publisher that was killed. */
+const ATTEMPT_MS = 30 * 60_000;
 
 /**
  * Publishes the files in force of one table as its newest snapshot. Each step leaves a table that can be read: files without a name in the
@@ -70,7 +64,7 @@ const SWEEP_VERSIONS = 10;
  * @throws {StoreError} `mixed-rows` if files cannot be read as one table
  */
 export async function publishTable(options: PublishTableOptions): Promise<PublishedTable> {
-  const { folder, table } = options;
+  const { versions, table } = options;
   const problem = findUnreadable(table, table.partition);
   if (problem !== undefined) {
     throw new StoreError(`store: table ${table.table.name} is not published: ${problem}`, {
@@ -80,7 +74,7 @@ export async function publishTable(options: PublishTableOptions): Promise<Publis
   }
   let restart: Restart | undefined;
   for (;;) {
-    const current = await readCurrent(folder);
+    const current = await versions.current();
     restart = restart ?? reasonToRestart(options, current);
     const isOvertaken = current?.metadata !== undefined && newestEntry(current.metadata) > options.entry;
     if (restart === undefined && isOvertaken)
@@ -89,8 +83,8 @@ export async function publishTable(options: PublishTableOptions): Promise<Publis
       const done = await publishVersion(options, current, restart);
       // Another publisher has taken the number: begin again from what it wrote.
       if (done === undefined) continue;
-      await tellVersion(folder, done.version);
-      if (done.version % SWEEP_VERSIONS === 0) await sweepMetadata(folder, done.version, options.now);
+      await versions.settle(done.version);
+      if (done.version % SWEEP_VERSIONS === 0) await sweep(versions);
       return done;
     } catch (error) {
       if (!(error instanceof DamagedTable) || restart !== undefined) throw error;
@@ -100,13 +94,13 @@ export async function publishTable(options: PublishTableOptions): Promise<Publis
 }
 
 function reasonToRestart(
-  { folder, table, isReplaced }: PublishTableOptions,
+  { versions, table, isReplaced }: PublishTableOptions,
   current: CurrentTable | undefined,
 ): Restart | undefined {
   if (current === undefined) return undefined;
   const { metadata } = current;
   if (metadata === undefined || currentSnapshot(metadata) === undefined) return 'foreign';
-  if (metadata.location !== locationOf(folder)) return 'moved';
+  if (metadata.location !== versions.objects.url) return 'moved';
   if (isReplaced) return 'replaced';
   const { schema, isBreaking } = evolveSchema(table.table, metadata);
   const [before] = metadata['partition-specs'];
@@ -120,12 +114,14 @@ async function publishVersion(
   current: CurrentTable | undefined,
   restart: Restart | undefined,
 ): Promise<PublishedTable | undefined> {
-  const { folder, table, entry } = options;
+  const { versions, table, entry } = options;
+  const { objects } = versions;
+  const now = options.now();
   const metadata = current?.metadata;
   const history = restart === undefined ? metadata : undefined;
   const held = history && currentSnapshot(history);
   // One that only tells of removed files has done so in the snapshot before.
-  const before = (held === undefined ? [] : await readManifestList(folder, held['manifest-list'])).filter(
+  const before = (held === undefined ? [] : await readManifestList(objects, held['manifest-list'])).filter(
     (manifest) => manifest.added_files_count + manifest.existing_files_count > 0,
   );
   const { schema, lastColumnId } = evolveSchema(table.table, metadata);
@@ -135,26 +131,25 @@ async function publishVersion(
     ...{ id: Number.parseInt(options.freshId(), 16), sequence: (metadata?.['last-sequence-number'] ?? 0) + 1 },
     ...{ schema, specId },
   };
-  const changes = await damageIn(() => writeManifests({ ...options, before, next }));
+  const changes = await damageIn(() => writeManifests({ ...options, objects, before, next }));
   const isSame =
     changes.written === 0 && changes.manifests.length === before.length && held?.['schema-id'] === schema['schema-id'];
   const counts = { added: changes.added.files, removed: changes.removed.files };
   const told = { manifests: changes.manifests.length, written: changes.written, restarted: restart, ...counts };
-  const version = (current?.version ?? 0) + 1;
-  const base = { location: locationOf(folder), uuid: metadata?.['table-uuid'] ?? randomUUID(), version };
+  const base = { location: objects.url, uuid: metadata?.['table-uuid'] ?? randomUUID(), now };
   const spec = { 'spec-id': specId, fields: partitionFields(schema, partition) };
   const shared = { ...options, ...base, history, schema, lastColumnId, spec, lastSequence: next.sequence };
   if (held !== undefined && isSame) {
     const tagged = nextMetadata({ ...shared, snapshot: held, lastSequence: next.sequence - 1 });
-    if (isShown(history, tagged)) return { outcome: 'unchanged', ...told, version: version - 1 };
-    return (await putVersion(folder, version, tagged)) ? { outcome: 'unchanged', ...told, version } : undefined;
+    const version = isShown(history, tagged) ? current?.version : await versions.commit(current, tagged);
+    return version === undefined ? undefined : { outcome: 'unchanged', ...told, version };
   }
   const list = `metadata/snap-${next.id}-${entry}.avro`;
   const header = {
     ...{ 'snapshot-id': String(next.id), 'parent-snapshot-id': String(held?.['snapshot-id'] ?? 'null') },
     ...{ 'sequence-number': String(next.sequence), 'format-version': '2' },
   };
-  await folder.put(
+  await objects.put(
     list,
     encodeAvro(
       manifestFileSchema,
@@ -162,9 +157,10 @@ async function publishVersion(
       changes.manifests.map((one) => ({ ...one })),
     ),
   );
-  const snapshot = nextSnapshot({ ...shared, next, changes, parent: held, list: folder.uri(list) });
-  const fresh = nextMetadata({ ...shared, snapshot });
-  return (await putVersion(folder, version, fresh)) ? { outcome: 'published', ...told, version } : undefined;
+  const snapshot = nextSnapshot({ ...shared, next, changes, parent: held, list: uriIn(objects, list) });
+  if (options.now() - now > ATTEMPT_MS) return undefined;
+  const version = await versions.commit(current, nextMetadata({ ...shared, snapshot }));
+  return version === undefined ? undefined : { outcome: 'published', ...told, version };
 }
 
 /** True if a version would tell nothing new. */
@@ -175,21 +171,9 @@ function isShown(history: TableMetadata | undefined, { refs }: TableMetadata): b
   );
 }
 
-function putVersion(folder: ObjectFolder, version: number, metadata: TableMetadata): Promise<boolean> {
-  return folder.putIfAbsent(metadataName(version), JSON.stringify(metadata));
-}
-
-/** Writes the hint, and goes on while another publisher has written a newer version, so that the hint never stays behind. */
-async function tellVersion(folder: ObjectFolder, version: number): Promise<void> {
-  if (String((await folder.get(HINT)) ?? '') !== String(version)) await folder.put(HINT, String(version));
-  let newest = version;
-  while ((await folder.get(metadataName(newest + 1))) !== undefined) newest += 1;
-  if (newest > version) await tellVersion(folder, newest);
-}
-
-/** Where a table says that it lies. */
-function locationOf(folder: ObjectFolder): string {
-  return folder.uri('').replace(/\/$/, '');
+async function sweep(versions: TableVersions): Promise<void> {
+  const newest = await versions.current();
+  if (newest?.metadata !== undefined) await sweepMetadata(versions.objects, newest.version, newest.metadata);
 }
 
 /** A manifest or a manifest list is missing or damaged. */
@@ -205,11 +189,11 @@ async function damageIn<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** The manifests of a snapshot. */
-function readManifestList(folder: ObjectFolder, uri: string): Promise<readonly ManifestFile[]> {
+function readManifestList(objects: SmallObjects, uri: string): Promise<readonly ManifestFile[]> {
   return damageIn(async () => {
-    const bytes = await folder.get(nameIn(folder, uri));
+    const bytes = await objects.get(nameIn(objects, uri));
     if (bytes === undefined) throw new RangeError(`${uri} is missing`);
     // Written by us: the metadata that names it was.
-    return decodeAvro(bytes) as readonly ManifestFile[];
+    return decodeAvro(Buffer.from(bytes)) as readonly ManifestFile[];
   });
 }

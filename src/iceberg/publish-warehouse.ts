@@ -1,22 +1,25 @@
-import { join } from 'node:path';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { formatError, StoreError } from '../core/errors.ts';
+import { runLimited } from '../core/run-limited.ts';
 import type { TableDef } from '../declare/table.ts';
 import { guarded } from '../files/file-failure.ts';
+import type { SmallObjects } from '../objects/object-store.ts';
+import { isObjectUrl } from '../objects/s3-location.ts';
 import {
   type DataFiles,
   type FilesInForce,
   openDataFiles,
+  PublishedEntries,
   type PublishedEntry,
   type TableInForce,
 } from '../warehouse/index.ts';
-import { diskFolder, type ObjectFolder } from './object-folder.ts';
 import { publishTable, type Restart } from './publish-table.ts';
+import { folderTarget, type PublishTarget } from './publish-target.ts';
 import { oldestKept } from './snapshot-retention.ts';
 import { vanishedTables } from './vanished-tables.ts';
 
 export interface PublishOptions {
-  /** Folder of a Parquet warehouse. */
+  /** Folder of a Parquet warehouse, or `s3://bucket/prefix`. */
   readonly warehouse: string;
   /** Every declared table that it may hold. Marts need no declaration. */
   readonly tables: readonly TableDef[];
@@ -28,8 +31,8 @@ export interface PublishOptions {
   readonly martDocs?: (() => Promise<Readonly<Record<string, TableDef>>>) | undefined;
   readonly effects?: Effects | undefined;
   readonly onEvent?: ((event: PublishEvent) => void) | undefined;
-  /** Where the metadata of a table is written, for tests. Default: `iceberg/<table>` in the warehouse. */
-  readonly folderOf?: FolderOf | undefined;
+  /** Stands between a table and its objects, for tests. */
+  readonly wrap?: ((objects: SmallObjects) => SmallObjects) | undefined;
   /** May refuse the warehouse by throwing. */
   readonly accept?: ((warehouse: Pick<DataFiles, 'path' | 'network'>) => void) | undefined;
 }
@@ -56,7 +59,7 @@ export interface TablePublished {
 /** The result; also the last line of `--json`. */
 export interface PublishReport {
   readonly event: 'done';
-  /** Absolute path of the warehouse. */
+  /** Absolute path or address of the warehouse. */
   readonly warehouse: string;
   /** Number of the newest ledger entry that every table shows. */
   readonly entry: number;
@@ -75,11 +78,15 @@ export type PublishEvent = TablePublished | PublishReport;
 interface Publishing extends PublishOptions {
   readonly effects: Effects;
   readonly source: DataFiles;
+  readonly target: PublishTarget;
+  readonly marks: PublishedEntries;
 }
 
-type FolderOf = (table: string) => ObjectFolder;
-
 const DAY_MS = 86_400_000;
+/** A published state has to be marked within this time: later, files of it may be gone, because they were superseded for an hour. */
+const MARK_WITHIN_MS = 20 * 60_000;
+/** Tables that are published concurrently to an object store, where each request waits. */
+const TABLES_AT_ONCE = 6;
 
 /**
  * Publishes the tables and marts of a Parquet warehouse as Apache Iceberg tables in its folder `iceberg/`, over the same Parquet files. The
@@ -95,17 +102,21 @@ export async function publishWarehouse(options: PublishOptions): Promise<Publish
   const startedAt = effects.monotonic();
   const source = await openDataFiles(options.warehouse);
   options.accept?.(source);
+  const target = folderTarget(source, options.location ?? source.path, options.wrap);
+  const publishing = { ...options, effects, source, target, marks: new PublishedEntries(source.objects, target.id) };
   let seen = -1;
   for (;;) {
+    const readAt = effects.now();
     // Marks before the ledger: one that the ledger does not know then is not that of a newer state.
-    const marks = await source.published();
+    const marks = await guarded(`iceberg tables of ${source.path}`, () => publishing.marks.read());
     const held = await source.read(options.tables);
     if (held.entry === 0) throw nothingToPublish(source);
     // A newer state was published, but not of this ledger.
     const isForeign = held.entry === seen;
     const done = await guarded(`iceberg tables of ${source.path}`, () =>
-      publishState({ ...options, effects, source }, held, marks, isForeign),
+      publishState(publishing, { held, marks, readAt, isForeign }),
     );
+    if (done === 'late') continue;
     seen = held.entry;
     if (done === undefined) continue;
     const report = { ...done, seconds: Math.round(effects.monotonic() - startedAt) / 1000 };
@@ -121,38 +132,44 @@ function nothingToPublish({ path }: DataFiles): StoreError {
   });
 }
 
-/** @returns undefined if a newer state was published meanwhile */
+interface ReadState {
+  readonly held: FilesInForce;
+  /** Published entries, ascending. */
+  readonly marks: readonly PublishedEntry[];
+  /** When it was read; milliseconds since 1970. */
+  readonly readAt: number;
+  readonly isForeign: boolean;
+}
+
+/** @returns undefined if a newer state was published meanwhile; `late` if its files may be gone */
 async function publishState(
   options: Publishing,
-  held: FilesInForce,
-  marks: readonly PublishedEntry[],
-  isForeign: boolean,
-): Promise<Omit<PublishReport, 'seconds'> | undefined> {
-  const { effects, source } = options;
-  const { path } = source;
+  { held, marks, readAt, isForeign }: ReadState,
+): Promise<Omit<PublishReport, 'seconds'> | undefined | 'late'> {
+  const { effects, source, target } = options;
   const { entry, ids } = held;
   const mark = { number: entry, id: ids.get(entry) ?? '', publishedAt: effects.now() };
   const isReplaced = isForeign || marks.some(({ number, id }) => number > entry || (ids.get(number) ?? id) !== id);
   const known = isReplaced ? [] : marks;
   const isMarked = known.some(({ number }) => number === entry);
   // A state that was published before keeps its time, which tells when the one before it was replaced.
-  if (!isMarked) await source.mark(mark, effects.freshId());
+  if (!isMarked) await options.marks.mark(mark);
+  if (effects.now() - readAt > MARK_WITHIN_MS) return 'late';
   const oldest = oldestKept(isMarked ? known : [...known, mark], effects.now(), options.keepMs ?? DAY_MS);
-  const folderOf = options.folderOf ?? foldersOf(options);
-  const tables = [...(await describedTables(options, held)), ...(await vanishedTables(path, held.tables, folderOf))];
-  const outcomes: TablePublished[] = [];
-  for (const table of tables) {
-    const outcome = await publishOne(options, { table, entry, oldest, isReplaced, folderOf });
-    if (outcome === undefined) return undefined;
-    outcomes.push(outcome);
-    options.onEvent?.(outcome);
-  }
-  const skipped = outcomes.filter(({ outcome }) => outcome === 'skipped').map(({ table }) => table);
+  const tables = [...(await describedTables(options, held)), ...(await vanishedTables(target, held.tables))];
+  const outcomes = await runLimited(
+    isObjectUrl(source.path) ? TABLES_AT_ONCE : 1,
+    tables.map((table) => async () => publishOne(options, { table, entry, oldest, isReplaced })),
+  );
+  const told = outcomes.filter((outcome) => outcome !== undefined);
+  if (told.length < outcomes.length) return undefined;
+  for (const outcome of told) options.onEvent?.(outcome);
+  const skipped = told.filter(({ outcome }) => outcome === 'skipped').map(({ table }) => table);
   const expired = marks.filter(({ number }) => (isReplaced ? number !== entry : number < oldest));
   // A table that stays as it was may show any of the older entries.
-  if (skipped.length === 0) for (const { number } of expired) await source.unmark(number);
-  const published = outcomes.filter(({ outcome }) => outcome === 'published').length;
-  return { event: 'done', warehouse: path, entry, tables: tables.length, published, skipped };
+  if (skipped.length === 0 && expired.length > 0) await options.marks.unmark(expired.map(({ number }) => number));
+  const published = told.filter(({ outcome }) => outcome === 'published').length;
+  return { event: 'done', warehouse: source.path, entry, tables: tables.length, published, skipped };
 }
 
 /** The tables in force; marts with the descriptions of their declarations. */
@@ -171,22 +188,17 @@ async function describedTables(
   });
 }
 
-function foldersOf({ location, effects, source: { path } }: Publishing): FolderOf {
-  return (table) => diskFolder(join(path, 'iceberg', table), effects.freshId, `${location ?? path}/iceberg/${table}`);
-}
-
 interface TableState {
   readonly table: TableInForce;
   readonly entry: number;
   readonly oldest: number;
   readonly isReplaced: boolean;
-  readonly folderOf: FolderOf;
 }
 
 /** @returns undefined if it shows a newer state already */
 async function publishOne(
-  { effects, location, source }: Publishing,
-  { folderOf, ...state }: TableState,
+  { effects, location, source, target }: Publishing,
+  state: TableState,
 ): Promise<TablePublished | undefined> {
   const { table, files } = state.table;
   const rows = files.reduce((sum, file) => sum + file.rows, 0);
@@ -194,10 +206,10 @@ async function publishOne(
   try {
     const done = await publishTable({
       ...state,
-      folder: folderOf(table.name),
+      versions: target.versionsOf(table.name),
       uriOf: (file) => `${location ?? source.path}/${file.lastingPath}`,
-      keep: (file) => source.keep(file),
-      now: effects.now(),
+      keep: (fresh) => source.keep(fresh),
+      now: effects.now,
       freshId: effects.freshId,
     });
     if (done.outcome === 'overtaken') return undefined;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { ObjectFolder } from './object-folder.ts';
 
 /** Table metadata as we write it: https://iceberg.apache.org/spec/#table-metadata. */
 
@@ -61,44 +60,21 @@ export type TableMetadata = Readonly<z.infer<typeof metadata>>;
 /** Name of the metadata of a version. */
 export const metadataName = (version: number): string => `metadata/v${version}.metadata.json`;
 
-/** The file that tells readers of a folder the newest version. */
-export const HINT = 'metadata/version-hint.text';
-
 /** The newest version of a table. `metadata` is undefined if it cannot be read, or was not written by us. */
 export interface CurrentTable {
+  /** Grows with each version. */
   readonly version: number;
   readonly metadata: TableMetadata | undefined;
 }
 
-/** The newest version, which the hint may not tell yet; undefined if there is no table. */
-export async function readCurrent(folder: ObjectFolder): Promise<CurrentTable | undefined> {
-  const hinted = Number(String((await folder.get(HINT)) ?? '0'));
-  let version = Number.isSafeInteger(hinted) ? hinted : 0;
-  let text = version === 0 ? undefined : await folder.get(metadataName(version));
-  // The hint is lost, or so old that its version is gone.
-  if (text === undefined) version = await newestVersion(folder);
-  for (;;) {
-    const next = await folder.get(metadataName(version + 1));
-    if (next === undefined) break;
-    [version, text] = [version + 1, next];
-  }
-  text ??= version === 0 ? undefined : await folder.get(metadataName(version));
-  return text === undefined ? undefined : { version, metadata: parseMetadata(String(text)) };
-}
-
-/** The greatest version that a listing finds, or 0. */
-async function newestVersion(folder: ObjectFolder): Promise<number> {
-  const versions = (await folder.list('metadata')).flatMap((name) => versionOf(name) ?? []);
-  return versions.reduce((most, version) => Math.max(most, version), 0);
-}
-
-/** The version of a file in `metadata/`; undefined if it is none of a version. */
-export function versionOf(name: string): number | undefined {
-  const [, version] = /^v(\d+)\.metadata\.json$/.exec(name) ?? [];
+/** The version that an object is; undefined for others. */
+export function versionOf(key: string): number | undefined {
+  const [, version] = /^metadata\/v(\d+)\.metadata\.json$/.exec(key) ?? [];
   return version === undefined ? undefined : Number(version);
 }
 
-function parseMetadata(text: string): TableMetadata | undefined {
+/** Undefined for what we would not have written. */
+export function parseMetadata(text: string): TableMetadata | undefined {
   try {
     return metadata.parse(JSON.parse(text));
   } catch {

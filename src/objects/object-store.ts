@@ -14,17 +14,36 @@ export interface FileSum {
   readonly sha256: string;
 }
 
-/**
- * Objects below a location of an object store. Keys are relative to the location. Every call is retried as its failure allows, and throws a
- * StoreError of one line otherwise.
- */
-export interface ObjectStore {
-  /** `s3://bucket/prefix`, without a slash at the end. */
+/** Objects that fit in memory, below a folder of a disk or a location of an object store. Keys are relative to it, with forward slashes. */
+export interface SmallObjects {
+  /** Absolute path, or `s3://bucket/prefix`; without a slash at the end. */
   readonly url: string;
-  /** Objects whose keys begin with a prefix, in the order of their keys. `after`: only later keys. */
-  list(prefix: string, after?: string): Promise<readonly ObjectEntry[]>;
+  /** Objects whose keys begin with a prefix, in the order of their keys. */
+  list(prefix: string): Promise<readonly ObjectEntry[]>;
+  /** Names of the folders right in a folder, which is given with a slash at its end. */
+  folders(folder: string): Promise<readonly string[]>;
   /** The bytes of an object; undefined if there is none. */
   get(key: string): Promise<Uint8Array | undefined>;
+  /** Puts or replaces an object: readers see the old one or the new one, in full. */
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  /**
+   * Puts an object unless there is one with other bytes, atomically. An answer that was lost is made up for: if the object is there with
+   * these bytes, this call, or an attempt of it, has put it.
+   *
+   * @returns false if there is another one
+   */
+  putIfAbsent(key: string, bytes: Uint8Array): Promise<boolean>;
+  /** Those that are not there do no harm. */
+  remove(keys: readonly string[]): Promise<void>;
+}
+
+/**
+ * Objects of any size below a location of an object store. Every call is retried as its failure allows, and throws a StoreError of one line
+ * otherwise.
+ */
+export interface ObjectStore extends SmallObjects {
+  /** `after`: only later keys. */
+  list(prefix: string, after?: string): Promise<readonly ObjectEntry[]>;
   /** Size of an object, and the checksum that `upload` recorded; undefined if there is none. */
   head(key: string): Promise<{ readonly bytes: number; readonly sha256: string | undefined } | undefined>;
   /**
@@ -34,21 +53,26 @@ export interface ObjectStore {
    * @returns false if there is none
    */
   read(key: string, begin: () => Promise<(bytes: Uint8Array) => void | Promise<void>>): Promise<boolean>;
-  put(key: string, bytes: Uint8Array): Promise<void>;
-  /**
-   * Puts an object unless there is one with other bytes, atomically. An answer that was lost is made up for: if the object is there with
-   * these bytes, this call, or an attempt of it, has put it.
-   *
-   * @returns false if there is another one
-   */
-  putIfAbsent(key: string, bytes: Uint8Array): Promise<boolean>;
   /**
    * Puts a local file with its checksum as metadata; a large one in parts, which are removed if that fails.
    * @throws {StoreError} `damaged` if its bytes are not those of `sum`
    */
   upload(key: string, path: string, sum: FileSum): Promise<void>;
-  /** Those that are not there do no harm. */
-  remove(keys: readonly string[]): Promise<void>;
   /** Ends uploads that began before a time of the store's clock and were never completed. @returns how many */
   abortUploads(prefix: string, before: number): Promise<number>;
+}
+
+/** The objects of a folder in another place. `url`: what readers call the folder. */
+export function objectsBelow(objects: SmallObjects, folder: string, url = `${objects.url}/${folder}`): SmallObjects {
+  const base = `${folder}/`;
+  return {
+    url,
+    list: async (prefix) =>
+      (await objects.list(base + prefix)).map((entry) => ({ ...entry, key: entry.key.slice(base.length) })),
+    folders: (name) => objects.folders(base + name),
+    get: (key) => objects.get(base + key),
+    put: (key, bytes) => objects.put(base + key, bytes),
+    putIfAbsent: (key, bytes) => objects.putIfAbsent(base + key, bytes),
+    remove: (keys) => objects.remove(keys.map((key) => base + key)),
+  };
 }

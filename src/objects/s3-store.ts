@@ -62,6 +62,26 @@ class S3Store implements ObjectStore {
     return objects;
   }
 
+  async folders(folder: string): Promise<readonly string[]> {
+    const { ListObjectsV2Command } = s3Sdk();
+    const start = this.#base + folder;
+    const names: string[] = [];
+    let token: string | undefined;
+    do {
+      const page = await this.#send(`list ${folder}`, () =>
+        this.#client.send(
+          new ListObjectsV2Command({
+            ...{ Bucket: this.#bucket, Prefix: start, Delimiter: '/' },
+            ...(token === undefined ? {} : { ContinuationToken: token }),
+          }),
+        ),
+      );
+      for (const { Prefix = '' } of page.CommonPrefixes ?? []) names.push(Prefix.slice(start.length, -1));
+      token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+    } while (token !== undefined);
+    return names;
+  }
+
   async get(key: string): Promise<Uint8Array | undefined> {
     const { GetObjectCommand } = s3Sdk();
     return this.#read(key, () =>

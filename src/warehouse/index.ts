@@ -56,14 +56,9 @@ export { roleView } from './relations/role-views.ts';
 
 // Publishing: the files behind tables, for other engines.
 
-export type { PublishedEntry } from './garbage/published-entries.ts';
-export {
-  type DataFile,
-  type DataFiles,
-  type FilesInForce,
-  openDataFiles,
-  type TableInForce,
-} from './parquet-store/data-files.ts';
+export type { DataFile, DataFiles, FilesInForce, TableInForce } from './data-files.ts';
+export { PublishedEntries, type PublishedEntry } from './garbage/published-entries.ts';
+export { openDataFiles } from './open-data-files.ts';
 
 // Upkeep: fewer and larger files, and the catalog for other programs.
 

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { encodeBound, isPromotion } from '../../src/iceberg/format/column-types.ts';
-import type { ObjectFolder } from '../../src/iceberg/object-folder.ts';
 import { type PublishTableOptions, publishTable } from '../../src/iceberg/publish-table.ts';
 import { oldestKept } from '../../src/iceberg/snapshot-retention.ts';
+import { folderVersions } from '../../src/iceberg/table-versions.ts';
+import type { SmallObjects } from '../../src/objects/object-store.ts';
 import type { DataFile, TableInForce } from '../../src/warehouse/index.ts';
 import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
 import { items } from '../warehouse/tables.ts';
-import { memoryFolder } from './published.ts';
+import { type MemoryObjects, memoryObjects } from './published.ts';
 
 const columns = schemaOf(items).columns;
 
@@ -28,25 +29,31 @@ function tableOf(files: readonly DataFile[], table = items): TableInForce {
 
 const range = (count: number) => Array.from({ length: count }, (_, at) => fileOf(at + 1));
 
-function publishFiles(folder: ObjectFolder, files: readonly DataFile[], more: Partial<PublishTableOptions> = {}) {
+function publishFiles(folder: SmallObjects, files: readonly DataFile[], more: Partial<PublishTableOptions> = {}) {
   return publishTable({
-    ...{ folder, table: tableOf(files), entry: files.at(-1)?.entry ?? 0, oldest: 0, isReplaced: false },
+    ...{
+      versions: folderVersions(folder),
+      table: tableOf(files),
+      entry: files.at(-1)?.entry ?? 0,
+      oldest: 0,
+      isReplaced: false,
+    },
     ...{ uriOf: ({ lastingPath }) => `/w/${lastingPath}`, keep: async () => {} },
-    ...{ now: 1_800_000_000_000, freshId: realEffects.freshId },
+    ...{ now: () => 1_800_000_000_000, freshId: realEffects.freshId },
     ...more,
   });
 }
 
 describe('of a table with 10,000 files', () => {
   test('a new one is written into one manifest of 21, and a merge into those of its sources', async () => {
-    const folder = memoryFolder();
+    const folder = memoryObjects();
     const files = range(10_000);
     expect(await publishFiles(folder, files)).toMatchObject({ added: 10_000, manifests: 21, written: 21 });
-    const count = folder.objects.size;
+    const count = folder.held.size;
     const more = [...files, fileOf(10_001)];
     expect(await publishFiles(folder, more)).toMatchObject({ added: 1, removed: 0, manifests: 21, written: 1 });
     // A manifest, a list and the metadata; the hint is replaced.
-    expect(folder.objects.size).toBe(count + 3);
+    expect(folder.held.size).toBe(count + 3);
     const merged = [...more.filter(({ entry }) => entry < 700 || entry >= 710), fileOf(10_002)];
     expect(await publishFiles(folder, merged)).toMatchObject({ added: 1, removed: 10, manifests: 21, written: 2 });
     const few = [fileOf(10_003)];
@@ -57,7 +64,7 @@ describe('of a table with 10,000 files', () => {
 });
 
 test('bounds that a repair corrected are published again', async () => {
-  const folder = memoryFolder();
+  const folder = memoryObjects();
   await publishFiles(folder, [fileOf(1)]);
   const corrected = [fileOf(1, { bounds: { lt: ['1', '2', 0] } })];
   expect(await publishFiles(folder, corrected)).toMatchObject({
@@ -70,19 +77,45 @@ test('bounds that a repair corrected are published again', async () => {
 });
 
 test('what expired, and what failed attempts left, is removed every ten versions, but not what is young', async () => {
-  const folder = memoryFolder();
-  const hour = 3_600_000;
-  folder.objects.set('metadata/m-0-0123456789abcdef-99.avro', Buffer.from('of an attempt that failed'));
-  folder.objects.set('metadata/notes.txt', Buffer.from('of somebody else'));
-  const young = (entry: number) => ({ oldest: entry - 2, now: hour - 1 });
-  for (let entry = 1; entry <= 40; entry++) await publishFiles(folder, range(entry), young(entry));
+  const folder = memoryObjects();
+  const failed = 'metadata/m-0-0123456789abcdef-99.avro';
+  folder.held.set(failed, Buffer.from('of an attempt that failed'));
+  folder.held.set('metadata/notes.txt', Buffer.from('of somebody else'));
+  const publishNext = (entry: number) => publishFiles(folder, range(entry), { oldest: entry - 2 });
+  // By the clock of the objects, whatever ours says.
+  for (let entry = 1; entry <= 40; entry++) {
+    folder.clock = entry * 60_000;
+    await publishNext(entry);
+  }
   // Three for each version, the hint, and the two from above.
-  expect(folder.objects.size).toBe(3 * 40 + 3);
-  for (let entry = 41; entry <= 50; entry++) await publishFiles(folder, range(entry), { oldest: entry - 2 });
-  const names = [...folder.objects.keys()].map((name) => name.slice('metadata/'.length));
+  expect(folder.held.size).toBe(3 * 40 + 3);
+  for (let entry = 41; entry <= 50; entry++) {
+    folder.clock = 2 * 3_600_000;
+    await publishNext(entry);
+  }
+  const names = [...folder.held.keys()].map((name) => name.slice('metadata/'.length));
   const ofKind = (prefix: RegExp) => names.filter((name) => prefix.test(name)).length;
-  // Twenty versions; three snapshots with a list and a manifest each; the hint.
-  expect([ofKind(/^v\d/), ofKind(/^snap/), ofKind(/^m-/), ofKind(/^notes/), names.length]).toEqual([20, 3, 3, 1, 28]);
+  // Twenty versions, and what is as young as the newest of them; the hint.
+  expect([ofKind(/^v\d/), ofKind(/^snap/), ofKind(/^m-/), ofKind(/^notes/), names.length]).toEqual([20, 10, 10, 1, 42]);
+  folder.clock = 4 * 3_600_000;
+  for (let entry = 51; entry <= 60; entry++) await publishNext(entry);
+  expect([...folder.held.keys()].filter((name) => /snap-/.test(name))).toHaveLength(10);
+  expect(folder.held.has(failed)).toBe(false);
+});
+
+test('an attempt that took too long begins anew, because its manifests may have been swept', async () => {
+  const folder = memoryObjects();
+  let now = 1_800_000_000_000;
+  let kept = 0;
+  const done = await publishFiles(folder, range(3), {
+    now: () => now,
+    // The first time it takes 40 minutes.
+    keep: async () => {
+      if (kept++ === 0) now += 40 * 60_000;
+    },
+  });
+  expect([done.outcome, kept]).toEqual(['published', 2]);
+  expect(metadataIn(folder)).toMatchObject({ 'last-updated-ms': now });
 });
 
 describe('a mart whose select changed', () => {
@@ -90,14 +123,14 @@ describe('a mart whose select changed', () => {
     ...items,
     columns: items.columns.map((column) => (column.name === 'fees' ? { ...column, kind } : column)),
   });
-  const publishAs = (folder: ObjectFolder, kind: 'int32' | 'int64-number' | 'text', of: typeof kind, entry: number) => {
+  const publishAs = (folder: SmallObjects, kind: 'int32' | 'int64-number' | 'text', of: typeof kind, entry: number) => {
     const table = withType(kind);
     const file = fileOf(entry, { columns: schemaOf(withType(of)).columns });
     return publishFiles(folder, [file], { table: tableOf([file], table) });
   };
 
   test('keeps the id of a column that becomes wider, also over older files', async () => {
-    const folder = memoryFolder();
+    const folder = memoryObjects();
     await publishAs(folder, 'int32', 'int32', 1);
     const widened = await publishAs(folder, 'int64-number', 'int32', 2);
     expect(widened).toMatchObject({ outcome: 'published', restarted: undefined });
@@ -105,14 +138,14 @@ describe('a mart whose select changed', () => {
   });
 
   test('is left as it was while files have a type that cannot be read as the new one', async () => {
-    const folder = memoryFolder();
+    const folder = memoryObjects();
     await publishAs(folder, 'int32', 'int32', 1);
     await expect(publishAs(folder, 'int32', 'text', 2)).rejects.toMatchObject({ code: 'mixed-rows' });
     expect(currentFields(folder)).toContainEqual(expect.objectContaining({ name: 'fees', type: 'int' }));
   });
 
   test('begins its history anew with another type, because older snapshots could not be read', async () => {
-    const folder = memoryFolder();
+    const folder = memoryObjects();
     await publishAs(folder, 'int32', 'int32', 1);
     expect(await publishAs(folder, 'text', 'text', 2)).toMatchObject({ restarted: 'changed' });
     expect(currentFields(folder)).toContainEqual(expect.objectContaining({ name: 'fees', id: 9, type: 'string' }));
@@ -120,7 +153,7 @@ describe('a mart whose select changed', () => {
   });
 
   test('and one that is no longer built by day, too', async () => {
-    const folder = memoryFolder();
+    const folder = memoryObjects();
     await publishFiles(folder, [fileOf(1)]);
     const file = fileOf(2, { date: undefined });
     const table = { table: items, isMart: true, partition: undefined, files: [file] };
@@ -134,12 +167,12 @@ describe('a mart whose select changed', () => {
   });
 });
 
-function metadataIn(folder: ReturnType<typeof memoryFolder>): Record<string, unknown> {
-  const version = String(folder.objects.get('metadata/version-hint.text'));
-  return JSON.parse(String(folder.objects.get(`metadata/v${version}.metadata.json`)));
+function metadataIn(folder: MemoryObjects): Record<string, unknown> {
+  const version = String(folder.held.get('metadata/version-hint.text'));
+  return JSON.parse(String(folder.held.get(`metadata/v${version}.metadata.json`)));
 }
 
-function currentFields(folder: ReturnType<typeof memoryFolder>): readonly unknown[] {
+function currentFields(folder: MemoryObjects): readonly unknown[] {
   const { schemas, 'current-schema-id': id } = metadataIn(folder) as {
     readonly schemas: readonly { readonly 'schema-id': number; readonly fields: readonly unknown[] }[];
     readonly 'current-schema-id': number;
@@ -148,7 +181,7 @@ function currentFields(folder: ReturnType<typeof memoryFolder>): readonly unknow
 }
 
 test('18 publishers of six states at once: every version is one of them, and the newest state is on top', async () => {
-  const folder = memoryFolder();
+  const folder = memoryObjects();
   const states = [1, 2, 3, 4, 5, 6].flatMap((count) => [count, count, count]).reverse();
   const outcomes = await Promise.all(states.map((count) => publishFiles(folder, range(count))));
   const metadata = metadataIn(folder);

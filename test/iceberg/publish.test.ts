@@ -1,10 +1,9 @@
 import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { realEffects } from '../../src/core/effects.ts';
 import { text } from '../../src/declare/column.ts';
 import { table } from '../../src/declare/table.ts';
-import { diskFolder, type ObjectFolder } from '../../src/iceberg/object-folder.ts';
+import type { SmallObjects } from '../../src/objects/object-store.ts';
 import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
 import { compact } from '../warehouse/compacting.ts';
 import { withoutLinks } from '../warehouse/filesystem.ts';
@@ -317,26 +316,23 @@ async function appendForeign(folder: string): Promise<void> {
 }
 
 /** Fails at the write with a number, as a kill would; the files are as they are then. */
-function failingFolders(path: string, failAt: number) {
+function failingObjects(failAt: number) {
   const counted = { writes: 0 };
   const before = () => {
     if (counted.writes++ === failAt) throw new Error('killed');
   };
-  const folderOf = (name: string): ObjectFolder => {
-    const folder = diskFolder(join(path, 'iceberg', name), realEffects.freshId);
-    return {
-      ...folder,
-      put: async (object, content) => {
-        before();
-        await folder.put(object, content);
-      },
-      putIfAbsent: async (object, content) => {
-        before();
-        return folder.putIfAbsent(object, content);
-      },
-    };
-  };
-  return { counted, folderOf };
+  const wrap = (objects: SmallObjects): SmallObjects => ({
+    ...objects,
+    put: async (key, bytes) => {
+      before();
+      await objects.put(key, bytes);
+    },
+    putIfAbsent: async (key, bytes) => {
+      before();
+      return objects.putIfAbsent(key, bytes);
+    },
+  });
+  return { wrap };
 }
 
 test('a kill at any write leaves every table readable, old or new, and the next publication finishes', async () => {
@@ -350,8 +346,8 @@ test('a kill at any write leaves every table readable, old or new, and the next 
   for (let isKilled = true; isKilled; failAt++) {
     await rm(join(path, 'iceberg'), { recursive: true });
     await cp(started, join(path, 'iceberg'), { recursive: true });
-    const { folderOf } = failingFolders(path, failAt);
-    isKilled = await publish(path, { folderOf }).then(
+    const { wrap } = failingObjects(failAt);
+    isKilled = await publish(path, { wrap }).then(
       () => false,
       () => true,
     );

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { decodeAvro } from '../../src/iceberg/format/avro-container.ts';
-import type { ObjectFolder } from '../../src/iceberg/object-folder.ts';
 import { type PublishOptions, publishWarehouse } from '../../src/iceberg/publish-warehouse.ts';
+import type { SmallObjects } from '../../src/objects/object-store.ts';
 import { items, parts } from '../warehouse/tables.ts';
 
 export function publish(warehouse: string, more: Partial<PublishOptions> = {}) {
@@ -40,20 +40,33 @@ export async function tagsOf(warehouse: string, table: string): Promise<readonly
   return Object.keys(refs).filter((name) => name !== 'main');
 }
 
-/** Reads a snapshot by its name, and requires that every file which it names exists. */
-export async function readSnapshot(warehouse: string, table: string, ref = 'main'): Promise<ReadSnapshot> {
+/**
+ * Reads a snapshot by its name, and requires that every file which it names exists.
+ *
+ * @param address of a warehouse whose objects lie in the folder `warehouse`
+ */
+export async function readSnapshot(
+  warehouse: string,
+  table: string,
+  ref = 'main',
+  address = warehouse,
+): Promise<ReadSnapshot> {
+  const pathOf = (uri: unknown): string => {
+    expect(String(uri).slice(0, address.length)).toBe(address);
+    return warehouse + String(uri).slice(address.length);
+  };
   const metadata = await metadataOf(warehouse, table);
   const id = at(metadata, 'refs', ref, 'snapshot-id');
   const snapshot = (at(metadata, 'snapshots') as object[]).find((one) => at(one, 'snapshot-id') === id);
   expect(snapshot, `${table} ${ref}`).toBeDefined();
   const files: string[] = [];
   let rows = 0;
-  for (const manifest of decodeAvro(await readFile(String(at(snapshot, 'manifest-list'))))) {
-    const bytes = await readFile(String(at(manifest, 'manifest_path')));
+  for (const manifest of decodeAvro(await readFile(pathOf(at(snapshot, 'manifest-list'))))) {
+    const bytes = await readFile(pathOf(at(manifest, 'manifest_path')));
     expect(bytes.length).toBe(at(manifest, 'manifest_length'));
     for (const entry of decodeAvro(bytes)) {
       if (at(entry, 'status') === 2) continue;
-      const path = String(at(entry, 'data_file', 'file_path'));
+      const path = pathOf(at(entry, 'data_file', 'file_path'));
       expect(existsSync(path), path).toBe(true);
       files.push(path.slice(warehouse.length + 1));
       rows += Number(at(entry, 'data_file', 'record_count'));
@@ -64,26 +77,37 @@ export async function readSnapshot(warehouse: string, table: string, ref = 'main
   return { files: files.sort(), rows };
 }
 
-/** A folder in memory that behaves as an object store does. */
-export function memoryFolder(root = '/w/iceberg/items'): ObjectFolder & { readonly objects: Map<string, Buffer> } {
-  const objects = new Map<string, Buffer>();
-  return {
-    objects,
-    uri: (name) => `${root}/${name}`,
-    get: async (name) => objects.get(name),
-    put: async (name, content) => {
-      objects.set(name, Buffer.from(content));
+/** Objects in memory, with a clock of their own. */
+export interface MemoryObjects extends SmallObjects {
+  readonly held: Map<string, Buffer>;
+  /** Milliseconds since 1970. */
+  clock: number;
+}
+
+export function memoryObjects(url = '/w/iceberg/items'): MemoryObjects {
+  const held = new Map<string, Buffer>();
+  const putAt = new Map<string, number>();
+  const set = (key: string, bytes: Uint8Array): void => {
+    held.set(key, Buffer.from(bytes));
+    putAt.set(key, objects.clock);
+  };
+  const objects: MemoryObjects = {
+    ...{ held, url, clock: 0 },
+    list: async (prefix) =>
+      [...held]
+        .filter(([key]) => key.startsWith(prefix))
+        .map(([key, { length }]) => ({ key, bytes: length, putAt: putAt.get(key) ?? 0 })),
+    folders: async () => [],
+    get: async (key) => held.get(key),
+    put: async (key, bytes) => set(key, bytes),
+    putIfAbsent: async (key, bytes) => {
+      const there = held.get(key);
+      if (there === undefined) set(key, bytes);
+      return there === undefined || there.equals(bytes);
     },
-    putIfAbsent: async (name, content) => {
-      if (objects.has(name)) return false;
-      objects.set(name, Buffer.from(content));
-      return true;
-    },
-    list: async (folder) =>
-      [...objects.keys()].filter((name) => name.startsWith(`${folder}/`)).map((name) => name.slice(folder.length + 1)),
-    writtenAt: async (name) => (objects.has(name) ? 0 : undefined),
-    remove: async (name) => {
-      objects.delete(name);
+    remove: async (keys) => {
+      for (const key of keys) held.delete(key);
     },
   };
+  return objects;
 }

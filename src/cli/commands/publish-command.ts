@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 
 const HELP = `
 Tables for DuckDB, pyiceberg, Polars, Spark, Trino and ClickHouse: the same Parquet files, with Iceberg metadata (format version 2) in
-the folder iceberg/<table> of the warehouse. No row is copied. docs/lake.md has a query for each engine.
+the folder iceberg/<table> of the warehouse, which may be s3://bucket/prefix. No row is copied. docs/lake.md has a query for each engine.
 
 A snapshot shows one entry of the ledger, and has the tag entry-<number> in every table, so several tables can be read at one state.
 Superseded files stay as long as a snapshot shows them (--keep). Publish after each export, build of marts or compaction;
@@ -29,7 +29,8 @@ Nothing else depends on that folder: if it is removed, damaged or moved, publish
 Examples:
   tonlake publish iceberg --network sandbox
   tonlake publish iceberg --warehouse /data/mainnet --keep 48h --json
-  tonlake publish iceberg --warehouse /in/container/mainnet --location /srv/mainnet`;
+  tonlake publish iceberg --warehouse /in/container/mainnet --location /srv/mainnet
+  tonlake publish iceberg --warehouse s3://lake/mainnet`;
 
 /** `tonlake publish`: tables for other engines. */
 export function addPublish(program: Command): void {
@@ -43,7 +44,7 @@ export function addPublish(program: Command): void {
     )
     .option(
       '--location <path>',
-      'path of the warehouse as readers see it, if it differs, such as outside of a container',
+      'path or address of the warehouse as readers see it, if it differs, such as outside of a container',
     )
     .option('--marts <folder>', 'folder of your own marts, for the descriptions of their columns')
     .option('--json', 'print one JSON object per line')

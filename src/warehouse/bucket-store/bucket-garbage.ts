@@ -1,5 +1,7 @@
+import { StoreError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { filesOf, isDataFile } from '../garbage/collect-garbage.ts';
+import { isPublished, publishedNumbers } from '../garbage/published-entries.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 
 /** A writer gives up a commit whose first file it put longer ago than this. */
@@ -20,7 +22,8 @@ export interface CollectOptions {
 /**
  * Removes data files that no entry in force names, and ends uploads that nobody completes, while other processes write. Two ages make it
  * safe: that after which writers give up a commit, and a greater one after which files are removed. Files are listed before the ledger is
- * read to its end: what was committed by then is named, and what is committed later has younger files.
+ * read to its end: what was committed by then is named, and what is committed later has younger files. Files of published states stay; the
+ * marks of these are read after the clock, see `MARK_WITHIN_MS`.
  *
  * @returns how many files were removed
  */
@@ -38,18 +41,47 @@ export async function collectGarbage(
   if (!isForced && before !== undefined && now - before.putAt < COLLECT_EVERY_MS) return 0;
   const found = (await objects.list('tables/')).filter(({ key }) => isDataFile(key));
   await refresh();
+  const published = await publishedNumbers(objects);
   const { entries } = ledger;
   const needed = new Set<string>();
   const superseded = new Set<string>();
   for (const entry of entries.all) {
     const successor = entries.successorOf(entry.id);
-    const isOver = successor !== undefined && now - Date.parse(successor.committedAt) >= graceMs;
+    const isOver =
+      successor !== undefined &&
+      now - Date.parse(successor.committedAt) >= graceMs &&
+      !isPublished(published, entry.number, successor.number);
     for (const path of filesOf(entry)) (isOver ? superseded : needed).add(path);
   }
-  const gone = found
-    .filter(({ key, putAt }) => !needed.has(key) && (superseded.has(key) || now - putAt >= ORPHAN_MS))
+  const unnamed = found
+    .filter(({ key, putAt }) => !needed.has(key) && !superseded.has(key) && now - putAt >= ORPHAN_MS)
     .map(({ key }) => key);
+  const shown = unnamed.length === 0 ? new Set() : await publishedFiles(ledger, published);
+  const over = found.flatMap(({ key }) => (superseded.has(key) && !needed.has(key) ? [key] : []));
+  const gone = [...unnamed.filter((key) => shown !== undefined && !shown.has(key)), ...over];
   await objects.remove(gone);
   await objects.abortUploads('tables/', now - ORPHAN_MS);
   return gone.length;
+}
+
+/**
+ * The files of published states, also those of entries that a checkpoint left out.
+ * @returns undefined if such an entry is lost, so that nobody knows
+ */
+async function publishedFiles(
+  ledger: LedgerFolder,
+  published: readonly number[],
+): Promise<ReadonlySet<string> | undefined> {
+  if (published.length === 0) return new Set();
+  const log = await ledger.log(0).catch((error: unknown) => {
+    if (error instanceof StoreError && error.code === 'bad-ledger') return undefined;
+    throw error;
+  });
+  if (log === undefined) return undefined;
+  const successors = new Map(log.flatMap(({ number, supersedes }) => supersedes.map((id) => [id, number])));
+  return new Set(
+    log
+      .filter(({ id, number }) => isPublished(published, number, successors.get(id) ?? Number.POSITIVE_INFINITY))
+      .flatMap(filesOf),
+  );
 }

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoreError } from '../../core/errors.ts';
 import { ifAny } from '../../files/disk.ts';
+import { diskObjects } from '../../objects/disk-objects.ts';
 import { badLedger, type Entries } from '../ledger/entries.ts';
 import { LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { isPinned, pinFile, removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';
@@ -31,7 +32,7 @@ export async function clearFiles(
   const needed = new Set(entries.effective.flatMap(filesOf));
   const superseded = new Set<string>();
   const aside = new Set<string>();
-  const published = await publishedNumbers(warehouse);
+  const published = await publishedNumbers(diskObjects(warehouse));
   for (const entry of entries.all) {
     if (entries.isAside(entry.id)) for (const path of filesOf(entry)) aside.add(path);
     if (isNeeded(entries, entry, grace, published)) for (const path of filesOf(entry)) superseded.add(path);
@@ -92,7 +93,7 @@ export async function isCleared(
   grace: { readonly now: number; readonly ms: number },
 ): Promise<boolean> {
   // Files of entries that a checkpoint left out may be published, too.
-  if ((await publishedNumbers(warehouse)).length > 0) return false;
+  if ((await publishedNumbers(diskObjects(warehouse))).length > 0) return false;
   return entries.all.every((entry) => {
     const isWaiting = isNeeded(entries, entry, grace, []);
     return (!isWaiting && !entries.isAside(entry.id)) || filesOf(entry).length === 0;

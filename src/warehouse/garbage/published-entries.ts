@@ -1,8 +1,5 @@
-import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
-import { ifAny, listFolder, makeFolder, replaceText } from '../../files/disk.ts';
-import { layoutOf } from '../ledger/ledger-folder.ts';
+import type { SmallObjects } from '../../objects/object-store.ts';
 
 /**
  * A ledger entry whose state is published for other engines: the files that were in force then stay, also when they were superseded long
@@ -16,42 +13,56 @@ export interface PublishedEntry {
   readonly publishedAt: number;
 }
 
+const FOLDER = 'iceberg/_entries/';
 const markSchema = z.object({ id: z.string(), publishedAt: z.number() });
 
-/** Numbers of the published entries, ascending. */
-export async function publishedNumbers(warehouse: string): Promise<readonly number[]> {
-  const names = await listFolder(layoutOf(warehouse).published);
-  return names
-    .flatMap((name) => (/^\d{8,}\.json$/.test(name) ? [Number.parseInt(name, 10)] : []))
-    .sort((a, b) => a - b);
-}
+/** The marks of one place where a warehouse is published. */
+export class PublishedEntries {
+  readonly #objects: SmallObjects;
+  readonly #ending: string;
 
-/** The published entries, ascending. */
-export async function readPublished(warehouse: string): Promise<readonly PublishedEntry[]> {
-  const marks: PublishedEntry[] = [];
-  for (const number of await publishedNumbers(warehouse)) {
-    const text = await ifAny(readFile(markPath(warehouse, number), 'utf8'));
-    // Another publisher may have unmarked it.
-    if (text !== undefined) marks.push({ number, ...markSchema.parse(JSON.parse(text)) });
+  /** @param target lower-case hex digits that tell places apart; undefined for the folder of the warehouse itself */
+  constructor(objects: SmallObjects, target: string | undefined) {
+    this.#objects = objects;
+    this.#ending = target === undefined ? '.json' : `.${target}.json`;
   }
-  return marks;
+
+  /** The published entries, ascending. */
+  async read(): Promise<readonly PublishedEntry[]> {
+    const marks: PublishedEntry[] = [];
+    for (const { key } of await this.#objects.list(FOLDER)) {
+      const number = Number.parseInt(key.slice(FOLDER.length), 10);
+      if (key !== this.#keyOf(number)) continue;
+      const text = await this.#objects.get(key);
+      // Another publisher may have unmarked it.
+      if (text !== undefined) marks.push({ number, ...markSchema.parse(JSON.parse(Buffer.from(text).toString())) });
+    }
+    return marks.sort((a, b) => a.number - b.number);
+  }
+
+  /** Marks an entry; the time of an earlier mark of the same entry is replaced. */
+  mark({ number, id, publishedAt }: PublishedEntry): Promise<void> {
+    return this.#objects.put(this.#keyOf(number), Buffer.from(`${JSON.stringify({ id, publishedAt })}\n`));
+  }
+
+  unmark(numbers: readonly number[]): Promise<void> {
+    return this.#objects.remove(numbers.map((number) => this.#keyOf(number)));
+  }
+
+  #keyOf(number: number): string {
+    return `${FOLDER}${String(number).padStart(8, '0')}${this.#ending}`;
+  }
 }
 
-/** Marks an entry; the time of an earlier mark of the same entry is replaced. */
-export async function markPublished(warehouse: string, { number, id, publishedAt }: PublishedEntry, draft: string) {
-  await makeFolder(layoutOf(warehouse).published);
-  await replaceText(markPath(warehouse, number), `${JSON.stringify({ id, publishedAt })}\n`, draft);
-}
-
-export async function unmarkPublished(warehouse: string, number: number): Promise<void> {
-  await rm(markPath(warehouse, number), { force: true });
+/** Numbers of the entries that are published anywhere. */
+export async function publishedNumbers(objects: SmallObjects): Promise<readonly number[]> {
+  const found = (await objects.list(FOLDER)).map(({ key }) => key.slice(FOLDER.length));
+  return [
+    ...new Set(found.flatMap((name) => (/^\d{8,}(\.[0-9a-f]+)?\.json$/.test(name) ? [Number.parseInt(name, 10)] : []))),
+  ];
 }
 
 /** True if rows that were in force from entry `from` until entry `until` superseded them are part of a published state. */
 export function isPublished(numbers: readonly number[], from: number, until: number): boolean {
   return numbers.some((number) => from <= number && number < until);
-}
-
-function markPath(warehouse: string, number: number): string {
-  return join(layoutOf(warehouse).published, `${String(number).padStart(8, '0')}.json`);
 }

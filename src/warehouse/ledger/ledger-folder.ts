@@ -41,8 +41,6 @@ export function layoutOf(path: string) {
     catalog: join(path, CATALOG),
     catalogStamp: join(path, '_checkpoints', 'catalog.sha256'),
     settled: join(path, '_checkpoints', 'settled.json'),
-    iceberg: join(path, 'iceberg'),
-    published: join(path, 'iceberg', '_entries'),
   } as const;
 }
 

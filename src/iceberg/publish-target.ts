@@ -1,0 +1,31 @@
+import { objectsBelow, type SmallObjects } from '../objects/object-store.ts';
+import type { DataFiles } from '../warehouse/index.ts';
+import { folderVersions, type TableVersions } from './table-versions.ts';
+
+/** Where the tables of a warehouse are published. */
+export interface PublishTarget {
+  /** Tells targets of a warehouse apart: lower-case hex digits; undefined for the folder of the warehouse itself. */
+  readonly id: string | undefined;
+  /** Names of the tables that are there. */
+  tables(): Promise<readonly string[]>;
+  versionsOf(table: string): TableVersions;
+}
+
+/**
+ * The folder `iceberg/` of the warehouse.
+ *
+ * @param location of the warehouse as readers see it
+ * @param wrap for tests
+ */
+export function folderTarget(
+  { objects }: Pick<DataFiles, 'objects'>,
+  location: string,
+  wrap = (own: SmallObjects) => own,
+): PublishTarget {
+  return {
+    id: undefined,
+    tables: async () => (await objects.folders('iceberg/')).filter((name) => !name.startsWith('_')),
+    versionsOf: (table) =>
+      folderVersions(wrap(objectsBelow(objects, `iceberg/${table}`, `${location}/iceberg/${table}`))),
+  };
+}

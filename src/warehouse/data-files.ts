@@ -1,0 +1,111 @@
+import type { TableDef } from '../declare/table.ts';
+import { guarded } from '../files/file-failure.ts';
+import type { SmallObjects } from '../objects/object-store.ts';
+import { DATE_COLUMN, dateIn, partitionOf } from './file-layout.ts';
+import { type LedgerFolder, requireOwnEntries } from './ledger/ledger-folder.ts';
+import { committedMarts } from './relations/mart-views.ts';
+import type { SchemaColumn } from './relations/table-schema.ts';
+import type { LedgerEntry, TableFile } from './store.ts';
+
+/** A data file in force, and what other engines need to know of it. */
+export interface DataFile extends TableFile {
+  /** Number of its ledger entry. */
+  readonly entry: number;
+  /** UTC day of its rows; null where the time is null, undefined if the file is not in the folder of a day. */
+  readonly date: string | null | undefined;
+  /** Its name, relative to the warehouse, that stays when it is superseded; see `DataFiles.keep`. */
+  readonly lastingPath: string;
+  /** Columns with their DuckDB types. */
+  readonly columns: readonly SchemaColumn[];
+}
+
+/** The files of a table or mart. */
+export interface TableInForce {
+  readonly table: TableDef;
+  /** True if its rows belong to a mart. */
+  readonly isMart: boolean;
+  /** The column by which files are divided into folders, if the table has time. */
+  readonly partition: string | undefined;
+  readonly files: readonly DataFile[];
+}
+
+/** What a Parquet warehouse held after an entry of its ledger. */
+export interface FilesInForce {
+  /** Number of the newest entry; 0 for an empty ledger. */
+  readonly entry: number;
+  /** Ids of ledger entries by number, without those that a checkpoint left out. */
+  readonly ids: ReadonlyMap<number, string>;
+  /** Tables and marts that were committed. */
+  readonly tables: readonly TableInForce[];
+}
+
+/** The data files of a Parquet warehouse, for programs that read them without us. No lock is needed. */
+export interface DataFiles {
+  /** Absolute path or address of the warehouse. */
+  readonly path: string;
+  readonly network: string;
+  /** The warehouse as objects: marks and metadata lie in `iceberg/`. */
+  readonly objects: SmallObjects;
+  /** What is in force now. @throws {StoreError} `needs-migration`, `bad-ledger` */
+  read(tables: readonly TableDef[]): Promise<FilesInForce>;
+  /**
+   * Makes sure that files are there, under names that last. Called after their entry was marked as published.
+   * @throws {StoreError} `no-links` if the file system cannot give a file two names; `bad-ledger` if a file is missing or truncated
+   */
+  keep(files: readonly DataFile[]): Promise<void>;
+}
+
+/** What a ledger, not read yet, puts in force. `lastingOf`: the lasting name of a file. */
+export function readInForce(
+  { path, network }: Pick<DataFiles, 'path' | 'network'>,
+  ledger: LedgerFolder,
+  declared: readonly TableDef[],
+  lastingOf: (path: string) => string,
+): Promise<FilesInForce> {
+  return guarded(`warehouse ${path}`, async () => {
+    requireOwnEntries(path, network, await ledger.refresh());
+    ledger.requireReadable(declared, path);
+    const { effective, forgotten, all } = ledger.entries;
+    const tables = [
+      ...declared.map((table) => ({ table, isMart: false })),
+      ...committedMarts(ledger).map((table) => ({ table, isMart: true })),
+    ];
+    return {
+      entry: [...effective, ...forgotten].reduce((most, { number }) => Math.max(most, number), 0),
+      ids: new Map(all.map(({ number, id }) => [number, id])),
+      tables: tables.flatMap(({ table, isMart }) => {
+        const held = effective.filter((entry) => entry.tables[table.name] !== undefined);
+        if (held.length === 0) return [];
+        const files = held.flatMap((entry) => filesOf(ledger, entry, table, lastingOf));
+        return [{ table, isMart, partition: partitionOfTable(table), files }];
+      }),
+    };
+  });
+}
+
+function filesOf(
+  ledger: LedgerFolder,
+  { number, tables }: LedgerEntry,
+  { name }: TableDef,
+  lastingOf: (path: string) => string,
+): readonly DataFile[] {
+  const part = tables[name];
+  if (part === undefined || part.files.length === 0) return [];
+  const { columns } = ledger.schema(part.schema);
+  return part.files.map((file) => ({
+    ...file,
+    entry: number,
+    date: dateOf(file.path),
+    lastingPath: lastingOf(file.path),
+    columns,
+  }));
+}
+
+function dateOf(path: string): string | null | undefined {
+  const [unknown = ''] = partitionOf(null);
+  return path.includes(`/${unknown}/`) ? null : dateIn(path);
+}
+
+function partitionOfTable({ time, columns }: TableDef): string | undefined {
+  return time !== undefined && columns.some(({ name }) => name === DATE_COLUMN) ? DATE_COLUMN : undefined;
+}
