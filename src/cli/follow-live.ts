@@ -1,5 +1,7 @@
 import { formatCount, formatDuration } from '../core/format.ts';
 import { formatSpan } from '../core/span.ts';
+import type { DeliveryEvent } from '../feed/deliveries.ts';
+import type { Feed } from '../feed/feed.ts';
 import type { BackfillEvent, FollowEvent, LagEvent } from '../follow/follow-event.ts';
 import { type FollowHeadOptions, followHead } from '../follow/follow-head.ts';
 import { FollowHealth } from '../follow/follow-health.ts';
@@ -7,6 +9,7 @@ import type { FollowMetrics } from '../follow/follow-metrics.ts';
 import type { FollowStatus } from '../follow/follow-status.ts';
 import type { RetryEvent } from '../http/source.ts';
 import { type MetricsAddress, type MetricsServer, serveMetrics } from '../scheduler/metrics-server.ts';
+import { openDeliveries } from './feed-options.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { pasteable } from './invocation.ts';
 import { openLog } from './log.ts';
@@ -23,6 +26,8 @@ export interface FollowLiveOptions {
   /** Lag above which it is not healthy. */
   readonly maxLagMs: number;
   readonly publish?: PublishFormat | undefined;
+  /** What is sent of the commits. */
+  readonly feeds: readonly Feed[];
 }
 
 /** How often the lag is printed where lines stay, such as in a log. */
@@ -38,19 +43,25 @@ export async function followLive(options: FollowHeadOptions, live: FollowLiveOpt
   const interrupts = watchInterrupts(lines.tell);
   const operations = new Operations(live);
   await operations.listen();
+  const tell = (event: FollowEvent | DeliveryEvent): void => {
+    if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
+    log?.info(event);
+    lines.show(event);
+  };
+  const command = ['tonlake follow', ...options.pipelines].join(' ');
+  const beside = await openDeliveries(live.feeds, command, tell);
   const stop = log === undefined ? interrupts.signal : AbortSignal.any([interrupts.signal, log.failure]);
   try {
     await followHead({
       ...options,
       stop,
+      beside,
       onOpen: (status) => operations.open(status),
       onEvent: (event) => {
         operations.see(event);
         if (event.event !== 'done' && isDetail(event)) return;
-        if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
-        log?.info(event);
         if (event.event === 'span') along?.committed();
-        lines.show(event);
+        tell(event);
       },
       onRetry: (event) => {
         log?.warn({ event: 'retry', ...event });
@@ -129,12 +140,15 @@ class FollowLines {
     this.isLive = !isJson && process.stderr.isTTY;
   }
 
-  readonly show = (event: FollowEvent): void => {
+  readonly show = (event: FollowEvent | DeliveryEvent): void => {
     if (event.event === 'lag') this.showLag(event);
     else if (event.event === 'waiting') this.tell(`waiting: ${event.message}`);
     else if (event.event === 'resumed') this.tell(`going on after ${formatDuration(event.seconds)}`);
     else if (event.event === 'clock' || event.event === 'merge-failed') this.tell(`note: ${event.message}`);
     else if (event.event === 'backfill') this.tell(describeBackfill(event));
+    else if (event.event === 'delivery-failed') this.tell(`${event.to}: ${event.message}; trying until it is taken`);
+    else if (event.event === 'delivery-resumed')
+      this.tell(`${event.to}: taken again after ${formatDuration(event.seconds)}`);
     else if (event.event === 'merged') return;
     else if (event.event !== 'done' && isTrouble(event)) this.tell(describeEvent(event) ?? '');
   };

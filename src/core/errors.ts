@@ -1,5 +1,5 @@
 /** Origin of an error; the first word of its message. */
-export type Stage = 'usage' | 'source' | 'decode' | 'walk' | 'store' | 'audit' | 'mart' | 'report' | 'job';
+export type Stage = 'usage' | 'source' | 'decode' | 'walk' | 'store' | 'audit' | 'mart' | 'report' | 'job' | 'delivery';
 
 export interface TonlakeErrorOptions {
   /** Stable identifier for programs, for example `rate-limited`. */
@@ -73,6 +73,11 @@ export class MartError extends TonlakeError {
 /** A step of a job failed, or its outputs could not be published. */
 export class JobError extends TonlakeError {
   readonly stage = 'job';
+}
+
+/** A consumer did not take a line or an alert. */
+export class DeliveryError extends TonlakeError {
+  readonly stage = 'delivery';
 }
 
 /** A report could not be created from the available data. */

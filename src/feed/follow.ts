@@ -1,15 +1,17 @@
 import { type Effects, realEffects } from '../core/effects.ts';
-import { StoreError, UsageError } from '../core/errors.ts';
+import { UsageError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { BatchOf } from '../export/batch-queue.ts';
-import { type LedgerEntry, openReader, type Reader } from '../warehouse/index.ts';
+import type { LedgerEntry } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { type Cursor, formatCursor, parseCursor } from './cursor.ts';
 import { startAt } from './cursor-start.ts';
 import { type FollowedTables, followedTables } from './followed-tables.ts';
 import { type LedgerState, type NextRows, planNext } from './next-rows.ts';
 import { type FeedView, readRows } from './read-rows.ts';
+import { ReaderSource, unless } from './reader-source.ts';
+import { foreignCursor, requireSameLedger } from './require-same-ledger.ts';
 
 export interface FollowOptions {
   /** Folder of Parquet files, or a DuckDB file. */
@@ -65,10 +67,12 @@ export async function* follow(options: FollowOptions): AsyncGenerator<FollowedRo
   if (cursor !== undefined) requireSameTables(cursor, options.tables);
   try {
     while (signal?.aborted !== true) {
-      const next = await source.use(async (view) => {
-        cursor ??= startAt(view.network, await view.ledger(), followed, options.tables);
-        return nextRows(view, followed, cursor, options.batchRows);
-      }, wait);
+      const look = () =>
+        source.use(async (view) => {
+          cursor ??= startAt(view.network, await view.ledger(), followed, options.tables);
+          return nextRows(view, followed, cursor, options.batchRows);
+        });
+      const next = wait ? await unless('busy', look) : await look();
       if (next?.rows !== undefined) yield next.rows;
       if (next !== undefined) cursor = next.cursor;
       if (next?.rows !== undefined) continue;
@@ -124,13 +128,9 @@ export async function readLedger(
   cursor: Cursor,
 ): Promise<{ readonly log: readonly LedgerEntry[]; readonly ledger: readonly LedgerEntry[] }> {
   const log = await view.log(Math.max(0, cursor.since - 1));
-  const isKnown = cursor.since === 0 || log.find(({ number }) => number === cursor.since)?.id === cursor.id;
-  if (isKnown && view.network === cursor.network) return { log, ledger: await view.ledger() };
-  const network = view.network === cursor.network ? '' : ` of ${cursor.network}`;
-  throw new UsageError(`usage: expected a cursor of this warehouse, got one of another warehouse${network}`, {
-    code: 'foreign-cursor',
-    hint: 'a warehouse that was restored, or made again, needs a new cursor: start without one',
-  });
+  if (view.network !== cursor.network) throw foreignCursor(` of ${cursor.network}`);
+  requireSameLedger(log, { number: cursor.since, id: cursor.id });
+  return { log, ledger: await view.ledger() };
 }
 
 function requireSameTables(cursor: Cursor, tables: readonly string[]): void {
@@ -140,37 +140,4 @@ function requireSameTables(cursor: Cursor, tables: readonly string[]): void {
     code: 'other-tables',
     hint: 'follow other tables with a cursor of their own',
   });
-}
-
-/** A warehouse for reading. A DuckDB file is open only while it is read, because nobody can write it then. */
-class ReaderSource {
-  readonly #warehouse: string;
-  readonly #registry: Registry;
-  #reader: Reader | undefined;
-
-  constructor(warehouse: string, registry: Registry) {
-    this.#warehouse = warehouse;
-    this.#registry = registry;
-  }
-
-  /** @returns undefined if the warehouse is being written, and cannot be read meanwhile */
-  async use<T>(work: (view: FeedView) => Promise<T>, canWait: boolean): Promise<T | undefined> {
-    try {
-      this.#reader ??= await openReader(this.#warehouse, this.#registry.tables);
-    } catch (error) {
-      if (canWait && error instanceof StoreError && error.code === 'busy') return undefined;
-      throw error;
-    }
-    try {
-      return await work(this.#reader);
-    } finally {
-      if (this.#reader.blocksWriters) await this.close();
-    }
-  }
-
-  async close(): Promise<void> {
-    const reader = this.#reader;
-    this.#reader = undefined;
-    await reader?.close();
-  }
 }

@@ -14,7 +14,7 @@ import type { NextRows } from './next-rows.ts';
 export interface FeedView {
   readonly network: string;
   readonly query: Query;
-  log(after: number): Promise<readonly LedgerEntry[]>;
+  log(after: number, most?: number): Promise<readonly LedgerEntry[]>;
   ledger(): Promise<readonly LedgerEntry[]>;
   select(table: TableDef, entries: readonly LedgerEntry[]): string;
 }

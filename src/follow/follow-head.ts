@@ -14,6 +14,7 @@ import {
 import type { RunReport } from '../export/run.ts';
 import { RunTally } from '../export/run-tally.ts';
 import { openLoaders } from '../export/workers/worker-pool.ts';
+import { takeAll } from '../files/file-failure.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import { openSession, type Session } from '../http/session.ts';
 import type { Priority } from '../rate-limit/priority.ts';
@@ -49,6 +50,18 @@ export interface FollowHeadOptions extends ExportOptions {
   readonly onOpen?: ((status: FollowStatus) => void) | undefined;
   /** Called after each round that committed blocks; the next round waits for it. */
   readonly maintenance?: ((store: Store) => Promise<void>) | undefined;
+  /** What goes on beside the rounds; none of them waits for it. */
+  readonly beside?: BesideRounds | undefined;
+}
+
+/** Work on the commits of an open warehouse. */
+export interface BesideRounds {
+  /** Before the first round. @throws what keeps following from beginning */
+  begin(store: Store, network: string): Promise<void>;
+  /** Rows were committed. Returns at once. */
+  committed(store: Store, network: string): void;
+  /** Before the warehouse is closed, also if it could not begin. */
+  end(): Promise<void>;
 }
 
 const LAG_MS = 30_000;
@@ -94,10 +107,10 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
     const exporting: Exporting = { options: asked, effects, registry, pipelines, session, store, tally, loaders };
     try {
       const from = given ?? (await startOf(exporting, head));
+      await options.beside?.begin(store, session.network);
       return await follow({ exporting, sessions, backfilling, told, from, options: asked }, head);
     } finally {
-      await loaders.close();
-      await store.close();
+      await takeAll([() => options.beside?.end(), () => loaders.close(), () => store.close()]);
     }
   } finally {
     await sessions.close();
@@ -134,6 +147,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
     ...{ from, lagMs, refreshMs, stop, tell: told.tell, chain },
     maintenance: async (written) => {
       merging.start(written);
+      options.beside?.committed(written, session.network);
       await options.maintenance?.(written);
     },
     ...{ clock: new NetworkClock(effects), rounds: new Rounds(chain, options.concurrency) },

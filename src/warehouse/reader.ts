@@ -21,8 +21,11 @@ export interface Reader {
   ledger(): Promise<readonly LedgerEntry[]>;
   /** Entries that record rows removed on purpose, in order of commit. */
   forgotten(): Promise<readonly LedgerEntry[]>;
-  /** Entries with a greater number, in order of commit, also those that are no longer in force; without those of incomplete commits. */
-  log(after: number): Promise<readonly LedgerEntry[]>;
+  /**
+   * Entries with a greater number, in order of commit, also those that are no longer in force; without those of incomplete commits.
+   * @param most about how many to read at most. Default: all
+   */
+  log(after: number, most?: number): Promise<readonly LedgerEntry[]>;
   /** SQL for the declared columns of a table's rows in some entries, for `query`. */
   select(table: TableDef, entries: readonly LedgerEntry[]): string;
   /** Absolute paths of the files that hold a table's rows; none in a DuckDB warehouse. */

@@ -254,8 +254,11 @@ export interface Store {
   ledger(): readonly LedgerEntry[];
   /** Entries that record rows removed on purpose, in order of commit. */
   forgotten(): readonly LedgerEntry[];
-  /** Entries with a greater number, in order of commit, also those that are no longer in force; without those of incomplete commits. */
-  log(after: number): Promise<readonly LedgerEntry[]>;
+  /**
+   * Entries with a greater number, in order of commit, also those that are no longer in force; without those of incomplete commits.
+   * @param most about how many to read at most. Default: all
+   */
+  log(after: number, most?: number): Promise<readonly LedgerEntry[]>;
   /** Queries committed rows: one relation per table. */
   readonly query: Query;
   readonly rows: EntryRows;

@@ -35,3 +35,21 @@ test('the consumer of docs/consumers.md runs as it stands, and sees each row onc
   }
   expect(example).toContain('follow(');
 });
+
+test('the commands of docs/consumers.md run as they stand', async () => {
+  const page = await readFile(join(root, 'docs/consumers.md'), 'utf8');
+  const lines = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.trim().split('\n'));
+  const cwd = freshFolder();
+  for (const line of lines) {
+    const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+      ([, one, two, plain]) => one ?? two ?? plain ?? '',
+    );
+    expect(words.shift()).toBe('tonlake');
+    expect(await tonlake(words, { cwd }), line).toMatchObject({ code: 0 });
+  }
+  const told = (await readFile(join(cwd, 'commits.jsonl'), 'utf8')).trim().split('\n');
+  const [, example = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
+  const fields = Object.keys(JSON.parse(example));
+  for (const each of told) expect(Object.keys(JSON.parse(each))).toEqual(fields);
+  expect(told.length).toBeGreaterThan(1);
+});

@@ -574,6 +574,11 @@ test('the log has entries that a checkpoint left out', async () => {
   const reader = await openReader(path, tables);
   expect((await reader.log(0)).map(({ number }) => number)).toEqual(entries);
   expect((await reader.log(101)).map(({ number }) => number)).toEqual([102]);
+  const first = (await reader.log(0, 10)).map(({ number }) => number);
+  expect(first.length).toBeGreaterThanOrEqual(10);
+  expect(first.length).toBeLessThan(60);
+  expect(first).toEqual(entries.slice(0, first.length));
+  expect((await reader.log(101, 10)).map(({ number }) => number)).toEqual([102]);
   await reader.close();
 });
 

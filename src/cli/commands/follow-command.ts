@@ -13,11 +13,12 @@ import {
   warehouseOf,
   withPlace,
 } from '../common-options.ts';
+import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { refuseOthers } from '../pipeline-names.ts';
 import { type PublishFormat, publishOption } from '../publishing.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
-interface FollowFlags extends CommonOptions, SelectionFlags {
+interface FollowFlags extends CommonOptions, SelectionFlags, FeedFlags {
   readonly from?: string;
   readonly backfill?: string;
   readonly lag?: number;
@@ -49,6 +50,7 @@ Examples:
   tonlake follow --network testnet --from 2026-05-01 --refresh jetton_masters=1h
   tonlake follow --network testnet --from 2026-05-01 --backfill 2026-01-01:2026-04-30
   tonlake follow --network testnet --lag 10s --metrics 127.0.0.1:9464 --max-lag 5m
+  tonlake follow --network testnet --on-commit https://example.org/commits --on-commit 'cat >> commits.jsonl'
 
 Exit codes: 1 failed, 2 invalid usage, 130 stopped by Ctrl-C or SIGTERM.`;
 
@@ -73,7 +75,7 @@ export function addFollow(program: Command): void {
     )
     .option('--backfill <range>', 'older range to export beside the head, with what it leaves of the rate limit')
     .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']));
-  withSelection(command)
+  withFeeds(withSelection(command))
     .option(
       '--rps <n>',
       'maximum requests per second, or auto to find the limit (default: 1 without a key, 10 with one, unlimited on this machine)',
@@ -99,10 +101,12 @@ export function addFollow(program: Command): void {
         import('../../scheduler/metrics-server.ts'),
       ]);
       const { metrics, metricsPublic, lag = LAG_MS } = flags;
-      await followLive(await followOptions(pipelines, flags), {
+      const options = await followOptions(pipelines, flags);
+      const feeds = await feedsOf(flags, options.warehouse);
+      await followLive(options, {
         ...{ isJson: flags.json === true, logPath: flags.log, maxLagMs: flags.maxLag ?? 3 * lag },
         metrics: metrics === undefined ? undefined : parseMetricsAddress(metrics, metricsPublic),
-        publish: flags.publish,
+        ...{ publish: flags.publish, feeds },
       });
     });
 }

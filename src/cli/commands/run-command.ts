@@ -21,11 +21,12 @@ import {
   warehouseOf,
   withPlace,
 } from '../common-options.ts';
+import { type FeedFlags, feedsOf, sendingAround, withFeeds } from '../feed-options.ts';
 import { refuseOthers } from '../pipeline-names.ts';
 import { type PublishFormat, publishOption } from '../publishing.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
-interface RunFlags extends CommonOptions, SelectionFlags {
+interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags {
   readonly all?: boolean;
   readonly range?: string;
   readonly slice?: string;
@@ -83,7 +84,7 @@ Exit codes: 0 success, 1 failed or incomplete, 2 invalid usage, 130 interrupted.
 
 /** `tonlake run`: exports a range to a warehouse. */
 export function addRun(program: Command): void {
-  withRange(program.command('run'))
+  withFeeds(withRange(program.command('run')))
     .description('export a range of blocks; skips what is already done')
     .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']))
     .option(
@@ -128,11 +129,15 @@ export function addRun(program: Command): void {
         await dryRun(options, flags.json === true);
       } else {
         const { runLive } = await import('../run-live.ts');
-        await runLive(options, {
-          ...{ isJson: flags.json === true, logPath: flags.log, publish: flags.publish },
-          what: flags.all === true ? '--all' : undefined,
-          start: await startOf(flags),
-        });
+        const start = await startOf(flags);
+        const { warehouse, registry } = options;
+        const command = ['tonlake run', ...options.pipelines].join(' ');
+        await sendingAround(await feedsOf(flags, warehouse), { warehouse, registry, command }, () =>
+          runLive(options, {
+            ...{ isJson: flags.json === true, logPath: flags.log, publish: flags.publish, start },
+            what: flags.all === true ? '--all' : undefined,
+          }),
+        );
       }
     });
 }

@@ -184,8 +184,8 @@ class BucketStore implements Store {
     return this.#ledger.entries.forgotten;
   }
 
-  log(after: number): Promise<readonly LedgerEntry[]> {
-    return guarded(`warehouse ${this.path}`, () => this.#ledger.log(after));
+  log(after: number, most?: number): Promise<readonly LedgerEntry[]> {
+    return guarded(`warehouse ${this.path}`, () => this.#ledger.log(after, most));
   }
 
   readonly query: Query = (sql, parameters) => this.#views.query(sql, parameters);

@@ -47,7 +47,7 @@ export async function openDuckdbReader(
         guarded('query', () => macros.answer(sql, () => database.stream(sql, parameters, use))),
       ledger: async () => entries.effective,
       forgotten: async () => entries.forgotten,
-      log: async (after) => entries.after(after),
+      log: async (after, most) => entries.after(after).slice(0, most),
       select: (table, own) =>
         selectRows(table, own, new Set((columns.get(table.name) ?? []).map((column) => column.name))),
       files: async () => [],

@@ -146,8 +146,8 @@ class DuckdbStore implements Store {
     return this.#entries.forgotten;
   }
 
-  async log(after: number): Promise<readonly LedgerEntry[]> {
-    return this.#entries.after(after);
+  async log(after: number, most?: number): Promise<readonly LedgerEntry[]> {
+    return this.#entries.after(after).slice(0, most);
   }
 
   readonly query: Query = (sql, parameters) =>

@@ -152,25 +152,35 @@ export class LedgerFolder {
     return all;
   }
 
-  /** Entries with a greater number, as far as the ledger was read. Those that a checkpoint left out are read from their files. */
-  async log(after: number): Promise<readonly LedgerEntry[]> {
+  /**
+   * Entries with a greater number, as far as the ledger was read. Those that a checkpoint left out are read from their files.
+   * @param most about how many to read at most. Default: all
+   */
+  async log(after: number, most = Number.POSITIVE_INFINITY): Promise<readonly LedgerEntry[]> {
     const last = this.entries.nextNumber - 1;
-    const isWhole = this.entries.all.filter(({ number }) => number > after).length === last - after;
-    if (isWhole) return this.entries.after(after);
-    const known = new Set(this.entries.all.map(({ number }) => number));
-    const left = Array.from({ length: Math.max(0, last - after) }, (_, at) => after + 1 + at).filter(
-      (number) => !known.has(number),
+    const known = new Map(
+      this.entries.all.flatMap((entry) => (entry.number > after ? [[entry.number, entry] as const] : [])),
     );
-    const older: LedgerEntry[] = [];
-    for (let at = 0; at < left.length; at += readers) {
-      const read = await Promise.all(left.slice(at, at + readers).map((number) => this.#readEntry(number, last)));
-      older.push(...read.filter((entry) => entry !== undefined));
+    if (known.size === Math.max(0, last - after)) return this.entries.after(after).slice(0, most);
+    const whole: LedgerEntry[] = [];
+    // Parts of commits whose last entry is still to come.
+    let parts: readonly LedgerEntry[] = [];
+    for (let at = after + 1; at <= last && whole.length < most; at += readers) {
+      const numbers = Array.from({ length: Math.min(readers, last - at + 1) }, (_, more) => at + more);
+      const read = await Promise.all(
+        numbers.map(async (number) => known.get(number) ?? (await this.#readEntry(number, last))),
+      );
+      for (const entry of read) {
+        if (entry === undefined) continue;
+        if (entry.commitWith !== undefined) {
+          parts = [...parts, entry];
+          continue;
+        }
+        whole.push(...parts.filter(({ commitWith }) => commitWith === entry.id), entry);
+        parts = parts.filter(({ commitWith }) => commitWith !== entry.id);
+      }
     }
-    const own = this.entries.after(after);
-    if (older.length === 0) return own;
-    const ids = new Set([...older, ...own].map(({ id }) => id));
-    const whole = older.filter(({ commitWith }) => commitWith === undefined || ids.has(commitWith));
-    return [...whole, ...own].sort((a, b) => a.number - b.number);
+    return whole.sort((a, b) => a.number - b.number);
   }
 
   /** @throws {StoreError} `needs-migration` if rows in force cannot be read as they are declared */

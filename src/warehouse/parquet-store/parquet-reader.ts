@@ -65,9 +65,9 @@ export async function ledgerReader(given: LedgerReaderOptions): Promise<Reader> 
       await follow();
       return ledger.entries.effective;
     },
-    log: async (after) => {
+    log: async (after, most) => {
       await follow();
-      return guarded(`warehouse ${path}`, () => ledger.log(after));
+      return guarded(`warehouse ${path}`, () => ledger.log(after, most));
     },
     select: (table, entries) => selectEntries(pathOf, ledger, table, entries),
     files: async (table) => {

@@ -175,8 +175,8 @@ class ParquetStore implements Store {
     return this.#ledger.entries.forgotten;
   }
 
-  log(after: number): Promise<readonly LedgerEntry[]> {
-    return guarded(`warehouse ${this.path}`, () => this.#ledger.log(after));
+  log(after: number, most?: number): Promise<readonly LedgerEntry[]> {
+    return guarded(`warehouse ${this.path}`, () => this.#ledger.log(after, most));
   }
 
   readonly query: Query = (sql, parameters) => this.#views.query(sql, parameters);

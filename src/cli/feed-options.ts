@@ -1,0 +1,71 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { realEffects } from '../core/effects.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { DeliveryEvent } from '../feed/deliveries.ts';
+import type { Feed } from '../feed/feed.ts';
+
+export interface FeedFlags {
+  readonly onCommit?: readonly string[];
+}
+
+/** Adds the options of commands that commit rows: where commits are told. */
+export function withFeeds(command: Command): Command {
+  return command.option(
+    '--on-commit <target>',
+    'send one JSON line for each commit, until it is taken: to a shell command (standard input), a URL (POST), or env:NAME for a URL in a variable; repeatable',
+    collectTarget,
+  );
+}
+
+function collectTarget(text: string, before: readonly string[] = []): readonly string[] {
+  if (text.trim() === '') throw new InvalidArgumentError('Expected a command or a URL.');
+  if (before.includes(text)) throw new InvalidArgumentError('It is given twice.');
+  return [...before, text];
+}
+
+/** What is sent of the commits of a command. @throws {UsageError} `bad-target` */
+export async function feedsOf({ onCommit = [] }: FeedFlags, warehouse: string): Promise<readonly Feed[]> {
+  if (onCommit.length === 0) return [];
+  const [{ CommitFeed }, { parseTarget }] = await Promise.all([
+    import('../feed/commit-feed.ts'),
+    import('../feed/delivery-target.ts'),
+  ]);
+  return onCommit.map((text) => new CommitFeed(warehouse, parseTarget(text, process.env)));
+}
+
+/** Sends beside the commits of a command; undefined if there is nothing to send. */
+export async function openDeliveries(feeds: readonly Feed[], command: string, onEvent: (event: DeliveryEvent) => void) {
+  if (feeds.length === 0) return undefined;
+  const [{ Deliveries }, { sendTo }] = await Promise.all([
+    import('../feed/deliveries.ts'),
+    import('../feed/delivery-target.ts'),
+  ]);
+  return new Deliveries(feeds, { effects: realEffects, send: sendTo, command, onEvent });
+}
+
+/** Does what commits, and then sends what was committed, unless it was interrupted. */
+export async function sendingAround(
+  feeds: readonly Feed[],
+  { warehouse, registry: own, command }: FeedPlace,
+  work: () => Promise<void>,
+): Promise<void> {
+  if (feeds.length === 0) return work();
+  const [{ sendAround }, { sendTo }, { warehouseRegistry }] = await Promise.all([
+    import('../feed/send-around.ts'),
+    import('../feed/delivery-target.ts'),
+    import('../warehouse/query/warehouse-registry.ts'),
+  ]);
+  const registry = await warehouseRegistry(warehouse, own);
+  await sendAround(feeds, { warehouse, registry, effects: realEffects, send: sendTo, command }, async () => {
+    await work();
+    return process.exitCode !== INTERRUPTED;
+  });
+}
+
+const INTERRUPTED = 130;
+
+interface FeedPlace {
+  readonly warehouse: string;
+  readonly registry: Registry | undefined;
+  readonly command: string;
+}

@@ -1,0 +1,166 @@
+import type { Effects } from '../core/effects.ts';
+import { type DeliveryError, formatError } from '../core/errors.ts';
+import { takeAll } from '../files/file-failure.ts';
+import { type Lock, takeLock } from '../files/writer-lock.ts';
+import type { Store } from '../warehouse/index.ts';
+import type { Send } from './delivery-target.ts';
+import type { Feed, FeedSource } from './feed.ts';
+import { RetryingSender } from './retrying-sender.ts';
+
+/** A target takes nothing. Told when it begins, and every five minutes while it lasts. */
+export interface DeliveryFailedEvent {
+  readonly event: 'delivery-failed';
+  /** The feed: `on-commit example.org`. */
+  readonly to: string;
+  readonly message: string;
+}
+
+/** A target takes lines again. */
+export interface DeliveryResumedEvent {
+  readonly event: 'delivery-resumed';
+  readonly to: string;
+  /** How long it took none. */
+  readonly seconds: number;
+}
+
+export type DeliveryEvent = DeliveryFailedEvent | DeliveryResumedEvent;
+
+export interface DeliveriesOptions {
+  readonly effects: Effects;
+  readonly send: Send;
+  /** The command of this process, for others that want to send the same. */
+  readonly command: string;
+  readonly onEvent: (event: DeliveryEvent) => void;
+}
+
+const TELL_MS = 300_000;
+/** How long the end waits for targets. */
+const END_MS = 5_000;
+
+interface State {
+  work: Promise<void> | undefined;
+  /** True if something was committed since the feed last looked. */
+  isStale: boolean;
+  failedAt: number | undefined;
+  toldAt: number;
+}
+
+/**
+ * Sends feeds beside the commits of a warehouse that is open for writing. No commit waits for a target; what was not taken when it ends is
+ * sent after the next start.
+ */
+export class Deliveries {
+  readonly #options: DeliveriesOptions;
+  readonly #states: ReadonlyMap<Feed, State>;
+  readonly #ending = new AbortController();
+  readonly #stop = new AbortController();
+  readonly #locks: Lock[] = [];
+
+  constructor(feeds: readonly Feed[], options: DeliveriesOptions) {
+    this.#options = options;
+    const fresh = (): State => ({ work: undefined, isStale: false, failedAt: undefined, toldAt: 0 });
+    this.#states = new Map(feeds.map((feed) => [feed, fresh()]));
+  }
+
+  /**
+   * Notes where feeds begin, and sends what is left from an earlier process.
+   * @throws {StoreError} `busy` if another process sends one of them @throws {UsageError} `foreign-cursor`
+   */
+  async begin(store: Store, network: string): Promise<void> {
+    const view = viewOf(store, network);
+    this.#locks.push(...(await lockFeeds([...this.#states.keys()], this.#options)));
+    for (const feed of this.#states.keys()) await feed.begin(view);
+    this.committed(store, network);
+  }
+
+  /** Sends what was committed. Returns at once. */
+  committed(store: Store, network: string): void {
+    const source: FeedSource = { use: (work) => work(viewOf(store, network)) };
+    for (const [feed, state] of this.#states) {
+      state.isStale = true;
+      state.work ??= this.#run(feed, state, source).finally(() => {
+        state.work = undefined;
+      });
+    }
+  }
+
+  /** Sends what is left, for some seconds at most. To be called before the store is closed. */
+  async end(): Promise<void> {
+    const { effects } = this.#options;
+    this.#ending.abort();
+    const over = new AbortController();
+    const limit = effects.sleep(END_MS, over.signal).then(
+      () => this.#stop.abort(),
+      () => undefined,
+    );
+    await Promise.all([...this.#states.values()].map(({ work }) => work));
+    over.abort();
+    await limit;
+    await takeAll(this.#locks.splice(0).map((lock) => () => lock.release()));
+  }
+
+  async #run(feed: Feed, state: State, source: FeedSource): Promise<void> {
+    const { effects, send } = this.#options;
+    const sender = new RetryingSender({
+      ...{ effects, send, ending: this.#ending.signal, stop: this.#stop.signal },
+      onFailure: (error) => this.#failed(feed, state, error),
+      onTaken: () => this.#taken(feed, state),
+    });
+    try {
+      while (state.isStale && !this.#stop.signal.aborted) {
+        state.isStale = false;
+        await feed.deliver(source, sender);
+        this.#taken(feed, state);
+      }
+    } catch (error) {
+      // The next commit tries again.
+      if (!this.#ending.signal.aborted) this.#failed(feed, state, error);
+    }
+  }
+
+  #failed({ name }: Feed, state: State, error: DeliveryError | unknown): void {
+    const { effects, onEvent } = this.#options;
+    const now = effects.monotonic();
+    if (state.failedAt !== undefined && now - state.toldAt < TELL_MS) return;
+    state.failedAt ??= now;
+    state.toldAt = now;
+    onEvent({ event: 'delivery-failed', to: name, message: formatError(error) });
+  }
+
+  #taken({ name }: Feed, state: State): void {
+    if (state.failedAt === undefined) return;
+    const { effects, onEvent } = this.#options;
+    const seconds = Math.round(effects.monotonic() - state.failedAt) / 1000;
+    state.failedAt = undefined;
+    onEvent({ event: 'delivery-resumed', to: name, seconds });
+  }
+}
+
+/** Takes the locks of all feeds, or none. @throws {StoreError} `busy` */
+export async function lockFeeds(
+  feeds: readonly Feed[],
+  { effects, command }: Pick<DeliveriesOptions, 'effects' | 'command'>,
+): Promise<readonly Lock[]> {
+  const locks: Lock[] = [];
+  try {
+    for (const feed of feeds) {
+      const path = await feed.lockPath();
+      locks.push(await takeLock({ path, subject: feed.name, doing: 'is sent already', command, effects }));
+    }
+    return locks;
+  } catch (error) {
+    await takeAll(locks.map((lock) => () => lock.release()));
+    throw error;
+  }
+}
+
+/** A warehouse that is open for writing. */
+function viewOf(store: Store, network: string) {
+  return {
+    network,
+    query: store.query,
+    log: (after: number, most?: number) => store.log(after, most),
+    ledger: async () => store.ledger(),
+    select: store.rows.select,
+  };
+}

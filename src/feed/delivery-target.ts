@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { DeliveryError, UsageError } from '../core/errors.ts';
+import type { NoticeTarget } from '../jobs/job-actions.ts';
+import { sendNotice } from '../jobs/webhook.ts';
+
+/** Who receives lines or alerts. */
+export interface DeliveryTarget {
+  readonly notice: NoticeTarget;
+  /** For messages: the host of a URL, which may contain a secret, or the program. */
+  readonly name: string;
+  /** 12 hex digits: a target with another address or command is another target, with a position of its own. */
+  readonly key: string;
+}
+
+/** Sends one body to a target. @throws {DeliveryError} `not-taken`; the reason of the signal when it is aborted */
+export type Send = (target: DeliveryTarget, body: string, signal: AbortSignal) => Promise<void>;
+
+/** Sends to the real target. What a command prints goes to standard error: standard output may be read by a program. */
+export const sendTo: Send = async ({ notice, name }, body, signal) => {
+  await sendNotice(notice, body, {
+    ...{ signal, stdout: 'stderr' },
+    fault: (why, cause) =>
+      new DeliveryError(`delivery to ${name}: ${why}`, { code: 'not-taken', retryable: true, cause }),
+  });
+  signal.throwIfAborted();
+};
+
+/**
+ * The target of `--on-commit`: a URL, `env:NAME` for a URL in a variable, or a command for the shell.
+ *
+ * @throws {UsageError} `bad-target`
+ */
+export function parseTarget(text: string, env: Readonly<Record<string, string | undefined>>): DeliveryTarget {
+  const [, variable] = /^env:(\w+)$/.exec(text) ?? [];
+  if (variable !== undefined) return variableTarget(variable, env);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return urlTarget(text);
+  return commandTarget(['sh', '-c', text], text.trim().split(/\s/)[0] ?? '');
+}
+
+/** A URL in an environment variable: it can change, and the target stays the same. @throws {UsageError} `bad-target` */
+export function variableTarget(variable: string, env: Readonly<Record<string, string | undefined>>): DeliveryTarget {
+  const url = env[variable];
+  if (url === undefined || !isWebAddress(url)) {
+    const got = url === undefined ? 'none' : 'something else';
+    throw badTarget(`a URL in ${variable}, got ${got}`, `set ${variable} in the environment`);
+  }
+  return { notice: { kind: 'webhook', url }, name: variable, key: keyOf(`env:${variable}`) };
+}
+
+/** @throws {UsageError} `bad-target` */
+export function urlTarget(url: string): DeliveryTarget {
+  // The rest may be secret.
+  const scheme = url.slice(0, url.indexOf('://') + 3);
+  if (!isWebAddress(url))
+    throw badTarget(`a URL such as https://example.org/hook, got ${scheme}...`, 'check the address');
+  return { notice: { kind: 'webhook', url }, name: new URL(url).host, key: keyOf(url) };
+}
+
+function isWebAddress(url: string): boolean {
+  return /^https?:\/\//.test(url) && URL.canParse(url);
+}
+
+function badTarget(expected: string, hint: string): UsageError {
+  return new UsageError(`usage: expected ${expected}`, { code: 'bad-target', hint });
+}
+
+export function commandTarget(command: readonly string[], name = command[0] ?? ''): DeliveryTarget {
+  return { notice: { kind: 'command', command }, name, key: keyOf(JSON.stringify(command)) };
+}
+
+function keyOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}

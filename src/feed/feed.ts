@@ -1,0 +1,22 @@
+import type { FeedView } from './read-rows.ts';
+import type { RetryingSender } from './retrying-sender.ts';
+
+/** Gives access to a warehouse for a while: some cannot be written meanwhile, so nothing is sent then. */
+export interface FeedSource {
+  use<T>(work: (view: FeedView) => Promise<T>): Promise<T>;
+}
+
+/** What is sent of a warehouse to one target: a line for each commit, or alerts. */
+export interface Feed {
+  /** For messages: `on-commit example.org`. */
+  readonly name: string;
+  /** Path of the lock for the one process that sends it. */
+  lockPath(): Promise<string>;
+  /**
+   * Notes where to begin, if it never began. `view` is undefined if there is no warehouse yet.
+   * @throws {UsageError} `foreign-cursor`
+   */
+  begin(view: FeedView | undefined): Promise<void>;
+  /** Sends what was committed since the last time. @throws {DeliveryError} what was not taken is sent the next time */
+  deliver(source: FeedSource, sender: RetryingSender): Promise<void>;
+}

@@ -1,0 +1,102 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { DeliveryError } from '../../src/core/errors.ts';
+import { CommitFeed } from '../../src/feed/commit-feed.ts';
+import { Deliveries, type DeliveryEvent } from '../../src/feed/deliveries.ts';
+import { parseTarget, type Send, sendTo } from '../../src/feed/delivery-target.ts';
+import { openWarehouse } from '../../src/index.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
+import { tonlake } from '../cli.ts';
+import { followUntil, reaches, startGrowing } from '../follow/support.ts';
+import { freshFolder } from '../scratch.ts';
+
+const numberOf = (line: string): number => JSON.parse(line).number;
+/** A pause that only an end cuts short. */
+const untilAborted = (_ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, at) => at + 1);
+
+test('tonlake run sends a line for each commit, and those that were not taken with the next run', async () => {
+  const folder = freshFolder();
+  const sandbox = await startSandbox({ blocks: 20, activity: 0.3 });
+  onTestFinished(() => sandbox.close());
+  const place = ['--network', sandbox.url, '--warehouse', join(folder, 'w')];
+  const target = ['--on-commit', `test ! -e ${folder}/closed && cat >> ${folder}/lines`];
+  const runTo = (range: string, more: readonly string[] = []) => tonlake(['run', '--range', range, ...place, ...more]);
+  const numbers = () => readFileSync(join(folder, 'lines'), 'utf8').trim().split('\n').map(numberOf);
+  expect(await runTo('1:5', target)).toMatchObject({ code: 0 });
+  expect(numbers()).toEqual([1, 2]);
+  // Another command commits without telling.
+  expect(await runTo('6:8')).toMatchObject({ code: 0 });
+  writeFileSync(join(folder, 'closed'), '');
+  expect(await runTo('1:8', target)).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('complete: '),
+    stderr: expect.stringMatching(/delivery to test: sh exited with 1; hint: rows are committed; the next command/),
+  });
+  rmSync(join(folder, 'closed'));
+  expect(await runTo('1:9', target)).toMatchObject({ code: 0 });
+  expect(numbers()).toEqual(upTo(6));
+});
+
+test.each(['w', 'w.duckdb'])(
+  'following into %s goes on while a target is away, and tells it all later',
+  async (name) => {
+    const { effects, sandbox } = await startGrowing(400, { activity: 0.1 });
+    const warehouse = join(freshFolder(), name);
+    const lines: string[] = [];
+    const away: Send = () => Promise.reject(new DeliveryError('away', { code: 'not-taken' }));
+    const taking: Send = async (_, body) => void lines.push(body);
+    for (const [send, block] of [
+      [away, 1010],
+      [taking, 1030],
+    ] as const) {
+      const events: DeliveryEvent[] = [];
+      const feeds = [new CommitFeed(warehouse, parseTarget('cat', {}))];
+      const patient = { ...effects, sleep: untilAborted };
+      const onEvent = (event: DeliveryEvent): void => void events.push(event);
+      const beside = new Deliveries(feeds, { effects: patient, send, command: 'test', onEvent });
+      const { report } = await followUntil(reaches(block), {
+        ...{ pipelines: ['transactions'], network: sandbox.url, warehouse, effects, lagMs: 5000, from: '995:', beside },
+      });
+      expect(report.complete).toBe(true);
+      expect(events.length > 0).toBe(send === away);
+    }
+    const reader = await openWarehouse(warehouse);
+    const last = (await reader.ledger()).at(-1)?.number ?? 0;
+    await reader.close();
+    expect(last).toBeGreaterThan(6);
+    expect(lines.map(numberOf)).toEqual(upTo(last));
+  },
+);
+
+test('a URL gets each line by POST, until it answers with success; its path is in no message', async () => {
+  const bodies: string[] = [];
+  const answers = [503, 302, 204];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += String(chunk);
+    });
+    request.on('end', () => {
+      bodies.push(`${request.method} ${request.headers['content-type']} ${body}`);
+      response.writeHead(answers[bodies.length - 1] ?? 500, { location: '/elsewhere' }).end();
+    });
+  });
+  onTestFinished(() => void server.close());
+  vi.stubEnv('NO_PROXY', '*');
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const target = parseTarget(`http://${host}/s3cret`, {});
+  const { signal } = new AbortController();
+  const attempt = () => sendTo(target, '{"number":1}\n', signal).then(() => 'taken', String);
+  expect([await attempt(), await attempt(), await attempt()]).toEqual([
+    `DeliveryError: delivery to ${host}: ${host} answered 503`,
+    `DeliveryError: delivery to ${host}: ${host} could not be reached`,
+    'taken',
+  ]);
+  expect(new Set(bodies)).toEqual(new Set(['POST application/json {"number":1}\n']));
+});
