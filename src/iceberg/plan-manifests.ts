@@ -8,6 +8,7 @@ import { fileStatistics } from './format/file-statistics.ts';
 import {
   dataFileOf,
   describeManifest,
+  ENTRIES_PER_MANIFEST,
   encodeManifest,
   type ManifestEntry,
   type ManifestFile,
@@ -16,11 +17,6 @@ import {
 } from './format/manifest.ts';
 import type { IcebergSchema } from './table-metadata.ts';
 
-/**
- * Ledger entries whose files lie in one manifest, by number. A commit changes the last manifest, and those whose files it supersedes, so it
- * costs the same however many files a table has.
- */
-const ENTRIES_PER_MANIFEST = 500;
 /** Manifests that are written concurrently. */
 const WRITES = 4;
 

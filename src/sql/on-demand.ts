@@ -1,12 +1,12 @@
 import type { Database } from './database.ts';
 
 /** A macro or view that can be created. */
-export interface Declared {
+export interface Declared<Sql extends string | Promise<string> = string | Promise<string>> {
   readonly name: string;
   /** Its SQL, which is searched for the names of others. */
   readonly body: string;
   /** The statement that creates or replaces it. */
-  readonly statement: () => string;
+  readonly statement: () => Sql;
   /** True if only tonlake uses it: listings do not show it. */
   readonly isInner?: boolean;
 }
@@ -75,7 +75,11 @@ export class OnDemand {
   }
 
   async #run(names: readonly string[]): Promise<void> {
-    const statements = names.flatMap((name) => this.#known.get(name)?.statement() ?? []);
+    const statements: string[] = [];
+    for (const name of names) {
+      const statement = await this.#known.get(name)?.statement();
+      if (statement !== undefined) statements.push(statement);
+    }
     if (statements.length > 0) await this.#database.run(statements.join(';\n'));
     for (const name of names) this.#made.add(name);
   }

@@ -3,6 +3,12 @@ import { encodeBound } from './column-types.ts';
 import { dayNumber, type FileStatistics, type MeasuredFile, type SchemaField } from './file-statistics.ts';
 import { manifestEntrySchema, PARTITION_FIELD } from './manifest-schemas.ts';
 
+/**
+ * Ledger entries whose files lie in one manifest, by number. A commit changes the last manifest, and those whose files it supersedes, so it
+ * costs the same however many files a table has.
+ */
+export const ENTRIES_PER_MANIFEST = 500;
+
 /** A manifest as a manifest list names it. */
 export interface ManifestFile {
   readonly manifest_path: string;

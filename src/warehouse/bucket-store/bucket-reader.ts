@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { readIdentity } from '../ledger/ledger-folder.ts';
@@ -6,6 +7,14 @@ import { ledgerReader } from '../parquet-store/parquet-reader.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
 import { ledgerIn, openPlace, remoteAccess } from './bucket-place.ts';
+import { BucketScans } from './bucket-scans.ts';
+
+/** Threads wait for answers of the store most of the time: two of them take five times as long as eight, at 30 ms an answer. */
+const THREADS = 16;
+
+function waiting(): Readonly<Record<string, string>> {
+  return { threads: String(Math.max(THREADS, availableParallelism())) };
+}
 
 /** Opens a warehouse in an object store for reading, also while it is written. @throws {StoreError} `no-warehouse`, `needs-migration` */
 export async function openBucketReader(
@@ -17,10 +26,25 @@ export async function openBucketReader(
   return guarded(`warehouse ${path}`, async () => {
     const identity = await readIdentity(path, place.files);
     if (identity === undefined) throw noWarehouse(path);
-    return ledgerReader({
-      ...{ path, tables, options, network: identity.network, ledger: ledgerIn(place), settings: readerSettings() },
+    const scans = new BucketScans();
+    const reader = await ledgerReader({
+      ...{
+        path,
+        tables,
+        options,
+        network: identity.network,
+        ledger: ledgerIn(place),
+        settings: { ...readerSettings(), ...waiting() },
+      },
       pathOf: (file) => `${path}/${file}`,
-      ...{ prepare: remoteAccess(path), confinement: options.confinement },
+      ...{ prepare: remoteAccess(path), scans, confinement: options.confinement },
     });
+    return {
+      ...reader,
+      close: async () => {
+        await reader.close();
+        await scans.close();
+      },
+    };
   });
 }

@@ -28,6 +28,7 @@ import { type StoreOptions, warehousePath } from '../store-options.ts';
 import { COMMIT_WITHIN_MS, collectGarbage } from './bucket-garbage.ts';
 import { type BucketPlace, ledgerIn, openPlace, remoteAccess } from './bucket-place.ts';
 import { bucketRows } from './bucket-rows.ts';
+import { BucketScans } from './bucket-scans.ts';
 import { LocalCopies } from './local-copies.ts';
 import { requireConditionalPut } from './require-conditional-put.ts';
 import { openWorkFolder } from './work-folder.ts';
@@ -57,6 +58,7 @@ class BucketStore implements Store {
   readonly #work: string;
   readonly #stager: Stager;
   readonly #copies: LocalCopies;
+  readonly #scans = new BucketScans();
   readonly #views: WarehouseViews;
   readonly #commits = new PQueue({ concurrency: 1 });
 
@@ -76,7 +78,7 @@ class BucketStore implements Store {
     this.rows = bucketRows({ place, ledger, pathOf });
     this.#views = new WarehouseViews({
       ...{ path, ledger, tables: options.tables, pathOf },
-      settings: writerSettings(this.staging.stagingPath),
+      ...{ settings: writerSettings(this.staging.stagingPath), scans: this.#scans },
       // A run that reads only what it has written itself needs no extension.
       prepare: async (database: Database) => {
         if (ledger.entries.effective.some((entry) => this.#isElsewhere(entry))) await access(database);
@@ -204,6 +206,7 @@ class BucketStore implements Store {
     await takeAll([
       () => this.#stager.close(),
       () => this.#views.close(),
+      () => this.#scans.close(),
       () => rm(this.#work, { recursive: true, force: true }),
     ]);
   }

@@ -8,13 +8,13 @@ import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { commitsView } from '../relations/commits-view.ts';
 import { declaredMacros } from '../relations/macros.ts';
 import { committedMarts } from '../relations/mart-views.ts';
-import { declaredViews, readBeside, readFiles, selectFiles, viewOf } from '../relations/table-relation.ts';
+import { declaredViews, readBeside, type readFiles, selectFiles, viewOf } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
 import { openEmptyCatalog } from './empty-catalog.ts';
 import { groupFiles, type PathOf, pathsIn } from './entry-files.ts';
 
 /** SQL for the view of a table or mart over its files in force. */
-export function tableView(pathOf: PathOf, ledger: LedgerFolder, table: TableDef, read = readFiles): string {
+function tableView(pathOf: PathOf, ledger: LedgerFolder, table: TableDef, read: typeof readFiles): string {
   return viewOf(table.name, selectFiles(table, groupFiles(pathOf, ledger, table.name), read));
 }
 

@@ -18,22 +18,41 @@ export function pathsIn(warehouse: string): PathOf {
   return (path) => steadyPath(warehouse, path);
 }
 
+/** A file of an entry. */
+export interface EntryFile {
+  readonly file: TableFile;
+  /** Number of the entry. */
+  readonly entry: number;
+  /** Where it lies, by {@link PathOf}. */
+  readonly place: string;
+}
+
+/** Files of a table that were written with the same columns. */
+export interface EntryGroup extends FileGroup {
+  /** Identifier of the columns. */
+  readonly schema: string;
+  readonly files: readonly EntryFile[];
+}
+
 /** Files of a table in some entries, grouped by their columns. Default: all entries in force. */
 export function groupFiles(
   pathOf: PathOf,
   ledger: LedgerFolder,
   table: string,
   entries: readonly LedgerEntry[] = ledger.entries.effective,
-): readonly FileGroup[] {
-  const groups = new Map<string, string[]>();
+): readonly EntryGroup[] {
+  const groups = new Map<string, EntryFile[]>();
   for (const entry of entries) {
     const part = entry.tables[table];
     if (part === undefined) continue;
-    const paths = groups.get(part.schema) ?? [];
-    groups.set(part.schema, paths);
-    for (const file of part.files) paths.push(pathOf(file.path));
+    const files = groups.get(part.schema) ?? [];
+    groups.set(part.schema, files);
+    for (const file of part.files) files.push({ file, entry: entry.number, place: pathOf(file.path) });
   }
-  return [...groups].map(([schema, paths]) => ({ columns: ledger.schema(schema).columns, paths }));
+  return [...groups].map(([schema, files]) => ({
+    ...{ schema, columns: ledger.schema(schema).columns, files },
+    paths: files.map(({ place }) => place),
+  }));
 }
 
 /** {@link EntryRows} of a folder of Parquet files. */

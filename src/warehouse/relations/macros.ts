@@ -179,7 +179,7 @@ export const macros: readonly Macro[] = [
 ];
 
 /** The macros, to be made in a database; for one connection only where the database cannot be written. */
-export function declaredMacros(how: 'stored' | 'temporary' = 'stored'): readonly Declared[] {
+export function declaredMacros(how: 'stored' | 'temporary' = 'stored'): readonly Declared<string>[] {
   const create = `CREATE OR REPLACE ${how === 'temporary' ? 'TEMPORARY ' : ''}MACRO`;
   return macros.map(({ call, body }) => ({
     name: call.slice(0, call.indexOf('(')),

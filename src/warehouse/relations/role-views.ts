@@ -4,7 +4,7 @@ import { quoteName } from '../../sql/canonical-text.ts';
 import type { Declared } from '../../sql/on-demand.ts';
 
 /** The relations of all roles, over the tables that play them; those of this connection alone. */
-export function roleViews(tables: readonly TableDef[]): readonly Declared[] {
+export function roleViews(tables: readonly TableDef[]): readonly Declared<string>[] {
   const roles = Object.keys(ROLES) as RoleName[];
   return roles.flatMap(
     (role) =>
@@ -16,7 +16,7 @@ export function roleViews(tables: readonly TableDef[]): readonly Declared[] {
 }
 
 /** The relation of a role; empty without a table that plays it. Undefined for a role that nobody reads. */
-export function roleView(role: RoleName, table: TableDef | undefined): Declared | undefined {
+export function roleView(role: RoleName, table: TableDef | undefined): Declared<string> | undefined {
   const { relation, columns } = ROLES[role];
   const names = Object.entries(columns);
   if (names.length === 0) return undefined;

@@ -11,7 +11,7 @@ export function viewOf(name: string, select: string): string {
 }
 
 /** The views that come with tables. */
-export function declaredViews(tables: readonly TableDef[]): readonly Declared[] {
+export function declaredViews(tables: readonly TableDef[]): readonly Declared<string>[] {
   const views = tables.flatMap((table) => table.views);
   return views.map(({ name, sql }) => ({ name, body: sql, statement: () => viewOf(name, sql) }));
 }
@@ -49,6 +49,8 @@ export function readBeside(warehouse: string): typeof readFiles {
 export interface FileGroup {
   readonly columns: readonly SchemaColumn[];
   readonly paths: readonly string[];
+  /** SQL that reads the columns from these files, for FROM, but for `isNamed`. Default: {@link readFiles}. */
+  readonly scan?: string | undefined;
 }
 
 /**
@@ -63,9 +65,9 @@ export function selectFiles(table: TableDef, groups: readonly FileGroup[], read 
     return `SELECT ${none.map(({ name, type }) => `NULL::${type} AS ${quoteName(name)}`).join(', ')} WHERE false`;
   }
   return filled
-    .map(({ columns, paths }) => {
+    .map(({ columns, paths, scan }) => {
       const present = new Map(columns.map(({ name, type }) => [name, type]));
-      const isDated = table.time !== undefined && present.has(DATE_COLUMN);
+      const isDated = scan === undefined && table.time !== undefined && present.has(DATE_COLUMN);
       const selected = declared.map(({ name, type }) => {
         const held = present.get(name);
         if (isDated && name === DATE_COLUMN) return `${FOLDER_DATE} AS ${quoteName(name)}`;
@@ -75,7 +77,7 @@ export function selectFiles(table: TableDef, groups: readonly FileGroup[], read 
       });
       const named = isNamed ? [...selected, ...PLACE.map(({ name }) => name)] : selected;
       const path = isDated ? WITH_PATH : undefined;
-      return `SELECT ${named.join(', ')} FROM ${read(paths, isNamed ? WITH_PLACE : path)}`;
+      return `SELECT ${named.join(', ')} FROM ${scan ?? read(paths, isNamed ? WITH_PLACE : path)}`;
     })
     .join(' UNION ALL ');
 }

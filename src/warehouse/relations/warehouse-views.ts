@@ -7,13 +7,12 @@ import { Database } from '../../sql/database.ts';
 import { type Declared, OnDemand } from '../../sql/on-demand.ts';
 import type { QueryResult, Stream } from '../../sql/query-result.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
-import { tableView } from '../parquet-store/catalog.ts';
-import type { PathOf } from '../parquet-store/entry-files.ts';
+import { type EntryGroup, groupFiles, type PathOf } from '../parquet-store/entry-files.ts';
 import { COMMITS, commitsView } from './commits-view.ts';
 import { declaredMacros } from './macros.ts';
 import { committedMarts } from './mart-views.ts';
 import { roleViews } from './role-views.ts';
-import { declaredViews } from './table-relation.ts';
+import { declaredViews, type FileGroup, selectFiles, viewOf } from './table-relation.ts';
 
 export interface ViewsOptions {
   /** Path or address of the warehouse, for messages. */
@@ -27,6 +26,19 @@ export interface ViewsOptions {
   readonly confinement?: Confinement | undefined;
   /** Awaited before each query, before the views follow the ledger; once if they are confined. Default: nothing. */
   readonly prepare?: ((database: Database) => Promise<void>) | undefined;
+  /** Default: `read_parquet` of the paths. */
+  readonly scans?: TableScans | undefined;
+}
+
+/** How the files of tables are read. */
+export interface TableScans {
+  /**
+   * Loads all that scans will need, because nothing can be loaded later.
+   * @returns folders that they read
+   */
+  confine(database: Database): Promise<readonly string[]>;
+  /** SQL that reads a group's columns, for FROM; undefined for `read_parquet` of its paths. Called when a view is made. */
+  scanOf(database: Database, table: TableDef, group: EntryGroup): Promise<string | undefined>;
 }
 
 /** SQL over a Parquet warehouse, in memory: views that follow the ledger. */
@@ -64,11 +76,11 @@ export class WarehouseViews {
         this.#declared ??= new OnDemand(database, [
           ...declaredMacros(),
           { name: COMMITS, body: '', statement: () => commitsView(this.#ledger.entries.effective) },
-          ...this.#views(this.#tables),
+          ...this.#views(database, this.#tables),
           ...declaredViews(this.#tables),
           ...roleViews(this.#tables),
         ]);
-        await this.#follow(this.#declared);
+        await this.#follow(database, this.#declared);
         return this.#declared.answer(sql, () => database.transaction(() => ask(database), 'READ ONLY'));
       }),
     );
@@ -79,12 +91,13 @@ export class WarehouseViews {
   }
 
   async #open(): Promise<Database> {
-    const { settings, confinement, prepare, path } = this.#options;
+    const { settings, confinement, prepare, scans, path } = this.#options;
     const database = await Database.open(':memory:', settings);
     if (confinement === undefined) return database;
     // Afterwards nothing can be loaded.
     await prepare?.(database);
-    await database.confine([path], confinement);
+    const folders = await scans?.confine(database);
+    await database.confine([path, ...(folders ?? [])], confinement);
     return database;
   }
 
@@ -102,20 +115,29 @@ export class WarehouseViews {
     this.#declared = undefined;
   }
 
-  #views(tables: readonly TableDef[]): readonly Declared[] {
+  #views(database: Database, tables: readonly TableDef[]): readonly Declared[] {
     return tables.map((table) => ({
       name: table.name,
       body: '',
-      statement: () => tableView(this.#options.pathOf, this.#ledger, table),
+      statement: () => this.#view(database, table),
     }));
   }
 
+  async #view(database: Database, table: TableDef): Promise<string> {
+    const { pathOf, scans } = this.#options;
+    const groups: FileGroup[] = [];
+    for (const group of groupFiles(pathOf, this.#ledger, table.name)) {
+      groups.push({ ...group, scan: await scans?.scanOf(database, table, group) });
+    }
+    return viewOf(table.name, selectFiles(table, groups));
+  }
+
   /** Replaces the views of tables that were changed by commits. */
-  async #follow(declared: OnDemand): Promise<void> {
+  async #follow(database: Database, declared: OnDemand): Promise<void> {
     const { entries } = this.#ledger;
     const seen = entries.all.length;
     if (this.#seen === seen) return;
-    declared.add(this.#views(committedMarts(this.#ledger)));
+    declared.add(this.#views(database, committedMarts(this.#ledger)));
     await declared.remake([...entries.tablesSince(this.#seen), COMMITS]);
     this.#seen = seen;
   }

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TableDef } from '../../declare/table.ts';
+import { encodeAvro } from '../../iceberg/format/avro-container.ts';
+import { icebergType } from '../../iceberg/format/column-types.ts';
+import { fileStatistics, type SchemaField } from '../../iceberg/format/file-statistics.ts';
+import {
+  dataFileOf,
+  describeManifest,
+  ENTRIES_PER_MANIFEST,
+  encodeManifest,
+  type ManifestFile,
+  type ManifestSnapshot,
+  partitionFields,
+  status,
+} from '../../iceberg/format/manifest.ts';
+import { manifestFileSchema, PARTITION_FIELD } from '../../iceberg/format/manifest-schemas.ts';
+import { DATE_COLUMN, dateIn } from '../file-layout.ts';
+import type { EntryFile, EntryGroup } from '../parquet-store/entry-files.ts';
+
+/** What was written for the files of a table with the same columns. */
+interface Written {
+  readonly metadata: string;
+  readonly list: string;
+  /** By name, which tells their files. */
+  readonly manifests: ReadonlyMap<string, ManifestFile>;
+}
+
+/**
+ * Local metadata of Iceberg tables, made from the ledger alone, over data files wherever they lie. DuckDB learns from it the size, the day and
+ * the bounds of each file, so it sends no request to find that out, and none for files that a query rules out.
+ *
+ * Each group of files with the same columns is a table of its own, so nothing depends on how engines read older columns.
+ */
+export class ScanMetadata {
+  readonly #folder: string;
+  readonly #written = new Map<string, Written>();
+  #count = 0;
+
+  /** @param folder exists, and is removed by the caller */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * Path of the metadata of a group's files. It replaces that of the same table and columns.
+   *
+   * @throws {RangeError} if a column has a type that Iceberg lacks
+   */
+  write(table: TableDef, group: EntryGroup): string {
+    const key = `${table.name} ${group.schema}`;
+    const before = this.#written.get(key);
+    const written = this.#writeTable(table, group, before);
+    this.#written.set(key, written);
+    if (before !== undefined) {
+      const old = [...before.manifests.keys()].filter((name) => !written.manifests.has(name));
+      for (const name of [before.metadata, before.list, ...old]) rmSync(join(this.#folder, name), { force: true });
+    }
+    return join(this.#folder, written.metadata);
+  }
+
+  #writeTable(table: TableDef, { columns, files }: EntryGroup, before: Written | undefined): Written {
+    const fields = columns.map(({ name, type }, at) => ({
+      id: at + 1,
+      name,
+      required: false,
+      type: icebergType(type),
+    }));
+    const isDated = table.time !== undefined && columns.some(({ name }) => name === DATE_COLUMN);
+    const partition = isDated ? DATE_COLUMN : undefined;
+    const snapshot: ManifestSnapshot = { id: 1, sequence: 1, schema: { 'schema-id': 0, fields }, specId: 0 };
+    const manifests = new Map<string, ManifestFile>();
+    for (const part of partsOf(files)) {
+      const name = nameOf(table, part);
+      manifests.set(name, before?.manifests.get(name) ?? this.#writeManifest(name, table, partition, snapshot, part));
+    }
+    this.#count += 1;
+    const list = `list-${this.#count}.avro`;
+    const records = [...manifests.values()].map((one) => ({ ...one }));
+    const header = { 'snapshot-id': '1', 'parent-snapshot-id': 'null', 'sequence-number': '1', 'format-version': '2' };
+    this.#put(list, encodeAvro(manifestFileSchema, header, records));
+    const metadata = `table-${this.#count}.metadata.json`;
+    this.#put(metadata, JSON.stringify(tableMetadata(this.#folder, fields, partition, join(this.#folder, list))));
+    return { metadata, list, manifests };
+  }
+
+  #writeManifest(
+    name: string,
+    table: TableDef,
+    partition: string | undefined,
+    snapshot: ManifestSnapshot,
+    files: readonly EntryFile[],
+  ): ManifestFile {
+    const { fields } = snapshot.schema;
+    const entries = files.map(({ file, place }) => {
+      const dated = { ...file, date: dateIn(file.path) };
+      const statistics = fileStatistics(table, partition, fields, dated);
+      return {
+        ...{ status: status.added, snapshot_id: 1, sequence_number: null, file_sequence_number: null },
+        data_file: dataFileOf(place, dated, partition, statistics),
+      };
+    });
+    const bytes = encodeManifest(partition, snapshot, entries);
+    this.#put(name, bytes);
+    return describeManifest(join(this.#folder, name), bytes.length, partition, snapshot, entries);
+  }
+
+  #put(name: string, content: Uint8Array | string): void {
+    writeFileSync(join(this.#folder, name), content, { mode: 0o600 });
+  }
+}
+
+/** Files by the numbers of their entries, so that a commit changes few manifests. */
+function partsOf(files: readonly EntryFile[]): Iterable<readonly EntryFile[]> {
+  const parts = new Map<number, EntryFile[]>();
+  for (const file of files) {
+    const part = Math.floor(file.entry / ENTRIES_PER_MANIFEST);
+    const held = parts.get(part);
+    if (held === undefined) parts.set(part, [file]);
+    else held.push(file);
+  }
+  return parts.values();
+}
+
+/** Equal for the same files at the same places. */
+function nameOf({ name }: TableDef, files: readonly EntryFile[]): string {
+  const hash = createHash('sha256').update(`${name}\n`);
+  for (const { entry, place } of files) hash.update(`${entry} ${place}\n`);
+  return `m-${hash.digest('hex').slice(0, 24)}.avro`;
+}
+
+/** Of one snapshot, as short as readers accept. */
+function tableMetadata(location: string, fields: readonly SchemaField[], partition: string | undefined, list: string) {
+  const schema = { type: 'struct', 'schema-id': 0, fields };
+  return {
+    ...{ 'format-version': 2, 'table-uuid': '00000000-0000-4000-8000-000000000000', location },
+    ...{ 'last-sequence-number': 1, 'last-updated-ms': 0, 'last-column-id': fields.length },
+    ...{ 'current-schema-id': 0, schemas: [schema] },
+    'default-spec-id': 0,
+    'partition-specs': [{ 'spec-id': 0, fields: partitionFields({ 'schema-id': 0, fields }, partition) }],
+    'last-partition-id': PARTITION_FIELD,
+    'default-sort-order-id': 0,
+    'sort-orders': [{ 'order-id': 0, fields: [] }],
+    // The files have no field ids.
+    properties: {
+      'schema.name-mapping.default': JSON.stringify(fields.map(({ id, name }) => ({ 'field-id': id, names: [name] }))),
+    },
+    'current-snapshot-id': 1,
+    refs: { main: { 'snapshot-id': 1, type: 'branch' } },
+    snapshots: [
+      {
+        ...{ 'sequence-number': 1, 'snapshot-id': 1, 'timestamp-ms': 0, 'manifest-list': list, 'schema-id': 0 },
+        summary: { operation: 'append' },
+      },
+    ],
+    'snapshot-log': [],
+    'metadata-log': [],
+  };
+}
