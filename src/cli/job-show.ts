@@ -1,3 +1,4 @@
+import { UsageError } from '../core/errors.ts';
 import { type CheckOptions, openJob } from '../jobs/check-job.ts';
 import { checkQueries } from '../jobs/check-queries.ts';
 import { requireKeptRanges } from '../jobs/check-retention.ts';
@@ -5,6 +6,7 @@ import type { Job } from '../jobs/job.ts';
 import { loadNames } from '../jobs/known-names.ts';
 import { jobFiles, shownState } from '../jobs/list-jobs.ts';
 import { JobHistory } from '../jobs/run-history.ts';
+import { readLog } from '../jobs/run-log.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
 import { describeHistory, describeJob } from '../jobs/show-job.ts';
 import { drawTable } from '../sql/text-table.ts';
@@ -60,6 +62,21 @@ export async function showHistory(file: string, options: OpenOptions, limit: num
   for (const record of records) {
     process.stdout.write(`${JSON.stringify({ ...record, state: await stateOf(record) })}\n`);
   }
+}
+
+/** `tonlake job log`. @throws {UsageError} `unknown-run` */
+export async function showLog(file: string, options: OpenOptions, id: string | undefined): Promise<void> {
+  const job = await openJob(file, { ...options, names: await loadNames() });
+  const history = await JobHistory.open(job.warehouse, job.name);
+  const records = await history.read();
+  const record = id === undefined ? records.at(-1) : records.find((each) => each.id === id);
+  if (record === undefined) {
+    throw new UsageError(`usage: expected a run of ${job.name}, got ${id ?? 'none'}`, {
+      code: 'unknown-run',
+      hint: id === undefined ? 'the job has not run yet' : 'tonlake job history --json shows the ids',
+    });
+  }
+  for (const line of await readLog(history.folder, record)) process.stdout.write(`${line}\n`);
 }
 
 function summaryOf(job: Job, next: number | undefined): Readonly<Record<string, unknown>> {

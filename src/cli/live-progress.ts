@@ -1,8 +1,9 @@
 import cliProgress from 'cli-progress';
+import { describeEvent, isTrouble } from '../export/describe-event.ts';
 import type { RunEvent } from '../export/run.ts';
 import type { RetryEvent } from '../http/source.ts';
 import { pasteable } from './invocation.ts';
-import { describeEvent, describeRetry, isTrouble, type Progress, TELL_WAIT_MS } from './progress-text.ts';
+import { describeRetry, type Progress, TELL_WAIT_MS } from './progress-text.ts';
 import { RunProgress } from './run-progress.ts';
 
 /** Progress bars at the bottom of a terminal; messages are printed above them. */

@@ -1,7 +1,8 @@
+import { describeEvent, isTrouble } from '../export/describe-event.ts';
 import type { RunEvent } from '../export/run.ts';
 import type { RetryEvent } from '../http/source.ts';
 import { pasteable } from './invocation.ts';
-import { describeEvent, describeRetry, isTrouble, type Progress, TELL_WAIT_MS } from './progress-text.ts';
+import { describeRetry, type Progress, TELL_WAIT_MS } from './progress-text.ts';
 
 /** Progress bars on a terminal, plain lines elsewhere; only problems if standard output is JSON. */
 export async function openProgress(isJson: boolean): Promise<Progress> {

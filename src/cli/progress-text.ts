@@ -1,5 +1,4 @@
-import { formatCount, formatDuration } from '../core/format.ts';
-import { shortSpans } from '../core/span.ts';
+import { formatDuration } from '../core/format.ts';
 import type { RunEvent } from '../export/run.ts';
 import type { RetryEvent } from '../http/source.ts';
 
@@ -15,42 +14,6 @@ export interface Progress {
 /** Waits shorter than this are not shown, and retries not more often than this. */
 export const TELL_WAIT_MS = 5_000;
 
-export function isTrouble(event: RunEvent): boolean {
-  return ['problem', 'quarantine', 'refused-keys'].includes(event.event);
-}
-
 export function describeRetry(event: RetryEvent): string {
   return `waiting ${formatDuration(event.sleepMs / 1000)}: ${event.message}`;
-}
-
-export function describeEvent(event: RunEvent): string | undefined {
-  switch (event.event) {
-    case 'start': {
-      const rows = event.records === undefined ? '' : `, ${formatCount(event.records)} transactions`;
-      return `${event.pipeline}: fetching ${shortSpans(event.missing)} (${formatCount(event.seqnos)} blocks${rows})`;
-    }
-    case 'orders': {
-      if (event.total === 0) return undefined;
-      const idle = event.workers === 0 ? '; no worker is connected yet, see tonlake worker --help' : '';
-      return `orders: ${formatCount(event.done)} of ${formatCount(event.total)} taken over from workers${idle}`;
-    }
-    case 'span': {
-      const rows = Object.entries(event.rows).map(([table, count]) => `${formatCount(count)} ${table}`);
-      return `${event.pipeline}: committed ${event.from}:${event.to} (${rows.join(', ')})`;
-    }
-    case 'skew':
-      return `${event.pipeline}: read while the chain grew from ${event.from} to ${event.to}; ${formatCount(event.rows)} rows are newer than ${event.from}`;
-    case 'refused-keys':
-      return `${event.pipeline}: ${formatCount(event.refused)} of ${formatCount(event.keys)} keys rejected, the first: ${event.message}; see select * from lookups where error is not null`;
-    case 'rival':
-      return `${event.pipeline}: another writer has committed blocks of ${event.from}:${event.to} meanwhile; these rows were dropped`;
-    case 'problem':
-      return `problem: ${event.message}`;
-    case 'unknown-field':
-      return `unknown field: ${event.field}, stored in _extra`;
-    case 'quarantine':
-      return `quarantined: ${event.pipeline} ${event.seqno}: ${event.reason} at ${event.pointer}`;
-    default:
-      return undefined;
-  }
 }

@@ -53,7 +53,7 @@ export async function lockJobs(
   });
 }
 
-/** The records of one job on one warehouse, one file each. */
+/** The records of one job on one warehouse, one file each, with the log of the run beside it. */
 export class JobHistory {
   readonly folder: string;
   readonly #job: string;
@@ -93,7 +93,9 @@ export class JobHistory {
     const old = records.slice(0, Math.max(0, records.length - MAX_RECORDS));
     const needed = await this.#neededOf(old);
     for (const name of [...names.filter((each) => each.startsWith('draft-')), ...old]) {
-      if (!needed.has(name)) await rm(join(this.folder, name), { force: true });
+      if (needed.has(name)) continue;
+      await rm(join(this.folder, name), { force: true });
+      await rm(join(this.folder, name.replace(/\.json$/, '.log')), { force: true });
     }
   }
 

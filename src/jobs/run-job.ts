@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Effects } from '../core/effects.ts';
+import { formatError } from '../core/errors.ts';
 import { dateAt } from '../core/time-zone.ts';
 import type { RunEvent } from '../export/run.ts';
 import { readMark } from '../files/process-liveness.ts';
@@ -13,6 +14,7 @@ import { publish, stageOutputs, writeDatabases } from './outputs.ts';
 import { Publication } from './publish.ts';
 import { forgetOldRows } from './retention-step.ts';
 import { freshRecordId, JobHistory, lastBlock, lockJobs, unfinished } from './run-history.ts';
+import { RunLog } from './run-log.ts';
 import { hasNothingNew, type JobRecord, type StagedOutput, type StepResult } from './run-record.ts';
 import { RunRecordFile, settle } from './run-record-file.ts';
 
@@ -85,13 +87,17 @@ class JobRun {
     const record = await RunRecordFile.begin(begun, await readMark(), { history: this.#history, effects });
     const { id, attempts } = record.value;
     this.#options.onEvent?.({ event: 'begin', job: job.name, id, due: begun.due, attempt: attempts.length });
-    const context = this.#contextOf(record);
+    const log = new RunLog(this.#history.folder, begun, effects);
+    log.tell(`attempt ${attempts.length} of the run of ${begun.due} begins`);
+    const context = this.#contextOf(record, log);
     const outcome = await this.#work(context, record, lastBlock(records, job.pipelines)).then(
       (state) => ({ state, error: undefined }),
       (error: unknown) => ({ state: 'failed' as const, error }),
     );
     await record.end(outcome.state, outcome.error);
     if (outcome.state !== 'interrupted') await notifyAll(context, record.value);
+    log.tell([outcome.state, ...(outcome.error === undefined ? [] : [formatError(outcome.error)])].join(': '));
+    await log.close();
     return { record: record.value, error: outcome.error };
   }
 
@@ -123,13 +129,18 @@ class JobRun {
     };
   }
 
-  #contextOf(record: RunRecordFile): StepContext {
+  #contextOf(record: RunRecordFile, log: RunLog): StepContext {
     const { job, actions, effects, onEvent, onRunEvent } = this.#options;
     const onStep = async (step: StepResult): Promise<void> => {
       await record.addStep(step);
+      log.step(step);
       onEvent?.({ event: 'step', ...step });
     };
-    return { job, actions, effects, stop: this.#stop, onStep, onRunEvent };
+    const seen = (event: RunEvent): void => {
+      log.see(event);
+      onRunEvent?.(event);
+    };
+    return { job, actions, effects, stop: this.#stop, onStep, onRunEvent: seen };
   }
 
   async #work(

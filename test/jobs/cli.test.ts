@@ -60,6 +60,8 @@ describe('tonlake job', () => {
   test('history tells the runs, as a table and as JSON with every step', async () => {
     const table = await tonlake(['job', 'history', 'nightly.yaml'], { cwd });
     expect(table.stdout).toMatch(/done +│ 1000:1019/);
+    const log = await tonlake(['job', 'log', 'nightly.yaml'], { cwd });
+    expect(log.stdout.split('\n').at(-2)).toMatch(/^2\S+Z done$/);
     const { stdout } = await tonlake(['job', 'history', 'nightly.yaml', '--json', '--limit', '1'], { cwd });
     expect(stdout.split('\n')).toHaveLength(2);
     expect(outcomeOf(stdout)).toMatchObject({ job: 'nightly', state: 'done', range: { from: 1000, to: 1019 } });
@@ -99,6 +101,10 @@ describe('tonlake job', () => {
     { args: ['job', 'run', 'nightly.yaml', '--at', '2026-05-04T03:15'], says: /expected a time with a zone/ },
     { args: ['job', 'check', 'out'], says: /expected job files, there are none in out/ },
     { args: ['job', 'history', 'nightly.yaml', '--limit', '0'], says: /whole number/ },
+    {
+      args: ['job', 'log', 'nightly.yaml', '20200101T000000Z'],
+      says: /expected a run of nightly, got 20200101T000000Z/,
+    },
     { args: ['schedule', 'nightly.yaml'], says: /expected jobs with a schedule, got none/ },
     { args: ['schedule', 'nowhere'], says: /expected job files, cannot read nowhere/ },
     { args: ['schedule', 'nightly.yaml', '--metrics', '0.0.0.0:9464'], says: /expected a loopback address/ },

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { JobHistory, lastBlock, unfinished } from '../../src/jobs/run-history.ts';
+import { logPath } from '../../src/jobs/run-log.ts';
 import { dueId, type JobRecord } from '../../src/jobs/run-record.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -31,6 +32,8 @@ test('however many runs fail, the history knows how far the job came and what is
   // One that cannot be read is forgotten.
   writeFileSync(join(history.folder, `${dueId(START - 60_000)}.json`), '{');
   writeFileSync(join(history.folder, 'draft-1'), '');
+  for (const gone of [dueId(START - 60_000), records[4]?.id])
+    writeFileSync(logPath(history.folder, { id: gone ?? '' }), 'old\n');
   await history.tidy();
   const kept = await history.read();
   expect(kept).toHaveLength(1003);

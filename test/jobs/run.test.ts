@@ -8,6 +8,7 @@ import type { Job } from '../../src/jobs/job.ts';
 import type { JobActions } from '../../src/jobs/job-actions.ts';
 import { JobHistory, lockJobs } from '../../src/jobs/run-history.ts';
 import { type JobOutcome, runJob } from '../../src/jobs/run-job.ts';
+import { readLog } from '../../src/jobs/run-log.ts';
 import type { JobRecord } from '../../src/jobs/run-record.ts';
 import { describeHistory, describeRecord } from '../../src/jobs/show-job.ts';
 import { freshFolder } from '../scratch.ts';
@@ -96,6 +97,35 @@ describe('a run of a job', () => {
       'publish 2 done',
     ]);
     expect(await place.records()).toEqual([record]);
+  });
+
+  test('writes a log as it goes: attempts, commits, problems and steps, each with its time', async () => {
+    const place = freshPlace();
+    let now = NIGHT;
+    const effects = { ...realEffects, now: () => now++, monotonic: () => 0 };
+    const job = await place.job(`${HEAD}range: yesterday`);
+    const run = fakeActions().actions.run;
+    const { actions } = fakeActions({
+      run: async (options) => {
+        const problem = { code: 'lost', message: 'two\nlines' };
+        options.onEvent?.({ event: 'problem', pipeline: 'blocks', from: 1221, to: 1230, ...problem });
+        options.onEvent?.({ event: 'span', pipeline: 'blocks', from: 1221, to: 1230, rows: { blocks: 10 } });
+        return { ...(await run(options)), complete: false };
+      },
+    });
+    const { record } = await runJob({ job, actions, effects, due: NIGHT });
+    const { folder } = await JobHistory.open(job.warehouse, job.name);
+    const lines = await readLog(folder, record);
+    expect(lines.map((line) => line.replace(/^2026-05-04T03:15:00\.\d{3}Z /, ''))).toEqual([
+      'attempt 1 of the run of 2026-05-04T03:15:00.000Z begins',
+      expect.stringMatching(/^range nightly: done/),
+      'problem: two lines',
+      'blocks: committed 1221:1230 (10 blocks)',
+      expect.stringMatching(/^export blocks: failed, .* \(0 s\)$/),
+      expect.stringMatching(/^failed: job nightly: /),
+    ]);
+    await runJob({ job, actions: fakeActions().actions, effects, due: NIGHT });
+    expect((await readLog(folder, { id: `${record.id}-2` })).at(-1)).toMatch(/ done$/);
   });
 
   test('publishes when a check of all of them is skipped', async () => {

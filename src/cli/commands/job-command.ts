@@ -19,6 +19,7 @@ Examples:
   tonlake job run nightly.yaml --dry-run
   tonlake job run nightly.yaml --at 2026-05-04T03:15:00Z
   tonlake job history pipelines/jobs/nightly-sandbox.yaml --json
+  tonlake job log pipelines/jobs/nightly-sandbox.yaml
   tonlake job list
 
 Exit codes: 0 success, 1 failed (nothing was published), 2 invalid usage or job file, 130 interrupted.`;
@@ -71,6 +72,14 @@ export function addJob(program: Command): void {
     .action(async (file: string, flags: JobFlags) => {
       const { showHistory } = await import('../job-show.ts');
       await showHistory(file, openOptions(flags), flags.limit ?? 20, flags.json === true);
+    });
+  withWarehouse(job.command('log'))
+    .description('print the log of a run: attempts, commits, problems, steps')
+    .argument('<file>', 'job file')
+    .argument('[run]', 'id of the run, as job history --json shows it (default: the newest)')
+    .action(async (file: string, run: string | undefined, flags: JobFlags) => {
+      const { showLog } = await import('../job-show.ts');
+      await showLog(file, openOptions(flags), run);
     });
 }
 
