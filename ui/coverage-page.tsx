@@ -5,7 +5,7 @@ import { CellDetails, type Chosen } from './coverage-details.tsx';
 import { moved, zoomed } from './coverage-view.ts';
 import { Failed } from './notes.tsx';
 import { useAnswer } from './use-answer.ts';
-import { useCommits } from './use-live.ts';
+import { useLive } from './use-live.ts';
 
 const STATES = [
   ['sealed', 'proven'],
@@ -19,7 +19,7 @@ const CELL_WIDTH = 12;
 
 /** A map of the blocks of each pipeline: what is sealed, and what is missing. */
 export function CoveragePage() {
-  const version = useCommits();
+  const version = useLive('commit');
   const [view, setView] = useState<BlockSpan>();
   const [cells, setCells] = useState(60);
   const [chosen, setChosen] = useState<Chosen>();

@@ -2,9 +2,11 @@ import { render } from 'preact';
 import type { Session } from '../src/ui/ui-types.ts';
 import { CoveragePage } from './coverage-page.tsx';
 import { ExplorePage } from './explore-page.tsx';
+import { JobsPage } from './jobs-page.tsx';
 import { Failed } from './notes.tsx';
 import { OverviewPage } from './overview-page.tsx';
 import { QueryPage } from './query-page.tsx';
+import { ReportsPage } from './reports-page.tsx';
 import { usePath } from './router.ts';
 import { TablesPage } from './tables-page.tsx';
 import { useAnswer } from './use-answer.ts';
@@ -15,6 +17,8 @@ const PAGES = [
   { path: '/tables', title: 'Tables' },
   { path: '/query', title: 'Query' },
   { path: '/explore', title: 'Explore' },
+  { path: '/jobs', title: 'Jobs' },
+  { path: '/reports', title: 'Reports' },
 ] as const;
 
 function App() {
@@ -70,6 +74,10 @@ function Page({ path, location, session }: PageProps) {
       return <QueryPage session={session} />;
     case '/explore':
       return <ExplorePage key={location} path={location} />;
+    case '/jobs':
+      return <JobsPage path={location} />;
+    case '/reports':
+      return <ReportsPage path={location} />;
   }
 }
 

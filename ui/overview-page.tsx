@@ -1,14 +1,15 @@
-import { formatBytes, formatCount, formatDuration } from '../src/core/format.ts';
+import { formatBytes, formatCount } from '../src/core/format.ts';
 import type { FillItem, Overview, PipelineItem, RunItem } from '../src/ui/ui-types.ts';
 import { Command } from './command.tsx';
 import { Failed } from './notes.tsx';
+import { Progress, RunState, runLink, runTimes } from './run-parts.tsx';
 import { ago, useNow } from './times.ts';
 import { useAnswer } from './use-answer.ts';
-import { useCommits } from './use-live.ts';
+import { useLive } from './use-live.ts';
 
 /** What the warehouse holds and lacks, and what is at work on it. */
 export function OverviewPage() {
-  const version = useCommits();
+  const version = useLive('commit', 'runs');
   const { value: overview, error } = useAnswer<Overview>('/api/overview', { version });
   const now = useNow();
   if (error !== undefined) return <Failed error={error} />;
@@ -36,7 +37,7 @@ export function OverviewPage() {
       )}
       <Lacking fills={overview.fills} />
       <Pipelines pipelines={pipelines} now={now} />
-      {runs.length > 0 && <Runs runs={runs} now={now} />}
+      {runs.length > 0 && <Runs runs={runs} failures={overview.failures} now={now} />}
       {marts.length > 0 && (
         <section>
           <h2>Marts</h2>
@@ -148,41 +149,45 @@ function State({ item: { missing, quarantined, proof } }: { readonly item: Pipel
   return <span class="state read">{proof === 'in part' ? 'proven in part' : 'only read'}</span>;
 }
 
-function Runs({ runs, now }: { readonly runs: readonly RunItem[]; readonly now: number }) {
+interface RunsProps {
+  readonly runs: readonly RunItem[];
+  readonly failures: readonly RunItem[];
+  readonly now: number;
+}
+
+function Runs({ runs, failures, now }: RunsProps) {
   return (
     <section>
-      <h2>Jobs</h2>
+      <h2>
+        <a href="/jobs">Jobs</a>
+      </h2>
       <ul class="runs">
-        {runs.map(({ job, id, state, startedAt, due, seconds, error, steps }) => (
-          <li key={`${job} ${id}`}>
-            <details>
-              <summary>
-                <span class={`state ${state === 'done' ? 'sealed' : state === 'failed' ? 'quarantined' : 'part'}`}>
-                  {state}
-                </span>{' '}
-                <b>{job}</b>{' '}
-                <span class="soft">
-                  {ago(startedAt ?? due, now)}
-                  {seconds !== null && `, ${formatDuration(seconds)}`}
-                </span>
-                {error !== null && <span class="error"> {error}</span>}
-              </summary>
-              <ol>
-                {steps.map((step, at) => (
-                  <li key={`${at} ${step.kind}`}>
-                    {step.kind} {step.name}{' '}
-                    <span class="soft">
-                      {step.status}, {formatDuration(step.seconds)}
-                      {step.message !== null && `: ${step.message}`}
-                    </span>
-                  </li>
-                ))}
-              </ol>
-            </details>
-          </li>
+        {runs.map((run) => (
+          <RunLine key={`${run.job} ${run.id}`} run={run} now={now} />
         ))}
       </ul>
+      {failures.length > 0 && (
+        <>
+          <h3>Failed before</h3>
+          <ul class="runs">
+            {failures.map((run) => (
+              <RunLine key={`${run.job} ${run.id}`} run={run} now={now} />
+            ))}
+          </ul>
+        </>
+      )}
     </section>
+  );
+}
+
+function RunLine({ run, now }: { readonly run: RunItem; readonly now: number }) {
+  const { job, state, error, progress, steps } = run;
+  return (
+    <li>
+      <RunState state={state} /> <a href={runLink(run)}>{job}</a> <span class="soft">{runTimes(run, now)}</span>
+      {error !== null && <span class="error"> {error}</span>}
+      {state === 'running' && <Progress progress={progress} steps={steps} />}
+    </li>
   );
 }
 

@@ -22,3 +22,12 @@ export function ago(time: string, now: number): string {
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
   return `${Math.floor(seconds / 3600)} h ago`;
 }
+
+/** `in 5 min`, or the UTC time if it is more than two days away. */
+export function until(time: string, now: number): string {
+  const seconds = Math.round((Date.parse(time) - now) / 1000);
+  if (Number.isNaN(seconds) || seconds > 172_800) return `${time.slice(0, 16).replace('T', ' ')} UTC`;
+  if (seconds <= 0) return 'now';
+  if (seconds < 3600) return `in ${Math.ceil(seconds / 60)} min`;
+  return `in ${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}

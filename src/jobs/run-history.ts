@@ -74,6 +74,23 @@ export class JobHistory {
     return records.sort((a, b) => compareIds(a.id, b.id));
   }
 
+  /** The newest records, oldest first, without those that cannot be read. */
+  async newest(count: number): Promise<readonly JobRecord[]> {
+    const names = (await listFolder(this.folder)).filter((name) => RECORD_NAME.test(name));
+    const ids = names.map((name) => name.slice(0, -'.json'.length)).sort(compareIds);
+    const records = await Promise.all(
+      ids.slice(-count).map((id) => this.#readOne(join(this.folder, `${id}.json`)).catch(() => undefined)),
+    );
+    return records.filter((record) => record !== undefined);
+  }
+
+  /** The record of a run; undefined if there is none. @throws {JobError} `bad-record` */
+  async find(id: string): Promise<JobRecord | undefined> {
+    const name = `${id}.json`;
+    if (!RECORD_NAME.test(name) || !(await listFolder(this.folder)).includes(name)) return undefined;
+    return this.#readOne(join(this.folder, name));
+  }
+
   /** Writes or replaces a record. */
   async write(record: JobRecord, effects: Effects): Promise<void> {
     await guarded(`history of ${this.#job}`, async () => {

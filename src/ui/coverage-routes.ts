@@ -1,5 +1,4 @@
 import type { Hono } from 'hono';
-import { streamSSE } from 'hono/streaming';
 import * as z from 'zod';
 import { UsageError } from '../core/errors.ts';
 import { hullOf, intersectSpans, type Span, shortSpans, subtractSpans, unionSpans } from '../core/span.ts';
@@ -8,7 +7,7 @@ import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.
 import { coversBlocks, holdsOf, mapCells } from './coverage-map.ts';
 import type { OwnReader } from './own-reader.ts';
 import { fillCommand, readOverview } from './read-overview.ts';
-import { StatusCache, stateOfLedger } from './status-cache.ts';
+import type { StatusCache } from './status-cache.ts';
 import type { UiEnvironment } from './ui-options.ts';
 import type { CellDetail, Coverage, EntryItem } from './ui-types.ts';
 import { valid } from './valid-request.ts';
@@ -16,8 +15,6 @@ import { valid } from './valid-request.ts';
 /** Entries of a cell that are shown. */
 const MAX_ENTRIES = 20;
 const READ = 'only read: compared with nothing';
-/** Pause between two looks at the ledger, in milliseconds. */
-const LOOK_MS = 1000;
 
 const block = z.coerce
   .number()
@@ -31,9 +28,8 @@ const viewSchema = z.strictObject({
 });
 const spanSchema = z.strictObject({ from: block, to: block });
 
-/** What is sealed and what is missing; told again after each commit. */
-export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader): void {
-  const cache = new StatusCache();
+/** What is sealed and what is missing. */
+export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader, cache: StatusCache): void {
   app.get('/api/overview', async (c) =>
     c.json(await own.use(async (opened) => readOverview(opened, await cache.read(opened)))),
   );
@@ -55,18 +51,6 @@ export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader): voi
       ),
     );
   });
-  app.get('/api/events', (c) =>
-    streamSSE(c, async (stream) => {
-      let known = '';
-      while (!stream.aborted && !stream.closed) {
-        // A DuckDB warehouse that is being written is looked at again later.
-        const state = await own.use(({ reader }) => stateOfLedger(reader)).catch(() => known);
-        if (state !== known) await stream.writeSSE({ event: 'commit', data: state });
-        known = state;
-        await stream.sleep(LOOK_MS);
-      }
-    }),
-  );
 }
 
 function coverageOf(

@@ -4,11 +4,12 @@ import { textOf } from '../sql/row-text.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
 import { coversBlocks } from './coverage-map.ts';
 import type { Opened } from './own-reader.ts';
-import { readRuns } from './read-runs.ts';
-import type { Overview, PipelineItem } from './ui-types.ts';
+import { isUnderWay, readRuns } from './read-runs.ts';
+import type { Overview, PipelineItem, RunItem } from './ui-types.ts';
 
-/** Runs of jobs that are shown. */
+/** Runs of jobs that are shown beside those under way, and failed ones before them. */
 const MAX_RUNS = 6;
+const MAX_FAILURES = 3;
 /** Spans in a command line; a longer one would not be read by anybody. */
 const MAX_SPANS = 50;
 
@@ -28,7 +29,16 @@ export async function readOverview({ reader, registry }: Opened, status: Warehou
     marts: status.marts.map(({ mart, rows, marked, lastCommit }) => ({ name: mart, rows, open: marked, lastCommit })),
     writer:
       writer === undefined ? null : { command: writer.command, since: writer.since, isElsewhere: writer.isElsewhere },
-    runs: await readRuns(reader.path, MAX_RUNS),
+    ...notable(await readRuns(reader.path, status.pipelines)),
+  };
+}
+
+function notable(runs: readonly RunItem[]): Pick<Overview, 'runs' | 'failures'> {
+  const over = runs.filter((run) => !isUnderWay(run));
+  const failed = over.slice(MAX_RUNS).filter(({ state }) => state === 'failed' || state === 'killed');
+  return {
+    runs: [...runs.filter(isUnderWay), ...over.slice(0, MAX_RUNS)],
+    failures: failed.slice(0, MAX_FAILURES),
   };
 }
 

@@ -1,38 +1,100 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { intersectSpans, totalSize } from '../core/span.ts';
 import { listFolder, statIfAny } from '../files/disk.ts';
+import { daysText } from '../jobs/job-range.ts';
+import { shownState } from '../jobs/list-jobs.ts';
 import { JobHistory, jobsFolder } from '../jobs/run-history.ts';
+import { logPath } from '../jobs/run-log.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
-import type { RunItem } from './ui-types.ts';
+import type { PipelineStatus } from '../warehouse/query/status.ts';
+import type { RunItem, RunProgress } from './ui-types.ts';
 
-/** The newest runs of all jobs on a warehouse. Records that cannot be read are left out. */
-export async function readRuns(warehouse: string, limit: number): Promise<readonly RunItem[]> {
-  const folder = await jobsFolder(warehouse);
+/** Newest runs of a job that are looked at. */
+const MAX_RUNS = 100;
+/** Logs of a job whose growth is noticed. */
+const WATCHED_LOGS = 3;
+
+/** The names of the jobs that ran on a warehouse. */
+async function jobNames(folder: string): Promise<readonly string[]> {
   const names = await listFolder(folder);
-  const found = await Promise.all(
-    names.map(async (name): Promise<readonly JobRecord[]> => {
-      if ((await statIfAny(join(folder, name)))?.isDirectory() !== true) return [];
+  const kinds = await Promise.all(names.map((name) => statIfAny(join(folder, name))));
+  return names.filter((_, at) => kinds[at]?.isDirectory() === true);
+}
+
+/**
+ * The newest runs of all jobs on a warehouse, newest first. Records that cannot be read are left out.
+ *
+ * @param pipelines their status, for the progress of runs under way; undefined if it is not known
+ */
+export async function readRuns(warehouse: string, pipelines?: readonly PipelineStatus[]): Promise<readonly RunItem[]> {
+  const names = await jobNames(await jobsFolder(warehouse));
+  const runs = await Promise.all(
+    names.map(async (name) => {
       const history = await JobHistory.open(warehouse, name);
-      return history.read().catch(() => []);
+      const records = await history.newest(MAX_RUNS);
+      return Promise.all(records.map((record) => runItem(record, history, pipelines)));
     }),
   );
-  const runs = found.flat().map(runItem);
-  return runs.sort((a, b) => timeOf(b).localeCompare(timeOf(a))).slice(0, limit);
+  return runs.flat().sort((a, b) => timeOf(b).localeCompare(timeOf(a)));
+}
+
+/** True if a run goes on at this moment. */
+export function isUnderWay({ state }: Pick<RunItem, 'state'>): boolean {
+  return state === 'running' || state === 'publishing';
 }
 
 function timeOf({ startedAt, due }: RunItem): string {
   return startedAt ?? due;
 }
 
-function runItem({ job, id, state, due, attempts, steps, error }: JobRecord): RunItem {
+/** A run as the pages show it: one whose process is gone was killed. */
+export async function runItem(
+  record: JobRecord,
+  { folder }: JobHistory,
+  pipelines?: readonly PipelineStatus[],
+): Promise<RunItem> {
+  const { job, id, due, attempts, steps, error, trigger, range } = record;
   const [first, last] = [attempts[0], attempts.at(-1)];
   const seconds =
     first === undefined || last?.endedAt === undefined
       ? null
       : (Date.parse(last.endedAt) - Date.parse(last.startedAt)) / 1000;
+  const state = await shownState(record, folder);
   return {
-    ...{ job, id, state, due, startedAt: last?.startedAt ?? null, seconds, error: error?.message ?? null },
+    ...{ job, id, state, due, trigger, startedAt: last?.startedAt ?? null, seconds, error: error?.message ?? null },
+    ...{ attempts: attempts.length, range: daysText(range) ?? range?.blocks ?? null },
+    progress: isUnderWay({ state }) ? progressOf(record, pipelines ?? []) : null,
     steps: steps.map(({ kind, name, status, seconds: took, message }) => ({
       ...{ kind, name, status, seconds: took, message: message ?? null },
     })),
   };
+}
+
+/** How many blocks of a run's range are done, over all of its pipelines. */
+function progressOf({ range, pipelines: names }: JobRecord, pipelines: readonly PipelineStatus[]): RunProgress | null {
+  if (range?.from === undefined || range.to === undefined || pipelines.length === 0) return null;
+  const asked = { from: range.from, to: range.to };
+  const done = names.map((name) => {
+    const own = pipelines.find(({ pipeline }) => pipeline === name);
+    return totalSize(intersectSpans([asked], own?.done ?? []));
+  });
+  const total = names.length * totalSize([asked]);
+  return total === 0 ? null : { done: done.reduce((sum, count) => sum + count, 0), total };
+}
+
+/** Differs when a run begins, has a new line in its log, or ends. */
+export async function stateOfRuns(warehouse: string): Promise<string> {
+  const folder = await jobsFolder(warehouse);
+  const parts = await Promise.all(
+    (await jobNames(folder)).map(async (name) => {
+      const own = join(folder, name);
+      const logs = (await listFolder(own)).filter((each) => each.endsWith('.log')).sort();
+      const watched = logs.slice(-WATCHED_LOGS).map((log) => logPath(own, { id: log.slice(0, -'.log'.length) }));
+      const sizes = await Promise.all(watched.map(async (path) => (await statIfAny(path))?.size ?? 0));
+      // A record is renamed into its folder.
+      return [name, (await stat(own)).mtimeMs, ...sizes].join(' ');
+    }),
+  );
+  return parts.join('\n');
 }

@@ -3,11 +3,16 @@ import { Hono } from 'hono';
 import { formatError, oneLine, TonlakeError, UsageError } from '../core/errors.ts';
 import { guardAccess } from './access.ts';
 import { addCoverageRoutes } from './coverage-routes.ts';
+import { addEventRoute } from './event-route.ts';
 import { addExploreRoutes } from './explore-routes.ts';
+import { addJobRoutes } from './job-routes.ts';
 import { OwnReader } from './own-reader.ts';
 import { addPageFiles } from './page-files.ts';
 import { addQueryRoutes } from './query-routes.ts';
 import { MAX_ROWS, QueryRuns } from './query-runs.ts';
+import { JobFiles } from './read-job-files.ts';
+import { addReportRoutes } from './report-routes.ts';
+import { StatusCache } from './status-cache.ts';
 import { addTableRoutes } from './table-routes.ts';
 import type { UiEnvironment, UiOptions } from './ui-options.ts';
 import type { Failure, Session } from './ui-types.ts';
@@ -36,10 +41,15 @@ export async function serveUi(options: UiOptions): Promise<UiServer> {
   const app = new Hono<UiEnvironment>();
   app.use(guard);
   app.get('/api/session', async (c) => c.json(await sessionOf(options, own)));
-  addCoverageRoutes(app, own);
+  const status = new StatusCache();
+  const files = new JobFiles(options.jobsPath, options.warehouse);
+  addCoverageRoutes(app, own, status);
   addTableRoutes(app, own, runs);
   addQueryRoutes(app, runs, options);
   addExploreRoutes(app, own, runs);
+  addJobRoutes(app, { warehouse: options.warehouse, own, status, files });
+  addReportRoutes(app, files, options);
+  addEventRoute(app, own, options.warehouse);
   addPageFiles(app);
   app.onError((error, c) => c.json(failureOf(error), statusOf(error)));
   const server = await listen(app, options.port);
@@ -84,6 +94,6 @@ function failureOf(error: unknown): Failure {
 
 function statusOf(error: unknown): 400 | 404 | 422 | 500 {
   if (!(error instanceof TonlakeError)) return 500;
-  if (/^unknown-(table|column|result|pipeline|report|job)$/.test(error.code)) return 404;
+  if (/^unknown-(table|column|result|pipeline|report|run)$/.test(error.code)) return 404;
   return error instanceof UsageError ? 400 : 422;
 }

@@ -142,12 +142,25 @@ export interface MartItem {
   readonly lastCommit: string;
 }
 
+/** Blocks of a run's range that are done, over all of its pipelines. */
+export interface RunProgress {
+  readonly done: number;
+  readonly total: number;
+}
+
 /** A run of a job. */
 export interface RunItem {
   readonly job: string;
   readonly id: string;
+  /** As in its record, or `killed`. */
   readonly state: string;
   readonly due: string;
+  readonly trigger: string;
+  readonly attempts: number;
+  /** Days, or blocks. */
+  readonly range: string | null;
+  /** Of a run under way; null if it is not known. */
+  readonly progress: RunProgress | null;
   readonly startedAt: string | null;
   readonly seconds: number | null;
   readonly error: string | null;
@@ -160,6 +173,72 @@ export interface StepItem {
   readonly status: string;
   readonly seconds: number;
   readonly message: string | null;
+}
+
+/** A job file. */
+export interface JobItem {
+  readonly name: string;
+  readonly file: string;
+  readonly doc: string;
+  /** Cron expression and time zone. */
+  readonly schedule: string | null;
+  /** When it is due next: ISO 8601, UTC. */
+  readonly next: string | null;
+  readonly outputs: readonly string[];
+  /** Why the file cannot be used. */
+  readonly error: string | null;
+}
+
+export interface Jobs {
+  readonly jobs: readonly JobItem[];
+  /** Newest first. */
+  readonly runs: readonly RunItem[];
+}
+
+/** A file that a run published. */
+export interface OutputItem {
+  readonly path: string;
+  readonly bytes: number;
+  /** `published`: its bytes are those of the run. */
+  readonly state: 'published' | 'replaced' | 'gone';
+  readonly isPage: boolean;
+}
+
+export interface RunDetail {
+  readonly run: RunItem;
+  /** The newest lines, each with its time. */
+  readonly log: readonly string[];
+  readonly logLines: number;
+  readonly outputs: readonly OutputItem[];
+}
+
+export interface ReportParam {
+  readonly name: string;
+  readonly type: string;
+  readonly doc: string;
+  readonly value: string;
+  readonly isRequired: boolean;
+  readonly choices: readonly string[];
+}
+
+/** A report that can be rendered. */
+export interface ReportItem {
+  /** Of a report that comes with tonlake, otherwise its path. */
+  readonly name: string;
+  readonly title: string;
+  readonly doc: string;
+  readonly params: readonly ReportParam[];
+  /** Why it cannot be used. */
+  readonly error: string | null;
+}
+
+/** A report that was rendered; its page is kept for a while. */
+export interface RenderedItem {
+  readonly id: string;
+  readonly title: string;
+  readonly gaps: readonly string[];
+  readonly isEmpty: boolean;
+  readonly ms: number;
 }
 
 /** The process that writes the warehouse. */
@@ -181,7 +260,10 @@ export interface Overview {
   readonly pipelines: readonly PipelineItem[];
   readonly marts: readonly MartItem[];
   readonly writer: WriterItem | null;
+  /** Runs under way, and the newest others. */
   readonly runs: readonly RunItem[];
+  /** The newest failed and killed runs that are not among `runs`. */
+  readonly failures: readonly RunItem[];
 }
 
 /** `outside`: before the first or after the last block of the pipeline. */

@@ -1,18 +1,28 @@
-import { cpSync, readFileSync } from 'node:fs';
+import { appendFileSync, cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
 import { run } from '../../src/index.ts';
+import { logPath } from '../../src/jobs/run-log.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
 import { query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
-import { exportSandbox, serveWarehouse } from '../ui/support.ts';
+import { addRuns, exportSandbox, serveWarehouse } from '../ui/support.ts';
 import { findChromium, launch } from './chromium.ts';
 
 const executable = findChromium();
 const why = executable === undefined ? ' (no Chromium in PATH or $CHROMIUM)' : '';
 const screenshots = process.env['TONLAKE_SCREENSHOTS'] ?? freshFolder();
+
+const hostile = [
+  '<script>document.title = "taken"</script>',
+  '"><img src=/taken onerror="document.title=`taken`">',
+  '\u202etxt.exe',
+  'javascript:alert(1)',
+  '{{constructor.constructor("alert(1)")()}}',
+];
 
 interface Look {
   readonly of?: UiServer;
@@ -179,7 +189,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
       expect(await page.getByRole('status').allTextContents()).toEqual(
         expect.arrayContaining([
           'transactions is not whole: missing 1040:1049',
-          expect.stringMatching(/^1 row, \d+ ms, .* read$/),
+          expect.stringMatching(/^1 row, [\d,]+ ms, .* read$/),
         ]),
       );
       await page.getByRole('tab', { name: 'Chart' }).click();
@@ -264,13 +274,6 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
   });
 
   test('hostile comments, names and domains are shown as text', async () => {
-    const hostile = [
-      '<script>document.title = "taken"</script>',
-      '"><img src=/taken onerror="document.title=`taken`">',
-      '\u202etxt.exe',
-      'javascript:alert(1)',
-      '{{constructor.constructor("alert(1)")()}}',
-    ];
     const list = hostile.map((text) => `('${text.replaceAll("'", "''")}')`).join(', ');
     await visit(
       linkTo(`select v as comment, v as "<b>name</b>", v as domain, 1 as n from (values ${list}) as t(v)`),
@@ -297,8 +300,42 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     });
   });
 
+  test('runs of jobs are followed as they go, their steps and logs shown; a report is rendered in a frame', async () => {
+    const { history, record } = await addRuns(warehouse, hostile[0] ?? '');
+    await visit('/jobs', async (page) => {
+      const failed = page.getByRole('row', { name: /^often 2026-05-02/ });
+      await failed.waitFor();
+      expect(await failed.getByRole('cell').last().textContent()).toBe(hostile[0]);
+      await page.getByText('40 of 50 blocks').waitFor();
+      await page.getByRole('link', { name: /^often 2026-05-03/ }).click();
+      await page.getByRole('heading', { name: 'often running' }).waitFor();
+      // The page follows without being asked.
+      appendFileSync(logPath(history.folder, record), '2026-05-03T00:00:02.000Z second line\n');
+      await page.locator('pre.log').getByText('2026-05-03 00:00:02  second line').waitFor();
+      const [attempt] = record.attempts;
+      if (attempt === undefined) throw new Error('expected an attempt');
+      const steps = [{ kind: 'mart' as const, name: hostile[1] ?? '', status: 'done' as const, seconds: 2 }];
+      const attempts = [{ ...attempt, endedAt: '2026-05-03T00:00:05.000Z' }];
+      await history.write({ ...record, state: 'done', attempts, steps }, realEffects);
+      await page.getByRole('heading', { name: 'often done' }).waitFor();
+      expect(await page.locator('.steps th').allTextContents()).toEqual([`mart ${hostile[1]}`]);
+    });
+    await visit('/reports', async (page) => {
+      await page.getByRole('link', { name: /^Health of the export/ }).click();
+      await page.getByRole('button', { name: 'Render' }).click();
+      const frame = page.frameLocator('.report-frame iframe');
+      await frame.getByRole('heading', { level: 1 }).waitFor();
+      // Its script has run, in an origin of its own.
+      await frame.getByRole('button', { name: /^Copy / }).first().waitFor();
+      expect(await page.frames()[1]?.evaluate('origin')).toBe('null');
+    });
+  });
+
   test.each([
     '/overview',
+    '/jobs',
+    '/jobs/often/20260502T000000Z',
+    '/reports/export-health',
     '/coverage',
     '/tables',
     '/tables/transactions',

@@ -1,6 +1,12 @@
+import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { realEffects } from '../../src/core/effects.ts';
+import { readMark } from '../../src/files/process-liveness.ts';
 import { run } from '../../src/index.ts';
+import { JobHistory } from '../../src/jobs/run-history.ts';
+import { logPath } from '../../src/jobs/run-log.ts';
+import type { JobRecord } from '../../src/jobs/run-record.ts';
 import { serveUi, type UiServer } from '../../src/ui/serve-ui.ts';
 import type { UiOptions } from '../../src/ui/ui-options.ts';
 import { freshFolder } from '../scratch.ts';
@@ -14,10 +20,34 @@ export async function exportSandbox(): Promise<string> {
   return warehouse;
 }
 
+/** A job `often` on a warehouse: a run that failed with a message, and one under way, whose record is returned. */
+export async function addRuns(
+  warehouse: string,
+  message: string,
+): Promise<{ readonly history: JobHistory; readonly record: JobRecord }> {
+  const history = await JobHistory.open(warehouse, 'often');
+  const owner = await readMark();
+  const base: JobRecord = {
+    ...{ format: 1, id: '20260503T000000Z', job: 'often', file: 'jobs/often.yaml', digest: '', network: 'sandbox' },
+    ...{ warehouse, pipelines: ['transactions'], zone: 'UTC', trigger: 'schedule', due: '2026-05-03T00:00:00.000Z' },
+    ...{ state: 'running', range: { blocks: '1020:1069', from: 1020, to: 1069 }, steps: [], outputs: [] },
+    attempts: [{ startedAt: '2026-05-03T00:00:01.000Z', owner }],
+  };
+  const due = '2026-05-02T00:00:00.000Z';
+  const attempts = [{ startedAt: due, endedAt: '2026-05-02T00:00:09.000Z', owner }];
+  const steps = [{ kind: 'export', name: 'transactions', status: 'failed', seconds: 9, message } as const];
+  const error = { code: 'x', message };
+  await history.write({ ...base, id: '20260502T000000Z', due, state: 'failed', attempts, steps, error }, realEffects);
+  await history.write(base, realEffects);
+  writeFileSync(logPath(history.folder, base), '2026-05-03T00:00:01.000Z first line\n');
+  writeFileSync(logPath(history.folder, { id: '20260502T000000Z' }), `2026-05-02T00:00:09.000Z ${message}\n`);
+  return { history, record: base };
+}
+
 export async function serveWarehouse(warehouse: string, more: Partial<UiOptions> = {}): Promise<UiServer> {
   return serveUi({
     ...{ warehouse, port: 0, seconds: 60, memoryMb: 512, allowFiles: false, version: 'test' },
-    queriesFolder: join(freshFolder(), 'queries'),
+    ...{ queriesFolder: join(freshFolder(), 'queries'), jobsPath: undefined },
     ...more,
   });
 }

@@ -9,6 +9,7 @@ interface UiFlags extends CommonOptions {
   readonly memory: number;
   readonly allowFiles?: boolean;
   readonly queries: string;
+  readonly jobs?: string;
 }
 
 const HELP = `
@@ -31,6 +32,7 @@ export function addUi(program: Command): void {
     .option('--memory <MB>', 'memory limit of a query; it spills to temporary files', parseCount, 1024)
     .option('--allow-files', 'let queries read files outside of the warehouse')
     .option('--queries <folder>', 'folder with saved queries, NAME.sql', 'queries')
+    .option('--jobs <path>', 'job file or folder of job files (default: jobs, or pipelines/jobs)')
     .addHelpText('after', HELP)
     .action(async (flags: UiFlags) => {
       const [{ serveUi }, { readVersion }, warehouse] = await Promise.all([
@@ -41,7 +43,7 @@ export function addUi(program: Command): void {
       const server = await serveUi({
         ...{ warehouse, network: flags.network, port: flags.port, version: readVersion() },
         ...{ seconds: flags.seconds, memoryMb: flags.memory, allowFiles: flags.allowFiles === true },
-        queriesFolder: flags.queries,
+        ...{ queriesFolder: flags.queries, jobsPath: flags.jobs },
       });
       process.stdout.write(`${server.url}\npress Ctrl-C to stop\n`);
       if (flags.open === true) (await import('../open-browser.ts')).openBrowser(server.url);

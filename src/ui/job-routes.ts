@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { basename, extname } from 'node:path';
+import type { Hono } from 'hono';
+import { UsageError } from '../core/errors.ts';
+import { hashBytes, hashFile, statIfAny } from '../files/disk.ts';
+import { JobHistory } from '../jobs/run-history.ts';
+import { readLog } from '../jobs/run-log.ts';
+import type { JobRecord, StagedOutput } from '../jobs/run-record.ts';
+import type { PipelineStatus } from '../warehouse/query/status.ts';
+import type { OwnReader } from './own-reader.ts';
+import { type JobFiles, jobItem } from './read-job-files.ts';
+import { readRuns, runItem } from './read-runs.ts';
+import { sendReport } from './send-report.ts';
+import type { StatusCache } from './status-cache.ts';
+import type { UiEnvironment } from './ui-options.ts';
+import type { Jobs, OutputItem, RunDetail } from './ui-types.ts';
+
+/** Lines of a log that are shown. */
+const MAX_LINES = 2_000;
+const JOB_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
+
+interface JobPlaces {
+  readonly warehouse: string;
+  readonly own: OwnReader;
+  readonly status: StatusCache;
+  readonly files: JobFiles;
+}
+
+/** Jobs, their runs with steps and logs, and the files that they published. */
+export function addJobRoutes(app: Hono<UiEnvironment>, places: JobPlaces): void {
+  const { warehouse, files } = places;
+  app.get('/api/jobs', async (c) => {
+    const now = Date.now();
+    const found = await files.read(now);
+    const jobs: Jobs = {
+      jobs: found.map((each) => jobItem(each, now)),
+      runs: await readRuns(warehouse, await pipelinesOf(places)),
+    };
+    return c.json(jobs);
+  });
+  app.get('/api/jobs/:job/runs/:id', async (c) => {
+    const { record, history } = await findRun(warehouse, c.req.param('job'), c.req.param('id'));
+    const log = await readLog(history.folder, record);
+    const detail: RunDetail = {
+      run: await runItem(record, history, await pipelinesOf(places)),
+      ...{ log: log.slice(-MAX_LINES), logLines: log.length },
+      outputs: record.state === 'done' ? await Promise.all(record.outputs.map(outputItem)) : [],
+    };
+    return c.json(detail);
+  });
+  app.get('/api/jobs/:job/runs/:id/outputs/:at', async (c) => {
+    const { record } = await findRun(warehouse, c.req.param('job'), c.req.param('id'));
+    const output = record.outputs[Number(c.req.param('at'))];
+    const bytes = output === undefined ? undefined : await publishedBytes(output);
+    if (output === undefined || bytes === undefined) return c.text('not found\n', 404);
+    if (isPage(output)) return sendReport(c, bytes.toString('utf8'));
+    c.header('Content-Type', 'application/octet-stream');
+    c.header('Content-Disposition', `attachment; filename*=UTF-8''${encodeURIComponent(basename(output.path))}`);
+    return c.body(new Uint8Array(bytes));
+  });
+}
+
+/** The status of the pipelines; undefined while a warehouse of one file is being written. */
+function pipelinesOf({ own, status }: JobPlaces): Promise<readonly PipelineStatus[] | undefined> {
+  return own.use(async (opened) => (await status.read(opened)).pipelines).catch(() => undefined);
+}
+
+/** @throws {UsageError} `unknown-run` */
+async function findRun(
+  warehouse: string,
+  job: string,
+  id: string,
+): Promise<{ readonly record: JobRecord; readonly history: JobHistory }> {
+  const history = JOB_NAME.test(job) ? await JobHistory.open(warehouse, job) : undefined;
+  const record = await history?.find(id);
+  if (history !== undefined && record !== undefined) return { record, history };
+  throw new UsageError(`usage: expected a run of a job, got ${job} ${id}`, {
+    code: 'unknown-run',
+    hint: 'the last 1,000 runs of a job are kept',
+  });
+}
+
+async function outputItem(output: StagedOutput): Promise<OutputItem> {
+  const { path, bytes, sha256 } = output;
+  const found = await statIfAny(path);
+  // Bytes are compared only if there are as many of them.
+  const isSame = found?.size === bytes && (await hashFile(path).catch(() => '')) === sha256;
+  const state = found === undefined ? 'gone' : isSame ? 'published' : 'replaced';
+  return { path, bytes, state, isPage: isPage(output) };
+}
+
+function isPage({ path }: StagedOutput): boolean {
+  return extname(path).toLowerCase() === '.html';
+}
+
+/** The bytes of a file that a run published; undefined if they are others now, because the file may be anybody's. */
+async function publishedBytes({ path, sha256 }: StagedOutput): Promise<Buffer | undefined> {
+  const bytes = await readFile(path).catch(() => undefined);
+  return bytes !== undefined && hashBytes(bytes) === sha256 ? bytes : undefined;
+}

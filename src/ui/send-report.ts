@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'hono';
+import { pageScript } from '../reports/html/page-script.ts';
+import type { UiEnvironment } from './ui-options.ts';
+
+const SCRIPT_HASH = createHash('sha256').update(pageScript).digest('base64');
+
+/**
+ * A report is shown in a frame of an origin of its own: it reaches neither this page nor the server, and runs no script but that of
+ * reports.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'unsafe-inline'",
+  `script-src 'sha256-${SCRIPT_HASH}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+  'sandbox allow-scripts',
+].join('; ');
+
+/** Answers with the page of a report. */
+export function sendReport(c: Context<UiEnvironment>, page: string): Response {
+  c.header('Content-Security-Policy', POLICY);
+  c.header('X-Frame-Options', 'SAMEORIGIN');
+  // Browsers refuse to open a sandboxed page by itself with it.
+  c.header('Cross-Origin-Opener-Policy', undefined);
+  return c.html(page) as Response;
+}

@@ -1,0 +1,53 @@
+import { formatCount, formatDuration } from '../src/core/format.ts';
+import type { RunItem, RunProgress, StepItem } from '../src/ui/ui-types.ts';
+import { ago } from './times.ts';
+
+const LOOKS: Readonly<Record<string, string>> = {
+  done: 'sealed',
+  failed: 'quarantined',
+  killed: 'quarantined',
+  running: 'read',
+  publishing: 'read',
+};
+
+/** The state of a run or step. */
+export function RunState({ state }: { readonly state: string }) {
+  return <span class={`state ${LOOKS[state] ?? 'part'}`}>{state}</span>;
+}
+
+/** The address of a run. */
+export function runLink({ job, id }: Pick<RunItem, 'job' | 'id'>): string {
+  return `/jobs/${encodeURIComponent(job)}/${encodeURIComponent(id)}`;
+}
+
+/** `2 min ago, 14 s`. */
+export function runTimes({ startedAt, due, seconds }: RunItem, now: number): string {
+  return `${ago(startedAt ?? due, now)}${seconds === null ? '' : `, ${formatDuration(seconds)}`}`;
+}
+
+/** How far a run under way has come: blocks, if it exports some. */
+export function Progress({ progress, steps }: Pick<RunItem, 'progress' | 'steps'>) {
+  const last = steps.at(-1);
+  return (
+    <div class="progress">
+      {progress !== null && <Bar progress={progress} />}
+      <span class="soft">{last === undefined ? 'beginning' : `after ${stepName(last)}`}</span>
+    </div>
+  );
+}
+
+function Bar({ progress: { done, total } }: { readonly progress: RunProgress }) {
+  return (
+    <>
+      <progress value={done} max={total} aria-label="Blocks that are done" />
+      <span class="figure">
+        {formatCount(done)} of {formatCount(total)} blocks
+      </span>
+    </>
+  );
+}
+
+/** `publish 3 files`, `mart gas_fees_daily`. */
+export function stepName({ kind, name }: StepItem): string {
+  return kind === 'publish' ? `publish ${name} ${name === '1' ? 'file' : 'files'}` : `${kind} ${name}`;
+}

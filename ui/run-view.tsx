@@ -1,0 +1,160 @@
+import { useEffect, useState } from 'preact/hooks';
+import { formatBytes, formatCount, formatDuration } from '../src/core/format.ts';
+import type { OutputItem, RunDetail, StepItem } from '../src/ui/ui-types.ts';
+import { Failed } from './notes.tsx';
+import { ReportFrame } from './report-frame.tsx';
+import { Progress, RunState, runLink, stepName } from './run-parts.tsx';
+import { useNow } from './times.ts';
+import { useAnswer } from './use-answer.ts';
+
+interface RunViewProps {
+  readonly job: string;
+  readonly id: string;
+  readonly version: number;
+}
+
+/** One run: steps with durations, the files that it published, its log. */
+export function RunView({ job, id, version }: RunViewProps) {
+  const [ticks, setTicks] = useState(0);
+  const now = useNow();
+  const { value, error } = useAnswer<RunDetail>(`/api${runPath(job, id)}`, { version: version + ticks, isKept: true });
+  const isOpen = value?.run.progress !== null || value?.run.state === 'running';
+  // A process that is killed tells nobody.
+  useEffect(() => {
+    if (isOpen) setTicks((before) => before + 1);
+  }, [now, isOpen]);
+  if (error !== undefined) return <Failed error={error} />;
+  if (value === undefined) return <p class="soft">Reading the run…</p>;
+  const { run, log, logLines, outputs } = value;
+  const facts = [
+    ['due', timeText(run.due)],
+    ['began', run.startedAt === null ? undefined : timeText(run.startedAt)],
+    ['took', run.seconds === null ? undefined : formatDuration(run.seconds)],
+    ['range', run.range ?? undefined],
+    ['trigger', run.trigger],
+    ['attempts', formatCount(run.attempts)],
+  ] as const;
+  return (
+    <div class="run-view">
+      <a href="/jobs" class="up">
+        ← Jobs
+      </a>
+      <h1>
+        {job} <RunState state={run.state} />
+      </h1>
+      <dl class="facts">
+        {facts.map(
+          ([name, text]) =>
+            text !== undefined && (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{text}</dd>
+              </div>
+            ),
+        )}
+      </dl>
+      {run.progress !== null && <Progress progress={run.progress} steps={run.steps} />}
+      {run.error !== null && (
+        <div class="note bad" role="alert">
+          {run.error}
+        </div>
+      )}
+      {run.steps.length > 0 && <Steps steps={run.steps} />}
+      {outputs.length > 0 && <Outputs job={job} id={id} outputs={outputs} />}
+      <Log log={log} lines={logLines} />
+    </div>
+  );
+}
+
+function runPath(job: string, id: string): string {
+  return runLink({ job, id }).replace(/\/([^/]+)$/, '/runs/$1');
+}
+
+function timeText(time: string): string {
+  return `${time.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+function Steps({ steps }: { readonly steps: readonly StepItem[] }) {
+  const most = Math.max(...steps.map(({ seconds }) => seconds), 0.001);
+  return (
+    <section>
+      <h2>Steps</h2>
+      <div class="scroll" role="region" aria-label="Steps" tabIndex={0}>
+        <table class="steps">
+          <tbody>
+            {steps.map((step, at) => (
+              <tr key={`${at} ${step.kind}`}>
+                <th scope="row">{stepName(step)}</th>
+                <td>
+                  <RunState state={step.status} />
+                </td>
+                <td class="number">{formatDuration(step.seconds)}</td>
+                <td class="bar">
+                  <meter value={step.seconds} max={most} aria-label={`Share of the longest step: ${stepName(step)}`} />
+                </td>
+                <td class="soft wide">{step.message}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+interface OutputsProps {
+  readonly job: string;
+  readonly id: string;
+  readonly outputs: readonly OutputItem[];
+}
+
+const STATES = { published: '', replaced: 'replaced since by other bytes', gone: 'not there any more' } as const;
+
+function Outputs({ job, id, outputs }: OutputsProps) {
+  const [shown, setShown] = useState<number>();
+  const linkOf = (at: number): string => `/api${runPath(job, id)}/outputs/${at}`;
+  return (
+    <section>
+      <h2>Published</h2>
+      <ul class="outputs">
+        {outputs.map(({ path, bytes, state, isPage }, at) => (
+          <li key={path}>
+            <code>{path}</code> <span class="soft figure">{formatBytes(bytes)}</span>{' '}
+            {state !== 'published' && <span class="state part">{STATES[state]}</span>}
+            {state === 'published' && isPage && (
+              <button
+                type="button"
+                class="plain"
+                aria-expanded={shown === at}
+                onClick={() => setShown(shown === at ? undefined : at)}
+              >
+                {shown === at ? 'Hide' : 'Show'}
+              </button>
+            )}
+            {state === 'published' && !isPage && (
+              <a class="plain" href={linkOf(at)} download="">
+                Download
+              </a>
+            )}
+          </li>
+        ))}
+      </ul>
+      {shown !== undefined && <ReportFrame address={linkOf(shown)} title={outputs[shown]?.path ?? ''} />}
+    </section>
+  );
+}
+
+function Log({ log, lines }: { readonly log: readonly string[]; readonly lines: number }) {
+  return (
+    <section>
+      <h2>Log</h2>
+      {lines === 0 && <p class="soft">This run has no log.</p>}
+      {lines > log.length && <p class="soft">The newest {formatCount(log.length)} lines.</p>}
+      {lines > 0 && (
+        <pre class="code log" tabIndex={0}>
+          {log.map((line) => `${line.slice(0, 19).replace('T', ' ')}  ${line.slice(25)}\n`).join('')}
+        </pre>
+      )}
+    </section>
+  );
+}
