@@ -1,4 +1,5 @@
 import { render } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { Session } from '../src/ui/ui-types.ts';
 import { CoveragePage } from './coverage-page.tsx';
 import { ExplorePage } from './explore-page.tsx';
@@ -26,6 +27,10 @@ function App() {
   const { value: session, error } = useAnswer<Session>('/api/session');
   const current = PAGES.find((page) => path.startsWith(page.path)) ?? PAGES[0];
   document.title = `${current.title} · tonlake`;
+  // On a phone the pages are a row that scrolls.
+  useEffect(() => {
+    document.querySelector('.pages [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [current]);
   return (
     <div class="app">
       <a class="skip" href="#content" target="_self">
