@@ -1,8 +1,8 @@
 import { formatCount, formatDuration } from '../core/format.ts';
 import { formatSpan } from '../core/span.ts';
+import { describeEvent, isTrouble } from '../export/describe-event.ts';
 import type { DeliveryEvent } from '../feed/deliveries.ts';
 import type { Feed } from '../feed/feed.ts';
-import { describeEvent, isTrouble } from '../export/describe-event.ts';
 import type { BackfillEvent, FollowEvent, LagEvent } from '../follow/follow-event.ts';
 import { type FollowHeadOptions, followHead } from '../follow/follow-head.ts';
 import { FollowHealth } from '../follow/follow-health.ts';
