@@ -2,6 +2,7 @@ import type { ColumnDef } from '../declare/column.ts';
 import type { Arena } from './arena.ts';
 import { makeVector, type Vector } from './batch.ts';
 import { copyBytes } from './bytes.ts';
+import type { ChosenRows } from './chosen-rows.ts';
 import { Column, START_ROWS } from './column-buffer.ts';
 import { viewOf } from './page-buffer.ts';
 
@@ -88,17 +89,12 @@ export class BytesColumn extends Column {
     return this.end + this.next * 4;
   }
 
-  gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
-    const nullity = this.gatherNullity(rows, def, arena);
-    const { offsets: starts, next } = this;
+  gather(chosen: ChosenRows, def: ColumnDef, arena: Arena): Vector {
+    const nullity = this.gatherNullity(chosen, def, arena);
+    const { rows, runs } = chosen;
     const offsets = arena.ints(rows.length + 1);
     offsets[0] = 0;
-    let size = 0;
-    for (let i = 0; i < rows.length; i++) {
-      const row = rows[i] as number;
-      if (row < next) size += (starts[row + 1] as number) - (starts[row] as number);
-      offsets[i + 1] = size;
-    }
+    const size = runs === undefined ? this.addLengths(rows, offsets) : this.addRunLengths(rows, runs, offsets);
     const values = arena.take(size);
     const view = new DataView(values.buffer, values.byteOffset);
     for (let i = 0; i < rows.length; ) {
@@ -107,8 +103,37 @@ export class BytesColumn extends Column {
       do i++;
       while (i < rows.length && rows[i] === (rows[i - 1] as number) + 1);
       const length = (offsets[i] as number) - to;
-      if (length > 0) copyBytes(values, view, to, this.bytes, this.view, starts[first] as number, length);
+      if (length > 0) copyBytes(values, view, to, this.bytes, this.view, this.offsets[first] as number, length);
     }
     return makeVector(nullity, offsets, values);
+  }
+
+  /** Sets the offsets after each row. @returns the size of all */
+  private addLengths(rows: Int32Array, into: Int32Array): number {
+    const { offsets, next } = this;
+    let size = 0;
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i] as number;
+      if (row < next) size += (offsets[row + 1] as number) - (offsets[row] as number);
+      into[i + 1] = size;
+    }
+    return size;
+  }
+
+  /** The same for runs, of which each is moved as a whole. */
+  private addRunLengths(rows: Int32Array, runs: Int32Array, into: Int32Array): number {
+    const { offsets } = this;
+    let size = 0;
+    for (let run = 0; run + 1 < runs.length; run++) {
+      const at = runs[run] as number;
+      const end = runs[run + 1] as number;
+      const first = rows[at] as number;
+      const written = this.writtenOf(first, end - at);
+      const moved = size - (written === 0 ? 0 : (offsets[first] as number));
+      for (let i = 1; i <= written; i++) into[at + i] = (offsets[first + i] as number) + moved;
+      size = written === 0 ? size : (offsets[first + written] as number) + moved;
+      into.fill(size, at + written + 1, end + 1);
+    }
+    return size;
   }
 }

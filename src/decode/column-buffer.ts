@@ -1,6 +1,8 @@
 import type { ColumnDef } from '../declare/column.ts';
 import type { Arena } from './arena.ts';
 import type { Nullity, Vector } from './batch.ts';
+import { clearBits, copyBits, countOnes } from './bits.ts';
+import type { ChosenRows } from './chosen-rows.ts';
 
 export const START_ROWS = 1024;
 
@@ -24,7 +26,7 @@ export abstract class Column {
   /** Grows to at least this row. */
   abstract grow(row: number): void;
   /** The given rows, in that order, as a vector of column `def` in memory of the arena. */
-  abstract gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector;
+  abstract gather(chosen: ChosenRows, def: ColumnDef, arena: Arena): Vector;
   /** Size of the values in bytes. */
   abstract byteSize(): number;
 
@@ -77,23 +79,27 @@ export abstract class Column {
     this.capacity = capacity;
   }
 
-  protected gatherNullity(rows: Int32Array, column: ColumnDef, arena: Arena): Nullity {
+  protected gatherNullity({ rows, runs, greatest }: ChosenRows, column: ColumnDef, arena: Arena): Nullity {
     const validity = arena.take((rows.length + 7) >> 3).fill(255);
-    let nullCount = 0;
-    if (this.nulls > 0 || !isBelow(rows, this.next)) {
+    if (this.nulls === 0 && greatest < this.next) return { column, nullCount: 0, validity };
+    if (runs === undefined) {
       for (let i = 0; i < rows.length; i++) {
-        if (!this.isSet(rows[i] as number)) {
-          validity[i >> 3] = (validity[i >> 3] as number) & ~(1 << (i & 7));
-          nullCount++;
-        }
+        if (!this.isSet(rows[i] as number)) clearBits(validity, i, 1);
+      }
+    } else {
+      for (let run = 0; run + 1 < runs.length; run++) {
+        const at = runs[run] as number;
+        const length = (runs[run + 1] as number) - at;
+        const written = this.writtenOf(rows[at] as number, length);
+        copyBits(this.validity, rows[at] as number, validity, at, written);
+        clearBits(validity, at + written, length - written);
       }
     }
-    return { column, nullCount, validity };
+    return { column, nullCount: validity.length * 8 - countOnes(validity, 0, validity.length), validity };
   }
-}
 
-function isBelow(rows: Int32Array, bound: number): boolean {
-  let greatest = -1;
-  for (let i = 0; i < rows.length; i++) if ((rows[i] as number) > greatest) greatest = rows[i] as number;
-  return greatest < bound;
+  /** How many of `length` rows from `first` on were written or skipped; those after them are null. */
+  protected writtenOf(first: number, length: number): number {
+    return Math.max(0, Math.min(length, this.next - first));
+  }
 }

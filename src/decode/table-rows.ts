@@ -4,6 +4,7 @@ import type { TableDef } from '../declare/table.ts';
 import type { Arena } from './arena.ts';
 import { type Batch, makeVector, type Vector } from './batch.ts';
 import { bytesOf } from './bytes.ts';
+import { ChosenRows } from './chosen-rows.ts';
 import { RowOrder, type SortColumn } from './row-order.ts';
 import { type AnyColumn, BytesColumn, createColumn, WordsColumn } from './typed-columns.ts';
 
@@ -138,8 +139,10 @@ export class TableRows {
   /** The given rows, in that order, in memory of the arena. */
   batch(rows: Int32Array, arena: Arena): Batch {
     const vectors = new Map<string, Vector>();
-    const parents = this.parent === undefined ? rows : rows.map((row) => this.parentRows[row] as number);
-    for (const def of this.table.columns) vectors.set(def.name, this.vectorOf(def, rows, parents, vectors, arena));
+    const chosen = new ChosenRows(rows);
+    const { parent, parentRows } = this;
+    const parents = parent === undefined ? chosen : new ChosenRows(rows.map((row) => parentRows[row] as number));
+    for (const def of this.table.columns) vectors.set(def.name, this.vectorOf(def, chosen, parents, vectors, arena));
     return { table: this.table, rows: rows.length, vectors: [...vectors.values()] };
   }
 
@@ -198,8 +201,8 @@ export class TableRows {
 
   private vectorOf(
     def: ColumnDef,
-    rows: Int32Array,
-    parents: Int32Array,
+    chosen: ChosenRows,
+    parents: ChosenRows,
     before: ReadonlyMap<string, Vector>,
     arena: Arena,
   ): Vector {
@@ -207,15 +210,15 @@ export class TableRows {
     switch (origin.kind) {
       case 'path':
       case 'ask':
-        return this.named(def.name).gather(rows, def, arena);
+        return this.named(def.name).gather(chosen, def, arena);
       case 'place':
-        return (this.place as BytesColumn).gather(rows, def, arena);
+        return (this.place as BytesColumn).gather(chosen, def, arena);
       case 'parent':
         return (this.parent as TableRows).named(origin.column).gather(parents, def, arena);
       case 'time':
-        return timeVector(def, before.get(origin.column) as Vector, rows.length, arena);
+        return timeVector(def, before.get(origin.column) as Vector, chosen.rows.length, arena);
       case 'extra':
-        return this.extraColumn(def).gather(rows, def, arena);
+        return this.extraColumn(def).gather(chosen, def, arena);
     }
   }
 
@@ -251,12 +254,13 @@ export class ProjectedRows {
   /** Those of the given rows of the base that match, in that order, in memory of the arena. */
   batch(chosen: Int32Array, arena: Arena): Batch {
     const rows = chosen.filter((row) => this.hasAny(row));
+    const matching = new ChosenRows(rows);
     const vectors = new Map<string, Vector>();
     for (const def of this.table.columns) {
       const vector =
         def.origin.kind === 'time'
           ? timeVector(def, vectors.get(def.origin.column) as Vector, rows.length, arena)
-          : (this.columns.get(def.name) as AnyColumn).gather(rows, def, arena);
+          : (this.columns.get(def.name) as AnyColumn).gather(matching, def, arena);
       vectors.set(def.name, vector);
     }
     return { table: this.table, rows: rows.length, vectors: [...vectors.values()] };
@@ -276,16 +280,30 @@ const WORD = 4_294_967_296;
 function timeVector(def: ColumnDef, seconds: Vector, rows: number, arena: Arena): Vector {
   const source = new Uint32Array(seconds.values.buffer, seconds.values.byteOffset, rows * 2);
   const nullity = { column: def, nullCount: seconds.nullCount, validity: seconds.validity };
+  // Rows of one block share their time.
+  let before = -1;
   if (def.kind === 'date') {
     const days = arena.words(rows);
-    for (let row = 0; row < rows; row++) days[row] = Math.floor((source[2 * row] as number) / SECONDS_A_DAY);
+    let day = 0;
+    for (let row = 0; row < rows; row++) {
+      const second = source[2 * row] as number;
+      if (second !== before) day = Math.floor(second / SECONDS_A_DAY);
+      days[row] = day;
+      before = second;
+    }
     return makeVector(nullity, undefined, bytesOf(days));
   }
   const words = arena.words(rows * 2);
+  let [low, high] = [0, 0];
   for (let row = 0; row < rows; row++) {
-    const micros = (source[2 * row] as number) * MICROS_A_SECOND;
-    words[2 * row] = micros % WORD;
-    words[2 * row + 1] = Math.floor(micros / WORD);
+    const second = source[2 * row] as number;
+    if (second !== before) {
+      low = Math.imul(second, MICROS_A_SECOND);
+      high = Math.floor((second * MICROS_A_SECOND) / WORD);
+      before = second;
+    }
+    words[2 * row] = low;
+    words[2 * row + 1] = high;
   }
   return makeVector(nullity, undefined, bytesOf(words));
 }

@@ -2,8 +2,10 @@ import type { ColumnDef } from '../declare/column.ts';
 import { kinds, type Physical } from '../declare/kind.ts';
 import type { Arena } from './arena.ts';
 import { makeVector, type Vector } from './batch.ts';
+import { copyBits } from './bits.ts';
 import { bytesOf } from './bytes.ts';
 import { BytesColumn } from './bytes-column.ts';
+import type { ChosenRows } from './chosen-rows.ts';
 import { Column, START_ROWS } from './column-buffer.ts';
 
 export { BytesColumn };
@@ -74,17 +76,28 @@ export class WordsColumn extends Column {
     return this.next * this.width * 4;
   }
 
-  gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
+  gather(chosen: ChosenRows, def: ColumnDef, arena: Arena): Vector {
     const { width, words } = this;
+    const { rows, runs } = chosen;
     const gathered = arena.words(rows.length * width);
-    if (width === 2) gatherPairs(words, rows, gathered);
+    if (runs !== undefined) copyRuns(words, width, rows, runs, gathered);
+    else if (width === 2) gatherPairs(words, rows, gathered);
     else {
       for (let i = 0; i < rows.length; i++) {
         const row = rows[i] as number;
         for (let w = 0; w < width; w++) gathered[i * width + w] = words[row * width + w] as number;
       }
     }
-    return makeVector(this.gatherNullity(rows, def, arena), undefined, bytesOf(gathered));
+    return makeVector(this.gatherNullity(chosen, def, arena), undefined, bytesOf(gathered));
+  }
+}
+
+function copyRuns(words: Uint32Array, width: number, rows: Int32Array, runs: Int32Array, gathered: Uint32Array): void {
+  for (let run = 0; run + 1 < runs.length; run++) {
+    const at = runs[run] as number;
+    const from = (rows[at] as number) * width;
+    const count = ((runs[run + 1] as number) - at) * width;
+    gathered.set(words.subarray(from, from + count), at * width);
   }
 }
 
@@ -116,13 +129,21 @@ export class BoolColumn extends Column {
     return this.next >> 3;
   }
 
-  gather(rows: Int32Array, def: ColumnDef, arena: Arena): Vector {
+  gather(chosen: ChosenRows, def: ColumnDef, arena: Arena): Vector {
+    const { rows, runs } = chosen;
     const values = arena.take((rows.length + 7) >> 3).fill(0);
-    for (let i = 0; i < rows.length; i++) {
-      const row = rows[i] as number;
-      if (this.at(row) === true) values[i >> 3] = (values[i >> 3] as number) | (1 << (i & 7));
+    if (runs === undefined) {
+      for (let i = 0; i < rows.length; i++) {
+        if (this.at(rows[i] as number) === true) values[i >> 3] = (values[i >> 3] as number) | (1 << (i & 7));
+      }
+    } else {
+      for (let run = 0; run + 1 < runs.length; run++) {
+        const at = runs[run] as number;
+        const first = rows[at] as number;
+        copyBits(this.bits, first, values, at, this.writtenOf(first, (runs[run + 1] as number) - at));
+      }
     }
-    return makeVector(this.gatherNullity(rows, def, arena), undefined, values);
+    return makeVector(this.gatherNullity(chosen, def, arena), undefined, values);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Physical } from '../declare/kind.ts';
 import type { Arena } from '../decode/arena.ts';
 import type { Vector } from '../decode/batch.ts';
+import { countOnes } from '../decode/bits.ts';
 import { bytesOf } from '../decode/bytes.ts';
 import { MOST_BYTES, putVarint } from './bit-packing.ts';
 
@@ -28,19 +29,11 @@ export function encodeLevels({ validity }: Vector, { from, to, nulls }: RowRange
   return out.subarray(0, at);
 }
 
-/** Number of set bits of each byte. */
-const ones = Uint8Array.from({ length: 256 }, (_, byte) => {
-  let count = 0;
-  for (let rest = byte; rest > 0; rest >>= 1) count += rest & 1;
-  return count;
-});
-
 /** Number of null rows from `from` (a multiple of 8) to before `to`. */
 export function countNulls({ validity, nullCount }: Vector, from: number, to: number): number {
   if (nullCount === 0) return 0;
-  let set = 0;
   const whole = Math.max(from, to & ~7);
-  for (let at = from >> 3; at < whole >> 3; at++) set += ones[validity[at] as number] as number;
+  let set = countOnes(validity, from >> 3, whole >> 3);
   for (let row = whole; row < to; row++) if (isSet(validity, row)) set++;
   return to - from - set;
 }
