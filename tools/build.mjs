@@ -1,8 +1,10 @@
-// Compiles the sources to dist, which the command line, its workers and the pipelines run from, and bundles the page of tonlake ui.
+// Compiles the sources to dist, which the command line, its workers and the pipelines run from, bundles the page of tonlake ui, and
+// compiles its WebAssembly.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { buildWasm } from './build-wasm.mjs';
 import { bundlePage } from './bundle-page.mjs';
 
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
@@ -12,11 +14,14 @@ function compile(project) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-// The page stays until its inputs change.
+const KEPT = ['ui', 'wasm'];
+
+// Page and WebAssembly stay until their inputs change.
 for (const name of readdirSync('.').includes('dist') ? readdirSync('dist') : []) {
-  if (name !== 'ui') rmSync(join('dist', name), { recursive: true, force: true });
+  if (!KEPT.includes(name)) rmSync(join('dist', name), { recursive: true, force: true });
 }
 compile('.');
+await buildWasm();
 await bundlePage(() => compile('ui'));
 chmodSync('dist/src/cli.js', 0o755);
 writeFileSync('dist/built', '');

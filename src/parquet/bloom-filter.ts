@@ -1,6 +1,6 @@
 import type { Physical } from '../declare/kind.ts';
 import { ThriftWriter } from './thrift.ts';
-import { xxhash64 } from './xxhash64.ts';
+import { hashValues } from './value-hashes.ts';
 
 const FALSE_POSITIVE_RATE = 0.01;
 const BLOCK_BYTES = 32;
@@ -36,18 +36,10 @@ export class BloomFilterWriter {
   /** Adds `count` values in PLAIN encoding. */
   add(values: Uint8Array, count: number): void {
     this.#reserve(count);
-    const view = new DataView(values.buffer, values.byteOffset, values.byteLength);
-    const hashes = this.#hashes;
     const isBytes = this.#physical === 'utf8' || this.#physical === 'binary';
     const width = isBytes ? 0 : widthOf[this.#physical as keyof typeof widthOf];
-    let at = 0;
-    for (let i = 0; i < count; i++) {
-      const from = isBytes ? at + 4 : at;
-      const end = isBytes ? from + view.getUint32(at, true) : from + width;
-      xxhash64(view, from, end, hashes, this.#count * 2);
-      this.#count++;
-      at = end;
-    }
+    hashValues({ values, count, width }, this.#hashes.subarray(this.#count * 2));
+    this.#count += count;
   }
 
   /** Header and bits; undefined for at most one value, for which the bounds suffice. */

@@ -1,0 +1,22 @@
+// Compiles the AssemblyScript files of wasm/ to dist/wasm, unless that was made from the same inputs.
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isMadeFromSame, noteInputs } from './input-hash.mjs';
+
+const OUT = 'dist/wasm';
+const NOTE = `${OUT}/inputs.json`;
+
+export async function buildWasm() {
+  if (isMadeFromSame(NOTE)) return;
+  rmSync(OUT, { recursive: true, force: true });
+  mkdirSync(OUT, { recursive: true });
+  const { main } = await import('assemblyscript/asc');
+  const sources = readdirSync('wasm').filter((name) => name.endsWith('.ts'));
+  for (const name of sources) {
+    const outFile = join(OUT, name.replace(/\.ts$/, '.wasm'));
+    const args = [join('wasm', name), '-O3', '--runtime', 'stub', '--noAssert', '--outFile', outFile];
+    const { error, stderr } = await main(args);
+    if (error !== null) throw new Error(`${name}: ${stderr.toString()}`, { cause: error });
+  }
+  noteInputs(NOTE, [...sources.map((name) => join('wasm', name)), 'package-lock.json', 'tools/build-wasm.mjs']);
+}
