@@ -1,4 +1,5 @@
-// Looking up single transactions in many rows: by hash and by account, in files of about 128 MB, with DuckDB.
+// Looking up single transactions in many rows: by hash and by account, in files of about 128 MB with and without Bloom filters, with
+// DuckDB. CPU time is told beside seconds, for machines that do something else as well.
 //   npm run build && node bench/lookups.mjs [--rows 2000000] [--laps 7] [--before DIST] [--write]
 // --before: `dist` of an older build of this project, whose files are measured side by side.
 // Pages of the sandbox repeat, with hashes and accounts changed in each repetition.
@@ -41,15 +42,17 @@ function stamp({ offsets, values: bytes }, rows, from, repetition) {
   for (let row = 0; row < rows; row++) if (offsets[row + 1] > offsets[row]) bytes.set(digits, offsets[row] + from);
 }
 
-async function write(dist, name) {
+async function write(dist, name, hasFilters = true) {
   const load = (path) => import(resolve(dist, path));
   const { default: pipeline } = await load('pipelines/transactions.js');
   const { Decoder } = await load('src/decode/decoder.js');
   const { FileWriter } = await load('src/parquet/parquet-writer.js');
   const decoder = new Decoder(pipeline);
   for (const page of pages) decoder.decode(page);
-  const batch = decoder.batches().find(({ table: own }) => own.name === 'transactions');
+  const batch = decoder.batches().find(({ table: made }) => made.name === 'transactions');
   const vectorOf = (column) => batch.vectors.find((vector) => vector.column.name === column);
+  const columns = batch.table.columns.map((column) => (hasFilters ? column : { ...column, bloomFilter: undefined }));
+  const own = { ...batch.table, columns };
   const paths = [];
   let writer;
   const start = process.cpuUsage();
@@ -60,8 +63,8 @@ async function write(dist, name) {
     // A third of the accounts comes back in each repetition.
     stamp(vectorOf('account'), batch.rows, MIDDLE, repetition % 3 === 0 ? 0 : repetition);
     if (writer === undefined) {
-      paths.push(join(folder, `${name}-${paths.length}.parquet`));
-      writer = new FileWriter(paths.at(-1), batch.table, compress);
+      paths.push(join(folder, `${name.replaceAll(' ', '-')}-${paths.length}.parquet`));
+      writer = new FileWriter(paths.at(-1), own, compress);
     }
     writer.write(batch);
     rows += batch.rows;
@@ -83,7 +86,8 @@ async function write(dist, name) {
 
 const builds = [];
 if (values.before !== undefined) builds.push(await write(values.before, 'before'));
-builds.push(await write('dist', 'now'));
+builds.push(await write('dist', 'without filters', false));
+builds.push(await write('dist', 'with filters'));
 
 const instance = await duckdb.DuckDBInstance.create(':memory:');
 const connection = await instance.connect();
@@ -107,21 +111,30 @@ const lookups = {
 };
 const lines = [];
 for (const [name, queries] of Object.entries(lookups)) {
-  const times = new Map(builds.map((build) => [build.name, []]));
+  const times = new Map(builds.map((build) => [build.name, { seconds: [], cpu: [] }]));
   for (let lap = 0; lap <= Number(values.laps); lap++) {
     const answers = new Set();
     for (const build of builds) {
       const start = performance.now();
+      const cpu = process.cpuUsage();
       const answer = [];
       for (const query of queries) answer.push(await all(query.replace('SOURCE', sourceOf(build))));
       // The first lap warms the disk's cache.
-      if (lap > 0) times.get(build.name).push((performance.now() - start) / queries.length);
+      if (lap > 0) {
+        const { user, system } = process.cpuUsage(cpu);
+        times.get(build.name).seconds.push((performance.now() - start) / queries.length);
+        times.get(build.name).cpu.push((user + system) / 1000 / queries.length);
+      }
       answers.add(JSON.stringify(answer.map((own) => own.map((row) => JSON.stringify(row)).sort())));
     }
     if (answers.size > 1) throw new Error(`the builds answer differently: ${name}`);
   }
   const line = { query: name };
-  for (const { name: build } of builds) line[`${build}, ms`] = round(median(times.get(build)), 1);
+  for (const { name: build } of builds) {
+    const { seconds, cpu } = times.get(build);
+    line[`${build}, ms`] = round(median(seconds), 1);
+    line[`${build}, ms of CPU`] = round(median(cpu), 1);
+  }
   lines.push(line);
 }
 const files = builds
