@@ -11,7 +11,7 @@ export interface MessageCounts {
 
 /** Properties of a transaction that determine its messages. */
 export interface MessageFacts {
-  /** `ord`, `tick_tock`, or a type that has never occurred on chain. */
+  /** `ord`, `tick_tock`; other types have never occurred on chain. */
   readonly type: string | undefined;
   /** True if the action phase succeeded. */
   readonly isDone: boolean;
@@ -40,7 +40,11 @@ interface Columns {
   readonly bounce: BytesColumn;
 }
 
-const RECEIVED = 'in';
+/** Values that are compared, as bytes: a text for each would be garbage right away. */
+const RECEIVED = Buffer.from('in');
+const ORDINARY = Buffer.from('ord');
+const TICK_TOCK = Buffer.from('tick_tock');
+const BOUNCED = Buffer.from('ok');
 
 /** Compares the messages in a decoder with the transactions that they are nested in. */
 export class MessageAudit {
@@ -109,16 +113,25 @@ export class MessageAudit {
   private factsOf(row: number): MessageFacts {
     const { type, success, created, bounce } = this.columns;
     return {
-      type: textAt(type, row),
+      type: isAt(type, row, ORDINARY) ? 'ord' : isAt(type, row, TICK_TOCK) ? 'tick_tock' : undefined,
       isDone: success.at(row) === true,
       created: created.isSet(row) ? (created.words[row] as number) : 0,
-      isBounced: textAt(bounce, row) === 'ok',
+      isBounced: isAt(bounce, row, BOUNCED),
     };
   }
 
   private isReceived(message: number): boolean {
-    return textAt(this.places, message) === RECEIVED;
+    return isAt(this.places, message, RECEIVED);
   }
+}
+
+function isAt(column: BytesColumn, row: number, value: Uint8Array): boolean {
+  if (!column.isSet(row)) return false;
+  const { bytes, offsets } = column;
+  const from = offsets[row] as number;
+  if ((offsets[row + 1] as number) - from !== value.length) return false;
+  for (let at = 0; at < value.length; at++) if (bytes[from + at] !== value[at]) return false;
+  return true;
 }
 
 function textAt(column: BytesColumn, row: number): string | undefined {

@@ -53,6 +53,8 @@ export class Reconciliation {
   private readonly rows: RowReader;
   private tallies: readonly Tally[] = [];
   private readonly bySeqno = new Map<number, Tally[]>();
+  /** Of the row before: rows of a block are neighbours. */
+  private last: Tally | undefined;
   private readonly bad = new Map<number, string>();
   private readonly seen: SeenValues;
   private readonly messages: MessageAudit | undefined;
@@ -81,6 +83,7 @@ export class Reconciliation {
 
   private begin(headers: readonly Header[]): void {
     this.bySeqno.clear();
+    this.last = undefined;
     this.bad.clear();
     this.seen.clear(this.rows.count);
     this.messages?.begin();
@@ -124,9 +127,11 @@ export class Reconciliation {
   }
 
   private find(row: number): Tally | undefined {
-    const group = this.bySeqno.get(this.rows.seqno(row));
-    if (group !== undefined) for (const tally of group) if (this.rows.isIn(row, tally)) return tally;
-    return undefined;
+    const { rows, last } = this;
+    const seqno = rows.seqno(row);
+    if (last?.seqno === seqno && rows.isIn(row, last)) return last;
+    this.last = this.bySeqno.get(seqno)?.find((tally) => rows.isIn(row, tally));
+    return this.last;
   }
 
   private accuse(seqno: number, reason: string): void {
