@@ -43,8 +43,37 @@ export function s3Client(): aws.S3Client {
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: SILENCE_MS, throwOnRequestTimeout: true },
   });
+  countRequests(client);
   last = { settings, client };
   return client;
+}
+
+let sent = { requests: 0, bytes: 0 };
+
+/**
+ * Requests that this process has sent since the last call, failed attempts included, and bytes of the bodies of their answers, as far as these
+ * tell their length.
+ */
+export function takeS3Traffic(): typeof sent {
+  const taken = sent;
+  sent = { requests: 0, bytes: 0 };
+  return taken;
+}
+
+function countRequests({ middlewareStack }: aws.S3Client): void {
+  // This step is taken by each attempt.
+  middlewareStack.add(
+    (next) => async (args) => {
+      sent.requests++;
+      const output = await next(args);
+      const { method } = args.request as { readonly method?: string };
+      const { headers } = output.response as { readonly headers?: Readonly<Record<string, string>> };
+      // The answer to HEAD has the length of a body that is not sent.
+      if (method !== 'HEAD') sent.bytes += Number(headers?.['content-length'] ?? 0);
+      return output;
+    },
+    { step: 'deserialize', priority: 'low' },
+  );
 }
 
 interface S3Settings {

@@ -1,6 +1,7 @@
 import type { TableDef } from '../declare/table.ts';
 import type { LockHolder } from '../files/writer-lock.ts';
 import type { Confinement } from '../sql/confined-sql.ts';
+import type { Traffic } from '../sql/http-traffic.ts';
 import type { Query, Stream } from '../sql/query-result.ts';
 import type { SelectEach } from './select-each.ts';
 import type { LedgerEntry, Store } from './store.ts';
@@ -36,6 +37,8 @@ export interface Reader {
   writer(): Promise<LockHolder | undefined>;
   /** @throws {StoreError} `not-a-query` unless it is one statement that only selects, or creates something temporary */
   requireQuery(statement: string): Promise<void>;
+  /** Requests to an object store since the last call, or the start of the process; absent if rows do not lie in one. */
+  readonly traffic?: (() => Promise<ReaderTraffic>) | undefined;
   /** Cancels the query that runs, which throws then. */
   interrupt(): void;
   /** Lets others write the warehouse. Afterwards only temporary objects can be queried, if the warehouse was opened confined. */
@@ -43,7 +46,18 @@ export interface Reader {
   close(): Promise<void>;
 }
 
+/** Requests to an object store. */
+export interface ReaderTraffic {
+  /** For rows. */
+  readonly data: Traffic;
+  /** For the ledger and declarations. */
+  readonly ledger: Traffic;
+}
+
 export interface ReaderOptions {
+  /** Counts the requests for rows. Default false. */
+  readonly countsTraffic?: boolean | undefined;
+
   /** All queries see what was committed when the warehouse was opened, so their results are consistent. Default false. */
   readonly isPinned?: boolean | undefined;
   /** Queries cannot reach anything but the warehouse, or change settings. Default: they can. */

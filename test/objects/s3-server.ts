@@ -74,6 +74,8 @@ export interface S3Relay {
   readonly url: string;
   readonly env: Readonly<Record<string, string>>;
   readonly requests: { readonly method: string; readonly path: string }[];
+  /** Bytes of the bodies that the server has sent through it. */
+  bytes: number;
   fault: ((passing: S3Passing) => S3Fault | Promise<S3Fault>) | undefined;
 }
 
@@ -105,6 +107,9 @@ export async function startS3Relay(target: S3Server): Promise<S3Relay> {
         return void reply.once('data', (part: Buffer) => {
           answer.write(part.subarray(0, Math.floor(part.length / 2)), () => inbound.socket.destroy());
         });
+      reply.on('data', (part: Buffer) => {
+        relay.bytes += part.length;
+      });
       reply.pipe(answer);
     });
     outbound.on('error', () => inbound.socket.destroy());
@@ -114,7 +119,7 @@ export async function startS3Relay(target: S3Server): Promise<S3Relay> {
   afterFile(() => server.close());
   // A TCP server has an address with a port.
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const relay: S3Relay = { url, env: environmentOf(url), requests, fault: undefined };
+  const relay: S3Relay = { url, env: environmentOf(url), requests, bytes: 0, fault: undefined };
   return relay;
 }
 

@@ -13,6 +13,7 @@ import { openReader } from '../../src/warehouse/open-store.ts';
 import type { Reader } from '../../src/warehouse/reader.ts';
 import { readerSettings } from '../../src/warehouse/reader-settings.ts';
 import { type TableScans, WarehouseViews } from '../../src/warehouse/relations/warehouse-views.ts';
+import { tonlake } from '../cli.ts';
 import { exportSandbox, registry } from '../marts/support.ts';
 import {
   EXTENSIONS,
@@ -299,6 +300,57 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
     }
     await reader.close();
     await local.close();
+  });
+
+  test('the timer tells the requests that the store got, and the bytes that it sent', async () => {
+    for (const sql of [
+      "SELECT sum(fees) FROM items WHERE block_date = '2026-05-04'",
+      'SELECT count(DISTINCT hash) FROM items',
+    ]) {
+      const reader = await openReader(path, [items, parts], { countsTraffic: true });
+      await reader.traffic?.();
+      relay.requests.length = 0;
+      relay.bytes = 0;
+      // Attempts that fail are requests, too.
+      let isFirst = true;
+      relay.fault = ({ path: asked }) => {
+        if (!isFirst || !asked.includes('.parquet')) return 'pass';
+        isFirst = false;
+        return { status: 503, code: 'SlowDown' };
+      };
+      await reader.query(sql);
+      relay.fault = undefined;
+      const { data, ledger } = (await reader.traffic?.()) ?? {};
+      const isData = ({ path: asked }: { readonly path: string }) => asked.includes('.parquet');
+      expect(data?.requests).toBe(relay.requests.filter(isData).length);
+      expect(ledger?.requests).toBe(relay.requests.filter((one) => !isData(one)).length);
+      expect(Number(data?.requests)).toBeGreaterThan(1);
+      // The error that the relay made up is no byte of the server.
+      const ownBytes = Number(data?.bytes) + Number(ledger?.bytes) - relay.bytes;
+      expect(ownBytes).toBeGreaterThanOrEqual(0);
+      expect(ownBytes).toBeLessThan(300);
+      expect(await reader.traffic?.()).toEqual({ data: { requests: 0, bytes: 0 }, ledger: { requests: 0, bytes: 0 } });
+      await reader.close();
+    }
+    const uncounted = await openReader(path, [items, parts]);
+    expect(uncounted.traffic).toBeUndefined();
+    await uncounted.close();
+  });
+
+  test('tonlake sql --timer prints them as a line, or as JSON beside JSON', async () => {
+    const sql = (...more: readonly string[]) =>
+      tonlake(['sql', 'SELECT 1 AS a', '--timer', '--warehouse', ...more], { env: relay.env });
+    const text = await sql(path);
+    expect(text.stderr).toMatch(/^\d+\.\d{3} s, 0 requests, 0 B; ledger: \d+ requests, [\d.]+ (B|kB)\n$/);
+    const json = await sql(path, '--format', 'json');
+    expect(JSON.parse(json.stdout)).toEqual([{ a: 1 }]);
+    expect(JSON.parse(json.stderr)).toMatchObject({
+      event: 'timer',
+      seconds: expect.any(Number),
+      data: { requests: 0, bytes: 0 },
+    });
+    expect(JSON.parse(json.stderr).ledger.requests).toBeGreaterThan(1);
+    expect((await sql(folder)).stderr).toMatch(/^\d+\.\d{3} s\n$/);
   });
 
   test('a reader follows commits, unless it is pinned; a query of its own files names them', async () => {

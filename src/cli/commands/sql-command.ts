@@ -15,6 +15,7 @@ interface SqlFlags extends CommonOptions {
   readonly param: Readonly<Record<string, string>>;
   readonly file?: string;
   readonly strict?: boolean;
+  readonly timer?: boolean;
 }
 
 const HELP = `
@@ -24,6 +25,9 @@ ton(nanotons), opcode_name(opcode) and shard_of(address).
 
 With several statements, the earlier ones can set variables and create temporary objects. Only the last one returns rows, and none
 can change the warehouse.
+
+--timer counts from the start of the command. For a warehouse in an object store, it tells requests and bytes of data files and those of the
+ledger. With --format json, it prints a line of JSON.
 
 The format follows from the extension of --output: .csv, .json, .parquet, or .txt for a box. --format must not contradict it. The
 folder is created if needed. An existing file is replaced only when the new one is complete.
@@ -48,6 +52,7 @@ export function addSql(program: Command): void {
     .option('-o, --output <path>', 'write the result to a file instead of standard output; required for parquet')
     .option('-f, --file <path>', 'read the query from a file')
     .option('-p, --param <name=value>', 'value of $name in the query; repeatable', collectParam, {})
+    .option('--timer', 'print the time of the query on standard error, and its requests to an object store')
     .option('--strict', 'fail if a table in the query has missing or quarantined blocks')
     .addHelpText('after', HELP)
     .action(async (query: string | undefined, flags: SqlFlags) => {
@@ -65,10 +70,11 @@ export function addSql(program: Command): void {
 }
 
 async function answer(sql: string, flags: SqlFlags): Promise<void> {
+  const startedAt = performance.now();
   const { network, strict, param: params, file, output } = flags;
   const format = formatOf({ output, format: flags.format, formats: FORMATS }) ?? 'box';
   const onWarning = (message: string): void => void process.stderr.write(`warning: ${pasteable(message)}\n`);
-  const options = { network, strict, params, file, onWarning };
+  const options = { network, strict, params, file, onWarning, countsTraffic: flags.timer === true };
   if (format === 'parquet' && output === undefined) {
     throw new UsageError('usage: expected --output with --format parquet, got none', {
       code: 'no-output',
@@ -82,11 +88,17 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
     if (format === 'box') {
       const { boxOf } = await import('../../sql/text-table.ts');
       const box = await queries.read(sql, boxOf);
-      if (output === undefined) return write(process.stdout, box);
-      const { putContent } = await import('../../files/put-whole-file.ts');
-      await putContent(output, box);
+      if (output === undefined) await write(process.stdout, box);
+      else {
+        const { putContent } = await import('../../files/put-whole-file.ts');
+        await putContent(output, box);
+      }
     } else if (output !== undefined) await queries.write(sql, { file: output, format });
     else if (format !== 'parquet') await queries.write(sql, { out: process.stdout, format });
+    if (flags.timer !== true) return;
+    const { formatTiming } = await import('../query-timing.ts');
+    const timing = { startedAt, now: performance.now(), traffic: await queries.traffic?.() };
+    process.stderr.write(`${formatTiming(timing, format === 'json')}\n`);
   });
 }
 

@@ -76,7 +76,7 @@ export const dotCommands: ReadonlyMap<string, DotCommand> = new Map<string, DotC
     '.timer',
     {
       takes: 'on|off',
-      doc: 'print the time of each statement',
+      doc: 'print the time of each statement, and its requests to an object store',
       words: ON_OFF,
       run: async (settings, argument) => {
         settings.hasTimer = oneOf('.timer', ON_OFF, argument ?? (settings.hasTimer ? 'off' : 'on')) === 'on';

@@ -8,6 +8,7 @@ import { putContent } from '../../files/put-whole-file.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
 import { boxOf, linesOf } from '../../sql/text-table.ts';
 import { openQueries, type Queries } from '../../warehouse/query/query.ts';
+import { formatTiming, type QueryTiming } from '../query-timing.ts';
 import { complete, type KnownNames } from './completion.ts';
 import { type DotCommand, dotCommands, type Mode, runDotCommand, type Settings } from './dot-commands.ts';
 import { isTooLarge, showInPager } from './pager.ts';
@@ -173,20 +174,26 @@ class Shell implements Settings {
     const startedAt = performance.now();
     const queries = this.queries ?? (await this.open());
     this.running = queries;
+    let traffic: QueryTiming['traffic'];
     try {
       await this.answerBy(queries, statement);
     } finally {
       this.running = undefined;
+      traffic = await queries.traffic?.();
       if (queries.blocksWriters) await queries.close();
       else this.queries = queries;
     }
-    const seconds = (performance.now() - startedAt) / 1000;
-    if (this.hasTimer) await write(this.options.errors, `${seconds.toFixed(3)} s\n`);
+    const timing = { startedAt, now: performance.now(), traffic };
+    if (this.hasTimer) await write(this.options.errors, `${formatTiming(timing, this.mode === 'json')}\n`);
   }
 
   private open(): Promise<Queries> {
     const { warehouse, network, errors } = this.options;
-    return openQueries(warehouse, { network, onWarning: (gap) => void errors.write(`warning: ${gap}\n`) });
+    return openQueries(warehouse, {
+      network,
+      countsTraffic: true,
+      onWarning: (gap) => void errors.write(`warning: ${gap}\n`),
+    });
   }
 
   private async answerBy(queries: Queries, statement: string): Promise<void> {

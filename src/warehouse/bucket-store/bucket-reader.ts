@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os';
 import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
+import { takeS3Traffic } from '../../objects/s3-client.ts';
+import type { Database } from '../../sql/database.ts';
+import { logTraffic } from '../../sql/http-traffic.ts';
 import { readIdentity } from '../ledger/ledger-folder.ts';
 import { noWarehouse } from '../no-warehouse.ts';
 import { ledgerReader } from '../parquet-store/parquet-reader.ts';
@@ -37,7 +40,8 @@ export async function openBucketReader(
         settings: { ...readerSettings(), ...waiting() },
       },
       pathOf: (file) => `${path}/${file}`,
-      ...{ prepare: remoteAccess(path), scans, confinement: options.confinement },
+      ...{ prepare: accessTo(path, options), scans, confinement: options.confinement },
+      takeLedgerTraffic: options.countsTraffic === true ? takeS3Traffic : undefined,
     });
     return {
       ...reader,
@@ -47,4 +51,14 @@ export async function openBucketReader(
       },
     };
   });
+}
+
+function accessTo(path: string, { countsTraffic }: ReaderOptions): (database: Database) => Promise<void> {
+  const access = remoteAccess(path);
+  let isLogging = countsTraffic !== true;
+  return async (database) => {
+    await access(database);
+    if (!isLogging) await logTraffic(database);
+    isLogging = true;
+  };
 }

@@ -1,6 +1,7 @@
 import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { readLockHolder } from '../../files/writer-lock.ts';
+import { type Traffic, takeTraffic } from '../../sql/http-traffic.ts';
 import { LedgerFolder, layoutOf, readIdentity, requireOwnEntries } from '../ledger/ledger-folder.ts';
 import { noWarehouse } from '../no-warehouse.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
@@ -24,12 +25,14 @@ export async function openParquetReader(
 
 interface LedgerReaderOptions extends ViewsOptions {
   readonly network: string;
+  /** Requests for the ledger since the last call; those for rows are counted, too. Default: nothing is counted. */
+  readonly takeLedgerTraffic?: (() => Traffic) | undefined;
   readonly options: ReaderOptions;
 }
 
 /** Reads Parquet files as a ledger says, wherever they lie. */
 export async function ledgerReader(given: LedgerReaderOptions): Promise<Reader> {
-  const { path, network, ledger, tables, pathOf } = given;
+  const { path, network, ledger, tables, pathOf, takeLedgerTraffic } = given;
   // One refresh at a time: two at once would add the same entries twice.
   let last: Promise<void> = Promise.resolve();
   const refresh = (): Promise<void> => {
@@ -83,6 +86,12 @@ export async function ledgerReader(given: LedgerReaderOptions): Promise<Reader> 
       await follow();
       return views.requireQuery(statement);
     },
+    ...(takeLedgerTraffic && {
+      traffic: async () => {
+        const data = await views.withDatabase(takeTraffic);
+        return { data: data ?? { requests: 0, bytes: 0 }, ledger: takeLedgerTraffic() };
+      },
+    }),
     interrupt: () => views.interrupt(),
     release: async () => {},
     close: () => views.close(),

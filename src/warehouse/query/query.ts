@@ -6,6 +6,7 @@ import type { RowStream } from '../../sql/query-result.ts';
 import { type RelationSource, type RelationTarget, type Selection, writeRelation } from '../../sql/relation-writer.ts';
 import { placeOf, sqlFault } from '../../sql/sql-fault.ts';
 import { openReader } from '../open-store.ts';
+import type { ReaderTraffic } from '../reader.ts';
 import { findGaps } from './open-warehouse.ts';
 import { requireSameNetwork } from './status.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
@@ -21,6 +22,8 @@ export interface QueryOptions {
   readonly file?: string | undefined;
   /** Refuses whatever is more than a query of the warehouse. Default: as the user of this process may do. */
   readonly confinement?: Confinement | undefined;
+  /** Counts requests to an object store. Default false. */
+  readonly countsTraffic?: boolean | undefined;
   /** Told of tables of the query that are not whole. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
@@ -52,6 +55,8 @@ export interface Queries {
    * @throws as `write`; {StoreError} `not-a-query` when it is more than that
    */
   keep(sql: string, limit: number): Promise<KeptQuery>;
+  /** Requests since the last call, or the start of the process; absent if the warehouse is not in an object store, or nothing is counted. */
+  readonly traffic?: (() => Promise<ReaderTraffic>) | undefined;
   /** Cancels the query that runs, which throws then. */
   interrupt(): void;
   close(): Promise<void>;
@@ -60,7 +65,10 @@ export interface Queries {
 /** @throws {StoreError} `no-warehouse`; {UsageError} `other-network` */
 export async function openQueries(warehouse: string, options: QueryOptions = {}): Promise<Queries> {
   const registry = await warehouseRegistry(warehouse);
-  const reader = await openReader(warehouse, registry.tables, { confinement: options.confinement });
+  const reader = await openReader(warehouse, registry.tables, {
+    confinement: options.confinement,
+    countsTraffic: options.countsTraffic,
+  });
   const answer = async <T>(sql: string, work: (selection: Selection) => Promise<T>): Promise<T> => {
     const gaps = await findGaps(reader, registry, { sql, parameters: options.params }, options.strict);
     const result = await work({ sql, parameters: boundIn(sql, options) }).catch((error: unknown) => {
@@ -92,6 +100,7 @@ export async function openQueries(warehouse: string, options: QueryOptions = {})
       await reader.release();
       return { ...kept, source: { query: reader.query, stream: reader.stream } };
     },
+    traffic: reader.traffic,
     interrupt: () => reader.interrupt(),
     close: () => reader.close(),
   };

@@ -106,6 +106,11 @@ export class WarehouseViews {
     this.#database?.interrupt();
   }
 
+  /** Runs after the queries that were asked before. @returns undefined if nothing was asked yet */
+  withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T | undefined> {
+    return this.#turns.add(async () => (this.#database === undefined ? undefined : work(this.#database)));
+  }
+
   /** Waits for running queries; later ones are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;

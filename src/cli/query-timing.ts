@@ -1,0 +1,23 @@
+import { formatBytes, formatCount } from '../core/format.ts';
+import type { Reader } from '../warehouse/index.ts';
+
+/** What a query took. */
+export interface QueryTiming {
+  /** Milliseconds of a clock that never goes back. */
+  readonly startedAt: number;
+  readonly now: number;
+  /** Undefined if the warehouse does not lie in an object store. */
+  readonly traffic: Awaited<ReturnType<NonNullable<Reader['traffic']>>> | undefined;
+}
+
+/** One line, such as `0.532 s, 15 requests, 1.2 MB; ledger: 3 requests, 20 kB`. */
+export function formatTiming({ startedAt, now, traffic }: QueryTiming, asJson: boolean): string {
+  const seconds = ((now - startedAt) / 1000).toFixed(3);
+  if (asJson) return JSON.stringify({ event: 'timer', seconds: Number(seconds), ...traffic });
+  if (traffic === undefined) return `${seconds} s`;
+  const [data, ledger] = [traffic.data, traffic.ledger].map(
+    ({ requests, bytes }) =>
+      `${formatCount(requests)} ${requests === 1 ? 'request' : 'requests'}, ${formatBytes(bytes)}`,
+  );
+  return `${seconds} s, ${data}; ledger: ${ledger}`;
+}
