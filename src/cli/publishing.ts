@@ -37,9 +37,11 @@ export async function openPublishing(
 }
 
 /** The result of a publication, in one line. */
-export function describePublished({ warehouse, entry, tables, published, skipped, seconds }: PublishReport): string {
+export function describePublished(report: PublishReport): string {
+  const { warehouse, catalog, namespace, entry, tables, published, skipped, seconds } = report;
+  const place = catalog === undefined ? `${warehouse}/iceberg` : `${catalog} namespace ${namespace}`;
   const left = skipped.length === 0 ? '' : `; not published: ${skipped.join(', ')}`;
-  return `${warehouse}/iceberg: ${formatCount(tables)} tables at entry-${entry}, ${formatCount(published)} of them new (${formatDuration(seconds)})${left}\n`;
+  return `${place}: ${formatCount(tables)} tables at entry-${entry}, ${formatCount(published)} of them new (${formatDuration(seconds)})${left}\n`;
 }
 
 /** Publishes the last rows of a command, and says so unless its output is for programs. */

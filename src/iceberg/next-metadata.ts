@@ -15,7 +15,6 @@ interface SnapshotOptions {
   readonly table: TableInForce;
   readonly entry: number;
   readonly now: number;
-  readonly history: TableMetadata | undefined;
   readonly next: NextSnapshot;
   readonly changes: ManifestChanges;
   /** The snapshot before; undefined if the history begins here. */
@@ -25,7 +24,7 @@ interface SnapshotOptions {
 }
 
 /** A snapshot of the files in force. */
-export function nextSnapshot({ table, entry, now, history, next, changes, parent, list }: SnapshotOptions): Snapshot {
+export function nextSnapshot({ table, entry, now, next, changes, parent, list }: SnapshotOptions): Snapshot {
   const { added, removed } = changes;
   const rows = table.files.reduce((sum, file) => sum + file.rows, 0);
   const bytes = table.files.reduce((sum, file) => sum + file.bytes, 0);
@@ -33,7 +32,7 @@ export function nextSnapshot({ table, entry, now, history, next, changes, parent
     'sequence-number': next.sequence,
     'snapshot-id': next.id,
     ...(parent === undefined ? {} : { 'parent-snapshot-id': parent['snapshot-id'] }),
-    'timestamp-ms': timeAfter(history, now),
+    'timestamp-ms': now,
     'manifest-list': list,
     'schema-id': next.schema['schema-id'],
     summary: {
@@ -51,11 +50,6 @@ export function nextSnapshot({ table, entry, now, history, next, changes, parent
       'total-equality-deletes': '0',
     },
   };
-}
-
-/** Readers refuse a history whose times go back by more than a minute; clocks can. */
-function timeAfter(history: TableMetadata | undefined, now: number): number {
-  return Math.max(now, history?.['last-updated-ms'] ?? 0);
 }
 
 interface MetadataOptions {
@@ -92,7 +86,7 @@ export function nextMetadata(options: MetadataOptions): TableMetadata {
     'table-uuid': options.uuid,
     location: options.location,
     'last-sequence-number': options.lastSequence,
-    'last-updated-ms': timeAfter(history, now),
+    'last-updated-ms': now,
     'last-column-id': options.lastColumnId,
     'current-schema-id': schema['schema-id'],
     schemas: kept,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { StoreError } from '../core/errors.ts';
 import type { SmallObjects } from '../objects/object-store.ts';
 import type { DataFile, TableInForce } from '../warehouse/index.ts';
@@ -9,7 +10,15 @@ import { manifestFileSchema } from './format/manifest-schemas.ts';
 import { nextMetadata, nextSnapshot } from './next-metadata.ts';
 import { nameIn, uriIn, writeManifests } from './plan-manifests.ts';
 import { sweepMetadata } from './sweep-metadata.ts';
-import { type CurrentTable, currentSnapshot, newestEntry, type TableMetadata } from './table-metadata.ts';
+import {
+  type CurrentTable,
+  currentSnapshot,
+  NO_SNAPSHOT,
+  newestEntry,
+  type PartitionField,
+  type PartitionSpec,
+  type TableMetadata,
+} from './table-metadata.ts';
 import type { TableVersions } from './table-versions.ts';
 
 /**
@@ -52,6 +61,8 @@ export interface PublishedTable {
   readonly written: number;
 }
 
+/** Attempts that other publishers may overtake. */
+const ATTEMPTS = 50;
 /** Versions between two sweeps. */
 const SWEEP_VERSIONS = 10;
 /** An attempt that takes longer begins anew: a sweep may take its manifests for those of a publisher that was killed. */
@@ -73,7 +84,8 @@ export async function publishTable(options: PublishTableOptions): Promise<Publis
     });
   }
   let restart: Restart | undefined;
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
+    if (attempt > ATTEMPTS) throw neverFirst(table.table.name);
     const current = await versions.current();
     restart = restart ?? reasonToRestart(options, current);
     const isOvertaken = current?.metadata !== undefined && newestEntry(current.metadata) > options.entry;
@@ -93,13 +105,21 @@ export async function publishTable(options: PublishTableOptions): Promise<Publis
   }
 }
 
+function neverFirst(table: string): StoreError {
+  return new StoreError(`store: table ${table} is not published: others were faster ${ATTEMPTS} times`, {
+    ...{ code: 'store-busy', retryable: true },
+    hint: 'run the same command again later',
+  });
+}
+
 function reasonToRestart(
   { versions, table, isReplaced }: PublishTableOptions,
   current: CurrentTable | undefined,
 ): Restart | undefined {
   if (current === undefined) return undefined;
   const { metadata } = current;
-  if (metadata === undefined || currentSnapshot(metadata) === undefined) return 'foreign';
+  const isEmpty = metadata?.['current-snapshot-id'] === NO_SNAPSHOT;
+  if (metadata === undefined || (!isEmpty && currentSnapshot(metadata) === undefined)) return 'foreign';
   if (metadata.location !== versions.objects.url) return 'moved';
   if (isReplaced) return 'replaced';
   const { schema, isBreaking } = evolveSchema(table.table, metadata);
@@ -116,7 +136,7 @@ async function publishVersion(
 ): Promise<PublishedTable | undefined> {
   const { versions, table, entry } = options;
   const { objects } = versions;
-  const now = options.now();
+  const startedAt = options.now();
   const metadata = current?.metadata;
   const history = restart === undefined ? metadata : undefined;
   const held = history && currentSnapshot(history);
@@ -126,18 +146,19 @@ async function publishVersion(
   );
   const { schema, lastColumnId } = evolveSchema(table.table, metadata);
   const partition = table.partition;
-  const specId = (metadata?.['default-spec-id'] ?? 0) + (restart === 'changed' ? 1 : 0);
+  const spec = specOf(metadata, partitionFields(schema, partition));
   const next = {
     ...{ id: Number.parseInt(options.freshId(), 16), sequence: (metadata?.['last-sequence-number'] ?? 0) + 1 },
-    ...{ schema, specId },
+    ...{ schema, specId: spec['spec-id'] },
   };
   const changes = await damageIn(() => writeManifests({ ...options, objects, before, next }));
   const isSame =
     changes.written === 0 && changes.manifests.length === before.length && held?.['schema-id'] === schema['schema-id'];
   const counts = { added: changes.added.files, removed: changes.removed.files };
   const told = { manifests: changes.manifests.length, written: changes.written, restarted: restart, ...counts };
+  // Readers and catalogs refuse times that go back by more than a minute; clocks can.
+  const now = Math.max(startedAt, metadata?.['last-updated-ms'] ?? 0);
   const base = { location: objects.url, uuid: metadata?.['table-uuid'] ?? randomUUID(), now };
-  const spec = { 'spec-id': specId, fields: partitionFields(schema, partition) };
   const shared = { ...options, ...base, history, schema, lastColumnId, spec, lastSequence: next.sequence };
   if (held !== undefined && isSame) {
     const tagged = nextMetadata({ ...shared, snapshot: held, lastSequence: next.sequence - 1 });
@@ -158,9 +179,18 @@ async function publishVersion(
     ),
   );
   const snapshot = nextSnapshot({ ...shared, next, changes, parent: held, list: uriIn(objects, list) });
-  if (options.now() - now > ATTEMPT_MS) return undefined;
+  if (options.now() - startedAt > ATTEMPT_MS) return undefined;
   const version = await versions.commit(current, nextMetadata({ ...shared, snapshot }));
   return version === undefined ? undefined : { outcome: 'published', ...told, version };
+}
+
+/** The partition spec with these fields: one that the table has, or a new one. */
+function specOf(metadata: TableMetadata | undefined, fields: readonly PartitionField[]): PartitionSpec {
+  const specs = metadata?.['partition-specs'] ?? [];
+  const same = specs.find((one) => isDeepStrictEqual(one.fields, fields));
+  return (
+    same ?? { 'spec-id': 1 + specs.reduce((most, one) => Math.max(most, one['spec-id']), -1), fields: [...fields] }
+  );
 }
 
 /** True if a version would tell nothing new. */

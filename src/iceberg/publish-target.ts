@@ -9,6 +9,7 @@ export interface PublishTarget {
   /** Names of the tables that are there. */
   tables(): Promise<readonly string[]>;
   versionsOf(table: string): TableVersions;
+  close(): Promise<void>;
 }
 
 /**
@@ -27,5 +28,6 @@ export function folderTarget(
     tables: async () => (await objects.folders('iceberg/')).filter((name) => !name.startsWith('_')),
     versionsOf: (table) =>
       folderVersions(wrap(objectsBelow(objects, `iceberg/${table}`, `${location}/iceberg/${table}`))),
+    close: async () => {},
   };
 }

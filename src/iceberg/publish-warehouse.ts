@@ -15,6 +15,7 @@ import {
 } from '../warehouse/index.ts';
 import { publishTable, type Restart } from './publish-table.ts';
 import { folderTarget, type PublishTarget } from './publish-target.ts';
+import type { CatalogPlace } from './rest/catalog-place.ts';
 import { oldestKept } from './snapshot-retention.ts';
 import { vanishedTables } from './vanished-tables.ts';
 
@@ -31,6 +32,8 @@ export interface PublishOptions {
   readonly martDocs?: (() => Promise<Readonly<Record<string, TableDef>>>) | undefined;
   readonly effects?: Effects | undefined;
   readonly onEvent?: ((event: PublishEvent) => void) | undefined;
+  /** A catalog that keeps the tables, instead of the folder `iceberg/` of the warehouse. */
+  readonly catalog?: CatalogPlace | undefined;
   /** Stands between a table and its objects, for tests. */
   readonly wrap?: ((objects: SmallObjects) => SmallObjects) | undefined;
   /** May refuse the warehouse by throwing. */
@@ -61,6 +64,9 @@ export interface PublishReport {
   readonly event: 'done';
   /** Absolute path or address of the warehouse. */
   readonly warehouse: string;
+  /** Address of the catalog, and namespace in it; neither if the tables lie in the warehouse. */
+  readonly catalog?: string | undefined;
+  readonly namespace?: string | undefined;
   /** Number of the newest ledger entry that every table shows. */
   readonly entry: number;
   readonly tables: number;
@@ -85,31 +91,49 @@ interface Publishing extends PublishOptions {
 const DAY_MS = 86_400_000;
 /** A published state has to be marked within this time: later, files of it may be gone, because they were superseded for an hour. */
 const MARK_WITHIN_MS = 20 * 60_000;
+/** Codes of failures that leave one table as it is. */
+const SKIPPED: readonly string[] = ['mixed-rows', 'other-table'];
 /** Tables that are published concurrently to an object store, where each request waits. */
 const TABLES_AT_ONCE = 6;
 
 /**
- * Publishes the tables and marts of a Parquet warehouse as Apache Iceberg tables in its folder `iceberg/`, over the same Parquet files. The
- * ledger stays the truth: whatever happens to that folder, publishing again mends it.
+ * Publishes the tables and marts of a Parquet warehouse as Apache Iceberg tables, over the same Parquet files: in its folder `iceberg/`, or
+ * in a catalog. The ledger stays the truth: whatever happens to these tables, publishing again mends it.
  *
  * No lock is needed, and the warehouse may be written meanwhile: the files of a state are marked before a table names them, and stay until
  * no table does.
  *
- * @throws {StoreError} `no-warehouse`, `no-files`, `no-links`, `bad-ledger`
+ * @throws {StoreError} `no-warehouse`, `no-files`, `no-links`, `bad-ledger`; `denied`, `catalog-failed`, `catalog-refused` of a catalog
  */
 export async function publishWarehouse(options: PublishOptions): Promise<PublishReport> {
   const { effects = realEffects } = options;
-  const startedAt = effects.monotonic();
   const source = await openDataFiles(options.warehouse);
   options.accept?.(source);
-  const target = folderTarget(source, options.location ?? source.path, options.wrap);
-  const publishing = { ...options, effects, source, target, marks: new PublishedEntries(source.objects, target.id) };
+  const target = await openTarget(options, source, effects);
+  try {
+    const marks = new PublishedEntries(source.objects, target.id);
+    return await publishNewest({ ...options, effects, source, target, marks });
+  } finally {
+    await target.close();
+  }
+}
+
+async function openTarget(options: PublishOptions, source: DataFiles, effects: Effects): Promise<PublishTarget> {
+  const location = options.location ?? source.path;
+  if (options.catalog === undefined) return folderTarget(source, location, options.wrap);
+  const { catalogTarget } = await import('./rest/catalog-target.ts');
+  return catalogTarget(source, location, options.catalog, effects);
+}
+
+async function publishNewest(publishing: Publishing): Promise<PublishReport> {
+  const { effects, source } = publishing;
+  const startedAt = effects.monotonic();
   let seen = -1;
   for (;;) {
     const readAt = effects.now();
     // Marks before the ledger: one that the ledger does not know then is not that of a newer state.
     const marks = await guarded(`iceberg tables of ${source.path}`, () => publishing.marks.read());
-    const held = await source.read(options.tables);
+    const held = await source.read(publishing.tables);
     if (held.entry === 0) throw nothingToPublish(source);
     // A newer state was published, but not of this ledger.
     const isForeign = held.entry === seen;
@@ -120,7 +144,7 @@ export async function publishWarehouse(options: PublishOptions): Promise<Publish
     seen = held.entry;
     if (done === undefined) continue;
     const report = { ...done, seconds: Math.round(effects.monotonic() - startedAt) / 1000 };
-    options.onEvent?.(report);
+    publishing.onEvent?.(report);
     return report;
   }
 }
@@ -169,7 +193,9 @@ async function publishState(
   // A table that stays as it was may show any of the older entries.
   if (skipped.length === 0 && expired.length > 0) await options.marks.unmark(expired.map(({ number }) => number));
   const published = told.filter(({ outcome }) => outcome === 'published').length;
-  return { event: 'done', warehouse: source.path, entry, tables: tables.length, published, skipped };
+  const { catalog } = options;
+  const place = catalog === undefined ? {} : { catalog: catalog.uri, namespace: catalog.namespace.join('.') };
+  return { event: 'done', warehouse: source.path, ...place, entry, tables: tables.length, published, skipped };
 }
 
 /** The tables in force; marts with the descriptions of their declarations. */
@@ -216,7 +242,7 @@ async function publishOne(
     const { outcome, added, removed, manifests, written, restarted } = done;
     return { ...base, outcome, added, removed, manifests, written, ...(restarted && { restarted }) };
   } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== 'mixed-rows') throw error;
+    if (!(error instanceof StoreError) || !SKIPPED.includes(error.code)) throw error;
     const problem = formatError(error);
     return { ...base, outcome: 'skipped', added: 0, removed: 0, manifests: 0, written: 0, problem };
   }

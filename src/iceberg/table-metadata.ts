@@ -10,9 +10,10 @@ const field = z.object({
   doc: z.string().optional(),
 });
 
-const schema = z.object({ type: z.literal('struct'), 'schema-id': z.int(), fields: z.array(field) });
+/** A schema that we can have written. */
+export const schemaSchema = z.object({ type: z.literal('struct'), 'schema-id': z.int(), fields: z.array(field) });
 
-const snapshot = z.object({
+export const snapshotSchema = z.object({
   'sequence-number': z.int(),
   'snapshot-id': z.int(),
   'parent-snapshot-id': z.int().optional(),
@@ -29,6 +30,11 @@ const partitionField = z.object({
   transform: z.literal('identity'),
 });
 
+export const specSchema = z.object({ 'spec-id': z.int(), fields: z.array(partitionField) });
+
+/** In place of the id of a snapshot, if there is none. */
+export const NO_SNAPSHOT = -1;
+
 const metadata = z.object({
   'format-version': z.literal(2),
   'table-uuid': z.string(),
@@ -37,23 +43,25 @@ const metadata = z.object({
   'last-updated-ms': z.number(),
   'last-column-id': z.int(),
   'current-schema-id': z.int(),
-  schemas: z.array(schema).min(1),
+  schemas: z.array(schemaSchema).min(1),
   'default-spec-id': z.int(),
-  'partition-specs': z.array(z.object({ 'spec-id': z.int(), fields: z.array(partitionField) })).length(1),
+  /** The default first. */
+  'partition-specs': z.array(specSchema).min(1),
   'last-partition-id': z.int(),
   'default-sort-order-id': z.literal(0),
   'sort-orders': z.array(z.object({ 'order-id': z.literal(0), fields: z.array(z.never()) })),
   properties: z.record(z.string(), z.string()),
   'current-snapshot-id': z.int(),
   refs: z.record(z.string(), z.object({ 'snapshot-id': z.int(), type: z.enum(['branch', 'tag']) })),
-  snapshots: z.array(snapshot).min(1),
+  snapshots: z.array(snapshotSchema),
   'snapshot-log': z.array(z.object({ 'snapshot-id': z.int(), 'timestamp-ms': z.number() })),
   'metadata-log': z.array(z.unknown()),
 });
 
 export type IcebergField = Readonly<z.infer<typeof field>>;
-export type IcebergSchema = Readonly<z.infer<typeof schema>>;
-export type Snapshot = Readonly<z.infer<typeof snapshot>>;
+export type IcebergSchema = Readonly<z.infer<typeof schemaSchema>>;
+export type Snapshot = Readonly<z.infer<typeof snapshotSchema>>;
+export type PartitionSpec = Readonly<z.infer<typeof specSchema>>;
 export type PartitionField = Readonly<z.infer<typeof partitionField>>;
 export type TableMetadata = Readonly<z.infer<typeof metadata>>;
 

@@ -51,14 +51,23 @@ export async function readSnapshot(
   ref = 'main',
   address = warehouse,
 ): Promise<ReadSnapshot> {
+  return readTable(warehouse, await metadataOf(warehouse, table), ref, address);
+}
+
+/** As `readSnapshot`, with the metadata of a table as a catalog has it. */
+export async function readTable(
+  warehouse: string,
+  metadata: Readonly<Record<string, unknown>>,
+  ref = 'main',
+  address = warehouse,
+): Promise<ReadSnapshot> {
   const pathOf = (uri: unknown): string => {
     expect(String(uri).slice(0, address.length)).toBe(address);
     return warehouse + String(uri).slice(address.length);
   };
-  const metadata = await metadataOf(warehouse, table);
   const id = at(metadata, 'refs', ref, 'snapshot-id');
   const snapshot = (at(metadata, 'snapshots') as object[]).find((one) => at(one, 'snapshot-id') === id);
-  expect(snapshot, `${table} ${ref}`).toBeDefined();
+  expect(snapshot, ref).toBeDefined();
   const files: string[] = [];
   let rows = 0;
   for (const manifest of decodeAvro(await readFile(pathOf(at(snapshot, 'manifest-list'))))) {

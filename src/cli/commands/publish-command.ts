@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { UsageError } from '../../core/errors.ts';
 import { formatCount } from '../../core/format.ts';
 import type { PublishEvent, Restart, TablePublished } from '../../iceberg/publish-warehouse.ts';
+import type { CatalogPlace } from '../../iceberg/rest/catalog-place.ts';
 import { type CommonOptions, parseDuration, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 import { describePublished } from '../publishing.ts';
@@ -10,6 +12,9 @@ interface PublishFlags extends CommonOptions {
   readonly location?: string;
   readonly keep?: number;
   readonly marts?: string;
+  readonly catalog?: string;
+  readonly namespace?: string;
+  readonly catalogWarehouse?: string;
   readonly json?: boolean;
 }
 
@@ -26,11 +31,16 @@ writes the warehouse.
 
 Nothing else depends on that folder: if it is removed, damaged or moved, publishing again makes it anew.
 
+With --catalog, an Iceberg REST catalog (Polaris, Lakekeeper, Nessie, Unity and others) keeps the tables. Credentials come from the
+environment, by the names of pyiceberg: PYICEBERG_CATALOG__DEFAULT__TOKEN, or PYICEBERG_CATALOG__DEFAULT__CREDENTIAL=id:secret with
+..._SCOPE and ..._OAUTH2_SERVER_URI.
+
 Examples:
   tonlake publish iceberg --network sandbox
   tonlake publish iceberg --warehouse /data/mainnet --keep 48h --json
   tonlake publish iceberg --warehouse /in/container/mainnet --location /srv/mainnet
-  tonlake publish iceberg --warehouse s3://lake/mainnet`;
+  tonlake publish iceberg --warehouse s3://lake/mainnet
+  tonlake publish iceberg --warehouse s3://lake/mainnet --catalog https://catalog.example --namespace ton`;
 
 /** `tonlake publish`: tables for other engines. */
 export function addPublish(program: Command): void {
@@ -46,6 +56,9 @@ export function addPublish(program: Command): void {
       '--location <path>',
       'path or address of the warehouse as readers see it, if it differs, such as outside of a container',
     )
+    .option('--catalog <url>', 'address of an Iceberg REST catalog that keeps the tables, without /v1')
+    .option('--namespace <name>', 'namespace in the catalog, with dots between its parts (default: the network)')
+    .option('--catalog-warehouse <name>', 'warehouse of a catalog that has several')
     .option('--marts <folder>', 'folder of your own marts, for the descriptions of their columns')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
@@ -68,16 +81,41 @@ async function publishIceberg(flags: PublishFlags): Promise<void> {
   ]);
   const warehouse = await findWarehouse(flags);
   const registry = await warehouseRegistry(warehouse);
+  const catalog = await catalogOf(flags, warehouse);
   const report = await publishWarehouse({
     warehouse,
     tables: registry.tables,
     location: flags.location,
     keepMs: flags.keep,
+    catalog,
     martDocs: () => martDocs(registry, flags.marts),
     accept: ({ path, network }) => requireSameNetwork(path, network, flags.network),
     onEvent: (event) => print(event, flags.json, describe),
   });
   if (report.skipped.length > 0) process.exitCode = 1;
+}
+
+/** Where `--catalog` says. */
+async function catalogOf(flags: PublishFlags, warehouse: string): Promise<CatalogPlace | undefined> {
+  const { catalog: uri, namespace, catalogWarehouse } = flags;
+  if (uri === undefined) {
+    if (namespace === undefined && catalogWarehouse === undefined) return undefined;
+    throw new UsageError('usage: --namespace and --catalog-warehouse need --catalog', {
+      code: 'bad-option',
+      hint: 'name the catalog: --catalog https://host/path',
+    });
+  }
+  const [{ catalogPlace }, { openDataFiles }] = await Promise.all([
+    import('../../iceberg/rest/catalog-place.ts'),
+    import('../../warehouse/index.ts'),
+  ]);
+  const named = namespace ?? (await openDataFiles(warehouse)).network;
+  if (namespace === undefined && !/^[\w-]+$/.test(named))
+    throw new UsageError(`usage: expected --namespace, because the network ${named} is an address`, {
+      code: 'bad-option',
+      hint: 'choose a name for the tables of this network: --namespace ton',
+    });
+  return catalogPlace({ uri, namespace: named, warehouse: catalogWarehouse });
 }
 
 function describe(event: PublishEvent): string {

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { UsageError } from '../../core/errors.ts';
+import { Secret } from '../../http/secret.ts';
+
+/** A namespace of an Iceberg REST catalog, and how to be let in. */
+export interface CatalogPlace {
+  /** Address below which paths begin with `/v1/`; without a slash at the end. */
+  readonly uri: string;
+  /** Parts of its name. */
+  readonly namespace: readonly string[];
+  /** Warehouse of a catalog that has several, as the catalog calls it. */
+  readonly warehouse: string | undefined;
+  readonly prefix: string | undefined;
+  readonly access: CatalogAccess;
+}
+
+export type CatalogAccess =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'token'; readonly token: Secret }
+  | {
+      readonly kind: 'credential';
+      readonly clientId: string;
+      readonly secret: Secret;
+      readonly scope: string;
+      /** Where tokens are given out. */
+      readonly server: string;
+    };
+
+export interface CatalogFlags {
+  readonly uri: string;
+  /** With dots between its parts. */
+  readonly namespace: string;
+  readonly warehouse?: string | undefined;
+}
+
+/** pyiceberg's names for the settings of the catalog `default`. */
+const ENV = 'PYICEBERG_CATALOG__DEFAULT__';
+
+/**
+ * Reads where to publish: the address from the command, credentials from the environment alone.
+ * @throws {UsageError} `bad-catalog`
+ */
+export function catalogPlace(flags: CatalogFlags, env: NodeJS.ProcessEnv = process.env): CatalogPlace {
+  const setting = (name: string): string | undefined => env[ENV + name] || undefined;
+  const uri = parseUri(flags.uri, '--catalog');
+  const namespace = flags.namespace.split('.');
+  if (namespace.includes(''))
+    throw badCatalog(`expected a name or names with dots between them, got ${flags.namespace}`);
+  const [token, credential] = [setting('TOKEN'), setting('CREDENTIAL')];
+  const place = { uri, namespace, warehouse: flags.warehouse ?? setting('WAREHOUSE'), prefix: setting('PREFIX') };
+  if (token !== undefined) return { ...place, access: { kind: 'token', token: new Secret(token) } };
+  if (credential === undefined) return { ...place, access: { kind: 'none' } };
+  const at = credential.indexOf(':');
+  const [clientId, secret] = [credential.slice(0, Math.max(0, at)), credential.slice(at + 1)];
+  const own = setting('OAUTH2_SERVER_URI');
+  const server = own === undefined ? `${uri}/v1/oauth/tokens` : parseUri(own, `${ENV}OAUTH2_SERVER_URI`);
+  const scope = setting('SCOPE') ?? 'catalog';
+  return { ...place, access: { kind: 'credential', clientId, secret: new Secret(secret), scope, server } };
+}
+
+/** Tells namespaces of catalogs apart. */
+export function catalogId({ uri, warehouse, prefix, namespace }: CatalogPlace): string {
+  const text = JSON.stringify([uri, warehouse ?? '', prefix ?? '', namespace]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}
+
+/** The address of a server, without a slash at its end. */
+export function parseUri(text: string, option: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw badCatalog(`expected an http or https address for ${option}, got ${text.replace(/\/\/[^/]*@/, '//...@')}`);
+  if (url.username !== '' || url.password !== '')
+    throw badCatalog(`the address of ${option} contains a user or password`);
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+function badCatalog(problem: string): UsageError {
+  return new UsageError(`usage: ${problem}`, {
+    code: 'bad-catalog',
+    hint: `tonlake publish iceberg --catalog https://host/path; credentials: ${ENV}TOKEN, or ${ENV}CREDENTIAL=id:secret`,
+  });
+}
