@@ -1,9 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { formatCount } from '../src/core/format.ts';
 import { isNumberType } from '../src/sql/number-type.ts';
 import type { ResultRows, RunResult } from '../src/ui/ui-types.ts';
 import type { ChartChoice } from './draw-chart.ts';
 import { Failed } from './notes.tsx';
+import { Plot } from './plot.tsx';
 import { useAnswer } from './use-answer.ts';
 
 const MARKS = ['line', 'bar', 'dot'] as const;
@@ -14,26 +15,10 @@ export function ChartView({ result }: { readonly result: RunResult }) {
   const names = [choice.x, choice.y, ...(choice.color === '' ? [] : [choice.color])];
   const path = `/api/results/${result.id}/points?${new URLSearchParams({ columns: names.join('\n') })}`;
   const { value: points, error } = useAnswer<ResultRows>(choice.y === '' ? undefined : path);
-  const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    if (box.current === null) return;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
-    observer.observe(box.current);
-    return () => observer.disconnect();
-  }, []);
-  useEffect(() => {
-    if (points === undefined || width === 0) return;
-    let isGone = false;
-    void import('./draw-chart.ts').then(({ drawChart }) => {
-      if (isGone || box.current === null) return;
-      const typeOf = (name: string): string => result.columns.find((column) => column.name === name)?.type ?? '';
-      box.current.replaceChildren(drawChart(points.rows, { ...choice, xType: typeOf(choice.x) }, width));
-    });
-    return () => {
-      isGone = true;
-    };
-  }, [points, choice, width]);
+  const drawn = useMemo(
+    () => ({ ...choice, xType: result.columns.find((column) => column.name === choice.x)?.type ?? '' }),
+    [choice],
+  );
   const numbers = result.columns.filter(({ type }) => isNumberType(type));
   if (numbers.length === 0) return <p class="soft">A chart needs a column of numbers.</p>;
   return (
@@ -68,7 +53,7 @@ export function ChartView({ result }: { readonly result: RunResult }) {
       {points !== undefined && points.rows.length < result.count && (
         <p class="soft">The first {formatCount(points.rows.length)} rows. Group them in the query to chart all.</p>
       )}
-      <div class="chart" ref={box} role="img" aria-label={`Chart of ${choice.y} by ${choice.x}`} />
+      {points !== undefined && <Plot rows={points.rows} choice={drawn} label={`Chart of ${choice.y} by ${choice.x}`} />}
     </div>
   );
 }

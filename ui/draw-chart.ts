@@ -9,6 +9,8 @@ export interface ChartChoice {
   readonly y: string;
   /** Empty for one series. */
   readonly color: string;
+  /** A value holds until the next one. */
+  readonly curve?: 'step-after';
 }
 
 /** Bars that still have a label each. */
@@ -30,7 +32,7 @@ export function drawChart(
   const paint = series ?? COLORS[0] ?? '';
   const mark =
     choice.mark === 'line'
-      ? Plot.lineY(points, { ...own, stroke: paint, strokeWidth: 1.75 })
+      ? Plot.lineY(points, { ...own, stroke: paint, strokeWidth: 1.75, curve: choice.curve ?? 'linear' })
       : choice.mark === 'bar'
         ? Plot.barY(points, { ...own, fill: paint })
         : Plot.dot(points, { ...own, stroke: paint, r: 2.5 });

@@ -1,9 +1,12 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useContext, useMemo, useState } from 'preact/hooks';
 import { formatCount } from '../src/core/format.ts';
-import type { FoundPlace, FoundRows, FoundValue, TraceNode } from '../src/ui/ui-types.ts';
+import type { ExplainedRow, FoundPlace, FoundRows, FoundValue, TraceNode } from '../src/ui/ui-types.ts';
+import { BalanceChart } from './balance-chart.tsx';
 import { CopyButton } from './cell-panel.tsx';
 import { Failed } from './notes.tsx';
 import { navigate, queryLink } from './router.ts';
+import { SessionContext } from './session-context.ts';
+import { SourceFields } from './source-fields.tsx';
 import { useAnswer } from './use-answer.ts';
 
 /** The address of what is known of a value. */
@@ -57,6 +60,7 @@ function Found({ found: { kind, value, places, trace } }: { readonly found: Foun
       <p class="sought">
         <span class="tag">{kind}</span> <code>{value}</code> <CopyButton text={value} />
       </p>
+      {kind === 'address' && <BalanceChart account={value} />}
       {trace.length > 0 && (
         <section>
           <h2>Trace</h2>
@@ -182,22 +186,47 @@ function FoundRow({ table, found: { columns, rows, key }, at, isOpen: isFirstOpe
   );
 }
 
-/** Where a row is from: what tonlake explain row says. */
-function Origin({ table, words }: { readonly table: string; readonly words: readonly string[] }) {
-  const [isAsked, setAsked] = useState(false);
-  const path = `/api/explain?${new URLSearchParams({ table, key: words.join('\n') })}`;
-  const { value: origin, error } = useAnswer<{ readonly text: string }>(isAsked ? path : undefined);
-  if (error !== undefined) return <Failed error={error} />;
-  if (origin !== undefined)
-    return (
-      <pre class="code" tabIndex={0}>
-        {factsOf(origin.text)}
-      </pre>
-    );
+interface OriginProps {
+  readonly table: string;
+  readonly words: readonly string[];
+}
+
+/** Where a row is from: what tonlake explain row says. The source is asked only on demand. */
+function Origin({ table, words }: OriginProps) {
+  const { mayAskSource } = useContext(SessionContext);
+  const [asked, setAsked] = useState<'origin' | 'source'>();
+  const query = new URLSearchParams({
+    table,
+    key: words.join('\n'),
+    ...(asked === 'source' ? { source: 'true' } : {}),
+  });
+  const { value: origin, error } = useAnswer<ExplainedRow>(asked === undefined ? undefined : `/api/explain?${query}`, {
+    isKept: true,
+  });
+  const isBusy =
+    asked !== undefined &&
+    error === undefined &&
+    (origin === undefined || (asked === 'source' && origin.source === null));
   return (
-    <button type="button" disabled={isAsked} onClick={() => setAsked(true)}>
-      {isAsked ? 'Reading…' : 'Where is this row from?'}
-    </button>
+    <>
+      {error !== undefined && <Failed error={error} />}
+      {origin !== undefined && (
+        <pre class="code" tabIndex={0}>
+          {factsOf(origin.text)}
+        </pre>
+      )}
+      {origin?.source != null && <SourceFields source={origin.source} />}
+      {origin === undefined && (
+        <button type="button" disabled={isBusy} onClick={() => setAsked('origin')}>
+          {isBusy ? 'Reading…' : 'Where is this row from?'}
+        </button>
+      )}
+      {mayAskSource && origin !== undefined && origin.source === null && (
+        <button type="button" disabled={isBusy} onClick={() => setAsked('source')}>
+          {isBusy ? 'Asking…' : 'Compare with the source'}
+        </button>
+      )}
+    </>
   );
 }
 

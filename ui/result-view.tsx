@@ -11,6 +11,7 @@ const FORMATS = [
   ['csv', 'CSV'],
   ['json', 'JSON'],
   ['parquet', 'Parquet'],
+  ['xlsx', 'XLSX'],
 ] as const;
 
 /** The rows of a query, as a grid or as a chart. */

@@ -15,31 +15,26 @@ export function pastOf(
   const byId = new Map(history.map((each) => [each.id, each]));
   const covers = (each: LedgerEntry): boolean =>
     block === undefined || spansOf(each).some(({ from, to }) => from <= block && block <= to);
+  const before = (of: LedgerEntry): readonly LedgerEntry[] =>
+    of.supersedes.flatMap((id) => byId.get(id) ?? []).filter((each) => each.id !== of.id);
+  const merges = (of: LedgerEntry): boolean => isMerged(of, before(of), table);
   const mergedFrom: EarlierEntry[] = [];
   const replaced: EarlierEntry[] = [];
-  const visit = (of: LedgerEntry): void => {
-    const before = of.supersedes.flatMap((id) => byId.get(id) ?? []).filter((each) => each.id !== of.id);
-    const isMerge = isMerged(of, before, table);
-    for (const each of before.filter(covers)) {
-      const { number, committedAt } = each;
-      if (!isMerge) replaced.push({ number, committedAt });
-      else if (each.supersedes.length === 0) mergedFrom.push({ number, committedAt });
-      else {
-        if (
-          !isMerged(
-            each,
-            each.supersedes.flatMap((id) => byId.get(id) ?? []),
-            table,
-          )
-        )
-          mergedFrom.push({ number, committedAt });
-        visit(each);
-      }
+  const visit = (of: LedgerEntry, isMerge: boolean): void => {
+    const covering = before(of).filter(covers);
+    if (!isMerge) replaced.push(...covering.map(earlier));
+    for (const each of covering) {
+      const isMergeToo = merges(each);
+      if (isMerge && !isMergeToo) mergedFrom.push(earlier(each));
+      visit(each, isMergeToo);
     }
-    if (!isMerge) for (const each of before.filter(covers)) visit(each);
   };
-  visit(entry);
+  visit(entry, merges(entry));
   return { mergedFrom, replaced };
+}
+
+function earlier({ number, committedAt }: LedgerEntry): EarlierEntry {
+  return { number, committedAt };
 }
 
 /** True if an entry has exactly the rows of those that it supersedes, by number and key hash: `compact` copied them. */

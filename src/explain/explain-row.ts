@@ -13,7 +13,7 @@ import { pastOf } from './entry-past.ts';
 import type { ExplainedTable, Explanation, RowExplanation } from './explanation.ts';
 import { nameRecordRequest } from './record-request.ts';
 import { readFileFacts } from './row-file.ts';
-import { keyCondition, parseRowKey } from './row-key.ts';
+import { givenColumns, keyCondition, parseRowKey } from './row-key.ts';
 import { readRowProof } from './row-proof.ts';
 
 /** Maximum number of rows that are explained. */
@@ -111,9 +111,13 @@ export async function findTable(registry: Registry, name: string): Promise<Expla
     });
   }
   const mart = view === undefined ? (await loadMarts(registry)).find((each) => each.name === name) : undefined;
-  if (mart !== undefined) return { table: mart.table, pipeline: undefined };
+  if (mart !== undefined) return { table: mart.table, pipeline: undefined, inputs: mart.inputs };
   const table = registry.table(name);
-  return { table, pipeline: registry.pipelines.find(({ tables }) => tables.some((each) => each.name === name)) };
+  return {
+    table,
+    inputs: [],
+    pipeline: registry.pipelines.find(({ tables }) => tables.some((each) => each.name === name)),
+  };
 }
 
 function textSql(column: ColumnDef): string {
@@ -126,8 +130,8 @@ function textOrNull(value: unknown): string | null {
 }
 
 /** What readings of one key have in common. */
-function givenText({ key }: TableDef, values: RowExplanation['values']): string {
-  return JSON.stringify(key.filter((name) => name !== '_read_at').map((name) => values[name]));
+function givenText(table: TableDef, values: RowExplanation['values']): string {
+  return JSON.stringify(givenColumns(table).map((name) => values[name]));
 }
 
 function blockOf({ table, pipeline }: ExplainedTable, values: RowExplanation['values']): number | undefined {

@@ -38,6 +38,8 @@ export interface Explanation {
 export interface ExplainedTable {
   readonly table: TableDef;
   readonly pipeline: PipelineDef | undefined;
+  /** Tables and marts that a mart reads. */
+  readonly inputs: readonly string[];
 }
 
 /** An earlier entry. */

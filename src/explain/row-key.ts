@@ -77,10 +77,10 @@ function formsFor(kind: Kind, text: string): readonly string[] {
 }
 
 /** A 32-byte hash in standard base64; undefined for anything else. */
-function base64Hash(text: string): string | undefined {
+export function base64Hash(text: string): string | undefined {
   const hex = /^(?:0x)?([0-9a-f]{64})$/i.exec(text)?.[1];
   if (hex !== undefined) return Buffer.from(hex, 'hex').toString('base64');
-  return /^[\w-]{43}=?$/.test(text) ? Buffer.from(text, 'base64url').toString('base64') : undefined;
+  return /^[\w+/-]{43}=?$/.test(text) ? Buffer.from(text, 'base64url').toString('base64') : undefined;
 }
 
 /** SQL of the conditions of a key, and its parameters. */

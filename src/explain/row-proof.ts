@@ -36,7 +36,7 @@ export async function readRowProof(
   return { kind, statement, evidence: { holds: found === expected, text: question.describe(found, expected) } };
 }
 
-function statementOf({ pipeline }: ExplainedTable, entry: LedgerEntry): Pick<RowProof, 'kind' | 'statement'> {
+function statementOf({ pipeline, inputs }: ExplainedTable, entry: LedgerEntry): Pick<RowProof, 'kind' | 'statement'> {
   if (entry.verdict === 'quarantined')
     return {
       kind: 'quarantine',
@@ -46,7 +46,7 @@ function statementOf({ pipeline }: ExplainedTable, entry: LedgerEntry): Pick<Row
     const { sealed, day } = entry.mart;
     const of = day === undefined ? '' : ` of ${day}`;
     const state = sealed ? 'all source rows are sealed' : 'some source rows are missing';
-    return { kind: 'mart', statement: `derived by its select from the rows${of} of its inputs: ${state}` };
+    return { kind: 'mart', statement: `derived by its select from the rows${of} of ${inputs.join(', ')}: ${state}` };
   }
   switch (pipeline === undefined ? undefined : proofOf(pipeline)) {
     case 'links':

@@ -91,7 +91,7 @@ async function databaseTarget(
   if (where.kind === 'file' && where.format !== 'sqlite')
     throw refuse(
       'to',
-      'a database: postgres://user@host/database, or a path that ends in .sqlite or .db',
+      'a database: postgres://user@host/database, https://user@host:8443/database, or a path that ends in .sqlite or .db',
       'files are outputs',
     );
   const source = await sourceOf(parsed, target, at, names);

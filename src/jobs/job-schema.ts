@@ -46,7 +46,7 @@ const exported = z
     to: text
       .optional()
       .describe(
-        'Instead of `output`, a database: `postgres://user@host/database` without a password, or a path that ends in .sqlite or .db. The days of the range are replaced there.',
+        'Instead of `output`, a database: `postgres://user@host/database` or `https://user@host:8443/database` (ClickHouse) without a password, or a path that ends in .sqlite or .db. The days of the range are replaced there.',
       ),
     as: text
       .optional()

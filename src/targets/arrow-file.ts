@@ -22,7 +22,7 @@ import {
 } from 'apache-arrow';
 import { quoteName } from '../sql/canonical-text.ts';
 import { duckdbApi } from '../sql/duckdb-api.ts';
-import { type ClassedType, castOf } from './column-class.ts';
+import { type ClassedType, countedValue } from './column-class.ts';
 import type { ExportedColumn, ExportedRows } from './exported-rows.ts';
 
 /** Writes rows to an Arrow IPC file, with a record batch for each two thousand of them. @returns how many rows */
@@ -32,7 +32,7 @@ export async function writeArrow(
 ): Promise<number> {
   const schema = new Schema(columns.map(({ name, classed }) => new Field(name, arrowType(classed), true)));
   let count = 0;
-  const expressions = columns.map((column) => `${plainValue(column)} AS ${quoteName(column.name)}`);
+  const expressions = columns.map((column) => `${countedValue(column)} AS ${quoteName(column.name)}`);
   const write = async (batches: AsyncIterable<RecordBatch>): Promise<void> => {
     const encoder = RecordBatchFileWriter.throughNode({ autoDestroy: true, objectMode: true });
     await pipeline(Readable.from(batches), encoder, createWriteStream(path, { flags: 'wx' }));
@@ -53,13 +53,6 @@ export async function writeArrow(
     expressions,
   );
   return count;
-}
-
-/** SQL for a value as an Arrow buffer holds it: dates as days, timestamps as microseconds. */
-function plainValue(column: ExportedColumn): string {
-  const value = castOf(column);
-  if (column.classed.class === 'date') return `(${value} - DATE '1970-01-01')::INTEGER`;
-  return column.classed.class === 'timestamp' ? `epoch_us(${value})` : value;
 }
 
 /** The Arrow type of a class. */

@@ -56,6 +56,14 @@ export function classOf(type: string): ClassedType {
   return { class: 'decimal', sql: portable, precision: Number(precision), scale: Number(scale) };
 }
 
+/** As `castOf`, but a date as its days since 1970, and a time as microseconds. */
+export function countedValue(column: { readonly name: string; readonly type: string }): string {
+  const value = castOf(column);
+  const { class: kind } = classOf(column.type);
+  if (kind === 'date') return `(${value} - DATE '1970-01-01')::INTEGER`;
+  return kind === 'timestamp' ? `epoch_us(${value})` : value;
+}
+
 /** SQL for a column as its class is read. A number that its class cannot hold is an error of the query. */
 export function castOf({ name, type }: { readonly name: string; readonly type: string }): string {
   const column = quoteName(name);

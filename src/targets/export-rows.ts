@@ -53,7 +53,8 @@ export interface ExportReport {
  * Exports the rows of a table, mart or query to a file or database, as they were when the export began. Memory does not grow with their
  * number. A file is replaced as a whole; in a database, the exported days are.
  *
- * @param to path of a file that ends in .csv, .json, .jsonl, .parquet, .arrow, .xlsx or .sqlite, or postgres://user@host/database
+ * @param to path of a file that ends in .csv, .json, .jsonl, .parquet, .arrow, .xlsx or .sqlite, postgres://user@host/database, or
+ *   https://user@host:8443/database of ClickHouse
  * @throws {UsageError} `bad-target`, `password-in-url`, `no-day`, `no-name`; {AuditError} `not-whole` with `strict`; {StoreError}
  */
 export async function exportRows(
@@ -127,6 +128,10 @@ async function writeTo(
   if (target.kind === 'postgres') {
     const { writePostgres } = await import('./postgres.ts');
     return ofDays(await writePostgres(rows, target.url, table(), options.onDay));
+  }
+  if (target.kind === 'clickhouse') {
+    const { writeClickhouse } = await import('./clickhouse.ts');
+    return ofDays(await writeClickhouse(rows, target.url, table(), options.onDay));
   }
   const { path, format } = target;
   if (format === 'sqlite') {

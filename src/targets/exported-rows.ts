@@ -19,6 +19,8 @@ export interface ExportedColumn {
   readonly type: string;
   readonly classed: ClassedType;
   readonly doc: string | undefined;
+  /** False only if the declaration says that it is never null. */
+  readonly isNullable: boolean;
 }
 
 /** UTC days, both ends inclusive: `2026-05-01`. */
@@ -72,7 +74,8 @@ export async function openRows(
     const declared = table?.columns.find((column) => column.name === name);
     const unit = declared?.unit === undefined ? '' : ` (${declared.unit})`;
     const doc = declared === undefined || declared.doc === '' ? undefined : `${declared.doc}${unit}`;
-    return { name: String(name), type: String(type), classed: classOf(String(type)), doc };
+    const isNullable = declared?.nullable ?? true;
+    return { name: String(name), type: String(type), classed: classOf(String(type)), doc, isNullable };
   });
   const isDated = columns.some(({ name, type }) => name === DAY_COLUMN && type === 'DATE');
   if (required !== undefined && !isDated) throw withoutDay();

@@ -5,11 +5,11 @@ import { StoreError, TonlakeError } from '../core/errors.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { RowStream } from '../sql/query-result.ts';
 import type { CellNotes } from './cell-notes.ts';
-import { castOf } from './column-class.ts';
 import { DAY_COLUMN, type ExportedColumn, type ExportedRows } from './exported-rows.ts';
 import { type DayReport, NO_DAY, unitsOf } from './owned-table.ts';
 import { lockOf, ownTable, type PostgresTable, parseTable, prepareTable, qualified } from './postgres-table.ts';
 import type { TableOptions } from './sqlite-file.ts';
+import { messageOf, tabLine } from './tab-separated.ts';
 
 /**
  * Writes rows to a table of a PostgreSQL database. Each day is replaced in a transaction of its own, rows without days together: readers see
@@ -104,7 +104,7 @@ async function replaceDay(
       if (copy.rowCount !== read) throw new Error(`expected ${read} rows to be stored, got ${copy.rowCount}`);
       return read;
     },
-    [copyLine(rows.columns)],
+    [tabLine(rows.columns, bytesOf)],
   );
   await client.query(
     `INSERT INTO ${ownTable(table)} VALUES ($1, $2, $3, $4, $5) ON CONFLICT (table_name, day)
@@ -114,30 +114,8 @@ async function replaceDay(
   return count;
 }
 
-/** SQL for the line of a row in the text format of COPY: DuckDB writes it, so no value passes through JavaScript by itself. */
-export function copyLine(columns: readonly ExportedColumn[]): string {
-  const values = columns.map((column) => `coalesce(${copyValue(column)}, '\\N')`);
-  return `concat_ws(chr(9), ${values.join(', ')}) AS line`;
-}
-
-function copyValue(column: ExportedColumn): string {
-  const value = castOf(column);
-  switch (column.classed.class) {
-    case 'text':
-    case 'json': {
-      const escapes = [
-        ["'\\'", "'\\\\'"],
-        ['chr(10)', "'\\n'"],
-        ['chr(13)', "'\\r'"],
-        ['chr(9)', "'\\t'"],
-      ];
-      return escapes.reduce((text, [from, to]) => `replace(${text}, ${from}, ${to})`, value);
-    }
-    case 'bytes':
-      return `'\\\\x' || lower(hex(${value}))`;
-    default:
-      return `${value}::VARCHAR`;
-  }
+function bytesOf({ classed }: ExportedColumn, value: string): string | undefined {
+  return classed.class === 'bytes' ? `'\\\\x' || lower(hex(${value}))` : undefined;
 }
 
 /** The lines of a COPY in pieces. PostgreSQL has no character U+0000; it becomes U+FFFD. */
@@ -162,10 +140,4 @@ function failed(url: URL, cause: unknown): StoreError {
     hint: 'days that were replaced before are complete; the others are as they were',
     cause,
   });
-}
-
-function messageOf(error: unknown): string {
-  // Several addresses that refuse a connection have no message of their own.
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
 }

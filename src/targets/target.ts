@@ -25,9 +25,10 @@ export type FileFormat = (typeof EXTENSIONS)[keyof typeof EXTENSIONS];
 export type Target =
   | { readonly kind: 'file'; readonly format: FileFormat; readonly path: string }
   /** A URL without a password. */
-  | { readonly kind: 'postgres'; readonly url: URL };
+  | { readonly kind: 'postgres'; readonly url: URL }
+  | { readonly kind: 'clickhouse'; readonly url: URL };
 
-const HINT = `a file that ends in ${Object.keys(EXTENSIONS).join(', ')}, or postgres://user@host/database`;
+const HINT = `a file that ends in ${Object.keys(EXTENSIONS).join(', ')}, postgres://user@host/database, or https://user@host:8443/database of ClickHouse`;
 
 /**
  * A target as a user writes it: the path of a file, whose extension says the format, or the URL of a database.
@@ -35,7 +36,8 @@ const HINT = `a file that ends in ${Object.keys(EXTENSIONS).join(', ')}, or post
  * @throws {UsageError} `bad-target`; `password-in-url`
  */
 export function parseTarget(text: string): Target {
-  if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: parseUrl(text) };
+  if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: parseUrl(text, POSTGRES) };
+  if (/^https?:\/\//.test(text)) return { kind: 'clickhouse', url: clickhouseUrl(text) };
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(text)) throw badTarget(text);
   const ending = extname(text).toLowerCase();
   const format = EXTENSIONS[ending as keyof typeof EXTENSIONS];
@@ -44,14 +46,37 @@ export function parseTarget(text: string): Target {
   return { kind: 'file', format, path: text };
 }
 
-function parseUrl(text: string): URL {
+interface UrlHints {
+  readonly example: string;
+  readonly password: string;
+}
+
+const POSTGRES: UrlHints = {
+  example: 'postgres://user@host:5432/database',
+  password: 'set PGPASSWORD, or write a line to ~/.pgpass (or the file that PGPASSFILE names)',
+};
+const CLICKHOUSE: UrlHints = {
+  example: 'https://user@host:8443/database, or http://user@localhost:8123/database',
+  password: 'set CLICKHOUSE_PASSWORD, or CLICKHOUSE_PASSWORD_FILE to the path of a file with it',
+};
+
+function clickhouseUrl(text: string): URL {
+  const url = parseUrl(text, CLICKHOUSE);
+  if (url.search === '' && url.hash === '' && !url.pathname.slice(1).includes('/')) return url;
+  throw new UsageError('usage: expected the URL of a ClickHouse database, got one with parameters or a longer path', {
+    code: 'bad-target',
+    hint: CLICKHOUSE.example,
+  });
+}
+
+function parseUrl(text: string, { example, password }: UrlHints): URL {
   let url: URL;
   try {
     url = new URL(text);
   } catch (cause) {
     throw new UsageError('usage: expected the URL of a database, got one that cannot be parsed', {
       code: 'bad-target',
-      hint: 'postgres://user@host:5432/database',
+      hint: example,
       cause,
     });
   }
@@ -60,7 +85,7 @@ function parseUrl(text: string): URL {
     'usage: expected a URL without a password, which would be visible to other users of the machine',
     {
       code: 'password-in-url',
-      hint: 'set PGPASSWORD, or write a line to ~/.pgpass (or the file that PGPASSFILE names)',
+      hint: password,
     },
   );
 }

@@ -5,7 +5,7 @@ import { StoreError } from '../core/errors.ts';
 import { formatCount } from '../core/format.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { CellNotes } from './cell-notes.ts';
-import { castOf } from './column-class.ts';
+import { countedValue } from './column-class.ts';
 import type { ExportedColumn, ExportedRows } from './exported-rows.ts';
 import { cellXml, textXml } from './xlsx-cells.ts';
 
@@ -56,16 +56,14 @@ export async function writeXlsx(
 
 /** SQL for a value as `cellXml` takes it. */
 function plainValue(column: ExportedColumn): string {
-  const value = castOf(column);
+  const value = countedValue(column);
   switch (column.classed.class) {
     case 'date':
-      return `(${value} - DATE '1970-01-01')::INTEGER`;
     case 'timestamp':
-      return `epoch_us(${value})`;
-    case 'bytes':
-      return `to_base64(${value})`;
     case 'boolean':
       return value;
+    case 'bytes':
+      return `to_base64(${value})`;
     default:
       return `${value}::VARCHAR`;
   }

@@ -1,4 +1,5 @@
 import { haveCommon, intersectSpans, type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
+import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { PipelineStatus } from '../warehouse/query/status.ts';
 import type { CoverageCell } from './ui-types.ts';
@@ -36,8 +37,8 @@ export function holdsOf({ done, holes, quarantined, forgotten }: PipelineStatus)
   return first === undefined || last === undefined ? undefined : { from: first, to: last };
 }
 
-/** True if the rows of a pipeline belong to blocks; those of lists and lookups tell how things were when they were read. */
-export function coversBlocks({ pipelines, lasting }: Registry, name: string): boolean {
+/** True if a map can show a pipeline: its rows belong to blocks, and stay. */
+export function isMapped({ pipelines, lasting }: Registry, name: string): boolean {
   const pipeline = pipelines.find((each) => each.name === name);
-  return pipeline !== undefined && lasting.includes(name) && !['snapshot', 'lookup'].includes(pipeline.walk.kind);
+  return pipeline !== undefined && lasting.includes(name) && coversBlocks(pipeline);
 }

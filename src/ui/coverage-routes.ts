@@ -4,7 +4,7 @@ import { UsageError } from '../core/errors.ts';
 import { hullOf, intersectSpans, type Span, shortSpans, subtractSpans, unionSpans } from '../core/span.ts';
 import { FORGOTTEN, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
-import { coversBlocks, holdsOf, mapCells } from './coverage-map.ts';
+import { holdsOf, isMapped, mapCells } from './coverage-map.ts';
 import type { OwnReader } from './own-reader.ts';
 import { fillCommand, readOverview } from './read-overview.ts';
 import type { StatusCache } from './status-cache.ts';
@@ -38,7 +38,7 @@ export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader, cach
     return c.json(
       await own.use(async (opened) => {
         const { pipelines } = await cache.read(opened);
-        const shown = pipelines.filter(({ pipeline }) => coversBlocks(opened.registry, pipeline));
+        const shown = pipelines.filter(({ pipeline }) => isMapped(opened.registry, pipeline));
         return coverageOf(shown, { from, to }, cells);
       }),
     );

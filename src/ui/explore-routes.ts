@@ -1,16 +1,20 @@
 import type { Hono } from 'hono';
 import * as z from 'zod';
+import { realEffects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
+import type { Registry } from '../declare/registry.ts';
 import { describeExplanation } from '../explain/describe-row.ts';
 import { explainRowIn } from '../explain/explain-row.ts';
+import type { Explanation } from '../explain/explanation.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { readBalances } from './balance-history.ts';
 import { findValue, parseSought } from './find-value.ts';
-import type { OwnReader } from './own-reader.ts';
+import type { Opened, OwnReader } from './own-reader.ts';
 import type { QueryRuns } from './query-runs.ts';
 import { cellsOf } from './table-routes.ts';
 import { readTraceTree } from './trace-tree.ts';
-import type { UiEnvironment } from './ui-options.ts';
-import type { FoundRows, FoundValue } from './ui-types.ts';
+import type { UiEnvironment, UiOptions } from './ui-options.ts';
+import type { ExplainedRow, FoundRows, FoundValue } from './ui-types.ts';
 import { valid } from './valid-request.ts';
 
 /** Rows that are shown of a table. */
@@ -18,17 +22,18 @@ const MAX_ROWS = 50;
 
 const soughtSchema = z.strictObject({ q: z.string().min(1).max(200) });
 const rowsSchema = z.strictObject({ q: z.string().min(1).max(200), table: z.string(), column: z.string() });
-const keySchema = z.strictObject({ table: z.string(), key: z.string().max(2000) });
+const keySchema = z.strictObject({
+  table: z.string(),
+  key: z.string().max(2000),
+  source: z.literal('true').optional(),
+});
 
 /** Finds rows by hash, address or block, and says where they are from. */
-export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: QueryRuns): void {
+export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: QueryRuns, options: UiOptions): void {
   app.get('/api/explore', valid('query', soughtSchema), async (c) => {
     const sought = parseSought(c.req.valid('query').q);
     if (sought === undefined) throw notSought();
-    const { registry, ledger } = await own.use(async (opened) => ({
-      registry: opened.registry,
-      ledger: await opened.reader.ledger(),
-    }));
+    const { registry, ledger } = await own.use(heldBy);
     const found = await runs.withQueries(
       c.req.raw.signal,
       async (read): Promise<FoundValue> => ({
@@ -38,6 +43,14 @@ export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs:
       }),
     );
     return c.json(found);
+  });
+  app.get('/api/explore/balances', valid('query', soughtSchema), async (c) => {
+    const sought = parseSought(c.req.valid('query').q);
+    if (sought?.kind !== 'address') throw notSought();
+    const { registry, ledger } = await own.use(heldBy);
+    return c.json(
+      await runs.withQueries(c.req.raw.signal, (read) => readBalances(read, registry, ledger, sought.value)),
+    );
   });
   app.get('/api/explore/rows', valid('query', rowsSchema), async (c) => {
     const { q, table: name, column } = c.req.valid('query');
@@ -63,11 +76,48 @@ export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs:
   });
   // The text of tonlake explain row.
   app.get('/api/explain', valid('query', keySchema), async (c) => {
-    const { table, key } = c.req.valid('query');
+    const { table, key, source } = c.req.valid('query');
     const words = key.split('\n');
-    const explanation = await own.use(({ reader, registry }) => explainRowIn(reader, registry, table, words));
-    return c.json({ text: describeExplanation(explanation, words) });
+    const { explanation, registry } = await own.use(async (opened) => ({
+      explanation: await explainRowIn(opened.reader, opened.registry, table, words),
+      registry: opened.registry,
+    }));
+    const text = describeExplanation(explanation, words);
+    const record = source === undefined ? null : await askSource(explanation, registry, options);
+    const explained: ExplainedRow = { text, source: record };
+    return c.json(explained);
   });
+}
+
+async function heldBy({ reader, registry }: Opened) {
+  return { registry, ledger: await reader.ledger() };
+}
+
+/** The record of the first row as the source sends it now. @throws {UsageError} `no-source` */
+async function askSource(
+  explanation: Explanation,
+  registry: Registry,
+  { network, mayAskSource }: UiOptions,
+): Promise<ExplainedRow['source']> {
+  if (!mayAskSource) {
+    throw new UsageError('usage: expected leave to ask the source, got none', {
+      code: 'no-source',
+      hint: 'start tonlake ui with --allow-source',
+    });
+  }
+  const [row] = explanation.rows;
+  if (row === undefined) return null;
+  const { readSourceRecord } = await import('../explain/source-record.ts');
+  const options = { registry, network, effects: realEffects, waitMs: 0, onRetry: () => undefined };
+  const { request, fields } = await readSourceRecord(explanation, row, options);
+  return {
+    request,
+    fields:
+      fields?.map(({ column, pointer, state, stored, sent, isDecoration, where }) => ({
+        ...{ name: column ?? pointer, state, stored, sent },
+        note: isDecoration ? 'computed by the server on each read' : (where ?? null),
+      })) ?? null,
+  };
 }
 
 function notSought(): UsageError {

@@ -1,13 +1,13 @@
 import { rawAddress } from '../api/client/address.ts';
 import type { ColumnDef } from '../declare/column.ts';
 import type { Registry } from '../declare/registry.ts';
-import type { TableDef } from '../declare/table.ts';
+import { base64Hash, givenColumns } from '../explain/row-key.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
 import type { FoundPlace, FoundValue } from './ui-types.ts';
 
-type Read = (sql: string) => Promise<QueryResult>;
+export type Read = (sql: string) => Promise<QueryResult>;
 
 /** What a text names, and how tables hold it. */
 export interface SoughtValue {
@@ -20,9 +20,8 @@ export function parseSought(text: string): SoughtValue | undefined {
   const word = text.trim();
   const address = rawAddress(word);
   if (address !== undefined) return { kind: 'address', value: address };
-  if (/^[0-9a-f]{64}$/i.test(word)) return { kind: 'hash', value: Buffer.from(word, 'hex').toString('base64') };
-  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(word))
-    return { kind: 'hash', value: Buffer.from(word, 'base64url').toString('base64') };
+  const hash = base64Hash(word);
+  if (hash !== undefined) return { kind: 'hash', value: hash };
   const digits = word.replaceAll(/[_,](?=\d{3}\b)/g, '');
   return /^\d{1,10}$/.test(digits) ? { kind: 'block', value: digits } : undefined;
 }
@@ -46,14 +45,11 @@ export async function findValue(
     );
     for (const [at, { name, doc }] of columns.entries()) {
       const count = Number(rows[0]?.[at]);
-      if (count > 0) places.push({ table: table.name, column: name, doc, count, isKey: isKeyOf(table, name) });
+      if (count > 0)
+        places.push({ table: table.name, column: name, doc, count, isKey: givenColumns(table).join() === name });
     }
   }
   return places.sort((a, b) => Number(b.isKey) - Number(a.isKey));
-}
-
-function isKeyOf({ key }: TableDef, column: string): boolean {
-  return key.filter((name) => name !== '_read_at').join() === column;
 }
 
 function mayHold({ name, kind }: ColumnDef, sought: SoughtValue['kind']): boolean {

@@ -5,6 +5,7 @@ import { tableSummary } from '../declare/describe-tables.ts';
 import { kinds } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import { loadMarts, type MartDef } from '../marts/load-marts.ts';
+import { quoteName } from '../sql/canonical-text.ts';
 import { COMMITS, commitColumns, type LedgerEntry } from '../warehouse/index.ts';
 import { findGaps } from '../warehouse/query/open-warehouse.ts';
 import type { Opened } from './own-reader.ts';
@@ -53,9 +54,9 @@ function sizeOf(
   return { rows, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), files: files.length };
 }
 
-/** A table, view or mart in full. @throws {UsageError} `unknown-table` */
-export async function describeRelation(opened: Opened, name: string): Promise<TableDetail> {
-  const { reader, registry } = opened;
+/** What is known of a table, view or mart without reading its rows. @throws {UsageError} `unknown-table` */
+export async function findRelation(opened: Opened, name: string): Promise<Omit<TableDetail, 'gaps' | 'newestFiles'>> {
+  const { registry } = opened;
   const items = await listTables(opened);
   const item = items.find((each) => each.name === name);
   if (item === undefined) {
@@ -65,14 +66,15 @@ export async function describeRelation(opened: Opened, name: string): Promise<Ta
       hint: `${didYouMean(name, names)}tonlake describe lists them`,
     });
   }
-  const ledger = await reader.ledger();
-  const gaps = await findGaps(reader, registry, { sql: `SELECT * FROM "${name}"` });
-  return {
-    ...item,
-    ...declarationOf(registry, await loadMarts(registry), name),
-    gaps,
-    newestFiles: filesOf(ledger, name),
-  };
+  return { ...item, ...declarationOf(registry, await loadMarts(registry), name) };
+}
+
+/** A table, view or mart in full. @throws {UsageError} `unknown-table` */
+export async function describeRelation(opened: Opened, name: string): Promise<TableDetail> {
+  const { reader, registry } = opened;
+  const relation = await findRelation(opened, name);
+  const gaps = await findGaps(reader, registry, { sql: `SELECT * FROM ${quoteName(name)}` });
+  return { ...relation, gaps, newestFiles: filesOf(await reader.ledger(), name) };
 }
 
 type Declaration = Pick<TableDetail, 'grain' | 'key' | 'endpoint' | 'sql' | 'columns'>;

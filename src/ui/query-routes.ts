@@ -6,8 +6,11 @@ import * as z from 'zod';
 import { UsageError } from '../core/errors.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { KEPT } from '../sql/kept-rows.ts';
-import { RELATION_FORMATS, type RelationFormat, writeRelation } from '../sql/relation-writer.ts';
-import type { QueryRuns } from './query-runs.ts';
+import { RELATION_FORMATS, writeRelation } from '../sql/relation-writer.ts';
+import { CellNotes } from '../targets/cell-notes.ts';
+import { classOf } from '../targets/column-class.ts';
+import type { ExportedRows } from '../targets/exported-rows.ts';
+import type { Kept, QueryRuns } from './query-runs.ts';
 import { readSavedQueries } from './saved-queries.ts';
 import { cellsOf } from './table-routes.ts';
 import type { UiEnvironment, UiOptions } from './ui-options.ts';
@@ -30,7 +33,13 @@ const rowsSchema = z.strictObject({
   order: z.enum(['asc', 'desc']).default('asc'),
 });
 const pointsSchema = z.strictObject({ columns: z.string().min(1) });
-const downloadSchema = z.strictObject({ format: z.enum(RELATION_FORMATS) });
+const DOWNLOADS = [...RELATION_FORMATS, 'xlsx'] as const;
+type DownloadFormat = (typeof DOWNLOADS)[number];
+const downloadSchema = z.strictObject({ format: z.enum(DOWNLOADS) });
+const TYPES: Readonly<Partial<Record<DownloadFormat, string>>> = {
+  parquet: 'application/vnd.apache.parquet',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
 
 /** Runs queries, and hands over their rows. */
 export function addQueryRoutes(app: Hono<UiEnvironment>, runs: QueryRuns, options: UiOptions): void {
@@ -64,7 +73,7 @@ export function addQueryRoutes(app: Hono<UiEnvironment>, runs: QueryRuns, option
   app.get('/api/results/:id/download', valid('query', downloadSchema), async (c) => {
     const { format } = c.req.valid('query');
     const body = await download(runs, c.req.param('id'), format);
-    c.header('Content-Type', format === 'parquet' ? 'application/vnd.apache.parquet' : `text/${format}; charset=utf-8`);
+    c.header('Content-Type', TYPES[format] ?? `text/${format}; charset=utf-8`);
     c.header('Content-Disposition', `attachment; filename="result.${format}"`);
     return c.body(body);
   });
@@ -77,11 +86,24 @@ function columnIn(columns: readonly { readonly name: string }[], name: string): 
   throw new UsageError(`usage: expected a column of the result, got ${name}`, { code: 'unknown-column' });
 }
 
-async function download(runs: QueryRuns, id: string, format: RelationFormat): Promise<ReadableStream> {
+async function download(runs: QueryRuns, id: string, format: DownloadFormat): Promise<ReadableStream> {
   const { result, source } = runs.result(id);
   const file = runs.scratchFile(format);
-  await writeRelation(source, { sql: `SELECT * FROM ${KEPT} LIMIT ${result.count}` }, { file, format });
+  const sql = `SELECT * FROM ${KEPT} LIMIT ${result.count}`;
+  if (format === 'xlsx') await writeWorkbook(runs.result(id), sql, file);
+  else await writeRelation(source, { sql }, { file, format });
   const stream = createReadStream(file);
   stream.once('close', () => void rm(file, { force: true }));
   return Readable.toWeb(stream) as ReadableStream;
+}
+
+/** What a spreadsheet cannot hold becomes text: docs/export.md says what. */
+async function writeWorkbook({ result, source }: Kept, sql: string, file: string): Promise<void> {
+  const { writeXlsx } = await import('../targets/xlsx-file.ts');
+  const columns = result.columns.map(({ name, type }) => ({
+    ...{ name, type, classed: classOf(type), doc: undefined, isNullable: true },
+  }));
+  const read: ExportedRows['read'] = (_day, use, expressions = []) =>
+    source.stream(`SELECT ${expressions.join(', ')} FROM (${sql})`, undefined, use);
+  await writeXlsx({ columns, read }, file, { name: 'result', notes: new CellNotes() });
 }

@@ -2,7 +2,7 @@ import { shellWord } from '../core/shell-word.ts';
 import { formatSpans, spanSize, totalSize, unionSpans } from '../core/span.ts';
 import { textOf } from '../sql/row-text.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
-import { coversBlocks } from './coverage-map.ts';
+import { isMapped } from './coverage-map.ts';
 import type { Opened } from './own-reader.ts';
 import { isUnderWay, readRuns } from './read-runs.ts';
 import type { Overview, PipelineItem, RunItem } from './ui-types.ts';
@@ -15,7 +15,7 @@ const MAX_SPANS = 50;
 
 /** What a warehouse holds and lacks, and what is at work on it. */
 export async function readOverview({ reader, registry }: Opened, status: WarehouseStatus): Promise<Overview> {
-  const pipelines = status.pipelines.map((each) => pipelineItem(each, coversBlocks(registry, each.pipeline)));
+  const pipelines = status.pipelines.map((each) => pipelineItem(each, isMapped(registry, each.pipeline)));
   const sum = (of: (item: PipelineItem) => number): number => pipelines.reduce((total, each) => total + of(each), 0);
   const writer = await reader.writer();
   return {

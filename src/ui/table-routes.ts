@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import { FUNCTION_NAMES, KEYWORDS, relationColumns } from '../marts/relation-columns.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { textOf } from '../sql/row-text.ts';
-import { describeRelation, listTables } from './list-tables.ts';
+import { describeRelation, findRelation, listTables } from './list-tables.ts';
 import type { OwnReader } from './own-reader.ts';
 import { profileColumn } from './profile-column.ts';
 import type { QueryRuns } from './query-runs.ts';
@@ -20,13 +20,13 @@ export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: Q
   );
   app.get('/api/tables/:name/sample', async (c) => {
     const { columns, rows } = await own.use(async (opened) => {
-      const { name } = await describeRelation(opened, c.req.param('name'));
+      const { name } = await findRelation(opened, c.req.param('name'));
       return opened.reader.query(`SELECT * FROM ${quoteName(name)} LIMIT ${SAMPLE_ROWS}`);
     });
     return c.json({ columns, rows: rows.map(cellsOf) });
   });
   app.get('/api/tables/:name/columns/:column/profile', async (c) => {
-    const { name, columns } = await own.use((opened) => describeRelation(opened, c.req.param('name')));
+    const { name, columns } = await own.use((opened) => findRelation(opened, c.req.param('name')));
     const column = columns.find((each) => each.name === c.req.param('column'));
     if (column === undefined) return c.notFound();
     const profile = await runs.withQueries(c.req.raw.signal, (read) =>

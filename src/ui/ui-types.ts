@@ -10,6 +10,8 @@ export interface Session {
   readonly memoryMb: number;
   readonly maxRows: number;
   readonly allowFiles: boolean;
+  /** True if rows may be compared with what the source sends now. */
+  readonly mayAskSource: boolean;
 }
 
 export interface ResultColumn {
@@ -340,6 +342,33 @@ export interface FoundValue {
   readonly places: readonly FoundPlace[];
   /** Roots of the trace of a hash. */
   readonly trace: readonly TraceNode[];
+}
+
+/** Balances of an account over time. */
+export interface BalanceHistory {
+  readonly table: string;
+  /** States of the account that have a balance; the points may be fewer. */
+  readonly count: number;
+  readonly points: readonly { readonly time: string; readonly ton: string }[];
+}
+
+/** Where a row is from, and what the source sends for it now. */
+export interface ExplainedRow {
+  readonly text: string;
+  /** Null if the source was not asked. */
+  readonly source: {
+    readonly request: string;
+    /** Null if no record has the key. */
+    readonly fields:
+      | readonly {
+          readonly name: string;
+          readonly state: string;
+          readonly stored: Cell;
+          readonly sent: Cell;
+          readonly note: string | null;
+        }[]
+      | null;
+  } | null;
 }
 
 export interface FoundRows extends Pick<ResultRows, 'rows'> {

@@ -244,10 +244,16 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
       `select trace_id, account, friendly_address(account), hash from transactions where trace_id in
         (select trace_id from transactions group by 1 having count(*) > 2) order by lt limit 1`,
     )) as [[string, string, string, string]];
+    const busiest = await value(
+      'select account from account_states where balance is not null group by 1 order by count(*) desc, 1 limit 1',
+    );
     await visit('/explore', async (page) => {
       await page.getByLabel('Address, hash or seqno').fill(friendly);
       await page.keyboard.press('Enter');
       await page.getByText(account, { exact: true }).first().waitFor();
+      await page.getByLabel('Address, hash or seqno').fill(busiest);
+      await page.keyboard.press('Enter');
+      await page.getByRole('img', { name: 'Balance over time, in TON' }).locator('svg').waitFor();
       await page.getByLabel('Address, hash or seqno').fill(hash);
       await page.keyboard.press('Enter');
       await page.locator('.trace li').first().waitFor();

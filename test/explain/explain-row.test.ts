@@ -8,6 +8,7 @@ import { explainRow } from '../../src/explain/explain-row.ts';
 import { Database } from '../../src/sql/database.ts';
 import { tonlake } from '../cli.ts';
 import { copyOf, damage, exportSandbox, texts } from '../marts/support.ts';
+import { EXTENSIONS, S3_PROGRAM, startS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 
 const registry = await loadRegistry();
@@ -210,6 +211,31 @@ describe('a key', () => {
     ]);
   });
 });
+
+test('a row of a mart names the tables and marts that it is derived from', async () => {
+  const copy = await copyOf(folder);
+  expect((await tonlake(['mart', 'build', 'transactions_daily', '--warehouse', copy])).code).toBe(0);
+  const { code, stdout } = await explain(copy, 'transactions_daily', 'block_date=2026-05-01');
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/\n {2}proof {6}derived by its select from the rows of 2026-05-01 of transactions: /),
+  ]);
+});
+
+test.skipIf(S3_PROGRAM === undefined || EXTENSIONS === undefined)(
+  'a row of a warehouse in an object store is explained as in a folder (skipped without versitygw or extensions)',
+  async () => {
+    const { env: s3 } = await startS3();
+    const env = { ...s3, TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '' };
+    expect((await tonlake(['copy', folder, 's3://lake/w'], { env })).code).toBe(0);
+    const args = ['explain', 'row', 'messages', ...(await keyOf(folder, 'messages')), '--json', '--warehouse'];
+    const [here, there] = [await tonlake([...args, folder]), await tonlake([...args, 's3://lake/w'], { env })];
+    expect([there.code, there.stderr]).toEqual([0, '']);
+    const [one, other] = [here, there].map(({ stdout }) => JSON.parse(stdout).rows[0]);
+    expect(other.file.checksum).toBe('matches');
+    expect(other).toEqual(one);
+  },
+);
 
 test('fields are compared with all digits, and not as the decoder would', () => {
   const pipeline = registry.pipeline('jetton_masters');

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseSought } from '../../src/ui/find-value.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
-import type { FoundRows, FoundValue, Overview, TraceNode } from '../../src/ui/ui-types.ts';
+import type {
+  BalanceHistory,
+  ExplainedRow,
+  FoundRows,
+  FoundValue,
+  Overview,
+  TraceNode,
+} from '../../src/ui/ui-types.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
 import { exportSandbox, serveWarehouse, Visitor } from './support.ts';
@@ -88,6 +95,43 @@ test('a row says where it is from, as tonlake explain row does', async () => {
   const { stdout } = await tonlake(['explain', 'row', 'transactions', hash, '--warehouse', warehouse]);
   expect(text).toBe(stdout);
   expect(text).toContain('the file has the SHA-256 that the ledger recorded');
+});
+
+test('the balances of an account over time are those of its states', async () => {
+  const [[account]] = (await query(
+    warehouse,
+    'select account from account_states where balance is not null group by 1 order by count(*) desc, 1 limit 1',
+  )) as [[string]];
+  const history = await visitor.read<BalanceHistory>(`/api/explore/balances?${new URLSearchParams({ q: account })}`);
+  const rows = await query(
+    warehouse,
+    `select block_time, ton(balance) from account_states where account = '${account}' and balance is not null order by last_trans_lt`,
+  );
+  expect(rows.length).toBeGreaterThan(1);
+  expect(history).toMatchObject({ table: 'account_states', count: rows.length });
+  expect(history.points.map(({ time, ton }) => [time, ton])).toEqual(rows);
+  expect((await visitor.get('/api/explore/balances?q=1005')).status).toBe(400);
+});
+
+test('the source is asked only if the server was told so, and shows the record field by field', async () => {
+  const [[hash]] = (await query(warehouse, 'select hash from transactions order by lt limit 1')) as [[string]];
+  const path = `/api/explain?${new URLSearchParams({ table: 'transactions', key: hash, source: 'true' })}`;
+  const refused = await visitor.get(path);
+  expect([refused.status, JSON.parse(refused.text).code]).toEqual([400, 'no-source']);
+  const other = await serveWarehouse(warehouse, { mayAskSource: true });
+  try {
+    const guest = await Visitor.enter(other);
+    const { source } = await guest.read<ExplainedRow>(path);
+    expect(source?.request).toMatch(/^GET .*transactions/);
+    expect(source?.fields?.find(({ name }) => name === 'hash')).toMatchObject({
+      state: 'equal',
+      stored: hash,
+      sent: hash,
+    });
+    expect(source?.fields?.filter(({ state }) => state === 'differs')).toEqual([]);
+  } finally {
+    await other.close();
+  }
 });
 
 test('what is not there, or is no value, is said so', async () => {

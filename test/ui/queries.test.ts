@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/index.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
@@ -154,6 +155,13 @@ describe('a query', () => {
     });
     writeFileSync(parquet, Buffer.from(await answer.arrayBuffer()));
     expect(await query(warehouse, `select lt, total_fees, hash from '${parquet}' order by lt`)).toEqual(rows);
+    const workbook = await fetch(`http://127.0.0.1:${server.port}/api/results/${id}/download?format=xlsx`, { headers });
+    const parts = unzipSync(new Uint8Array(await workbook.arrayBuffer()));
+    const sheet = strFromU8(parts['xl/worksheets/sheet1.xml'] ?? new Uint8Array());
+    const cells = [...sheet.matchAll(/<row>(.*?)<\/row>/g)].map(([, row = '']) =>
+      [...row.matchAll(/<c[^>]*>(?:<v>|<is><t[^>]*>)([^<]*)</g)].map(([, value]) => value),
+    );
+    expect(cells).toEqual([['lt', 'total_fees', 'hash'], ...rows]);
     expect(count).toBe(rows.length);
     expect((await visitor.get(`/api/results/${id}/download?format=exe`)).status).toBe(400);
   });

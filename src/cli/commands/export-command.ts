@@ -17,12 +17,14 @@ interface ExportFlags extends CommonOptions {
 }
 
 const HELP = `
-Targets: a file that ends in .csv, .json, .jsonl, .parquet, .arrow, .xlsx, .sqlite or .db, or postgres://user@host/database. A file
-is replaced when the new one is complete; of a SQLite file, only the exported rows are.
+Targets: a file that ends in .csv, .json, .jsonl, .parquet, .arrow, .xlsx, .sqlite or .db, postgres://user@host/database, or the
+HTTP interface of ClickHouse, https://user@host:8443/database. A file is replaced when the new one is complete; of a SQLite file,
+only the exported rows are.
 
-In a database, each UTC day of rows with a block_date replaces the rows of that day, in a transaction of its own, so the same
-export can be repeated. Rows without a day are replaced together. The table is created with types, key, index and comments.
-_tonlake_exports in the target says which days are there. The password is read from PGPASSWORD or ~/.pgpass, never from the URL.
+In a database, each UTC day of rows with a block_date replaces the rows of that day in one step, so the same export can be
+repeated. Rows without a day are replaced together. The table is created with types, key, index and comments.
+_tonlake_exports in the target says which days are there. The password is read from PGPASSWORD or ~/.pgpass, or
+from CLICKHOUSE_PASSWORD or the file that CLICKHOUSE_PASSWORD_FILE names, never from the URL.
 
 What a target cannot hold as it is, such as 64-bit numbers in a spreadsheet, is written as text, with a warning: docs/export.md has
 the types of each target.
@@ -31,6 +33,7 @@ Examples:
   tonlake export transactions --to transactions.parquet --network sandbox
   tonlake export gas_fees_daily --to fees.xlsx
   tonlake export transactions --days 2026-05-01:2026-05-07 --to postgres://analyst@db.local/lake
+  tonlake export messages --to http://analyst@localhost:8123/lake
   tonlake export "select * from messages where comment is not null" --as comments --to lake.sqlite`;
 
 /** `tonlake export`: rows go to files and databases. */

@@ -8,6 +8,7 @@ interface UiFlags extends CommonOptions {
   readonly seconds: number;
   readonly memory: number;
   readonly allowFiles?: boolean;
+  readonly allowSource?: boolean;
   readonly queries: string;
   readonly jobs?: string;
 }
@@ -31,6 +32,7 @@ export function addUi(program: Command): void {
     .option('--seconds <n>', 'time limit of a query', parseCount, 60)
     .option('--memory <MB>', 'memory limit of a query; it spills to temporary files', parseCount, 1024)
     .option('--allow-files', 'let queries read files outside of the warehouse')
+    .option('--allow-source', 'let Explore compare a row with what the source sends now, when you click it')
     .option('--queries <folder>', 'folder with saved queries, NAME.sql', 'queries')
     .option('--jobs <path>', 'job file or folder of job files (default: jobs, or pipelines/jobs)')
     .addHelpText('after', HELP)
@@ -43,6 +45,7 @@ export function addUi(program: Command): void {
       const server = await serveUi({
         ...{ warehouse, network: flags.network, port: flags.port, version: readVersion() },
         ...{ seconds: flags.seconds, memoryMb: flags.memory, allowFiles: flags.allowFiles === true },
+        mayAskSource: flags.allowSource === true,
         ...{ queriesFolder: flags.queries, jobsPath: flags.jobs },
       });
       process.stdout.write(`${server.url}\npress Ctrl-C to stop\n`);

@@ -1,0 +1,168 @@
+import { StoreError, UsageError } from '../core/errors.ts';
+import { quoteText } from '../sql/canonical-text.ts';
+import type { ClassedType } from './column-class.ts';
+import { DAY_COLUMN, type ExportedColumn, type ExportedRows } from './exported-rows.ts';
+import { columnsToAdd, NO_DAY, OWN_TABLE, requireOwnTable, type TargetColumn } from './owned-table.ts';
+
+/** Runs a statement; `rows` are those of a query, every value as text. */
+export interface ClickhouseSession {
+  command(sql: string): Promise<void>;
+  rows(sql: string): Promise<readonly (readonly string[])[]>;
+}
+
+/** A table of a ClickHouse database, and how its statements name it. */
+export interface ClickhouseTable {
+  readonly database: string;
+  readonly name: string;
+}
+
+/** A name such as `transactions` or `lake.transactions`. @throws {UsageError} `bad-name` */
+export function parseClickhouseTable(text: string, database: string): ClickhouseTable {
+  const [first = '', second, ...more] = text.split('.');
+  if (more.length > 0 || first === '' || second === '') {
+    throw new UsageError(`usage: expected a table or database.table, got ${text}`, {
+      code: 'bad-name',
+      hint: '--as transactions, or --as lake.transactions',
+    });
+  }
+  return second === undefined ? { database, name: first } : { database: first, name: second };
+}
+
+/** ClickHouse reads backslashes in names and texts as escapes. */
+export function clickhouseName(name: string): string {
+  return `\`${name.replace(/[\\`]/g, '\\$&')}\``;
+}
+
+export function clickhouseText(text: string): string {
+  return quoteText(text.replaceAll('\\', '\\\\'));
+}
+
+/** The quoted name of a table, in its database. */
+export function clickhousePath({ database, name }: ClickhouseTable): string {
+  return `${clickhouseName(database)}.${clickhouseName(name)}`;
+}
+
+/** ClickHouse's type for a class, as `system.columns` reports it. */
+export function clickhouseType({ class: kind, precision = 38, scale = 0 }: ClassedType): string {
+  switch (kind) {
+    case 'boolean':
+      return 'Bool';
+    case 'int32':
+      return 'Int32';
+    case 'int64':
+      return 'Int64';
+    case 'decimal':
+      return `Decimal(${precision}, ${scale})`;
+    case 'double':
+      return 'Float64';
+    case 'text':
+    case 'json':
+    case 'bytes':
+      return 'String';
+    case 'date':
+      return 'Date32';
+    case 'timestamp':
+      return "DateTime64(6, 'UTC')";
+  }
+}
+
+/** The columns of the table; those of the key cannot be null, because the table is sorted by them. */
+export function clickhouseColumns({ columns, key }: ExportedRows): readonly TargetColumn[] {
+  return columns.map(({ name, classed, isNullable }) => {
+    const type = clickhouseType(classed);
+    return { name, type: key.includes(name) && !isNullable ? type : `Nullable(${type})` };
+  });
+}
+
+/** The partition of a day, which is replaced in one step: `20260501`, `0` for rows without a day, `all` for rows that have none. */
+export function partitionOf(day: string | null | undefined): string {
+  if (day === undefined) return 'all';
+  return day === null ? '0' : day.replaceAll('-', '');
+}
+
+/**
+ * Creates the table of the exports and the table of the rows, or adds columns to an existing one.
+ *
+ * @throws {StoreError} `foreign-table`, `other-network`, `wrong-target`
+ */
+export async function prepareClickhouse(
+  session: ClickhouseSession,
+  table: ClickhouseTable,
+  rows: ExportedRows,
+): Promise<void> {
+  const own = clickhousePath({ ...table, name: OWN_TABLE });
+  await session.command(`CREATE DATABASE IF NOT EXISTS ${clickhouseName(table.database)}`);
+  await session.command(
+    `CREATE TABLE IF NOT EXISTS ${own} (table_name String, day String, rows UInt64, network String, exported_at DateTime64(3, 'UTC'))
+      ENGINE = ReplacingMergeTree(exported_at) ORDER BY (table_name, day)`,
+  );
+  const place = `database = ${clickhouseText(table.database)} AND table = ${clickhouseText(table.name)}`;
+  const held = await session.rows(`SELECT name, type FROM system.columns WHERE ${place} ORDER BY position`);
+  const wanted = clickhouseColumns(rows);
+  if (held.length === 0) {
+    await session.command(createTable(table, rows, wanted));
+    await recordTable(session, table, rows);
+    return;
+  }
+  const records = await session.rows(
+    `SELECT argMax(network, exported_at) FROM ${own} WHERE table_name = ${clickhouseText(table.name)} HAVING count() > 0`,
+  );
+  // An export that was killed before its table was recorded left it empty: nothing can be lost.
+  const isOurs = records.length > 0 || !(await isEmpty(session, table));
+  if (isOurs) requireOwnTable(table.name, records[0]?.[0], rows.network);
+  await requirePartitions(session, rows, place);
+  const present = held.map(([name = '', type = '']) => ({ name, type }));
+  for (const { name, type } of columnsToAdd(table.name, wanted, present))
+    await session.command(`ALTER TABLE ${clickhousePath(table)} ADD COLUMN ${clickhouseName(name)} ${type}`);
+  if (!isOurs) await recordTable(session, table, rows);
+}
+
+/** Before the first day is there, the table is known to be ours. */
+async function recordTable(
+  session: ClickhouseSession,
+  table: ClickhouseTable,
+  { network }: ExportedRows,
+): Promise<void> {
+  await session.command(
+    `INSERT INTO ${clickhousePath({ ...table, name: OWN_TABLE })}
+      VALUES (${clickhouseText(table.name)}, '${NO_DAY}', 0, ${clickhouseText(network)}, now64(3))`,
+  );
+}
+
+async function isEmpty(session: ClickhouseSession, table: ClickhouseTable): Promise<boolean> {
+  const [[count] = []] = await session.rows(`SELECT toString(count()) FROM ${clickhousePath(table)}`);
+  return count === '0';
+}
+
+function createTable(table: ClickhouseTable, rows: ExportedRows, columns: readonly TargetColumn[]): string {
+  const comments = new Map(rows.columns.filter(hasDoc).map(({ name, doc }) => [name, doc ?? '']));
+  const list = columns.map(({ name, type }) => {
+    const comment = comments.get(name);
+    return `${clickhouseName(name)} ${type}${comment === undefined ? '' : ` COMMENT ${clickhouseText(comment)}`}`;
+  });
+  const sorted = [...(rows.isDated ? [DAY_COLUMN] : []), ...rows.key.filter((name) => name !== DAY_COLUMN)];
+  return `CREATE TABLE ${clickhousePath(table)} (${list.join(', ')}) ENGINE = MergeTree
+    PARTITION BY ${partitionKey(rows)} ORDER BY (${sorted.map(clickhouseName).join(', ')})
+    SETTINGS allow_nullable_key = 1${rows.doc === undefined ? '' : ` COMMENT ${clickhouseText(rows.doc)}`}`;
+}
+
+function partitionKey({ isDated }: ExportedRows): string {
+  return isDated ? `ifNull(toYYYYMMDD(${DAY_COLUMN}), 0)` : 'tuple()';
+}
+
+/** Days can be replaced only in a table whose partitions they are. */
+async function requirePartitions(session: ClickhouseSession, rows: ExportedRows, place: string): Promise<void> {
+  const [[key] = []] = await session.rows(
+    `SELECT partition_key FROM system.tables WHERE ${place.replace(' table =', ' name =')}`,
+  );
+  const expected = rows.isDated ? [partitionKey(rows)] : ['', 'tuple()'];
+  if (expected.includes(key ?? '')) return;
+  throw new StoreError(
+    `store: the table of the target: expected ${rows.isDated ? 'a partition for each day' : 'one partition'}, got the partition key ${key || 'tuple()'}`,
+    { code: 'wrong-target', hint: 'choose another name with --as, or remove the table' },
+  );
+}
+
+function hasDoc({ doc }: ExportedColumn): boolean {
+  return doc !== undefined;
+}

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { StoreError, TonlakeError } from '../core/errors.ts';
+import { quoteName } from '../sql/canonical-text.ts';
+import type { RowStream } from '../sql/query-result.ts';
+import {
+  type ClickhouseSession,
+  type ClickhouseTable,
+  clickhouseName,
+  clickhousePath,
+  clickhouseText,
+  parseClickhouseTable,
+  partitionOf,
+  prepareClickhouse,
+} from './clickhouse-table.ts';
+import type { ExportedColumn, ExportedRows } from './exported-rows.ts';
+import { type DayReport, NO_DAY, OWN_TABLE, unitsOf } from './owned-table.ts';
+import type { TableOptions } from './sqlite-file.ts';
+import { messageOf, tabLine } from './tab-separated.ts';
+
+/** A statement may be at work for long without an answer. */
+const TIMEOUT_MS = 3_600_000;
+/** Staging tables of killed exports are removed after this many hours. */
+const STAGING_HOURS = 24;
+/** ClickHouse's dates and times are within these years; it would move others there in silence. */
+const [FIRST_DAY, LAST_DAY] = ['1900-01-01', '2299-12-31'];
+
+/**
+ * Writes rows to a table of a ClickHouse database by its HTTP interface. Each day is a partition: its rows are written to a staging table,
+ * counted, and then replace the partition in one step, so readers see the old rows or the new ones.
+ *
+ * @param url without a password, which comes from CLICKHOUSE_PASSWORD or the file that CLICKHOUSE_PASSWORD_FILE names
+ * @param onDay called after each day
+ * @throws {StoreError} `unreachable`; `target-failed`; as `prepareClickhouse`
+ */
+export async function writeClickhouse(
+  rows: ExportedRows,
+  url: URL,
+  options: TableOptions,
+  onDay: (report: DayReport) => void = () => undefined,
+): Promise<readonly DayReport[]> {
+  const database = decodeURIComponent(url.pathname.slice(1)) || 'default';
+  const table = parseClickhouseTable(options.name, database);
+  const client = await connect(url, options);
+  const session = sessionOf(client);
+  try {
+    await prepareClickhouse(session, table, rows);
+    await clearStaging(session, table);
+    const reports: DayReport[] = [];
+    for (const day of await unitsOf(rows)) {
+      const count = await replaceDay({ client, url, session, table, rows }, day, options);
+      reports.push({ day, rows: count });
+      onDay({ day, rows: count });
+    }
+    return reports;
+  } catch (error) {
+    if (error instanceof TonlakeError) throw error;
+    throw failed(url, error);
+  } finally {
+    await client.close();
+  }
+}
+
+async function connect(url: URL, { notes }: TableOptions): Promise<ClickHouseClient> {
+  const password = await readPassword();
+  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (url.protocol === 'http:' && !isLocal && password !== '')
+    notes.tell('the password was sent to ClickHouse without encryption: use https');
+  const { createClient } = await import('@clickhouse/client');
+  const client = createClient({
+    ...{ url: url.origin, application: 'tonlake', request_timeout: TIMEOUT_MS, password },
+    username: decodeURIComponent(url.username) || process.env['CLICKHOUSE_USER'] || 'default',
+    // Identical rows are written again on purpose, and no value may become a default in silence.
+    clickhouse_settings: { insert_deduplicate: 0, async_insert: 0, wait_end_of_query: 1 },
+    log: { level: 127 },
+  });
+  try {
+    await sessionOf(client).rows('SELECT 1');
+    return client;
+  } catch (cause) {
+    await client.close();
+    throw new StoreError(`store: cannot connect to ClickHouse at ${url.host}: ${messageOf(cause)}`, {
+      code: 'unreachable',
+      retryable: true,
+      hint: 'it listens on 8123 (http) or 8443 (https); the password is read from CLICKHOUSE_PASSWORD, or from the file that CLICKHOUSE_PASSWORD_FILE names',
+      cause,
+    });
+  }
+}
+
+async function readPassword(): Promise<string> {
+  const path = process.env['CLICKHOUSE_PASSWORD_FILE'];
+  const given = process.env['CLICKHOUSE_PASSWORD'];
+  if (given !== undefined || path === undefined) return given ?? '';
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new StoreError('store: the file that CLICKHOUSE_PASSWORD_FILE names cannot be read', {
+      code: 'unreachable',
+      hint: 'its first line is the password',
+      cause,
+    });
+  });
+  return text.split(/\r?\n/, 1)[0] ?? '';
+}
+
+function sessionOf(client: ClickHouseClient): ClickhouseSession {
+  return {
+    command: async (sql) => {
+      await client.command({ query: sql });
+    },
+    rows: async (sql) => {
+      const answer = await client.query({ query: sql, format: 'JSONCompactEachRow' });
+      return (await answer.json<readonly unknown[]>()).map((row) => row.map(String));
+    },
+  };
+}
+
+/** Tables of exports that were killed. */
+async function clearStaging(session: ClickhouseSession, table: ClickhouseTable): Promise<void> {
+  const old = await session.rows(
+    `SELECT name FROM system.tables WHERE database = ${clickhouseText(table.database)}
+      AND startsWith(name, ${clickhouseText(stagingPrefix(table))})
+      AND metadata_modification_time < now() - INTERVAL ${STAGING_HOURS} HOUR`,
+  );
+  for (const [name = ''] of old)
+    await session.command(`DROP TABLE IF EXISTS ${clickhousePath({ ...table, name })} SYNC`);
+}
+
+function stagingPrefix({ name }: ClickhouseTable): string {
+  return `_tonlake_staging_${name}_`;
+}
+
+interface Writing {
+  readonly client: ClickHouseClient;
+  readonly url: URL;
+  readonly session: ClickhouseSession;
+  readonly table: ClickhouseTable;
+  readonly rows: ExportedRows;
+}
+
+/** @returns the number of rows */
+async function replaceDay(
+  writing: Writing,
+  day: string | null | undefined,
+  { exportedAt }: TableOptions,
+): Promise<number> {
+  const { session, table, rows } = writing;
+  const path = clickhousePath(table);
+  const staging = clickhousePath({
+    ...table,
+    name: `${stagingPrefix(table)}${randomUUID().replaceAll('-', '').slice(0, 12)}`,
+  });
+  const partition = `PARTITION ID '${partitionOf(day)}'`;
+  await session.command(`CREATE TABLE ${staging} AS ${path}`);
+  try {
+    const names = rows.columns.map(({ name }) => clickhouseName(name)).join(', ');
+    const insert = `INSERT INTO ${staging} (${names}) SETTINGS input_format_null_as_default = 0 FORMAT TabSeparated`;
+    const count = await rows.read(day, (stream) => insertRows(writing, insert, stream), [
+      tabLine(rows.columns, ownText),
+    ]);
+    const [[stored] = []] = await session.rows(`SELECT toString(count()) FROM ${staging}`);
+    if (stored !== String(count)) throw new Error(`expected ${count} rows to be stored, got ${stored}`);
+    // Without rows there is no partition that could take the place of the old one.
+    const change = count === 0 ? `DROP ${partition}` : `REPLACE ${partition} FROM ${staging}`;
+    await session.command(`ALTER TABLE ${path} ${change}`);
+    await session.command(
+      `INSERT INTO ${clickhousePath({ ...table, name: OWN_TABLE })} VALUES (${clickhouseText(table.name)},
+        '${day ?? NO_DAY}', ${count}, ${clickhouseText(rows.network)}, '${exportedAt.slice(0, 23).replace('T', ' ')}')`,
+    );
+    return count;
+  } finally {
+    await session.command(`DROP TABLE IF EXISTS ${staging} SYNC`).catch(() => undefined);
+  }
+}
+
+/** @returns the number of rows; without any, ClickHouse would refuse the statement */
+async function insertRows({ client, url }: Writing, insert: string, rows: RowStream): Promise<number> {
+  const lots = rows.lots()[Symbol.asyncIterator]();
+  let next = await lots.next();
+  if (next.done === true) return 0;
+  let count = 0;
+  let readFailure: unknown;
+  async function* lines(): AsyncGenerator<string> {
+    try {
+      for (; next.done !== true; next = await lots.next()) {
+        count += next.value.length;
+        yield `${next.value.map(([line]) => String(line)).join('\n')}\n`;
+      }
+    } catch (error) {
+      readFailure = error;
+      throw error;
+    }
+  }
+  try {
+    const { stream } = await client.exec({ query: insert, values: Readable.from(lines(), { objectMode: false }) });
+    stream.resume();
+  } catch (error) {
+    throw readFailure ?? failed(url, error);
+  }
+  return count;
+}
+
+function failed(url: URL, cause: unknown): StoreError {
+  return new StoreError(`store: ClickHouse at ${url.host}: ${messageOf(cause)}`, {
+    code: 'target-failed',
+    hint: 'days that were replaced before are complete; the others are as they were',
+    cause,
+  });
+}
+
+/** Values that ClickHouse reads in another way than PostgreSQL. */
+function ownText({ classed, name }: ExportedColumn, value: string): string | undefined {
+  switch (classed.class) {
+    case 'text':
+    case 'json':
+      return `replace(${value}, chr(0), '\\0')`;
+    case 'bytes':
+      return `regexp_replace(hex(${value}), '(..)', '\\\\x\\1', 'g')`;
+    case 'date':
+    case 'timestamp':
+      return within(`${value}::VARCHAR`, value, name);
+    default:
+      return undefined;
+  }
+}
+
+/** The text of a date or time, or an error that names its column. */
+function within(text: string, value: string, column: string): string {
+  const message = `column ${column}: expected a date from ${FIRST_DAY} to ${LAST_DAY}, which ClickHouse can hold, got `;
+  return `CASE WHEN ${value}::DATE BETWEEN DATE '${FIRST_DAY}' AND DATE '${LAST_DAY}' OR ${quoteName(column)} IS NULL THEN ${text}
+    ELSE error('${message.replaceAll("'", "''")}' || ${text}) END`;
+}

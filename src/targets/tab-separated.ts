@@ -1,0 +1,37 @@
+import { castOf } from './column-class.ts';
+import type { ExportedColumn } from './exported-rows.ts';
+
+/** Characters of texts that would end a value or a line, and how they are written. */
+const ESCAPES = [
+  ["'\\'", "'\\\\'"],
+  ['chr(10)', "'\\n'"],
+  ['chr(13)', "'\\r'"],
+  ['chr(9)', "'\\t'"],
+] as const;
+
+/**
+ * SQL for the line of a row as PostgreSQL's COPY and ClickHouse read it: DuckDB writes it, so no value passes through JavaScript by itself.
+ *
+ * @param special SQL for a value that the target writes in its own way; undefined for the others
+ */
+export function tabLine(
+  columns: readonly ExportedColumn[],
+  special: (column: ExportedColumn, value: string) => string | undefined,
+): string {
+  const values = columns.map((column) => `coalesce(${tabValue(column, special)}, '\\N')`);
+  return `concat_ws(chr(9), ${values.join(', ')}) AS line`;
+}
+
+function tabValue(column: ExportedColumn, special: Parameters<typeof tabLine>[1]): string {
+  const isText = column.classed.class === 'text' || column.classed.class === 'json';
+  const value = isText
+    ? ESCAPES.reduce((text, [from, to]) => `replace(${text}, ${from}, ${to})`, castOf(column))
+    : castOf(column);
+  return special(column, value) ?? (isText ? value : `${value}::VARCHAR`);
+}
+
+/** The message of an error; several addresses that refuse a connection have none of their own. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,45 @@
+import { coversBlocks } from '../declare/pipeline.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { TableDef } from '../declare/table.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { textOf } from '../sql/row-text.ts';
+import type { LedgerEntry } from '../warehouse/index.ts';
+import type { Read } from './find-value.ts';
+import type { BalanceHistory } from './ui-types.ts';
+
+/** Points of a chart; of more balances, some between are left out. */
+const MAX_POINTS = 1_000;
+
+/** The balances of an account after its transactions; null if no table of the warehouse has them. */
+export async function readBalances(
+  read: Read,
+  registry: Registry,
+  ledger: readonly LedgerEntry[],
+  account: string,
+): Promise<BalanceHistory | null> {
+  const held = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
+  const table = registry.pipelines
+    .filter(coversBlocks)
+    .flatMap(({ tables }) => tables)
+    .find((each) => held.has(each.name) && hasBalances(each));
+  if (table === undefined) return null;
+  const order = table.sort.map(quoteName).join(', ');
+  const { rows } = await read(
+    `WITH own AS (
+      SELECT block_time, balance, row_number() OVER (ORDER BY ${order}) AS place, count(*) OVER () AS total
+      FROM ${quoteName(table.name)} WHERE account = ${quoteText(account)} AND balance IS NOT NULL)
+    SELECT block_time::VARCHAR, ton(balance)::VARCHAR, total::DOUBLE FROM own
+    WHERE place = 1 OR place = total OR place % ceil(total / ${MAX_POINTS}.0)::BIGINT = 0 ORDER BY place`,
+  );
+  return {
+    table: table.name,
+    count: Number(rows[0]?.[2] ?? 0),
+    points: rows.map(([time, ton]) => ({ time: textOf(time) ?? '', ton: textOf(ton) ?? '' })),
+  };
+}
+
+/** A row for each state of an account: who, when, how much. */
+function hasBalances({ columns, time, key }: TableDef): boolean {
+  const balance = columns.find(({ name }) => name === 'balance');
+  return time !== undefined && key.includes('account') && balance?.unit === 'nanoton';
+}
