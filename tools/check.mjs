@@ -1,8 +1,9 @@
 // Runs every check of the project and ends with `N passed, N failed`. A check that fails counts as one failed test.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 
 const folder = mkdtempSync(join(tmpdir(), 'tonlake-check-'));
 const results = join(folder, 'results.json');
@@ -47,7 +48,10 @@ async function runBeside(name, [command, ...args]) {
 }
 
 count('build', isBuilt() || spawnSync('npm', ['run', '-s', 'build'], { stdio: 'inherit' }).status === 0);
+/** A file that appears when all programs are installed that tests use; the other checks do not wait for it. Default: none. */
+const after = process.env['TONLAKE_TESTS_AFTER'];
 const others = besides.map(([name, command]) => runBeside(name, command));
+while (after !== undefined && !existsSync(after)) await setTimeout(100);
 const vitest = await new Promise((resolve) => {
   const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`, ...process.argv.slice(2)];
   const child = spawn('npx', ['vitest', 'run', ...args], { stdio: 'inherit' });

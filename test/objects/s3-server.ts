@@ -15,7 +15,9 @@ export const S3_PROGRAM = [
 ].find((path) => path !== undefined && path !== '' && existsSync(path));
 
 /** Folder of DuckDB's extensions; .ci/run makes one. Undefined where it is missing. */
-export const EXTENSIONS = process.env['TONLAKE_DUCKDB_EXTENSIONS'] || undefined;
+export const EXTENSIONS = [process.env['TONLAKE_DUCKDB_EXTENSIONS']].find(
+  (path) => path !== undefined && path !== '' && existsSync(path),
+);
 
 export interface S3Server {
   readonly url: string;
