@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { alertJsonSchema } from '../src/feed/alert-schema.ts';
 import { jobJsonSchema } from '../src/jobs/job-schema.ts';
 import { loadChecks } from '../src/marts/run-checks.ts';
 import { loadMarts } from '../src/marts/load-marts.ts';
@@ -30,6 +31,7 @@ const registry = await loadRegistry();
 const made: Readonly<Record<string, string>> = {
   'docs/tables.md': tablesMarkdown(registry),
   'docs/endpoints.md': endpointsMarkdown(registry),
+  'docs/alert.schema.json': alertJsonSchema(),
   'docs/job.schema.json': jobJsonSchema(),
   'docs/marts.md': martsMarkdown(await loadMarts(registry)),
   'docs/sql.md': sqlMarkdown(await loadChecks(registry)),

@@ -1,20 +1,24 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { realEffects } from '../core/effects.ts';
 import type { Registry } from '../declare/registry.ts';
+import type { ExportOptions } from '../export/exporting.ts';
 import type { DeliveryEvent } from '../feed/deliveries.ts';
 import type { Feed } from '../feed/feed.ts';
 
 export interface FeedFlags {
   readonly onCommit?: readonly string[];
+  readonly alerts?: string;
 }
 
 /** Adds the options of commands that commit rows: where commits are told. */
 export function withFeeds(command: Command): Command {
-  return command.option(
-    '--on-commit <target>',
-    'send one JSON line for each commit, until it is taken: to a shell command (standard input), a URL (POST), or env:NAME for a URL in a variable; repeatable',
-    collectTarget,
-  );
+  return command
+    .option(
+      '--on-commit <target>',
+      'send one JSON line for each commit, until it is taken: to a shell command (standard input), a URL (POST), or env:NAME for a URL in a variable; repeatable',
+      collectTarget,
+    )
+    .option('--alerts <path>', 'send alerts about new rows: a YAML file, or a folder of them; see docs/consumers.md');
 }
 
 function collectTarget(text: string, before: readonly string[] = []): readonly string[] {
@@ -23,14 +27,31 @@ function collectTarget(text: string, before: readonly string[] = []): readonly s
   return [...before, text];
 }
 
-/** What is sent of the commits of a command. @throws {UsageError} `bad-target` */
-export async function feedsOf({ onCommit = [] }: FeedFlags, warehouse: string): Promise<readonly Feed[]> {
-  if (onCommit.length === 0) return [];
+/** What is sent of the commits of a command. @throws {UsageError} `bad-target`, `bad-alert`, `no-alert` */
+export async function feedsOf({ onCommit = [], alerts }: FeedFlags, exported: ExportOptions): Promise<readonly Feed[]> {
+  return [
+    ...(onCommit.length === 0 ? [] : await commitFeeds(onCommit, exported.warehouse)),
+    ...(alerts === undefined ? [] : await alertFeeds(alerts, exported)),
+  ];
+}
+
+async function commitFeeds(targets: readonly string[], warehouse: string): Promise<readonly Feed[]> {
   const [{ CommitFeed }, { parseTarget }] = await Promise.all([
     import('../feed/commit-feed.ts'),
     import('../feed/delivery-target.ts'),
   ]);
-  return onCommit.map((text) => new CommitFeed(warehouse, parseTarget(text, process.env)));
+  return targets.map((text) => new CommitFeed(warehouse, parseTarget(text, process.env)));
+}
+
+async function alertFeeds(path: string, options: ExportOptions): Promise<readonly Feed[]> {
+  const [{ AlertFeed }, { loadAlerts }, { choosePipelines }] = await Promise.all([
+    import('../feed/alert-feed.ts'),
+    import('../feed/load-alerts.ts'),
+    import('../export/exporting.ts'),
+  ]);
+  const { registry, pipelines } = await choosePipelines(options);
+  const alerts = await loadAlerts(path, { registry, exported: pipelines, env: process.env });
+  return alerts.flatMap((alert) => alert.targets.map((target) => new AlertFeed(options.warehouse, alert, target)));
 }
 
 /** Sends beside the commits of a command; undefined if there is nothing to send. */

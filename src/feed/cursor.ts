@@ -24,7 +24,8 @@ export interface Cursor {
 
 const FORMAT = 1;
 
-const spansText = z
+/** Spans as text: `1:5,7`. */
+export const spansText = z
   .string()
   .regex(/^\d+(:\d+)?(,\d+(:\d+)?)*$/)
   .transform((text): readonly Span[] =>

@@ -42,7 +42,7 @@ export class FeedFile<Position> {
     return `to begin with the next commit: rm ${await this.#path('.json')}`;
   }
 
-  async write(position: Position): Promise<void> {
+  async write(position: object): Promise<void> {
     const path = await this.#path('.json');
     await this.#guarded(async () => {
       const folder = await this.#folder();

@@ -49,7 +49,7 @@ export interface FollowedRows {
 }
 
 const POLL_MS = 1000;
-export const BATCH_ROWS = 50_000;
+const BATCH_ROWS = 50_000;
 
 /**
  * Hands out the rows of a warehouse in the order of their commits, and goes on with each commit that follows. A consumer that stores the
@@ -94,30 +94,48 @@ export async function nextRows(
 ): Promise<{ readonly rows: FollowedRows | undefined; readonly cursor: Cursor }> {
   let cursor = from;
   for (;;) {
-    const state = { ...(await readLedger(view, cursor)), followed, mostRows };
-    const { rows, next } = await readStep(view, state, cursor);
+    const {
+      rows,
+      read,
+      cursor: next,
+    } = await nextStep(view, followed, cursor, mostRows, (each) => readRows(view, each));
     cursor = next;
-    if (rows === undefined) return { rows, cursor };
-    const { batches, pipeline, spans, replaces } = rows;
+    if (rows === undefined || read === undefined) return { rows: undefined, cursor };
+    const { pipeline, spans, replaces } = rows;
     // Nobody has to know of new blocks without rows.
-    if (batches.length === 0 && !replaces) continue;
-    return { rows: { pipeline: pipeline.name, spans, replaces, batches, cursor: formatCursor(cursor) }, cursor };
+    if (read.length === 0 && !replaces) continue;
+    return { rows: { pipeline: pipeline.name, spans, replaces, batches: read, cursor: formatCursor(cursor) }, cursor };
   }
 }
 
-interface StepRows {
-  readonly rows: (NextRows & { readonly batches: readonly BatchOf[] }) | undefined;
-  readonly next: Cursor;
+export interface ReadStep<T> {
+  /** Undefined at the end. */
+  readonly rows: NextRows | undefined;
+  /** What was read of them. */
+  readonly read: T | undefined;
+  readonly cursor: Cursor;
 }
 
-/** Reads the next rows. Those of merged entries are counted: if they are not told apart as expected, the whole entry is read. */
-async function readStep(view: FeedView, state: LedgerState, cursor: Cursor): Promise<StepRows> {
+/**
+ * Reads the next rows. Those of merged entries are counted: if they are not told apart as expected, the whole entry is read.
+ *
+ * @param read gives undefined if the rows are not as many as the ledger says
+ * @throws {UsageError} `foreign-cursor`
+ */
+export async function nextStep<T>(
+  view: FeedView,
+  followed: readonly FollowedTables[],
+  cursor: Cursor,
+  mostRows: number,
+  read: (rows: NextRows) => Promise<T | undefined>,
+): Promise<ReadStep<T>> {
+  const state: LedgerState = { ...(await readLedger(view, cursor)), followed, mostRows };
   let step = planNext(state, cursor);
   if (step.rows?.isMixed === true) step = planNext({ ...state, log: await view.log(0) }, cursor);
   for (const { rows, cursor: next } of [step, planNext(state, cursor, true)]) {
-    if (rows === undefined) return { rows, next };
-    const batches = await readRows(view, rows);
-    if (batches !== undefined) return { rows: { ...rows, batches }, next };
+    if (rows === undefined) return { rows, read: undefined, cursor: next };
+    const found = await read(rows);
+    if (found !== undefined) return { rows, read: found, cursor: next };
   }
   throw new Error('expected the rows of an entry, got others');
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -40,6 +40,8 @@ test('the commands of docs/consumers.md run as they stand', async () => {
   const page = await readFile(join(root, 'docs/consumers.md'), 'utf8');
   const lines = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.trim().split('\n'));
   const cwd = freshFolder();
+  const [, alert = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+  await writeFile(join(cwd, 'failed.yaml'), alert);
   for (const line of lines) {
     const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
       ([, one, two, plain]) => one ?? two ?? plain ?? '',
@@ -52,4 +54,11 @@ test('the commands of docs/consumers.md run as they stand', async () => {
   const fields = Object.keys(JSON.parse(example));
   for (const each of told) expect(Object.keys(JSON.parse(each))).toEqual(fields);
   expect(told.length).toBeGreaterThan(1);
+  const { stdout } = await tonlake([
+    ...['sql', 'select hash from transactions where mc_block_seqno > 5 and not compute_success order by hash'],
+    ...['--warehouse', join(cwd, 'w'), '--format', 'csv'],
+  ]);
+  const alerts = (await readFile(join(cwd, 'failed.jsonl'), 'utf8')).trim().split('\n');
+  expect(alerts.map((each) => JSON.parse(each).row.hash).sort()).toEqual(stdout.trim().split('\n').slice(1).sort());
+  expect(alerts.length).toBeGreaterThan(0);
 });

@@ -4,9 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DeliveryError } from '../../src/core/errors.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { AlertFeed } from '../../src/feed/alert-feed.ts';
 import { CommitFeed } from '../../src/feed/commit-feed.ts';
 import { Deliveries, type DeliveryEvent } from '../../src/feed/deliveries.ts';
 import { parseTarget, type Send, sendTo } from '../../src/feed/delivery-target.ts';
+import { loadAlerts } from '../../src/feed/load-alerts.ts';
 import { openWarehouse } from '../../src/index.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
@@ -48,14 +51,22 @@ test.each(['w', 'w.duckdb'])(
     const { effects, sandbox } = await startGrowing(400, { activity: 0.1 });
     const warehouse = join(freshFolder(), name);
     const lines: string[] = [];
+    const alerts: string[] = [];
+    const file = join(freshFolder(), 'each.yaml');
+    writeFileSync(file, "select: select hash from new_transactions\nmessage: '{hash}'\nnotify: [{command: [told]}]\n");
+    const registry = await loadRegistry();
+    const exported = registry.toRun(['transactions']);
+    const [alert] = await loadAlerts(file, { registry, exported, env: {} });
+    const [told] = alert?.targets ?? [];
+    if (alert === undefined || told === undefined) throw new Error('expected an alert');
     const away: Send = () => Promise.reject(new DeliveryError('away', { code: 'not-taken' }));
-    const taking: Send = async (_, body) => void lines.push(body);
+    const taking: Send = async ({ name: to }, body) => void (to === 'told' ? alerts : lines).push(body);
     for (const [send, block] of [
       [away, 1010],
       [taking, 1030],
     ] as const) {
       const events: DeliveryEvent[] = [];
-      const feeds = [new CommitFeed(warehouse, parseTarget('cat', {}))];
+      const feeds = [new CommitFeed(warehouse, parseTarget('cat', {})), new AlertFeed(warehouse, alert, told)];
       const patient = { ...effects, sleep: untilAborted };
       const onEvent = (event: DeliveryEvent): void => void events.push(event);
       const beside = new Deliveries(feeds, { effects: patient, send, command: 'test', onEvent });
@@ -67,9 +78,11 @@ test.each(['w', 'w.duckdb'])(
     }
     const reader = await openWarehouse(warehouse);
     const last = (await reader.ledger()).at(-1)?.number ?? 0;
+    const { rows } = await reader.query('SELECT hash FROM transactions');
     await reader.close();
     expect(last).toBeGreaterThan(6);
     expect(lines.map(numberOf)).toEqual(upTo(last));
+    expect(alerts.map((body) => JSON.parse(body).text).sort()).toEqual(rows.map(([hash]) => hash).sort());
   },
 );
 

@@ -19,6 +19,7 @@ test('tonlake init writes a project, and says what to do next', () => {
   expect(paths).toEqual(
     [
       'README.md',
+      'alerts/failed.yaml',
       '.env.example',
       '.gitignore',
       'jobs/daily.yaml',
@@ -45,6 +46,9 @@ test('every command of its README runs as it is, on the sandbox', async () => {
     /^workchain,blocks,transactions\n-1,\d+,\d+\n0,\d+,\d+\n$/,
   );
   expect(readFileSync(join(folder, 'out/accounts.html'), 'utf8')).toContain('Busy accounts');
+  expect(readFileSync(join(folder, 'out/failed.jsonl'), 'utf8')).toMatch(
+    /^(\{"text":"\S+ failed with exit code .*\}\n)+$/,
+  );
   const rows = await tonlake(
     ['sql', 'select count(*) as n from busy_accounts', '-w', 'data/sandbox', '--format', 'csv'],
     { cwd: folder },
@@ -55,6 +59,9 @@ test('every command of its README runs as it is, on the sandbox', async () => {
 test('files that are there are never replaced', async () => {
   writeFileSync(join(folder, 'README.md'), 'mine');
   const { code, stderr } = await tonlake(['init'], { cwd: folder });
-  expect([code, stderr]).toEqual([2, expect.stringContaining('expected a folder without README.md, .env.example')]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('expected a folder without README.md, alerts/failed.yaml, .env.example'),
+  ]);
   expect(readFileSync(join(folder, 'README.md'), 'utf8')).toBe('mine');
 });

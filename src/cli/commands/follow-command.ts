@@ -51,6 +51,7 @@ Examples:
   tonlake follow --network testnet --from 2026-05-01 --backfill 2026-01-01:2026-04-30
   tonlake follow --network testnet --lag 10s --metrics 127.0.0.1:9464 --max-lag 5m
   tonlake follow --network testnet --on-commit https://example.org/commits --on-commit 'cat >> commits.jsonl'
+  tonlake follow --network testnet --alerts alerts
 
 Exit codes: 1 failed, 2 invalid usage, 130 stopped by Ctrl-C or SIGTERM.`;
 
@@ -102,7 +103,8 @@ export function addFollow(program: Command): void {
       ]);
       const { metrics, metricsPublic, lag = LAG_MS } = flags;
       const options = await followOptions(pipelines, flags);
-      const feeds = await feedsOf(flags, options.warehouse);
+      const exported = [...options.pipelines, ...Object.keys(options.refreshMs)];
+      const feeds = await feedsOf(flags, { ...options, pipelines: exported });
       await followLive(options, {
         ...{ isJson: flags.json === true, logPath: flags.log, maxLagMs: flags.maxLag ?? 3 * lag },
         metrics: metrics === undefined ? undefined : parseMetricsAddress(metrics, metricsPublic),

@@ -132,7 +132,7 @@ export function addRun(program: Command): void {
         const start = await startOf(flags);
         const { warehouse, registry } = options;
         const command = ['tonlake run', ...options.pipelines].join(' ');
-        await sendingAround(await feedsOf(flags, warehouse), { warehouse, registry, command }, () =>
+        await sendingAround(await feedsOf(flags, options), { warehouse, registry, command }, () =>
           runLive(options, {
             ...{ isJson: flags.json === true, logPath: flags.log, publish: flags.publish, start },
             what: flags.all === true ? '--all' : undefined,

@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { UsageError } from '../core/errors.ts';
+import { formatSpans } from '../core/span.ts';
+import type { QueryResult } from '../sql/query-result.ts';
+import { jsonRows, textOf } from '../sql/row-text.ts';
+import type { Alert } from './alert.ts';
+import { messageOf } from './alert-message.ts';
+import { alertRows, type Before, newestTimes } from './alert-rows.ts';
+import { type Cursor, formatCursor, parseCursor, spansText } from './cursor.ts';
+import { startAt } from './cursor-start.ts';
+import type { DeliveryTarget } from './delivery-target.ts';
+import type { Feed, FeedSource } from './feed.ts';
+import { FeedFile } from './feed-file.ts';
+import { nextStep, readLedger } from './follow.ts';
+import type { FeedView } from './read-rows.ts';
+import type { RetryingSender } from './retrying-sender.ts';
+
+/** How far an alert has read. */
+const stateSchema = z.strictObject({
+  /** Tells one select and key from another. */
+  digest: z.string(),
+  /** Null if it began before there was a warehouse. */
+  cursor: z.string().nullable(),
+  /** What was there when it began. */
+  before: z.strictObject({ spans: spansText.nullable(), times: z.record(z.string(), z.string()) }),
+});
+
+interface State {
+  readonly digest: string;
+  readonly cursor: Cursor | undefined;
+  readonly before: Before;
+}
+
+/** An alert about one row. */
+interface AlertBody {
+  readonly id: string;
+  /** JSON, without the end of the object. */
+  readonly head: string;
+  readonly row: string;
+}
+
+/** Rows that are read at once. */
+const MOST_ROWS = 10_000;
+
+/**
+ * Sends an alert to one target, for each new row of its select. What was sent is in a log beside the warehouse: rows that are read again are
+ * told from new ones by it.
+ */
+export class AlertFeed implements Feed {
+  readonly name: string;
+  readonly #alert: Alert;
+  readonly #target: DeliveryTarget;
+  readonly #file: FeedFile<State>;
+  #state: State | undefined;
+
+  constructor(warehouse: string, alert: Alert, target: DeliveryTarget) {
+    this.name = `alert ${alert.name} to ${target.name}`;
+    this.#alert = alert;
+    this.#target = target;
+    this.#file = new FeedFile(warehouse, `alert-${alert.name}-${target.key}`, parseState);
+  }
+
+  lockPath(): Promise<string> {
+    return this.#file.lockPath();
+  }
+
+  async begin(view: FeedView | undefined): Promise<void> {
+    const digest = hashOf(JSON.stringify([this.#alert.select, this.#alert.key]));
+    const state = await this.#file.read();
+    if (state === undefined || (state.cursor !== undefined && String(state.cursor.tables) !== String(this.#tables))) {
+      return this.#put(await this.#beginAt(view, digest));
+    }
+    this.#state = state;
+    if (view === undefined || state.cursor === undefined) return;
+    await this.#requireOwn(view, state.cursor);
+    if (state.digest === digest) return;
+    // Of what was handed out to another select, nobody is told when it is read again.
+    const spans = state.cursor.delivered[this.#alert.followed.pipeline.name] ?? [];
+    await this.#put({ ...state, digest, before: { spans, times: await newestTimes(view, this.#alert.followed) } });
+  }
+
+  async deliver(source: FeedSource, sender: RetryingSender): Promise<void> {
+    for (;;) {
+      const { bodies, state } = await source.use((view) => this.#next(view));
+      for (const body of await this.#unsent(bodies ?? [])) {
+        if (!body.isRepeated) await this.#file.append(`try ${body.id}`);
+        const again = body.isRepeated ? ',"again":true' : '';
+        await sender.send(this.#target, `${body.head}${again},"row":${body.row}}\n`);
+        await this.#file.append(`sent ${body.id}`);
+      }
+      await this.#put(state);
+      if (bodies === undefined) return;
+    }
+  }
+
+  get #tables(): readonly string[] {
+    return this.#alert.followed.tables.map(({ name }) => name).sort();
+  }
+
+  /** An alert that is new begins after what is committed now. */
+  async #beginAt(view: FeedView | undefined, digest: string): Promise<State> {
+    if (view === undefined) return { digest, cursor: undefined, before: { spans: [], times: {} } };
+    const { followed } = this.#alert;
+    const cursor = startAt(view.network, await view.ledger(), [followed], this.#tables, true);
+    const spans = cursor.delivered[followed.pipeline.name] ?? [];
+    return { digest, cursor, before: { spans, times: await newestTimes(view, followed) } };
+  }
+
+  /** @throws {UsageError} `foreign-cursor`, with what to do about it */
+  async #requireOwn(view: FeedView, cursor: Cursor): Promise<void> {
+    try {
+      await readLedger(view, cursor);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      throw new UsageError(error.message, { code: error.code, hint: await this.#file.howToForget(), cause: error });
+    }
+  }
+
+  /** What to send next; no bodies at the end. */
+  async #next(view: FeedView): Promise<{ readonly bodies: readonly AlertBody[] | undefined; readonly state: State }> {
+    const { followed } = this.#alert;
+    const state = this.#state ?? (await this.#beginAt(view, ''));
+    const cursor = state.cursor ?? startAt(view.network, [], [followed], this.#tables);
+    const step = await nextStep(view, [followed], cursor, MOST_ROWS, (rows) =>
+      alertRows(view, this.#alert, rows, state.before),
+    );
+    const bodies = step.read && this.#describe(step.read, view.network);
+    return { bodies, state: { ...state, cursor: step.cursor } };
+  }
+
+  /** The alerts about the rows of a result; several rows with one key are one. */
+  #describe({ columns, rows }: QueryResult, network: string): readonly AlertBody[] {
+    const { name, key, message } = this.#alert;
+    const markup = this.#alert.escape ?? (this.#target.notice.kind === 'webhook' ? 'html' : 'none');
+    const bodies = new Map<string, AlertBody>();
+    for (const row of rows) {
+      const values = new Map(columns.map((column, at) => [column.name, textOf(row[at])]));
+      const id = hashOf(JSON.stringify([name, ...key.map((column) => values.get(column) ?? null)]));
+      if (bodies.has(id)) continue;
+      const told = JSON.stringify({
+        text: messageOf(message, markup, values),
+        event: 'alert',
+        alert: name,
+        id,
+        network,
+      });
+      bodies.set(id, { id, head: told.slice(0, -1), row: [...jsonRows({ columns, rows: [row] })].join('') });
+    }
+    return [...bodies.values()];
+  }
+
+  /** Those that were not sent. `isRepeated`: a kill came after the attempt, so that the target may have taken it. */
+  async #unsent(bodies: readonly AlertBody[]): Promise<readonly (AlertBody & { readonly isRepeated: boolean })[]> {
+    if (bodies.length === 0) return [];
+    const ids = new Set(bodies.map(({ id }) => id));
+    const [tried, sent] = [new Set<string>(), new Set<string>()];
+    for await (const line of this.#file.lines()) {
+      const [word = '', id = ''] = line.split(' ');
+      if (ids.has(id)) (word === 'sent' ? sent : tried).add(id);
+    }
+    return bodies.filter(({ id }) => !sent.has(id)).map((body) => ({ ...body, isRepeated: tried.has(body.id) }));
+  }
+
+  async #put(state: State): Promise<void> {
+    const text = JSON.stringify(formatState(state));
+    if (this.#state === undefined || JSON.stringify(formatState(this.#state)) !== text) {
+      await this.#file.write(formatState(state));
+    }
+    this.#state = state;
+  }
+}
+
+function parseState(value: unknown): State {
+  const { digest, cursor, before } = stateSchema.parse(value);
+  const spans = before.spans ?? [];
+  return { digest, cursor: cursor === null ? undefined : parseCursor(cursor), before: { ...before, spans } };
+}
+
+function formatState({ digest, cursor, before: { spans, times } }: State): z.input<typeof stateSchema> {
+  const held = spans.length === 0 ? null : formatSpans(spans);
+  return { digest, cursor: cursor === undefined ? null : formatCursor(cursor), before: { spans: held, times } };
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}

@@ -1,0 +1,74 @@
+import { haveCommon, intersectSpans, type Span } from '../core/span.ts';
+import { blockColumn } from '../declare/block-column.ts';
+import type { TableDef } from '../declare/table.ts';
+import { columnOf, quoteName } from '../sql/canonical-text.ts';
+import type { QueryResult } from '../sql/query-result.ts';
+import { spanCondition } from '../sql/span-condition.ts';
+import { type Alert, withNewRows } from './alert.ts';
+import type { FollowedTables } from './followed-tables.ts';
+import type { NextRows } from './next-rows.ts';
+import { type FeedView, selectRows } from './read-rows.ts';
+
+/** What was there when an alert began: nobody is told of these rows, also when they are read again. */
+export interface Before {
+  /** Ascending, not adjacent. */
+  readonly spans: readonly Span[];
+  /** Greatest logical time by table, of tables that have no column with the block. */
+  readonly times: Readonly<Record<string, string>>;
+}
+
+/** The logical times of what is there, of tables without a column with the block. */
+export async function newestTimes(
+  view: FeedView,
+  { pipeline, tables }: FollowedTables,
+): Promise<Readonly<Record<string, string>>> {
+  const times: Record<string, string> = {};
+  for (const table of tables) {
+    const column = timeColumn(table);
+    if (blockColumn(pipeline, table) !== undefined || column === undefined) continue;
+    const { rows } = await view.query(`SELECT max(${quoteName(column)})::VARCHAR FROM ${quoteName(table.name)}`);
+    const [[newest] = []] = rows;
+    if (typeof newest === 'string') times[table.name] = newest;
+  }
+  return times;
+}
+
+/**
+ * What the select of an alert makes of new rows.
+ *
+ * @returns undefined if the rows are not as many as the ledger says
+ */
+export async function alertRows(
+  view: FeedView,
+  { select }: Pick<Alert, 'select'>,
+  rows: NextRows,
+  before: Before,
+): Promise<QueryResult | undefined> {
+  const relations: Record<string, string> = {};
+  for (const table of rows.tables) {
+    const sql = selectRows(view, rows, table);
+    const expected = rows.limits?.rows?.get(table.name);
+    if (expected !== undefined) {
+      const { rows: counted } = await view.query(`SELECT count(*)::INTEGER FROM (${sql})`);
+      if (Number(counted[0]?.[0]) !== expected) return undefined;
+    }
+    relations[table.name] = `FROM (${sql}) WHERE ${isNews(rows, table, before)}`;
+  }
+  return view.query(withNewRows(select, relations));
+}
+
+/** SQL for what was not there when the alert began. */
+function isNews({ pipeline, spans, replaces }: NextRows, table: TableDef, before: Before): string {
+  if (!replaces || !haveCommon(spans, before.spans)) return 'true';
+  const block = blockColumn(pipeline, table);
+  if (block !== undefined) return `NOT (${spanCondition(quoteName(block), intersectSpans(spans, before.spans))})`;
+  const newest = before.times[table.name];
+  const column = timeColumn(table);
+  return newest === undefined || column === undefined ? 'true' : `${quoteName(column)} > ${BigInt(newest)}`;
+}
+
+/** The column with the logical time by which a table is sorted. */
+function timeColumn(table: TableDef): string | undefined {
+  const [leading = ''] = table.sort;
+  return columnOf(table, leading).unit === 'lt' ? leading : undefined;
+}

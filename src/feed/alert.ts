@@ -1,0 +1,26 @@
+import { quoteName } from '../sql/canonical-text.ts';
+import type { DeliveryTarget } from './delivery-target.ts';
+import type { FollowedTables } from './followed-tables.ts';
+
+/** An alert whose select, message and targets are valid. */
+export interface Alert {
+  /** Name of the file, without its ending. */
+  readonly name: string;
+  /** A select over `new_<table>`. */
+  readonly select: string;
+  /** The text, with columns of the select in braces. */
+  readonly message: string;
+  /** How values are written into the message. Default: `html` for URLs, `none` for commands. */
+  readonly escape: 'none' | 'html' | undefined;
+  /** Columns of the select that tell one row from another. */
+  readonly key: readonly string[];
+  /** The tables whose new rows are read, as they are exported. */
+  readonly followed: FollowedTables;
+  readonly targets: readonly DeliveryTarget[];
+}
+
+/** SQL of a select in which `new_<table>` is a relation. It adds no line before the select. */
+export function withNewRows(select: string, relations: Readonly<Record<string, string>>): string {
+  const each = Object.entries(relations).map(([table, sql]) => `${quoteName(`new_${table}`)} AS (${sql})`);
+  return `WITH ${each.join(', ')} SELECT * FROM (${select}\n)`;
+}

@@ -1,0 +1,198 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { choicesFor } from '../core/did-you-mean.ts';
+import { UsageError } from '../core/errors.ts';
+import { type PlacedYaml, readYaml, type YamlPath } from '../core/yaml.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { PlacedQuery } from '../jobs/job.ts';
+import { faultIn } from '../jobs/write-rows.ts';
+import { readReferences } from '../marts/sql-references.ts';
+import { quoteName } from '../sql/canonical-text.ts';
+import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
+import { type Alert, withNewRows } from './alert.ts';
+import { columnsIn } from './alert-message.ts';
+import { type AlertFields, alertSchema } from './alert-schema.ts';
+import { commandTarget, type DeliveryTarget, urlTarget, variableTarget } from './delivery-target.ts';
+import { type FollowedTables, followedTables } from './followed-tables.ts';
+
+/** What alerts can be about. */
+export interface AlertPlace {
+  readonly registry: Registry;
+  /** The pipelines that the command exports, as it exports them. */
+  readonly exported: readonly PipelineDef[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A file that is being checked. */
+interface Checked {
+  readonly name: string;
+  readonly fields: AlertFields;
+  readonly yaml: PlacedYaml;
+}
+
+/** Reads and checks the alerts of a folder, or of one file. @throws {UsageError} `no-alert`; `bad-alert` with line and column */
+export async function loadAlerts(path: string, place: AlertPlace): Promise<readonly Alert[]> {
+  const files = await alertFiles(path);
+  const scratch = await EmptyDatabase.open(place.registry);
+  try {
+    scratch.declareViews(place.registry.tables);
+    const alerts: Alert[] = [];
+    for (const file of files) {
+      const checked = parseAlert(await readFile(file, 'utf8'), file);
+      if (alerts.some(({ name }) => name === checked.name)) {
+        throw bad(`alerts with different names, got two of ${checked.name} (${file})`, 'rename one of the files');
+      }
+      alerts.push(await checkAlert(checked, place, scratch));
+    }
+    return alerts;
+  } finally {
+    scratch.close();
+  }
+}
+
+async function alertFiles(path: string): Promise<readonly string[]> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory() === false) return [path];
+  const names = found === undefined ? [] : (await readdir(path)).filter((name) => /\.ya?ml$/.test(name)).sort();
+  if (names.length > 0) return names.map((name) => join(path, name));
+  throw new UsageError(`usage: expected files of alerts, there are none in ${path}`, {
+    code: 'no-alert',
+    hint: 'they end in .yaml: see docs/consumers.md',
+  });
+}
+
+function parseAlert(content: string, file: string): Checked {
+  const name = basename(file).replace(/\.ya?ml$/, '');
+  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(name)) {
+    const got = basename(file);
+    throw bad(`a file of an alert named with letters, digits, - and _, got ${got}`, 'it is the name of the alert');
+  }
+  const origin = { file, line: 1, what: 'alert', code: 'bad-alert', docs: 'docs/consumers.md' };
+  const { value: fields, yaml } = readYaml(content, origin, alertSchema);
+  return { name, fields, yaml };
+}
+
+async function checkAlert(checked: Checked, place: AlertPlace, scratch: EmptyDatabase): Promise<Alert> {
+  const { name, fields, yaml } = checked;
+  const select = fields.select.replace(/[\s;]+$/, '');
+  const query = { sql: select, lines: yaml.linesAt(['select']) };
+  const followed = await followedIn(checked, query, place, scratch);
+  const columns = await columnsOf(query, followed, scratch);
+  for (const column of columnsIn(fields.message)) {
+    if (!columns.includes(column)) throw unknownColumn(yaml, ['message'], column, columns);
+  }
+  for (const [at, column] of (fields.key ?? []).entries()) {
+    if (!columns.includes(column)) throw unknownColumn(yaml, ['key', at], column, columns);
+  }
+  const key = fields.key ?? keyOf(yaml, followed, columns);
+  const targets = fields.notify.map((_, at) => targetOf(checked, at, place.env));
+  return { name, select, message: fields.message, escape: fields.escape, key, followed, targets };
+}
+
+function targetOf({ fields, yaml }: Checked, at: number, env: AlertPlace['env']): DeliveryTarget {
+  const notice = fields.notify[at] ?? {};
+  const given = Object.keys(notice);
+  const where = yaml.placeOf(['notify', at]);
+  if (given.length !== 1) {
+    const got = given.length === 0 ? 'none' : given.join(' and ');
+    throw bad(`one of webhook, webhook_env, command, got ${got} (${where})`, 'one target for each item of notify');
+  }
+  return check(where, () => {
+    if (notice.command !== undefined) return commandTarget(notice.command);
+    return notice.webhook === undefined ? variableTarget(notice.webhook_env ?? '', env) : urlTarget(notice.webhook);
+  });
+}
+
+/** The tables that a select names as `new_<table>`, as the command exports them. */
+async function followedIn(
+  checked: Checked,
+  query: PlacedQuery,
+  { registry, exported }: AlertPlace,
+  scratch: EmptyDatabase,
+): Promise<FollowedTables> {
+  const named = (await referencesIn(checked, query, scratch)).filter(({ name }) => /^new_/i.test(name));
+  const [first] = named;
+  if (first === undefined) {
+    const where = checked.yaml.placeOf(['select']);
+    throw bad(`a select over new rows, got none (${where})`, 'read new_<table>, the rows of a commit');
+  }
+  const names = [...new Set(named.map(({ name }) => name.toLowerCase().slice('new_'.length)))];
+  const where = lineOf(query, first.line);
+  const found = check(where, () => followedTables(registry, names));
+  if (found.length > 1) {
+    const got = found.map(({ pipeline }) => pipeline.name).join(' and ');
+    throw bad(`new rows of one pipeline, got those of ${got} (${where})`, 'join the table itself, without new_');
+  }
+  const own = exported.find(({ name }) => name === found[0]?.pipeline.name);
+  const tables = names.flatMap((name) => own?.tables.find((table) => table.name === name) ?? []);
+  if (own !== undefined && tables.length === names.length) return { pipeline: own, tables };
+  const got = names.map((name) => `new_${name}`).join(', ');
+  throw bad(
+    `new rows of tables that this command exports, got ${got} (${where})`,
+    `add ${found[0]?.pipeline.name} to its pipelines, or remove the alert`,
+  );
+}
+
+async function referencesIn(checked: Checked, query: PlacedQuery, scratch: EmptyDatabase) {
+  const { sql, lines } = query;
+  try {
+    return await readReferences(scratch.query, { sql, path: lines.file });
+  } catch {
+    await scratch.query(`DESCRIBE ${sql}`).catch((error: unknown) => {
+      throw badSelect(error, query);
+    });
+    throw bad(`one select, got something else (${checked.yaml.placeOf(['select'])})`, 'an alert is one select');
+  }
+}
+
+async function columnsOf(query: PlacedQuery, { tables }: FollowedTables, scratch: EmptyDatabase) {
+  const relations = tables.map(({ name, columns }): readonly [string, string] => {
+    const list = columns.map((column) => quoteName(column.name)).join(', ');
+    return [name, `SELECT ${list} FROM ${quoteName(name)}`];
+  });
+  const statement = withNewRows(query.sql, Object.fromEntries(relations));
+  const { rows } = await scratch.query(`DESCRIBE ${statement}`).catch((error: unknown) => {
+    throw badSelect(error, query);
+  });
+  return rows.map(([column]) => String(column));
+}
+
+/** The key of the first table, if the select has it. */
+function keyOf(yaml: PlacedYaml, { tables }: FollowedTables, columns: readonly string[]): readonly string[] {
+  const key = tables[0]?.key ?? [];
+  if (key.every((column) => columns.includes(column))) return key;
+  const where = yaml.placeOf(['select']);
+  throw bad(
+    `a select with ${key.join(', ')}, which tell one row from another, got ${columns.join(', ')} (${where})`,
+    'select them as well, or name other columns by key',
+  );
+}
+
+function lineOf({ lines }: PlacedQuery, line: number): string {
+  return `${lines.file}:${lines.line + (lines.isFolded ? 0 : line - 1)}`;
+}
+
+function badSelect(error: unknown, query: PlacedQuery): UsageError {
+  const { text, place } = faultIn(error, query);
+  return bad(`a valid select, got an error: ${text} (${place})`, 'tonlake describe shows tables and columns');
+}
+
+function unknownColumn(yaml: PlacedYaml, path: YamlPath, got: string, columns: readonly string[]): UsageError {
+  return bad(`a column of the select, got ${got} (${yaml.placeOf(path)})`, choicesFor(got, columns));
+}
+
+/** Adds the place to an error about a value. */
+function check<T>(where: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const { message, hint = 'see docs/consumers.md' } = error;
+    throw new UsageError(`${message} (${where})`, { code: 'bad-alert', hint, cause: error });
+  }
+}
+
+function bad(message: string, hint: string): UsageError {
+  return new UsageError(`usage: expected ${message}`, { code: 'bad-alert', hint });
+}
