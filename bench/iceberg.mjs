@@ -1,9 +1,10 @@
 // What publishing Iceberg tables costs by the number of entries of a warehouse: at first, after one more commit, after a merge of ten files.
 //   npm run build && node bench/iceberg.mjs [--sizes 100,10000] [--laps 3] [--write]
 // The entries are copies of one commit of transactions with their headers, messages and states, whose files are linked under new names.
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { addEntry, newestEntry } from './lib/many-entries.mjs';
 import { cli, must, scratch } from './lib/process.mjs';
 import { count, median, publish, round, table } from './lib/report.mjs';
 
@@ -24,34 +25,6 @@ const run = (warehouse, pipeline, range) =>
 async function makeSeed(warehouse) {
   await run(warehouse, 'transactions', '1000:1009');
   return newestEntry(warehouse);
-}
-
-function newestEntry(warehouse) {
-  const ledger = join(warehouse, '_ledger');
-  const entries = readdirSync(ledger)
-    .filter((name) => /^\d+\.json$/.test(name))
-    .sort();
-  return JSON.parse(readFileSync(join(ledger, entries.at(-1)), 'utf8'));
-}
-
-/** Adds a copy of an entry under a number. */
-function addEntry(warehouse, seed, number, supersedes = []) {
-  const id = `c${number.toString(36)}`;
-  const place = (path) => path.replace(/[^/]+$/, `${number}-${number}-${id}.parquet`);
-  const tables = {};
-  for (const [name, part] of Object.entries(seed.tables)) {
-    tables[name] = { ...part, files: part.files.map((file) => ({ ...file, path: place(file.path) })) };
-    for (const { path } of part.files) {
-      for (const top of ['tables', 'pinned']) {
-        const to = join(warehouse, place(path).replace(/^tables/, top));
-        mkdirSync(dirname(to), { recursive: true });
-        linkSync(join(warehouse, path), to);
-      }
-    }
-  }
-  const entry = { ...seed, number, id, span: { from: number + 100_000, to: number + 100_000 }, tables, supersedes };
-  writeFileSync(join(warehouse, '_ledger', `${String(number).padStart(8, '0')}.json`), JSON.stringify(entry));
-  return id;
 }
 
 async function publishOnce(warehouse) {
@@ -80,7 +53,7 @@ for (const size of values.sizes.split(',').map(Number)) {
     told['first time'].push(await publishOnce(warehouse));
     addEntry(warehouse, seed, number + 1);
     told['one more commit'].push(await publishOnce(warehouse));
-    addEntry(warehouse, seed, number + 2, ids.slice(40, 50));
+    addEntry(warehouse, seed, number + 2, { supersedes: ids.slice(40, 50) });
     told['ten commits merged'].push(await publishOnce(warehouse));
     told['nothing new'].push(await publishOnce(warehouse));
     rmSync(warehouse, { recursive: true });

@@ -1,15 +1,56 @@
-import { readFileSync, rmSync, truncateSync, utimesSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/index.ts';
-import { ledgerIn, openPlace } from '../../src/warehouse/bucket-store/bucket-place.ts';
+import { Database } from '../../src/sql/database.ts';
+import { loadExtension } from '../../src/sql/httpfs.ts';
+import { ledgerIn, openPlace, remoteAccess } from '../../src/warehouse/bucket-store/bucket-place.ts';
 import { tonlake } from '../cli.ts';
-import { S3_PROGRAM, type S3Relay, type S3Server, startS3, startS3Relay, useS3 } from '../objects/s3-server.ts';
-import { afterFile } from '../scratch.ts';
+import {
+  EXTENSIONS,
+  S3_PROGRAM,
+  type S3Relay,
+  type S3Server,
+  startS3,
+  startS3Relay,
+  useS3,
+} from '../objects/s3-server.ts';
+import { afterFile, freshFolder } from '../scratch.ts';
 import { clockAt, commitItems, listAll, openTestStore } from '../warehouse/warehouses.ts';
 import { metadataOf, publish, publishTables, readSnapshot, tagsOf } from './published.ts';
 
 const HOUR_MS = 3_600_000;
+
+const PYTHON = process.env['TONLAKE_PYTHON'] ?? 'python3';
+const HAS_READERS = await promisify(execFile)(PYTHON, ['-c', 'import pyiceberg, polars, pyarrow']).then(
+  () => true,
+  () => false,
+);
+
+/** Rows of a table, of its first state and of its first day, by pyiceberg and by Polars; a request tells where the last ones begin. */
+const READ = `
+import datetime, json, os, sys, urllib.request
+os.environ['POLARS_ICEBERG_PLANNER'] = 'pyiceberg'
+import polars as pl
+from pyiceberg.table import StaticTable
+endpoint, location = sys.argv[1:]
+access = {'s3.endpoint': endpoint, 's3.access-key-id': 'lake', 's3.secret-access-key': 'lakelake1', 's3.region': 'us-east-1'}
+table = StaticTable.from_metadata(location, access)
+def rows(snapshot):
+  frame = pl.scan_iceberg(table, snapshot_id=snapshot, reader_override='native')
+  return [table.scan(snapshot_id=snapshot).to_arrow().num_rows, frame.collect().height]
+found = [rows(None), rows(table.snapshot_by_name('entry-1').snapshot_id)]
+day = min(task.file.partition[0] for task in table.scan().plan_files())
+date = datetime.date(1970, 1, 1) + datetime.timedelta(days=day)
+try:
+  urllib.request.urlopen(f'{endpoint}/the-day-begins')
+except urllib.error.HTTPError:
+  pass
+of_day = table.scan(row_filter=f"block_date = '{date}'", selected_fields=('block_date', 'hash')).to_arrow().num_rows
+frame = pl.scan_iceberg(table, reader_override='native').filter(pl.col('block_date') == date)
+print(json.dumps([*found, [of_day, frame.collect().height], str(date)]))`;
 
 describe.skipIf(S3_PROGRAM === undefined)(
   'tables of a warehouse in an object store (skipped without versitygw)',
@@ -159,6 +200,76 @@ describe.skipIf(S3_PROGRAM === undefined)(
       for (const name of shown.files) expect(left).not.toContain(name);
       expect(await tagsOf(folder, 'items')).toEqual(['entry-2', 'entry-3']);
       expect((await read('items', 'entry-2')).rows).toBe(10);
+    });
+
+    /** Three states of ten rows more; the rows are of two days. */
+    async function publishStates(): Promise<void> {
+      for (const from of [0, 10, 20]) {
+        await commit(from);
+        await publish(path);
+      }
+    }
+    /** Data files that were opened since `relay.requests` was emptied. */
+    const opened = () => [
+      ...new Set(
+        relay.requests.flatMap(({ path: asked }) => /tables\/(.*\.parquet)/.exec(decodeURIComponent(asked))?.[1] ?? []),
+      ),
+    ];
+
+    test.skipIf(EXTENSIONS === undefined)(
+      'are read by DuckDB, as is an old state; a day opens only its files',
+      async () => {
+        await publishStates();
+        const database = await Database.open();
+        afterFile(() => database.close());
+        await remoteAccess(path)(database);
+        for (const name of ['avro', 'iceberg'] as const) await loadExtension(database, name);
+        const ask = async (what: string, rest = '', state = ''): Promise<readonly (readonly string[])[]> => {
+          const { rows } = await database.query(
+            `SELECT ${what} FROM iceberg_scan('${path}/iceberg/items'${state}) ${rest}`,
+          );
+          return rows.map((row) => row.map(String));
+        };
+        const days = [...new Set((await filesIn()).flatMap((name) => /block_date=([^/]*)/.exec(name)?.[1] ?? []))];
+        expect(days).toHaveLength(2);
+        // Before all is read: DuckDB keeps what it has read.
+        for (const day of days) {
+          relay.requests.length = 0;
+          expect(await ask('count(*), max(lt)::VARCHAR', `WHERE block_date = DATE '${day}'`)).toHaveLength(1);
+          expect(opened().length).toBeGreaterThan(0);
+          expect(opened().filter((name) => !name.includes(`block_date=${day}`))).toEqual([]);
+        }
+        const all = await ask(
+          'block_date, count(*), sum(fees)::BIGINT, count(DISTINCT hash)',
+          'GROUP BY ALL ORDER BY 1',
+        );
+        expect(all.map(([, ...figures]) => figures)).toEqual([
+          ['15', '42', '15'],
+          ['15', '43', '15'],
+        ]);
+        const { refs } = (await metadataOf(folder, 'items')) as {
+          readonly refs: Record<string, { readonly 'snapshot-id': number }>;
+        };
+        const old = `, snapshot_from_id = ${refs['entry-1']?.['snapshot-id']}`;
+        expect(await ask('count(*)', '', old)).toEqual([['10']]);
+      },
+    );
+
+    test.skipIf(!HAS_READERS)('are read by pyiceberg and Polars; a day opens only its files', async () => {
+      await publishStates();
+      const script = join(freshFolder(), 'read.py');
+      writeFileSync(script, READ);
+      relay.requests.length = 0;
+      const { stdout } = await promisify(execFile)(PYTHON, [script, relay.url, `${path}/iceberg/items`]);
+      const [all, old, ofDay, day] = JSON.parse(stdout);
+      expect([all, old, ofDay]).toEqual([
+        [30, 30],
+        [10, 10],
+        [15, 15],
+      ]);
+      relay.requests.splice(0, 1 + relay.requests.findIndex((one) => one.path === '/the-day-begins'));
+      expect(opened().length).toBeGreaterThan(0);
+      expect(opened().filter((name) => !name.includes(`block_date=${day}`))).toEqual([]);
     });
 
     test('are not published with a file that is gone or truncated', async () => {
