@@ -150,7 +150,8 @@ class FollowLines {
     else if (event.event === 'delivery-failed') this.tell(`${event.to}: ${event.message}; trying until it is taken`);
     else if (event.event === 'delivery-resumed')
       this.tell(`${event.to}: taken again after ${formatDuration(event.seconds)}`);
-    else if (event.event === 'merged') return;
+    else if (event.event === 'mart-failed') this.tell(`note: mart ${event.mart} was not built: ${event.message}`);
+    else if (event.event === 'merged' || event.event === 'mart') return;
     else if (event.event !== 'done' && isTrouble(event)) this.tell(describeEvent(event) ?? '');
   };
 
@@ -188,8 +189,9 @@ function describeBackfill({ complete, from, to, missing }: BackfillEvent): strin
   return `backfill ${formatSpan({ from, to })}: ${state}`;
 }
 
-function describeLag({ block, blocks, seconds, holes, oldestHole, requests }: LagEvent): string {
+function describeLag({ block, blocks, seconds, holes, oldestHole, requests, martsBehind = 0 }: LagEvent): string {
   const behind = blocks === 0 ? 'at the head' : `${formatCount(blocks)} blocks behind the head`;
   const missing = holes === 0 ? '' : `, ${formatCount(holes)} missing from ${oldestHole}`;
-  return `block ${block}, ${behind}, lag ${formatDuration(Math.round(seconds))}${missing}  (${formatCount(requests)} requests)`;
+  const marts = martsBehind === 0 ? '' : `, marts ${formatDuration(Math.round(martsBehind))} behind`;
+  return `block ${block}, ${behind}, lag ${formatDuration(Math.round(seconds))}${missing}${marts}  (${formatCount(requests)} requests)`;
 }

@@ -3,6 +3,7 @@ import { UsageError } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type Selection, selectFrom } from '../declare/selection.ts';
+import type { TableDef } from '../declare/table.ts';
 import type { Session, SessionOptions } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
 import { openStore, requireKind, type Store } from '../warehouse/index.ts';
@@ -86,15 +87,21 @@ function requireInterval(ms = COMMIT_EVERY_MS): void {
   });
 }
 
-/** Opens the warehouse of an export. @param command shown to others that want to write it */
+/**
+ * Opens the warehouse of an export.
+ *
+ * @param command shown to others that want to write it
+ * @param marts that may be built while it is open
+ */
 export function openExportStore(
   { warehouse, store: kind, effects = realEffects }: ExportOptions,
   { tables, pipelines }: Registry,
   network: string,
   command: string,
+  marts: readonly TableDef[] = [],
 ): Promise<Store> {
   const given = kind === undefined ? {} : { kind };
-  return openStore({ path: warehouse, network, effects, tables, pipelines, command, ...given });
+  return openStore({ path: warehouse, network, effects, tables, pipelines, marts, command, ...given });
 }
 
 /** What the pipelines of an export share, given the blocks and the index. */

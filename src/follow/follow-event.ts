@@ -1,4 +1,5 @@
 import type { RunEvent } from '../export/run.ts';
+import type { MartBuiltEvent } from '../marts/build-marts.ts';
 import type { CompactEvent } from '../warehouse/index.ts';
 
 /** How far the warehouse is behind the chain. One for each round that committed blocks, after its last commit. */
@@ -20,6 +21,8 @@ export interface LagEvent {
   readonly oldestHole?: number | undefined;
   /** Requests since the start. */
   readonly requests: number;
+  /** How long a mart has lacked rows that are committed, at most, in seconds; absent without marts. */
+  readonly martsBehind?: number | undefined;
 }
 
 /** Something keeps the warehouse from catching up. Told when it begins, and every five minutes while it lasts. */
@@ -63,11 +66,20 @@ export interface MergeFailedEvent {
   readonly message: string;
 }
 
+/** A mart could not be built; it is tried again after a minute. */
+export interface MartFailedEvent {
+  readonly event: 'mart-failed';
+  readonly mart: string;
+  readonly message: string;
+}
+
 /** What happens while the head is followed: the events of a run, and these. */
 export type FollowEvent =
   | RunEvent
   | CompactEvent
   | MergeFailedEvent
+  | MartBuiltEvent
+  | MartFailedEvent
   | LagEvent
   | WaitingEvent
   | ResumedEvent

@@ -3,7 +3,7 @@ import { fetchHead, type IndexHead } from '../chain/index-head.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
 import { realEffects } from '../core/effects.ts';
 import { formatError, UsageError } from '../core/errors.ts';
-import { least, subtractSpans } from '../core/span.ts';
+import { greatest, least, subtractSpans } from '../core/span.ts';
 import {
   choosePipelines,
   type Exporting,
@@ -17,19 +17,21 @@ import { openLoaders } from '../export/workers/worker-pool.ts';
 import { takeAll } from '../files/file-failure.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import { openSession, type Session } from '../http/session.ts';
+import type { SourceCounts } from '../http/source.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import { BackgroundMerge, doneFor, type Store } from '../warehouse/index.ts';
 import { backfill } from './backfill.ts';
 import type { FollowEvent } from './follow-event.ts';
 import { readFollowedFrom, writeFollowedFrom } from './follow-record.ts';
 import { type FollowStatus, heldBy } from './follow-status.ts';
+import { chooseMarts, type FollowedMarts, keepMarts } from './followed-marts.ts';
 import { HeadLoop } from './head-loop.ts';
 import { NetworkClock } from './network-clock.ts';
 import { requireReadings } from './reading-times.ts';
 import { isReading } from './round-plan.ts';
 import { Rounds } from './rounds.ts';
 import { SealedChain } from './sealed-chain.ts';
-import { Sessions } from './sessions.ts';
+import { addRequests, Sessions } from './sessions.ts';
 import { ToldEvents } from './told-events.ts';
 
 export interface FollowHeadOptions extends ExportOptions {
@@ -44,6 +46,8 @@ export interface FollowHeadOptions extends ExportOptions {
   readonly refreshMs?: Readonly<Record<string, number>> | undefined;
   /** Older blocks to export beside the head, with what it leaves of the rate limit. */
   readonly backfill?: string | undefined;
+  /** Marts to keep current, with those that they read: what commits touched is built again, in a tenth of the time. Default: none. */
+  readonly marts?: 'all' | readonly string[] | undefined;
   /** Called for every event. The report comes last, even if following fails. */
   readonly onEvent?: ((event: FollowEvent) => void) | undefined;
   /** Called once, when the source has answered and the warehouse is open. */
@@ -90,6 +94,7 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
   };
   const { registry, pipelines } = await choosePipelines(asked);
   requireReadings(pipelines, refreshMs);
+  const marts = await chooseMarts(options.marts, registry, pipelines);
   const parts = options.from === undefined ? undefined : parseRange(options.from);
   if (options.backfill !== undefined) parseRange(options.backfill);
   const command = ['tonlake follow', ...options.pipelines].join(' ');
@@ -100,7 +105,8 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
     const session = await sessions.open();
     const head = await fetchHead(session.source, options.stop);
     const given = parts && (await resolveRange(parts, sessionBounds(session, effects)))[0]?.from;
-    const store = await openExportStore(asked, registry, session.network, command);
+    const martTables = marts?.all.map(({ table }) => table);
+    const store = await openExportStore(asked, registry, session.network, command, martTables);
     const told = new ToldEvents(effects, options.onEvent);
     const tally = new RunTally(store, told.tell);
     const loaders = openLoaders({ workers: options.workers, stages: store });
@@ -108,7 +114,7 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
     try {
       const from = given ?? (await startOf(exporting, head));
       await options.beside?.begin(store, session.network);
-      return await follow({ exporting, sessions, backfilling, told, from, options: asked }, head);
+      return await follow({ exporting, sessions, backfilling, told, from, marts, options: asked }, head);
     } finally {
       await takeAll([() => options.beside?.end(), () => loaders.close(), () => store.close()]);
     }
@@ -124,6 +130,7 @@ interface Following {
   readonly backfilling: Sessions;
   readonly told: ToldEvents;
   readonly from: number;
+  readonly marts: FollowedMarts | undefined;
   readonly options: FollowHeadOptions & {
     readonly lagMs: number;
     readonly refreshMs: Readonly<Record<string, number>>;
@@ -132,7 +139,7 @@ interface Following {
 
 /** Follows until stopped, and reports. */
 async function follow(following: Following, first: IndexHead): Promise<RunReport> {
-  const { sessions, told, from, options } = following;
+  const { sessions, backfilling, told, from, options } = following;
   const { effects, store, registry, pipelines, tally, session } = following.exporting;
   const { lagMs, refreshMs, warehouse } = options;
   const startedAt = effects.monotonic();
@@ -141,7 +148,9 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   const stop = link.signal;
   const exporting: Exporting = { ...following.exporting, options: { ...options, stop } };
   const chain = new SealedChain(store, registry);
+  const requests = (): SourceCounts => addRequests(sessions.counts, backfilling.counts);
   const merging = mergeFiles(following);
+  const building = following.marts && keepMarts(exporting, following.marts, told.tell);
   await writeFollowedFrom(warehouse, from, effects.freshId());
   const loop = new HeadLoop(exporting, {
     ...{ from, lagMs, refreshMs, stop, tell: told.tell, chain },
@@ -150,14 +159,19 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
       options.beside?.committed(written, session.network);
       await options.maintenance?.(written);
     },
+    martsBehind: () => building && greatest(Object.values(building.lags()), 0),
+    everyRound: (written) => building?.start(written),
     ...{ clock: new NetworkClock(effects), rounds: new Rounds(chain, options.concurrency) },
     reopen: async () => ({ ...exporting, session: await sessions.open() }),
-    requests: () => sessions.counts.requests,
+    requests: () => requests().requests,
   });
   told.onAny = () => loop.beat();
   options.onOpen?.({
     network: session.network,
-    read: () => ({ ...loop.position, ...heldBy(store), requests: sessions.counts.byOutcome }),
+    read: () => ({
+      ...{ ...loop.position, ...heldBy(store) },
+      ...{ requests: requests().byOutcome, martLags: building?.lags() ?? {} },
+    }),
   });
   const linked = (work: Promise<void>): Promise<void> =>
     work.catch((error: unknown) => {
@@ -170,7 +184,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   });
   link.release();
-  await merging.stop();
+  await Promise.all([merging.stop(), building?.stop()]);
   const span = { from, to: Math.max(from, loop.head) };
   const report: RunReport = {
     ...{ event: 'done', network: session.network, pipeline: options.pipelines.join(','), ...span },
@@ -178,7 +192,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
     ...tally.totals(
       pipelines.filter((pipeline) => !isReading(pipeline)),
       [span],
-      sessions.counts,
+      requests(),
     ),
     // Not those of the ledger, in which merged entries have rows of earlier ones.
     ...{ rows: told.rows, openDays: [] },

@@ -22,6 +22,11 @@ const GAUGES: readonly (readonly [name: string, help: string, of: (figures: Foll
   ['files', 'Files of the warehouse.', ({ files }) => files],
   ['quarantined_records', 'Records that could not be decoded.', ({ quarantined }) => quarantined],
   ['rate_limit_rps', 'Maximum of requests per second; absent without a limit.', ({ rps }) => rps],
+  [
+    'rate_limit_used_ratio',
+    'Share of it that was used over the last minute.',
+    ({ rps, requestsPerSecond: used }) => rps && used && used / rps,
+  ],
 ];
 
 /** Creates metrics in their own registry. */
@@ -43,6 +48,18 @@ export function openFollowMetrics(): FollowMetrics {
     ...{ name: 'tonlake_follow_waits_total', help: 'Times that something kept it from catching up.', registers },
     labelNames: ['code'],
   });
+  const merges = new Counter({
+    ...{ name: 'tonlake_follow_merges_total', help: 'Merges of small files, by result.', registers },
+    labelNames: ['result'],
+  });
+  const builds = new Counter({
+    ...{ name: 'tonlake_follow_mart_builds_total', help: 'Builds of marts, by result.', registers },
+    labelNames: ['mart', 'result'],
+  });
+  const martLags = new Gauge({
+    ...{ name: 'tonlake_follow_mart_lag_seconds', help: 'How long a mart has lacked committed rows.', registers },
+    labelNames: ['mart'],
+  });
   return {
     contentType: registry.contentType,
     open: (status) => {
@@ -50,6 +67,10 @@ export function openFollowMetrics(): FollowMetrics {
     },
     see: (event) => {
       if (event.event === 'span') commits.inc({ pipeline: event.pipeline });
+      if (event.event === 'merged') merges.inc({ result: 'merged' });
+      if (event.event === 'merge-failed') merges.inc({ result: 'failed' });
+      if (event.event === 'mart') builds.inc({ mart: event.name, result: 'built' });
+      if (event.event === 'mart-failed') builds.inc({ mart: event.mart, result: 'failed' });
       if (event.event === 'waiting') waits.inc({ code: event.code });
     },
     text: () => {
@@ -60,6 +81,7 @@ export function openFollowMetrics(): FollowMetrics {
         if (value === undefined) gauge.remove();
         else gauge.set(value);
       }
+      for (const [mart, seconds] of Object.entries(figures.martLags)) martLags.set({ mart }, seconds);
       requests.reset();
       for (const [outcome, count] of Object.entries(figures.requests)) requests.inc({ outcome }, count);
       return registry.metrics();

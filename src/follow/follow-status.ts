@@ -15,6 +15,8 @@ export interface FollowPosition {
   readonly silentMs: number;
   /** Current maximum of requests per second; undefined for no limit. */
   readonly rps: number | undefined;
+  /** Requests per second over the last minute; undefined at the start. */
+  readonly requestsPerSecond: number | undefined;
 }
 
 /** What the warehouse holds. */
@@ -27,6 +29,8 @@ interface Held {
 export interface FollowFigures extends FollowPosition, Held {
   /** Attempts by outcome: `answered`, or the code of the error. */
   readonly requests: Readonly<Record<string, number>>;
+  /** How long each mart has lacked rows that are committed, in seconds; empty without marts. */
+  readonly martLags: Readonly<Record<string, number>>;
 }
 
 /** A running `followHead`, for metrics and health. */

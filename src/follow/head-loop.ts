@@ -8,6 +8,7 @@ import type { FollowPosition } from './follow-status.ts';
 import type { NetworkClock } from './network-clock.ts';
 import { canPass, isOfKey, Outage } from './outage.ts';
 import { ReadingTimes } from './reading-times.ts';
+import { RequestRate } from './request-rate.ts';
 import { RoundInterval } from './round-interval.ts';
 import { isReading } from './round-plan.ts';
 import type { Rounds } from './rounds.ts';
@@ -32,6 +33,10 @@ export interface HeadLoopOptions {
   readonly reopen: () => Promise<Exporting>;
   /** Requests since the start. */
   readonly requests: () => number;
+  /** How far the marts are behind the rows, in seconds; undefined without marts. */
+  readonly martsBehind: () => number | undefined;
+  /** Called after each round and each failed try; not waited for. */
+  readonly everyRound: (store: Store) => void;
   readonly maintenance: ((store: Store) => Promise<void>) | undefined;
 }
 
@@ -41,6 +46,7 @@ export class HeadLoop {
   private exporting: Exporting;
   private readonly interval: RoundInterval;
   private readonly readings: ReadingTimes;
+  private readonly rate = new RequestRate();
   private readonly outage: Outage;
   /** What is wrong with the head of a source that answers. */
   private readonly headTrouble: Outage;
@@ -77,7 +83,7 @@ export class HeadLoop {
     return {
       ...{ head, block: newest?.seqno, seconds, holes: totalSize(holes), oldestHole: holes[0]?.from },
       silentMs: Math.max(0, this.exporting.effects.monotonic() - this.aliveAt),
-      rps: this.exporting.session.source.rps,
+      ...{ rps: this.exporting.session.source.rps, requestsPerSecond: this.rate.perSecond },
     };
   }
 
@@ -88,13 +94,16 @@ export class HeadLoop {
     for (let head: IndexHead | undefined = first; !stop.aborted; head = undefined) {
       const startedAt = effects.monotonic();
       this.beat();
+      this.rate.note(startedAt, this.options.requests());
       let isFull = false;
       try {
         isFull = await this.round(head ?? (await fetchHead(this.exporting.session.source, stop)));
         this.outage.end();
+        this.options.everyRound(this.exporting.store);
       } catch (error) {
         if (stop.aborted && (!(error instanceof TonlakeError) || canPass(error))) return;
         if (!canPass(error)) throw error;
+        this.options.everyRound(this.exporting.store);
         await this.outage.wait(error, stop);
         if (isOfKey(error)) await this.renew();
         continue;
@@ -184,7 +193,7 @@ export class HeadLoop {
   }
 
   private async tellLag(added: readonly Span[]): Promise<void> {
-    const { chain, clock, requests, tell } = this.options;
+    const { chain, clock, requests, martsBehind, tell } = this.options;
     const { head, block = 0, seconds = 0, holes, oldestHole } = this.position;
     const oldest = added[0]?.from ?? block;
     const time = oldest === block ? this.newest?.time : (await chain.read(oldest))?.time;
@@ -199,6 +208,7 @@ export class HeadLoop {
       holes,
       oldestHole,
       requests: requests(),
+      martsBehind: martsBehind(),
     });
   }
 }

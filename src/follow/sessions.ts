@@ -33,7 +33,8 @@ export class Sessions {
   }
 }
 
-function addRequests(a: SourceCounts, b: SourceCounts): SourceCounts {
+/** Requests of several sources together. */
+export function addRequests(a: SourceCounts, b: SourceCounts): SourceCounts {
   return {
     ...{ requests: a.requests + b.requests, retries: a.retries + b.retries, bytes: a.bytes + b.bytes },
     ...{ byPath: addCounts(a.byPath, b.byPath), byOutcome: addCounts(a.byOutcome, b.byOutcome) },

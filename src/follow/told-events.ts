@@ -48,5 +48,7 @@ export class ToldEvents {
 function problemOf(event: FollowEvent | RunEvent): string | undefined {
   if (event.event === 'problem') return `${event.pipeline} ${event.from}:${event.to} ${event.code}`;
   if (event.event === 'quarantine') return `${event.pipeline} ${event.seqno} ${event.pointer}`;
+  // A select that is wrong fails at each try.
+  if (event.event === 'mart-failed') return `${event.mart} ${event.message}`;
   return undefined;
 }

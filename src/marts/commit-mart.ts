@@ -4,6 +4,7 @@ import type { Span } from '../core/span.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import { withMemory } from '../sql/database.ts';
+import type { Query } from '../sql/query-result.ts';
 import type { LedgerEntry, MartStamp, Store } from '../warehouse/index.ts';
 
 /** The pipeline name of a mart's entries in the ledger. */
@@ -22,14 +23,15 @@ export interface SelectedRows {
   readonly select: string;
   readonly span: Span;
   readonly network: string;
-  readonly stamp: MartStamp;
+  /** Called when the rows are selected. */
+  readonly stamp: () => Promise<MartStamp>;
   /** Entries that the rows replace. */
   readonly before: readonly LedgerEntry[];
 }
 
 /** Replaces older rows by those of a select, in one commit. @throws DuckDB's error if the select fails */
-export async function commitSelect(store: Store, rows: SelectedRows): Promise<LedgerEntry> {
-  const { table, select, span, network, stamp, before } = rows;
+export async function commitSelect(store: Store, query: Query, rows: SelectedRows): Promise<LedgerEntry> {
+  const { table, select, span, network, before } = rows;
   const pipeline = martPipeline(table.name);
   const stage = store.stage(pipeline, span);
   try {
@@ -37,7 +39,8 @@ export async function commitSelect(store: Store, rows: SelectedRows): Promise<Le
     const path = join(stage.folder, 'select.parquet');
     const copy = `COPY (${select}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`;
     // A store reads within a small memory limit, too small for the distinct accounts of a busy day.
-    await withMemory(store.query, () => store.query(copy));
+    await withMemory(query, () => query(copy));
+    const stamp = await rows.stamp();
     await stage.adopt(table, path, { isSorted: true });
     const staged = await stage.finish();
     return await store.commit(staged, {

@@ -46,6 +46,11 @@ export function stampOf(mart: MartDef, { parts }: Slice, sealed: boolean): strin
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
+/** A stamp for rows that were selected while their inputs changed from one to the other. */
+export function stampOfBoth(before: string, after: string): string {
+  return createHash('sha256').update(`${before} ${after}`).digest('hex').slice(0, 16);
+}
+
 /** True if every source span is sealed in all pipelines behind a mart. */
 export function isSealed(
   ledger: readonly LedgerEntry[],

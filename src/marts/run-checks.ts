@@ -206,7 +206,8 @@ async function writeFailures(store: Store, network: string, found: ReadonlyMap<s
     FROM (SELECT unnest(from_json(${quoteText(text)}, ${quoteText(structure)})) AS f) ORDER BY ALL`;
   const spans = unionSpans(store.ledger().map(({ span }) => span));
   const span = { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
-  await commitSelect(store, { table: failuresTable, select, span, network, stamp: { inputs, sealed: true }, before });
+  const stamp = async () => ({ inputs, sealed: true });
+  await commitSelect(store, store.query, { table: failuresTable, select, span, network, stamp, before });
 }
 
 /** Earlier rows of checks that were not run now. */

@@ -8,7 +8,7 @@ export { openDamaged } from './open-damaged.ts';
 export { openReader, openStore, requireKind } from './open-store.ts';
 export type { Reader } from './reader.ts';
 export type { RowOwner } from './select-each.ts';
-export type { Store } from './store.ts';
+export type { SideConnection, Store } from './store.ts';
 export { recordsFolder } from './store-kinds.ts';
 export { warehousePath } from './store-options.ts';
 

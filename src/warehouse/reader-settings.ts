@@ -9,7 +9,11 @@ export function readerSettings(): Readonly<Record<string, string>> {
   return { temp_directory: join(tmpdir(), `tonlake-spill-${process.pid}-${readers}`) };
 }
 
-/** Settings of the queries of a writer, whose memory belongs to the rows that it writes. */
-export function writerSettings(staging: string): Readonly<Record<string, string>> {
-  return { threads: '2', memory_limit: '256MB', temp_directory: join(staging, 'spill-query') };
+/**
+ * Settings of the queries of a writer, whose memory belongs to the rows that it writes.
+ *
+ * @param name of the instance: two that spill into one folder would overwrite each other's files
+ */
+export function writerSettings(staging: string, name: string, threads: number): Readonly<Record<string, string>> {
+  return { threads: String(threads), memory_limit: '256MB', temp_directory: join(staging, `spill-${name}`) };
 }

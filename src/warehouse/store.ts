@@ -51,6 +51,10 @@ export interface MartStamp {
   readonly inputs: string;
   /** True if every source row is sealed. */
   readonly sealed: boolean;
+  /** Names of the tables and marts that the select reads. Absent from old entries. */
+  readonly reads?: readonly string[] | undefined;
+  /** Number of the newest entry when they were selected: later ones are not in them. Absent from old entries. */
+  readonly through?: number | undefined;
 }
 
 /**
@@ -232,6 +236,15 @@ export interface EntryDay {
   readonly entry: string;
 }
 
+/** A connection of its own: the store's other queries do not wait for one that takes long. */
+export interface SideConnection {
+  readonly query: Query;
+  /** Cancels the query that runs, which throws then. */
+  interrupt(): void;
+  /** Waits for running queries. */
+  close(): Promise<void>;
+}
+
 /** A warehouse, opened for writing; only one process can do so, except in an object store. */
 export interface Store {
   readonly kind: 'parquet' | 'duckdb';
@@ -261,6 +274,8 @@ export interface Store {
   log(after: number, most?: number): Promise<readonly LedgerEntry[]>;
   /** Queries committed rows: one relation per table. */
   readonly query: Query;
+  /** Opens another connection, for queries beside commits. To be closed before the store. */
+  connect(): Promise<SideConnection>;
   readonly rows: EntryRows;
   /** Removes files whose grace period after they were superseded is over. @returns how many */
   clearSuperseded(): Promise<number>;

@@ -54,7 +54,15 @@ test('a summary of many pipelines is short: spans are counted, and names that ar
   });
   const pipelines = Array.from({ length: 40 }, (_, i) => ({ ...sound(`p${i}`), unproven: i > 0 ? [span] : [] }));
   const open = { ...sound('open'), done: spans, holes: spans, quarantined: spans };
-  const mart = { rows: 1, days: 1, marked: ['2026-05-01'], files: 1, bytes: 9, lastCommit: '2026-05-01' };
+  const mart = {
+    rows: 1,
+    days: 1,
+    marked: ['2026-05-01'],
+    files: 1,
+    bytes: 9,
+    lastCommit: '2026-05-01',
+    behind: undefined,
+  };
   const marts = [
     { mart: 'one', ...mart },
     { mart: 'two', ...mart },

@@ -48,7 +48,8 @@ test('a cadence for a table that grows with the chain, and a lag below a second,
 
 const FIGURES: FollowFigures = {
   ...{ head: 1010, block: 1000, seconds: 4, holes: 2, oldestHole: 990, silentMs: 0, rps: 10 },
-  ...{ files: 12, quarantined: 1, requests: { answered: 40, 'rate-limited': 2 } },
+  ...{ files: 12, quarantined: 1, requests: { answered: 40, 'rate-limited': 2 }, requestsPerSecond: 2.5 },
+  martLags: { accounts: 31 },
 };
 
 test('health is bad above the bound of the lag, before anything is sealed, and when nothing happens any more', () => {
@@ -66,6 +67,8 @@ test('metrics show the figures as they are when somebody asks', async () => {
   let figures = FIGURES;
   metrics.open({ network: 'testnet', read: () => figures });
   metrics.see({ event: 'span', pipeline: 'blocks', from: 1, to: 2, rows: {} });
+  metrics.see({ event: 'merge-failed', message: 'damaged' });
+  metrics.see({ event: 'mart-failed', mart: 'accounts', message: 'no such column' });
   const lines = async () => (await metrics.text()).split('\n').filter((line) => line.startsWith('tonlake_'));
   expect(await lines()).toEqual([
     'tonlake_follow_lag_seconds 4',
@@ -77,9 +80,13 @@ test('metrics show the figures as they are when somebody asks', async () => {
     'tonlake_follow_files 12',
     'tonlake_follow_quarantined_records 1',
     'tonlake_follow_rate_limit_rps 10',
+    'tonlake_follow_rate_limit_used_ratio 0.25',
     'tonlake_follow_requests_total{outcome="answered"} 40',
     'tonlake_follow_requests_total{outcome="rate-limited"} 2',
     'tonlake_follow_commits_total{pipeline="blocks"} 1',
+    'tonlake_follow_merges_total{result="failed"} 1',
+    'tonlake_follow_mart_builds_total{mart="accounts",result="failed"} 1',
+    'tonlake_follow_mart_lag_seconds{mart="accounts"} 31',
   ]);
   figures = { ...FIGURES, seconds: 9, oldestHole: undefined };
   const later = await lines();

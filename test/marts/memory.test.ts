@@ -23,6 +23,7 @@ test('a mart that needs more memory than a store reads with leaves the limit as 
     ledger: () => store.ledger(),
     forgotten: () => store.forgotten(),
     log: (after) => store.log(after),
+    connect: () => store.connect(),
     clearSuperseded: () => store.clearSuperseded(),
     close: () => store.close(),
     query: (sql, parameters) => {
@@ -33,12 +34,12 @@ test('a mart that needs more memory than a store reads with leaves the limit as 
   const large =
     'SELECT max(length(s)) AS key, 1::BIGINT AS n FROM (SELECT string_agg(repeat(i::VARCHAR, 40)) AS s FROM range(800000) t(i))';
   const stamp = { inputs: '0123456789abcdef', sealed: true };
-  await commitSelect(watched, {
+  await commitSelect(watched, watched.query, {
     table,
     select: large,
     span: { from: 1, to: 1 },
     network: 'sandbox',
-    stamp,
+    stamp: async () => stamp,
     before: [],
   });
   expect(asked.filter((sql) => sql === 'SET memory_limit')).toHaveLength(2);

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { decimal38 } from '../../src/declare/column.ts';
 import { Database } from '../../src/sql/database.ts';
@@ -109,6 +109,26 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     const { rows } = await store.query('SELECT count(*) FROM items WHERE lt >= $lt', { lt: 8000n });
     expect(rows).toEqual([[3n]]);
     await expect(store.query('SELECT nothing FROM items')).rejects.toMatchObject({ stage: 'store' });
+    await store.close();
+  });
+
+  test('a long query on a connection of its own holds up neither queries nor commits, and can be cancelled', async () => {
+    const store = await openTestStore(freshPath(kind));
+    const beside = await store.connect();
+    const long = beside.query('SELECT sum(a.range * b.range) FROM range(10_000_000) a, range(10_000_000) b');
+    const cancelled = expect(long).rejects.toThrow(/interrupt/i);
+    await commitItems(store, 1, 10);
+    expect((await countItems(store)).rows).toBe(10);
+    // The query may not have begun yet.
+    const isOver = { now: false };
+    void long.catch(() => undefined).then(() => Object.assign(isOver, { now: true }));
+    await vi.waitUntil(() => {
+      beside.interrupt();
+      return isOver.now;
+    });
+    await cancelled;
+    expect((await countItems({ query: beside.query })).rows).toBe(10);
+    await beside.close();
     await store.close();
   });
 

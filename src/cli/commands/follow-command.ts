@@ -23,6 +23,7 @@ interface FollowFlags extends CommonOptions, SelectionFlags, FeedFlags {
   readonly backfill?: string;
   readonly lag?: number;
   readonly refresh?: Readonly<Record<string, number>>;
+  readonly marts?: 'all' | readonly string[];
   readonly store?: Store['kind'];
   readonly rps?: number | 'auto';
   readonly budget?: string;
@@ -48,6 +49,7 @@ Examples:
   tonlake follow --network testnet
   tonlake follow transactions jetton_transfers --network testnet --lag 10s
   tonlake follow --network testnet --from 2026-05-01 --refresh jetton_masters=1h
+  tonlake follow transactions --network testnet --marts transactions_daily,gas_fees_daily
   tonlake follow --network testnet --from 2026-05-01 --backfill 2026-01-01:2026-04-30
   tonlake follow --network testnet --lag 10s --metrics 127.0.0.1:9464 --max-lag 5m
   tonlake follow --network testnet --on-commit https://example.org/commits --on-commit 'cat >> commits.jsonl'
@@ -75,6 +77,11 @@ export function addFollow(program: Command): void {
       collectRefresh,
     )
     .option('--backfill <range>', 'older range to export beside the head, with what it leaves of the rate limit')
+    .option(
+      '--marts <names>',
+      'marts to keep current, in a tenth of the time: all, or names separated by commas (default: none)',
+      parseMarts,
+    )
     .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']));
   withFeeds(withSelection(command))
     .option(
@@ -122,9 +129,17 @@ async function followOptions(given: readonly string[], flags: FollowFlags) {
     pipelines: given.length > 0 ? [...new Set(given)] : [registry.playing('counted').pipeline.name],
     ...{ registry, refreshMs, network: networkOf(flags), warehouse: warehouseOf(flags), store: flags.store },
     ...{ from: flags.from, backfill: flags.backfill, lagMs: flags.lag, rps: flags.rps, budget: flags.budget },
+    marts: flags.marts,
     ...{ concurrency: flags.concurrency, workers: flags.workers, effects: realEffects },
     ...{ without: flags.without, columns: flags.columns, withoutColumns: flags.withoutColumn },
   };
+}
+
+/** `all`, or names such as `transactions_daily,accounts`. */
+function parseMarts(text: string): 'all' | readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.includes('')) throw new InvalidArgumentError('Expected all, or names of marts separated by commas.');
+  return names.includes('all') ? 'all' : names;
 }
 
 /** Adds a cadence such as `jetton_masters=1h`. */

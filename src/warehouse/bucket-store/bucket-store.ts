@@ -23,7 +23,16 @@ import { writerSettings } from '../reader-settings.ts';
 import { requireDeclared, schemaOf } from '../relations/table-schema.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
 import { Stager } from '../staging/stager.ts';
-import type { CommitDraft, CommitPart, EntryRows, FileStage, LedgerEntry, StagedSpan, Store } from '../store.ts';
+import type {
+  CommitDraft,
+  CommitPart,
+  EntryRows,
+  FileStage,
+  LedgerEntry,
+  SideConnection,
+  StagedSpan,
+  Store,
+} from '../store.ts';
 import { type StoreOptions, warehousePath } from '../store-options.ts';
 import { COMMIT_WITHIN_MS, collectGarbage } from './bucket-garbage.ts';
 import { type BucketPlace, ledgerIn, openPlace, remoteAccess } from './bucket-place.ts';
@@ -73,12 +82,19 @@ class BucketStore implements Store {
     this.staging = { form: 'final', stagingPath: join(work, 'stage') };
     this.#stager = new Stager(this.staging, options.effects.freshId);
     this.#copies = new LocalCopies(join(work, 'copies'), options.effects.monotonic);
-    const pathOf = (file: string): string => this.#copies.pathOf(file) ?? `${path}/${file}`;
+    this.rows = bucketRows({ place, ledger, pathOf: this.#pathOf });
+    this.#views = this.#openViews('query', 2, this.#scans);
+  }
+
+  readonly #pathOf = (file: string): string => this.#copies.pathOf(file) ?? `${this.path}/${file}`;
+
+  #openViews(name: string, threads: number, scans: BucketScans): WarehouseViews {
+    const { path } = this;
+    const ledger = this.#ledger;
     const access = remoteAccess(path);
-    this.rows = bucketRows({ place, ledger, pathOf });
-    this.#views = new WarehouseViews({
-      ...{ path, ledger, tables: options.tables, pathOf },
-      ...{ settings: writerSettings(this.staging.stagingPath), scans: this.#scans },
+    return new WarehouseViews({
+      ...{ path, ledger, tables: this.#options.tables, pathOf: this.#pathOf },
+      ...{ settings: writerSettings(this.staging.stagingPath, name, threads), scans },
       // A run that reads only what it has written itself needs no extension.
       prepare: async (database: Database) => {
         if (ledger.entries.effective.some((entry) => this.#isElsewhere(entry))) await access(database);
@@ -191,6 +207,16 @@ class BucketStore implements Store {
   }
 
   readonly query: Query = (sql, parameters) => this.#views.query(sql, parameters);
+
+  async connect(): Promise<SideConnection> {
+    // Extensions are loaded into one instance of DuckDB.
+    const scans = new BucketScans();
+    const views = this.#openViews(this.#options.effects.freshId(), 1, scans);
+    return {
+      ...{ query: views.query, interrupt: () => views.interrupt() },
+      close: () => takeAll([() => views.close(), () => scans.close()]),
+    };
+  }
 
   clearSuperseded(): Promise<number> {
     return this.#commits.add(() => guarded(`warehouse ${this.path}`, () => this.#collect(true)));

@@ -24,6 +24,7 @@ import type {
   EntryRows,
   FileStage,
   LedgerEntry,
+  SideConnection,
   StagedSpan,
   StagedTable,
   StagerOptions,
@@ -66,6 +67,8 @@ class DuckdbStore implements Store {
   readonly #stager: Stager;
   readonly #commits = new PQueue({ concurrency: 1 });
   readonly #queries = new PQueue({ concurrency: 1 });
+  /** Days and entry numbers of the rows in force that were read so far, by table, in order of the numbers. */
+  readonly #days = new Map<string, readonly (readonly [date: string, entry: number])[]>();
 
   private constructor(
     path: string,
@@ -109,9 +112,7 @@ class DuckdbStore implements Store {
       requireOwnEntries(path, network, entries.all);
       entries.setAside(options.setAside ?? []);
       await declareTables(database, tables, path);
-      const readers = await database.connect();
-      const views = [...viewsWithoutAside(tables, entries), ...roleViews(tables).map(({ statement }) => statement())];
-      await readers.run(views.join(';\n'));
+      const readers = await connectReaders(database, tables, entries);
       return new DuckdbStore(path, options, lock, database, readers, entries);
     } catch (error) {
       const clear = () => rm(stage, { recursive: true, force: true });
@@ -153,6 +154,19 @@ class DuckdbStore implements Store {
   readonly query: Query = (sql, parameters) =>
     this.#queries.add(() => guarded('query', () => this.#readers.query(sql, parameters)));
 
+  async connect(): Promise<SideConnection> {
+    const database = await connectReaders(this.#database, this.#options.tables, this.#entries);
+    const queries = new PQueue({ concurrency: 1 });
+    return {
+      query: (sql, parameters) => queries.add(() => guarded('query', () => database.query(sql, parameters))),
+      interrupt: () => database.interrupt(),
+      close: async () => {
+        await queries.onIdle();
+        database.disconnect();
+      },
+    };
+  }
+
   readonly rows: EntryRows = {
     // Every declared column was created when the file was opened.
     select: (table, entries) => selectRows(table, entries, new Set(table.columns.map(({ name }) => name))),
@@ -184,13 +198,17 @@ class DuckdbStore implements Store {
     const holding = this.ledger().filter(({ tables }) => (tables[table]?.rows ?? 0) > 0);
     if (holding.length === 0) return [];
     const ids = new Map(holding.map(({ number, id }) => [number, id]));
+    // Rows of an entry never change, so that only those of new ones are read.
+    const known = this.#days.get(table) ?? [];
+    const seen = known.at(-1)?.[1] ?? 0;
     const { rows } = await this.query(
-      `SELECT DISTINCT block_date::VARCHAR, _entry FROM ${rowsOf(table)} WHERE block_date IS NOT NULL ORDER BY ALL`,
+      `SELECT DISTINCT block_date::VARCHAR, _entry FROM ${rowsOf(table)}
+       WHERE block_date IS NOT NULL AND _entry > ${seen} ORDER BY _entry, block_date`,
     );
-    return rows.flatMap(([date, number]) => {
-      const entry = ids.get(Number(number));
-      return entry === undefined ? [] : [{ date: String(date), entry }];
-    });
+    const all = [...known, ...rows.map(([date, number]) => [String(date), Number(number)] as const)];
+    const inForce = all.filter(([, number]) => ids.has(number));
+    this.#days.set(table, inForce);
+    return inForce.map(([date, number]) => ({ date, entry: ids.get(number) ?? '' }));
   }
 
   /** Rows, ledger entry and removal of superseded rows in one transaction. */
@@ -249,6 +267,14 @@ class DuckdbStore implements Store {
       `INSERT INTO ${rowsOf(name)} BY NAME SELECT *, ${number} AS _entry FROM ${source}${order}`,
     );
   }
+}
+
+/** Another connection to a file, with the temporary views of queries. */
+async function connectReaders(database: Database, tables: readonly TableDef[], entries: Entries): Promise<Database> {
+  const readers = await database.connect();
+  const views = [...viewsWithoutAside(tables, entries), ...roleViews(tables).map(({ statement }) => statement())];
+  await readers.run(views.join(';\n'));
+  return readers;
 }
 
 /** Temporary views that hide the rows of entries set aside, which are still in the file but not in force. */

@@ -52,7 +52,12 @@ const entrySchema = z.object({
   proof: z.enum(['transactions', 'shards', 'none']).optional(),
   declaration: z.string().optional(),
   without: z.record(z.string(), z.array(z.string())).optional(),
-  mart: z.object({ day: z.string().optional(), inputs: z.string(), sealed: z.boolean() }).optional(),
+  mart: z
+    .object({
+      ...{ day: z.string().optional(), inputs: z.string(), sealed: z.boolean() },
+      ...{ reads: z.array(z.string()).optional(), through: count.optional() },
+    })
+    .optional(),
   forgotten: z
     .object({
       by: z.enum(['command', 'retention']),

@@ -31,6 +31,7 @@ import type {
   EntryRows,
   FileStage,
   LedgerEntry,
+  SideConnection,
   StagedSpan,
   StagerOptions,
   Store,
@@ -90,10 +91,7 @@ class ParquetStore implements Store {
     this.#stager = new Stager(this.staging, options.effects.freshId);
     this.#folders = new SettledFolders(path);
     this.#catalog = new Catalog(path, ledger, options.tables);
-    this.#views = new WarehouseViews({
-      ...{ path, ledger, tables: options.tables, pathOf: pathsIn(path) },
-      settings: { ...writerSettings(this.staging.stagingPath), enable_external_file_cache: 'false' },
-    });
+    this.#views = this.#openViews('query', 2);
   }
 
   static async open(path: string, options: StoreOptions): Promise<ParquetStore> {
@@ -180,6 +178,18 @@ class ParquetStore implements Store {
   }
 
   readonly query: Query = (sql, parameters) => this.#views.query(sql, parameters);
+
+  async connect(): Promise<SideConnection> {
+    return this.#openViews(this.#options.effects.freshId(), 1);
+  }
+
+  #openViews(name: string, threads: number): WarehouseViews {
+    const { path, staging } = this;
+    return new WarehouseViews({
+      ...{ path, ledger: this.#ledger, tables: this.#options.tables, pathOf: pathsIn(path) },
+      settings: { ...writerSettings(staging.stagingPath, name, threads), enable_external_file_cache: 'false' },
+    });
+  }
 
   async clearSuperseded(): Promise<number> {
     return this.#commits.add(() => this.#clear());

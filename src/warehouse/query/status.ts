@@ -15,6 +15,7 @@ import { isEphemeral, proofOf } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { resolveNetwork } from '../../http/network.ts';
 import type { Query } from '../../sql/query-result.ts';
+import { dateIn } from '../file-layout.ts';
 import { doneSpans, quarantinedSpans, unprovenSpans } from '../ledger/done-spans.ts';
 import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.ts';
 import { openReader } from '../open-store.ts';
@@ -71,6 +72,15 @@ export interface MartStatus {
   readonly bytes: number;
   /** ISO 8601, UTC. */
   readonly lastCommit: string;
+  /** Commits of what it reads that are not in it; undefined if it was built by an older tonlake. */
+  readonly behind: MartBehind | undefined;
+}
+
+/** Commits that a mart lacks. */
+export interface MartBehind {
+  readonly commits: number;
+  /** When the first of them was committed; undefined if there is none. */
+  readonly since: string | undefined;
 }
 
 export interface NewestBlock {
@@ -154,8 +164,30 @@ function martsOf(ledger: readonly LedgerEntry[]): readonly MartStatus[] {
       files: files.length,
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
       lastCommit: entries.at(-1)?.committedAt ?? '',
+      behind: behindOf(ledger, entries),
     };
   });
+}
+
+/** Compares each entry of what a mart reads with the build of its day. */
+function behindOf(ledger: readonly LedgerEntry[], built: readonly LedgerEntry[]): MartBehind | undefined {
+  const through = new Map<string | undefined, number>();
+  for (const { mart } of built) {
+    if (mart?.through === undefined) return undefined;
+    through.set(mart.day, mart.through);
+  }
+  const newest = greatest(through.values());
+  const isDaily = built.some(({ mart }) => mart?.day !== undefined);
+  const reads = new Set(built.flatMap(({ mart }) => mart?.reads ?? []));
+  const later = ledger.filter(({ number, tables }) => {
+    const files = Object.entries(tables).flatMap(([name, table]) =>
+      reads.has(name) && table.rows > 0 ? [table.files] : [],
+    );
+    // Files without a day, and rows without files, may be of any.
+    const days = files.flatMap((each) => (each.length === 0 ? [undefined] : each.map(({ path }) => dateIn(path))));
+    return days.some((day) => number > (through.get(day) ?? (isDaily && day !== undefined ? 0 : newest)));
+  });
+  return { commits: later.length, since: later[0]?.committedAt };
 }
 
 /** @throws {StoreError} `other-network` */
@@ -252,10 +284,14 @@ export function formatStatus(status: WarehouseStatus): string {
     lines.push(`  commits      ${formatCount(pipeline.commits)}, the last ${pipeline.lastCommit ?? 'never'}`);
   }
   if (status.marts.length > 0) lines.push('', 'marts');
-  for (const { mart, rows, days, marked } of status.marts) {
+  for (const { mart, rows, days, marked, behind } of status.marts) {
     const parts = [`${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`];
     if (days > 0) parts.push(`${formatCount(days)} ${days === 1 ? 'day' : 'days'}`);
     if (marked.length > 0) parts.push(`not whole: ${marked.join(', ')}`);
+    if (behind?.since !== undefined) {
+      const commits = `${formatCount(behind.commits)} ${behind.commits === 1 ? 'commit' : 'commits'}`;
+      parts.push(`${commits} behind, since ${behind.since}`);
+    }
     lines.push(`  ${mart}: ${parts.join('; ')}`);
   }
   if (status.quarantined > 0) {

@@ -5,7 +5,7 @@ import { guarded } from '../../files/file-failure.ts';
 import type { Confinement } from '../../sql/confined-sql.ts';
 import { Database } from '../../sql/database.ts';
 import { type Declared, OnDemand } from '../../sql/on-demand.ts';
-import type { QueryResult, Stream } from '../../sql/query-result.ts';
+import type { Query, Stream } from '../../sql/query-result.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type EntryGroup, groupFiles, type PathOf } from '../parquet-store/entry-files.ts';
 import { COMMITS, commitsView } from './commits-view.ts';
@@ -59,9 +59,7 @@ export class WarehouseViews {
     this.#tables = options.tables;
   }
 
-  query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult> {
-    return this.#answer(sql, (database) => database.query(sql, parameters));
-  }
+  readonly query: Query = (sql, parameters) => this.#answer(sql, (database) => database.query(sql, parameters));
 
   readonly stream: Stream = (sql, parameters, use) =>
     this.#answer(sql, (database) => database.stream(sql, parameters, use));

@@ -1,0 +1,55 @@
+import { formatError, UsageError } from '../core/errors.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { Exporting } from '../export/exporting.ts';
+import { BackgroundMarts } from '../marts/background-marts.ts';
+import { loadMarts, type MartDef, withInputs } from '../marts/load-marts.ts';
+import { pipelinesBehind } from '../marts/mart-inputs.ts';
+import type { FollowEvent } from './follow-event.ts';
+
+/** Marts that are kept current beside the rounds. */
+export interface FollowedMarts {
+  readonly all: readonly MartDef[];
+  readonly chosen: readonly MartDef[];
+}
+
+/**
+ * Chooses marts by name, with those that they read.
+ *
+ * @throws {UsageError} `unknown-mart`; `not-followed` if a named mart reads rows that are not followed
+ */
+export async function chooseMarts(
+  names: 'all' | readonly string[] | undefined,
+  registry: Registry,
+  pipelines: readonly PipelineDef[],
+): Promise<FollowedMarts | undefined> {
+  if (names === undefined || names.length === 0) return undefined;
+  const all = await loadMarts(registry);
+  if (names === 'all') return { all, chosen: all };
+  const chosen = withInputs(all, names);
+  const followed = new Set(pipelines.map(({ name }) => name));
+  for (const mart of chosen) {
+    const others = pipelinesBehind(registry, all, mart).filter((name) => !followed.has(name));
+    if (others.length === 0) continue;
+    throw new UsageError(
+      `usage: expected ${others.join(', ')} among the followed pipelines for the mart ${mart.name}`,
+      {
+        code: 'not-followed',
+        hint: `tonlake follow ${[...followed, ...others].join(' ')}`,
+      },
+    );
+  }
+  return { all, chosen };
+}
+
+/** Starts keeping marts current. */
+export function keepMarts(
+  { registry, effects, session: { network } }: Exporting,
+  { all, chosen }: FollowedMarts,
+  tell: (event: FollowEvent) => void,
+): BackgroundMarts {
+  return new BackgroundMarts({
+    ...{ marts: all, chosen, registry, network, effects, onEvent: tell },
+    onFailure: (mart, error) => tell({ event: 'mart-failed', mart, message: formatError(error) }),
+  });
+}

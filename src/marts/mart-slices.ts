@@ -1,0 +1,188 @@
+import type { DaySpan } from '../chain/day-spans.ts';
+import type { Effects } from '../core/effects.ts';
+import { isSealedMeanwhile, StoreError } from '../core/errors.ts';
+import { intersectSpans } from '../core/span.ts';
+import type { Registry } from '../declare/registry.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import type { Query } from '../sql/query-result.ts';
+import {
+  type ForgottenSpans,
+  type LedgerEntry,
+  type MartStamp,
+  type Store,
+  stillForgotten,
+} from '../warehouse/index.ts';
+import { readHeaderDays } from '../warehouse/query/header-days.ts';
+import { describeLeftOut, type LeftOutGap } from '../warehouse/query/left-out-gaps.ts';
+import { commitSelect, martEntries } from './commit-mart.ts';
+import { describeLost, isForgotten } from './forgotten-inputs.ts';
+import type { MartDef } from './load-marts.ts';
+import {
+  entriesOf,
+  isSealed,
+  leftOutBehind,
+  neverExported,
+  pipelinesBehind,
+  readSlices,
+  type Slice,
+  spanOf,
+  stampOf,
+  stampOfBoth,
+} from './mart-inputs.ts';
+import { sqlErrorWithin } from './sql-references.ts';
+
+/** What building marts needs of a warehouse, as it is now. */
+export interface MartContext {
+  readonly store: Store;
+  /** Of the store, or of a connection beside it. */
+  readonly query: Query;
+  readonly network: string;
+  readonly effects: Effects;
+  readonly marts: readonly MartDef[];
+  readonly registry: Registry;
+  /** Tables with a day. */
+  readonly dated: ReadonlySet<string>;
+  readonly days: ReadonlyMap<string, DaySpan>;
+  readonly forgotten: readonly ForgottenSpans[];
+}
+
+/** Reads what builds of a warehouse have in common. */
+export async function readMartContext(given: Omit<MartContext, 'dated' | 'days' | 'forgotten'>): Promise<MartContext> {
+  const { store, query, marts, registry } = given;
+  const tables = [...registry.tables, ...marts.map(({ table }) => table)];
+  return {
+    ...given,
+    forgotten: stillForgotten(store.forgotten(), store.ledger()),
+    dated: new Set(tables.filter(({ time }) => time !== undefined).map(({ name }) => name)),
+    days: await readHeaderDays(query, store.ledger(), registry),
+  };
+}
+
+/** The slices of a mart to build. */
+export interface MartPlan {
+  readonly work: readonly SliceWork[];
+  /** Days, or `all`, whose rows are not sealed or incomplete. */
+  readonly marked: readonly string[];
+  /** Days whose inputs were forgotten, at least in part. */
+  readonly kept: readonly string[];
+}
+
+/** Which slices to build. */
+export interface PlanOptions {
+  /** Also unchanged ones, except for days with forgotten inputs. */
+  readonly full?: boolean | undefined;
+  /** Entries with damaged files: they are replaced. */
+  readonly damaged?: readonly LedgerEntry[] | undefined;
+}
+
+/** Finds the slices of a mart to build. */
+export async function planMart(
+  { store, registry, marts, dated, days, forgotten }: MartContext,
+  mart: MartDef,
+  gaps: readonly LeftOutGap[],
+  { full, damaged = [] }: PlanOptions = {},
+): Promise<MartPlan> {
+  const pipelines = pipelinesBehind(registry, marts, mart);
+  const gone = forgotten.filter(({ pipeline }) => pipelines.includes(pipeline));
+  const broken = damaged.filter(({ tables }) => tables[mart.name] !== undefined);
+  const held = new Map([...broken, ...martEntries(store, mart.name)].map((entry) => [entry.mart?.day, entry]));
+  const marked: string[] = [];
+  const kept: string[] = [];
+  for (const [date, before] of held) {
+    if (date === undefined || !isForgotten(gone, { date, day: days.get(date), before })) continue;
+    kept.push(date);
+    if (before.mart?.sealed !== true) marked.push(date);
+    held.delete(date);
+  }
+  const work: SliceWork[] = [];
+  const through = store.ledger().at(-1)?.number ?? 0;
+  for (const slice of await readSlices(store, mart, dated)) {
+    const { date } = slice;
+    if (date === undefined ? mart.isDaily && kept.length > 0 : kept.includes(date)) continue;
+    const day = date === undefined ? undefined : days.get(date);
+    const isNarrow = gaps.some(({ missing }) => day === undefined || intersectSpans(missing, [day]).length > 0);
+    const isWhole = date === undefined || day?.isWhole === true;
+    const sealed = isSealed(store.ledger(), pipelines, day) && isWhole && !isNarrow;
+    if (!sealed) marked.push(date ?? 'all');
+    const before = held.get(date);
+    held.delete(date);
+    const inputs = stampOf(mart, slice, sealed);
+    if (full === true || before?.mart?.inputs !== inputs) work.push({ slice, day, sealed, inputs, before, through });
+  }
+  // Days without any input left become empty.
+  for (const [date, before] of held) {
+    const slice = { date, parts: new Map() };
+    const inputs = stampOf(mart, slice, true);
+    if (before.mart?.inputs !== inputs) work.push({ slice, day: undefined, sealed: true, inputs, before, through });
+  }
+  return { work, marked: marked.sort(), kept: kept.sort() };
+}
+
+/** A slice to build. */
+export interface SliceWork {
+  readonly slice: Slice;
+  readonly day: DaySpan | undefined;
+  readonly sealed: boolean;
+  readonly inputs: string;
+  readonly before: LedgerEntry | undefined;
+  /** Number of the newest entry when it was planned. */
+  readonly through: number;
+}
+
+/** Replaces the rows of a slice. @throws {MartError} if the select is wrong */
+export async function buildSlice(context: MartContext, mart: MartDef, work: SliceWork): Promise<void> {
+  const { store, query, network } = context;
+  const { slice, day, sealed, before, through } = work;
+  const { table, file } = mart;
+  const { date } = slice;
+  const span = before !== undefined && slice.parts.size === 0 ? before.span : spanOf(store.ledger(), slice, day);
+  const nothing = mart.isDaily ? ' WHERE false' : '';
+  const where = date === undefined ? nothing : ` WHERE block_date = DATE ${quoteText(date)}`;
+  const order = table.sort.map(quoteName).join(', ');
+  const select = `SELECT *, ${sealed} AS _sealed FROM (\n${file.sql.replace(/;\s*$/, '')}\n)${where} ORDER BY ${order}`;
+  const stamp = async (): Promise<MartStamp> => {
+    const inputs = await inputsAfter(context, mart, work);
+    return { ...(date === undefined ? {} : { day: date }), inputs, sealed, reads: mart.inputs, through };
+  };
+  const rows = { table, select, span, network, stamp, before: before === undefined ? [] : [before] };
+  await commitSelect(store, query, rows).catch((error: unknown) => {
+    // Another process has built it from what was committed then; the next build compares its inputs.
+    if (isSealedMeanwhile(error)) return;
+    throw isOfQuery(error) ? sqlErrorWithin(file, error) : error;
+  });
+}
+
+/**
+ * The stamp of rows that were just selected. If something was committed meanwhile, the rows may have some of it: that stamp equals no other,
+ * so that they are built again.
+ */
+async function inputsAfter({ store, dated }: MartContext, mart: MartDef, work: SliceWork): Promise<string> {
+  const { slice, sealed, inputs } = work;
+  if ((store.ledger().at(-1)?.number ?? 0) === work.through || slice.parts.size === 0) return inputs;
+  const now = (await readSlices(store, mart, dated)).find(({ date }) => date === slice.date);
+  const after = now === undefined ? '' : stampOf(mart, now, sealed);
+  return after === inputs ? inputs : stampOfBoth(inputs, after);
+}
+
+/** True if the select is at fault, and not the disk or the lock. */
+function isOfQuery(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'failed' && error.message.startsWith('store: query');
+}
+
+/** Which input of a mart was never exported or built; undefined if none is missing. */
+export function whyEmpty({ store, marts, registry, forgotten }: MartContext, mart: MartDef): string | undefined {
+  const ledger = store.ledger();
+  const missing = mart.inputs.filter((name) => !mart.optional.includes(name) && entriesOf(ledger, name).length === 0);
+  const [table] = missing;
+  const lost = neverExported(ledger, leftOutBehind(ledger, registry, marts, mart));
+  if (lost !== undefined) return `${describeLeftOut(lost)}: tonlake run ${lost.pipeline} without that selection`;
+  if (table === undefined) return undefined;
+  if (marts.some(({ name }) => name === table)) return `${table} is empty`;
+  const pipeline = registry.pipelines.find((each) => each.tables.some(({ name }) => name === table))?.name ?? table;
+  return describeLost(forgotten, [pipeline]) ?? `${table} was never exported: tonlake run ${pipeline}`;
+}
+
+/** Rows of a whole mart. */
+export function rowsIn(store: Store, name: string): number {
+  return martEntries(store, name).reduce((sum, { tables }) => sum + (tables[name]?.rows ?? 0), 0);
+}
