@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { Source } from '../http/source.ts';
 import { type IndexEnds, parseAnswer } from './index-ends.ts';
 
@@ -37,17 +38,20 @@ export async function fetchHead(source: Source, signal?: AbortSignal): Promise<I
 
 const listSchema = z.object({ blocks: z.array(block.extend({ workchain: z.int() })).nullable() });
 
-/** A masterchain block by its seqno; undefined if the source does not list it. @throws {SourceError} */
-export async function fetchMasterBlock(source: Source, seqno: number): Promise<MasterBlock | undefined> {
+/** A masterchain block that the index should have. @throws {SourceError} `short-list` if the source does not list it, again and again */
+export async function fetchMasterBlock(source: Source, seqno: number): Promise<MasterBlock> {
   const query = [
     ['workchain', '-1'],
     ['shard', '8000000000000000'],
     ['seqno', String(seqno)],
     ['limit', '1'],
   ] as const;
-  return source.fetch({ path: '/blocks', query, label: `block ${seqno}` }, (answer) => {
+  const label = `block ${seqno}`;
+  return source.fetch({ path: '/blocks', query, label }, (answer) => {
     const found = parseAnswer(listSchema, answer).blocks?.find((each) => each.workchain === -1 && each.seqno === seqno);
-    return found === undefined ? undefined : blockOf(found);
+    if (found !== undefined) return blockOf(found);
+    const what = `expected the header of block ${seqno}, which is sealed, got a list without it`;
+    throw new RetryableFailure(label, { code: 'short-list', what, pause: { kind: 'backoff' } });
   });
 }
 

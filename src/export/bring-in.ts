@@ -19,6 +19,8 @@ export interface PipelineRun extends Omit<EngineContext, 'declared' | 'ends'> {
     readonly newest: () => Promise<IndexEnds>;
   };
   readonly waitMs: number | undefined;
+  /** Called before anything is requested for a warehouse that may have sealed blocks. @throws {WalkError} if the source has other ones */
+  readonly requireChain?: ((ends: IndexEnds) => Promise<void>) | undefined;
 }
 
 /** Attempts against other writers of the same blocks; each time, others have committed some of them. */
@@ -55,6 +57,7 @@ async function bringOnce(run: PipelineRun): Promise<void> {
   const narrower = coversBlocks(pipeline) ? narrowerEntries(sink.ledger(), pipeline, missing) : [];
   const again = outdated(run, ends.last).filter((entry) => !narrower.includes(entry));
   if (missing.length === 0 && again.length === 0 && run.from === undefined) return reportSkipped(run, report);
+  await run.requireChain?.(ends);
   const reachable = coversBlocks(pipeline) ? splitReachable(pipeline, missing, ends, run.waitMs, report) : missing;
   await announce(run, reachable);
   const context: EngineContext = { ...run, declared: registry.pipeline(pipeline.name), ends };

@@ -96,7 +96,8 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
     const reader = await readerIfAny(options.warehouse, registry.tables);
     try {
       const ledger = (await reader?.ledger()) ?? [];
-      const news = subtractSpans(asked, doneSpans(ledger, registry.playing('headers').pipeline.name));
+      const sealed = doneSpans(ledger, registry.playing('headers').pipeline.name);
+      const news = subtractSpans(asked, sealed);
       const index = news.length === 0 ? undefined : indexOf(await chain.ends());
       const absent = index === undefined ? [] : subtractSpans(news, [index]);
       const present = subtractSpans(asked, absent);
@@ -114,7 +115,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
         const seqnos = totalSize(missing);
         plans.push({ pipeline: pipeline.name, done, missing, seqnos, ...quote, ...weight, isSampled });
       }
-      return { network: session.network, asked, absent, index, ...total(plans) };
+      return { network: session.network, asked, absent, index, ...total(plans, sealed.length > 0) };
     } finally {
       await reader?.close();
     }
@@ -174,10 +175,11 @@ function indexOf({ first, last }: IndexEnds): Span {
   return { from: first, to: last };
 }
 
-function total(plans: readonly Planned[]) {
+/** @param isCompared true if a sealed block is compared with the source before anything is requested */
+function total(plans: readonly Planned[], isCompared: boolean) {
   const add = (of: (plan: Planned) => number): number => plans.reduce((sum, plan) => sum + of(plan), 0);
   const inOne = add((plan) => Object.values(plan.requests).reduce((sum, count) => sum + count, 0));
-  const requests = inOne === 0 ? 0 : inOne + 1;
+  const requests = inOne === 0 ? 0 : inOne + 1 + (isCompared ? 1 : 0);
   const seconds = add((plan) => plan.seconds);
   const minutesAt = (rps: number): number => Math.round((Math.max(requests / rps, seconds) / 60) * 100) / 100;
   return {

@@ -20,6 +20,7 @@ import {
 } from './exporting.ts';
 import { requireGivenKeys, requireKeyColumns } from './lookup-keys.ts';
 import { RunTally } from './run-tally.ts';
+import { SealedChain } from './sealed-chain.ts';
 import type { WalkEvent } from './walk-context.ts';
 import { openLoaders } from './workers/worker-pool.ts';
 
@@ -148,7 +149,10 @@ async function bringAll(running: Running, isAwaited: boolean): Promise<void> {
   const { source } = session;
   const newest = (): Promise<IndexEnds> => fetchEnds(source);
   const { waitMs, history = false } = options;
-  const common = commonRun(running, { asked, waitMs, history, chain: { ends: chain.ends, newest } });
+  const common = {
+    ...commonRun(running, { asked, waitMs, history, chain: { ends: chain.ends, newest } }),
+    requireChain: compareOnce(running),
+  };
   const { stop } = common;
   await prepare(running, common);
   const turnsOf = (own: readonly PipelineDef[]): readonly PipelineTurn[] =>
@@ -162,6 +166,16 @@ async function bringAll(running: Running, isAwaited: boolean): Promise<void> {
   }
   const ends = await newest();
   await bringEach({ ...common, waitMs: 0, chain: { ends: async () => ends, newest } }, turnsOf(pipelines));
+}
+
+/** Compares the sealed blocks with the source, unless they are those of this run. */
+function compareOnce({ store, registry, session }: Running): NonNullable<CommonRun['requireChain']> {
+  const sealed = new SealedChain(store, registry);
+  let compared: Promise<void> | undefined;
+  return (ends) => {
+    compared ??= sealed.requireSame(session.source, ends);
+    return compared;
+  };
 }
 
 /** Checks keys and reports the stages. @throws {UsageError} */

@@ -1,10 +1,10 @@
 import { fetchHead } from '../chain/index-head.ts';
 import { type Span, totalSize } from '../core/span.ts';
 import type { Exporting } from '../export/exporting.ts';
+import type { SealedChain } from '../export/sealed-chain.ts';
 import type { FollowEvent } from './follow-event.ts';
 import { canPass, isOfKey, Outage } from './outage.ts';
 import { Rounds } from './rounds.ts';
-import type { SealedChain } from './sealed-chain.ts';
 
 /** Tries for blocks that cannot be sealed, and the pause between them. */
 const TRIES = 5;

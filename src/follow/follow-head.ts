@@ -13,6 +13,7 @@ import {
 } from '../export/exporting.ts';
 import type { RunReport } from '../export/run.ts';
 import { RunTally } from '../export/run-tally.ts';
+import { SealedChain } from '../export/sealed-chain.ts';
 import { openLoaders } from '../export/workers/worker-pool.ts';
 import { takeAll } from '../files/file-failure.ts';
 import { linkSignals } from '../http/linked-signal.ts';
@@ -30,7 +31,6 @@ import { NetworkClock } from './network-clock.ts';
 import { requireReadings } from './reading-times.ts';
 import { isReading } from './round-plan.ts';
 import { Rounds } from './rounds.ts';
-import { SealedChain } from './sealed-chain.ts';
 import { addRequests, Sessions } from './sessions.ts';
 import { ToldEvents } from './told-events.ts';
 

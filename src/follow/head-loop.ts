@@ -2,6 +2,7 @@ import { fetchHead, type IndexHead, type MasterBlock } from '../chain/index-head
 import { TonlakeError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import type { Exporting } from '../export/exporting.ts';
+import type { SealedChain } from '../export/sealed-chain.ts';
 import { doneFor, type Store } from '../warehouse/index.ts';
 import type { FollowEvent } from './follow-event.ts';
 import type { FollowPosition } from './follow-status.ts';
@@ -12,7 +13,6 @@ import { RequestRate } from './request-rate.ts';
 import { RoundInterval } from './round-interval.ts';
 import { isReading } from './round-plan.ts';
 import type { Rounds } from './rounds.ts';
-import type { SealedChain } from './sealed-chain.ts';
 
 /** Blocks that servers behind one address may differ by. */
 const REPLICA_BLOCKS = 20;

@@ -2,10 +2,10 @@ import type { IndexEnds } from '../chain/index-ends.ts';
 import { greatest, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { bringEach, type CommonRun, commonRun, type Exporting } from '../export/exporting.ts';
 import { PageQueue } from '../export/page-queue.ts';
+import type { SealedChain } from '../export/sealed-chain.ts';
 import { stillForgotten } from '../warehouse/index.ts';
 import { BlockBackoff } from './block-backoff.ts';
 import { isFull, isReading, missingOf, planRound, type RoundInput } from './round-plan.ts';
-import type { SealedChain } from './sealed-chain.ts';
 
 /** The blocks and lists of one round. */
 export interface RoundOf extends Pick<RoundInput, 'asked' | 'due'> {

@@ -23,7 +23,8 @@ function askedAt(path: string, parameter: string): readonly number[] {
   const seqnos = sandbox.requests
     .entries()
     .filter((entry) => entry.path === path)
-    .map(({ query }) => Number(new URLSearchParams(query).get(parameter)));
+    .flatMap(({ query }) => new URLSearchParams(query).get(parameter) ?? [])
+    .map(Number);
   return [...new Set(seqnos)].sort((a, b) => a - b);
 }
 

@@ -128,3 +128,30 @@ describe('another chain under the same address', () => {
     expect(report.complete).toBe(true);
   });
 });
+
+test('a run that continues a warehouse compares one sealed block with the source, and refuses another chain', async () => {
+  const { replace, relay, options } = await startReplaceable();
+  const comparisons = () => relay.requests.filter((each) => /^\/blocks\?.*limit=1$/.test(each)).length;
+  const runOver = (range: string, pipelines = options.pipelines) => run({ ...options, pipelines, workers: 0, range });
+  await runOver(`${HEAD - 40}:${HEAD - 30}`);
+  expect(comparisons()).toBe(0);
+  await runOver(`${HEAD - 40}:${HEAD - 25}`);
+  expect(comparisons()).toBe(1);
+  const before = relay.requests.length;
+  await runOver(`${HEAD - 40}:${HEAD - 25}`);
+  expect(relay.requests.slice(before).filter((each) => each.startsWith('/blocks'))).toEqual([]);
+  const commits = await commitsOf(options.warehouse);
+  replace();
+  for (const [range, pipeline] of [
+    [`${HEAD - 24}:${HEAD}`, 'transactions'],
+    ['1:9', 'blocks'],
+    [`${HEAD - 40}:${HEAD - 25}`, 'jetton_transfers'],
+    [`${HEAD - 40}:${HEAD - 25}`, 'jetton_masters'],
+  ] as const) {
+    await expect(runOver(range, [pipeline]), pipeline).rejects.toMatchObject({
+      code: 'other-chain',
+      message: expect.stringMatching(`^walk blocks ${HEAD - 40}: expected the sealed block ${HEAD - 40} with hash`),
+    });
+  }
+  expect(await commitsOf(options.warehouse)).toBe(commits);
+});

@@ -69,12 +69,7 @@ export class SealedChain {
 
   private async isSame(source: Source, seqno: number): Promise<boolean> {
     const [own, theirs] = await Promise.all([this.read(seqno), fetchMasterBlock(source, seqno)]);
-    if (theirs !== undefined) return own === undefined || own.rootHash === theirs.rootHash;
-    throw new WalkError(`walk ${this.pipeline} ${seqno}: expected the sealed block ${seqno} at the source, got none`, {
-      code: 'sealed-block-missing',
-      retryable: true,
-      hint: 'the index may be incomplete for the moment',
-    });
+    return own === undefined || own.rootHash === theirs.rootHash;
   }
 
   /** The error that names the first sealed block of another chain: all blocks after it differ, too. */
@@ -88,7 +83,7 @@ export class SealedChain {
     const seqno = blockAt(common, high);
     const [own, theirs] = await Promise.all([this.read(seqno), fetchMasterBlock(source, seqno)]);
     return new WalkError(
-      `walk ${this.pipeline} ${seqno}: expected the sealed block ${seqno} with hash ${own?.rootHash}, got ${theirs?.rootHash}; nothing was written`,
+      `walk ${this.pipeline} ${seqno}: expected the sealed block ${seqno} with hash ${own?.rootHash}, got ${theirs.rootHash}; nothing was written`,
       {
         code: OTHER_CHAIN,
         hint: 'the network was reset, or the address serves another one: export it to another --warehouse',
