@@ -86,7 +86,7 @@ class S3Store implements ObjectStore {
     const { GetObjectCommand } = s3Sdk();
     return this.#read(key, () =>
       ifFound(async () => {
-        const { Body } = await this.#client.send(new GetObjectCommand({ Bucket: this.#bucket, Key: this.#base + key }));
+        const { Body } = await this.#client.send(new GetObjectCommand(this.#at(key)));
         return Body?.transformToByteArray();
       }),
     );
@@ -96,7 +96,7 @@ class S3Store implements ObjectStore {
     const { HeadObjectCommand } = s3Sdk();
     return this.#send(`head ${key}`, () =>
       ifFound(async () => {
-        const found = await this.#client.send(new HeadObjectCommand({ Bucket: this.#bucket, Key: this.#base + key }));
+        const found = await this.#client.send(new HeadObjectCommand(this.#at(key)));
         return { bytes: found.ContentLength ?? 0, sha256: found.Metadata?.['sha256'] };
       }),
     );
@@ -106,7 +106,7 @@ class S3Store implements ObjectStore {
     const { GetObjectCommand } = s3Sdk();
     const found = await this.#read(key, () =>
       ifFound(async () => {
-        const { Body } = await this.#client.send(new GetObjectCommand({ Bucket: this.#bucket, Key: this.#base + key }));
+        const { Body } = await this.#client.send(new GetObjectCommand(this.#at(key)));
         const take = await begin();
         // In Node, it is a Readable.
         for await (const bytes of Body as AsyncIterable<Uint8Array>) await take(bytes);
@@ -175,7 +175,7 @@ class S3Store implements ObjectStore {
     requireSame: () => void,
   ): Promise<void> {
     const sdk = s3Sdk();
-    const target = { Bucket: this.#bucket, Key: this.#base + key };
+    const target = this.#at(key);
     const send = <T>(work: () => Promise<T>): Promise<T> => this.#send(`put ${key}`, work);
     const begin = new sdk.CreateMultipartUploadCommand({ ...target, Metadata: { sha256: file.sha256 } });
     const { UploadId } = await send(() => this.#client.send(begin));
@@ -259,11 +259,14 @@ class S3Store implements ObjectStore {
     return count;
   }
 
+  #at(key: string) {
+    return { Bucket: this.#bucket, Key: this.#base + key };
+  }
+
   /** A request with a body. A buffer is sent again after a failure; a stream would not be. */
   #body(key: string, bytes: Uint8Array) {
     return {
-      Bucket: this.#bucket,
-      Key: this.#base + key,
+      ...this.#at(key),
       Body: bytes,
       ContentMD5: createHash('md5').update(bytes).digest('base64'),
     };

@@ -136,6 +136,25 @@ describe.skipIf(S3_PROGRAM === undefined)('a warehouse in an object store (skipp
     for (const store of [one, two]) await store.close();
   });
 
+  test('a writer that loses one number after the other waits for a random time, up to twice as long each time', async () => {
+    const one = await openTestStore(path);
+    const pauses: number[] = [];
+    let lost = 0;
+    const two = await openTestStore(path, {
+      effects: { ...realEffects, random: () => 0.5, sleep: async (ms) => void pauses.push(ms) },
+      // Before each of its first nine attempts, the other one takes the number.
+      onStep: async (step) => {
+        if (step === 'put entry' && lost++ < 9) await commitItems(one, lost * 10, lost * 10 + 9);
+      },
+    });
+    const entry = await commitItems(two, 900, 909);
+    expect(entry.number).toBe(10);
+    expect(pauses).toEqual([12.5, 25, 50, 100, 200, 400, 800, 1000, 1000]);
+    await commitItems(two, 910, 919);
+    expect(pauses).toHaveLength(9);
+    for (const store of [one, two]) await store.close();
+  });
+
   test('of two writers that replace the same rows, one does', async () => {
     const one = await openTestStore(path);
     const first = await commitItems(one, 1, 50);

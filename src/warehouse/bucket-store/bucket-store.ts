@@ -18,6 +18,7 @@ import {
   requireNetwork,
   requireOwnEntries,
 } from '../ledger/ledger-folder.ts';
+import { LedgerStore } from '../ledger/ledger-store.ts';
 import { requireUnrivalled, sealedMeanwhile } from '../ledger/rival-entries.ts';
 import { writerSettings } from '../reader-settings.ts';
 import { requireDeclared, schemaOf } from '../relations/table-schema.ts';
@@ -39,6 +40,7 @@ import { type BucketPlace, ledgerIn, openPlace, remoteAccess } from './bucket-pl
 import { bucketRows } from './bucket-rows.ts';
 import { BucketScans } from './bucket-scans.ts';
 import { LocalCopies } from './local-copies.ts';
+import { NumberRace } from './number-race.ts';
 import { requireConditionalPut } from './require-conditional-put.ts';
 import { openWorkFolder } from './work-folder.ts';
 
@@ -54,9 +56,7 @@ export async function openBucketStore(options: StoreOptions): Promise<Store> {
   return guarded(`warehouse ${path}`, () => BucketStore.open(openPlace(path), options));
 }
 
-class BucketStore implements Store {
-  readonly kind = 'parquet';
-  readonly path: string;
+class BucketStore extends LedgerStore implements Store {
   readonly staging: Store['staging'];
   readonly rows: EntryRows;
   readonly rivals = new Set<string>();
@@ -73,7 +73,7 @@ class BucketStore implements Store {
 
   private constructor(place: BucketPlace, options: StoreOptions, ledger: LedgerFolder, work: string) {
     const { path } = place;
-    this.path = path;
+    super(path, ledger);
     this.#place = place;
     this.#options = options;
     this.#ledger = ledger;
@@ -134,10 +134,10 @@ class BucketStore implements Store {
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
     return this.#commits.add(() =>
       guarded(`warehouse ${this.path}`, async () => {
-        const startedAt = this.#options.effects.monotonic();
+        const attempt = this.#attempt();
         return this.#orDrop([staged], async () => {
           await this.#prepare(staged, draft);
-          const entry = await this.#putEntry(staged, draft, { startedAt, mayWait: true });
+          const entry = await this.#putEntry(staged, draft, { ...attempt, mayWait: true });
           await this.#finish(staged);
           await this.#checkpoint();
           return entry;
@@ -150,13 +150,13 @@ class BucketStore implements Store {
   commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
     return this.#commits.add(() =>
       guarded(`warehouse ${this.path}`, async () => {
-        const startedAt = this.#options.effects.monotonic();
+        const attempt = this.#attempt();
         const given = parts.map(({ staged }) => staged);
         return this.#orDrop(given, async () => {
           for (const { staged, draft } of parts) await this.#prepare(staged, draft);
-          let done = await this.#putTogether(parts, startedAt);
+          let done = await this.#putTogether(parts, attempt);
           // Under ids that are new, so that the entries before it stay incomplete for ever.
-          while (done === undefined) done = await this.#putTogether(this.#renamed(parts), startedAt);
+          while (done === undefined) done = await this.#putTogether(this.#renamed(parts), attempt);
           return done;
         });
       }),
@@ -168,13 +168,16 @@ class BucketStore implements Store {
    * before it.
    * @returns undefined if there is one
    */
-  async #putTogether(parts: readonly CommitPart[], startedAt: number): Promise<readonly LedgerEntry[] | undefined> {
+  async #putTogether(
+    parts: readonly CommitPart[],
+    attempt: CommitAttempt,
+  ): Promise<readonly LedgerEntry[] | undefined> {
     const last = parts.at(-1)?.staged.id;
     const done: LedgerEntry[] = [];
     for (const { staged, draft } of parts) {
       const isFirst = done.length === 0;
       const entry = await this.#putEntry(staged, draft, {
-        ...{ startedAt, mayWait: isFirst },
+        ...{ ...attempt, mayWait: isFirst },
         commitWith: staged.id === last ? undefined : last,
       });
       if (entry === undefined) return undefined;
@@ -192,18 +195,6 @@ class BucketStore implements Store {
       staged: { ...staged, id: idOf(staged.id) },
       draft: { ...draft, supersedes: draft.supersedes.map(idOf) },
     }));
-  }
-
-  ledger(): readonly LedgerEntry[] {
-    return this.#ledger.entries.effective;
-  }
-
-  forgotten(): readonly LedgerEntry[] {
-    return this.#ledger.entries.forgotten;
-  }
-
-  log(after: number, most?: number): Promise<readonly LedgerEntry[]> {
-    return guarded(`warehouse ${this.path}`, () => this.#ledger.log(after, most));
   }
 
   readonly query: Query = (sql, parameters) => this.#views.query(sql, parameters);
@@ -286,7 +277,7 @@ class BucketStore implements Store {
   async #putEntry<Wait extends boolean>(
     staged: StagedSpan,
     draft: CommitDraft,
-    { startedAt, commitWith, mayWait }: PutOptions<Wait>,
+    { startedAt, race, commitWith, mayWait }: PutOptions<Wait>,
   ): Promise<LedgerEntry | (Wait extends true ? never : undefined)> {
     const { effects, network } = this.#options;
     const { entries } = this.#ledger;
@@ -303,9 +294,15 @@ class BucketStore implements Store {
         entries.add(entry);
         return entry;
       }
+      await race.lost();
       await this.#refresh();
       if (!mayWait) return undefined as Wait extends true ? never : undefined;
     }
+  }
+
+  #attempt(): CommitAttempt {
+    const { effects } = this.#options;
+    return { startedAt: effects.monotonic(), race: new NumberRace(effects) };
   }
 
   /** Keeps the files of a commit for reading. */
@@ -341,9 +338,14 @@ class BucketStore implements Store {
   }
 }
 
-interface PutOptions<Wait extends boolean> {
+/** A commit on its way. */
+interface CommitAttempt {
   /** When the first file was put, by the monotonic clock. */
   readonly startedAt: number;
+  readonly race: NumberRace;
+}
+
+interface PutOptions<Wait extends boolean> extends CommitAttempt {
   readonly commitWith?: string | undefined;
   readonly mayWait: Wait;
 }

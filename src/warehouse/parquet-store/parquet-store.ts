@@ -21,6 +21,7 @@ import {
   requireNetwork,
   requireOwnEntries,
 } from '../ledger/ledger-folder.ts';
+import { LedgerStore } from '../ledger/ledger-store.ts';
 import { writerSettings } from '../reader-settings.ts';
 import { requireDeclared, schemaOf } from '../relations/table-schema.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
@@ -56,9 +57,7 @@ export async function openParquetStore(options: StoreOptions): Promise<Store> {
   return guarded(`warehouse ${path}`, () => ParquetStore.open(path, options));
 }
 
-class ParquetStore implements Store {
-  readonly kind = 'parquet';
-  readonly path: string;
+class ParquetStore extends LedgerStore implements Store {
   readonly staging: StagerOptions;
   readonly rows: EntryRows;
   readonly #options: StoreOptions;
@@ -81,7 +80,7 @@ class ParquetStore implements Store {
   #isCatalogWaiting = false;
 
   private constructor(path: string, options: StoreOptions, lock: Lock, ledger: LedgerFolder) {
-    this.path = path;
+    super(path, ledger);
     this.#options = options;
     this.#lock = lock;
     this.#ledger = ledger;
@@ -163,18 +162,6 @@ class ParquetStore implements Store {
     );
     this.#scheduleCatalog();
     return committed;
-  }
-
-  ledger(): readonly LedgerEntry[] {
-    return this.#ledger.entries.effective;
-  }
-
-  forgotten(): readonly LedgerEntry[] {
-    return this.#ledger.entries.forgotten;
-  }
-
-  log(after: number, most?: number): Promise<readonly LedgerEntry[]> {
-    return guarded(`warehouse ${this.path}`, () => this.#ledger.log(after, most));
   }
 
   readonly query: Query = (sql, parameters) => this.#views.query(sql, parameters);
