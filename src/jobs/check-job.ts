@@ -7,6 +7,7 @@ import { loadRegistry } from '../declare/registry.ts';
 import { type Selection, type SelectionPlace, selectFrom } from '../declare/selection.ts';
 import { isLocalPath } from '../files/local-path.ts';
 import { defaultWarehouse, resolveNetwork } from '../http/network.ts';
+import { isObjectUrl, parseLocation } from '../objects/s3-location.ts';
 import { requireKind } from '../warehouse/index.ts';
 import { checkRetention, requireKeptRange } from './check-retention.ts';
 import { checkTargets, requireOne } from './check-targets.ts';
@@ -45,10 +46,7 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
   const zone = checkZone(parsed, ['zone'], fields.zone);
   const range = checkRange(parsed);
   const { outputs, databases } = await checkTargets(parsed, names);
-  if (!isLocalPath(fields.warehouse ?? '')) {
-    const hint = 'use a local folder, or the path of a .duckdb file';
-    throw wrongValue(parsed.yaml, ['warehouse'], 'a local path, not a URL', hint);
-  }
+  checkWarehouse(parsed);
   for (const [at, notice] of fields.notify.entries()) {
     requireOne(parsed, ['notify', at], notice, ['webhook', 'webhook_env', 'command']);
   }
@@ -176,6 +174,16 @@ function checkSchedule(parsed: ParsedJob, range: JobRange, zone: string, now: nu
     throw wrongValue(parsed.yaml, ['schedule', 'cron'], `a time of day that fits the days of ${zone}`, hint);
   }
   return { cron: schedule.cron, zone: own, catchUp: schedule.catch_up, times };
+}
+
+function checkWarehouse(parsed: ParsedJob): void {
+  const { warehouse = '' } = parsed.fields;
+  if (isObjectUrl(warehouse)) {
+    placed(parsed, ['warehouse'], () => parseLocation(warehouse));
+  } else if (!isLocalPath(warehouse)) {
+    const hint = 'use a local folder, the path of a .duckdb file, or an object store that speaks S3';
+    throw wrongValue(parsed.yaml, ['warehouse'], 'a local path or s3://bucket/prefix', hint);
+  }
 }
 
 /** Runs `check` and adds the place of the value to its error. */

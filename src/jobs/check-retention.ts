@@ -1,10 +1,10 @@
-import { resolve } from 'node:path';
 import type { RangeEnd, RangePart } from '../chain/range-part.ts';
 import { UsageError } from '../core/errors.ts';
 import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
 import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { bindsRows } from '../verify/plan-forget.ts';
 import { firstKeptDay } from '../verify/retention.ts';
+import { warehousePath } from '../warehouse/index.ts';
 import type { Job, JobRetention } from './job.ts';
 import { wrongName, wrongValue } from './job-fault.ts';
 import type { JobRange } from './job-range.ts';
@@ -84,7 +84,7 @@ export function requireKeptRanges(jobs: readonly Job[], now: number): void {
     if (retention === undefined) continue;
     const other = jobs.find(
       (each) =>
-        resolve(each.warehouse) === resolve(warehouse) &&
+        warehousePath(each.warehouse) === warehousePath(warehouse) &&
         each.pipelines.some((pipeline) => retention.pipelines.includes(pipeline)) &&
         reachesBehind(each, retention, now),
     );

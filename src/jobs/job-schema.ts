@@ -135,7 +135,9 @@ export const jobSchema = z
   .strictObject({
     doc: z.string().optional().describe('A one-sentence description of the job.'),
     network: text.describe('mainnet, testnet, sandbox, or a base URL.'),
-    warehouse: text.optional().describe('Folder of Parquet files, or path of a .duckdb file. Default: data/<network>.'),
+    warehouse: text
+      .optional()
+      .describe('Folder of Parquet files, s3://bucket/prefix, or path of a .duckdb file. Default: data/<network>.'),
     rps: z
       .union([z.number().positive(), z.literal('auto')])
       .optional()

@@ -1,9 +1,9 @@
-import { resolve } from 'node:path';
 import type { Effects } from '../core/effects.ts';
 import { formatError } from '../core/errors.ts';
 import { dateAt } from '../core/time-zone.ts';
 import type { RunEvent } from '../export/run.ts';
 import { readMark } from '../files/process-liveness.ts';
+import { warehousePath } from '../warehouse/index.ts';
 import type { Job } from './job.ts';
 import type { JobActions } from './job-actions.ts';
 import type { Fixed, StepContext } from './job-step.ts';
@@ -124,7 +124,12 @@ class JobRun {
     const { job, trigger = 'manual' } = this.#options;
     return {
       ...{ format: 1, id: freshRecordId(due, records), job: job.name, file: job.file, digest: job.digest },
-      ...{ network: job.network, warehouse: resolve(job.warehouse), pipelines: [...job.pipelines], zone: job.zone },
+      ...{
+        network: job.network,
+        warehouse: warehousePath(job.warehouse),
+        pipelines: [...job.pipelines],
+        zone: job.zone,
+      },
       ...{ trigger, due: new Date(due).toISOString(), state: 'running', attempts: [], steps: [], outputs: [] },
     };
   }
@@ -166,7 +171,7 @@ class JobRun {
 
   /** All steps up to the staged outputs. @returns undefined if the run was stopped */
   async #prepare(context: StepContext, fixed: Fixed, id: string): Promise<readonly StagedOutput[] | undefined> {
-    const { job, warehouse } = { job: context.job, warehouse: resolve(context.job.warehouse) };
+    const { job, warehouse } = { job: context.job, warehouse: warehousePath(context.job.warehouse) };
     const publication = new Publication(job.name, warehouse, id);
     try {
       const steps = [

@@ -101,6 +101,16 @@ describe('a job file that is wrong is refused in one line, with its place and wh
       text: HEAD.replace('yesterday', '"5:1"'),
       says: 'range start 5 is after its end 1 (jobs/nightly.yaml:3:8); hint: did you mean 1:5?',
     },
+    {
+      name: 'a warehouse in a store that is not S3',
+      text: `${HEAD}warehouse: gs://lake/w`,
+      says: 'expected a local path or s3://bucket/prefix, got gs://lake/w (jobs/nightly.yaml:4:12); hint: use a local folder, the path of a .duckdb file, or an object store that speaks S3',
+    },
+    {
+      name: 'a bucket whose name cannot be',
+      text: `${HEAD}warehouse: s3://My_Lake/w`,
+      says: 'expected s3://bucket/prefix, got s3://My_Lake/w (jobs/nightly.yaml:4:12); hint: bucket names have',
+    },
     { name: 'a day that is none', text: HEAD.replace('yesterday', '2026-02-30'), says: 'got "2026-02-30"' },
     {
       name: 'zero days',
