@@ -62,14 +62,15 @@ await measure('list of tables', () => ask('/api/tables'));
 await measure('a table', () => ask('/api/tables/transactions'));
 await measure('its first rows', () => ask('/api/tables/transactions/sample'));
 await measure('profile of a column', () => ask('/api/tables/transactions/columns/total_fees/profile'));
-const sql = 'select * from transactions limit 1000000';
+const sql = 'select hash, account, lt, now, descr, aborted, total_fees, block_date from transactions limit 1000000';
 let result;
-await measure('query of up to a million whole rows', async () => {
+await measure('query of a million rows of eight columns', async () => {
   result = await ask('/api/runs', { method: 'POST', body: JSON.stringify({ sql, params: {} }) });
 });
 await measure('rows at a place nobody has been', (lap) =>
   ask(`/api/results/${result.id}/rows?from=${Math.floor((result.count * lap) / (LAPS + 1))}&count=200`),
 );
+await measure('its last rows', () => ask(`/api/results/${result.id}/rows?from=${result.count - 200}&count=200`));
 const [, rss] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'));
 const { rows } = await ask('/api/overview');
 server.kill('SIGTERM');

@@ -15,6 +15,9 @@ export interface ChartChoice {
 
 /** Bars that still have a label each. */
 const MAX_LABELS = 40;
+/** Room for the label of a tick. */
+const TICK_WIDTH = 96;
+const Y_TICKS = 7;
 const COLORS = Array.from({ length: 8 }, (_, at) => `var(--c${at + 1})`);
 
 /** Draws a chart. Cells are those of the columns x, y and color. */
@@ -40,11 +43,15 @@ export function drawChart(
   const plot = Plot.plot({
     ...{ width, height: Math.max(260, Math.min(460, width * 0.5)), marginLeft: 64, marginBottom: isBand ? 70 : 44 },
     style: { fontSize: '12px', background: 'none', color: 'var(--text)', overflow: 'visible' },
-    x: { label: choice.x, ...(isBand ? bandOptions(points.map(({ x }) => String(x))) : axisOptions(choice.xType)) },
+    x: {
+      label: choice.x,
+      ...(isBand ? bandOptions(points.map(({ x }) => String(x))) : axisOptions(choice.xType, width)),
+    },
     y: {
       label: choice.y,
       grid: true,
-      tickFormat: (value: number) => shortNumber(value),
+      ticks: Y_TICKS,
+      tickFormat: tickText(points.map(({ y }) => y)),
       ...(isBand ? { zero: true } : {}),
     },
     color: { range: COLORS, type: 'categorical', legend: false },
@@ -62,11 +69,19 @@ export function drawChart(
   return figure;
 }
 
-function axisOptions(type: string): Plot.ScaleOptions {
+/** `1.5K`, unless the values are so close that these would be all the same. */
+function tickText(values: readonly number[]): (value: number) => string {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const isClose = most - least < Math.max(Math.abs(most), Math.abs(least)) / 10;
+  return (value) => (isClose ? value.toLocaleString('en-US', { maximumFractionDigits: 9 }) : shortNumber(value));
+}
+
+function axisOptions(type: string, width: number): Plot.ScaleOptions {
+  const ticks = Math.max(2, Math.floor(width / TICK_WIDTH));
   return isTime(type)
-    ? { type: 'utc', tickFormat: timeLabel() }
+    ? { type: 'utc', ticks, tickFormat: timeLabel() }
     : isNumberType(type)
-      ? {}
+      ? { ticks }
       : { type: 'point', tickFormat: shortText };
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { formatCount } from '../src/core/format.ts';
 import type { RenderedItem, ReportItem, ReportParam } from '../src/ui/ui-types.ts';
 import { get } from './api.ts';
-import { Failed, Gaps } from './notes.tsx';
+import { Failed } from './notes.tsx';
 import { ReportFrame } from './report-frame.tsx';
 import { useAnswer } from './use-answer.ts';
 
@@ -86,7 +86,6 @@ function ReportView({ report: { name, title, doc, params, error } }: { readonly 
       {state.kind === 'failed' && <Failed error={state.error} />}
       {state.kind === 'done' && (
         <>
-          <Gaps gaps={state.rendered.gaps} />
           <p class="figures" role="status">
             {state.rendered.isEmpty ? 'no rows, ' : ''}
             {formatCount(state.rendered.ms)} ms
