@@ -38,6 +38,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def answer(self, status, content):
         self.send_response(status)
         self.send_header('Content-Length', str(len(content)))
+        # One connection is served at a time: one that stays open would keep the next waiting.
+        self.send_header('Connection', 'close')
         self.end_headers()
         self.wfile.write(content)
 
