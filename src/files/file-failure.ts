@@ -11,6 +11,11 @@ interface Cause {
   readonly hint: string;
 }
 
+/** Errors of DuckDB about a statement or its values, which they quote: those of the disk cannot be told by such words. */
+const QUOTES_STATEMENT = /^(Binder|Catalog|Constraint|Conversion|Invalid Type|Out of Range|Parser|Syntax) Error/;
+/** Causes that such errors tell of, too. */
+const ABOUT_STATEMENT: ReadonlySet<string> = new Set(['read-only']);
+
 const causes: readonly Cause[] = [
   {
     code: 'disk-full',
@@ -70,7 +75,8 @@ const causes: readonly Cause[] = [
 export function asStoreError(error: unknown, subject: string, place: Place = '--warehouse'): StoreError {
   if (error instanceof StoreError) return error;
   const message = oneLine(error instanceof Error ? error.message : String(error));
-  const cause = causes.find(({ says }) => says.test(message));
+  const isAboutStatement = QUOTES_STATEMENT.test(message);
+  const cause = causes.find(({ code, says }) => (!isAboutStatement || ABOUT_STATEMENT.has(code)) && says.test(message));
   if (cause === undefined) return new StoreError(`store: ${subject}: ${message}`, { code: 'failed', cause: error });
   return new StoreError(`store: ${subject}: ${cause.text} (${message})`, {
     code: cause.code,

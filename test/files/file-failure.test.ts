@@ -14,6 +14,11 @@ test.each([
   ["ENOTDIR: not a directory, mkdir '/f/w'", 'wrong-path'],
   ['IO Error: Could not set lock on file "/w.duckdb": Conflicting lock is held in node (PID 7)', 'busy'],
   ['Binder Error: Referenced column "x" not found\n\nLINE 1: select x', 'failed'],
+  // What DuckDB quotes of a query is no failure of the disk.
+  ["Conversion Error: Could not convert string 'permission denied' to INT32", 'failed'],
+  ['Binder Error: Referenced column "x" not found\n\nLINE 1: select x = \'is a directory\'', 'failed'],
+  ["Parser Error: syntax error at or near 'ENOSPC'", 'failed'],
+  ['Binder Error: Can only update base table', 'read-only'],
 ])('%s is told as %s, on one line and with its cause', (message, code) => {
   const cause = new Error(message);
   const error = asStoreError(cause, 'warehouse /w');
