@@ -24,58 +24,62 @@ const FAULTS = {
   ...{ truncatedJson: 0.02, dropConnection: 0.02, shortBlocks: 0.02, headLags: 0.02, holeRate: 0.02 },
 };
 
-test(`following a head for ${MINUTES} minutes keeps the promised lag, its memory, and every row`, async () => {
-  const sandbox = await startSandbox({ blocks: 1000, blockMs: 400, faults: FAULTS });
-  onTestFinished(() => sandbox.close());
-  const warehouse = join(freshFolder(), 'w');
-  const following = startTonlake(
-    ['follow', '--network', sandbox.url, '-w', warehouse, '--lag', `${LAG}s`, '--json', '--from', '-50:'],
-    { node: ['--expose-gc'] },
-  );
-  const seen = { block: 0, rows: 0 };
-  const samples: { readonly minute: number; readonly rssMb: number; readonly files: number }[] = [];
-  for (let minute = 1; minute <= MINUTES; minute++) {
-    await watchRows(warehouse, seen, 60_000);
-    samples.push({ minute, rssMb: rssOf(following.pid), files: filesIn(warehouse) });
-    process.stdout.write(`${JSON.stringify(samples.at(-1))}\n`);
-  }
-  sandbox.setFaults({ holeRate: 0 });
-  await new Promise((resolve) => setTimeout(resolve, 30_000));
-  following.kill('SIGTERM');
-  const { stdout } = await following.finished;
-  const events: readonly Readonly<Record<string, unknown>>[] = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  const lags = (events.filter(({ event }) => event === 'lag') as unknown as readonly LagEvent[]).slice(1);
-  // Blocks behind a hole are late because the source did not have them.
-  const longest = lags
-    .filter(({ holes }) => holes === 0)
-    .map((lag) => lag.longest)
-    .sort((a, b) => a - b);
-  const at = (share: number): number => longest[Math.floor(share * (longest.length - 1))] ?? 0;
-  const report = events.at(-1) as { readonly requests: number; readonly from: number; readonly to: number };
-  const figures = {
-    p50: at(0.5),
-    p99: at(0.99),
-    rounds: lags.length,
-    requestsPerMinute: report.requests / MINUTES,
-    samples,
-  };
-  process.stdout.write(`${JSON.stringify(figures)}\n`);
-  expect(figures.p99).toBeLessThan(LAG);
-  // The memory of a moment depends on when garbage was collected last.
-  const rss = samples.map(({ rssMb }) => rssMb);
-  expect(medianOf(rss.slice(-5))).toBeLessThan(1.1 * medianOf(rss.slice(2, 7)));
-  sandbox.setFaults({ http429: 0, http500Timeout: 0, http502Html: 0 });
-  // The signal may have come between the pipelines of a round.
-  const once = join(freshFolder(), 'once');
-  const range = `${report.from}:${report.to}`;
-  for (const each of [warehouse, once]) {
-    await run({ pipelines: ['transactions'], network: sandbox.url, warehouse: each, range });
-  }
-  expect(await hashTables(warehouse)).toEqual(await hashTables(once));
-});
+test(
+  `following a head for ${MINUTES} minutes keeps the promised lag, its memory, and every row`,
+  async () => {
+    const sandbox = await startSandbox({ blocks: 1000, blockMs: 400, faults: FAULTS });
+    onTestFinished(() => sandbox.close());
+    const warehouse = join(freshFolder(), 'w');
+    const following = startTonlake(
+      ['follow', '--network', sandbox.url, '-w', warehouse, '--lag', `${LAG}s`, '--json', '--from', '-50:'],
+      { node: ['--expose-gc'] },
+    );
+    const seen = { block: 0, rows: 0 };
+    const samples: { readonly minute: number; readonly rssMb: number; readonly files: number }[] = [];
+    for (let minute = 1; minute <= MINUTES; minute++) {
+      await watchRows(warehouse, seen, 60_000);
+      samples.push({ minute, rssMb: rssOf(following.pid), files: filesIn(warehouse) });
+      process.stdout.write(`${JSON.stringify(samples.at(-1))}\n`);
+    }
+    sandbox.setFaults({ holeRate: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 30_000));
+    following.kill('SIGTERM');
+    const { stdout } = await following.finished;
+    const events: readonly Readonly<Record<string, unknown>>[] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const lags = (events.filter(({ event }) => event === 'lag') as unknown as readonly LagEvent[]).slice(1);
+    // Blocks behind a hole are late because the source did not have them.
+    const longest = lags
+      .filter(({ holes }) => holes === 0)
+      .map((lag) => lag.longest)
+      .sort((a, b) => a - b);
+    const at = (share: number): number => longest[Math.floor(share * (longest.length - 1))] ?? 0;
+    const report = events.at(-1) as { readonly requests: number; readonly from: number; readonly to: number };
+    const figures = {
+      p50: at(0.5),
+      p99: at(0.99),
+      rounds: lags.length,
+      requestsPerMinute: report.requests / MINUTES,
+      samples,
+    };
+    process.stdout.write(`${JSON.stringify(figures)}\n`);
+    expect(figures.p99).toBeLessThan(LAG);
+    // The memory of a moment depends on when garbage was collected last.
+    const rss = samples.map(({ rssMb }) => rssMb);
+    expect(medianOf(rss.slice(-5))).toBeLessThan(1.1 * medianOf(rss.slice(2, 7)));
+    sandbox.setFaults({ http429: 0, http500Timeout: 0, http502Html: 0 });
+    // The signal may have come between the pipelines of a round.
+    const once = join(freshFolder(), 'once');
+    const range = `${report.from}:${report.to}`;
+    for (const each of [warehouse, once]) {
+      await run({ pipelines: ['transactions'], network: sandbox.url, warehouse: each, range });
+    }
+    expect(await hashTables(warehouse)).toEqual(await hashTables(once));
+  },
+  (MINUTES + 15) * 60_000,
+);
 
 /** Reads all the time as another process does: no error, and never fewer rows or an older block than before. */
 async function watchRows(warehouse: string, seen: { block: number; rows: number }, ms: number): Promise<void> {
