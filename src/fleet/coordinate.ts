@@ -15,11 +15,13 @@ import { type RunOptions, type RunReport, run } from '../export/run.ts';
 import { spanEvent } from '../export/walk-context.ts';
 import { openSession } from '../http/session.ts';
 import { parseRedisAddress } from '../redis/redis-address.ts';
-import { openStore, type Store } from '../warehouse/index.ts';
+import type { LedgerEntry } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { IncomingFolder, partPrefix } from './incoming-folder.ts';
+import { CoordinatorLease } from './coordinator-lease.ts';
+import { partPrefix } from './incoming-folder.ts';
+import { openQueuePlace } from './open-queue-place.ts';
 import { planOrders } from './plan-orders.ts';
-import { takeOver } from './take-over.ts';
+import type { Intake } from './queue-place.ts';
 import {
   declarationsOf,
   ORDER_FORMAT,
@@ -51,11 +53,11 @@ interface Gain {
 }
 
 /**
- * As `run`, with the blocks exported by workers on any number of machines that see the folder of the warehouse. This process hands out
- * orders, commits what comes back, and ends with a run of the range: it fetches what workers left out, reads lists and lookups, and its
- * report is of the ledger. The queue is believed in nothing.
+ * As `run`, with the blocks exported by workers on any number of machines that see the warehouse. This process hands out orders, commits
+ * what comes back (in an object store, workers do), and ends with a run of the range: it fetches what workers left out, reads lists and
+ * lookups, and its report is of the ledger. The queue is believed in nothing.
  *
- * @throws as `run`; {SourceError} if the server cannot be used
+ * @throws as `run`; {SourceError} if the server cannot be used; {StoreError} `queue-busy` if another run asks the workers
  */
 export async function runQueued(options: QueuedRunOptions): Promise<RunReport> {
   const { effects = realEffects } = options;
@@ -86,10 +88,9 @@ export async function runQueued(options: QueuedRunOptions): Promise<RunReport> {
 interface Distribution {
   readonly options: QueuedRunOptions;
   readonly effects: Effects;
-  readonly registry: Registry;
-  readonly store: Store;
+  readonly pipelines: readonly PipelineDef[];
   readonly queue: WorkQueue;
-  readonly incoming: IncomingFolder;
+  readonly intake: Intake;
   readonly gain: Gain;
   /** Orders that are not taken over, by the id of their job. */
   readonly open: Map<string, Span>;
@@ -98,33 +99,46 @@ interface Distribution {
 }
 
 async function distribute(options: QueuedRunOptions, effects: Effects, gain: Gain): Promise<void> {
-  const { env = process.env, stop } = options;
+  const { env = process.env } = options;
   const address = parseRedisAddress(options.queue, '--queue', env);
   if (isComing(parseRange(options.range))) throw notYetThere(options.range);
-  const incoming = await IncomingFolder.of(options.warehouse);
+  const place = await openQueuePlace(options.warehouse);
   const registry = await warehouseRegistry(options.warehouse, options.registry);
   const pipelines = selectFrom(registry.toRun(options.pipelines), options).filter(coversBlocks);
   const { network, present } = await resolvePresent(options, effects);
   const command = ['tonlake run', ...options.pipelines, `--range ${options.range} --queue`].join(' ');
-  const { tables, pipelines: declared } = registry;
-  const store = await openStore({ path: options.warehouse, network, effects, tables, pipelines: declared, command });
+  const intake = await place.openIntake({ registry, pipelines, network, effects, command });
   try {
-    const { id } = await incoming.openRecord(network, effects.freshId);
-    const queue = await openWorkQueue(id, address, env);
+    const queue = await openWorkQueue(intake.record.id, address, env);
     try {
-      const spans = planOrders(store.ledger(), pipelines, present, options.orderBlocks ?? DEFAULT_BLOCKS);
-      const open = new Map(spans.map((span) => [`span-${span.from}-${span.to}`, span]));
       const order = orderOf(options, pipelines, registry);
-      const given = { options, effects, registry, store, queue, incoming, gain, open, total: open.size, order };
-      await begin(given);
-      await follow(given);
-      if (stop?.aborted === true) await queue.use((bull) => bull.drain());
-      else await incoming.clearParts([]);
+      await ask({ options, effects, pipelines, queue, intake, gain, order }, present);
     } finally {
       await queue.close();
     }
   } finally {
-    await store.close();
+    await intake.close();
+  }
+}
+
+/** Asks the workers, as the only run that does. */
+async function ask(given: Omit<Distribution, 'open' | 'total'>, present: readonly Span[]): Promise<void> {
+  const { options, effects, pipelines, queue, intake } = given;
+  const { stop, orderBlocks = DEFAULT_BLOCKS } = options;
+  const lease = intake.isExclusive
+    ? undefined
+    : await CoordinatorLease.take(queue, intake.record.id, { effects, stop });
+  try {
+    if (stop?.aborted) return;
+    const spans = planOrders(await intake.ledger(), pipelines, present, orderBlocks);
+    const open = new Map(spans.map((span) => [`span-${span.from}-${span.to}`, span]));
+    const distribution = { ...given, open, total: open.size };
+    await begin(distribution);
+    await follow(distribution, lease);
+    if (stop?.aborted) await queue.use((bull) => bull.drain());
+    else await intake.clear([]);
+  } finally {
+    await lease?.release();
   }
 }
 
@@ -161,7 +175,7 @@ function orderOf(
  * others: they may be of another version or selection.
  */
 async function begin(given: Distribution): Promise<void> {
-  const { queue, open, incoming, order } = given;
+  const { queue, open, intake, order } = given;
   const active = await queue.use((bull) => bull.getJobs(['active']));
   const kept = active.flatMap(({ id = '' }) => open.get(id) ?? []).map(partPrefix);
   for (const job of await queue.use((bull) => bull.getJobs())) {
@@ -173,7 +187,7 @@ async function begin(given: Distribution): Promise<void> {
     // One that a worker has taken meanwhile cannot be removed; what comes of it is checked like anything else.
     else await queue.use(() => job.remove()).catch(() => undefined);
   }
-  await incoming.clearParts(kept);
+  await intake.clear(kept);
   await addOrders(given);
   await report(given);
 }
@@ -184,35 +198,49 @@ async function addOrders({ queue, open, order }: Distribution): Promise<void> {
   await queue.use((bull) => bull.addBulk(jobs));
 }
 
-async function follow(given: Distribution): Promise<void> {
+async function follow(given: Distribution, lease: CoordinatorLease | undefined): Promise<void> {
   const { queue, open, effects, options } = given;
   let checkedAt = effects.monotonic();
   while (open.size > 0 && options.stop?.aborted !== true) {
+    lease?.require();
     const ended = await queue.use((bull) => bull.getJobs(['completed', 'failed']));
     for (const job of ended) await finish(given, job);
     if (effects.monotonic() - checkedAt > CHECK_MS) {
       checkedAt = effects.monotonic();
-      // A server that restarted empty has lost them.
       const counts = await queue.use((bull) => bull.getJobCounts());
-      if (Object.values(counts).reduce((sum, count) => sum + count, 0) < open.size) await addOrders(given);
+      if (Object.values(counts).reduce((sum, count) => sum + count, 0) < open.size) await restore(given);
     }
     if (ended.length === 0) await effects.sleep(POLL_MS, options.stop).catch(() => undefined);
   }
 }
 
-/** Takes over what a worker has exported. What cannot be taken over is fetched by the run at the end. */
+/** Adds the orders again to a server that restarted empty, but for those that are done. */
+async function restore(given: Distribution): Promise<void> {
+  const { intake, pipelines, open } = given;
+  const ledger = await intake.ledger();
+  for (const [id, span] of open) {
+    if (!isDone(ledger, pipelines, span)) continue;
+    open.delete(id);
+    count(given, await intake.take(span, undefined));
+  }
+  await addOrders(given);
+  await report(given);
+}
+
+/** Takes over what a worker has exported. What it did not bring is fetched by the run at the end. */
 async function finish(given: Distribution, job: Job): Promise<void> {
-  const { queue, open, store, registry, incoming, options } = given;
+  const { queue, open, intake, pipelines, options } = given;
   const id = job.id ?? '';
   const span = open.get(id);
   const result = resultOf(job);
   if (span !== undefined) {
     open.delete(id);
     try {
+      given.gain.requests += result?.requests ?? 0;
+      given.gain.retries += result?.retries ?? 0;
+      count(given, await intake.take(span, result));
       if (result === undefined) throw new Error(job.failedReason ?? 'no result');
-      const entries = await takeOver(store, registry, incoming.partPath(result.part), span);
-      addGain(given.gain, entries, result);
-      for (const entry of entries) options.onEvent?.(spanEvent(entry));
+      if (!isDone(await intake.ledger(), pipelines, span)) throw new Error('some blocks are not in the ledger');
       await report(given);
     } catch (error) {
       const message = `the workers did not bring ${formatSpan(span)}, which is fetched at the end: ${shortMessage(error)}`;
@@ -220,8 +248,21 @@ async function finish(given: Distribution, job: Job): Promise<void> {
       options.onEvent?.({ event: 'problem', pipeline, ...span, code: 'order-failed', message });
     }
   }
-  if (result !== undefined) await incoming.removePart(result.part);
   await queue.use(() => job.remove()).catch(() => undefined);
+}
+
+function isDone(ledger: readonly LedgerEntry[], pipelines: readonly PipelineDef[], span: Span): boolean {
+  return planOrders(ledger, pipelines, [span], Number.MAX_SAFE_INTEGER).length === 0;
+}
+
+/** Counts and tells what workers have added. */
+function count({ gain, options }: Distribution, entries: readonly LedgerEntry[]): void {
+  for (const entry of entries) {
+    const event = spanEvent(entry);
+    gain.spans++;
+    if (event.event === 'span') gain.rows = addCounts(gain.rows, event.rows);
+    options.onEvent?.(event);
+  }
 }
 
 /** Tells how many orders are done, and who works on the others. */
@@ -232,16 +273,6 @@ async function report({ options, open, total, queue }: Distribution): Promise<vo
 
 function resultOf(job: Job): WorkResult | undefined {
   return workResult.safeParse(job.returnvalue).data;
-}
-
-function addGain(gain: Gain, entries: readonly Parameters<typeof spanEvent>[0][], result: WorkResult): void {
-  gain.requests += result.requests;
-  gain.retries += result.retries;
-  gain.spans += entries.length;
-  for (const { tables } of entries) {
-    const rows = Object.fromEntries(Object.entries(tables).map(([table, { rows: count }]) => [table, count]));
-    gain.rows = addCounts(gain.rows, rows);
-  }
 }
 
 function notYetThere(range: string): UsageError {

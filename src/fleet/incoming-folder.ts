@@ -1,81 +1,87 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
-import { StoreError, UsageError } from '../core/errors.ts';
+import { UsageError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import { ifAny, listFolder, makeFolder, replaceText } from '../files/disk.ts';
-import { isObjectUrl } from '../objects/s3-location.ts';
-import { requireKind, warehousePath } from '../warehouse/index.ts';
+import { openStore, requireKind } from '../warehouse/index.ts';
+import type { Attempt, Intake, IntakeOptions, QueuePlace } from './queue-place.ts';
+import { formatRecord, parseRecord, type QueueRecord, RECORD } from './queue-record.ts';
+import { takeOver } from './take-over.ts';
 
-const RECORD = 'queue.json';
-const recordSchema = z.object({ format: z.literal(1), id: z.string().regex(/^\w+$/), network: z.string() });
+/** A warehouse in a folder: workers leave what they have exported in its folder `_incoming`; the run that asks takes it over. */
+export class IncomingFolder implements QueuePlace {
+  readonly #warehouse: string;
+  readonly #path: string;
 
-/** Says which queue belongs to a warehouse: machines may know its folder by different paths. */
-export type QueueRecord = Readonly<z.infer<typeof recordSchema>>;
-
-/** The folder in which workers leave what they have exported; the run that asks takes it over. */
-export class IncomingFolder {
-  readonly path: string;
-
-  private constructor(path: string) {
-    this.path = path;
+  private constructor(warehouse: string) {
+    this.#warehouse = warehouse;
+    this.#path = join(warehouse, '_incoming');
   }
 
-  /** @throws {UsageError} if the warehouse is one file, which workers cannot write to */
-  static async of(warehouse: string): Promise<IncomingFolder> {
-    const path = warehousePath(warehouse);
-    if (isObjectUrl(path)) {
-      throw new UsageError(`usage: expected a folder for --queue, got ${path}`, {
-        code: 'wrong-kind',
-        hint: 'warehouses in an object store have many writers: give each machine a slice of the range with --slice 1/16',
-      });
-    }
+  static async of(path: string): Promise<IncomingFolder> {
     const kind = await requireKind(path, undefined);
-    if (kind === 'parquet') return new IncomingFolder(join(path, '_incoming'));
-    throw new UsageError(`usage: expected a folder of Parquet files for --queue, got ${path}`, {
+    if (kind === 'parquet') return new IncomingFolder(path);
+    throw new UsageError(`usage: expected a folder of Parquet files or s3://bucket/prefix for --queue, got ${path}`, {
       code: 'wrong-kind',
       hint: 'choose another --warehouse',
     });
   }
 
-  /** The record of the queue; undefined before the first run with --queue. @throws {StoreError} if it cannot be read */
   async readRecord(): Promise<QueueRecord | undefined> {
-    const path = join(this.path, RECORD);
+    const path = join(this.#path, RECORD);
     const text = await ifAny(readFile(path, 'utf8'));
-    if (text === undefined) return undefined;
+    return text === undefined ? undefined : parseRecord(text, path);
+  }
+
+  /** A worker that seems dead may still write: each attempt has a folder of its own. */
+  attempt(span: Span, id: string): Attempt {
+    const part = `${partPrefix(span)}${id}`;
+    return { part, warehouse: join(this.#path, part), discard: () => this.#removePart(part) };
+  }
+
+  async openIntake({ registry, network, effects, command }: IntakeOptions): Promise<Intake> {
+    const { tables, pipelines } = registry;
+    const store = await openStore({ path: this.#warehouse, network, effects, tables, pipelines, command });
     try {
-      return recordSchema.parse(JSON.parse(text));
-    } catch (cause) {
-      throw new StoreError(`store: expected the record of a queue, got other text in ${path}`, {
-        ...{ code: 'bad-queue', cause },
-        hint: `remove ${path}: the next run with --queue makes a new one`,
-      });
+      return {
+        record: await this.#openRecord(network, effects.freshId()),
+        isExclusive: true,
+        ledger: async () => store.ledger(),
+        take: async (span, result) => {
+          const { part } = result ?? {};
+          if (part === undefined) return [];
+          try {
+            return await takeOver(store, registry, join(this.#path, part), span);
+          } finally {
+            await this.#removePart(part);
+          }
+        },
+        clear: (kept) => this.#clearParts(kept),
+        close: () => store.close(),
+      };
+    } catch (error) {
+      await store.close();
+      throw error;
     }
   }
 
   /** The record, made if there is none. Only the writer of the warehouse may call this. */
-  async openRecord(network: string, freshId: () => string): Promise<QueueRecord> {
+  async #openRecord(network: string, id: string): Promise<QueueRecord> {
     const known = await this.readRecord();
     if (known !== undefined) return known;
-    const record: QueueRecord = { format: 1, id: freshId(), network };
-    await makeFolder(this.path);
-    await replaceText(join(this.path, RECORD), `${JSON.stringify(record)}\n`, record.id);
+    const record: QueueRecord = { format: 1, id, network };
+    await makeFolder(this.#path);
+    await replaceText(join(this.#path, RECORD), formatRecord(record), id);
     return record;
   }
 
-  /** The warehouse of one attempt at an order. */
-  partPath(name: string): string {
-    return join(this.path, name);
+  async #removePart(name: string): Promise<void> {
+    await rm(join(this.#path, name), { recursive: true, force: true, maxRetries: 3 });
   }
 
-  async removePart(name: string): Promise<void> {
-    await rm(this.partPath(name), { recursive: true, force: true, maxRetries: 3 });
-  }
-
-  /** Removes what killed workers left, but not what begins with some names. */
-  async clearParts(kept: readonly string[]): Promise<void> {
-    for (const name of await listFolder(this.path)) {
-      if (name !== RECORD && !kept.some((prefix) => name.startsWith(prefix))) await this.removePart(name);
+  async #clearParts(kept: readonly string[]): Promise<void> {
+    for (const name of await listFolder(this.#path)) {
+      if (name !== RECORD && !kept.some((prefix) => name.startsWith(prefix))) await this.#removePart(name);
     }
   }
 }

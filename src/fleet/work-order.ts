@@ -6,12 +6,12 @@ import type { Selection } from '../declare/selection.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
 
 /** Increased when orders or results change: workers refuse orders of another format. */
-export const ORDER_FORMAT = 1;
+export const ORDER_FORMAT = 2;
 
 const span = z.object({ from: z.int().nonnegative(), to: z.int().nonnegative() });
 const names = z.array(z.string()).optional();
 
-/** What a run asks of a worker: the blocks of some pipelines, proven, in a warehouse of their own. */
+/** What a run asks of a worker: the blocks of some pipelines, proven. */
 const orderSchema = z.object({
   format: z.literal(ORDER_FORMAT),
   /** Version of tonlake. */
@@ -28,8 +28,15 @@ const orderSchema = z.object({
 
 export type WorkOrder = z.infer<typeof orderSchema>;
 
-/** What a worker answers. `part`: name of the folder with the rows. */
-export const workResult = z.object({ part: z.string().regex(/^[\w-]+$/), requests: z.number(), retries: z.number() });
+/** What a worker answers. `part`: name of the folder with the rows; absent if the worker has committed them. */
+export const workResult = z.object({
+  part: z
+    .string()
+    .regex(/^[\w-]+$/)
+    .optional(),
+  requests: z.number(),
+  retries: z.number(),
+});
 
 export type WorkResult = z.infer<typeof workResult>;
 

@@ -9,7 +9,9 @@ import { type RunOptions, run } from '../export/run.ts';
 import { resolveNetwork } from '../http/network.ts';
 import { parseRedisAddress, type RedisAddress } from '../redis/redis-address.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { IncomingFolder, partPrefix, type QueueRecord } from './incoming-folder.ts';
+import { openQueuePlace } from './open-queue-place.ts';
+import type { QueuePlace } from './queue-place.ts';
+import type { QueueRecord } from './queue-record.ts';
 import { parseOrder, requireSameDeclarations, selectionOf, type WorkResult } from './work-order.ts';
 import { openWorkQueue, queueOptions } from './work-queue.ts';
 
@@ -55,16 +57,16 @@ export type WorkerEvent =
   | ({ readonly event: 'problem'; readonly message: string } & Span);
 
 /**
- * Exports the orders of a run with --queue, one after the other, until it is stopped or idle. Each becomes a proven warehouse in the
- * incoming folder of the warehouse that the run writes.
+ * Exports the orders of a run with --queue, one after the other, until it is stopped or idle. In an object store it commits them to the
+ * warehouse itself; in a folder, each becomes a proven warehouse in the incoming folder of the one that the run writes.
  *
  * @throws {UsageError} if the run is of another network, version or declaration; {SourceError} if the server cannot be used
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { env = process.env, effects = realEffects } = options;
   const address = parseRedisAddress(options.queue, '--queue', env);
-  const incoming = await IncomingFolder.of(options.warehouse);
-  const record = await waitForRecord(options, incoming);
+  const place = await openQueuePlace(options.warehouse);
+  const record = await waitForRecord(options, place);
   if (record === undefined) return;
   const own = resolveNetwork(options.network).name;
   if (record.network !== own) {
@@ -76,17 +78,17 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   // Says in one line if the server cannot be used.
   await (await openWorkQueue(record.id, address, env)).close();
   const registry = await warehouseRegistry(options.warehouse, options.registry);
-  await new OrderLoop({ ...options, env, effects, registry }, incoming, record, address).serve();
+  await new OrderLoop({ ...options, env, effects, registry }, place, record, address).serve();
 }
 
 /** The record of the queue, which the first run with --queue makes. */
 async function waitForRecord(
   { stop, idleMs, onEvent }: WorkerOptions,
-  incoming: IncomingFolder,
+  place: QueuePlace,
 ): Promise<QueueRecord | undefined> {
   const since = performance.now();
   for (let looks = 0; stop?.aborted !== true; looks++) {
-    const record = await incoming.readRecord();
+    const record = await place.readRecord();
     if (record !== undefined) return record;
     if (looks === 0) onEvent?.({ event: 'waiting', for: 'queue' });
     if (idleMs !== undefined && performance.now() - since > idleMs) return undefined;
@@ -99,16 +101,16 @@ type LoopOptions = WorkerOptions & { readonly effects: Effects; readonly registr
 
 class OrderLoop {
   readonly #options: LoopOptions;
-  readonly #incoming: IncomingFolder;
+  readonly #place: QueuePlace;
   readonly #record: QueueRecord;
   readonly #address: RedisAddress;
   readonly #end = new AbortController();
   #isBusy = false;
   #idleSince = performance.now();
 
-  constructor(options: LoopOptions, incoming: IncomingFolder, record: QueueRecord, address: RedisAddress) {
+  constructor(options: LoopOptions, place: QueuePlace, record: QueueRecord, address: RedisAddress) {
     this.#options = options;
-    this.#incoming = incoming;
+    this.#place = place;
     this.#record = record;
     this.#address = address;
   }
@@ -170,24 +172,23 @@ class OrderLoop {
       return parsed;
     });
     const { span, pipelines, walk } = order;
-    // A worker that seems dead may still write: each attempt has a folder of its own.
-    const part = `${partPrefix(span)}${effects.freshId()}`;
+    const attempt = this.#place.attempt(span, effects.freshId());
     onEvent?.({ event: 'order', ...span });
     try {
       const report = await run({
         ...this.#runOptions(),
         ...selectionOf(order),
-        ...{ pipelines, walk, range: formatSpan(span), warehouse: this.#incoming.partPath(part) },
+        ...{ pipelines, walk, range: formatSpan(span), warehouse: attempt.warehouse },
       });
       if (stop?.aborted === true) {
-        await this.#incoming.removePart(part);
+        await attempt.discard();
         return undefined;
       }
       const rows = Object.values(report.rows).reduce((sum, count) => sum + count, 0);
       onEvent?.({ event: 'delivered', ...span, rows, requests: report.requests });
-      return { part, requests: report.requests, retries: report.retries };
+      return { part: attempt.part, requests: report.requests, retries: report.retries };
     } catch (error) {
-      await this.#incoming.removePart(part);
+      await attempt.discard();
       onEvent?.({ event: 'problem', ...span, message: formatError(error) });
       throw error;
     }

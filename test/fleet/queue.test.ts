@@ -146,7 +146,7 @@ describe.skipIf(!hasRedis)('a run with a queue', () => {
 
   test('needs a folder, and blocks that exist', async () => {
     await expect(ask(join(freshFolder(), 'w.duckdb'))).rejects.toThrow(
-      /expected a folder of Parquet files for --queue/,
+      /expected a folder of Parquet files or s3:\/\/bucket\/prefix for --queue/,
     );
     const ahead = { pipelines: PIPELINES, network: sandbox.url, range: ':+10', warehouse: place(), queue: redis.url };
     await expect(runQueued(ahead)).rejects.toThrow(/expected blocks that exist for --queue, got :\+10/);

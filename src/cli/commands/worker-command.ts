@@ -30,12 +30,12 @@ interface WorkerFlags extends CommonOptions {
 }
 
 const HELP = `
-A worker exports blocks for tonlake run --queue: it takes an order of some blocks, exports and proves them, and leaves the files in the
-folder of the warehouse, which must be visible on all machines. The run that asks commits them. A worker that is killed loses nothing: its
-order goes to another one after about 15 seconds.
+A worker exports blocks for tonlake run --queue: it takes an order of some blocks, exports and proves them. In an object store it commits
+them to the warehouse itself. In a folder, which must be visible on all machines, it leaves the files there, and the run that asks commits
+them. A worker that is killed loses nothing: its order goes to another one after about 15 seconds.
 
 Examples:
-  tonlake worker --queue redis://10.0.0.5:6379 --warehouse /mnt/lake/mainnet
+  tonlake worker --queue redis://10.0.0.5:6379 --warehouse s3://lake/mainnet
   tonlake worker --queue redis://10.0.0.5:6379 --warehouse /mnt/lake/mainnet --budget redis://10.0.0.5:6379 --rps 50
   tonlake worker --queue redis://10.0.0.5:6379 --network sandbox --idle 1m
 
