@@ -52,7 +52,7 @@ describe.sequential('tonlake run --all', () => {
     expect(await hashTables(warehouse)).toEqual(hashes);
   });
 
-  test('a run after the head moved reads lists that change anew, and nothing of the chain', async () => {
+  test('a run after the head moved reads lists that change anew, and of the chain one sealed block', async () => {
     nowMs = 10_000;
     sandbox.requests.reset();
     const { complete } = await runAll();
@@ -62,9 +62,13 @@ describe.sequential('tonlake run --all', () => {
     const after = await hashTables(warehouse);
     const still = (all: Hashes) => Object.entries(all).filter(([name]) => !moving.includes(name));
     expect(still(after)).toEqual(still(hashes));
-    const asked = new Set(sandbox.requests.entries().map(({ path }) => `/${path}`));
+    const requests = sandbox.requests.entries();
+    const asked = new Set(requests.map(({ path }) => `/${path}`));
     const wanted = snapshots.map(({ endpoint }) => endpoint.replace(/^GET /, ''));
-    expect([...asked].sort()).toEqual([...wanted, '/masterchainInfo'].sort());
+    expect([...asked].sort()).toEqual([...wanted, '/blocks', '/masterchainInfo'].sort());
+    // The block is compared with the source, which could have become another chain.
+    const blocks = requests.filter(({ path }) => path === 'blocks').map(({ query }) => new URLSearchParams(query));
+    expect(blocks.map((query) => [query.get('workchain'), query.get('limit')])).toEqual([['-1', '1']]);
   });
 
   test('actions have their trace, their transactions and the messages of those; what is missing began earlier', async () => {
