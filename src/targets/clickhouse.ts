@@ -123,8 +123,7 @@ async function clearStaging(session: ClickhouseSession, table: ClickhouseTable):
       AND startsWith(name, ${clickhouseText(stagingPrefix(table))})
       AND metadata_modification_time < now() - INTERVAL ${STAGING_HOURS} HOUR`,
   );
-  for (const [name = ''] of old)
-    await session.command(`DROP TABLE IF EXISTS ${clickhousePath({ ...table, name })} SYNC`);
+  for (const [name = ''] of old) await session.command(`DROP TABLE IF EXISTS ${clickhousePath({ ...table, name })}`);
 }
 
 function stagingPrefix({ name }: ClickhouseTable): string {
@@ -170,7 +169,7 @@ async function replaceDay(
     );
     return count;
   } finally {
-    await session.command(`DROP TABLE IF EXISTS ${staging} SYNC`).catch(() => undefined);
+    await session.command(`DROP TABLE IF EXISTS ${staging}`).catch(() => undefined);
   }
 }
 

@@ -1,9 +1,10 @@
 # ClickHouse's HTTP interface over chdb, the same engine as a library: statements come as the body, or as `query` with rows as the body.
-import base64, http.server, sys, urllib.parse
+import base64, http.server, sys, threading, urllib.parse
 from chdb import session
 
 engine = session.Session(sys.argv[1])
 password = sys.argv[2]
+one_at_a_time = threading.Lock()
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
@@ -17,7 +18,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if given != 'lake:' + password:
             return self.answer(401, b'Code: 516. DB::Exception: lake: Authentication failed. (AUTHENTICATION_FAILED)')
         try:
-            self.answer(200, engine.query((query + '\n' if query else '') + body.decode(), 'TabSeparated').bytes())
+            with one_at_a_time:
+                rows = engine.query((query + '\n' if query else '') + body.decode(), 'TabSeparated').bytes()
+            self.answer(200, rows)
         except Exception as error:
             self.answer(500, str(error).encode())
 
@@ -38,14 +41,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def answer(self, status, content):
         self.send_response(status)
         self.send_header('Content-Length', str(len(content)))
-        # One connection is served at a time: one that stays open would keep the next waiting.
-        self.send_header('Connection', 'close')
         self.end_headers()
         self.wfile.write(content)
 
     def log_message(self, *_):
         pass
 
-server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+# A connection may stay open without a request, so each has its own thread.
+server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
 print(server.server_address[1], flush=True)
 server.serve_forever()
