@@ -16,7 +16,16 @@ const QUOTES_STATEMENT = /^(Binder|Catalog|Constraint|Conversion|Invalid Type|Ou
 /** Causes that such errors tell of, too. */
 const ABOUT_STATEMENT: ReadonlySet<string> = new Set(['read-only']);
 
+/** The code of a query that `interrupt` ended. */
+export const INTERRUPTED = 'interrupted';
+
 const causes: readonly Cause[] = [
+  {
+    code: INTERRUPTED,
+    says: /^INTERRUPT Error: /,
+    text: 'the query was interrupted',
+    hint: 'run it again',
+  },
   {
     code: 'disk-full',
     says: /ENOSPC|EDQUOT|no space left on device|disk quota exceeded|max_temp_directory_size/i,

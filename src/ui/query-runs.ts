@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { StoreError, UsageError } from '../core/errors.ts';
+import { INTERRUPTED } from '../files/file-failure.ts';
 import { requireQueries } from '../sql/confined-sql.ts';
 import type { QueryResult, RowStream } from '../sql/query-result.ts';
 import type { RelationSource } from '../sql/relation-writer.ts';
@@ -127,7 +128,7 @@ export class QueryRuns {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof StoreError && error.message.includes('INTERRUPT Error'))) throw error;
+      if (!(error instanceof StoreError && error.code === INTERRUPTED)) throw error;
       if (signal.aborted) throw new StoreError('store: query: cancelled', { code: 'cancelled' });
       throw new StoreError(`store: query: expected an end within ${seconds} s, stopped`, {
         code: 'too-slow',

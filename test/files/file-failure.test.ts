@@ -18,6 +18,9 @@ test.each([
   ["Conversion Error: Could not convert string 'permission denied' to INT32", 'failed'],
   ['Binder Error: Referenced column "x" not found\n\nLINE 1: select x = \'is a directory\'', 'failed'],
   ["Parser Error: syntax error at or near 'ENOSPC'", 'failed'],
+  ['INTERRUPT Error: Interrupted!', 'interrupted'],
+  ["Conversion Error: Could not convert string 'INTERRUPT Error: Interrupted!' to INT32", 'failed'],
+  ['Invalid Input Error: INTERRUPT Error: Interrupted!', 'failed'],
   ['Binder Error: Can only update base table', 'read-only'],
 ])('%s is told as %s, on one line and with its cause', (message, code) => {
   const cause = new Error(message);

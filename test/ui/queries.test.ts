@@ -95,6 +95,17 @@ describe('a query', () => {
     expect((await visitor.post('/api/runs', { sql: 'select 1', more: 1 })).status).toBe(400);
   });
 
+  test('text of a value is not taken for an interruption', async () => {
+    for (const sql of [
+      "select 'INTERRUPT Error: Interrupted!'::INTEGER",
+      "select error('INTERRUPT Error: Interrupted!')",
+      'select "INTERRUPT Error: Interrupted!" from transactions',
+    ]) {
+      const answer = await visitor.run(sql);
+      expect([sql, answer.status, answer.code]).toEqual([sql, 422, 'failed']);
+    }
+  });
+
   const ENDLESS = 'select count(*) from range(100000000000) a, range(100000000000) b';
 
   test('one that takes too long is stopped', async () => {

@@ -3,6 +3,7 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import { formatError, StoreError } from '../../core/errors.ts';
+import { INTERRUPTED } from '../../files/file-failure.ts';
 import { formatOf } from '../../files/output-format.ts';
 import { putContent } from '../../files/put-whole-file.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
@@ -160,7 +161,7 @@ class Shell implements Settings {
       await work();
       return true;
     } catch (error) {
-      const isCancelled = error instanceof StoreError && error.message.includes('INTERRUPT Error');
+      const isCancelled = error instanceof StoreError && error.code === INTERRUPTED;
       const text = isCancelled ? 'cancelled' : `error: ${formatError(error)}`;
       await write(this.options.errors, `${text}\n`);
       return false;
