@@ -1,3 +1,4 @@
+import { alignColumns } from '../core/format.ts';
 import {
   describeLedger,
   describeTable,
@@ -8,6 +9,8 @@ import {
   viewSummary,
 } from '../declare/describe-tables.ts';
 import type { Registry } from '../declare/registry.ts';
+import type { TableDef } from '../declare/table.ts';
+import { readBuiltTables } from '../marts/built-tables.ts';
 import { describeMart, describeMarts, martSummary } from '../marts/describe-marts.ts';
 import { loadMarts } from '../marts/load-marts.ts';
 import { COMMITS, type LedgerEntry, openReader } from '../warehouse/index.ts';
@@ -19,6 +22,8 @@ export interface Declared {
   readonly registry: Registry;
   /** Empty if there is no warehouse. */
   readonly ledger: readonly LedgerEntry[];
+  /** Tables of the warehouse that neither pipelines nor shipped marts declare. */
+  readonly built: readonly TableDef[];
 }
 
 /** The pipelines of a warehouse beside those that are loaded, and its ledger. @throws {StoreError} `no-warehouse` */
@@ -26,7 +31,8 @@ export async function declaredIn(warehouse: string, loaded?: Registry): Promise<
   const registry = await warehouseRegistry(warehouse, loaded);
   const reader = await openReader(warehouse, registry.tables);
   try {
-    return { registry, ledger: await reader.ledger() };
+    const built = await readBuiltTables(reader, registry, await loadMarts(registry));
+    return { registry, ledger: await reader.ledger(), built };
   } finally {
     await reader.close();
   }
@@ -39,7 +45,7 @@ export async function declaredIn(warehouse: string, loaded?: Registry): Promise<
  */
 export async function describeName(
   name: string | undefined,
-  { registry, ledger }: Declared,
+  { registry, ledger, built }: Declared,
   format: 'text' | 'json' = 'text',
 ): Promise<string> {
   const isText = format === 'text';
@@ -51,7 +57,8 @@ export async function describeName(
   const marts = of === undefined ? await loadMarts(registry) : [];
   const mart = marts.find((candidate) => candidate.name === name);
   if (mart !== undefined) return isText ? describeMart(mart) : json([martSummary(mart)]);
-  const tables = name === undefined ? registry.tables : [registry.table(name)];
+  const own = built.find((candidate) => candidate.name === name);
+  const tables = name === undefined ? registry.tables : [own ?? registry.table(name)];
   const gaps = allLeftOut(
     ledger,
     registry,
@@ -62,8 +69,16 @@ export async function describeName(
       ...tableSummary(registry, table),
       leftOut: gaps.filter((gap) => gap.table === table.name),
     }));
-    return json([...summaries, ...marts.filter(() => name === undefined).map(martSummary)]);
+    const others =
+      name === undefined ? [...marts.map(martSummary), ...built.map((table) => tableSummary(registry, table))] : [];
+    return json([...summaries, ...others]);
   }
-  if (name === undefined) return `${describeTables(registry)}\n${describeMarts(marts)}`;
+  if (name === undefined) return `${describeTables(registry)}\n${describeMarts(marts)}${describeBuilt(built)}`;
   return tables.map((table) => describeTable(registry, table, gaps.map(describeLeftOut))).join('');
+}
+
+/** One line for each table that was built from a file of the user, or by checks. */
+function describeBuilt(built: readonly TableDef[]): string {
+  if (built.length === 0) return '';
+  return `\nalso in this warehouse:\n${alignColumns(built.map(({ name, grain }) => [name, grain])).join('\n')}\n`;
 }

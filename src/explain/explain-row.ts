@@ -4,6 +4,7 @@ import type { ColumnDef } from '../declare/column.ts';
 import { kinds } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
+import { readBuiltTables } from '../marts/built-tables.ts';
 import { loadMarts } from '../marts/load-marts.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { openReader, type Reader } from '../warehouse/index.ts';
@@ -48,7 +49,7 @@ export async function explainRowIn(
   name: string,
   key: readonly string[],
 ): Promise<Explanation> {
-  const explained = await findTable(registry, name);
+  const explained = await findTable(reader, registry, name);
   const { table, pipeline } = explained;
   const parts = parseRowKey(table, key);
   const { sql, parameters } = keyCondition(parts);
@@ -102,7 +103,7 @@ export async function explainRowIn(
 }
 
 /** @throws {UsageError} `unknown-table` */
-export async function findTable(registry: Registry, name: string): Promise<ExplainedTable> {
+async function findTable(reader: Reader, registry: Registry, name: string): Promise<ExplainedTable> {
   const view = registry.tableOf(name);
   if (view !== undefined && view.name !== name) {
     throw new UsageError(`usage: expected a table or mart, got ${name}, a view of ${view.name}`, {
@@ -110,8 +111,15 @@ export async function findTable(registry: Registry, name: string): Promise<Expla
       hint: `tonlake explain row ${view.name} KEY`,
     });
   }
-  const mart = view === undefined ? (await loadMarts(registry)).find((each) => each.name === name) : undefined;
+  const marts = view === undefined ? await loadMarts(registry) : [];
+  const mart = marts.find((each) => each.name === name);
   if (mart !== undefined) return { table: mart.table, pipeline: undefined, inputs: mart.inputs };
+  const built = view === undefined ? await readBuiltTables(reader, registry, marts) : [];
+  const own = built.find((each) => each.name === name);
+  if (own !== undefined) {
+    const entry = (await reader.ledger()).find(({ tables }) => name in tables);
+    return { table: own, pipeline: undefined, inputs: entry?.mart?.reads ?? [] };
+  }
   const table = registry.table(name);
   return {
     table,

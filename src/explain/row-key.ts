@@ -34,10 +34,10 @@ export function parseRowKey(table: TableDef, words: readonly string[]): readonly
     at += 1;
     return { column: next, texts: formsOf(next, word) };
   });
-  if (parts.length > 0) return parts;
+  if (parts.length > 0 && words.every((word) => word !== '')) return parts;
   throw new UsageError(`usage: expected the key of a row of ${table.name}, got none`, {
     code: 'bad-key',
-    hint: `its key is ${byPosition.join(', ')}; any column can be given as name=value`,
+    hint: `${byPosition.length === 0 ? '' : `its key is ${byPosition.join(', ')}; `}any column can be given as name=value`,
   });
 }
 

@@ -46,7 +46,8 @@ function statementOf({ pipeline, inputs }: ExplainedTable, entry: LedgerEntry): 
     const { sealed, day } = entry.mart;
     const of = day === undefined ? '' : ` of ${day}`;
     const state = sealed ? 'all source rows are sealed' : 'some source rows are missing';
-    return { kind: 'mart', statement: `derived by its select from the rows${of} of ${inputs.join(', ')}: ${state}` };
+    const from = inputs.length === 0 ? '' : ` from the rows${of} of ${inputs.join(', ')}`;
+    return { kind: 'mart', statement: `derived by its select${from}: ${state}` };
   }
   switch (pipeline === undefined ? undefined : proofOf(pipeline)) {
     case 'links':

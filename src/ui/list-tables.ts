@@ -4,6 +4,8 @@ import type { ColumnDef } from '../declare/column.ts';
 import { tableSummary } from '../declare/describe-tables.ts';
 import { kinds } from '../declare/kind.ts';
 import type { Registry } from '../declare/registry.ts';
+import type { TableDef } from '../declare/table.ts';
+import { readBuiltTables } from '../marts/built-tables.ts';
 import { loadMarts, type MartDef } from '../marts/load-marts.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { COMMITS, commitColumns, type LedgerEntry } from '../warehouse/index.ts';
@@ -33,7 +35,11 @@ export async function listTables({ reader, registry }: Opened): Promise<readonly
     ...{ name, kind: 'mart' as const, doc: question, of: null },
     ...sizeOf(ledger, name),
   }));
-  return [...tables, ...built, ledgerItem(ledger)];
+  const own = (await readBuiltTables(reader, registry, marts)).map(({ name, grain }) => ({
+    ...{ name, kind: 'mart' as const, doc: grain, of: null },
+    ...sizeOf(ledger, name),
+  }));
+  return [...tables, ...built, ...own, ledgerItem(ledger)];
 }
 
 function ledgerItem(ledger: readonly LedgerEntry[]): TableItem {
@@ -56,7 +62,7 @@ function sizeOf(
 
 /** What is known of a table, view or mart without reading its rows. @throws {UsageError} `unknown-table` */
 export async function findRelation(opened: Opened, name: string): Promise<Omit<TableDetail, 'gaps' | 'newestFiles'>> {
-  const { registry } = opened;
+  const { reader, registry } = opened;
   const items = await listTables(opened);
   const item = items.find((each) => each.name === name);
   if (item === undefined) {
@@ -66,7 +72,9 @@ export async function findRelation(opened: Opened, name: string): Promise<Omit<T
       hint: `${didYouMean(name, names)}tonlake describe lists them`,
     });
   }
-  return { ...item, ...declarationOf(registry, await loadMarts(registry), name) };
+  const marts = await loadMarts(registry);
+  const built = await readBuiltTables(reader, registry, marts);
+  return { ...item, ...declarationOf(registry, marts, built, name) };
 }
 
 /** A table, view or mart in full. @throws {UsageError} `unknown-table` */
@@ -79,7 +87,12 @@ export async function describeRelation(opened: Opened, name: string): Promise<Ta
 
 type Declaration = Pick<TableDetail, 'grain' | 'key' | 'endpoint' | 'sql' | 'columns'>;
 
-function declarationOf(registry: Registry, marts: readonly MartDef[], name: string): Declaration {
+function declarationOf(
+  registry: Registry,
+  marts: readonly MartDef[],
+  built: readonly TableDef[],
+  name: string,
+): Declaration {
   const none = { grain: null, key: [], endpoint: null, sql: null };
   if (name === COMMITS) {
     const columns = commitColumns.map((column) => ({ ...column, unit: null, isNullable: false, isKey: false }));
@@ -90,6 +103,8 @@ function declarationOf(registry: Registry, marts: readonly MartDef[], name: stri
     const { table, grain, file } = mart;
     return { ...none, grain, key: table.key, sql: file.sql.trim(), columns: columnsOf(table.columns, table.key) };
   }
+  const own = built.find((each) => each.name === name);
+  if (own !== undefined) return { ...none, grain: own.grain, key: own.key, columns: columnsOf(own.columns, own.key) };
   const table = registry.tableOf(name);
   if (table === undefined) return { ...none, columns: [] };
   const columns = columnsOf(table.columns, table.key);

@@ -1,4 +1,6 @@
 import type { Hono } from 'hono';
+import { readBuiltTables } from '../marts/built-tables.ts';
+import { loadMarts } from '../marts/load-marts.ts';
 import { FUNCTION_NAMES, KEYWORDS, relationColumns } from '../marts/relation-columns.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { textOf } from '../sql/row-text.ts';
@@ -36,8 +38,9 @@ export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: Q
   });
   app.get('/api/names', async (c) => {
     const names = await own.use(async ({ reader, registry }): Promise<Names> => {
+      const built = await readBuiltTables(reader, registry, await loadMarts(registry));
       const { rows } = await reader.query(FUNCTION_NAMES);
-      const columns = Object.fromEntries(await relationColumns(registry));
+      const columns = Object.fromEntries(await relationColumns(registry, built));
       const keywords = await reader.query(KEYWORDS);
       return { columns, functions: namesOf(rows), keywords: namesOf(keywords.rows) };
     });

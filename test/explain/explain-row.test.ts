@@ -256,3 +256,17 @@ test('fields are compared with all digits, and not as the decoder would', () => 
     ...{ jetton_content: 'differs', '/new_field': 'not stored', code_hash: 'equal' },
   });
 });
+
+test('a key may begin with a hyphen, as masterchain blocks and addresses do; an unknown option is still refused', async () => {
+  const found = await explain(folder, 'blocks', '-1', '8000000000000000', '1005');
+  expect([found.code, found.stderr]).toEqual([0, '']);
+  const elector = `-1:${'3'.repeat(64)}`;
+  const [[hash = ''] = []] = await texts(folder, `SELECT hash FROM transactions WHERE account = '${elector}' LIMIT 1`);
+  expect((await explain(folder, 'account_states', elector, hash)).stderr).not.toContain('unknown option');
+  expect(await explain(folder, 'transactions', hash, '--rwa')).toMatchObject({
+    ...{ code: 2, stderr: "error: usage: unknown option '--rwa'; hint: see --help\n" },
+  });
+  expect(await explain(folder, 'transactions', '')).toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining('expected the key of a row of transactions, got none') },
+  });
+});

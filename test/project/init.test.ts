@@ -1,8 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import type { Names, TableDetail, TableItem } from '../../src/ui/ui-types.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
+import { serveWarehouse, Visitor } from '../ui/support.ts';
 
 let folder: string;
 let printed: string;
@@ -54,6 +56,46 @@ test('every command of its README runs as it is, on the sandbox', async () => {
     { cwd: folder },
   );
   expect(Number(rows.stdout.split('\n')[1])).toBeGreaterThan(10);
+});
+
+test('its own mart is a table like others: described, explained, and in the workbench', async () => {
+  const inProject = (...args: readonly string[]) => tonlake([...args, '-w', 'data/sandbox'], { cwd: folder });
+  const described = await inProject('describe', 'busy_accounts');
+  expect([described.code, described.stderr]).toEqual([0, '']);
+  expect(described.stdout).toMatch(/^busy_accounts: a mart of your own, built from transactions\n/);
+  expect(described.stdout).toMatch(/\ntransactions +BIGINT\b/);
+  expect((await inProject('describe')).stdout).toContain(
+    '\nbusy_accounts   a mart of your own, built from transactions',
+  );
+  const key = `account=-1:${'3'.repeat(64)}`;
+  const explained = await inProject('explain', 'row', 'busy_accounts', key);
+  expect([explained.code, explained.stderr]).toEqual([0, '']);
+  expect(explained.stdout).toMatch(
+    /\n {2}proof +derived by its select from the rows of transactions: some source rows/,
+  );
+  const server = await serveWarehouse(join(folder, 'data/sandbox'));
+  try {
+    const visitor = await Visitor.enter(server);
+    const detail = await visitor.read<TableDetail>('/api/tables/busy_accounts');
+    expect(detail).toMatchObject({
+      kind: 'mart',
+      rows: expect.any(Number),
+      doc: expect.stringContaining('transactions'),
+    });
+    expect(detail.columns.map(({ name }) => name)).toEqual([
+      'account',
+      'transactions',
+      'failed',
+      'total_fees',
+      '_sealed',
+    ]);
+    const tables = await visitor.read<readonly TableItem[]>('/api/tables');
+    expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(['busy_accounts', 'check_failures']));
+    expect((await visitor.get('/api/tables/check_failures')).status).toBe(200);
+    expect((await visitor.read<Names>('/api/names')).columns['busy_accounts']).toContain('total_fees');
+  } finally {
+    await server.close();
+  }
 });
 
 test('files that are there are never replaced', async () => {

@@ -33,7 +33,7 @@ async function declaredFor(flags: DescribeFlags): Promise<Declared> {
   try {
     return await declaredIn(await findWarehouse(flags), registry);
   } catch (error) {
-    if (error instanceof TonlakeError && flags.warehouse === undefined) return { registry, ledger: [] };
+    if (error instanceof TonlakeError && flags.warehouse === undefined) return { registry, ledger: [], built: [] };
     throw error;
   }
 }

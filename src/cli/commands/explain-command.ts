@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { oneLine } from '../../core/errors.ts';
+import { oneLine, UsageError } from '../../core/errors.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Explanation, SourceRecord } from '../../explain/explanation.ts';
 import type { RetryEvent } from '../../http/source.ts';
@@ -37,8 +37,11 @@ export function addExplain(program: Command): void {
     .argument('<key...>', 'values of its key columns, or column=value')
     .option('--raw', 'compare the row with the record that the source sends now')
     .option('--json', 'print a JSON object')
+    // Masterchain addresses and base64url hashes may begin with a hyphen.
+    .allowUnknownOption()
     .addHelpText('after', ROW_HELP)
     .action(async (table: string, key: readonly string[], flags: ExplainFlags) => {
+      await refuseOptions(key);
       const [{ explainRow }, { isSound }, { describeExplanation }, { warehouseRegistry }] = await Promise.all([
         import('../../explain/explain-row.ts'),
         import('../../explain/explanation.ts'),
@@ -52,6 +55,14 @@ export function addExplain(program: Command): void {
       print({ ...explanation, records }, flags.json, () => pasteable(describeExplanation(explanation, key, records)));
       if (!isSound(explanation, records)) process.exitCode = 1;
     });
+}
+
+/** @throws {UsageError} `bad-option` for a word that is neither an option nor a value of a key */
+async function refuseOptions(key: readonly string[]): Promise<void> {
+  const { base64Hash } = await import('../../explain/row-key.ts');
+  const wrong = key.find((word) => /^-\D/.test(word) && base64Hash(word) === undefined);
+  if (wrong === undefined) return;
+  throw new UsageError(`usage: unknown option '${wrong}'`, { code: 'bad-option', hint: 'see --help' });
 }
 
 async function readRecords(

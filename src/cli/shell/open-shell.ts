@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { FUNCTION_NAMES, KEYWORDS, relationColumns } from '../../marts/relation-columns.ts';
 import { stateDirectory } from '../../rate-limit/shared/state-folder.ts';
 import type { Queries } from '../../warehouse/query/query.ts';
-import { warehouseRegistry } from '../../warehouse/query/warehouse-registry.ts';
 import { declaredIn, describeName } from '../describe-name.ts';
 import type { KnownNames } from './completion.ts';
 import { TABLES } from './dot-commands.ts';
@@ -43,7 +42,8 @@ function keepHistory(file: string, lines: readonly string[]): void {
 }
 
 async function namesIn(warehouse: string, queries: Queries, commands: KnownNames['commands']): Promise<KnownNames> {
-  const columns = await relationColumns(await warehouseRegistry(warehouse));
+  const { registry, built } = await declaredIn(warehouse);
+  const columns = await relationColumns(registry, built);
   const keywords = await textsOf(queries, KEYWORDS);
   const functions = await textsOf(queries, FUNCTION_NAMES);
   const tables = [...columns.keys()];
