@@ -424,3 +424,23 @@ test('views and macros of a DuckDB file are made once, and again where they are 
   await newer.close();
   expect(await edit()).toEqual(made);
 });
+
+test('DuckDB files that a process makes have the tables and the network of their own, in blocks of one size', async () => {
+  const made = [
+    { tables: [items], network: 'one' },
+    { tables: [items, parts], network: 'one' },
+    { tables: [items], network: 'two' },
+    { tables: [items], network: 'one' },
+  ];
+  for (const { tables, network } of made) {
+    const path = freshPath('duckdb');
+    await (await openTestStore(path, { tables, network })).close();
+    const database = await Database.open(path);
+    const { rows } = await database.query(
+      `SELECT (SELECT list(table_name ORDER BY table_name) FROM duckdb_tables() WHERE schema_name = '_rows')::VARCHAR,
+        (SELECT value FROM _meta WHERE name = 'network'), (SELECT block_size::INTEGER FROM pragma_database_size())`,
+    );
+    database.close();
+    expect(rows).toEqual([[`[${tables.map(({ name }) => name).join(', ')}]`, network, 65_536]]);
+  }
+});

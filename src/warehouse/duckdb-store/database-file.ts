@@ -7,6 +7,7 @@ import type { TableDef } from '../../declare/table.ts';
 import { statIfAny, syncPath } from '../../files/disk.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import { Database } from '../../sql/database.ts';
+import { copyEmptyFile, keepEmptyFile } from '../empty-files.ts';
 import type { Declarations } from '../ledger/declarations.ts';
 import { badLedger, Entries, FORMAT, parseEntry, requireFormat } from '../ledger/entries.ts';
 import { declaredMacros } from '../relations/macros.ts';
@@ -57,17 +58,26 @@ export function selectRows(
   return `SELECT ${[...columns, ...more].join(', ')} FROM ${rows} WHERE _entry ${which}`;
 }
 
-/** Creates the file if there is none: staged, then renamed, so it is never incomplete. */
-export async function createFile(path: string, network: string): Promise<void> {
+/** Creates the file with all tables and views if there is none: staged, then renamed, so it is never incomplete. */
+export async function createFile(path: string, network: string, tables: readonly TableDef[]): Promise<void> {
   if ((await statIfAny(path)) !== undefined) return;
   const staged = join(pathsOf(path).stage, 'new.duckdb');
-  const database = await Database.attach(staged, `BLOCK_SIZE ${BLOCK_BYTES}`);
-  try {
-    await database.run(layout.join(';\n'));
-    await database.run(`INSERT INTO _meta VALUES ('format', '1'), ('network', ${quoteText(network)})`);
-    await database.run('CHECKPOINT');
-  } finally {
-    database.close();
+  const { statements, hash } = declarationsOf(tables);
+  const sql = [
+    ...layout,
+    `INSERT INTO _meta VALUES ('format', '1'), ('network', ${quoteText(network)}), ('${DECLARED}', '${hash}')`,
+    ...tables.map(rowsStatement),
+    ...statements,
+  ].join(';\n');
+  if (!(await copyEmptyFile(sql, staged))) {
+    const database = await Database.attach(staged, `BLOCK_SIZE ${BLOCK_BYTES}, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}`);
+    try {
+      await database.transaction(() => database.run(sql));
+      await database.run('CHECKPOINT');
+    } finally {
+      database.close();
+    }
+    await keepEmptyFile(sql, staged);
   }
   await syncPath(staged);
   await rename(staged, path);
@@ -267,6 +277,19 @@ function viewStatement({ name, columns }: TableDef): string {
 /** Name in `_meta` of a hash of the statements for macros and views. If it is the same, they are not run again. */
 const DECLARED = 'declared';
 
+/** SQL of all macros and views, and its hash. */
+function declarationsOf(tables: readonly TableDef[]): {
+  readonly statements: readonly string[];
+  readonly hash: string;
+} {
+  const statements = [
+    ...declaredMacros().map(({ statement }) => statement()),
+    ...tables.map(viewStatement),
+    ...declaredViews(tables).map(({ statement }) => statement()),
+  ];
+  return { statements, hash: createHash('sha256').update(statements.join('\n')).digest('hex') };
+}
+
 /**
  * Creates missing tables, views and macros, replaces older versions, and adds columns that were declared later.
  * @throws {StoreError} `needs-migration`, before any change
@@ -281,16 +304,11 @@ export async function declareTables(database: Database, tables: readonly TableDe
     const missing = schemaOf(table).columns.filter(({ name }) => !names.has(name));
     return missing.map(({ name, type }) => `ALTER TABLE ${rowsOf(table.name)} ADD COLUMN ${quoteName(name)} ${type}`);
   });
-  const others = [
-    ...declaredMacros().map(({ statement }) => statement()),
-    ...tables.map(viewStatement),
-    ...declaredViews(tables).map(({ statement }) => statement()),
-  ];
-  const hash = createHash('sha256').update(others.join('\n')).digest('hex');
+  const { statements, hash } = declarationsOf(tables);
   if (rows.length === 0 && (await readMeta(database)).get(DECLARED) === hash && (await hasViews(database, tables)))
     return;
   await database.transaction(async () => {
-    await database.run([...rows, ...others].join(';\n'));
+    await database.run([...rows, ...statements].join(';\n'));
     await database.run('DELETE FROM _meta WHERE name = $name', { name: DECLARED });
     await database.run('INSERT INTO _meta VALUES ($name, $hash)', { name: DECLARED, hash });
   });

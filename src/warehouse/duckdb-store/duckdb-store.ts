@@ -98,7 +98,7 @@ class DuckdbStore implements Store {
     try {
       await makeFolder(stage);
       await clearFolder(stage);
-      await createFile(path, network);
+      await createFile(path, network, tables);
       database = await openForWriting(path, {
         threads: '1',
         enable_external_file_cache: 'false',
