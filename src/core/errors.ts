@@ -52,6 +52,14 @@ export class StoreError extends TonlakeError {
   readonly stage = 'store';
 }
 
+/** A store could not be asked, or did not answer: nothing is known of what it holds. */
+export class StoreAccessError extends StoreError {}
+
+/** @throws the error, if it says nothing of what was read */
+export function requireAnswered(error: unknown): void {
+  if (error instanceof StoreAccessError) throw error;
+}
+
 /** Code of a commit that failed because another writer of the warehouse was first. */
 export const SEALED_MEANWHILE = 'sealed-meanwhile';
 

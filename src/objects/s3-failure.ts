@@ -1,4 +1,4 @@
-import { oneLine, StoreError } from '../core/errors.ts';
+import { oneLine, StoreAccessError, StoreError } from '../core/errors.ts';
 
 interface Cause {
   readonly code: string;
@@ -88,7 +88,10 @@ export function statusOf(error: unknown): number | undefined {
   return (error as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode;
 }
 
-/** A StoreError about a location. The errors of the SDK hold requests with their signatures, so only their text is taken over. */
+/**
+ * A StoreAccessError about a location, unless the error is a StoreError already. The errors of the SDK hold requests with their signatures,
+ * so only their text is taken over.
+ */
 export function objectFailure(error: unknown, subject: string): StoreError {
   if (error instanceof StoreError) return error;
   const { name = '', code = '', message = '' } = error as { name?: string; code?: unknown; message?: string };
@@ -97,9 +100,9 @@ export function objectFailure(error: unknown, subject: string): StoreError {
   const said = oneLine([name === 'Error' ? '' : name, message].filter((part) => part !== '').join(': ')).slice(0, 300);
   const told = said === '' ? String(statusOf(error) ?? 'no answer') : said;
   if (cause === undefined) {
-    return new StoreError(`store: ${subject}: ${told}`, { code: 'failed', cause: new Error(told) });
+    return new StoreAccessError(`store: ${subject}: ${told}`, { code: 'failed', cause: new Error(told) });
   }
-  return new StoreError(`store: ${subject}: ${cause.text} (${told})`, {
+  return new StoreAccessError(`store: ${subject}: ${cause.text} (${told})`, {
     code: cause.code,
     hint: cause.hint,
     retryable: cause.retryable ?? false,

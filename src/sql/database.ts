@@ -4,6 +4,7 @@ import { quoteText } from './canonical-text.ts';
 import { type Confinement, confiningStatements, requireQuery } from './confined-sql.ts';
 import { duckdbApi } from './duckdb-api.ts';
 import type { Query, Stream } from './query-result.ts';
+import { remoteFailure } from './remote-failure.ts';
 
 type DuckDBConnection = duckdb.DuckDBConnection;
 type DuckDBInstance = duckdb.DuckDBInstance;
@@ -81,13 +82,14 @@ export class Database {
   }
 
   async run(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<void> {
-    await this.#connection.run(sql, bindable(parameters));
+    await answered(() => this.#connection.run(sql, bindable(parameters)));
   }
 
   readonly query: Query = async (sql, parameters) => {
     const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
-    const reader =
-      last === undefined ? await this.#connection.runAndReadAll(sql, bindable(parameters)) : await last.runAndReadAll();
+    const reader = await answered(() =>
+      last === undefined ? this.#connection.runAndReadAll(sql, bindable(parameters)) : last.runAndReadAll(),
+    );
     const names = reader.columnNames();
     return {
       columns: names.map((name, at) => ({ name, type: reader.columnType(at).toString() })),
@@ -98,10 +100,12 @@ export class Database {
   /** As `query`, but hands rows over as DuckDB produces them and keeps none. Of several statements, the last returns the rows. */
   readonly stream: Stream = async (sql, parameters, use) => {
     const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
-    const result = last === undefined ? await this.#connection.stream(sql, bindable(parameters)) : await last.stream();
+    const result = await answered(() =>
+      last === undefined ? this.#connection.stream(sql, bindable(parameters)) : last.stream(),
+    );
     const columns = result.columnNames().map((name, at) => ({ name, type: result.columnType(at).toString() }));
     const next = async () => {
-      const chunk = await result.fetchChunk();
+      const chunk = await answered(() => result.fetchChunk());
       return chunk === null || chunk.rowCount === 0 ? undefined : chunk;
     };
     return use({
@@ -186,6 +190,15 @@ export async function withMemory<T>(query: Query, work: () => Promise<T>): Promi
       const limit = String(rows[0]?.[0]).replace(/(\.\d)(?= )/, '$15');
       await query(`SET memory_limit = ${quoteText(limit)}`);
     }
+  }
+}
+
+/** @throws {StoreAccessError} if DuckDB could not read from an object store; otherwise its own error */
+async function answered<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw remoteFailure(error) ?? error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { shortMessage } from '../core/errors.ts';
+import { requireAnswered, shortMessage } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
 import type { DamagedStore, LedgerEntry, LostDeclaration } from '../warehouse/index.ts';
@@ -13,7 +13,10 @@ export async function auditDeclarations({ entries, declarations }: DamagedStore)
     const what = { kind: 'declaration-broken', pipeline, entry: number, expected: `declaration ${id}` } as const;
     if (place === undefined) findings.push({ ...what, got: 'none' });
     else {
-      await declarations.read(place).catch((error: unknown) => findings.push({ ...what, got: shortMessage(error) }));
+      await declarations.read(place).catch((error: unknown) => {
+        requireAnswered(error);
+        findings.push({ ...what, got: shortMessage(error) });
+      });
     }
   }
   return findings;

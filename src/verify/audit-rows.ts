@@ -1,5 +1,5 @@
 import { comparisonOf, type ListComparison } from '../audit/list-faults.ts';
-import { shortMessage } from '../core/errors.ts';
+import { requireAnswered, shortMessage } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { formatLeftOut, narrowPipeline, WHOLE } from '../declare/left-out.ts';
@@ -157,6 +157,7 @@ async function guard({ report }: AuditOptions, { name }: PipelineDef, work: () =
   try {
     await work();
   } catch (error) {
+    requireAnswered(error);
     report({
       kind: 'file-unreadable',
       pipeline: name,

@@ -1,4 +1,4 @@
-import { shortMessage } from '../core/errors.ts';
+import { requireAnswered, shortMessage } from '../core/errors.ts';
 import { greatest, least, type Span, shortSpans } from '../core/span.ts';
 import { isLeftOut, narrowTable } from '../declare/left-out.ts';
 import { isMasterchain } from '../declare/pipeline.ts';
@@ -146,6 +146,7 @@ async function readRows(
     const found = seqnos.length === 0 ? 'no block' : `${least(seqnos)}:${greatest(seqnos)}`;
     tell('rows-outside', `rows of ${shortSpans(spansOf(entry))} only`, `${count} of ${found}`);
   } catch (error) {
+    requireAnswered(error);
     tell('file-unreadable', 'rows that can be read', shortMessage(error));
   }
   return undefined;

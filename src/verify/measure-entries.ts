@@ -1,3 +1,4 @@
+import { requireAnswered } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -93,7 +94,8 @@ async function measureAlike<P extends Part>(
   if (parts.length < 2) return [];
   try {
     return await measureTogether(warehouse, registry, parts);
-  } catch {
+  } catch (error) {
+    requireAnswered(error);
     const middle = Math.ceil(parts.length / 2);
     const before = await measureAlike(warehouse, registry, parts.slice(0, middle));
     return [...before, ...(await measureAlike(warehouse, registry, parts.slice(middle)))];

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import { type ContentHash, contentHash } from '../audit/content-hash.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
+import { requireAnswered } from '../core/errors.ts';
 import { formatSpans, haveCommon, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain, proofOf } from '../declare/pipeline.ts';
@@ -296,7 +297,8 @@ async function hashContent(
     try {
       await setView(warehouse, table, entries);
       hashes[table.name] = await contentHash(warehouse.database.query, table, where === '' ? 'false' : where);
-    } catch {
+    } catch (error) {
+      requireAnswered(error);
       // Unreadable tables are findings already, and have no hash.
     }
   }

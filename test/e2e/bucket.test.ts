@@ -113,6 +113,50 @@ describe.skipIf(isMissing)(
       expect(await hashTables(warehouse)).toEqual(inFolder);
     });
 
+    test.each([
+      ['a data file', /duckdb/i, '/tables/'],
+      ['an entry of the ledger', /aws-sdk/i, '/_ledger/0'],
+      ['a declaration', /aws-sdk/i, '/_declarations/'],
+    ])('is not taken for damaged if the store refuses %s: a repair changes nothing', async (_, agent, folder) => {
+      const warehouse = `s3://lake/refused${folder.length}`;
+      await runInto(warehouse);
+      const before = await openPlace(warehouse).objects.list('');
+      const isRefused = (path: string): boolean => path.includes(folder) && !path.includes('list-type');
+      relay.fault = ({ method, path, headers }) =>
+        method === 'GET' && isRefused(path) && agent.test(String(headers['user-agent']))
+          ? { status: 403, code: 'AccessDenied' }
+          : 'pass';
+      const env = { ...relay.env, TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '' };
+      const args = ['verify', '--repair', '--network', sandbox.url, '--warehouse', warehouse];
+      const { code, stdout, stderr } = await tonlake(args, { env });
+      relay.fault = undefined;
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr.trim()).toMatch(
+        /^error: store: [^\n]*: the store refuses access [^\n]*; hint: these credentials [^\n]*$/,
+      );
+      expect(await openPlace(warehouse).objects.list('')).toEqual(before);
+    });
+
+    test('goes on where it was after its credentials expired', async () => {
+      const warehouse = 's3://lake/expired';
+      let entries = 0;
+      relay.fault = ({ method, path }) => {
+        if (method === 'PUT' && path.includes('/_ledger/0')) entries++;
+        return entries > 1 ? { status: 400, code: 'ExpiredToken' } : 'pass';
+      };
+      const args = ['run', 'transactions', '--network', sandbox.url, '--range', RANGE, '--warehouse', warehouse];
+      const { code, stderr } = await tonlake([...args, '--commit-every', '0'], { env: relay.env });
+      relay.fault = undefined;
+      expect(code).toBe(1);
+      const [last = ''] = stderr.trim().split('\n').slice(-1);
+      expect(last).toMatch(
+        /^error: store: .*the credentials have expired .*; hint: renew them, .*committed data is safe$/,
+      );
+      expect(await openPlace(warehouse).objects.list('_ledger/0')).toHaveLength(1);
+      expect(await runInto(warehouse)).toMatchObject({ complete: true });
+      expect(await hashTables(warehouse)).toEqual(inFolder);
+    });
+
     test('is seen by every command that reads', async () => {
       const env = { ...relay.env, TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '' };
       const place = ['--warehouse', 's3://lake/seen', '--s3-endpoint', relay.url];

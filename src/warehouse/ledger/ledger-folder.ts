@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { StoreError } from '../../core/errors.ts';
+import { requireAnswered, StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { CATALOG } from '../relations/table-relation.ts';
 import { requireReadable, type Schema, schemaId } from '../relations/table-schema.ts';
@@ -127,6 +127,7 @@ export class LedgerFolder {
     const told = async <T>(read: Promise<T>, number?: number): Promise<T | undefined> => {
       if (tell === undefined) return read;
       return read.catch((error: unknown) => {
+        requireAnswered(error);
         if (isNewer(error)) throw error;
         tell({ number, error });
         return undefined;

@@ -1,4 +1,4 @@
-import { shortMessage } from '../../core/errors.ts';
+import { requireAnswered, shortMessage } from '../../core/errors.ts';
 import { hashFile, statIfAny } from '../../files/disk.ts';
 import type { Query } from '../../sql/query-result.ts';
 import type { BytesCheck, FileFault, Trust } from '../damaged-store.ts';
@@ -77,6 +77,7 @@ async function readRows(
     if (count === rows) return { faults: [] };
     return { faults: [{ kind: 'rows-changed', ...about, expected: `${rows} rows`, got: String(count) }] };
   } catch (error) {
+    requireAnswered(error);
     const expected = 'a readable Parquet file';
     return { trust: 'unreadable', faults: [{ kind: 'file-unreadable', ...about, expected, got: shortMessage(error) }] };
   }
