@@ -15,7 +15,10 @@ setFlagsFromString('--semi-space-growth-factor=1');
 // intermediate compiler and no such flag.
 if (Number.parseInt(process.versions.v8, 10) < 12) setFlagsFromString('--interrupt-budget=500000');
 
-/** For commands with many short-lived rows in the heap of V8, which otherwise piles up hundreds of megabytes of garbage. */
+/**
+ * For commands with many short-lived rows in the heap of V8, which otherwise piles up hundreds of megabytes of garbage, and for those that
+ * run for ever.
+ */
 export function collectInSteps(): void {
   setFlagsFromString('--incremental-marking');
 }

@@ -22,7 +22,7 @@ export interface BackfillOptions {
 export async function backfill(first: Exporting, options: BackfillOptions): Promise<void> {
   const { chain, spans, stop, tell, reopen } = options;
   const { effects } = first;
-  const rounds = new Rounds(chain, first.options.concurrency, true);
+  const rounds = new Rounds({ chain, concurrency: first.options.concurrency, isRestoring: true });
   const outage = new Outage(effects, tell);
   let exporting = first;
   let missing = totalSize(spans);

@@ -29,6 +29,7 @@ import { chooseMarts, type FollowedMarts, keepMarts } from './followed-marts.ts'
 import { HeadLoop } from './head-loop.ts';
 import { NetworkClock } from './network-clock.ts';
 import { requireReadings } from './reading-times.ts';
+import { RoundLoaders } from './round-loaders.ts';
 import { isReading } from './round-plan.ts';
 import { Rounds } from './rounds.ts';
 import { addRequests, Sessions } from './sessions.ts';
@@ -109,14 +110,16 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
     const store = await openExportStore(asked, registry, session.network, command, martTables);
     const told = new ToldEvents(effects, options.onEvent);
     const tally = new RunTally(store, told.tell);
-    const loaders = openLoaders({ workers: options.workers, stages: store });
+    const roundLoaders = new RoundLoaders({ workers: options.workers, stages: store });
+    const loaders = await roundLoaders.for(0);
     const exporting: Exporting = { options: asked, effects, registry, pipelines, session, store, tally, loaders };
     try {
       const from = given ?? (await startOf(exporting, head));
       await options.beside?.begin(store, session.network);
-      return await follow({ exporting, sessions, backfilling, told, from, marts, options: asked }, head);
+      const opened = { exporting, roundLoaders, sessions, backfilling, told };
+      return await follow({ ...opened, from, marts, options: asked }, head);
     } finally {
-      await takeAll([() => options.beside?.end(), () => loaders.close(), () => store.close()]);
+      await takeAll([() => options.beside?.end(), () => roundLoaders.close(), () => store.close()]);
     }
   } finally {
     await sessions.close();
@@ -126,6 +129,7 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
 
 interface Following {
   readonly exporting: Exporting;
+  readonly roundLoaders: RoundLoaders;
   readonly sessions: Sessions;
   readonly backfilling: Sessions;
   readonly told: ToldEvents;
@@ -139,7 +143,7 @@ interface Following {
 
 /** Follows until stopped, and reports. */
 async function follow(following: Following, first: IndexHead): Promise<RunReport> {
-  const { sessions, backfilling, told, from, options } = following;
+  const { roundLoaders, sessions, backfilling, told, from, options } = following;
   const { effects, store, registry, pipelines, tally, session } = following.exporting;
   const { lagMs, refreshMs, warehouse } = options;
   const startedAt = effects.monotonic();
@@ -161,7 +165,10 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
     },
     martsBehind: () => building && greatest(Object.values(building.lags()), 0),
     everyRound: (written) => building?.start(written),
-    ...{ clock: new NetworkClock(effects), rounds: new Rounds(chain, options.concurrency) },
+    ...{
+      clock: new NetworkClock(effects),
+      rounds: new Rounds({ chain, concurrency: options.concurrency, loaders: roundLoaders }),
+    },
     reopen: async () => ({ ...exporting, session: await sessions.open() }),
     requests: () => requests().requests,
   });

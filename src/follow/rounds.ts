@@ -5,6 +5,7 @@ import { PageQueue } from '../export/page-queue.ts';
 import type { SealedChain } from '../export/sealed-chain.ts';
 import { stillForgotten } from '../warehouse/index.ts';
 import { BlockBackoff } from './block-backoff.ts';
+import type { RoundLoaders } from './round-loaders.ts';
 import { isFull, isReading, missingOf, planRound, type RoundInput } from './round-plan.ts';
 
 /** The blocks and lists of one round. */
@@ -12,19 +13,25 @@ export interface RoundOf extends Pick<RoundInput, 'asked' | 'due'> {
   readonly ends: IndexEnds;
 }
 
+export interface RoundsOptions {
+  readonly chain: SealedChain;
+  /** Maximum of concurrent requests. Default 8. */
+  readonly concurrency?: number | undefined;
+  /** True to export blocks again that were removed on purpose. Default false. */
+  readonly isRestoring?: boolean | undefined;
+  /** Loaders by the size of a round. Default: those of the export. */
+  readonly loaders?: RoundLoaders | undefined;
+}
+
 /** Brings in what is missing, round by round. Blocks that cannot be sealed are tried again later, and hold up no others. */
 export class Rounds {
   private readonly backoff = new BlockBackoff();
-  private readonly chain: SealedChain;
+  private readonly options: RoundsOptions;
   private readonly pages: PageQueue;
 
-  private readonly isRestoring: boolean;
-
-  /** @param isRestoring true to export blocks again that were removed on purpose */
-  constructor(chain: SealedChain, concurrency = 8, isRestoring = false) {
-    this.chain = chain;
-    this.isRestoring = isRestoring;
-    this.pages = new PageQueue(2 * concurrency);
+  constructor(options: RoundsOptions) {
+    this.options = options;
+    this.pages = new PageQueue(2 * (options.concurrency ?? 8));
   }
 
   /**
@@ -61,11 +68,16 @@ export class Rounds {
   private async take(exporting: Exporting, round: RoundOf, deferred: RoundInput['deferred']): Promise<boolean> {
     const { asked, ends, due } = round;
     const { effects, pipelines, store, options } = exporting;
-    const forgotten = this.isRestoring ? [] : stillForgotten(store.forgotten(), store.ledger());
+    const forgotten = this.options.isRestoring ? [] : stillForgotten(store.forgotten(), store.ledger());
     const input = { pipelines, asked, due, deferred, forgotten, ledger: store.ledger(), head: ends.last };
     const { window, turns } = planRound(input);
     if (turns.length === 0) return false;
-    await bringEach(this.guarded(exporting, asked, ends), turns);
+    const blocks = greatest(
+      turns.map((turn) => (isReading(turn.pipeline) ? 0 : totalSize(turn.asked))),
+      0,
+    );
+    const loaders = (await this.options.loaders?.for(blocks)) ?? exporting.loaders;
+    await bringEach(this.guarded({ ...exporting, loaders }, asked, ends), turns);
     if (options.stop?.aborted === true) return false;
     for (const { pipeline, asked: tried } of turns) {
       if (isReading(pipeline)) continue;
@@ -87,7 +99,7 @@ export class Rounds {
       sink: {
         ...sink,
         commit: async (staged, draft) => {
-          await this.chain.requireSame(source, ends);
+          await this.options.chain.requireSame(source, ends);
           return sink.commit(staged, draft);
         },
       },

@@ -68,6 +68,18 @@ test('a reader of a Parquet warehouse sees each commit at once while the writer 
   await reader.close();
 });
 
+test('a reader of a Parquet warehouse that stays open keeps nothing of files that it has read', async () => {
+  const path = freshPath('parquet');
+  const store = await openTestStore(path);
+  await commitItems(store, 1, 10);
+  const reader = await openReader(path, tables);
+  await countItems(reader);
+  const { rows } = await reader.query('SELECT count(*)::INTEGER FROM duckdb_external_file_cache()');
+  expect(rows).toEqual([[0]]);
+  await reader.close();
+  await store.close();
+});
+
 test('many questions at once to one reader while the writer commits', async () => {
   const path = freshPath('parquet');
   const store = await openTestStore(path);

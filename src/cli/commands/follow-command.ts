@@ -16,6 +16,7 @@ import {
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { refuseOthers } from '../pipeline-names.ts';
 import { type PublishFormat, publishOption } from '../publishing.ts';
+import { collectInSteps } from '../v8-flags.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
 interface FollowFlags extends CommonOptions, SelectionFlags, FeedFlags {
@@ -104,6 +105,7 @@ export function addFollow(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (pipelines: readonly string[], flags: FollowFlags) => {
       if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
+      collectInSteps();
       const [{ followLive }, { parseMetricsAddress }] = await Promise.all([
         import('../follow-live.ts'),
         import('../../scheduler/metrics-server.ts'),

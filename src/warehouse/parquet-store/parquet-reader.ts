@@ -18,7 +18,9 @@ export async function openParquetReader(
   const identity = await readIdentity(path);
   if (identity === undefined) throw noWarehouse(path);
   return ledgerReader({
-    ...{ path, tables, options, network: identity.network, ledger: new LedgerFolder(path), settings: readerSettings() },
+    ...{ path, tables, options, network: identity.network, ledger: new LedgerFolder(path) },
+    // The cache keeps 32 KB of each file that was ever read; the system caches local files anyway.
+    settings: { ...readerSettings(), enable_external_file_cache: 'false' },
     ...{ pathOf: pathsIn(path), confinement: options.confinement },
   });
 }

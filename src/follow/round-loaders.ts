@@ -1,0 +1,36 @@
+import type { LoaderPool } from '../export/workers/loader-port.ts';
+import { type LoaderOptions, openLoaders } from '../export/workers/worker-pool.ts';
+
+/** Blocks of a round from which on threads decode them: many are missing. */
+const MANY_BLOCKS = 500;
+
+/**
+ * Decodes rounds of few blocks in this thread, and others in worker threads, which end when the head is reached: each of them holds tens
+ * of megabytes, and would wait most of the time.
+ */
+export class RoundLoaders {
+  readonly #options: LoaderOptions;
+  readonly #own: LoaderPool;
+  #threads: LoaderPool | undefined;
+
+  constructor(options: LoaderOptions) {
+    this.#options = options;
+    this.#own = openLoaders({ ...options, workers: 0 });
+  }
+
+  /** The loaders of a round. No other round may be in progress. */
+  async for(blocks: number): Promise<LoaderPool> {
+    if (blocks >= MANY_BLOCKS) {
+      this.#threads ??= openLoaders(this.#options);
+      return this.#threads;
+    }
+    await this.close();
+    return this.#own;
+  }
+
+  async close(): Promise<void> {
+    const threads = this.#threads;
+    this.#threads = undefined;
+    await threads?.close();
+  }
+}
