@@ -41,6 +41,12 @@ export class Arena {
     this.used = 0;
   }
 
+  /** Releases all pieces, and returns their memory to the system. */
+  drop(): void {
+    this.reset();
+    this.free.length = 0;
+  }
+
   /** Adds memory that returns from another thread. */
   giveBack(memory: readonly ArrayBuffer[]): void {
     this.free.push(...memory);

@@ -83,7 +83,13 @@ export class ColumnDictionary {
 }
 
 /** Free memory by column: if columns shared it, all of it would grow to the size of the largest. */
-const freeDictionaries = new WeakMap<ColumnDef, Pick<ColumnDictionary, 'bytes' | 'words'>[]>();
+let freeDictionaries = new WeakMap<ColumnDef, Pick<ColumnDictionary, 'bytes' | 'words'>[]>();
+
+/** Returns the memory of dictionaries that are not in use. */
+export function dropFreeDictionaries(): void {
+  freeDictionaries = new WeakMap();
+}
+
 const wordsOf = { int32: 1, int64: 2, decimal128: 4 } as const;
 
 /** Encodes a column of a batch, with a dictionary if it pays off. */

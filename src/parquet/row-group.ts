@@ -2,6 +2,7 @@ import type { TableDef } from '../declare/table.ts';
 import { Arena } from '../decode/arena.ts';
 import type { Batch } from '../decode/batch.ts';
 import { ColumnChunkWriter } from './column-chunk.ts';
+import { dropFreeDictionaries } from './column-pages.ts';
 import { encodeSimple } from './encoded-column.ts';
 import { codecs } from './encodings.ts';
 import type { ColumnChunk, Place, RowGroup } from './file-footer.ts';
@@ -11,6 +12,12 @@ import type { Compress, Decompress } from './zstd.ts';
 
 /** Memory of the current column; shared by all files, because writing is synchronous. */
 const arena = new Arena();
+
+/** Returns the memory that encoding keeps for the next row group: after a large file, when only small ones follow. */
+export function dropEncodingMemory(): void {
+  arena.drop();
+  dropFreeDictionaries();
+}
 
 /** A row group for writing. */
 export interface EncodedGroup {

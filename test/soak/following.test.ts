@@ -9,7 +9,9 @@ import { hashTables, query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
 
 const MINUTES = Number(process.env['TONLAKE_SOAK_MINUTES'] ?? 60);
-const LAG = 10;
+/** An hour's blocks and commits in as many minutes as 60 divided by this; only at 1 is the lag a figure. */
+const SPEED = Number(process.env['TONLAKE_SOAK_SPEED'] ?? 1);
+const LAG = 10 / SPEED;
 /** Everything that a client recovers from, at two per cent. */
 const FAULTS = {
   ...{
@@ -25,9 +27,9 @@ const FAULTS = {
 };
 
 test(
-  `following a head for ${MINUTES} minutes keeps the promised lag, its memory, and every row`,
+  `following a head for ${MINUTES} minutes, ${SPEED} times as fast as time, keeps the promised lag, its memory, and every row`,
   async () => {
-    const sandbox = await startSandbox({ blocks: 1000, blockMs: 400, faults: FAULTS });
+    const sandbox = await startSandbox({ blocks: 1000, blockMs: 400 / SPEED, faults: FAULTS });
     onTestFinished(() => sandbox.close());
     const warehouse = join(freshFolder(), 'w');
     const following = startTonlake(
@@ -37,7 +39,7 @@ test(
     const seen = { block: 0, rows: 0 };
     const samples: { readonly minute: number; readonly rssMb: number; readonly files: number }[] = [];
     for (let minute = 1; minute <= MINUTES; minute++) {
-      await watchRows(warehouse, seen, 60_000);
+      await watchRows(warehouse, seen, 60_000 / SPEED);
       samples.push({ minute, rssMb: rssOf(following.pid), files: filesIn(warehouse) });
       process.stdout.write(`${JSON.stringify(samples.at(-1))}\n`);
     }
@@ -65,7 +67,7 @@ test(
       samples,
     };
     process.stdout.write(`${JSON.stringify(figures)}\n`);
-    expect(figures.p99).toBeLessThan(LAG);
+    if (SPEED === 1) expect(figures.p99).toBeLessThan(LAG);
     // The memory of a moment depends on when garbage was collected last.
     const rss = samples.map(({ rssMb }) => rssMb);
     expect(medianOf(rss.slice(-5))).toBeLessThan(1.1 * medianOf(rss.slice(2, 7)));

@@ -6,6 +6,9 @@ import { draftOf } from './warehouses.ts';
 
 const DAY = 86_400_000;
 
+/** One of three tables. */
+const tablesOf = (number: number) => ({ [`t${number % 3}`]: {} }) as unknown as LedgerEntry['tables'];
+
 /** What a commit does: to entries in force, chosen by position, and how much later than the one before, on a clock that may go back. */
 const commit = fc.record({
   hours: fc.integer({ min: -30, max: 40 }),
@@ -25,7 +28,14 @@ const ledger = fc.array(commit, { maxLength: 25 }).map((commits) => {
       const number = entries.nextNumber;
       entries.add({
         ...draftOf({ from: number, to: number }),
-        ...{ format: 1, number, id: `e${number}`, tables: {}, committedAt: new Date(time).toISOString(), ...more },
+        ...{
+          format: 1,
+          number,
+          id: `e${number}`,
+          tables: tablesOf(number),
+          committedAt: new Date(time).toISOString(),
+          ...more,
+        },
       });
     };
     const last = entries.nextNumber + parts;
@@ -79,4 +89,43 @@ test('what a checkpoint of any ledger keeps says the same as all of its entries,
       }
     }),
   );
+});
+
+test('a ledger that prunes what a checkpoint leaves out says the same as one that does not', () => {
+  fc.assert(
+    fc.property(ledger, fc.nat({ max: 60 }), (all, cut) => {
+      const whole = new Entries();
+      const pruned = new Entries(1);
+      for (const [at, entry] of all.entries()) {
+        whole.add(entry);
+        pruned.add(entry);
+        if (at < cut) pruned.prune();
+        expect(pruned.effective).toEqual(whole.effective);
+        expect(pruned.forgotten).toEqual(whole.forgotten);
+        expect(pruned.lastNumber).toBe(whole.lastNumber);
+        expect(pruned.lasting).toEqual(whole.lasting);
+        const changed = whole.tablesSince(cut);
+        for (const table of changed) expect(pruned.tablesSince(cut)).toContain(table);
+      }
+    }),
+  );
+});
+
+test('a process that commits for weeks keeps the entries of a day or two', () => {
+  const entries = new Entries(100);
+  const perDay = 200;
+  let most = 0;
+  for (let at = 0; at < 20 * perDay; at++) {
+    const number = entries.nextNumber;
+    const [before] = entries.effective;
+    const committedAt = new Date((at * DAY) / perDay).toISOString();
+    entries.add({
+      ...draftOf({ from: number, to: number }),
+      ...{ format: 1, number, id: `e${number}`, tables: {}, committedAt },
+      supersedes: before === undefined ? [] : [before.id],
+    });
+    if (number % 10 === 0) entries.prune();
+    most = Math.max(most, entries.all.length);
+  }
+  expect(most).toBeLessThan(2.1 * perDay);
 });

@@ -7,6 +7,7 @@ import { narrowTable } from '../../declare/left-out.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { hashFile, statIfAny } from '../../files/disk.ts';
+import { dropEncodingMemory } from '../../parquet/row-group.ts';
 import { Database } from '../../sql/database.ts';
 import { datePlace } from '../file-layout.ts';
 import { covering } from '../ledger/done-spans.ts';
@@ -145,6 +146,11 @@ export async function mergeGroup(
     memory_limit: '256MB',
     temp_directory: join(folder, 'spill'),
   });
+  const end = (): void => {
+    database.close();
+    // The commits of this process need a hundredth of what a day of rows took.
+    dropEncodingMemory();
+  };
   const merge = { store, database, folder, id, span };
   const proofs: Promise<readonly [string, StagedTable]>[] = [];
   try {
@@ -158,11 +164,11 @@ export async function mergeGroup(
     await Promise.all(proofs);
   } catch (error) {
     await Promise.allSettled(proofs);
-    database.close();
+    end();
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
-  database.close();
+  end();
   const staged = Object.fromEntries(await Promise.all(proofs));
   const entry = await store.commit({ id, tables: staged }, mergedDraft(group)).catch(async (error: unknown) => {
     await rm(folder, { recursive: true, force: true });

@@ -127,9 +127,11 @@ export function badLedger(problem: string, cause?: unknown, hint?: string): Stor
 /** How long a checkpoint keeps superseded entries, whose files may be in use until the grace period ends. */
 export const CHECKPOINT_GRACE_MS = 86_400_000;
 
+const LEAST_PRUNED = 2_000;
+
 /** The ledger in memory: entries in order of commit, and which of them are still in force. */
 export class Entries {
-  readonly #all: LedgerEntry[] = [];
+  #all: LedgerEntry[] = [];
   #last = 0;
   readonly #ids = new Set<string>();
   readonly #successors = new Map<string, LedgerEntry>();
@@ -137,10 +139,28 @@ export class Entries {
   /** Ids of the last entries of commits with several. */
   readonly #awaited = new Set<string>();
   #effective: readonly LedgerEntry[] | undefined;
+  /** Names of the tables of all entries so far. */
+  readonly #tables = new Set<string>();
+  /** Entries that were superseded before this number are not there. */
+  #complete = 0;
+  /** Number of entries at which superseded ones are looked for. */
+  #pruneAt: number;
+  readonly #leastPruned: number;
 
-  /** All entries, without those that a checkpoint left out. */
+  /** @param leastPruned minimum number of entries for some to be pruned */
+  constructor(leastPruned = LEAST_PRUNED) {
+    this.#leastPruned = leastPruned;
+    this.#pruneAt = leastPruned;
+  }
+
+  /** All entries, without those that a checkpoint left out, or that were pruned. */
   get all(): readonly LedgerEntry[] {
     return this.#all;
+  }
+
+  /** Number of the last entry; 0 if there is none. */
+  get lastNumber(): number {
+    return this.#last;
   }
 
   get nextNumber(): number {
@@ -168,6 +188,21 @@ export class Entries {
       if ((successor ?? entry).number >= recent) return true;
       return this.#isWhole(entry) && (successor === undefined || entry.scope === FORGOTTEN);
     });
+  }
+
+  /** Removes the entries that a checkpoint leaves out, from time to time, so that a process that runs for weeks does not keep them. */
+  prune(): void {
+    if (this.#all.length < this.#pruneAt) return;
+    const recent = this.#recent();
+    const kept = new Set(this.lasting);
+    for (const entry of this.#all) if (!kept.has(entry)) this.#successors.delete(entry.id);
+    this.#all = [...kept];
+    const named = new Set(this.#all.flatMap(({ id, commitWith }) => [id, commitWith ?? id]));
+    for (const id of this.#ids) if (!named.has(id)) this.#ids.delete(id);
+    for (const id of this.#awaited) if (!named.has(id)) this.#awaited.delete(id);
+    for (const id of this.#aside) if (!named.has(id)) this.#aside.delete(id);
+    this.#complete = recent;
+    this.#pruneAt = Math.max(this.#leastPruned, 2 * this.#all.length);
   }
 
   /** Starts from a checkpoint. */
@@ -222,6 +257,7 @@ export class Entries {
     this.#all.push(entry);
     this.#last = entry.number;
     this.#ids.add(entry.id);
+    for (const table in entry.tables) this.#tables.add(table);
     for (const id of entry.supersedes) this.#successors.set(id, entry);
     if (entry.commitWith !== undefined) this.#awaited.add(entry.commitWith);
     const changesOthers = entry.supersedes.length > 0 || this.#awaited.has(entry.id);
@@ -230,13 +266,13 @@ export class Entries {
       this.#effective === undefined || changesOthers || !isEffective ? undefined : [...this.#effective, entry];
   }
 
-  /** Tables whose rows in force differ from those of the first `count` entries. */
-  tablesSince(count: number): ReadonlySet<string> {
-    const fresh = this.#all.slice(count);
-    const superseded = new Set(fresh.flatMap(({ supersedes }) => supersedes));
+  /** Tables whose rows in force may differ from those up to the entry of a number. */
+  tablesSince(number: number): ReadonlySet<string> {
+    if (number < this.#complete - 1) return this.#tables;
+    const superseded = new Set(this.#all.flatMap((entry) => (entry.number > number ? entry.supersedes : [])));
     const tables = new Set<string>();
-    for (const [at, entry] of this.#all.entries()) {
-      if (at < count && !superseded.has(entry.id)) continue;
+    for (const entry of this.#all) {
+      if (entry.number <= number && !superseded.has(entry.id)) continue;
       for (const table in entry.tables) tables.add(table);
     }
     return tables;

@@ -149,6 +149,8 @@ export class LedgerFolder {
       this.#checkpoint = { number: checkpoint.number, entries: checkpoint.entries.length };
     }
     for (const entry of entries) this.entries.add(entry);
+    // With a listener, everything is looked at.
+    if (tell === undefined) this.entries.prune();
     this.#listed = tell === undefined ? state : undefined;
     return all;
   }
@@ -260,6 +262,7 @@ export class LedgerFolder {
     const [number, entries] = [this.entries.nextNumber - 1, this.entries.lasting];
     await this.#checkpoints.write({ number, entries }, staging);
     this.#checkpoint = { number, entries: entries.length };
+    this.entries.prune();
   }
 
   /** Numbers of checkpoints that opening would use, but that differ from the entries. The ledger must have been read with `tell`. */

@@ -30,7 +30,7 @@ export class Catalog {
   #draft: Database | undefined;
   /** State of the catalog that was current when the warehouse was opened. */
   #current: string | undefined;
-  /** Number of entries that the draft includes, or will when it is made of the catalog that is there. */
+  /** Number of the last entry that the draft includes, or will when it is made of the catalog that is there. */
   #seen = 0;
   /** Tables with rows, whose declared views the draft has. */
   #held = new Set<string>();
@@ -47,7 +47,7 @@ export class Catalog {
     if ((await statIfAny(`${catalog}.wal`)) !== undefined) return false;
     const isCurrent = (await readFile(catalogStamp, 'utf8').catch(() => '')) === (await this.#stamp());
     if (isCurrent) {
-      this.#seen = this.#ledger.entries.all.length;
+      this.#seen = this.#ledger.entries.lastNumber;
       this.#held = this.#tablesInForce();
       this.#current = stateOf(catalog);
     }
@@ -61,7 +61,7 @@ export class Catalog {
     const { entries } = this.#ledger;
     try {
       const database = await this.#openDraft(draft);
-      const seen = entries.all.length;
+      const seen = entries.lastNumber;
       if (this.#seen === 0 || seen !== this.#seen) {
         // Made before the next await, so that all views show the same commits.
         const statements = this.#statements();

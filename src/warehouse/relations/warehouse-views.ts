@@ -50,7 +50,7 @@ export class WarehouseViews {
   #database: Database | undefined;
   #declared: OnDemand | undefined;
   #isClosed = false;
-  /** Number of entries that the views include. */
+  /** Number of the last entry that the views include. */
   #seen = 0;
 
   constructor(options: ViewsOptions) {
@@ -138,7 +138,7 @@ export class WarehouseViews {
   /** Replaces the views of tables that were changed by commits. */
   async #follow(database: Database, declared: OnDemand): Promise<void> {
     const { entries } = this.#ledger;
-    const seen = entries.all.length;
+    const seen = entries.lastNumber;
     if (this.#seen === seen) return;
     declared.add(this.#views(database, committedMarts(this.#ledger)));
     await declared.remake([...entries.tablesSince(this.#seen), COMMITS]);
