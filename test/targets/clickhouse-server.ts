@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterFile, freshFolder } from '../scratch.ts';
@@ -39,4 +40,15 @@ export async function askClickhouse(url: string, sql: string): Promise<readonly 
     .split('\n')
     .slice(0, -1)
     .map((line) => line.split('\t'));
+}
+
+/** Passes a request of an exporter on, with its credentials. */
+export async function forwardTo(
+  url: string,
+  query: URLSearchParams,
+  body: string,
+  { authorization = '' }: IncomingHttpHeaders,
+): Promise<{ readonly status: number; readonly body: string }> {
+  const answer = await fetch(`${new URL(url).origin}/?${query}`, { method: 'POST', body, headers: { authorization } });
+  return { status: answer.status, body: await answer.text() };
 }

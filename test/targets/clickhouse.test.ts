@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { exportRows } from '../../src/targets/export-rows.ts';
-import { tonlake } from '../cli.ts';
+import { type Running, startTonlake, tonlake } from '../cli.ts';
 import { exportSandbox, texts } from '../marts/support.ts';
-import { askClickhouse, CLICKHOUSE_PASSWORD, startClickhouse } from './clickhouse-server.ts';
+import { startRelay } from '../relay.ts';
+import { askClickhouse, CLICKHOUSE_PASSWORD, forwardTo, startClickhouse } from './clickhouse-server.ts';
 import { HARD_ROWS, hasPython } from './support.ts';
 
 const why = hasPython('chdb') ? '' : ' (no chdb in Python)';
@@ -133,6 +134,47 @@ describe.skipIf(why !== '')(`ClickHouse${why}`, () => {
       ['2026-01-02', '1'],
     ]);
     expect(await ask("SELECT count() FROM system.tables WHERE name LIKE '%staging%'")).toEqual([['0']]);
+  });
+
+  test.each([
+    { at: 'before the table is recorded as ours', statement: /INTO .*_tonlake_exports/, time: 1, isDone: false },
+    {
+      at: 'before the rows of the second day are there',
+      statement: /^INSERT INTO .*_staging_/,
+      time: 2,
+      isDone: false,
+    },
+    { at: 'after the first day was replaced, before that is recorded', statement: /REPLACE/, time: 1, isDone: true },
+    { at: 'after the second day was replaced', statement: /REPLACE/, time: 2, isDone: true },
+  ])('a kill $at leaves whole days, and a repeated export exactly its days', async ({ statement, time, isDone }) => {
+    const as = `killed_${statement.source.length}_${time}`;
+    const args = ['--warehouse', path, '--as', as];
+    const relay = await startRelay(new URL(url).origin);
+    let running: Running | undefined;
+    let left = time;
+    relay.answer = async ({ query, body, headers }) => {
+      const sql = `${query.get('query') ?? ''}${body}`;
+      const isPlace = statement.test(sql.replaceAll(/\s+/g, ' ')) && --left === 0;
+      if (isPlace && !isDone) running?.kill('SIGKILL');
+      const forwarded = isPlace && !isDone ? undefined : await forwardTo(url, query, body, headers);
+      if (isPlace) running?.kill('SIGKILL');
+      return forwarded ?? { status: 500, body: '' };
+    };
+    const counts = () => ask(`SELECT block_date, count(), uniqExact(hash) FROM ${as} GROUP BY 1 ORDER BY 1`);
+    const own = await texts(path, 'SELECT block_date, count(*), count(*) FROM transactions GROUP BY 1 ORDER BY 1');
+    running = startTonlake(
+      ['export', 'transactions', '--to', `${relay.url}default`.replace('//', '//lake@'), ...args],
+      { env },
+    );
+    expect((await running.finished).signal).toBe('SIGKILL');
+    expect(own).toEqual(expect.arrayContaining([...(await counts())]));
+    // A row that was added to a day since is gone after the repeat; a table with rows that is not recorded would be refused.
+    const isRecorded = !statement.source.includes('exports');
+    if (isRecorded) await ask(`INSERT INTO ${as} (hash, block_date) VALUES ('other', '${own[0]?.[0]}')`);
+    expect((await send('transactions', '--as', as)).stderr).toMatch(/: 2 days replaced\n$/);
+    expect(await counts()).toEqual(own);
+    const recorded = `SELECT day, rows, rows FROM _tonlake_exports FINAL WHERE table_name = '${as}' AND rows > 0 ORDER BY 1`;
+    expect(await ask(recorded)).toEqual(own);
   });
 
   test('tables of others, other types and other networks are refused before any row is removed; a new column is added', async () => {
