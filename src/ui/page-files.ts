@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Hono } from 'hono';
+import { etag } from 'hono/etag';
 import { themeStyle } from '../reports/html/page-style.ts';
 import type { UiEnvironment } from './ui-options.ts';
 
@@ -24,10 +25,13 @@ export function addPageFiles(app: Hono<UiEnvironment>): void {
   );
   files.set('theme.css', Buffer.from(themeStyle));
   const page = String(files.get('index.html'));
+  // The bundle is parsed once by a browser, and asked for again only when it has changed.
+  app.use('/assets/*', etag());
   app.get('/assets/:name', (c) => {
     const name = c.req.param('name');
     const content = files.get(name);
     if (content === undefined) return c.text('not found\n', 404);
+    c.header('Cache-Control', 'private, no-cache');
     return c.body(new Uint8Array(content), 200, { 'Content-Type': TYPES[extname(name)] ?? '' });
   });
   app.get('*', (c) =>

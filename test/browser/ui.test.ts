@@ -25,11 +25,13 @@ const hostile = [
 ];
 
 interface Look {
+  /** Default: the server of all tests, whose visitor keeps its cookie and the files of the page. */
   readonly of?: UiServer;
 }
 
 describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () => {
   let browser: Browser;
+  let visitor: BrowserContext;
   let server: UiServer;
   let warehouse: string;
   /** A failed run, and one under way. */
@@ -41,6 +43,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     runs = await addRuns(warehouse, hostile[0] ?? '');
     server = await serveWarehouse(warehouse);
     browser = await launch(executable ?? '');
+    visitor = await enter(server);
   });
 
   afterAll(async () => {
@@ -48,25 +51,34 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     await server?.close();
   });
 
-  /** Opens a page as a visitor who has the first address. No message of the browser may be an error. */
-  async function visit<T>(path: string, use: (page: Page) => Promise<T>, { of = server }: Look = {}): Promise<T> {
-    const context: BrowserContext = await browser.newContext({
+  /** A visitor who has opened the first address. */
+  async function enter({ url }: UiServer): Promise<BrowserContext> {
+    const context = await browser.newContext({
       viewport: { width: 1200, height: 800 },
       permissions: ['clipboard-read', 'clipboard-write'],
     });
+    context.on('request', (request) => asked.add(new URL(request.url()).origin.replace(new URL(url).origin, 'own')));
+    const page = await context.newPage();
+    await page.goto(url);
+    await page.close();
+    return context;
+  }
+
+  /** Opens a page. No message of the browser may be an error. */
+  async function visit<T>(path: string, use: (page: Page) => Promise<T>, { of }: Look = {}): Promise<T> {
+    const context = of === undefined ? visitor : await enter(of);
     const page = await context.newPage();
     const faults: string[] = [];
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
     page.on('pageerror', (error) => faults.push(error.message));
-    page.on('request', (request) => asked.add(new URL(request.url()).origin.replace(new URL(of.url).origin, 'own')));
     try {
-      await page.goto(of.url);
-      await page.goto(new URL(path, of.url).href);
+      await page.goto(new URL(path, (of ?? server).url).href);
       const result = await use(page);
       expect(faults).toEqual([]);
       return result;
     } finally {
-      await context.close();
+      await page.close();
+      if (context !== visitor) await context.close();
     }
   }
 
@@ -352,7 +364,9 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
         else await page.locator('main h1:visible').first().waitFor();
         if (path.startsWith('/explore')) await page.locator('.row').first().waitFor();
         if (path === '/coverage') await page.locator('.cell').first().click();
-        if (path.startsWith('/tables')) await page.waitForLoadState('networkidle');
+        if (path.startsWith('/tables')) await page.getByRole('link', { name: /^transactions / }).waitFor();
+        if (path.startsWith('/tables/')) await page.locator('.columns tbody tr').first().waitFor();
+        await page.evaluate(`${axe.source}; undefined`);
         for (const { width, colorScheme } of [
           { width: 1200, colorScheme: 'light' },
           { width: 375, colorScheme: 'dark' },
@@ -364,7 +378,9 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
           const name = path.replace(/#.*/, '').replaceAll('/', '-').slice(1);
           await page.screenshot({ path: join(screenshots, `ui-${name}-${width}-${colorScheme}.png`) });
           expect(
-            await page.evaluate<readonly string[]>(`${axe.source}; axe.run().then(({ violations }) => violations
+            await page.evaluate<
+              readonly string[]
+            >(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
             .filter(({ impact }) => ['serious', 'critical'].includes(impact))
             .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).slice(0, 3).join(' ')))`),
           ).toEqual([]);

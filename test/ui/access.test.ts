@@ -97,6 +97,18 @@ describe('who gets an answer', () => {
     }
   });
 
+  test('a browser keeps the files of the page, asks whether they have changed, and keeps no answer with data', async () => {
+    const { status, headers, text } = await visitor.get('/assets/main.js');
+    expect([status, headers['cache-control'], text.length > 1000]).toEqual([200, 'private, no-cache', true]);
+    const known = { 'if-none-match': String(headers['etag']) };
+    const again = await visitor.get('/assets/main.js', known);
+    expect([again.status, again.text]).toEqual([304, '']);
+    expect((await ask(server.port, '/assets/main.js', { headers: known })).status).toBe(401);
+    for (const path of ['/', '/api/session', '/api/tables']) {
+      expect((await visitor.get(path, known)).headers['cache-control']).toBe('no-store');
+    }
+  });
+
   test('the policy allows the own scripts and styles, and no inline ones', async () => {
     const { headers, text } = await visitor.get('/query');
     const policy = String(headers['content-security-policy']);
