@@ -5,6 +5,7 @@ import { BalanceChart } from './balance-chart.tsx';
 import { CopyButton } from './cell-panel.tsx';
 import { Failed } from './notes.tsx';
 import { navigate, queryLink } from './router.ts';
+import { type GistPart, gistOf, shortened } from './row-gist.ts';
 import { SessionContext } from './session-context.ts';
 import { SourceFields } from './source-fields.tsx';
 import { useAnswer } from './use-answer.ts';
@@ -48,7 +49,7 @@ export function ExplorePage({ path }: { readonly path: string }) {
   );
 }
 
-function Found({ found: { kind, value, places, trace } }: { readonly found: FoundValue }) {
+function Found({ found: { kind, value, friendly, places, trace } }: { readonly found: FoundValue }) {
   if (places.length === 0)
     return (
       <p class="note">
@@ -59,6 +60,12 @@ function Found({ found: { kind, value, places, trace } }: { readonly found: Foun
     <>
       <p class="sought">
         <span class="tag">{kind}</span> <code>{value}</code> <CopyButton text={value} />
+        {friendly !== null && (
+          <>
+            <br />
+            <span class="tag">user-friendly</span> <code>{friendly}</code> <CopyButton text={friendly} />
+          </>
+        )}
       </p>
       {kind === 'address' && <BalanceChart account={value} />}
       {trace.length > 0 && (
@@ -90,7 +97,7 @@ function Node({ node, value }: { readonly node: TraceNode; readonly value: strin
           {hash.slice(0, 8)}…
         </a>{' '}
         <a href={exploreLink(account)} class="mono" title={account}>
-          {account.slice(0, 8)}…{account.slice(-6)}
+          {shortened(account)}
         </a>
         {ton !== null && <span class="figure"> {ton} TON</span>}
         {opcode !== null && <span class="tag"> {opcode}</span>}
@@ -117,6 +124,7 @@ function Place({ place: { table, column, doc, count }, value, isFirst }: PlacePr
   const [isOpen, setOpen] = useState(isFirst);
   const path = `/api/explore/rows?${new URLSearchParams({ q: value, table, column })}`;
   const { value: found, error } = useAnswer<FoundRows>(isOpen ? path : undefined);
+  const gist = useMemo(() => (found === undefined ? undefined : gistOf(found, value)), [found, value]);
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)} class="found">
       <summary>
@@ -131,8 +139,13 @@ function Place({ place: { table, column, doc, count }, value, isFirst }: PlacePr
               <a href={queryLink(`select * from ${table}\nwhere ${column} = '${value}'`)}>Query all</a>
             </p>
           )}
-          {found.rows.map((_, at) => (
-            <FoundRow key={`${at}`} table={table} found={found} at={at} isOpen={found.rows.length === 1} />
+          {found.rows.map((row, at) => (
+            <FoundRow
+              key={`${at}`}
+              {...{ table, found, at, sought: value }}
+              gist={gist?.(row) ?? []}
+              isOpen={found.rows.length === 1}
+            />
           ))}
         </>
       )}
@@ -144,12 +157,14 @@ interface FoundRowProps {
   readonly table: string;
   readonly found: FoundRows;
   readonly at: number;
+  readonly sought: string;
+  readonly gist: readonly GistPart[];
   readonly isOpen: boolean;
 }
 
 const LINKED = /^(-?\d+:[0-9A-F]{64}|[A-Za-z0-9+/]{43}=)$/;
 
-function FoundRow({ table, found: { columns, rows, key }, at, isOpen: isFirstOpen }: FoundRowProps) {
+function FoundRow({ table, found: { columns, rows, key }, at, sought, gist, isOpen: isFirstOpen }: FoundRowProps) {
   const [isOpen, setOpen] = useState(isFirstOpen);
   const row = rows[at] ?? [];
   const filled = useMemo(
@@ -159,11 +174,27 @@ function FoundRow({ table, found: { columns, rows, key }, at, isOpen: isFirstOpe
   return (
     <details class="row" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        {key.map(({ name, at: place }) => (
-          <span key={name} class="key">
-            <span class="soft">{name}</span> <span class="mono">{row[place]}</span>
-          </span>
-        ))}
+        {gist
+          .filter(({ says }) => says === 'time')
+          .map(({ name, text }) => (
+            <span key={name} class="key figure" title={name}>
+              {text}
+            </span>
+          ))}
+        {key
+          .filter(({ at: place }) => row[place] !== sought || key.length === 1)
+          .map(({ name, at: place }) => (
+            <span key={name} class="key" title={row[place] ?? ''}>
+              <span class="soft">{name}</span> <span class="mono">{shortened(row[place] ?? '')}</span>
+            </span>
+          ))}
+        {gist
+          .filter(({ says }) => says !== 'time')
+          .map(({ name, says, text }) => (
+            <span key={name} class="key">
+              <span class="soft">{name}</span> <span class={says === 'address' ? 'mono' : 'figure'}>{text}</span>
+            </span>
+          ))}
       </summary>
       {isOpen && (
         <>

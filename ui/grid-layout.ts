@@ -17,7 +17,11 @@ export interface GridColumn extends ResultColumn {
 export function layOut(columns: readonly ResultColumn[], rows: readonly (readonly Cell[])[]): readonly GridColumn[] {
   let left = 0;
   return columns.map(({ name, type }, at) => {
-    const letters = Math.max(name.length + 1, ...rows.slice(0, 100).map((row) => row[at]?.length ?? 4));
+    const letters = Math.max(
+      name.length + 1,
+      Math.min(type.length, 24) * 0.85,
+      ...rows.slice(0, 100).map((row) => row[at]?.length ?? 4),
+    );
     const width = Math.round(Math.min(Math.max(letters * LETTER + PADDING, 64), 340));
     const column = { name, type, isNumber: isNumberType(type), left, width };
     left += width;

@@ -87,6 +87,7 @@ export function Grid(props: GridProps) {
         onKeyDown={onKeyDown}
       >
         <Head {...props} shown={shown} all={laidOut} width={width} />
+        {count === 0 && <p class="grid-empty soft">No rows.</p>}
         <div class="grid-body" role="rowgroup" style={{ height: `${contentHeight(count)}px`, width: `${width}px` }}>
           {Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => (
             <Row

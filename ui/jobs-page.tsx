@@ -72,7 +72,7 @@ interface JobTableProps {
 function JobTable({ jobs, runs, now }: JobTableProps) {
   return (
     <div class="scroll" role="region" aria-label="Jobs" tabIndex={0}>
-      <table>
+      <table class="stack">
         <thead>
           <tr>
             <th scope="col">job</th>
@@ -108,17 +108,19 @@ function JobRow({ job: { name, file, doc, schedule, next, outputs, error }, last
       </th>
       <td>
         {last === undefined ? (
-          <span class="soft">never</span>
+          <span class="soft">never ran</span>
         ) : (
           <a href={runLink(last)} class="quiet">
             <RunState state={last.state} /> <span class="soft">{runTimes(last, now)}</span>
           </a>
         )}
       </td>
-      <td class="figure" title={next ?? ''}>
+      <td class="figure" data-label="next" title={next ?? ''}>
         {next === null ? '' : until(next, now)}
       </td>
-      <td class="soft">{schedule ?? 'by hand'}</td>
+      <td class="soft" data-label="schedule">
+        {schedule ?? 'by hand'}
+      </td>
       <td class="soft">
         {outputs.map((output) => (
           <div key={output}>{output}</div>
@@ -152,7 +154,7 @@ function Runs({ runs, now }: { readonly runs: readonly RunItem[]; readonly now: 
         )}
       </div>
       <div class="scroll" role="region" aria-label="Runs" tabIndex={0}>
-        <table class="runs-table">
+        <table class="runs-table stack">
           <thead>
             <tr>
               <th scope="col">run</th>
@@ -177,9 +179,13 @@ function Runs({ runs, now }: { readonly runs: readonly RunItem[]; readonly now: 
                   <RunState state={run.state} />
                   {run.attempts > 1 && <span class="soft"> attempt {run.attempts}</span>}
                 </td>
-                <td class="figure">{run.range}</td>
-                <td class="soft">{ago(run.startedAt ?? run.due, now)}</td>
-                <td class="number">{run.seconds === null ? '' : formatDuration(run.seconds)}</td>
+                <td class="figure" data-label="blocks">
+                  {run.range}
+                </td>
+                <td class="soft when">{ago(run.startedAt ?? run.due, now)}</td>
+                <td class="number" data-label="took">
+                  {run.seconds === null ? '' : formatDuration(run.seconds)}
+                </td>
                 <td class="error">{run.error}</td>
               </tr>
             ))}

@@ -130,7 +130,7 @@ function Pipelines({ pipelines, now }: { readonly pipelines: readonly PipelineIt
                 <td class="number">{each.blocks === 0 ? '' : formatCount(each.blocks)}</td>
                 <td class="number">{formatCount(each.rows)}</td>
                 <td class="number">{each.bytes === 0 ? '' : formatBytes(each.bytes)}</td>
-                <td class="soft" title={each.lastCommit ?? ''}>
+                <td class="soft when" title={each.lastCommit ?? ''}>
                   {each.lastCommit === null ? 'never' : ago(each.lastCommit, now)}
                 </td>
               </tr>

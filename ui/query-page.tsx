@@ -23,7 +23,10 @@ export function QueryPage({ session }: { readonly session: Session }) {
   const names = parameterNames(sql);
   useEffect(() => {
     const follow = (): void => {
-      if (location.pathname === '/query') show(linkedQuery(location.hash));
+      if (location.pathname !== '/query') return;
+      // The rows below would be those of another query.
+      setState((before) => (before.kind === 'running' ? before : { kind: 'idle' }));
+      show(linkedQuery(location.hash));
     };
     addEventListener('popstate', follow);
     return () => removeEventListener('popstate', follow);

@@ -82,7 +82,7 @@ function Facts({ table }: { readonly table: TableDetail }) {
 function Columns({ table }: { readonly table: TableDetail }) {
   return (
     <div class="scroll" role="region" aria-label="Columns" tabIndex={0}>
-      <table class="columns">
+      <table class="columns stack">
         <thead>
           <tr>
             <th scope="col">column</th>
@@ -144,7 +144,7 @@ function Files({ table }: { readonly table: TableDetail }) {
           The newest {newestFiles.length} of {formatCount(files)}.
         </p>
       )}
-      <table>
+      <table class="stack">
         <thead>
           <tr>
             <th scope="col">file</th>
@@ -163,9 +163,13 @@ function Files({ table }: { readonly table: TableDetail }) {
           {newestFiles.map(({ path, rows, bytes, entry }) => (
             <tr key={path}>
               <td class="mono">{path}</td>
-              <td class="number">{formatCount(rows)}</td>
+              <td class="number" data-label="rows">
+                {formatCount(rows)}
+              </td>
               <td class="number">{formatBytes(bytes)}</td>
-              <td class="number">{formatCount(entry)}</td>
+              <td class="number" data-label="entry">
+                {formatCount(entry)}
+              </td>
             </tr>
           ))}
         </tbody>

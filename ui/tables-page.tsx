@@ -26,8 +26,8 @@ function TableList({ tables, current }: { readonly tables: readonly TableItem[];
     { title: 'Tables', items: found.filter(({ kind, rows }) => kind === 'table' && rows !== null) },
     { title: 'Marts', items: found.filter(({ kind, rows }) => kind === 'mart' && rows !== null) },
     { title: 'Views', items: found.filter((item) => item.kind === 'view' && isFilled(tables, item)) },
-    { title: 'Not exported yet', items: found.filter((item) => !isFilled(tables, item)) },
   ];
+  const absent = found.filter((item) => !isFilled(tables, item));
   return (
     <div class="table-list">
       <h1>Tables</h1>
@@ -41,6 +41,14 @@ function TableList({ tables, current }: { readonly tables: readonly TableItem[];
       {found.length === 0 && <p class="soft">No table matches.</p>}
       {groups.map(
         ({ title, items }) => items.length > 0 && <Group key={title} title={title} items={items} current={current} />,
+      )}
+      {absent.length > 0 && (
+        <details open={filter !== '' || absent.some(({ name }) => name === current)}>
+          <summary>
+            Not exported yet <span class="soft">{absent.length}</span>
+          </summary>
+          <Items items={absent} current={current} />
+        </details>
       )}
     </div>
   );
@@ -58,19 +66,29 @@ function Group({ title, items, current }: GroupProps) {
       <h2>
         {title} <span class="soft">{items.length}</span>
       </h2>
-      <ul>
-        {items.map(({ name, doc, rows, bytes }) => (
-          <li key={name}>
-            <a href={`/tables/${encodeURIComponent(name)}`} aria-current={name === current ? 'page' : undefined}>
-              <span class="name">{name}</span>
-              {rows !== null && <span class="figure">{formatCount(rows)}</span>}
-              {bytes !== null && <span class="figure size">{formatBytes(bytes)}</span>}
-              <span class="doc">{doc}</span>
-            </a>
-          </li>
-        ))}
-      </ul>
+      <Items items={items} current={current} />
     </section>
+  );
+}
+
+function Items({ items, current }: Omit<GroupProps, 'title'>) {
+  return (
+    <ul>
+      {items.map(({ name, doc, rows, bytes }) => (
+        <li key={name}>
+          <a
+            href={`/tables/${encodeURIComponent(name)}`}
+            title={doc}
+            aria-current={name === current ? 'page' : undefined}
+          >
+            <span class="name">{name}</span>
+            {rows !== null && <span class="figure">{formatCount(rows)}</span>}
+            {bytes !== null && <span class="figure size">{formatBytes(bytes)}</span>}
+            <span class="doc">{doc}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -2,19 +2,21 @@ import type { Hono } from 'hono';
 import * as z from 'zod';
 import { realEffects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
+import type { ColumnDef } from '../declare/column.ts';
 import type { Registry } from '../declare/registry.ts';
 import { describeExplanation } from '../explain/describe-row.ts';
 import { explainRowIn } from '../explain/explain-row.ts';
 import type { Explanation } from '../explain/explanation.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { textOf } from '../sql/row-text.ts';
 import { readBalances } from './balance-history.ts';
-import { findValue, parseSought } from './find-value.ts';
+import { findValue, parseSought, type Read } from './find-value.ts';
 import type { Opened, OwnReader } from './own-reader.ts';
 import type { QueryRuns } from './query-runs.ts';
 import { cellsOf } from './table-routes.ts';
 import { readTraceTree } from './trace-tree.ts';
 import type { UiEnvironment, UiOptions } from './ui-options.ts';
-import type { ExplainedRow, FoundRows, FoundValue } from './ui-types.ts';
+import type { ExplainedRow, FoundColumn, FoundRows, FoundValue } from './ui-types.ts';
 import { valid } from './valid-request.ts';
 
 /** Rows that are shown of a table. */
@@ -38,6 +40,7 @@ export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs:
       c.req.raw.signal,
       async (read): Promise<FoundValue> => ({
         ...sought,
+        friendly: sought.kind === 'address' ? await friendlyForm(read, sought.value) : null,
         places: await findValue(read, registry, ledger, sought),
         trace: sought.kind === 'hash' ? await readTraceTree(read, sought.value) : [],
       }),
@@ -68,7 +71,7 @@ export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs:
       ),
     );
     const found: FoundRows = {
-      columns: types,
+      columns: types.map((each, at) => ({ ...each, says: saidBy(table.columns[at]) })),
       rows: rows.map(cellsOf),
       key: table.key.map((each, at) => ({ name: each, at: key[at] ?? 0 })),
     };
@@ -89,8 +92,30 @@ export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs:
   });
 }
 
+/** What a line about a row can say of a column. */
+function saidBy(column: ColumnDef | undefined): FoundColumn['says'] {
+  if (column?.unit === 'nanoton') return 'ton';
+  switch (column?.kind) {
+    case 'timestamp':
+      return 'time';
+    case 'raw-address':
+      return 'address';
+    case 'text':
+    case 'text-comment':
+      return 'text';
+    default:
+      return undefined;
+  }
+}
+
 async function heldBy({ reader, registry }: Opened) {
   return { registry, ledger: await reader.ledger() };
+}
+
+/** The user-friendly form of a raw address; null for one that has none. */
+async function friendlyForm(read: Read, address: string): Promise<string | null> {
+  const { rows } = await read(`SELECT friendly_address(${quoteText(address)})`);
+  return textOf(rows[0]?.[0]) ?? null;
 }
 
 /** The record of the first row as the source sends it now. @throws {UsageError} `no-source` */

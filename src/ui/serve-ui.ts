@@ -1,6 +1,7 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { formatError, oneLine, TonlakeError, UsageError } from '../core/errors.ts';
+import { sqlFault } from '../sql/sql-fault.ts';
 import { guardAccess } from './access.ts';
 import { addCoverageRoutes } from './coverage-routes.ts';
 import { addEventRoute } from './event-route.ts';
@@ -89,7 +90,14 @@ async function sessionOf(options: UiOptions, own: OwnReader): Promise<Session> {
 
 function failureOf(error: unknown): Failure {
   if (!(error instanceof TonlakeError)) return { error: oneLine(formatError(error)), code: 'failed' };
-  return { error: oneLine(error.message), code: error.code, hint: error.hint };
+  return { error: textOf(error), code: error.code, hint: error.hint };
+}
+
+/** What is wrong, without the stage, which a page shows anyway; of a query, its line if it has several. */
+function textOf({ message }: TonlakeError): string {
+  if (!message.startsWith('store: query: ')) return oneLine(message).replace(/^usage: /, '');
+  const { text, line = 1 } = sqlFault(message);
+  return line > 1 ? `${text} (line ${line})` : text;
 }
 
 function statusOf(error: unknown): 400 | 404 | 422 | 500 {

@@ -339,6 +339,8 @@ export interface FoundValue {
   readonly kind: 'address' | 'hash' | 'block';
   /** As tables hold it. */
   readonly value: string;
+  /** Of an address. */
+  readonly friendly: string | null;
   readonly places: readonly FoundPlace[];
   /** Roots of the trace of a hash. */
   readonly trace: readonly TraceNode[];
@@ -372,7 +374,12 @@ export interface ExplainedRow {
 }
 
 export interface FoundRows extends Pick<ResultRows, 'rows'> {
-  readonly columns: readonly ResultColumn[];
+  readonly columns: readonly FoundColumn[];
   /** Columns of the key, and where they are. */
   readonly key: readonly { readonly name: string; readonly at: number }[];
+}
+
+/** A column of a found row, and what a line about the row can say of it; absent if that is nothing. */
+export interface FoundColumn extends ResultColumn {
+  readonly says?: 'time' | 'ton' | 'address' | 'text' | undefined;
 }
