@@ -31,7 +31,7 @@ export async function readHeaderDays(
     if (next !== undefined && next.from <= from) return readDaySpans(query);
     const hasStart = from <= 1 || (at > 0 && followsHeld(from));
     const hasEnd = next !== undefined && followsHeld(next.from);
-    const isWhole = hasEnd && (hasStart || (await isWholeByRows(query, date)));
+    const isWhole = hasEnd && (hasStart || (await startsAtMidnight(query, date)));
     found.set(date, { from, to, isWhole });
   }
   return found;
@@ -59,9 +59,12 @@ function boundsOfDays(
   return { days, held: unionSpans(held) };
 }
 
-/** Reads the rows of a day and of those beside it. */
-async function isWholeByRows(query: Query, date: string): Promise<boolean> {
-  const day = `DATE ${quoteText(date)}`;
-  const days = await readDaySpans(query, `(FROM _headers WHERE block_date BETWEEN ${day} - 1 AND ${day} + 1)`);
-  return days.get(date)?.isWhole === true;
+/** True if the first block of a day is no later after midnight than the largest gap between its neighbouring blocks. */
+async function startsAtMidnight(query: Query, date: string): Promise<boolean> {
+  const { rows } = await query(
+    `SELECT min(gen_utime) - epoch(DATE ${quoteText(date)})::BIGINT <= coalesce(max(gap), 0) FROM (
+       SELECT gen_utime, CASE WHEN lag(seqno) OVER by_seqno = seqno - 1 THEN gen_utime - lag(gen_utime) OVER by_seqno END AS gap
+       FROM _headers WHERE workchain = -1 AND block_date = DATE ${quoteText(date)} WINDOW by_seqno AS (ORDER BY seqno))`,
+  );
+  return rows[0]?.[0] === true;
 }

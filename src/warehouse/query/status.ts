@@ -14,6 +14,7 @@ import {
 import { isEphemeral, proofOf } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { resolveNetwork } from '../../http/network.ts';
+import { quoteText } from '../../sql/canonical-text.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { dateIn } from '../file-layout.ts';
 import { doneSpans, quarantinedSpans, unprovenSpans } from '../ledger/done-spans.ts';
@@ -129,7 +130,7 @@ export async function statusIn(reader: Reader, registry: Registry): Promise<Ware
     network: reader.network,
     warehouse: reader.path,
     store: reader.kind,
-    newest: await readNewest(reader.query, doneSpans(ledger, registry.playing('headers').pipeline.name)),
+    newest: await readNewest(reader.query, doneSpans(ledger, registry.playing('headers').pipeline.name), days),
     quarantined: ledger.reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0),
     pipelines: names.map((name) => {
       const isWatched = registry.pipelines.some((pipeline) => pipeline.name === name && isEphemeral(pipeline));
@@ -234,12 +235,19 @@ function statusOf(
   };
 }
 
-async function readNewest(query: Query, done: readonly Span[]): Promise<NewestBlock | undefined> {
+async function readNewest(
+  query: Query,
+  done: readonly Span[],
+  days: readonly (DaySpan & { readonly date: string })[],
+): Promise<NewestBlock | undefined> {
   const seqno = done.at(-1)?.to;
   if (seqno === undefined) return undefined;
-  const { rows } = await query('SELECT gen_utime FROM _headers WHERE mc_block_seqno = $seqno AND workchain = -1', {
-    seqno,
-  });
+  const select = 'SELECT gen_utime FROM _headers WHERE mc_block_seqno = $seqno AND workchain = -1';
+  // With the day, only files of that day are opened.
+  const day = days.findLast(({ from, to }) => from <= seqno && seqno <= to)?.date;
+  const ofDay =
+    day === undefined ? [] : (await query(`${select} AND block_date = DATE ${quoteText(day)}`, { seqno })).rows;
+  const rows = ofDay.length > 0 ? ofDay : (await query(select, { seqno })).rows;
   const utime = rows[0]?.[0] ?? null;
   return { seqno, time: utime === null ? undefined : new Date(Number(utime) * 1000).toISOString() };
 }

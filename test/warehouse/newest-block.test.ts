@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import type { QueryResult } from '../../src/sql/query-result.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
+import { statusIn } from '../../src/warehouse/query/status.ts';
+import { warehouseRegistry } from '../../src/warehouse/query/warehouse-registry.ts';
+import { exportSandbox } from '../marts/support.ts';
+
+test('the time of the newest block is read from files of its day alone', async () => {
+  const path = await exportSandbox('4990:5009', ['blocks']);
+  const registry = await warehouseRegistry(path);
+  const reader = await openReader(path, registry.tables);
+  const plans: string[] = [];
+  try {
+    const query = async (sql: string, parameters?: Parameters<typeof reader.query>[1]): Promise<QueryResult> => {
+      if (sql.includes('$seqno')) plans.push(JSON.stringify((await reader.query(`EXPLAIN ${sql}`, parameters)).rows));
+      return reader.query(sql, parameters);
+    };
+    const status = await statusIn(Object.assign(Object.create(reader), { query }), registry);
+    expect(status.newest).toEqual({ seqno: 5009, time: expect.stringMatching(/^2026-05-02T/) });
+    expect(plans).toEqual([expect.stringContaining('Scanning Files: 1/2')]);
+  } finally {
+    await reader.close();
+  }
+});
