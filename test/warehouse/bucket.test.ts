@@ -323,6 +323,22 @@ describe.skipIf(S3_PROGRAM === undefined)('a warehouse in an object store (skipp
     await late.close();
   });
 
+  test('superseded files stay for an hour by the clock of the store, whatever that of the writer says', async () => {
+    const slow = await openTestStore(path, { effects: clockAt(Date.now() - 3 * 3_600_000) });
+    const first = await commitItems(slow, 1, 10);
+    await commitItems(slow, 1, 10, { supersedes: [first.id] });
+    await slow.close();
+    const other = await openTestStore(path);
+    expect(await other.clearSuperseded()).toBe(0);
+    const [superseded = ''] = first.tables['items']?.files.map((file) => file.path) ?? [];
+    expect(await filesIn()).toContain(superseded);
+    const old = Date.now() / 1000 - 4000;
+    utimesSync(join(folder, '_ledger/00000002.json'), old, old);
+    expect(await other.clearSuperseded()).toBeGreaterThan(0);
+    expect(await filesIn()).not.toContain(superseded);
+    await other.close();
+  });
+
   test('a commit that takes so long that its files may be collected is given up', async () => {
     let hours = 0;
     const effects = { ...realEffects, monotonic: () => hours * 3_600_000 };

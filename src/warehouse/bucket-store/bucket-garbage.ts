@@ -1,8 +1,8 @@
 import { StoreError } from '../../core/errors.ts';
-import type { ObjectStore } from '../../objects/object-store.ts';
+import type { ObjectEntry, ObjectStore } from '../../objects/object-store.ts';
 import { filesOf, isDataFile } from '../garbage/collect-garbage.ts';
 import { isPublished, publishedNumbers } from '../garbage/published-entries.ts';
-import type { LedgerFolder } from '../ledger/ledger-folder.ts';
+import { entryName, LEDGER, type LedgerFolder } from '../ledger/ledger-folder.ts';
 
 /** A writer gives up a commit whose first file it put longer ago than this. */
 export const COMMIT_WITHIN_MS = 12 * 3_600_000;
@@ -42,17 +42,7 @@ export async function collectGarbage(
   const found = (await objects.list('tables/')).filter(({ key }) => isDataFile(key));
   await refresh();
   const published = await publishedNumbers(objects);
-  const { entries } = ledger;
-  const needed = new Set<string>();
-  const superseded = new Set<string>();
-  for (const entry of entries.all) {
-    const successor = entries.successorOf(entry.id);
-    const isOver =
-      successor !== undefined &&
-      now - Date.parse(successor.committedAt) >= graceMs &&
-      !isPublished(published, entry.number, successor.number);
-    for (const path of filesOf(entry)) (isOver ? superseded : needed).add(path);
-  }
+  const { needed, superseded } = await sortFiles(objects, ledger, found, { now, graceMs, published });
   const unnamed = found
     .filter(({ key, putAt }) => !needed.has(key) && !superseded.has(key) && now - putAt >= ORPHAN_MS)
     .map(({ key }) => key);
@@ -62,6 +52,42 @@ export async function collectGarbage(
   await objects.remove(gone);
   await objects.abortUploads('tables/', now - ORPHAN_MS);
   return gone.length;
+}
+
+/** Files that entries name: those that stay, and those that were superseded long enough ago. */
+async function sortFiles(
+  objects: ObjectStore,
+  { entries }: LedgerFolder,
+  found: readonly ObjectEntry[],
+  {
+    now,
+    graceMs,
+    published,
+  }: { readonly now: number; readonly graceMs: number; readonly published: readonly number[] },
+) {
+  const present = new Set(found.map(({ key }) => key));
+  const over = entries.all.flatMap((entry) => {
+    const successor = entries.successorOf(entry.id);
+    if (successor === undefined || now - Date.parse(successor.committedAt) < graceMs) return [];
+    if (isPublished(published, entry.number, successor.number)) return [];
+    return filesOf(entry).some((path) => present.has(path)) ? [{ entry, by: successor.number }] : [];
+  });
+  const putAt = over.length === 0 ? undefined : await putTimes(objects, Math.min(...over.map(({ by }) => by)));
+  const gone = new Set(
+    over.flatMap(({ entry, by }) => (now - (putAt?.get(by) ?? Number.NEGATIVE_INFINITY) >= graceMs ? [entry.id] : [])),
+  );
+  const needed = new Set<string>();
+  const superseded = new Set<string>();
+  for (const entry of entries.all) {
+    for (const path of filesOf(entry)) (gone.has(entry.id) ? superseded : needed).add(path);
+  }
+  return { needed, superseded };
+}
+
+/** When entries were put, by the clock of the store: that of the machine that wrote them may be wrong. */
+async function putTimes(objects: ObjectStore, first: number): Promise<ReadonlyMap<number, number>> {
+  const listed = await objects.list(`${LEDGER}/`, `${LEDGER}/${entryName(first - 1)}`);
+  return new Map(listed.map(({ key, putAt }) => [Number.parseInt(key.slice(LEDGER.length + 1), 10), putAt]));
 }
 
 /**
