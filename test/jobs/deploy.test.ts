@@ -149,9 +149,9 @@ describe('several machines', () => {
     readonly environment: Readonly<Record<string, string>>;
   }
 
-  test('compose starts three workers for the queue, rate limit and warehouse of the export', () => {
+  test('compose starts three workers for the queue, rate limit and object store of the export', () => {
     const { services } = parse(read('deploy/fleet-compose.yaml')) as {
-      readonly services: Readonly<Record<'redis' | 'worker' | 'export', Service>>;
+      readonly services: Readonly<Record<'redis' | 'minio' | 'worker' | 'export', Service>>;
     };
     const { worker, export: run } = services;
     for (const { command } of [worker, run]) expectKnown(command);
@@ -161,6 +161,10 @@ describe('several machines', () => {
     }
     expect(worker.environment).toEqual(run.environment);
     expect(worker).toMatchObject({ deploy: { replicas: 3 } });
+    expect(worker.command).toContain('s3://lake/mainnet');
+    const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_ENDPOINT_URL_S3: endpoint } = worker.environment;
+    expect(services.minio.environment).toEqual({ MINIO_ROOT_USER: id, MINIO_ROOT_PASSWORD: secret });
+    expect(endpoint).toBe('http://minio:9000');
     // Both refuse a server that may remove keys.
     expect(services.redis.command.join(' ')).toContain('--maxmemory-policy noeviction');
   });
