@@ -51,7 +51,7 @@ export interface WorkerOptions
 
 /** What happens in a worker. */
 export type WorkerEvent =
-  | { readonly event: 'waiting'; readonly for: 'queue' | 'orders' }
+  | { readonly event: 'waiting'; readonly for: 'queue' | 'orders' | 'server' }
   | ({ readonly event: 'order' } & Span)
   | ({ readonly event: 'delivered'; readonly rows: number; readonly requests: number } & Span)
   | ({ readonly event: 'problem'; readonly message: string } & Span);
@@ -144,8 +144,7 @@ class OrderLoop {
         maxStalledCount: 1000,
       },
     );
-    // BullMQ connects again by itself.
-    worker.on('error', () => undefined);
+    tellOutages(worker, onEvent);
     onEvent?.({ event: 'waiting', for: 'orders' });
     try {
       while (!this.#end.signal.aborted && stop?.aborted !== true && !this.#isIdle()) {
@@ -209,4 +208,20 @@ class OrderLoop {
       this.#options;
     return { network, rps, priority, budget, concurrency, workers, waitMs, env, registry, effects, onRetry, stop };
   }
+}
+
+/** Tells once that the server is away, and once that it is back: BullMQ connects again by itself, for as long as it takes. */
+function tellOutages(worker: Worker<unknown, WorkResult>, onEvent: WorkerOptions['onEvent']): void {
+  let isAway = false;
+  worker.on('error', (error) => {
+    const isConnection = 'code' in error && /^E[A-Z_]+$/.test(String(error.code));
+    if (isAway || !isConnection) return;
+    isAway = true;
+    onEvent?.({ event: 'waiting', for: 'server' });
+  });
+  worker.on('ready', () => {
+    if (!isAway) return;
+    isAway = false;
+    onEvent?.({ event: 'waiting', for: 'orders' });
+  });
 }

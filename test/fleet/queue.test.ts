@@ -36,7 +36,7 @@ describe.skipIf(!hasRedis)('a run with a queue', () => {
   const place = (): string => join(freshFolder(), 'w');
 
   /** The events of a run that asks workers for 10 blocks at a time. */
-  async function ask(warehouse: string, server = redis): Promise<readonly RunEvent[]> {
+  async function ask(warehouse: string, server: Pick<RedisServer, 'url'> = redis): Promise<readonly RunEvent[]> {
     const events: RunEvent[] = [];
     await runQueued({
       ...{ pipelines: PIPELINES, network: sandbox.url, range: RANGE, warehouse, workers: 0 },
@@ -142,6 +142,46 @@ describe.skipIf(!hasRedis)('a run with a queue', () => {
     );
     expect(spansOf(await work(warehouse))).toHaveLength(2);
     expect((await asking).at(-1)).toMatchObject({ complete: true });
+  });
+
+  test('a server that is not there, or removes keys, is refused by both sides in one line', async () => {
+    const warehouse = place();
+    const evicting = await startRedis(['--maxmemory', '50mb', '--maxmemory-policy', 'allkeys-lru']);
+    const told = (work: Promise<unknown>): Promise<string> =>
+      work.then(() => expect.fail('expected a refusal'), formatError);
+    const gone = 'redis://127.0.0.1:1';
+    for (const [queue, says] of [
+      [
+        gone,
+        /^source: expected a Redis server at redis:\/\/127\.0\.0\.1:1, got ECONNREFUSED; hint: check that it runs/,
+      ],
+      [
+        evicting.url,
+        /^source: expected a Redis that keeps its keys .*got maxmemory-policy allkeys-lru; hint: redis-cli config/,
+      ],
+    ] as const) {
+      expect(await told(ask(warehouse, { url: queue }))).toMatch(says);
+      // The refused run has made the record of the queue.
+      expect(await told(work(warehouse, { queue }))).toMatch(says);
+    }
+    expect(await hashTables(warehouse)).toEqual({});
+  });
+
+  test('a worker tells once that its server is away, and that it is back', async () => {
+    const own = await startRedis();
+    const warehouse = place();
+    await expect(ask(warehouse, { url: 'redis://127.0.0.1:1' })).rejects.toMatchObject({ code: 'no-redis' });
+    const awaited: string[] = [];
+    const end = new AbortController();
+    const onEvent = async (event: WorkerEvent): Promise<void> => {
+      if (event.event !== 'waiting') return;
+      awaited.push(event.for);
+      if (awaited.length === 1) await own.kill();
+      if (awaited.length === 2) await own.restart();
+      if (awaited.length === 3) end.abort();
+    };
+    await work(warehouse, { queue: own.url, idleMs: 600_000, stop: end.signal, onEvent });
+    expect(awaited.slice(0, 3)).toEqual(['orders', 'server', 'orders']);
   });
 
   test('needs a folder, and blocks that exist', async () => {

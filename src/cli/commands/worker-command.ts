@@ -90,10 +90,16 @@ function show(event: WorkerEvent, isJson: boolean): void {
   else process.stderr.write(`${describe(event)}\n`);
 }
 
+const AWAITED = {
+  queue: 'a run with --queue on this warehouse',
+  orders: 'orders',
+  server: 'the Redis server, which does not answer',
+} as const;
+
 function describe(event: WorkerEvent): string {
   switch (event.event) {
     case 'waiting':
-      return event.for === 'queue' ? 'waiting for a run with --queue on this warehouse' : 'waiting for orders';
+      return `waiting for ${AWAITED[event.for]}`;
     case 'order':
       return `${formatSpan(event)}: exporting`;
     case 'delivered':
