@@ -157,7 +157,7 @@ async function publishVersion(
   const counts = { added: changes.added.files, removed: changes.removed.files };
   const told = { manifests: changes.manifests.length, written: changes.written, restarted: restart, ...counts };
   // Readers and catalogs refuse times that go back by more than a minute; clocks can.
-  const now = Math.max(startedAt, metadata?.['last-updated-ms'] ?? 0);
+  const now = Math.max(versions.timeOf(startedAt), metadata?.['last-updated-ms'] ?? 0);
   const base = { location: objects.url, uuid: metadata?.['table-uuid'] ?? randomUUID(), now };
   const shared = { ...options, ...base, history, schema, lastColumnId, spec, lastSequence: next.sequence };
   if (held !== undefined && isSame) {

@@ -9,6 +9,8 @@ export interface TableVersions {
   current(): Promise<CurrentTable | undefined>;
   /** Adds a version after `before`. @returns its number; undefined if another publisher was faster */
   commit(before: CurrentTable | undefined, next: TableMetadata): Promise<number | undefined>;
+  /** A time of this machine, as the clock of who decides has it. Both in milliseconds since 1970. */
+  timeOf(own: number): number;
   /** Completes a version that may be that of a publisher which was killed. */
   settle(version: number): Promise<void>;
 }
@@ -27,6 +29,7 @@ export function folderVersions(objects: SmallObjects): TableVersions {
         ? version
         : undefined;
     },
+    timeOf: (own) => own,
     settle: (version) => tellVersion(objects, version),
   };
 }

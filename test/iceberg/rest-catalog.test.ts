@@ -196,6 +196,24 @@ describe('a warehouse that is published to a REST catalog', () => {
 });
 
 describe('of publishers to one catalog', () => {
+  test.each([
+    ['ahead', 1],
+    ['behind', -1],
+  ])('one whose clock is an hour %s writes the times of the catalog', async (_, sign) => {
+    const { path, options, read } = await begin();
+    const skewed = { ...options().effects, now: () => Date.now() + sign * 3_600_000 };
+    await publish(path, { ...options(), effects: skewed });
+    await addItems(path, 30);
+    await publish(path, { ...options(), effects: skewed });
+    await addItems(path, 40);
+    expect(await publish(path, options())).toMatchObject({ entry: 5, published: 2 });
+    const snapshots = server.tables.get('ton.items')?.['snapshots'] as Record<string, number>[];
+    const offsets = snapshots.map((one) => Math.abs(Number(one['timestamp-ms']) - Date.now()));
+    expect(offsets).toHaveLength(3);
+    expect(Math.max(...offsets)).toBeLessThan(1_800_000);
+    expect((await read('items')).rows).toBe(50);
+  });
+
   test('one wins, the other goes on from it', async () => {
     const { path, options, read, tags } = await begin();
     await publish(path, options());

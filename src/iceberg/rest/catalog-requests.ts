@@ -27,6 +27,8 @@ export interface CatalogRequest {
 
 const REQUEST_MS = 60_000;
 const ATTEMPTS = 6;
+/** Smaller differences of clocks are those of an answer on its way, and of a header without milliseconds. */
+const LEAST_SKEW_MS = 10_000;
 /** The server does not accept the token any more. */
 const EXPIRED: readonly number[] = [401, 419];
 
@@ -51,10 +53,16 @@ export class CatalogRequests {
   #session: Promise<Session> | undefined;
   #token: Secret | undefined;
   #dispatcher: Dispatcher | undefined;
+  #clockAheadMs = 0;
 
   constructor(place: CatalogPlace, effects: Effects) {
     this.#place = place;
     this.#effects = effects;
+  }
+
+  /** How far the clock of the catalog is ahead of ours, as its last answer told: 0 if the difference is small. */
+  get clockAheadMs(): number {
+    return this.#clockAheadMs;
   }
 
   /** @throws {StoreError} `denied`, `catalog-failed`, `catalog-refused` */
@@ -152,6 +160,7 @@ export class CatalogRequests {
         },
         ...(method === 'POST' ? { body: form === undefined ? JSON.stringify(body ?? {}) : form.toString() } : {}),
       });
+      this.#compareClocks(answer.headers.get('date'));
       return { status: answer.status, body: parseJson(await answer.text()) };
     } catch (error) {
       const { cause } = error as { readonly cause?: unknown };
@@ -160,6 +169,11 @@ export class CatalogRequests {
         hint: 'run the same command again; tables show what was published before',
       });
     }
+  }
+
+  #compareClocks(date: string | null): void {
+    const ahead = date === null ? Number.NaN : Date.parse(date) - this.#effects.now();
+    if (!Number.isNaN(ahead)) this.#clockAheadMs = Math.abs(ahead) < LEAST_SKEW_MS ? 0 : ahead;
   }
 
   async close(): Promise<void> {

@@ -58,6 +58,7 @@ export function catalogVersions(table: CatalogTable): TableVersions {
       return current;
     },
     commit: (before, next) => commit(table, before && told.get(before), next),
+    timeOf: (own) => own + table.requests.clockAheadMs,
     settle: async () => {},
   };
 }
