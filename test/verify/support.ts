@@ -7,11 +7,11 @@ import { run } from '../../src/export/run.ts';
 import type { Sandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Finding } from '../../src/verify/finding.ts';
-import { type Damage, planRepair } from '../../src/verify/plan-repair.ts';
+import { type Damage, planRepair, type RepairPlan } from '../../src/verify/plan-repair.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
 import { inspectWarehouse, type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/verify/verify.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
 import { pinnedPath } from '../../src/warehouse/parquet-store/pinned-files.ts';
-import { openWarehouse } from '../../src/warehouse/query/open-warehouse.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -94,36 +94,42 @@ function kindsOf(findings: readonly Finding[]): readonly string[] {
 /** What every table of the chain holds, as a reader sees it and in the form of the report of a verification. */
 export async function contentOf(path: string): Promise<Readonly<Record<string, ContentHash>>> {
   const { tables } = await loadRegistry();
-  const warehouse = await openWarehouse(path, { onWarning: () => undefined });
+  const reader = await openReader(path, tables);
   try {
-    const commits = await warehouse.query('SELECT rows FROM _commits');
-    const held = new Set(commits.rows.flatMap(([rows]) => Object.keys(JSON.parse(String(rows)))));
+    const held = new Set((await reader.ledger()).flatMap((entry) => Object.keys(entry.tables)));
     const content: Record<string, ContentHash> = {};
     for (const table of tables) {
       if (table.name === 'quarantine' || !held.has(table.name)) continue;
-      content[table.name] = await contentHash(warehouse.query, table);
+      content[table.name] = await contentHash(reader.query, table);
     }
     return content;
   } finally {
-    await warehouse.close();
+    await reader.close();
   }
 }
 
-/** The plan of a repair, one line per step; makes no requests. */
-export async function plannedRepair(
-  warehouse: string,
-  deep = false,
-): Promise<{ readonly findings: readonly Finding[]; readonly work: readonly string[] }> {
+/** What a repair found, and how it goes about it. */
+export interface Planned {
+  readonly findings: readonly Finding[];
+  /** One line per step. */
+  readonly work: readonly string[];
+}
+
+/** The plan of a repair; makes no requests. */
+export async function plannedRepair(warehouse: string, deep = false): Promise<Planned> {
   const registry = await loadRegistry();
   return inspectWarehouse({ warehouse, deep }, async (inspection) => {
     const plan = planRepair(inspection, registry, () => false);
-    const work = [
-      ...(plan.isLedgerBroken ? ['fill the ledger'] : []),
-      ...plan.damages.map(describeDamage),
-      ...new Set(plan.lost.map(({ pipeline, span }) => `run ${pipeline} ${formatSpans([span])}`)),
-    ];
-    return { findings: inspection.findings, work };
+    return { findings: inspection.findings, work: describePlan(plan) };
   });
+}
+
+function describePlan(plan: RepairPlan): readonly string[] {
+  return [
+    ...(plan.isLedgerBroken ? ['fill the ledger'] : []),
+    ...plan.damages.map(describeDamage),
+    ...new Set(plan.lost.map(({ pipeline, span }) => `run ${pipeline} ${formatSpans([span])}`)),
+  ];
 }
 
 /** `transactions 1095:1139: ask 1096, compute account_states, doubt transactions` */
@@ -147,6 +153,8 @@ export interface Repaired {
   /** Findings before and between the repairs. */
   readonly findings: readonly Finding[];
   readonly kinds: readonly string[];
+  /** What each of its rounds was to do; the last has nothing left. */
+  readonly plans: readonly Planned[];
 }
 
 export async function repair(
@@ -156,7 +164,10 @@ export async function repair(
 ): Promise<Repaired> {
   sandbox.requests.reset();
   const findings: Finding[] = [];
-  const report = await repairWarehouse({ warehouse, onEvent: collect(findings), ...options });
+  const plans: Planned[] = [];
+  const report = await repairWarehouse({ warehouse, onEvent: collect(findings), ...options }, (plan, found) => {
+    plans.push({ findings: found, work: describePlan(plan) });
+  });
   const { requests } = sandbox.requests.stats();
-  return { report, requests, content: report.content, findings, kinds: kindsOf(findings) };
+  return { report, requests, content: report.content, findings, kinds: kindsOf(findings), plans };
 }
