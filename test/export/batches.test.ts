@@ -13,7 +13,7 @@ let quiet: Sandbox;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ blocks: 300 });
-  quiet = await startSandbox({ blocks: 6000, activity: 0.05 });
+  quiet = await startSandbox({ blocks: 6000, activity: 0 });
 });
 
 afterAll(async () => {
