@@ -80,7 +80,7 @@ function Steps({ steps }: { readonly steps: readonly StepItem[] }) {
     <section>
       <h2>Steps</h2>
       <div class="scroll" role="region" aria-label="Steps" tabIndex={0}>
-        <table class="steps">
+        <table class="steps stack">
           <tbody>
             {steps.map((step, at) => (
               <tr key={`${at} ${step.kind}`}>

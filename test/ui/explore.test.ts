@@ -53,7 +53,7 @@ test('an account is found in every table that has it, by both forms of its addre
     'select account, friendly_address(account), count(*) from transactions group by all order by 3 desc limit 1',
   )) as [[string, string, string]];
   const found = await find(friendly);
-  expect(found).toMatchObject({ kind: 'address', value: raw });
+  expect(found).toMatchObject({ kind: 'address', value: raw, friendly });
   expect(found).toEqual(await find(raw.toLowerCase()));
   expect(found.places.find(({ table, column }) => table === 'transactions' && column === 'account')?.count).toBe(
     Number(count),
@@ -62,6 +62,9 @@ test('an account is found in every table that has it, by both forms of its addre
     `/api/explore/rows?${new URLSearchParams({ q: friendly, table: 'transactions', column: 'account' })}`,
   );
   expect(rows.rows.length).toBe(Math.min(50, Number(count)));
+  // What a line about a row can say.
+  const said = rows.columns.flatMap(({ name, says }) => (says === undefined ? [] : [`${name} ${says}`]));
+  expect(said).toEqual(expect.arrayContaining(['account address', 'total_fees ton', 'block_time time', 'descr text']));
 });
 
 test('a transaction leads to its trace as a tree, whose children received the messages of their parent', async () => {
