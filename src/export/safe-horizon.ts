@@ -1,7 +1,8 @@
 import { coversAll } from '../audit/shard-coverage.ts';
-import { fetchEnds, fetchShardState } from '../chain/index-ends.ts';
+import { fetchEnds } from '../chain/index-ends.ts';
 import { WalkError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
+import { KnownStates } from './known-states.ts';
 import type { LtWindow } from './lt-windows.ts';
 import type { WalkContext } from './walk-context.ts';
 
@@ -24,9 +25,12 @@ export function horizonRanges(context: WalkContext): (span: Span) => Promise<LtW
   };
 }
 
-async function fetchHorizon({ source, pipeline }: WalkContext, seqno: number): Promise<bigint> {
+async function fetchHorizon(
+  { source, pipeline, states = new KnownStates() }: WalkContext,
+  seqno: number,
+): Promise<bigint> {
   const label = `${pipeline.name} ${seqno}`;
-  const shards = await fetchShardState(source, seqno, label);
+  const shards = await states.fetch(source, seqno, label);
   if (!coversAll(shards.map(({ workchain, shard }) => ({ workchain, shard: BigInt(shard) })))) {
     throw new WalkError(`walk ${label}: expected the newest block of every shard, got only some`, {
       code: 'no-horizon',

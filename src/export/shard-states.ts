@@ -1,7 +1,8 @@
 import type { NamedHeader } from '../chain/headers.ts';
-import { fetchEnds, fetchShardState } from '../chain/index-ends.ts';
+import { fetchEnds } from '../chain/index-ends.ts';
 import { TonlakeError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
+import { KnownStates } from './known-states.ts';
 import type { BlockProblem } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
 
@@ -39,6 +40,7 @@ export class ShardStates {
   private readonly context: WalkContext;
   /** The state at the end of one span is the state before the next. */
   private last: { readonly seqno: number; readonly state: readonly NamedHeader[] } | undefined;
+  private readonly asked = new Set<number>();
   private holes = new Map<number, TonlakeError>();
   /** Holes to request once more, without waiting. */
   private again: ReadonlyMap<number, TonlakeError> = new Map();
@@ -52,12 +54,14 @@ export class ShardStates {
     if (this.last?.seqno === seqno) return this.last.state;
     const hole = this.holes.get(seqno);
     if (hole !== undefined) return hole;
-    const { report, pipeline, source, stop } = this.context;
-    report({ event: 'planned', pipeline: pipeline.name, requests: 1 });
+    const { report, pipeline, source, stop, states = new KnownStates() } = this.context;
+    const isAgain = this.asked.has(seqno);
+    this.asked.add(seqno);
+    if (isAgain || !states.has(seqno)) report({ event: 'planned', pipeline: pipeline.name, requests: 1 });
     const before = this.again.get(seqno);
     try {
       const missing = before === undefined ? 'wait' : 'fail';
-      const state = await fetchShardState(source, seqno, `${pipeline.name} ${seqno}`, { signal: stop, missing });
+      const state = await states.fetch(source, seqno, `${pipeline.name} ${seqno}`, { signal: stop, missing, isAgain });
       this.last = { seqno, state };
       return state;
     } catch (error) {

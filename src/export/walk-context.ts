@@ -8,6 +8,7 @@ import type { Registry } from '../declare/registry.ts';
 import type { Source } from '../http/source.ts';
 import type { Query } from '../sql/query-result.ts';
 import type { CommitDraft, LedgerEntry, Stage, StagedSpan } from '../warehouse/index.ts';
+import type { KnownStates } from './known-states.ts';
 import type { PageQueue } from './page-queue.ts';
 import type { LoaderPool } from './workers/loader-port.ts';
 
@@ -103,6 +104,8 @@ export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
   /** Aborted to end the run: complete spans are still committed. */
   readonly stop: AbortSignal;
   readonly report: (event: WalkEvent) => void;
+  /** Shard states that several walks share. Default: each walk asks for its own. */
+  readonly states?: KnownStates | undefined;
 }
 
 /** What the engine uses beside. */

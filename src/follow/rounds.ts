@@ -1,6 +1,7 @@
 import type { IndexEnds } from '../chain/index-ends.ts';
 import { greatest, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { bringEach, type CommonRun, commonRun, type Exporting } from '../export/exporting.ts';
+import { KnownStates } from '../export/known-states.ts';
 import { PageQueue } from '../export/page-queue.ts';
 import type { SealedChain } from '../export/sealed-chain.ts';
 import { stillForgotten } from '../warehouse/index.ts';
@@ -28,6 +29,7 @@ export class Rounds {
   private readonly backoff = new BlockBackoff();
   private readonly options: RoundsOptions;
   private readonly pages: PageQueue;
+  private readonly states = new KnownStates();
 
   constructor(options: RoundsOptions) {
     this.options = options;
@@ -77,14 +79,22 @@ export class Rounds {
       0,
     );
     const loaders = (await this.options.loaders?.for(blocks)) ?? exporting.loaders;
-    await bringEach(this.guarded({ ...exporting, loaders }, asked, ends), turns);
-    if (options.stop?.aborted === true) return false;
-    for (const { pipeline, asked: tried } of turns) {
-      if (isReading(pipeline)) continue;
-      const missing = missingOf({ ...input, ledger: store.ledger() }, pipeline);
-      this.backoff.note(pipeline.name, tried, intersectSpans(missing, tried), effects.monotonic());
+    // A state that was wrong is asked for again with the rows that did not agree with it.
+    let isWhole = false;
+    try {
+      await bringEach(this.guarded({ ...exporting, loaders }, asked, ends), turns);
+      if (options.stop?.aborted === true) return false;
+      isWhole = true;
+      for (const { pipeline, asked: tried } of turns) {
+        if (isReading(pipeline)) continue;
+        const missing = intersectSpans(missingOf({ ...input, ledger: store.ledger() }, pipeline), tried);
+        this.backoff.note(pipeline.name, tried, missing, effects.monotonic());
+        isWhole &&= missing.length === 0;
+      }
+      return isFull(window);
+    } finally {
+      if (!isWhole) this.states.clear();
     }
-    return isFull(window);
   }
 
   /** Compares the chain right before each commit: rows that were fetched before are of the chain that is sealed. */
@@ -95,7 +105,7 @@ export class Rounds {
     const { sink } = common;
     return {
       ...common,
-      pages: this.pages,
+      ...{ pages: this.pages, states: this.states },
       sink: {
         ...sink,
         commit: async (staged, draft) => {

@@ -75,7 +75,10 @@ async function requireKept(client: Redis, address: RedisAddress): Promise<void> 
 }
 
 interface Reading {
-  readonly pattern: RegExp;
+  /** Codes of replies, or of the connection. */
+  readonly codes: readonly string[];
+  /** Beginning of the text, for replies that have only the general code ERR. */
+  readonly text?: RegExp;
   readonly got: string;
   readonly hint: string;
   readonly code: string;
@@ -83,39 +86,80 @@ interface Reading {
 
 const ADDRESS = 'check the port, and redis:// or rediss://';
 const LOGIN = 'check TONLAKE_REDIS_USERNAME and TONLAKE_REDIS_PASSWORD';
+/** The code that replies have if they have none of their own. */
+const GENERAL = 'ERR';
+/** Given to replies that are not of Redis. */
+const NOT_REDIS = 'ParserError';
 
-/** What a message of the server or of the connection means, and what to do; the others may pass. */
+/** What a failure of the server or of the connection means, and what to do; the others may pass. */
 const LASTING: readonly Reading[] = [
-  { pattern: /WRONGPASS|invalid password|ERR AUTH/i, got: 'a refused password', hint: LOGIN, code: 'redis-login' },
-  { pattern: /NOAUTH/, got: 'a demand for a password', hint: LOGIN, code: 'redis-login' },
   {
-    pattern: /NOPERM/,
+    codes: ['WRONGPASS'],
+    text: /^ERR (AUTH |invalid password)/,
+    got: 'a refused password',
+    hint: LOGIN,
+    code: 'redis-login',
+  },
+  { codes: ['NOAUTH'], got: 'a demand for a password', hint: LOGIN, code: 'redis-login' },
+  {
+    codes: ['NOPERM'],
     got: 'a user without the right to do it',
     hint: 'allow it: ACL SETUSER NAME ~tonlake:* +@all',
     code: 'redis-login',
   },
   {
-    pattern: /^(MOVED|ASK|CROSSSLOT|ERR SELECT is not allowed)/,
+    codes: ['MOVED', 'ASK', 'CROSSSLOT'],
+    text: /^ERR SELECT is not allowed/,
     got: 'a node of a cluster',
     hint: 'use a server without cluster mode',
     code: 'redis-kind',
   },
-  { pattern: /DB index is out of range/, got: 'no database of that number', hint: 'remove it', code: 'redis-kind' },
-  { pattern: /^READONLY/, got: 'a read-only replica', hint: 'use the primary server', code: 'redis-kind' },
-  { pattern: /^OOM|^MISCONF/, got: 'a server that cannot write', hint: 'free its memory or disk', code: 'redis-full' },
   {
-    pattern: /SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|CERT_|ALTNAME|certificate/i,
+    codes: [],
+    text: /^ERR DB index is out of range/,
+    got: 'no database of that number',
+    hint: 'remove it',
+    code: 'redis-kind',
+  },
+  { codes: ['READONLY'], got: 'a read-only replica', hint: 'use the primary server', code: 'redis-kind' },
+  { codes: ['OOM', 'MISCONF'], got: 'a server that cannot write', hint: 'free its memory or disk', code: 'redis-full' },
+  {
+    // Those of X509_verify_cert that Node passes on.
+    codes: [
+      ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT'],
+      ...['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'CERT_HAS_EXPIRED'],
+      ...['CERT_NOT_YET_VALID', 'CERT_UNTRUSTED', 'CERT_REJECTED', 'CERT_REVOKED', 'CERT_SIGNATURE_FAILURE'],
+      ...['CERT_CHAIN_TOO_LONG', 'INVALID_CA', 'INVALID_PURPOSE', 'HOSTNAME_MISMATCH', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ],
     got: 'a certificate that is not trusted',
     hint: 'set TONLAKE_CA_FILE to its certificate authority',
     code: 'redis-tls',
   },
   {
-    pattern: /EPROTO|wrong version number|Protocol error/i,
+    codes: ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', NOT_REDIS],
+    text: /^ERR Protocol error/,
     got: 'something else than Redis, or TLS on one side only',
     hint: ADDRESS,
     code: 'redis-kind',
   },
 ];
+
+/** The code of a failure: of a reply, its first word, also if a script passes it on; of the connection, that of Node. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  if (error.name === NOT_REDIS) return NOT_REDIS;
+  if (!isReply(error)) return 'code' in error ? String(error.code) : '';
+  const [, own = '', passedOn] = /^([A-Z]+)(?: Error running script .*: -([A-Z]+))?\b/.exec(error.message) ?? [];
+  return passedOn ?? own;
+}
+
+function meaningOf(code: string, message: string): Reading | undefined {
+  return LASTING.find(({ codes, text }) => (code === GENERAL ? text?.test(message) : codes.includes(code)));
+}
+
+function isReply(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError';
+}
 
 /**
  * A failure as one line without credentials. It is `retryable` if the server may come back: not reached, restarting, too slow.
@@ -124,10 +168,10 @@ export function redisFailure(error: unknown, address: RedisAddress): SourceError
   if (error instanceof SourceError) return error;
   if (address.password !== undefined) scrubError(error, address.password);
   const message = oneLine(error instanceof Error ? error.message : String(error));
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const reading = LASTING.find(({ pattern }) => pattern.test(message) || pattern.test(code));
+  const code = codeOf(error);
+  const reading = meaningOf(code, message);
   const isClosed = /Connection is closed|Stream isn't writeable/.test(message);
-  const got = reading?.got ?? (isClosed ? 'a closed connection' : code === '' ? message : code);
+  const got = reading?.got ?? (isClosed ? 'a closed connection' : code === '' || isReply(error) ? message : code);
   return new SourceError(`source: expected a Redis server at ${address.shown}, got ${got}`, {
     code: reading?.code ?? 'no-redis',
     retryable: reading === undefined,

@@ -1,0 +1,41 @@
+import type { NamedHeader } from '../chain/headers.ts';
+import { fetchShardState, type StateOptions } from '../chain/index-ends.ts';
+import type { Source } from '../http/source.ts';
+
+/** Maximum number of states. */
+const MOST = 64;
+
+/**
+ * Shard states that were answered before. They never change, so the pipelines of a round share them, and the state at the end of a round is
+ * that before the next. To be cleared when rows do not agree with the chain: a state may be wrong, too.
+ */
+export class KnownStates {
+  readonly #states = new Map<number, readonly NamedHeader[]>();
+
+  has(seqno: number): boolean {
+    return this.#states.has(seqno);
+  }
+
+  /**
+   * @param options.isAgain asks even if the state is known, because it did not agree with the rows
+   * @throws as `fetchShardState`
+   */
+  async fetch(
+    source: Source,
+    seqno: number,
+    label: string,
+    { isAgain = false, ...options }: StateOptions & { readonly isAgain?: boolean } = {},
+  ): Promise<readonly NamedHeader[]> {
+    const known = isAgain ? undefined : this.#states.get(seqno);
+    if (known !== undefined) return known;
+    const state = await fetchShardState(source, seqno, label, options);
+    const [oldest] = this.#states.keys();
+    if (oldest !== undefined && this.#states.size >= MOST) this.#states.delete(oldest);
+    this.#states.set(seqno, state);
+    return state;
+  }
+
+  clear(): void {
+    this.#states.clear();
+  }
+}
