@@ -43,9 +43,10 @@ test.each(['w', 'w.duckdb'])(
     const chance = chanceOf(SEED);
     for (let kill = 1; kill <= KILLS; kill++) {
       const following = startTonlake([...args, ...(kill === 1 ? ['--from', `${FIRST}`] : [])]);
-      // A busy machine takes seconds to start a process, in which there is nothing to kill.
-      await following.until('stdout', kill === 1 ? /"event":"lag"/ : /"event":"start"/);
-      const ms = Math.round(chance() * 4_000);
+      // By what was committed, and then by time: a busy machine takes seconds to start, when there is nothing to kill.
+      const spans = kill === 1 ? 2 : Math.floor(chance() * 4);
+      await following.until('stdout', spans === 0 ? /"event":"start"/ : new RegExp(`("event":"span"[^]*){${spans}}`));
+      const ms = Math.round(chance() * 1_500);
       const timer = setTimeout(() => following.kill('SIGKILL'), ms);
       // A DuckDB file can only be read between its writers.
       const consumer = kill === 1 || name !== 'w' ? undefined : consume();
@@ -55,7 +56,9 @@ test.each(['w', 'w.duckdb'])(
       const outcome = (await consumer?.finished)?.signal ?? 'SIGKILL';
       if (name !== 'w') expect(await consume('once').finished).toMatchObject({ code: 0, stderr: '' });
       else reading.start();
-      process.stdout.write(`${name}: kill ${kill} of ${KILLS} after ${ms} ms, head ${sandbox.head()}\n`);
+      process.stdout.write(
+        `${name}: kill ${kill} of ${KILLS} ${ms} ms after ${spans} commits, head ${sandbox.head()}\n`,
+      );
       expect({ signal, outcome, errors: stderr.match(/^error.*/gm) }).toEqual({
         ...{ signal: 'SIGKILL', outcome: 'SIGKILL', errors: null },
       });
@@ -144,7 +147,8 @@ async function expectLines(warehouse: string, file: string): Promise<void> {
   expect(once).toEqual(Array.from({ length: once.length }, (_, at) => at + 1));
   expect(once.at(-1)).toBeGreaterThanOrEqual(last);
   expect(numbers.length - once.length).toBeLessThanOrEqual(KILLS + 1);
-  expect(once.length).toBeGreaterThan(KILLS);
+  // Otherwise the kills came before there was anything to lose.
+  expect(once.length).toBeGreaterThan(KILLS / 2);
   process.stdout.write(`${warehouse}: ${once.length} commits, ${numbers.length - once.length} told again\n`);
 }
 

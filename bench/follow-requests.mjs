@@ -1,0 +1,91 @@
+// Requests per minute of following, by pipelines and lag, beside polling block by block. Time is simulated, so answers take none of it: on a
+// network that answers late, rounds are closer together, at most about twice as close.
+//   npm run build && node bench/follow-requests.mjs [--minutes 3] [--lags 10,60] [--pipelines 'transactions;traces,actions']
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { realEffects } from '../dist/src/core/effects.js';
+import { followHead, startSandbox } from '../dist/src/index.js';
+import { scratch } from './lib/process.mjs';
+import { publish, table } from './lib/report.mjs';
+
+const LISTS = 'message_links,jetton_transfers,jetton_burns,nft_transfers';
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '3' },
+    lags: { type: 'string', default: '10,60' },
+    pipelines: {
+      type: 'string',
+      default: `transactions;transactions,${LISTS};transactions,${LISTS},traces,actions,shard_state`,
+    },
+  },
+});
+const BLOCK_MS = 400;
+/** More than the look-back of any list, so that second readings are counted, too. */
+const CAUGHT_UP = 2_200;
+
+/** A clock that moves when somebody waits, and then at once; the writer of the catalog waits for nothing. */
+function simulatedTime() {
+  const clock = { elapsed: 0 };
+  const sleep = async (ms, signal) => {
+    signal?.throwIfAborted();
+    if (!new Error().stack?.includes('parquet-store')) {
+      clock.elapsed += ms;
+      return;
+    }
+    await new Promise((_resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+  };
+  const effects = { now: () => Date.UTC(2026, 4, 1) + clock.elapsed, monotonic: () => clock.elapsed, sleep };
+  return { clock, effects: { ...realEffects, ...effects } };
+}
+
+async function measure(pipelines, lagSeconds) {
+  const { clock, effects } = simulatedTime();
+  const sandbox = await startSandbox({ blocks: 5_000, blockMs: BLOCK_MS, activity: 0.2, nowMs: () => clock.elapsed });
+  const stop = new AbortController();
+  const warehouse = join(scratch(), 'w');
+  let [rounds, begin] = [0, undefined];
+  await followHead({
+    ...{ pipelines, network: sandbox.url, warehouse, effects, lagMs: lagSeconds * 1000, from: `-${CAUGHT_UP}:` },
+    ...{ workers: 0, commitEveryMs: 0, stop: stop.signal },
+    onEvent: ({ event, blocks }) => {
+      if (event !== 'lag' || blocks > 0) return;
+      if (begin === undefined) {
+        begin = clock.elapsed;
+        sandbox.requests.reset();
+        return;
+      }
+      rounds++;
+      if (clock.elapsed - begin >= 60_000 * Number(values.minutes)) stop.abort();
+    },
+  });
+  const minutes = (clock.elapsed - begin) / 60_000;
+  const { requests, paths } = sandbox.requests.stats();
+  await sandbox.close();
+  const most = Object.entries(paths)
+    .map(([path, statuses]) => [path, Object.values(statuses).reduce((sum, n) => sum + n, 0) / rounds])
+    .sort(([, a], [, b]) => b - a)
+    .map(([path, n]) => `${path} ${n.toFixed(1)}`);
+  return { requests: requests / minutes, rounds: rounds / minutes, perRound: requests / rounds, most };
+}
+
+const rows = [];
+for (const list of values.pipelines.split(';')) {
+  const pipelines = list.split(',');
+  for (const lag of values.lags.split(',').map(Number)) {
+    const { requests, rounds, perRound, most } = await measure(pipelines, lag);
+    console.error(list, lag, requests.toFixed(1), most.join(', '));
+    rows.push({
+      pipelines: list.replaceAll(',', ', '),
+      lag: `${lag}s`,
+      'requests a minute': requests.toFixed(0),
+      'rounds a minute': rounds.toFixed(1),
+      'requests a round': perRound.toFixed(1),
+      // The head, the headers, and one page for each pipeline.
+      'block by block': ((60_000 / BLOCK_MS) * (2 + pipelines.length)).toFixed(0),
+    });
+  }
+}
+publish('follow-requests', table(rows));
+process.exit();
