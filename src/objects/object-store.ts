@@ -58,8 +58,23 @@ export interface ObjectStore extends SmallObjects {
    * @throws {StoreError} `damaged` if its bytes are not those of `sum`
    */
   upload(key: string, path: string, sum: FileSum): Promise<void>;
+  /** Puts a local file that is still being written. Nothing is sent before a part of it is complete. */
+  uploadGrowing(key: string, path: string): GrowingUpload;
   /** Ends uploads that began before a time of the store's clock and were never completed. @returns how many */
   abortUploads(prefix: string, before: number): Promise<number>;
+}
+
+/** A local file that is put while it grows. */
+export interface GrowingUpload {
+  /** Says how many of its bytes will not change any more: whole parts of them are sent in the background. */
+  grow(bytes: number): void;
+  /**
+   * Sends the rest, and puts the object. To be aborted if that fails.
+   * @throws {StoreError} of any part so far; `damaged` if the bytes that were sent are not those of `sum`
+   */
+  complete(sum: FileSum): Promise<void>;
+  /** Removes what was sent. */
+  abort(): Promise<void>;
 }
 
 /** The objects of a folder in another place. `url`: what readers call the folder. */

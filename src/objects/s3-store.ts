@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import PQueue from 'p-queue';
 import { StoreError } from '../core/errors.ts';
-import type { FileSum, ObjectEntry, ObjectStore } from './object-store.ts';
+import { hashBytes } from '../files/disk.ts';
+import { changed, MultipartUpload, type PartRequests } from './multipart-upload.ts';
+import { sumObject } from './object-files.ts';
+import type { FileSum, GrowingUpload, ObjectEntry, ObjectStore } from './object-store.ts';
 import { s3Client, s3Sdk } from './s3-client.ts';
 import { objectFailure, statusOf } from './s3-failure.ts';
 import { formatLocation, parseLocation, type S3Location } from './s3-location.ts';
 
-/** Size of the parts of an upload, in bytes. Files of at most one part are put at once. */
-const PART_BYTES = 16 * 2 ** 20;
-/** Parts of a file that are sent concurrently; each is in memory. */
-const PARTS_AT_ONCE = 3;
+/** Size of a file that is put by one request, in bytes. Larger ones go in parts. */
+const PUT_BYTES = 16 * 2 ** 20;
+/** Parts that are sent concurrently, of all uploads; each is in memory. */
+const PARTS_AT_ONCE = 6;
 /** Attempts of a conditional put that collides with another one, and the pause between them. */
 const CONFLICTS = 20;
 const CONFLICT_MS = 50;
@@ -31,6 +34,7 @@ class S3Store implements ObjectStore {
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #base: string;
+  readonly #parts = new PQueue({ concurrency: PARTS_AT_ONCE });
 
   constructor(location: S3Location, client: S3Client) {
     this.url = formatLocation(location);
@@ -143,85 +147,68 @@ class S3Store implements ObjectStore {
     }
   }
 
-  async upload(key: string, path: string, file: FileSum): Promise<void> {
-    const { PutObjectCommand } = s3Sdk();
-    const source = await open(path, 'r');
-    const hash = createHash('sha256');
-    const read = async (from: number, length: number): Promise<Buffer> => {
-      const part = Buffer.allocUnsafe(length);
-      const { bytesRead } = await source.read(part, 0, length, from);
-      hash.update(part.subarray(0, bytesRead));
-      return part.subarray(0, bytesRead);
-    };
-    const requireSame = (): void => {
-      if (hash.digest('hex') !== file.sha256) throw changed(path);
-    };
+  async upload(key: string, path: string, sum: FileSum): Promise<void> {
+    if (sum.bytes <= PUT_BYTES) return this.#putFile(key, path, sum);
+    const upload = new MultipartUpload(this.#partRequests(key, sum.sha256), path, this.#parts);
     try {
-      if (file.bytes > PART_BYTES) return await this.#uploadParts(key, file, read, requireSame);
-      const bytes = await read(0, file.bytes);
-      requireSame();
-      await this.#send(`put ${key}`, () =>
-        this.#client.send(new PutObjectCommand({ ...this.#body(key, bytes), Metadata: { sha256: file.sha256 } })),
-      );
-    } finally {
-      await source.close();
-    }
-  }
-
-  async #uploadParts(
-    key: string,
-    file: FileSum,
-    read: (from: number, length: number) => Promise<Buffer>,
-    requireSame: () => void,
-  ): Promise<void> {
-    const sdk = s3Sdk();
-    const target = this.#at(key);
-    const send = <T>(work: () => Promise<T>): Promise<T> => this.#send(`put ${key}`, work);
-    const begin = new sdk.CreateMultipartUploadCommand({ ...target, Metadata: { sha256: file.sha256 } });
-    const { UploadId } = await send(() => this.#client.send(begin));
-    try {
-      const queue = new PQueue({ concurrency: PARTS_AT_ONCE });
-      const tags: Promise<{ PartNumber: number; ETag: string | undefined }>[] = [];
-      for (let from = 0; from < file.bytes; from += PART_BYTES) {
-        const PartNumber = tags.length + 1;
-        // Read in order, for the checksum of the whole.
-        await queue.onSizeLessThan(1);
-        const bytes = await read(from, Math.min(PART_BYTES, file.bytes - from));
-        const part = queue.add(async () => {
-          const command = new sdk.UploadPartCommand({ ...this.#body(key, bytes), UploadId, PartNumber });
-          const { ETag } = await send(() => this.#client.send(command));
-          return { PartNumber, ETag };
-        });
-        part.catch(() => {});
-        tags.push(part);
-      }
-      const Parts = await Promise.all(tags);
-      requireSame();
-      await send(() =>
-        this.#complete(
-          new sdk.CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts } }),
-          key,
-          file,
-        ),
-      );
+      await upload.complete(sum);
     } catch (error) {
-      await this.#client.send(new sdk.AbortMultipartUploadCommand({ ...target, UploadId })).catch(() => {});
+      await upload.abort();
       throw error;
     }
   }
 
-  /** If an answer was lost, the upload is gone at the next attempt, and the object is there. */
-  async #complete(
-    command: InstanceType<ReturnType<typeof s3Sdk>['CompleteMultipartUploadCommand']>,
-    key: string,
-    file: FileSum,
-  ): Promise<void> {
-    try {
-      await this.#client.send(command);
-    } catch (error) {
-      const there = statusOf(error) === 404 ? await this.head(key) : undefined;
-      if (there?.bytes !== file.bytes || there.sha256 !== file.sha256) throw error;
-    }
+  uploadGrowing(key: string, path: string): GrowingUpload {
+    return new MultipartUpload(this.#partRequests(key), path, this.#parts);
+  }
+
+  async #putFile(key: string, path: string, { bytes, sha256 }: FileSum): Promise<void> {
+    const { PutObjectCommand } = s3Sdk();
+    const content = await readFile(path);
+    if (content.length !== bytes || hashBytes(content) !== sha256) throw changed(path);
+    const command = new PutObjectCommand({ ...this.#body(key, content), Metadata: { sha256 } });
+    await this.#send(`put ${key}`, () => this.#client.send(command));
+  }
+
+  /** @param sha256 of the whole, if it is known at the start: metadata cannot be added later */
+  #partRequests(key: string, sha256?: string): PartRequests {
+    const sdk = s3Sdk();
+    const target = this.#at(key);
+    const send = <T>(work: () => Promise<T>): Promise<T> => this.#send(`put ${key}`, work);
+    return {
+      begin: async () => {
+        const metadata = sha256 === undefined ? {} : { Metadata: { sha256 } };
+        const command = new sdk.CreateMultipartUploadCommand({ ...target, ...metadata });
+        const { UploadId } = await send(() => this.#client.send(command));
+        if (UploadId === undefined) throw incomplete(this.url, key, 'began an upload without an id');
+        return UploadId;
+      },
+      send: async (UploadId, PartNumber, bytes) => {
+        const command = new sdk.UploadPartCommand({ ...this.#body(key, bytes), UploadId, PartNumber });
+        const { ETag } = await send(() => this.#client.send(command));
+        return { PartNumber, ETag };
+      },
+      complete: async (UploadId, Parts, sum) => {
+        const MultipartUpload = { Parts: [...Parts] };
+        const command = new sdk.CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload });
+        const isDone = await send(() => ifFound(() => this.#client.send(command)));
+        await this.#requireThere(key, sum, isDone === undefined);
+      },
+      abort: async (UploadId) => {
+        const command = new sdk.AbortMultipartUploadCommand({ ...target, UploadId });
+        await send(() => ifFound(() => this.#client.send(command)));
+      },
+    };
+  }
+
+  /** @param isLost true if the upload is gone: either its completion was done and the answer lost, or the store has forgotten it */
+  async #requireThere(key: string, sum: FileSum, isLost: boolean): Promise<void> {
+    const there = await this.head(key);
+    if (there?.bytes !== sum.bytes)
+      throw incomplete(this.url, key, `put ${there?.bytes ?? 'none'} of ${sum.bytes} bytes`);
+    if (!isLost) return;
+    const sha256 = there.sha256 ?? (await sumObject(this, key))?.sha256;
+    if (sha256 !== sum.sha256) throw incomplete(this.url, key, 'has other bytes under this name');
   }
 
   async remove(keys: readonly string[]): Promise<void> {
@@ -312,6 +299,10 @@ function unsettled(url: string, key: string): StoreError {
   });
 }
 
-function changed(path: string): StoreError {
-  return new StoreError(`store: staged file ${path} changed while it was uploaded`, { code: 'damaged' });
+function incomplete(url: string, key: string, what: string): StoreError {
+  return new StoreError(`store: ${url}: put ${key}: the store ${what}`, {
+    code: 'store-busy',
+    retryable: true,
+    hint: 'run the same command again later; committed data is safe',
+  });
 }

@@ -68,7 +68,8 @@ export interface S3Passing {
 
 /**
  * `pass`: as the server answers. `lose`: the server does it, but the answer is lost. `reset`: neither. A number: the status of an answer
- * of its own, with the name of an error, without asking the server.
+ * of its own, with the name of an error, without asking the server. A status of success may have an error in its body, as stores do that
+ * have begun to answer before they fail.
  */
 export type S3Fault = 'pass' | 'lose' | 'reset' | 'cut' | { readonly status: number; readonly code: string };
 
@@ -95,7 +96,7 @@ export async function startS3Relay(target: S3Server): Promise<S3Relay> {
       inbound.resume();
       await new Promise((resolve) => inbound.once('end', resolve));
       answer.writeHead(fault.status, { 'content-type': 'application/xml' });
-      if (fault.status < 300) return void answer.end();
+      if (fault.status < 300 && fault.code === '') return void answer.end();
       const body = `<?xml version="1.0"?><Error><Code>${fault.code}</Code><Message>told to fail</Message></Error>`;
       return void answer.end(method === 'HEAD' ? undefined : body);
     }

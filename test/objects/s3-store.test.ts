@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hashBytes } from '../../src/files/disk.ts';
@@ -6,7 +6,7 @@ import { downloadObject, sumObject } from '../../src/objects/object-files.ts';
 import type { ObjectStore } from '../../src/objects/object-store.ts';
 import { openS3Store } from '../../src/objects/s3-store.ts';
 import { freshFolder } from '../scratch.ts';
-import { S3_PROGRAM, type S3Relay, type S3Server, startS3, startS3Relay, useS3 } from './s3-server.ts';
+import { S3_PROGRAM, type S3Passing, type S3Relay, type S3Server, startS3, startS3Relay, useS3 } from './s3-server.ts';
 
 describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versitygw)', () => {
   let server: S3Server;
@@ -128,6 +128,92 @@ describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versityg
       expect(await store.head('f')).toBeUndefined();
       expect(await store.abortUploads('', Date.now() + 86_400_000)).toBe(0);
     }
+  });
+
+  describe('a file that is put while it grows', () => {
+    const isPart = ({ path }: Pick<S3Passing, 'path'>) => path.includes('partNumber=');
+    const isCompletion = ({ method, path }: S3Passing) => method === 'POST' && path.includes('uploadId=');
+    const sentParts = () => relay.requests.filter(isPart).length;
+    const uploadsLeft = () => store.abortUploads('', Date.now() + 86_400_000);
+
+    /** Begins to put a file of which only the first bytes are there. */
+    function beginGrowing(size: number, written: number) {
+      const { path, sum } = makeFile(size);
+      const content = readFileSync(path);
+      truncateSync(path, written);
+      const upload = store.uploadGrowing('f', path);
+      upload.grow(written);
+      return { upload, sum, path, content };
+    }
+
+    test('leaves in whole parts before it is complete, and is an object only then', async () => {
+      const { upload, sum, path, content } = beginGrowing(27_000_000, 20_000_000);
+      await expect.poll(sentParts).toBe(2);
+      expect(await store.head('f')).toBeUndefined();
+      writeFileSync(path, content);
+      await upload.complete(sum);
+      expect(sentParts()).toBe(4);
+      expect(await sumObject(store, 'f')).toEqual(sum);
+      expect(await uploadsLeft()).toBe(0);
+    });
+
+    test.each([
+      ['lost answers of parts', isPart, 'lose'],
+      ['a lost answer of the completion', isCompletion, 'lose'],
+      ['a completion that succeeds with an error in its body', isCompletion, { status: 200, code: 'InternalError' }],
+      ['a lost answer of the beginning', ({ path }: S3Passing) => path.includes('uploads='), 'lose'],
+    ] as const)('is whole after %s', async (_, isHit, fault) => {
+      const { upload, sum, path, content } = beginGrowing(17_000_000, 9_000_000);
+      let hits = 0;
+      relay.fault = (passing) => (isHit(passing) && hits++ < 2 ? fault : 'pass');
+      writeFileSync(path, content);
+      await upload.complete(sum);
+      relay.fault = undefined;
+      expect(hits).toBeGreaterThan(1);
+      expect(await sumObject(store, 'f')).toEqual(sum);
+    });
+
+    test('is refused if a part that is in the store is not the one that was measured', async () => {
+      const { upload, sum, path, content } = beginGrowing(17_000_000, 9_000_000);
+      await expect.poll(sentParts).toBe(1);
+      const other = Buffer.from(content);
+      other.writeUInt8(other.readUInt8(5) ^ 1, 5);
+      writeFileSync(path, other);
+      await expect(upload.complete({ ...sum, sha256: hashBytes(other) })).rejects.toMatchObject({ code: 'damaged' });
+      await upload.abort();
+      expect(await store.head('f')).toBeUndefined();
+      expect(await uploadsLeft()).toBe(0);
+    });
+
+    test('is refused if the store has forgotten the upload, and another object has its name', async () => {
+      const { upload, sum, path, content } = beginGrowing(17_000_000, 9_000_000);
+      await expect.poll(sentParts).toBe(1);
+      writeFileSync(path, content);
+      const forgotten = { status: 404, code: 'NoSuchUpload' };
+      relay.fault = (passing) => (isCompletion(passing) ? forgotten : 'pass');
+      const other = Buffer.from(content);
+      other.writeUInt8(other.readUInt8(5) ^ 1, 5);
+      await store.put('f', other);
+      await expect(upload.complete(sum)).rejects.toMatchObject({ code: 'store-busy' });
+      await upload.abort();
+      expect(await uploadsLeft()).toBe(0);
+    });
+
+    test('is refused if the store has put fewer bytes than it says', async () => {
+      const { upload, sum, path, content } = beginGrowing(17_000_000, 9_000_000);
+      writeFileSync(path, content);
+      await store.put('f', bytes('short'));
+      relay.fault = (passing) => (isCompletion(passing) ? { status: 404, code: 'NoSuchUpload' } : 'pass');
+      await expect(upload.complete(sum)).rejects.toThrow(/put 5 of 17000000 bytes/);
+    });
+
+    test('leaves nothing if it is aborted while parts are on their way', async () => {
+      const { upload } = beginGrowing(27_000_000, 27_000_000);
+      await upload.abort();
+      upload.grow(27_000_000);
+      expect(await uploadsLeft()).toBe(0);
+      expect(await store.head('f')).toBeUndefined();
+    });
   });
 
   test('uploads that nobody completed are ended by their age', async () => {

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import type PQueue from 'p-queue';
+import { StoreError } from '../core/errors.ts';
+import type { FileSum, GrowingUpload } from './object-store.ts';
+
+/** Size of the parts of an upload, in bytes. Stores take 5 MB and more. */
+const PART_BYTES = 8 * 2 ** 20;
+
+/** A part that is in the store. */
+export interface SentPart {
+  readonly PartNumber: number;
+  readonly ETag: string | undefined;
+}
+
+/** The requests of one upload in parts; each is retried as its failure allows. */
+export interface PartRequests {
+  /** @returns the id of the upload */
+  begin(): Promise<string>;
+  send(id: string, number: number, bytes: Buffer): Promise<SentPart>;
+  /** Puts the object. @throws {StoreError} if it is not there then with this size */
+  complete(id: string, parts: readonly SentPart[], sum: FileSum): Promise<void>;
+  /** Removes the parts. An upload that is not there does no harm. */
+  abort(id: string): Promise<void>;
+}
+
+/** Puts a local file in parts, of which whole ones can leave before the file is complete. */
+export class MultipartUpload implements GrowingUpload {
+  readonly #requests: PartRequests;
+  readonly #path: string;
+  /** Bounds the memory of the parts of all uploads: each is read when its turn comes. */
+  readonly #queue: PQueue;
+  readonly #hash = createHash('sha256');
+  readonly #parts: Promise<SentPart>[] = [];
+  /** Settles when the parts so far are read, in their order, for the checksum of the whole. */
+  #read: Promise<unknown> = Promise.resolve();
+  #file: Promise<FileHandle> | undefined;
+  #id: Promise<string> | undefined;
+  #planned = 0;
+  #isOver = false;
+
+  constructor(requests: PartRequests, path: string, queue: PQueue) {
+    this.#requests = requests;
+    this.#path = path;
+    this.#queue = queue;
+  }
+
+  grow(bytes: number): void {
+    while (!this.#isOver && bytes - this.#planned >= PART_BYTES) this.#plan(PART_BYTES);
+  }
+
+  async complete(sum: FileSum): Promise<void> {
+    this.grow(sum.bytes);
+    if (sum.bytes > this.#planned) this.#plan(sum.bytes - this.#planned);
+    const parts = await Promise.all(this.#parts);
+    if (this.#planned !== sum.bytes || this.#hash.digest('hex') !== sum.sha256) throw changed(this.#path);
+    await this.#requests.complete(await this.#begun(), parts, sum);
+    await this.#close();
+  }
+
+  async abort(): Promise<void> {
+    this.#isOver = true;
+    // A store may keep a part that comes after the end.
+    await Promise.allSettled(this.#parts);
+    await this.#close();
+    const id = await this.#id?.catch(() => undefined);
+    // What stays is aborted later, by its age.
+    if (id !== undefined) await this.#requests.abort(id).catch(() => {});
+  }
+
+  #plan(length: number): void {
+    const [from, number] = [this.#planned, this.#parts.length + 1];
+    this.#planned += length;
+    const part = this.#queue.add(() => this.#send(number, from, length));
+    // The others are of no use. Who completes the upload gets the error.
+    part.catch(() => {
+      this.#isOver = true;
+    });
+    this.#parts.push(part);
+  }
+
+  /** The queue begins parts in their order. */
+  async #send(number: number, from: number, length: number): Promise<SentPart> {
+    const read = this.#read.then(() => this.#readPart(from, length));
+    this.#read = read;
+    const bytes = await read;
+    return this.#requests.send(await this.#begun(), number, bytes);
+  }
+
+  async #readPart(from: number, length: number): Promise<Buffer> {
+    if (this.#isOver) throw changed(this.#path);
+    this.#file ??= open(this.#path, 'r');
+    const part = Buffer.allocUnsafe(length);
+    const { bytesRead } = await (await this.#file).read(part, 0, length, from);
+    if (bytesRead < length) throw changed(this.#path);
+    this.#hash.update(part);
+    return part;
+  }
+
+  #begun(): Promise<string> {
+    this.#id ??= this.#requests.begin();
+    return this.#id;
+  }
+
+  async #close(): Promise<void> {
+    const file = await this.#file?.catch(() => undefined);
+    this.#file = undefined;
+    await file?.close();
+  }
+}
+
+/** The error of a file whose bytes are not those that were measured. */
+export function changed(path: string): StoreError {
+  return new StoreError(`store: staged file ${path} changed while it was uploaded`, { code: 'damaged' });
+}
