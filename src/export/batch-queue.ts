@@ -95,8 +95,9 @@ export class BatchQueue {
         if (isHandedOut && batch.rows > 0) batches.push({ table: batch.table.name, batch: toRecordBatch(batch) });
         const rows = (tables[batch.table.name]?.rows ?? 0) + batch.rows;
         tables[batch.table.name] = { rows, keyHash: '0', sums: {}, schema: '', files: [], isSorted: false };
-        return { bytes: 0, isUniform: true };
+        return { bytes: 0, isUniform: true, growing: [] };
       },
+      grow: async () => {},
       finish: async () => {
         this.staged.set(id, batches);
         for (const [seqno, list] of headers) this.known.set(seqno, list);

@@ -55,7 +55,8 @@ export class OpenCommit {
       const opened = this.opened ?? this.open(terms, provenAt);
       try {
         const { written } = await write(opened.stage);
-        const { bytes, isUniform } = await written;
+        const { bytes, isUniform, growing } = await written;
+        await opened.stage.grow(growing);
         if (opened.terms !== terms) opened.terms = joinTerms(opened.terms, terms);
         if (bytes >= FULL_BYTES || !isUniform || !this.isOpenEnded(terms)) await this.end();
       } catch (error) {

@@ -2,7 +2,7 @@ import type { Span } from '../core/span.ts';
 import type { LeftOut, TableDef } from '../declare/table.ts';
 import type { Batch } from '../decode/batch.ts';
 import type { Query } from '../sql/query-result.ts';
-import type { FileForm, FolderState, RowFile } from './staging/row-folder.ts';
+import type { FileForm, FolderState, GrowingFile, RowFile } from './staging/row-folder.ts';
 
 /** Inexpensive evidence of a table's rows. It is stored in the ledger and can be recomputed from the files. */
 export interface TableEvidence {
@@ -165,6 +165,8 @@ export interface Stage {
    * @param startsPart true if the rows before are another part of the commit, which may overlap in order. Default false
    */
   write(batch: Batch, startsPart?: boolean): Promise<FolderState>;
+  /** Says what is on the disk of files that will get more rows: a store may take it early. */
+  grow(files: readonly GrowingFile[]): Promise<void>;
   /** Completes the files and measures them. No write may follow. */
   finish(options?: FinishOptions): Promise<StagedSpan>;
   /** Removes everything that was written. */
@@ -173,6 +175,8 @@ export interface Stage {
 
 /** A stage that also takes rows from Parquet files. */
 export interface FileStage extends Stage {
+  /** Id of the commit, and in the names of its files. */
+  readonly id: string;
   /** Folder of the stage; removed with it. */
   readonly folder: string;
   /** The form that its files should have. */

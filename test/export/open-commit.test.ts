@@ -170,8 +170,8 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('parts of a walk into a %s wareh
   });
 
   test.each([
-    ['a full file', { bytes: 128 * 2 ** 20, isUniform: true }],
-    ['rows of a second day, or out of order', { bytes: 1000, isUniform: false }],
+    ['a full file', { bytes: 128 * 2 ** 20, isUniform: true, growing: [] }],
+    ['rows of a second day, or out of order', { bytes: 1000, isUniform: false, growing: [] }],
   ])('end a commit with %s', async (_, state) => {
     const commits = open();
     await add(commits, { from: 100, to: 199 });

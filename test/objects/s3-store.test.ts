@@ -8,6 +8,8 @@ import { openS3Store } from '../../src/objects/s3-store.ts';
 import { freshFolder } from '../scratch.ts';
 import { S3_PROGRAM, type S3Passing, type S3Relay, type S3Server, startS3, startS3Relay, useS3 } from './s3-server.ts';
 
+const WAIT = { timeout: 120_000 };
+
 describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versitygw)', () => {
   let server: S3Server;
   let relay: S3Relay;
@@ -148,7 +150,7 @@ describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versityg
 
     test('leaves in whole parts before it is complete, and is an object only then', async () => {
       const { upload, sum, path, content } = beginGrowing(27_000_000, 20_000_000);
-      await expect.poll(sentParts).toBe(2);
+      await expect.poll(sentParts, WAIT).toBe(2);
       expect(await store.head('f')).toBeUndefined();
       writeFileSync(path, content);
       await upload.complete(sum);
@@ -175,7 +177,7 @@ describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versityg
 
     test('is refused if a part that is in the store is not the one that was measured', async () => {
       const { upload, sum, path, content } = beginGrowing(17_000_000, 9_000_000);
-      await expect.poll(sentParts).toBe(1);
+      await expect.poll(sentParts, WAIT).toBe(1);
       const other = Buffer.from(content);
       other.writeUInt8(other.readUInt8(5) ^ 1, 5);
       writeFileSync(path, other);
@@ -187,7 +189,7 @@ describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versityg
 
     test('is refused if the store has forgotten the upload, and another object has its name', async () => {
       const { upload, sum, path, content } = beginGrowing(17_000_000, 9_000_000);
-      await expect.poll(sentParts).toBe(1);
+      await expect.poll(sentParts, WAIT).toBe(1);
       writeFileSync(path, content);
       const forgotten = { status: 404, code: 'NoSuchUpload' };
       relay.fault = (passing) => (isCompletion(passing) ? forgotten : 'pass');

@@ -34,7 +34,7 @@ export class Encoder {
 
   /** A sink that adds rows to the files in a folder. */
   sink(folder: string, form: FileForm): EncoderSink {
-    let written: Promise<FolderState> = Promise.resolve({ bytes: 0, isUniform: true });
+    let written: Promise<FolderState> = Promise.resolve({ bytes: 0, isUniform: true, growing: [] });
     const send = async (batches: readonly Batch[], startsPart: boolean): Promise<FolderState> => {
       const memory = memoryOf(batches);
       const call = { kind: 'write', folder, form, startsPart, batches: batches.map(wireBatch), memory } as const;

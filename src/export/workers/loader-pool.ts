@@ -91,7 +91,7 @@ function portOf(loader: SpanLoader, giveBack: () => void): SpanLoaderPort {
 }
 
 function sinkOf(stage: Stage): RowSink & { written(): Promise<FolderState> } {
-  let state: FolderState = { bytes: 0, isUniform: true };
+  let state: FolderState = { bytes: 0, isUniform: true, growing: [] };
   return {
     ready: async () => {},
     write: async (batches, startsPart) => {

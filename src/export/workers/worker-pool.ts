@@ -7,7 +7,7 @@ import { WalkError } from '../../core/errors.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { Batch } from '../../decode/batch.ts';
 import type { FileStage, FinishOptions, Stage, StagedSpan } from '../../warehouse/index.ts';
-import type { FileForm, FolderState, RowFile } from '../../warehouse/staging/row-folder.ts';
+import type { FileForm, FolderState, GrowingFile, RowFile } from '../../warehouse/staging/row-folder.ts';
 import { CallThread, type Transferred } from './call-thread.ts';
 import type { EncoderCall } from './encoder-messages.ts';
 import { SlotPool, threadLoaders } from './loader-pool.ts';
@@ -118,6 +118,10 @@ class EncodedStage implements Stage {
 
   write(batch: Batch): Promise<FolderState> {
     return this.#options.files.write(batch);
+  }
+
+  grow(growing: readonly GrowingFile[]): Promise<void> {
+    return this.#options.files.grow(growing);
   }
 
   async finish(options: FinishOptions): Promise<StagedSpan> {

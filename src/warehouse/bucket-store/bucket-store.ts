@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { isSealedMeanwhile, StoreError } from '../../core/errors.ts';
+import { runLimited } from '../../core/run-limited.ts';
 import { coversBlocks } from '../../declare/pipeline.ts';
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import type { Database } from '../../sql/database.ts';
@@ -39,6 +40,8 @@ import { COMMIT_WITHIN_MS, collectGarbage } from './bucket-garbage.ts';
 import { type BucketPlace, ledgerIn, openPlace, remoteAccess } from './bucket-place.ts';
 import { bucketRows } from './bucket-rows.ts';
 import { BucketScans } from './bucket-scans.ts';
+import { EarlyUploads } from './early-uploads.ts';
+import { GrowingStage } from './growing-stage.ts';
 import { LocalCopies } from './local-copies.ts';
 import { NumberRace } from './number-race.ts';
 import { requireConditionalPut } from './require-conditional-put.ts';
@@ -67,6 +70,7 @@ class BucketStore extends LedgerStore implements Store {
   readonly #work: string;
   readonly #stager: Stager;
   readonly #copies: LocalCopies;
+  readonly #uploads: EarlyUploads;
   readonly #scans = new BucketScans();
   readonly #views: WarehouseViews;
   readonly #commits = new PQueue({ concurrency: 1 });
@@ -82,6 +86,7 @@ class BucketStore extends LedgerStore implements Store {
     this.staging = { form: 'final', stagingPath: join(work, 'stage') };
     this.#stager = new Stager(this.staging, options.effects.freshId);
     this.#copies = new LocalCopies(join(work, 'copies'), options.effects.monotonic);
+    this.#uploads = new EarlyUploads(place.objects, options.effects);
     this.rows = bucketRows({ place, ledger, pathOf: this.#pathOf });
     this.#views = this.#openViews('query', 2, this.#scans);
   }
@@ -125,7 +130,8 @@ class BucketStore extends LedgerStore implements Store {
     }
   }
 
-  stage: Store['stage'] = (_pipeline, span): FileStage => this.#stager.stage(span);
+  stage: Store['stage'] = (_pipeline, span): FileStage =>
+    new GrowingStage(this.#stager.stage(span), span, this.#uploads);
 
   scratch(): FileStage {
     return this.#stager.scratch();
@@ -221,6 +227,7 @@ class BucketStore extends LedgerStore implements Store {
   async close(): Promise<void> {
     await this.#commits.onIdle();
     await takeAll([
+      () => this.#uploads.close(),
       () => this.#stager.close(),
       () => this.#views.close(),
       () => this.#scans.close(),
@@ -264,11 +271,11 @@ class BucketStore extends LedgerStore implements Store {
     }
     await step('upload files');
     const files = Object.values(staged.tables).flatMap((table) => table.files);
-    const queue = new PQueue({ concurrency: UPLOADS });
-    await queue.addAll(
-      files.map(({ path, stagedPath, bytes, sha256 = '' }) => async () => {
+    await runLimited(
+      UPLOADS,
+      files.map((file) => async () => {
         await step('upload file');
-        await this.#place.objects.upload(path, stagedPath, { bytes, sha256 });
+        await this.#uploads.put(file);
       }),
     );
   }

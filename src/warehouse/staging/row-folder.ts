@@ -27,12 +27,23 @@ export interface RowFile {
   readonly isFinal: boolean;
 }
 
+/** A file in `final` form that is still being written. Readers can use it as it is if nothing else comes than rows of its day, in order. */
+export interface GrowingFile {
+  readonly table: string;
+  readonly path: string;
+  /** UTC day of all rows; undefined if they have no time. */
+  readonly date: string | undefined;
+  /** Bytes that are on the disk, and will not change. */
+  readonly bytes: number;
+}
+
 /** The files of a folder that are being written. */
 export interface FolderState {
   /** Size of the largest, in bytes, without a row group that is not complete. */
   readonly bytes: number;
   /** False if rows are of several UTC days, or a part is not in order: no more parts should follow. */
   readonly isUniform: boolean;
+  readonly growing: readonly GrowingFile[];
 }
 
 interface Opened {
@@ -63,7 +74,14 @@ export class RowFolder {
     return {
       bytes: greatest(this.#files.map(({ writer }) => writer.bytes)),
       isUniform: days.size < 2 && !days.has(SEVERAL) && this.#files.every(({ order }) => order.isSorted),
+      growing: this.#files
+        .filter((file) => this.#isFinal(file))
+        .map(({ table, writer, date }) => ({ table: table.name, path: writer.path, date, bytes: writer.bytes })),
     };
+  }
+
+  #isFinal({ order, date }: Opened): boolean {
+    return this.#form === 'final' && order.isSorted && date !== SEVERAL;
   }
 
   /**
@@ -82,12 +100,12 @@ export class RowFolder {
   async finish(): Promise<readonly RowFile[]> {
     return guarded(this.#subject, async () => {
       const files: RowFile[] = [];
-      for (const { table, writer, order, date } of this.#files) {
+      for (const file of this.#files) {
+        const { table, writer, order, date } = file;
         writer.finish();
         const { path, rows, plainBytes } = writer;
         const { isSorted } = order;
-        const isFinal = this.#form === 'final' && isSorted && date !== SEVERAL;
-        files.push({ table: table.name, path, rows, plainBytes, isSorted, date, isFinal });
+        files.push({ table: table.name, path, rows, plainBytes, isSorted, date, isFinal: this.#isFinal(file) });
       }
       return files;
     });

@@ -95,6 +95,10 @@ class FolderStage implements FileStage {
     this.#rows = new RowFolder(options.folder, this.form);
   }
 
+  get id(): string {
+    return this.#options.id;
+  }
+
   get folder(): string {
     return this.#options.folder;
   }
@@ -116,6 +120,8 @@ class FolderStage implements FileStage {
     this.#adopted.push({ ...unknown, ...known, table: table.name, path, plainBytes });
     await mkdir(this.#options.folder, { recursive: true });
   }
+
+  async grow(): Promise<void> {}
 
   async finish({ span = this.#options.span, newest = {} }: FinishOptions = {}): Promise<StagedSpan> {
     return guarded(this.#subject(), async () => {
