@@ -4,8 +4,8 @@
 WITH counted AS (
   SELECT
     tx_hash,
-    count(*) FILTER (direction = 'in') AS received,
-    count(*) FILTER (direction = 'out') AS sent
+    count(*) FILTER (WHERE direction = 'in') AS received,
+    count(*) FILTER (WHERE direction = 'out') AS sent
   FROM messages
   GROUP BY tx_hash
 ), told AS (

@@ -27,11 +27,11 @@ WITH states AS (
     arg_max(hash, lt) AS last_tx_hash,
     max(block_time) AS last_tx_at,
     arg_max(coalesce(account_state_balance_after, 0), lt)
-      FILTER (account_state_balance_after IS NOT NULL OR end_status = 'nonexist') AS balance,
+      FILTER (WHERE account_state_balance_after IS NOT NULL OR end_status = 'nonexist') AS balance,
     arg_max(account_state_code_hash_after, lt) AS code_hash,
-    arg_max(hash, lt) FILTER (end_status = 'active' AND orig_status <> 'active') AS deployment_tx_hash,
-    arg_max(block_time, lt) FILTER (end_status = 'active' AND orig_status <> 'active') AS deployment_at,
-    arg_max(hash = trace_id, lt) FILTER (end_status = 'active' AND orig_status <> 'active') AS deployment_by_external,
+    arg_max(hash, lt) FILTER (WHERE end_status = 'active' AND orig_status <> 'active') AS deployment_tx_hash,
+    arg_max(block_time, lt) FILTER (WHERE end_status = 'active' AND orig_status <> 'active') AS deployment_at,
+    arg_max(hash = trace_id, lt) FILTER (WHERE end_status = 'active' AND orig_status <> 'active') AS deployment_by_external,
     arg_min(hash, lt) AS initial_funding_tx_hash,
     min(block_time) AS initial_funding_at,
     count(*) AS tx_count

@@ -15,7 +15,7 @@ SELECT
   block_date,
   type,
   count(*) AS action_count,
-  count(*) FILTER (success) AS success_count,
+  count(*) FILTER (WHERE success) AS success_count,
   count(DISTINCT trace_id) AS trace_count
 FROM actions
 GROUP BY block_date, type

@@ -16,8 +16,8 @@ WITH by_account AS (
   SELECT
     block_date,
     count(DISTINCT account) AS active_accounts,
-    count(DISTINCT account) FILTER (prev_trans_lt = 0) AS new_accounts,
-    count(DISTINCT account) FILTER (orig_status <> 'active' AND end_status = 'active') AS deployed_accounts
+    count(DISTINCT account) FILTER (WHERE prev_trans_lt = 0) AS new_accounts,
+    count(DISTINCT account) FILTER (WHERE orig_status <> 'active' AND end_status = 'active') AS deployed_accounts
   FROM transactions
   GROUP BY block_date
 ), by_message AS (

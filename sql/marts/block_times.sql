@@ -27,7 +27,7 @@ SELECT
   count(*) AS block_count,
   count(DISTINCT shard) AS shard_count,
   sum(tx_count)::BIGINT AS tx_count,
-  count(*) FILTER (tx_count = 0) AS empty_count,
+  count(*) FILTER (WHERE tx_count = 0) AS empty_count,
   min(mc_block_seqno) AS first_mc_seqno,
   max(mc_block_seqno) AS last_mc_seqno,
   (sum(gap) * 1000 // nullif(count(gap), 0))::BIGINT AS mean_interval_ms,

@@ -21,7 +21,7 @@ SELECT
   opcode_name(opcode) AS opcode_name,
   count(*) AS message_count,
   count(DISTINCT CASE direction WHEN 'in' THEN destination ELSE source END) AS account_count,
-  count(*) FILTER (bounced) AS bounced_count,
+  count(*) FILTER (WHERE bounced) AS bounced_count,
   coalesce(sum(value), 0)::DECIMAL(38, 0) AS value
 FROM messages
 GROUP BY block_date, direction, opcode

@@ -16,10 +16,10 @@
 SELECT
   block_date,
   nullif(nft_collection_address, '') AS nft_collection_address,
-  count(*) FILTER (NOT coalesce(tx_aborted, false)) AS transfer_count,
-  count(*) FILTER (coalesce(tx_aborted, false)) AS aborted_count,
-  count(DISTINCT nft_item_address) FILTER (NOT coalesce(tx_aborted, false)) AS item_count,
-  count(DISTINCT old_owner) FILTER (NOT coalesce(tx_aborted, false)) AS sender_count,
-  count(DISTINCT new_owner) FILTER (NOT coalesce(tx_aborted, false)) AS receiver_count
+  count(*) FILTER (WHERE NOT coalesce(tx_aborted, false)) AS transfer_count,
+  count(*) FILTER (WHERE coalesce(tx_aborted, false)) AS aborted_count,
+  count(DISTINCT nft_item_address) FILTER (WHERE NOT coalesce(tx_aborted, false)) AS item_count,
+  count(DISTINCT old_owner) FILTER (WHERE NOT coalesce(tx_aborted, false)) AS sender_count,
+  count(DISTINCT new_owner) FILTER (WHERE NOT coalesce(tx_aborted, false)) AS receiver_count
 FROM nft_transfers
 GROUP BY block_date, nullif(nft_collection_address, '')

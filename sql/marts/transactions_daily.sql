@@ -17,9 +17,9 @@ SELECT
   'ton' AS blockchain,
   block_date,
   count(*) AS tx_count,
-  count(*) FILTER (descr = 'ord') AS ordinary_count,
-  count(*) FILTER (descr = 'tick_tock') AS tick_tock_count,
-  count(*) FILTER (descr = 'ord' AND aborted) AS aborted_count,
+  count(*) FILTER (WHERE descr = 'ord') AS ordinary_count,
+  count(*) FILTER (WHERE descr = 'tick_tock') AS tick_tock_count,
+  count(*) FILTER (WHERE descr = 'ord' AND aborted) AS aborted_count,
   count(DISTINCT trace_id) AS trace_count
 FROM transactions
 GROUP BY block_date

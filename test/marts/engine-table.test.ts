@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { readEngineTable } from './engine-table.ts';
+import { marts } from './support.ts';
+
+test('docs/lake.md tells of each mart whether its select gives the same rows in other engines', () => {
+  const told = readEngineTable();
+  expect([...told.keys()]).toEqual(marts.map(({ name }) => name).sort());
+  for (const outcomes of told.values()) {
+    for (const outcome of Object.values(outcomes)) expect(['same rows', 'other rows', 'refused']).toContain(outcome);
+  }
+});
