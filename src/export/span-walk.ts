@@ -28,6 +28,8 @@ export interface EntryTerms {
   readonly planned?: number | undefined;
   /** Entries that this one replaces, besides those that the engine knows of. */
   readonly supersedes?: readonly string[] | undefined;
+  /** See `CommitDraft`. */
+  readonly seen?: number | undefined;
 }
 
 /** The rows so far, for a walk that checks them itself. */

@@ -116,3 +116,8 @@ export interface EngineContext<Pipeline extends PipelineDef = PipelineDef> exten
   /** Maximum time that proven rows wait for their commit; 0 commits each span by itself. */
   readonly commitEveryMs: number;
 }
+
+/** Number of the last ledger entry that is known now; 0 if there is none. */
+export function lastSeen({ sink }: Pick<WalkContext, 'sink'>): number {
+  return sink.ledger().reduce((last, { number }) => Math.max(last, number), 0);
+}

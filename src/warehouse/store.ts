@@ -135,7 +135,13 @@ export type CommitDraft = Pick<
   | 'forgotten'
   | 'copies'
   | 'supersedes'
->;
+> & {
+  /**
+   * Number of the last entry that a reading of lists or keys knew when it chose what to read. Undefined for rows of blocks, which tell by
+   * their blocks whether another writer has them. It is not stored.
+   */
+  readonly seen?: number | undefined;
+};
 
 /** One of several entries that are committed together. */
 export interface CommitPart {

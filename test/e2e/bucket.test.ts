@@ -72,6 +72,20 @@ describe.skipIf(isMissing)(
       expect(await verifyWarehouse({ warehouse })).toMatchObject({ proven: true });
     });
 
+    test('has lists and looked-up keys once if three writers read them at the same time', async () => {
+      const [warehouse, folder] = ['s3://lake/lists', join(freshFolder(), 'w')];
+      const lists = {
+        pipelines: ['account_latest', 'jetton_masters', 'account_info'],
+        network: sandbox.url,
+        range: '4999:5000',
+      };
+      await run({ ...lists, warehouse: folder, workers: 0 });
+      // All have their keys before the first one commits.
+      const reports = await Promise.all([1, 2, 3].map(() => run({ ...lists, warehouse, workers: 0 })));
+      expect(reports.every(({ complete }) => complete)).toBe(true);
+      expect(await hashTables(warehouse)).toEqual(await hashTables(folder));
+    });
+
     test('has the same rows if the store fails in every way', async () => {
       const warehouse = 's3://lake/faults';
       const faults = [

@@ -14,7 +14,7 @@ import { countRefused, findKeys, type Key } from '../lookup-keys.ts';
 import { lookupRequest } from '../lookup-request.ts';
 import { quoteLookup } from '../quote/quote-lookup.ts';
 import type { Prepare, SpanWalk } from '../span-walk.ts';
-import type { WalkContext } from '../walk-context.ts';
+import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
@@ -78,6 +78,7 @@ function lookupSpan(
   const failures: TonlakeError[] = [];
   const refusedLots = new Set<number>();
   let [found, lots] = [0, 0];
+  let seen: number | undefined;
 
   const requestOf = (keys: readonly Key[], offset: number, lot: number): KeyRequest => {
     const isSingle = keys.length === 1;
@@ -122,6 +123,7 @@ function lookupSpan(
     ...{ span, unit: 'reading', onEnd },
     rows: { block: undefined, audit: { kind: 'none' }, copies: { key: pipeline.tables[0]?.key ?? [], keep } },
     async *plan() {
+      seen = lastSeen(context);
       const keys = await findKeys(context, walk, query, span);
       found = keys.length;
       const batches = inBatches(keys, walk.batch);
@@ -148,7 +150,7 @@ function lookupSpan(
       if (!isWhole && outcomes.length === 0) return undefined;
       // What was read stays, but a span with keys that could not be read is not done.
       const asOf = { from: ends.last, to: ends.last };
-      return { span: part, asOf, scope: isWhole ? scope : (scope ?? PARTIAL), proof: 'none' };
+      return { span: part, asOf, scope: isWhole ? scope : (scope ?? PARTIAL), proof: 'none', seen };
     },
     /** Every requested key, also those without a row. */
     more() {

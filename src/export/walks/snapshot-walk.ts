@@ -10,7 +10,7 @@ import { boundOf } from '../lookup-keys.ts';
 import { fixedQuery, pathOf } from '../page-request.ts';
 import { quoteSnapshot } from '../quote/quote-snapshot.ts';
 import type { Round, SpanWalk } from '../span-walk.ts';
-import type { WalkContext } from '../walk-context.ts';
+import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 import { widenedContext } from '../widen-entry.ts';
@@ -46,6 +46,8 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
   const { limit, most = Number.POSITIVE_INFINITY, parents, newer } = pipeline.walk;
   const span = hullOf(asked) ?? { from: 0, to: 0 };
   const older = replacedEntries(context);
+  // Every reading of a history stays.
+  const seen = context.history || from !== undefined ? undefined : lastSeen(context);
   const given: Given = { read_at: BigInt(Math.round(context.effects.now())) * 1000n, as_of: BigInt(ends.last) };
   const key = (pipeline.tables[0]?.key ?? []).filter((name) => name !== '_read_at');
   /** Rows of the list without a filter. */
@@ -106,6 +108,7 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
         scope: from ?? (refused > 0 || failure !== undefined ? PARTIAL : undefined),
         proof: 'none',
         supersedes: replaced.map(({ id }) => id),
+        seen,
       };
     },
     async onCommitted({ isStopped }) {

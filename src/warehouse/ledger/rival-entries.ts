@@ -14,14 +14,17 @@ export interface RivalOptions {
 
 /**
  * Refuses rows that would be there twice.
- * @throws {StoreError} `sealed-meanwhile` if another writer has committed the same blocks, or the same part of a mart
+ * @throws {StoreError} `sealed-meanwhile` if another writer has committed the same blocks, the same part of a mart, or lists and keys
+ * since these were chosen
  */
 export function requireUnrivalled({ draft, rivals, coversBlocks }: RivalOptions): void {
   const spans = spansOf(draft);
   const isRival = (entry: LedgerEntry): boolean => {
     if (entry.pipeline !== draft.pipeline || draft.supersedes.includes(entry.id)) return false;
     if (draft.mart !== undefined || entry.mart !== undefined) return entry.mart?.day === draft.mart?.day;
-    return coversBlocks(draft.pipeline) && haveCommon(spansOf(entry), spans);
+    if (coversBlocks(draft.pipeline)) return haveCommon(spansOf(entry), spans);
+    // Lists and keys of different blocks have rows in common.
+    return draft.seen !== undefined && entry.verdict === 'sealed' && entry.number > draft.seen;
   };
   const rival = rivals.find(isRival);
   if (rival !== undefined && draft.forgotten === undefined) throw sealedMeanwhile(draft.pipeline, spans, rival);
