@@ -8,16 +8,25 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterFile, freshFolder } from '../scratch.ts';
 
 /** The S3 server of the tests; .ci/run installs it. Undefined where it is missing: tests that need it are skipped. */
-export const S3_PROGRAM = [
-  process.env['TONLAKE_VERSITYGW'],
-  join(homedir(), 'go/bin/versitygw'),
-  ...(process.env['PATH'] ?? '').split(':').map((folder) => join(folder, 'versitygw')),
-].find((path) => path !== undefined && path !== '' && existsSync(path));
+export const S3_PROGRAM = findProgram('TONLAKE_VERSITYGW', 'versitygw');
+
+/** MinIO, for the long tests: `go install github.com/minio/minio@latest`. */
+export const MINIO_PROGRAM = findProgram('TONLAKE_MINIO', 'minio');
+
+function findProgram(variable: string, name: string): string | undefined {
+  return [
+    process.env[variable],
+    join(homedir(), 'go/bin', name),
+    ...(process.env['PATH'] ?? '').split(':').map((folder) => join(folder, name)),
+  ].find((path) => path !== undefined && path !== '' && existsSync(path));
+}
 
 /** Folder of DuckDB's extensions; .ci/run makes one. Undefined where it is missing. */
 export const EXTENSIONS = [process.env['TONLAKE_DUCKDB_EXTENSIONS']].find(
   (path) => path !== undefined && path !== '' && existsSync(path),
 );
+
+const KEY = { id: 'lake', secret: 'lakelake1' } as const;
 
 export interface S3Server {
   readonly url: string;
@@ -28,15 +37,44 @@ export interface S3Server {
 }
 
 /** Starts an S3 server with a bucket `lake`; it ends with the file's tests. */
-export async function startS3(): Promise<S3Server> {
+export function startS3(): Promise<S3Server> {
+  return startServer((port, folder) => ({
+    program: S3_PROGRAM,
+    args: ['--quiet', '--port', `127.0.0.1:${port}`, 'posix', folder],
+    env: { ROOT_ACCESS_KEY: KEY.id, ROOT_SECRET_KEY: KEY.secret },
+  }));
+}
+
+/** The same with MinIO, whose folder is not to be changed. */
+export async function startMinio(): Promise<S3Server> {
+  const consolePort = await freePort();
+  return startServer((port, folder) => ({
+    program: MINIO_PROGRAM,
+    args: [
+      'server',
+      '--quiet',
+      '--address',
+      `127.0.0.1:${port}`,
+      '--console-address',
+      `127.0.0.1:${consolePort}`,
+      folder,
+    ],
+    env: { MINIO_ROOT_USER: KEY.id, MINIO_ROOT_PASSWORD: KEY.secret, HOME: folder },
+  }));
+}
+
+interface ServerCommand {
+  readonly program: string | undefined;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+async function startServer(commandOf: (port: number, folder: string) => ServerCommand): Promise<S3Server> {
   const folder = freshFolder();
   mkdirSync(join(folder, 'lake'));
   const port = await freePort();
-  const key = { ROOT_ACCESS_KEY: 'lake', ROOT_SECRET_KEY: 'lakelake1' };
-  const server = spawn(S3_PROGRAM ?? '', ['--quiet', '--port', `127.0.0.1:${port}`, 'posix', folder], {
-    stdio: 'ignore',
-    env: { PATH: process.env['PATH'], ...key },
-  });
+  const { program = '', args, env } = commandOf(port, folder);
+  const server = spawn(program, args, { stdio: 'ignore', env: { PATH: process.env['PATH'], ...env } });
   afterFile(() => stopped(server));
   await reachable(port);
   const url = `http://127.0.0.1:${port}`;
@@ -45,8 +83,8 @@ export async function startS3(): Promise<S3Server> {
 
 export function environmentOf(url: string): Readonly<Record<string, string>> {
   return {
-    AWS_ACCESS_KEY_ID: 'lake',
-    AWS_SECRET_ACCESS_KEY: 'lakelake1',
+    AWS_ACCESS_KEY_ID: KEY.id,
+    AWS_SECRET_ACCESS_KEY: KEY.secret,
     AWS_REGION: 'us-east-1',
     AWS_ENDPOINT_URL_S3: url,
     // No file of this user, no server of this machine.
@@ -76,10 +114,13 @@ export type S3Fault = 'pass' | 'lose' | 'reset' | 'cut' | { readonly status: num
 export interface S3Relay {
   readonly url: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly requests: { readonly method: string; readonly path: string }[];
+  /** What was asked, and the status of the server's answer, once there is one. */
+  readonly requests: { readonly method: string; readonly path: string; status?: number }[];
   /** Bytes of the bodies that the server has sent through it. */
   bytes: number;
   fault: ((passing: S3Passing) => S3Fault | Promise<S3Fault>) | undefined;
+  /** Changes the text of listings. */
+  change: ((passing: S3Passing, text: string) => string) | undefined;
 }
 
 /** A server before another that fails as told. It ends with the file's tests. */
@@ -88,7 +129,8 @@ export async function startS3Relay(target: S3Server): Promise<S3Relay> {
   const requests: S3Relay['requests'] = [];
   const server = createServer(async (inbound, answer) => {
     const { method = '', url: path = '', headers } = inbound;
-    requests.push({ method, path });
+    const asked: S3Relay['requests'][number] = { method, path };
+    requests.push(asked);
     const passing = { method, path, headers, number: requests.length };
     const fault = (await relay.fault?.(passing)) ?? 'pass';
     if (fault === 'reset') return void inbound.socket.destroy();
@@ -101,9 +143,20 @@ export async function startS3Relay(target: S3Server): Promise<S3Relay> {
       return void answer.end(method === 'HEAD' ? undefined : body);
     }
     const outbound = request({ hostname, port, method, path, headers }, (reply) => {
+      if (reply.statusCode !== undefined) asked.status = reply.statusCode;
       if (fault === 'lose') {
         reply.resume();
         return void reply.once('end', () => inbound.socket.destroy());
+      }
+      const { change } = relay;
+      if (change !== undefined && path.includes('list-type=2')) {
+        const parts: Buffer[] = [];
+        reply.on('data', (part: Buffer) => parts.push(part));
+        return void reply.once('end', () => {
+          const text = Buffer.from(change(passing, Buffer.concat(parts).toString()));
+          const { 'transfer-encoding': _, ...kept } = reply.headers;
+          answer.writeHead(reply.statusCode ?? 500, { ...kept, 'content-length': text.length }).end(text);
+        });
       }
       answer.writeHead(reply.statusCode ?? 500, reply.headers);
       if (fault === 'cut')
@@ -122,7 +175,7 @@ export async function startS3Relay(target: S3Server): Promise<S3Relay> {
   afterFile(() => server.close());
   // A TCP server has an address with a port.
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const relay: S3Relay = { url, env: environmentOf(url), requests, bytes: 0, fault: undefined };
+  const relay: S3Relay = { url, env: environmentOf(url), requests, bytes: 0, fault: undefined, change: undefined };
   return relay;
 }
 
