@@ -15,7 +15,7 @@ import { watchInterrupts } from './interrupts.ts';
 import { pasteable } from './invocation.ts';
 import { openLog } from './log.ts';
 import { describeRetry, TELL_WAIT_MS } from './progress-text.ts';
-import { finishPublishing, openPublishing, type PublishFormat } from './publishing.ts';
+import { describeUnpublished, finishPublishing, openPublishing, type PublishFormat } from './publishing.ts';
 import { isDetail, limitHeap } from './run-live.ts';
 import { ServiceNotify } from './service-notify.ts';
 
@@ -61,7 +61,7 @@ export async function followLive(options: FollowHeadOptions, live: FollowLiveOpt
       onEvent: (event) => {
         operations.see(event);
         if (event.event !== 'done' && isDetail(event)) return;
-        if (event.event === 'span') along?.committed();
+        if (event.event === 'span') along?.committed((message) => lines.tell(describeUnpublished(message)));
         tell(event);
       },
       onRetry: (event) => {

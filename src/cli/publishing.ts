@@ -44,6 +44,10 @@ export function describePublished(report: PublishReport): string {
   return `${place}: ${formatCount(tables)} tables at entry-${entry}, ${formatCount(published)} of them new (${formatDuration(seconds)})${left}\n`;
 }
 
+/** A publication beside a command failed. */
+export const describeUnpublished = (message: string): string =>
+  `warning: the tables were not published, and will be tried again after later commits: ${message}`;
+
 /** Publishes the last rows of a command, and says so unless its output is for programs. */
 export async function finishPublishing(along: PublishAlong | undefined, isJson: boolean): Promise<void> {
   const report = await along?.finish();

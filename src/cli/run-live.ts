@@ -9,7 +9,7 @@ import { watchInterrupts } from './interrupts.ts';
 import { pasteable } from './invocation.ts';
 import { openLog } from './log.ts';
 import { openProgress } from './progress-bar.ts';
-import { finishPublishing, openPublishing, type PublishFormat } from './publishing.ts';
+import { describeUnpublished, finishPublishing, openPublishing, type PublishFormat } from './publishing.ts';
 
 /**
  * Heap growth before a garbage collection, in per cent of the live objects. The default of V8 is several times higher, and costs a
@@ -47,7 +47,7 @@ export async function runLive(options: RunOptions, { isJson, logPath, ...more }:
       onEvent: (event) => {
         if (isJson && !isDetail(event)) process.stdout.write(`${JSON.stringify(event)}\n`);
         if (!isDetail(event)) log?.info(event);
-        if (event.event === 'span') along?.committed();
+        if (event.event === 'span') along?.committed((message) => progress.tell(describeUnpublished(message)));
         progress.show(event);
       },
       onRetry: (event) => {

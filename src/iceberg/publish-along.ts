@@ -1,5 +1,5 @@
 import { realEffects } from '../core/effects.ts';
-import { StoreError } from '../core/errors.ts';
+import { formatError, StoreError } from '../core/errors.ts';
 import { openDataFiles, type Store } from '../warehouse/index.ts';
 import { type PublishOptions, type PublishReport, publishWarehouse } from './publish-warehouse.ts';
 
@@ -16,6 +16,8 @@ export class PublishAlong {
   readonly #options: PublishAlongOptions;
   #running: Promise<void> | undefined;
   #nextAt: number;
+  /** What failed last, until a publication succeeds. */
+  #failure: string | undefined;
 
   private constructor(options: PublishAlongOptions) {
     this.#options = options;
@@ -31,12 +33,22 @@ export class PublishAlong {
     return new PublishAlong(options);
   }
 
-  /** Rows were committed. Publishes them unless a pause is not over; what cannot be published then is tried again later. */
-  committed(): void {
+  /**
+   * Rows were committed. Publishes them unless a pause is not over; what cannot be published then is tried again later.
+   *
+   * @param onFailure called with the message of a failure that is not that of the attempt before
+   */
+  committed(onFailure: (message: string) => void = () => {}): void {
     if (this.#running !== undefined || this.#now() < this.#nextAt) return;
     this.#running = this.#publish().then(
-      () => {},
-      () => {},
+      () => {
+        this.#failure = undefined;
+      },
+      (error: unknown) => {
+        const message = formatError(error);
+        if (message !== this.#failure && !hasNoRows(error)) onFailure(message);
+        this.#failure = message;
+      },
     );
   }
 
@@ -50,7 +62,7 @@ export class PublishAlong {
     try {
       return await this.#publish();
     } catch (error) {
-      if (error instanceof StoreError && error.code === 'no-rows') return undefined;
+      if (hasNoRows(error)) return undefined;
       throw error;
     }
   }
@@ -72,4 +84,8 @@ export class PublishAlong {
   #now(): number {
     return (this.#options.effects ?? realEffects).monotonic();
   }
+}
+
+function hasNoRows(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'no-rows';
 }

@@ -1,3 +1,4 @@
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PublishAlong } from '../../src/iceberg/publish-along.ts';
@@ -29,6 +30,30 @@ describe('tables that are published along with commits', () => {
     expect(await along.finish()).toMatchObject({ entry: 4, skipped: [] });
     expect(await tagsOf(warehouse, 'items')).toEqual(['entry-2', 'entry-4']);
     expect((await readSnapshot(warehouse, 'items')).rows).toBe(40);
+  });
+
+  test('tell a failure once, and are published when it is over', async () => {
+    const warehouse = freshPath('parquet');
+    const clock = { ...clockAt(Date.now()), monotonicMs: 0, monotonic: () => clock.monotonicMs };
+    const store = await openTestStore(warehouse);
+    const along = await PublishAlong.open({ warehouse, tables: [items, parts], everyMs: 0, effects: clock });
+    const told: string[] = [];
+    const commit = async (at: number) => {
+      await commitItems(store, 10 * at, 10 * at + 9);
+      clock.monotonicMs += 1000;
+      along.committed((message) => told.push(message));
+    };
+    await writeFile(join(warehouse, 'iceberg'), 'not a folder');
+    for (const at of [0, 1]) {
+      await commit(at);
+      await expect(along.finish()).rejects.toThrow('iceberg');
+    }
+    expect(told).toEqual([expect.stringContaining('iceberg')]);
+    await rm(join(warehouse, 'iceberg'));
+    await commit(2);
+    expect(await along.finish()).toMatchObject({ entry: 3 });
+    expect(told).toHaveLength(1);
+    await store.close();
   });
 });
 
