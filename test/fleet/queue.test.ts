@@ -175,10 +175,10 @@ describe.skipIf(!hasRedis)('a run with a queue', () => {
     const end = new AbortController();
     const onEvent = async (event: WorkerEvent): Promise<void> => {
       if (event.event !== 'waiting') return;
-      awaited.push(event.for);
-      if (awaited.length === 1) await own.kill();
-      if (awaited.length === 2) await own.restart();
-      if (awaited.length === 3) end.abort();
+      const count = awaited.push(event.for);
+      if (count === 1) await own.kill();
+      if (count === 2) await own.restart();
+      if (count === 3) end.abort();
     };
     await work(warehouse, { queue: own.url, idleMs: 600_000, stop: end.signal, onEvent });
     expect(awaited.slice(0, 3)).toEqual(['orders', 'server', 'orders']);
